@@ -1,0 +1,75 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// Settings of every Swift target, each with its reason.
+let settings: [SwiftSetting] = [
+  // Data races are compile errors.
+  .swiftLanguageMode(.v6),
+  // Every use of an unsafe construct is marked `unsafe`, so that a reader finds the boundary to C.
+  .strictMemorySafety(),
+  // `any` shows where a value is boxed.
+  .enableUpcomingFeature("ExistentialAny"),
+  // What a module imports stays its own affair unless it says `public import`.
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  // A member is visible only where its module is imported: no accidental dependencies.
+  .enableUpcomingFeature("MemberImportVisibility"),
+  // Spans of the memory map are tied to their transaction with `@_lifetime`.
+  .enableExperimentalFeature("Lifetimes"),
+]
+
+let package = Package(
+  name: "tally",
+  platforms: [.macOS("26.0"), .iOS("26.0")],
+  products: [
+    .library(name: "LMDB", targets: ["LMDB"]),
+    .library(name: "Tally", targets: ["Tally"]),
+    .executable(name: "tally", targets: ["TallyMain"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    .package(url: "https://github.com/onevcat/Rainbow", from: "4.2.2"),
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLMDB",
+      pkgConfig: "lmdb",
+      providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
+    ),
+    .target(
+      name: "LMDB",
+      dependencies: ["CLMDB", .product(name: "SystemPackage", package: "swift-system")],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "Tally",
+      dependencies: [
+        "LMDB",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "TallyCommands",
+      dependencies: [
+        "Tally",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Rainbow", package: "Rainbow"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings
+    ),
+    // The directory is not `tally`: it would be the same as `Tally` where case does not count.
+    .executableTarget(name: "TallyMain", dependencies: ["TallyCommands"], swiftSettings: settings),
+    .target(name: "TallyTestSupport", dependencies: ["Tally"], path: "Tests/TallyTestSupport", swiftSettings: settings),
+    .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: settings),
+    .testTarget(name: "TallyTests", dependencies: ["Tally", "TallyTestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "TallyCommandsTests", dependencies: ["TallyCommands", "TallyTestSupport", "TallyMain"], swiftSettings: settings),
+    .testTarget(name: "StyleTests", swiftSettings: settings),
+  ]
+)
