@@ -69,7 +69,10 @@ let package = Package(
     .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: settings),
     .testTarget(name: "TallyTests", dependencies: ["Tally", "TallyTestSupport"], swiftSettings: settings),
     .testTarget(
-      name: "TallyCommandsTests", dependencies: ["TallyCommands", "TallyTestSupport", "TallyMain"], swiftSettings: settings),
+      name: "TallyCommandsTests",
+      dependencies: ["TallyCommands", "TallyTestSupport", "TallyMain"],
+      swiftSettings: settings
+    ),
     .testTarget(name: "StyleTests", swiftSettings: settings),
   ]
 )
