@@ -1,0 +1,60 @@
+/// Why a text is no ISO 8601 day or instant.
+///
+/// Smaller than a `TallyError`, which the parser's callers make of it: throwing it from the inner functions of an import
+/// costs nothing where all is well.
+enum ISO8601Fault: Error {
+  case malformedDay
+  case impossibleDay
+  case yearOutOfRange
+  case missingTime
+  case malformedTime
+  case impossibleTime
+  case leapSecond
+  case malformedFraction
+  case missingOffset
+  case malformedOffset
+  case impossibleOffset
+  case trailingText
+  case outOfRange
+
+  /// What is wrong, as one sentence without a full stop and without any of the text.
+  var message: String {
+    switch self {
+    case .malformedDay: "The day is not written as YYYY-MM-DD"
+    case .impossibleDay: "The calendar has no such day"
+    case .yearOutOfRange: "The year is not between 0001 and 9999"
+    case .missingTime: "The instant has a day but no time"
+    case .malformedTime: "The time of day is not written as HH:MM:SS"
+    case .impossibleTime: "The time of day is beyond 23:59:59"
+    case .leapSecond: "The time of day is a leap second, which cannot be stored"
+    case .malformedFraction: "The fraction of a second does not have 1 to 9 digits"
+    case .missingOffset: "The instant does not say its offset from UTC"
+    case .malformedOffset: "The offset from UTC is not written as Z, +HH:MM or -HH:MM"
+    case .impossibleOffset: "The offset from UTC is beyond 23:59"
+    case .trailingText: "There is more text after the end of the value"
+    case .outOfRange: "The instant is not between the years 0001 and 9999"
+    }
+  }
+
+  private var isOutOfRange: Bool {
+    self == .yearOutOfRange || self == .outOfRange
+  }
+
+  /// The error of a calendar day.
+  var dayError: TallyError {
+    TallyError(
+      isOutOfRange ? .valueOutOfRange : .invalidDay,
+      message,
+      remedy: "Write a day as YYYY-MM-DD, as in 2026-11-21"
+    )
+  }
+
+  /// The error of an instant.
+  var instantError: TallyError {
+    TallyError(
+      isOutOfRange ? .valueOutOfRange : .invalidInstant,
+      message,
+      remedy: "Write an instant as in 2026-11-21T12:00:00Z or 2026-11-21T15:00:00+03:00"
+    )
+  }
+}

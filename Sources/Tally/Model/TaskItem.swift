@@ -1,0 +1,69 @@
+public import Foundation
+
+/// A task: something to do, being done, or done.
+///
+/// A value: changing one changes nothing in a store. `update` and its kin of a write transaction take changes in, check
+/// them and keep ``updatedAt``.
+public struct TaskItem: Identifiable, Hashable, Sendable {
+  /// What names the task for good; any UUID, made as a ``UUIDv7`` by default.
+  public let id: UUID
+  /// What is to be done: any text that is not only white space, of any length.
+  public var title: String
+  /// Anything worth noting beside the title.
+  public var notes: String?
+  /// How far the task has come.
+  public var state: TaskState
+  /// The day for which the task is planned.
+  public var scheduledDate: CalendarDay?
+  /// The instant by which the task should be done.
+  public var dueDate: Timestamp?
+  /// The instant at which to be reminded.
+  public var reminderDate: Timestamp?
+  /// The list that holds the task.
+  public var listID: UUID?
+  /// Where the task stands among the others of its place and state, ascending; within ``sortOrders``.
+  public var sortOrder: Int64
+  /// When the task was made.
+  public var createdAt: Timestamp
+  /// When the task was last changed.
+  public var updatedAt: Timestamp
+  /// When the task was completed, and the offset from UTC in force there; there exactly if ``state`` is `completed`.
+  public var completedAt: OffsetTimestamp?
+
+  /// Makes a task as it is given; nothing is checked before ``validate()``.
+  ///
+  /// Without `updatedAt` the task was last changed when it was made.
+  public init(
+    id: UUID = UUIDv7.next(),
+    title: String,
+    notes: String? = nil,
+    state: TaskState = .notStarted,
+    scheduledDate: CalendarDay? = nil,
+    dueDate: Timestamp? = nil,
+    reminderDate: Timestamp? = nil,
+    listID: UUID? = nil,
+    sortOrder: Int64 = 0,
+    createdAt: Timestamp,
+    updatedAt: Timestamp? = nil,
+    completedAt: OffsetTimestamp? = nil
+  ) {
+    self.id = id
+    self.title = title
+    self.notes = notes
+    self.state = state
+    self.scheduledDate = scheduledDate
+    self.dueDate = dueDate
+    self.reminderDate = reminderDate
+    self.listID = listID
+    self.sortOrder = sortOrder
+    self.createdAt = createdAt
+    self.updatedAt = updatedAt ?? createdAt
+    self.completedAt = completedAt
+  }
+
+  /// Whether the state is `completed`.
+  public var isCompleted: Bool { state == .completed }
+
+  /// The sort orders that can be stored: the integers that every JSON reader keeps exactly.
+  public static let sortOrders: ClosedRange<Int64> = -9_007_199_254_740_991...9_007_199_254_740_991
+}

@@ -1,0 +1,45 @@
+/// How far a task has come.
+///
+/// The raw values are stored on disk: do not change them. Zero is reserved for "no state".
+public enum TaskState: UInt8, CaseIterable, Hashable, Sendable {
+  /// Nobody has begun it.
+  case notStarted = 1
+  /// Somebody is at it.
+  case active = 2
+  /// It is done.
+  case completed = 3
+
+  /// The state that a tap leads to: not started, active, completed, and round again.
+  public var next: TaskState {
+    switch self {
+    case .notStarted: .active
+    case .active: .completed
+    case .completed: .notStarted
+    }
+  }
+
+  /// The state's name in documents: `notStarted`, `active` or `completed`.
+  public var name: String {
+    switch self {
+    case .notStarted: "notStarted"
+    case .active: "active"
+    case .completed: "completed"
+    }
+  }
+
+  /// Reads a state by its name in documents.
+  ///
+  /// - Throws: `invalidState` for any other name.
+  public init(name: String) throws(TallyError) {
+    guard let state = Self.allCases.first(where: { $0.name == name }) else { throw Self.unknownName }
+    self = state
+  }
+
+  static var unknownName: TallyError {
+    TallyError(
+      .invalidState,
+      "The text names no task state",
+      remedy: "Use notStarted, active or completed"
+    )
+  }
+}

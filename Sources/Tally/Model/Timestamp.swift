@@ -1,0 +1,145 @@
+public import Foundation
+
+/// An instant, to the microsecond.
+///
+/// Counts microseconds since 1970-01-01T00:00:00Z without leap seconds, in the proleptic Gregorian calendar, between the
+/// years 1 and 9999. Foundation's `Date` was not taken for storage: its binary fraction changes decimal ones on the way.
+///
+/// ```swift
+/// let start = try Timestamp(iso8601: "2026-11-21T15:00:00+03:00")
+/// start.iso8601                                  // "2026-11-21T12:00:00Z"
+/// start.adding(seconds: 90).iso8601              // "2026-11-21T12:01:30Z"
+/// ```
+public struct Timestamp: Hashable, Sendable {
+  /// Microseconds since 1970-01-01T00:00:00Z; negative before.
+  public let microsecondsSince1970: Int64
+
+  /// The earliest instant, 0001-01-01T00:00:00Z.
+  public static let earliest = Timestamp(clamping: .min)
+  /// The latest instant, 9999-12-31T23:59:59.999999Z.
+  public static let latest = Timestamp(clamping: .max)
+
+  static let microsecondsRange: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
+
+  /// Makes an instant.
+  ///
+  /// - Parameter microsecondsSince1970: Microseconds since 1970-01-01T00:00:00Z.
+  /// - Throws: `valueOutOfRange` outside the years 1 to 9999.
+  public init(microsecondsSince1970: Int64) throws(TallyError) {
+    guard Self.microsecondsRange.contains(microsecondsSince1970) else { throw ISO8601Fault.outOfRange.instantError }
+    self.microsecondsSince1970 = microsecondsSince1970
+  }
+
+  /// Makes the instant nearest to a count, which may lie outside the years 1 to 9999.
+  public init(clamping microsecondsSince1970: Int64) {
+    self.microsecondsSince1970 = min(
+      max(microsecondsSince1970, Self.microsecondsRange.lowerBound),
+      Self.microsecondsRange.upperBound
+    )
+  }
+}
+
+extension Timestamp: Comparable {
+  /// Whether the first instant comes before the second.
+  public static func < (left: Timestamp, right: Timestamp) -> Bool {
+    left.microsecondsSince1970 < right.microsecondsSince1970
+  }
+}
+
+extension Timestamp {
+  /// The present, by the system's clock.
+  public static func now() -> Timestamp {
+    // A clock outside the years 1 to 9999 is broken; the nearest instant serves better than a trap.
+    Timestamp(clamping: microseconds(of: Date()) ?? 0)
+  }
+
+  /// Makes the instant of a date, rounded to the nearest microsecond.
+  ///
+  /// - Throws: `valueOutOfRange` outside the years 1 to 9999, and for a date that is no number.
+  public init(_ date: Date) throws(TallyError) {
+    guard let microseconds = Self.microseconds(of: date) else { throw ISO8601Fault.outOfRange.instantError }
+    try self.init(microsecondsSince1970: microseconds)
+  }
+
+  /// The instant as a date of Foundation's.
+  ///
+  /// `Timestamp(timestamp.date)` gives the same instant back between the years 1866 and 2136; further away a `Date` is
+  /// coarser than a microsecond.
+  public var date: Date {
+    // The whole seconds are shifted to Foundation's epoch as integers: adding them as floating point would round.
+    let secondsFrom1970To2001: Int64 = 978_307_200
+    let (seconds, microseconds) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
+    return Date(timeIntervalSinceReferenceDate: Double(seconds - secondsFrom1970To2001) + Double(microseconds) / 1e6)
+  }
+
+  private static func microseconds(of date: Date) -> Int64? {
+    let seconds = date.timeIntervalSinceReferenceDate
+    // Far wider than the years 1 to 9999, and narrow enough for the conversions below.
+    guard abs(seconds) < 1e12 else { return nil }
+    let wholeSeconds = seconds.rounded(.down)
+    let microseconds = ((seconds - wholeSeconds) * 1e6).rounded()
+    return (Int64(wholeSeconds) + 978_307_200) * 1_000_000 + Int64(microseconds)
+  }
+}
+
+extension Timestamp {
+  /// The instant so many seconds later, or earlier if negative; stops at the earliest and the latest instant.
+  public func adding(seconds: Int64) -> Timestamp {
+    let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    guard !overflow else { return seconds < 0 ? .earliest : .latest }
+    return adding(microseconds: microseconds)
+  }
+
+  /// The instant so many microseconds later, or earlier if negative; stops at the earliest and the latest instant.
+  public func adding(microseconds: Int64) -> Timestamp {
+    let (sum, overflow) = microsecondsSince1970.addingReportingOverflow(microseconds)
+    guard !overflow else { return microseconds < 0 ? .earliest : .latest }
+    return Timestamp(clamping: sum)
+  }
+
+  /// The microseconds from another instant to this one; negative if the other one is later.
+  public func microseconds(since other: Timestamp) -> Int64 {
+    // Cannot overflow: the range of instants is a fortieth of what an Int64 holds.
+    microsecondsSince1970 - other.microsecondsSince1970
+  }
+}
+
+extension Timestamp: CustomStringConvertible {
+  /// Reads an instant of ISO 8601 in the profile of RFC 3339, as `2026-11-21T12:00:00Z`.
+  ///
+  /// The offset from UTC must be there (`Z`, `±HH:MM` or `±HHMM`) and is applied; keep it with ``OffsetTimestamp``.
+  /// Seconds may be left out. A fraction has 1 to 9 digits, of which 6 are kept. `t` and `z` may be lower case.
+  ///
+  /// - Throws: `invalidInstant` for any other form, an impossible day or time, and leap seconds; `valueOutOfRange`
+  ///   outside the years 1 to 9999.
+  public init(iso8601 text: String) throws(TallyError) {
+    try self.init(iso8601: text.utf8.span)
+  }
+
+  init(iso8601 bytes: Span<UInt8>) throws(TallyError) {
+    var parser = ISO8601Parser(bytes)
+    do {
+      microsecondsSince1970 = try parser.wholeInstant().microseconds
+    } catch {
+      throw error.instantError
+    }
+  }
+
+  /// The instant in UTC, as `2026-11-21T12:00:00Z`.
+  ///
+  /// A fraction is there only where it is not zero: 3 digits for whole milliseconds, otherwise 6.
+  public var iso8601: String {
+    var bytes: [UInt8] = []
+    append(to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The same as ``iso8601``.
+  public var description: String { iso8601 }
+
+  /// Appends the text of ``iso8601``.
+  func append(to bytes: inout [UInt8]) {
+    bytes.appendDateAndTime(localMicroseconds: microsecondsSince1970)
+    bytes.append(UInt8(ascii: "Z"))
+  }
+}

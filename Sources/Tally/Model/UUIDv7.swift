@@ -1,0 +1,30 @@
+public import Foundation
+
+/// UUIDs of version 7 (RFC 9562), which begin with the time of their making.
+///
+/// They ascend in the order in which they were made, so a store appends new records at the end of its table.
+public enum UUIDv7 {
+  private static let shared = UUIDv7Generator()
+
+  /// Makes an id for now; each is greater than every one this process made before.
+  public static func next() -> UUID {
+    shared.next()
+  }
+
+  /// Makes an id for an instant; each is greater than every one this process made before.
+  ///
+  /// An instant before the latest one that was used counts as that one, so an instant far ahead holds back the time in
+  /// all later ids. Give clocks that are not the system's a ``UUIDv7Generator`` of their own.
+  public static func next(at instant: Timestamp) -> UUID {
+    shared.next(at: instant)
+  }
+
+  /// The instant in an id, to the millisecond; `nil` for UUIDs of another version.
+  public static func timestamp(of id: UUID) -> Timestamp? {
+    let bytes = id.uuid
+    guard bytes.6 >> 4 == 7, bytes.8 >> 6 == 0b10 else { return nil }
+    let head = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5]
+    let milliseconds = head.reduce(Int64(0)) { $0 << 8 | Int64($1) }
+    return Timestamp(clamping: milliseconds * 1_000)
+  }
+}

@@ -1,0 +1,73 @@
+public import Foundation
+internal import Synchronization
+
+/// Makes ascending UUIDs of version 7 from a clock of its own.
+///
+/// Follows RFC 9562, section 6.2, method 1: the 12 bits of `rand_a` are a counter. A new millisecond seeds it with 11
+/// random bits, which leaves room for at least 2,048 steps; each further id of that millisecond, or of an earlier one
+/// if the clock went back, adds one. When the counter is used up the time in the ids moves on by one millisecond, ahead
+/// of the clock, rather than waiting for it. The 62 bits of `rand_b` are fresh from the system in every id.
+///
+/// May be used from any thread.
+public final class UUIDv7Generator: Sendable {
+  private struct State {
+    /// Milliseconds since 1970 in the latest id.
+    var milliseconds: UInt64 = 0
+    /// The counter in the latest id, below 4,096.
+    var counter: UInt16 = 0
+  }
+
+  private static let counterLimit: UInt16 = 1 << 12
+  private static let seedLimit: UInt16 = 1 << 11
+
+  // Constant.
+  private let clock: @Sendable () -> Timestamp
+  // Guarded by itself.
+  private let state = Mutex(State())
+
+  /// Makes a generator.
+  ///
+  /// - Parameter clock: Says what time it is; the system's clock by default.
+  public init(clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
+    self.clock = clock
+  }
+
+  /// Makes an id for now, greater than every one made before.
+  public func next() -> UUID {
+    next(at: clock())
+  }
+
+  /// Makes an id for an instant, greater than every one made before; years before 1970 count as 1970.
+  public func next(at instant: Timestamp) -> UUID {
+    let wanted = UInt64(max(0, instant.microsecondsSince1970) / 1_000)
+    let (milliseconds, counter) = state.withLock { state in
+      Self.advance(&state, to: wanted)
+      return (state.milliseconds, state.counter)
+    }
+    return Self.id(milliseconds: milliseconds, counter: counter)
+  }
+
+  private static func advance(_ state: inout State, to milliseconds: UInt64) {
+    if milliseconds <= state.milliseconds, state.counter + 1 < counterLimit {
+      state.counter += 1
+    } else {
+      state.milliseconds = max(milliseconds, state.milliseconds + 1)
+      state.counter = UInt16.random(in: 0..<seedLimit)
+    }
+  }
+
+  private static func id(milliseconds: UInt64, counter: UInt16) -> UUID {
+    let random = UInt64.random(in: 0..<1 << 62)
+    let high = milliseconds << 16 | 7 << 12 | UInt64(counter)
+    let low = 0b10 << 62 | random
+    func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (56 - 8 * index)) }
+    return UUID(
+      uuid: (
+        byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3),
+        byte(high, 4), byte(high, 5), byte(high, 6), byte(high, 7),
+        byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3),
+        byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
+      )
+    )
+  }
+}

@@ -1,0 +1,83 @@
+extension TaskItem {
+  /// Checks what must hold for every stored task.
+  ///
+  /// - Throws: `blankTitle` if the title holds nothing but Unicode white space, `inconsistentTask` unless `completedAt`
+  ///   is there exactly for a completed task, `valueOutOfRange` for a sort order outside ``sortOrders``.
+  public func validate() throws(TallyError) {
+    guard title.holdsMoreThanWhiteSpace else { throw Self.blankTitle }
+    if isCompleted != (completedAt != nil) { throw Self.completionMismatch(isCompleted: isCompleted) }
+    try Self.validate(sortOrder: sortOrder)
+  }
+
+  static func validate(sortOrder: Int64) throws(TallyError) {
+    guard sortOrders.contains(sortOrder) else {
+      throw TallyError(
+        .valueOutOfRange,
+        "The sort order is not within 9007199254740991 either way",
+        remedy: "Give a smaller number"
+      )
+    }
+  }
+
+  static var blankTitle: TallyError {
+    TallyError(.blankTitle, "The title holds nothing but white space", remedy: "Give the task a title")
+  }
+
+  private static func completionMismatch(isCompleted: Bool) -> TallyError {
+    guard isCompleted else {
+      return TallyError(
+        .inconsistentTask,
+        "The task has a completion time but is not completed",
+        remedy: "Set the state to completed, or leave the completion time out"
+      )
+    }
+    return TallyError(
+      .inconsistentTask,
+      "The task is completed but has no completion time",
+      remedy: "Say when it was completed, or give another state"
+    )
+  }
+}
+
+extension TaskList {
+  /// Checks what must hold for every stored list.
+  ///
+  /// - Throws: `blankListName` if the name holds nothing but Unicode white space, `invalidColor` unless the colour is
+  ///   six hexadecimal digits, `valueOutOfRange` for a sort order outside ``TaskItem/sortOrders``.
+  public func validate() throws(TallyError) {
+    guard name.holdsMoreThanWhiteSpace else {
+      throw TallyError(.blankListName, "The name holds nothing but white space", remedy: "Give the list a name")
+    }
+    guard Self.isColor(colorHex) else {
+      throw TallyError(
+        .invalidColor,
+        "The colour is not six hexadecimal digits",
+        remedy: "Write red, green and blue in hexadecimal, as in \(Self.defaultColorHex)"
+      )
+    }
+    try TaskItem.validate(sortOrder: sortOrder)
+  }
+
+  private static func isColor(_ text: String) -> Bool {
+    // `Character.isHexDigit` would let full-width digits through.
+    text.utf8.count == 6
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),
+          UInt8(ascii: "a")...UInt8(ascii: "f"):
+          true
+        default: false
+        }
+      }
+  }
+}
+
+extension String {
+  /// Whether a scalar is there that Unicode does not count as white space; false for the empty text.
+  ///
+  /// Scalars and not characters, as a combining mark may sit on a space. NUL and the zero-width space are not white
+  /// space by Unicode's property.
+  fileprivate var holdsMoreThanWhiteSpace: Bool {
+    unicodeScalars.contains { !$0.properties.isWhitespace }
+  }
+}
