@@ -1,1 +1,12 @@
+import Foundation
 import TallyCommands
+
+TallyCommandLine.installSignalHandlers()
+exit(
+  TallyCommandLine.run(
+    Invocation(
+      arguments: Array(CommandLine.arguments.dropFirst()),
+      environment: ProcessInfo.processInfo.environment
+    )
+  )
+)

@@ -1,0 +1,79 @@
+import Tally
+
+/// Why a command failed, ready to be told to a person or a program.
+struct CommandFailure: Error {
+  let status: ExitStatus
+  /// A word for programs that stays the same from version to version; the library's where the error is the library's.
+  let code: String
+  /// What is wrong, without a full stop.
+  let message: String
+  /// What to do about it, without a full stop.
+  let remedy: String
+
+  init(_ status: ExitStatus, code: String, _ message: String, remedy: String) {
+    self.status = status
+    self.code = code
+    self.message = message
+    self.remedy = remedy
+  }
+
+  /// An argument that is missing, unknown or refused.
+  static func usage(_ message: String, remedy: String) -> CommandFailure {
+    CommandFailure(.usage, code: "usage", message, remedy: remedy)
+  }
+}
+
+extension CommandFailure {
+  /// Any error that left a command.
+  init(_ error: any Error) {
+    switch error {
+    case let failure as CommandFailure:
+      self = failure
+    case let error as TallyError:
+      let place = error.position.map { " (line \($0.line), column \($0.column))" } ?? ""
+      self.init(
+        ExitStatus(for: error),
+        code: error.code.description,
+        error.message + place,
+        remedy: error.remedy
+      )
+    case let error as StreamError:
+      self = error.failure
+    default:
+      self.init(
+        .internalFault,
+        code: "internalFault",
+        "An unexpected error ended the command: \(error)",
+        remedy: "Please report it with the command that caused it"
+      )
+    }
+  }
+}
+
+extension CommandFailure {
+  /// The failure for a person: what is wrong, then what to do.
+  var text: String {
+    "Error: \(message.withFullStop)\n\(remedy.withFullStop)\n"
+  }
+
+  /// The failure for a program.
+  var json: String {
+    var json = JSONOutput()
+    json.object { json in
+      json.object("error") { json in
+        json.member("code", code)
+        json.member("message", message)
+        json.member("remedy", remedy)
+      }
+    }
+    return json.takeText() + "\n"
+  }
+}
+
+extension String {
+  /// The sentence ended, unless it is.
+  fileprivate var withFullStop: String {
+    guard let last, !".!?".contains(last) else { return self }
+    return self + "."
+  }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+
+/// The options every command takes, before or after its name.
+///
+/// The root command and every command below it hold this group. The parser gives a child the values its parent has
+/// found, and the parent looks through all the arguments; so both places work, which a test keeps true.
+struct GlobalOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The store's directory. Default: $TALLY_STORE, else $XDG_DATA_HOME/tally, else ~/.local/share/tally.",
+      valueName: "dir"
+    ),
+    completion: .directory
+  )
+  var store: String?
+
+  @Flag(help: "Print JSON with stable keys.")
+  var json = false
+
+  @Flag(help: "Print one record a line, tab-separated, without colour or wrapping.")
+  var plain = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Answer as of this ISO 8601 instant; a change is stamped with it.",
+      valueName: "instant"
+    )
+  )
+  var now: String?
+
+  @Option(help: ArgumentHelp("The IANA time zone days are counted in. Default: the system's.", valueName: "id"))
+  var timeZone: String?
+
+  @Option(
+    help: ArgumentHelp("The day a week starts on, monday to sunday. Default: the locale's.", valueName: "day")
+  )
+  var weekStart: WeekStart?
+
+  @Flag(name: .customLong("no-color"), help: "Use no colour, as with NO_COLOR; FORCE_COLOR turns it on.")
+  var noColor = false
+
+  @Flag(help: "Say nothing about what changed.")
+  var quiet = false
+
+  func validate() throws {
+    if json, plain { throw ValidationError("--json and --plain exclude each other; give one of them.") }
+    if let store, store.isEmpty { throw ValidationError("--store names no directory.") }
+  }
+}
+
+/// The first day of a week.
+enum WeekStart: String, CaseIterable, ExpressibleByArgument {
+  case monday, tuesday, wednesday, thursday, friday, saturday, sunday
+
+  init?(argument: String) {
+    self.init(rawValue: argument.lowercased())
+  }
+
+  /// The day's number as Foundation's calendars count: Sunday is 1.
+  var calendarWeekday: Int {
+    switch self {
+    case .sunday: 1
+    case .monday: 2
+    case .tuesday: 3
+    case .wednesday: 4
+    case .thursday: 5
+    case .friday: 6
+    case .saturday: 7
+    }
+  }
+}
+
+/// How results are printed.
+enum OutputFormat {
+  case human, plain, json
+}
+
+extension GlobalOptions {
+  var format: OutputFormat { json ? .json : plain ? .plain : .human }
+}
+
+extension GlobalOptions {
+  /// The options of the group that are followed by a value.
+  static let namesWithValue: Set<String> = ["--store", "--now", "--time-zone", "--week-start"]
+}

@@ -1,0 +1,54 @@
+import Foundation
+import SystemPackage
+import Tally
+
+/// What a command works with: clock, store and streams, made ready from the global options.
+final class Session {
+  let options: GlobalOptions
+  let clock: LocalClock
+  let storePath: FilePath
+  let painter: Painter
+  /// The columns of a line, or `nil` where lines may be of any length.
+  let width: Int?
+  let output: BufferedOutput
+  let input: FileDescriptor
+  let errorOutput: FileDescriptor
+
+  /// - Throws: ``CommandFailure``, or the library's error for an instant that does not exist.
+  init(options: GlobalOptions, invocation: Invocation, output: BufferedOutput) throws {
+    self.options = options
+    self.output = output
+    input = invocation.input
+    errorOutput = invocation.errorOutput
+    storePath = try StorePath.resolve(option: options.store, environment: invocation.environment)
+    clock = LocalClock(
+      now: try options.now.map { try Timestamp(iso8601: $0) } ?? .now(),
+      timeZone: try options.timeZone.map(Self.timeZone) ?? .current
+    )
+    let isHuman = options.format == .human
+    painter = Painter(isRefused: options.noColor || !isHuman, environment: invocation.environment)
+    width = isHuman ? invocation.outputWidth : nil
+  }
+
+  private static func timeZone(_ id: String) throws -> TimeZone {
+    // Foundation also takes abbreviations and "GMT+3", which are no IANA zones but harmless.
+    if let timeZone = TimeZone(identifier: id) { return timeZone }
+    let near = id.nearNames(among: TimeZone.knownTimeZoneIdentifiers, limit: 1)
+    throw CommandFailure(
+      .usage,
+      code: "unknownTimeZone",
+      "There is no time zone '\(id.escapedForDisplay())'",
+      remedy: "\(near.first.map { "Did you mean '\($0)'? " } ?? "")Give an IANA name as in Europe/Istanbul"
+    )
+  }
+}
+
+extension Session {
+  /// Tells the person something beside the result; a failure to do so is not worth failing for.
+  ///
+  /// Nothing is told to programs: with `--json` and `--plain` the result says everything.
+  func say(_ message: String) {
+    guard !options.quiet, options.format == .human else { return }
+    _ = try? errorOutput.writeAll((message + "\n").utf8)
+  }
+}

@@ -1,0 +1,23 @@
+import SystemPackage
+
+/// Where the store is when nobody says so.
+enum StorePath {
+  /// The store's directory: the option, else `$TALLY_STORE`, else `$XDG_DATA_HOME/tally`, else
+  /// `~/.local/share/tally`.
+  ///
+  /// A variable that is set but empty counts as not set, and XDG asks to ignore relative paths.
+  ///
+  /// - Throws: ``CommandFailure`` where nothing says where the home directory is.
+  static func resolve(option: String?, environment: [String: String]) throws -> FilePath {
+    if let option { return FilePath(option) }
+    if let path = environment["TALLY_STORE"], !path.isEmpty { return FilePath(path) }
+    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return FilePath(data).appending("tally") }
+    if let home = environment["HOME"], !home.isEmpty {
+      return FilePath(home).appending(".local/share/tally")
+    }
+    throw CommandFailure.usage(
+      "There is no home directory to keep the store in",
+      remedy: "Name a directory with --store or in TALLY_STORE"
+    )
+  }
+}

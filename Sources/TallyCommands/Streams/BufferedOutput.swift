@@ -1,0 +1,43 @@
+import SystemPackage
+
+/// Standard output with a buffer, whose failures are noticed.
+///
+/// `print` would neither tell a full disk nor write in large pieces.
+final class BufferedOutput {
+  private let descriptor: FileDescriptor
+  private var buffer: [UInt8] = []
+  private let capacityInBytes = 1 << 16
+
+  init(_ descriptor: FileDescriptor) {
+    self.descriptor = descriptor
+  }
+
+  /// Writes the text, now or with what follows.
+  ///
+  /// - Throws: ``StreamError``.
+  func write(_ text: String) throws {
+    buffer.append(contentsOf: text.utf8)
+    if buffer.count >= capacityInBytes { try flush() }
+  }
+
+  /// Writes the bytes, now or with what follows.
+  ///
+  /// - Throws: ``StreamError``.
+  func write(_ bytes: [UInt8]) throws {
+    buffer.append(contentsOf: bytes)
+    if buffer.count >= capacityInBytes { try flush() }
+  }
+
+  /// Hands everything written so far to the system; without this the end of the output is lost.
+  ///
+  /// - Throws: ``StreamError``.
+  func flush() throws {
+    defer { buffer.removeAll(keepingCapacity: true) }
+    guard !buffer.isEmpty else { return }
+    do {
+      try descriptor.writeAll(buffer)
+    } catch {
+      throw StreamError(writing: error)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import SystemPackage
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What is known about a descriptor as a place where a person reads.
+enum Terminal {
+  /// Whether the descriptor is connected to a terminal.
+  static func isTerminal(_ descriptor: FileDescriptor) -> Bool {
+    isatty(descriptor.rawValue) == 1
+  }
+
+  /// The columns of a line, or `nil` where lines may be of any length, as in a pipe.
+  ///
+  /// `COLUMNS` comes first, so that a person, or a test, can say otherwise.
+  static func width(of descriptor: FileDescriptor, environment: [String: String]) -> Int? {
+    if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
+    var size = winsize()
+    // Unsafe because `ioctl` writes through the pointer; TIOCGWINSZ fills exactly a `winsize`.
+    guard unsafe ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import SystemPackage
+
+/// The command line as a library: what the program `tally` does with its arguments.
+public enum TallyCommandLine {
+  /// The version `tally --version` prints.
+  public static let version = "0.1.0"
+
+  /// Runs the program and returns its exit status.
+  public static func run(_ invocation: Invocation) -> Int32 {
+    let output = BufferedOutput(invocation.output)
+    do {
+      try execute(invocation, output)
+      try output.flush()
+      return ExitStatus.success.rawValue
+    } catch {
+      // What was printed before the failure belongs to the reader; a second failure would say nothing new.
+      try? output.flush()
+      return report(CommandFailure(error), of: invocation)
+    }
+  }
+
+  /// Installs the handlers of signals, which only a whole program may.
+  public static func installSignalHandlers() {
+    Signals.install()
+  }
+}
+
+extension TallyCommandLine {
+  private static func execute(_ invocation: Invocation, _ output: BufferedOutput) throws {
+    guard let command = try parse(invocation, output) else { return }
+    try command.run(in: Session(options: command.global, invocation: invocation, output: output))
+  }
+
+  /// The command the arguments ask for; `nil` where they asked for help, the version or a completion script, which
+  /// is printed here.
+  private static func parse(_ invocation: Invocation, _ output: BufferedOutput) throws -> (any SessionCommand)? {
+    do {
+      var command = try RootCommand.parseAsRoot(invocation.arguments)
+      if let command = command as? any SessionCommand { return command }
+      try command.run()
+    } catch {
+      // What the parser has to print reaches us as an error, too.
+      guard RootCommand.exitCode(for: error) == .success else {
+        throw CommandFailure(parsing: error, arguments: invocation.arguments)
+      }
+      try output.write(RootCommand.fullMessage(for: error, columns: invocation.outputWidth ?? 80) + "\n")
+    }
+    return nil
+  }
+
+  private static func report(_ failure: CommandFailure, of invocation: Invocation) -> Int32 {
+    if failure.status != .success {
+      // Where even the error cannot be written, the status is all that is left to tell.
+      _ = try? invocation.errorOutput.writeAll((invocation.wantsJSONErrors ? failure.json : failure.text).utf8)
+    }
+    return failure.status.rawValue
+  }
+}

@@ -1,0 +1,53 @@
+extension StringProtocol {
+  /// The text with everything that could drive the terminal, forge a line or turn the reading direction shown as
+  /// an escape such as `\n` or `\u{1B}`.
+  ///
+  /// Titles come from imports, pipes and other people: what is printed must not depend on their good will. Marks
+  /// that scripts need stay as they are: joiners, combining marks and the plain direction marks, which turn no
+  /// text but their neighbours. The store keeps the text itself unchanged.
+  ///
+  /// With `escapingBackslash` a backslash is doubled, so that the text can be read back exactly.
+  func escapedForDisplay(escapingBackslash: Bool = false) -> String {
+    let needsNothing = utf8.allSatisfy { byte in
+      byte >= 0x20 && byte < 0x7F && (byte != UInt8(ascii: "\\") || !escapingBackslash)
+    }
+    if needsNothing { return String(self) }
+    var result = ""
+    result.reserveCapacity(utf8.count)
+    for character in self {
+      let isFlag = character.unicodeScalars.first == "\u{1F3F4}"
+      for scalar in character.unicodeScalars {
+        switch scalar {
+        case "\\" where escapingBackslash: result += "\\\\"
+        case "\n": result += "\\n"
+        case "\r": result += "\\r"
+        case "\t": result += "\\t"
+        // Tags spell the region in flags such as Wales's; anywhere else they are hidden text.
+        case "\u{E0020}"..."\u{E007F}" where isFlag: result.unicodeScalars.append(scalar)
+        case _ where scalar.drivesOrHides: result += scalar.escapeSequence
+        default: result.unicodeScalars.append(scalar)
+        }
+      }
+    }
+    return result
+  }
+}
+
+extension Unicode.Scalar {
+  /// Controls the terminal, breaks the line, overrides the reading direction, or is there without being seen.
+  var drivesOrHides: Bool {
+    switch value {
+    case 0x00...0x1F, 0x7F...0x9F: true  // C0, DEL, C1: a terminal takes U+009B for ESC [.
+    case 0x2028, 0x2029: true  // line and paragraph separator
+    case 0x202A...0x202E, 0x2066...0x2069: true  // embeddings, overrides and isolates
+    case 0x200B, 0x2060...0x2064, 0x206A...0x206F, 0xFEFF: true  // invisible, and no script needs them
+    case 0xFFF9...0xFFFB, 0xE0000...0xE007F: true  // annotations, tags
+    default: false
+    }
+  }
+
+  /// The scalar's number as Swift writes it in a literal.
+  var escapeSequence: String {
+    "\\u{" + String(value, radix: 16, uppercase: true) + "}"
+  }
+}

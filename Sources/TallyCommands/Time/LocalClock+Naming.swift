@@ -1,0 +1,47 @@
+import Tally
+
+extension LocalClock {
+  /// A day as people write it: `Sat 21 Nov`, with its year where that is not the current one.
+  func name(of day: CalendarDay) -> String {
+    let weekday = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"][day.weekday - 1]
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let year = day.year == today.year ? "" : " \(day.year)"
+    return "\(weekday) \(day.day) \(months[day.month - 1])\(year)"
+  }
+
+  /// A day in a sentence: `today`, `tomorrow`, `yesterday`, or its name.
+  func relativeName(of day: CalendarDay) -> String {
+    switch Int(day.dayNumber) - Int(today.dayNumber) {
+    case 0: "today"
+    case 1: "tomorrow"
+    case -1: "yesterday"
+    default: name(of: day)
+    }
+  }
+
+  /// A day above its tasks: `Tomorrow · Sun 22 Nov`.
+  func heading(of day: CalendarDay) -> String {
+    let (relative, name) = (relativeName(of: day), name(of: day))
+    return relative == name ? name : relative.prefix(1).uppercased() + relative.dropFirst() + " · " + name
+  }
+
+  /// An instant in a sentence: `today 14:00`; only the day where it is a day's last second.
+  func relativeName(of instant: Timestamp) -> String {
+    let time = wallTime(at: instant)
+    let day = relativeName(of: time.day)
+    return time.isLastSecondOfDay ? day : "\(day) \(time.clock)"
+  }
+
+  /// An instant on a sheet: `Sat 21 Nov 14:00`; only the day where it is a day's last second.
+  func name(of instant: Timestamp) -> String {
+    let time = wallTime(at: instant)
+    return time.isLastSecondOfDay ? name(of: time.day) : "\(name(of: time.day)) \(time.clock)"
+  }
+}
+
+extension WallTime {
+  /// The time of day as `14:00`.
+  var clock: String {
+    "\(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
+  }
+}

@@ -1,0 +1,117 @@
+import Tally
+
+/// Which day a weekday's name means.
+enum WeekdayMeaning {
+  /// The first one after today, for what is planned.
+  case next
+  /// The last one up to today, for looking back.
+  case latest
+}
+
+/// What a day without a time means where an instant is wanted.
+enum TimeOfBareDay {
+  /// The last second of the day, for what is due on it.
+  case lastSecond
+  /// 09:00, for a reminder: midnight would wake people up.
+  case morning
+  /// Nothing: the time must be given.
+  case mustBeGiven
+}
+
+extension LocalClock {
+  /// Reads a DAY: `today`, `tomorrow`, `yesterday`, a weekday or `YYYY-MM-DD`.
+  ///
+  /// - Throws: ``CommandFailure``, or the library's error for a day that the calendar does not have.
+  func day(_ text: String, weekdays: WeekdayMeaning = .next) throws -> CalendarDay {
+    switch text.lowercased() {
+    case "today": return today
+    case "tomorrow": return try today.adding(days: 1)
+    case "yesterday": return try today.adding(days: -1)
+    case let name:
+      if let weekday = Self.weekday(named: name) { return try day(onWeekday: weekday, weekdays) }
+      guard text.first?.isASCII == true, text.first?.isNumber == true else { throw Self.noDay(text) }
+      return try CalendarDay(iso8601: text)
+    }
+  }
+
+  /// Reads a WHEN: a DAY, a DAY and `HH:MM`, or an ISO 8601 instant.
+  ///
+  /// - Throws: ``CommandFailure``, or the library's error for an instant that does not exist.
+  func instant(_ text: String, bareDay: TimeOfBareDay) throws -> Timestamp {
+    let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    if words.count == 2, let time = Self.timeOfDay(words[1]) {
+      return instant(of: try day(words[0]), hour: time.hour, minute: time.minute)
+    }
+    guard words.count == 1, let word = words.first else { throw Self.noTime(text) }
+    if Self.looksLikeInstant(word) { return try Timestamp(iso8601: word) }
+    if Self.timeOfDay(word) != nil { throw Self.noDay(before: word) }
+    let day = try day(word)
+    switch bareDay {
+    case .lastSecond: return lastSecond(of: day)
+    case .morning: return instant(of: day, hour: 9, minute: 0)
+    case .mustBeGiven: throw Self.noTime(text)
+    }
+  }
+}
+
+extension LocalClock {
+  private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+  /// ISO 8601's number of a weekday, by its name or the name's first three letters.
+  private static func weekday(named name: String) -> Int? {
+    weekdays.firstIndex { $0 == name || $0.prefix(3) == name }.map { $0 + 1 }
+  }
+
+  private func day(onWeekday weekday: Int, _ meaning: WeekdayMeaning) throws -> CalendarDay {
+    let daysAhead = (weekday - today.weekday + 7) % 7
+    switch meaning {
+    case .next: return try today.adding(days: daysAhead == 0 ? 7 : daysAhead)
+    case .latest: return try today.adding(days: daysAhead == 0 ? 0 : daysAhead - 7)
+    }
+  }
+
+  /// A day, a letter T and more: nothing else that can be given starts so.
+  private static func looksLikeInstant(_ word: String) -> Bool {
+    let bytes = Array(word.utf8.prefix(11))
+    return bytes.count == 11 && (bytes[10] | 0x20) == UInt8(ascii: "t") && bytes[4] == UInt8(ascii: "-")
+  }
+
+  /// Reads `HH:MM`; hours below ten may have one digit.
+  private static func timeOfDay(_ text: String) -> (hour: Int, minute: Int)? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    let isTime =
+      parts.count == 2 && (1...2).contains(parts[0].utf8.count) && parts[1].utf8.count == 2
+      && parts.joined().utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard isTime, let hour = Int(parts[0]), let minute = Int(parts[1]), hour < 24, minute < 60 else { return nil }
+    return (hour, minute)
+  }
+
+  private static func noDay(_ text: String) -> CommandFailure {
+    let near = text.nearNames(among: ["today", "tomorrow", "yesterday"] + weekdays, limit: 1)
+    let guess = near.first.map { "Did you mean '\($0)'? " } ?? ""
+    return CommandFailure(
+      .usage,
+      code: "invalidDay",
+      "'\(text.escapedForDisplay())' is no day",
+      remedy: "\(guess)Write today, tomorrow, yesterday, a weekday or YYYY-MM-DD"
+    )
+  }
+
+  private static func noDay(before time: String) -> CommandFailure {
+    CommandFailure(
+      .usage,
+      code: "invalidInstant",
+      "'\(time)' is a time without a day",
+      remedy: "Put a day before it, as in 'today \(time)'"
+    )
+  }
+
+  private static func noTime(_ text: String) -> CommandFailure {
+    CommandFailure(
+      .usage,
+      code: "invalidInstant",
+      "'\(text.escapedForDisplay())' is no time",
+      remedy: "Write a day and HH:MM as in 'friday 14:00', or an instant as in 2026-11-21T12:00:00Z"
+    )
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Tally
+
+/// The present and the time zone in which a command answers.
+struct LocalClock {
+  let now: Timestamp
+  let timeZone: TimeZone
+  let today: CalendarDay
+
+  init(now: Timestamp, timeZone: TimeZone) {
+    self.now = now
+    self.timeZone = timeZone
+    today = CalendarDay(containing: now, in: timeZone)
+  }
+}
+
+/// A time as it stands on a clock on the wall.
+struct WallTime: Hashable {
+  let day: CalendarDay
+  let hour: Int
+  let minute: Int
+  let second: Int
+
+  /// Where a day alone is given for something due: the whole day is there to do it.
+  var isLastSecondOfDay: Bool { hour == 23 && minute == 59 && second == 59 }
+}
+
+extension LocalClock {
+  /// What a clock on the wall shows at an instant.
+  func wallTime(at instant: Timestamp) -> WallTime {
+    let local = Int(instant.wholeSeconds) + timeZone.secondsFromGMT(for: instant.date)
+    let secondOfDay = ((local % 86_400) + 86_400) % 86_400
+    return WallTime(
+      day: CalendarDay(clamping: Int64((local - secondOfDay) / 86_400)),
+      hour: secondOfDay / 3_600,
+      minute: secondOfDay / 60 % 60,
+      second: secondOfDay % 60
+    )
+  }
+
+  /// The instant at which a clock on the wall shows a time.
+  ///
+  /// A time that a clock change leaves out is moved forward by what the clock was (02:30 becomes 03:30); of one that
+  /// comes twice the first is taken.
+  func instant(of day: CalendarDay, hour: Int, minute: Int) -> Timestamp {
+    let local = Int64(day.dayNumber) * 86_400 + Int64(hour) * 3_600 + Int64(minute) * 60
+    // Offsets stay within a day of UTC, so these are those before and after any change near the time.
+    let earlier = local - offset(atSecond: local - 86_400)
+    let later = local - offset(atSecond: local + 86_400)
+    let isLater = local - offset(atSecond: earlier) != earlier && local - offset(atSecond: later) == later
+    let (seconds, overflow) = (isLater ? later : earlier).multipliedReportingOverflow(by: 1_000_000)
+    return Timestamp(clamping: overflow ? .max : seconds)
+  }
+
+  /// The last whole second of a day, which is when something due on that day becomes overdue.
+  ///
+  /// Not the start of the next day, which would make it due on that one.
+  func lastSecond(of day: CalendarDay) -> Timestamp {
+    guard let next = try? day.adding(days: 1) else { return .latest }
+    return next.start(in: timeZone).adding(seconds: -1)
+  }
+
+  private func offset(atSecond second: Int64) -> Int64 {
+    Int64(timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second))))
+  }
+}
+
+extension Timestamp {
+  /// Whole seconds since 1970, rounded down.
+  var wholeSeconds: Int64 {
+    let (seconds, rest) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
+    return rest < 0 ? seconds - 1 : seconds
+  }
+}

@@ -1,0 +1,39 @@
+import Testing
+
+@testable import TallyCommands
+
+struct FittingTests {
+  @Test(arguments: [
+    ("Buy milk", 8, "Buy milk"), ("Buy milk", 7, "Buy mi…"), ("漢字漢字", 8, "漢字漢字"), ("漢字漢字", 7, "漢字漢…"),
+    ("漢字漢字", 6, "漢字…"), ("👨‍👩‍👧‍👦👨‍👩‍👧‍👦", 3, "👨‍👩‍👧‍👦…"), ("abc", 1, "…"), ("abc", 0, ""), ("", 5, ""),
+  ])
+  func truncationKeepsTheWidthAndCutsBetweenCharacters(text: String, width: Int, expected: String) {
+    #expect(text.truncated(toWidth: width) == expected)
+    #expect(expected.displayWidth <= width)
+  }
+
+  @Test func noWidthIsExceededWhateverTheText() {
+    let text = "A 漢字 👩🏽‍💻 e\u{301} 🇹🇷 word ❤️ end"
+    for width in 0...text.displayWidth + 1 {
+      #expect(text.truncated(toWidth: width).displayWidth <= width)
+    }
+  }
+
+  @Test func linesBreakAtBlanks() {
+    #expect("one two three".wrapped(toWidth: 8) == ["one two", "three"])
+  }
+
+  @Test func longWordIsCutBetweenCharacters() {
+    #expect("漢字漢字漢".wrapped(toWidth: 5) == ["漢字", "漢字", "漢"])
+    #expect("ab abcdefgh".wrapped(toWidth: 4) == ["ab", "abcd", "efgh"])
+  }
+
+  @Test func lineBreaksOfTheTextAreKept() {
+    #expect("a\n\nb\r\nc".wrapped(toWidth: 10) == ["a", "", "b", "c"])
+  }
+
+  @Test func paddingCountsColumnsAndNotCharacters() {
+    #expect("漢".padded(toWidth: 4) == "漢  ")
+    #expect("long".padded(toWidth: 2) == "long")
+  }
+}
