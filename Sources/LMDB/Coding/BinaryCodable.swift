@@ -1,0 +1,25 @@
+/// A type with a binary form, as keys and values of a database have.
+public protocol BinaryCodable: Sendable {
+  /// How many bytes `encode(into:)` writes.
+  var encodedByteCount: Int { get }
+
+  /// Writes exactly `encodedByteCount` bytes.
+  ///
+  /// The output is often a page of the file: a codec that writes fewer bytes than it announced fails the transaction,
+  /// one that writes more traps.
+  func encode(into output: inout OutputRawSpan)
+
+  /// Reads a value back.
+  ///
+  /// The bytes belong to the transaction; copy what is to outlive the call.
+  ///
+  /// Throws an ``LMDBError``, best made by ``LMDBError/undecodable(_:byteCount:)``, if they are no encoded value.
+  init(decoding bytes: RawSpan) throws(LMDBError)
+}
+
+/// A type whose binary form can be a key.
+///
+/// Conforming is a promise that liblmdb relies on and nothing checks:
+/// - comparing two encodings byte by byte gives the same order as comparing the values;
+/// - an encoding has 1 to 511 bytes (anything else throws `badKeySize`).
+public protocol KeyCodable: BinaryCodable {}

@@ -1,0 +1,39 @@
+extension Array: BinaryCodable, KeyCodable where Element == UInt8 {
+  /// The number of elements.
+  @inlinable public var encodedByteCount: Int { count }
+
+  /// Writes the bytes as they are; their order is lexicographic.
+  @inlinable
+  public func encode(into output: inout OutputRawSpan) {
+    for byte in self { output.append(byte) }
+  }
+
+  /// Copies the bytes.
+  @inlinable
+  public init(decoding bytes: RawSpan) throws(LMDBError) {
+    // The span is only read within the closure, so its pointer cannot outlive it.
+    self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+  }
+}
+
+extension String: BinaryCodable {
+  /// The number of bytes in UTF-8.
+  @inlinable public var encodedByteCount: Int { utf8.count }
+
+  /// Writes the text as UTF-8.
+  ///
+  /// Text is a value and no key: Swift compares canonically equivalent texts as equal, bytes do not.
+  @inlinable
+  public func encode(into output: inout OutputRawSpan) {
+    for byte in utf8 { output.append(byte) }
+  }
+
+  /// Copies text; throws if the bytes are not UTF-8.
+  @inlinable
+  public init(decoding bytes: RawSpan) throws(LMDBError) {
+    // The span is only read within the closure, so its pointer cannot outlive it.
+    let text = unsafe bytes.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+    guard let text else { throw LMDBError.undecodable("UTF-8 text", byteCount: bytes.byteCount) }
+    self = text
+  }
+}

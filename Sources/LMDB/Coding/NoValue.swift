@@ -1,0 +1,19 @@
+/// The value of a database whose keys say everything, as an index: no bytes at all.
+public struct NoValue: BinaryCodable, Hashable {
+  /// Makes the one value there is.
+  @inlinable
+  public init() {}
+
+  /// Always 0.
+  @inlinable public var encodedByteCount: Int { 0 }
+
+  /// Writes nothing.
+  @inlinable
+  public func encode(into output: inout OutputRawSpan) {}
+
+  /// Accepts only the empty span.
+  @inlinable
+  public init(decoding bytes: RawSpan) throws(LMDBError) {
+    guard bytes.isEmpty else { throw LMDBError.undecodable("NoValue", byteCount: bytes.byteCount) }
+  }
+}

@@ -1,0 +1,56 @@
+import CLMDB
+
+/// The part of a cursor that is not generic.
+@safe
+@usableFromInline
+struct CursorHandle {
+  // Valid until `close`; the cursor that owns this closes it once, in its `deinit`.
+  private let handle: OpaquePointer
+  private let core: TransactionCore
+
+  init(of database: DatabaseHandle, in core: TransactionCore) throws(LMDBError) {
+    let transaction = try unsafe core.usableHandle(for: database, "open cursor")
+    var opened: OpaquePointer?
+    let result = unsafe mdb_cursor_open(transaction, database.index, &opened)
+    guard result == MDB_SUCCESS, let opened = unsafe opened else { throw core.failed(result, "open cursor") }
+    unsafe handle = opened
+    self.core = core
+  }
+
+  func close() {
+    unsafe mdb_cursor_close(handle)
+  }
+
+  /// Moves, and gives the entry, or `nil` if there is none.
+  @usableFromInline
+  func move(
+    _ move: CursorMove,
+    key: UnsafeRawBufferPointer
+  ) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
+    _ = try unsafe core.usableHandle("move the cursor")
+    // liblmdb only reads the key it is given, and then lets both point into the map.
+    var keyBytes = unsafe MDB_val(key)
+    var value = unsafe MDB_val()
+    let result = unsafe mdb_cursor_get(handle, &keyBytes, &value, move.operation)
+    if result == MDB_SUCCESS { return unsafe (keyBytes.bytes, value.bytes) }
+    if result == MDB_NOTFOUND { return nil }
+    throw core.failed(result, "move the cursor")
+  }
+}
+
+/// The moves the binding uses.
+@usableFromInline
+enum CursorMove: Sendable {
+  case first, last, next, previous, exactly, atOrAfter
+
+  fileprivate var operation: MDB_cursor_op {
+    switch self {
+    case .first: MDB_FIRST
+    case .last: MDB_LAST
+    case .next: MDB_NEXT
+    case .previous: MDB_PREV
+    case .exactly: MDB_SET_KEY
+    case .atOrAfter: MDB_SET_RANGE
+    }
+  }
+}

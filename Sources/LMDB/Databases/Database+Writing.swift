@@ -1,0 +1,85 @@
+extension Database {
+  /// Stores a value, in place of the one the key has.
+  ///
+  /// The value is encoded straight into the page.
+  ///
+  /// Throws `badKeySize`, `badValueSize`, `mapFull`, `transactionFull`, `badTransaction`, `badDatabase`, `diskFull`,
+  /// `ioFailure`. All but `badKeySize` and `badDatabase` leave a transaction that can only be aborted.
+  ///
+  /// The corresponding C function is `mdb_put`.
+  @inlinable
+  public func put(_ value: Value, forKey key: Key, in transaction: inout WriteTransaction) throws(LMDBError) {
+    _ = try store(value, forKey: key, .replace, in: transaction.core)
+  }
+
+  /// Stores a value unless the key has one, and tells whether it did.
+  ///
+  /// Throws as ``put(_:forKey:in:)``.
+  ///
+  /// The corresponding C function is `mdb_put` with `MDB_NOOVERWRITE`.
+  @inlinable
+  public func insert(
+    _ value: Value,
+    forKey key: Key,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    try store(value, forKey: key, .insert, in: transaction.core)
+  }
+
+  /// Stores a value behind all others: the fastest way to load many, and it leaves full pages.
+  ///
+  /// Throws `keyExists`, and changes nothing, if the key does not come after every key there is; otherwise as
+  /// ``put(_:forKey:in:)``.
+  ///
+  /// The corresponding C function is `mdb_put` with `MDB_APPEND`.
+  @inlinable
+  public func append(_ value: Value, forKey key: Key, in transaction: inout WriteTransaction) throws(LMDBError) {
+    guard try store(value, forKey: key, .append, in: transaction.core) else {
+      throw LMDBError(.keyExists, operation: "append")
+    }
+  }
+
+  /// Removes a key with its value, and tells whether there was one.
+  ///
+  /// Throws as ``put(_:forKey:in:)``; removing needs pages too.
+  ///
+  /// The corresponding C function is `mdb_del`.
+  @inlinable
+  @discardableResult
+  public func remove(forKey key: Key, in transaction: inout WriteTransaction) throws(LMDBError) -> Bool {
+    let core = transaction.core
+    // The pointer of the key is used only within the call.
+    return unsafe try withEncoded(key) { (encoded) throws(LMDBError) in
+      unsafe try core.remove(encoded, in: handle)
+    }
+  }
+
+  /// Removes everything; the database stays.
+  ///
+  /// Throws as ``put(_:forKey:in:)``.
+  ///
+  /// The corresponding C function is `mdb_drop`.
+  public func removeAll(in transaction: inout WriteTransaction) throws(LMDBError) {
+    try transaction.core.removeAll(in: handle)
+  }
+
+  @inlinable
+  func store(
+    _ value: Value,
+    forKey key: Key,
+    _ mode: StoreMode,
+    in core: TransactionCore
+  ) throws(LMDBError) -> Bool {
+    let byteCount = value.encodedByteCount
+    // The pointers of key and page are used only within the call.
+    return unsafe try withEncoded(key) { (encoded) throws(LMDBError) in
+      guard let page = unsafe try core.reserve(byteCount, for: encoded, mode, in: handle) else { return false }
+      var output = unsafe OutputRawSpan(buffer: page, initializedCount: 0)
+      value.encode(into: &output)
+      let written = unsafe output.finalize(for: page)
+      // Bytes nobody wrote are what the allocator left there: they must not reach the file.
+      guard written == byteCount else { throw unsafe core.failShortValue(written, of: page) }
+      return true
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// A typed handle of a named database.
+///
+/// Open each once, near the start, and keep it: it is a number, costs nothing to copy, and is valid as long as the
+/// environment. A handle whose opening transaction was aborted, or of another environment, throws `badDatabase`.
+public struct Database<Key: KeyCodable, Value: BinaryCodable>: Sendable {
+  @usableFromInline
+  let handle: DatabaseHandle
+
+  /// Opens a database within a write transaction, which must be committed to make the handle last.
+  ///
+  /// Throws `databaseNotFound` if there is none and `creating` is false; `databasesFull`; `incompatible` if it has
+  /// flags this binding does not use, as several values a key.
+  ///
+  /// The corresponding C function is `mdb_dbi_open`.
+  public init(opening name: String, creating: Bool, in transaction: inout WriteTransaction) throws(LMDBError) {
+    handle = try transaction.core.openDatabase(named: name, creating: creating)
+  }
+
+  /// Opens a database that exists; transactions that begin afterwards can use it.
+  ///
+  /// It takes a short read transaction of its own. One that is live already would not know the handle, which is why
+  /// none is taken as a parameter.
+  ///
+  /// Throws as the other initialiser, and `busy` while this thread has opened databases in a write transaction.
+  ///
+  /// The corresponding C function is `mdb_dbi_open`.
+  public init(opening name: String, in environment: Environment) throws(LMDBError) {
+    handle = try environment.openDatabase(named: name)
+  }
+}

@@ -1,0 +1,56 @@
+import Synchronization
+
+/// LMDB's number of an open database, with the stamp that tells whether the number still means it.
+@usableFromInline
+struct DatabaseHandle: Sendable, Hashable {
+  let index: UInt32
+  let stamp: UInt32
+}
+
+/// The stamps of one environment's databases; zero where none is open.
+///
+/// LMDB uses the number of a database again when the transaction that opened it is aborted, and every environment counts
+/// from the same start. A stamp is given once in the life of the process, so that a stale or foreign handle is refused
+/// instead of reading another database.
+@safe
+final class DatabaseStamps: Sendable {
+  private static let last = Atomic<UInt32>(0)
+
+  let capacity: Int
+  // Each element is atomic; the memory lives as long as this object.
+  nonisolated(unsafe) private let stamps: UnsafeMutablePointer<Atomic<UInt32>>
+
+  init(capacity: Int) {
+    self.capacity = capacity
+    unsafe stamps = .allocate(capacity: capacity)
+    for index in 0..<capacity { unsafe (stamps + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    // An atomic integer needs no deinitialisation.
+    unsafe stamps.deallocate()
+  }
+
+  /// The stamp of an open database, or zero.
+  func stamp(of index: UInt32) -> UInt32 {
+    // Every index comes from liblmdb, which was told the same capacity.
+    unsafe stamps[Int(index)].load(ordering: .relaxed)
+  }
+
+  /// Whether a handle means what it meant when it was made.
+  func contains(_ database: DatabaseHandle) -> Bool {
+    Int(database.index) < capacity && stamp(of: database.index) == database.stamp
+  }
+
+  /// Gives a newly opened database its stamp.
+  func assign(_ index: UInt32) -> UInt32 {
+    let (_, stamp) = Self.last.wrappingAdd(1, ordering: .relaxed)
+    unsafe stamps[Int(index)].store(stamp, ordering: .relaxed)
+    return stamp
+  }
+
+  /// Makes every handle of a database stale.
+  func clear(_ index: UInt32) {
+    unsafe stamps[Int(index)].store(0, ordering: .relaxed)
+  }
+}

@@ -1,0 +1,94 @@
+import CLMDB
+
+/// What storing does about a value that is there already.
+@usableFromInline
+enum StoreMode: Sendable {
+  case replace, insert, append
+}
+
+extension TransactionCore {
+  /// Finds the bytes of a key; they belong to the transaction.
+  @usableFromInline
+  func find(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> UnsafeRawBufferPointer? {
+    let transaction = try unsafe usableHandle(for: database, "get")
+    // liblmdb reads the key within the call only, and never writes to it.
+    var keyBytes = unsafe MDB_val(key)
+    var value = unsafe MDB_val()
+    let result = unsafe mdb_get(transaction, database.index, &keyBytes, &value)
+    if result == MDB_SUCCESS { return unsafe value.bytes }
+    if result == MDB_NOTFOUND { return nil }
+    throw failed(result, "get")
+  }
+
+  /// Makes room for a value and gives it to be written, or `nil` if the mode forbids it.
+  @usableFromInline
+  func reserve(
+    _ byteCount: Int,
+    for key: UnsafeRawBufferPointer,
+    _ mode: StoreMode,
+    in database: DatabaseHandle
+  ) throws(LMDBError) -> UnsafeMutableRawBufferPointer? {
+    let transaction = try unsafe usableHandle(for: database, "put")
+    guard byteCount >= 0, byteCount <= LMDBLimits.valueSizeInBytes else {
+      throw LMDBError(.badValueSize, operation: "put")
+    }
+    var keyBytes = unsafe MDB_val(key)
+    // With MDB_RESERVE only the size is read, and the address of the room comes back.
+    var value = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
+    let result = unsafe mdb_put(transaction, database.index, &keyBytes, &value, mode.flags)
+    if result == MDB_SUCCESS { return unsafe UnsafeMutableRawBufferPointer(start: value.mv_data, count: byteCount) }
+    if result == MDB_KEYEXIST { return nil }
+    throw failed(result, "put")
+  }
+
+  /// Clears a value whose codec stopped early, and gives the error to throw.
+  @usableFromInline
+  func failShortValue(_ written: Int, of page: UnsafeMutableRawBufferPointer) -> LMDBError {
+    for index in written..<page.count { unsafe page[index] = 0 }
+    fail(.badValueSize)
+    return LMDBError(
+      .badValueSize,
+      operation: "put",
+      message: "The codec announced \(page.count) bytes and wrote \(written)"
+    )
+  }
+
+  /// Removes a key, and tells whether there was one.
+  @usableFromInline
+  func remove(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> Bool {
+    let transaction = try unsafe usableHandle(for: database, "remove")
+    var keyBytes = unsafe MDB_val(key)
+    let result = unsafe mdb_del(transaction, database.index, &keyBytes, nil)
+    if result == MDB_SUCCESS { return true }
+    if result == MDB_NOTFOUND { return false }
+    throw failed(result, "remove")
+  }
+
+  /// Removes every key of a database.
+  func removeAll(in database: DatabaseHandle) throws(LMDBError) {
+    let transaction = try unsafe usableHandle(for: database, "remove all")
+    // Zero empties; one would delete the database and its handle, which may be in use.
+    let result = unsafe mdb_drop(transaction, database.index, 0)
+    guard result == MDB_SUCCESS else { throw failed(result, "remove all") }
+  }
+}
+
+extension StoreMode {
+  fileprivate var flags: UInt32 {
+    switch self {
+    case .replace: UInt32(MDB_RESERVE)
+    case .insert: UInt32(MDB_RESERVE | MDB_NOOVERWRITE)
+    case .append: UInt32(MDB_RESERVE | MDB_APPEND)
+    }
+  }
+}
+
+extension MDB_val {
+  /// A view of bytes that liblmdb will only read.
+  init(_ bytes: UnsafeRawBufferPointer) {
+    unsafe self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+  }
+
+  /// The bytes liblmdb points to.
+  var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
+}

@@ -1,0 +1,35 @@
+import CLMDB
+
+extension Environment {
+  /// Closes the environment; later calls throw `closed`, but for this one, which then does nothing.
+  ///
+  /// Throws `busy`, and closes nothing, while transactions are live: their memory is the map.
+  ///
+  /// The corresponding C function is `mdb_env_close`.
+  public func close() throws(LMDBError) {
+    try checkProcess("close")
+    let thread = currentThread()
+    let isOpen = try state.withLock { (state) throws(LMDBError) in
+      if state.isClosed { return false }
+      Self.reclaimStranded(in: &state, on: thread)
+      guard state.liveCount == 0, !state.isRemapping else { throw LMDBError(.busy, operation: "close") }
+      state.isClosed = true
+      return true
+    }
+    if isOpen { closeHandle() }
+  }
+
+  /// Frees what liblmdb holds; nothing is live and `isClosed` keeps everybody out.
+  func closeHandle() {
+    let idle = state.withLock { state in
+      defer {
+        state.idle = []
+        state.readers = []
+      }
+      return state.idle
+    }
+    for reader in idle { reader.abortHandle() }
+    unsafe mdb_env_close(handle)
+    EnvironmentRegistry.leave(identity)
+  }
+}

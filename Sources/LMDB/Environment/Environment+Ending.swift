@@ -1,0 +1,80 @@
+import CLMDB
+
+extension Environment {
+  /// Begins a transaction inside a write transaction.
+  func beginNested(in parent: TransactionCore) throws(LMDBError) -> WriteTransaction {
+    let parentHandle = try unsafe parent.usableHandle("begin nested write")
+    let core = TransactionCore(environment: self, isWrite: true, thread: parent.thread, parent: parent)
+    let result = unsafe mdb_txn_begin(handle, parentHandle, 0, &core.handle)
+    guard result == MDB_SUCCESS else { throw parent.failed(result, "begin nested write") }
+    return WriteTransaction(environment: self, core: core)
+  }
+
+  /// Commits, or throws after aborting.
+  func commitWrite(_ core: TransactionCore) throws(LMDBError) {
+    // An unusable transaction is left to the `deinit` of its owner, which aborts it.
+    let transaction = try unsafe core.usableHandle("commit")
+    guard core.thread == currentThread() else { throw LMDBError(.wrongThread, operation: "commit") }
+    if core.parent == nil { forgetWriter() }
+    unsafe core.handle = nil
+    // Frees the transaction whatever it returns.
+    let result = unsafe mdb_txn_commit(transaction)
+    if result != MDB_SUCCESS { core.dropOpenedDatabases() }
+    defer { if core.parent == nil { leaveWriter(core) } }
+    guard result == MDB_SUCCESS else { throw commitFailure(result, core) }
+    if let parent = core.parent { parent.openedDatabases += core.openedDatabases }
+  }
+
+  /// Aborts what has not ended; called when the transaction is dropped.
+  func abortWrite(_ core: TransactionCore) {
+    // In a child of a fork the transaction and its lock are the parent's.
+    guard unsafe core.handle != nil, !isForked else { return }
+    if core.parent != nil {
+      core.abortHandle()
+    } else if core.thread == currentThread() {
+      forgetWriter()
+      core.abortHandle()
+      leaveWriter(core)
+    } else {
+      strand(core)
+    }
+  }
+
+  /// Clears the mark of the writing thread; before the lock is given back, or it would be the next writer's.
+  private func forgetWriter() {
+    state.withLock { $0.writer = nil }
+  }
+
+  /// Counts an ended write transaction out, and lets others open databases.
+  private func leaveWriter(_ core: TransactionCore) {
+    leave { state in
+      if state.databaseOpener == core.thread { state.databaseOpener = nil }
+    }
+    state.wakeAll()
+  }
+
+  /// Puts a transaction aside until its own thread comes by.
+  ///
+  /// The lock between processes belongs to a thread: given back from another one it stays taken for ever, and liblmdb
+  /// reports success.
+  private func strand(_ core: TransactionCore) {
+    core.strandedEnvironment = self
+    state.withLock { $0.stranded = core }
+  }
+
+  private func commitFailure(_ returnCode: Int32, _ core: TransactionCore) -> LMDBError {
+    let error = core.failed(returnCode, "commit")
+    guard core.parent == nil, isPanicked else { return error }
+    // Only a failed write of the meta page has this effect, and whether it reached the disk nobody knows.
+    return LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: returnCode)
+  }
+
+  /// Whether liblmdb refuses everything since a failure.
+  private var isPanicked: Bool {
+    var probe: OpaquePointer?
+    // Begun and ended here; no other way tells.
+    let result = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
+    if result == MDB_SUCCESS { unsafe mdb_txn_abort(probe) }
+    return result == MDB_PANIC
+  }
+}

@@ -1,0 +1,32 @@
+import CLMDB
+import SystemPackage
+
+extension Environment {
+  /// Room without which a short write is taken for a full disk.
+  private static let leastRoomInBytes: UInt64 = 1 << 16
+
+  /// Makes the error of a code, with what the environment knows about it.
+  func explain(_ returnCode: Int32, _ operation: String) -> LMDBError {
+    switch returnCode {
+    case MDB_MAP_FULL:
+      return LMDBError(returnCode: returnCode, operation: operation, message: mapUsage())
+    case Errno.ioError.rawValue where isFilesystemFull(at: path, neededBytes: Self.leastRoomInBytes):
+      // liblmdb reports a short write, which is what a full disk gives, as a failure of the disk.
+      return LMDBError(.diskFull, operation: operation, returnCode: returnCode)
+    default:
+      return LMDBError(returnCode: returnCode, operation: operation)
+    }
+  }
+
+  /// What fills the map: data, or a reader that keeps old pages.
+  private func mapUsage() -> String {
+    // Both calls only write into the locals they are given.
+    var information = unsafe MDB_envinfo()
+    unsafe mdb_env_info(handle, &information)
+    var statistics = MDB_stat()
+    unsafe mdb_env_stat(handle, &statistics)
+    let (size, pages) = unsafe (information.me_mapsize, information.me_last_pgno + 1)
+    let pageSize = Int(statistics.ms_psize)
+    return "The memory map is full: \(pages) of \(size / max(pageSize, 1)) pages used, map size \(size) bytes"
+  }
+}

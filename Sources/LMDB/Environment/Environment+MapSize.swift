@@ -1,0 +1,98 @@
+import CLMDB
+
+/// What has been tried already against a full map within one `write`.
+struct MapFullRemedies {
+  var hasClearedReaders = false
+}
+
+extension Environment {
+  /// Makes the map larger: takes over a size that another process has set, or else doubles it.
+  ///
+  /// Waits for the end of this process's transactions and keeps new ones waiting meanwhile.
+  ///
+  /// Throws `busy` at once if this thread has a live transaction itself, or if the others take longer than the wait
+  /// limit; `mapFull` at the largest size of the options; `outOfMemory` if the system refuses, and the map stays as it was.
+  ///
+  /// The corresponding C function is `mdb_env_set_mapsize`.
+  public func growMap() throws(LMDBError) {
+    try growMap(from: whileOpen("grow the map") { mapSizeInBytes })
+  }
+
+  /// Takes over the size that another process has set.
+  func adoptMapSize() throws(LMDBError) {
+    try remap("adopt the map size") { () throws(LMDBError) in
+      try Self.check(unsafe mdb_env_set_mapsize(handle, 0), "adopt the map size")
+    }
+  }
+
+  /// Does the next thing that may give a full map room, and tells whether it is worth trying again.
+  func makeRoom(_ remedies: inout MapFullRemedies) throws(LMDBError) -> Bool {
+    if !remedies.hasClearedReaders {
+      remedies.hasClearedReaders = true
+      if try clearStaleReaders() > 0 { return true }
+    }
+    try growMap()
+    return true
+  }
+
+  private func growMap(from size: Int) throws(LMDBError) {
+    let limit = options.maximumMapSizeInBytes
+    try remap("grow the map") { () throws(LMDBError) in
+      // Somebody else may have grown it while this call waited.
+      if mapSizeInBytes > size { return }
+      // Zero asks for the size in the file, which is smaller than ours if nobody committed since we set ours.
+      try Self.check(unsafe mdb_env_set_mapsize(handle, 0), "grow the map")
+      if mapSizeInBytes > size { return }
+      guard size < limit else {
+        try Self.check(unsafe mdb_env_set_mapsize(handle, size), "grow the map")
+        throw LMDBError(.mapFull, operation: "grow the map", remedy: "Raise maximumMapSizeInBytes or delete data")
+      }
+      let result = unsafe mdb_env_set_mapsize(handle, min(size * 2, limit))
+      if result != MDB_SUCCESS {
+        // The old map is gone by now; its size was possible a moment ago.
+        try Self.check(unsafe mdb_env_set_mapsize(handle, size), "restore the map")
+        throw LMDBError(returnCode: result, operation: "grow the map")
+      }
+    }
+  }
+
+  /// Runs a body that moves the map, while no transaction of this process is live.
+  private func remap(
+    _ operation: String,
+    _ body: () throws(LMDBError) -> Void
+  ) throws(LMDBError) {
+    try checkProcess(operation)
+    try reserveRemapping(operation)
+    defer {
+      state.withLock { $0.isRemapping = false }
+      state.wakeAll()
+    }
+    let done = try state.wait(atMostSeconds: options.waitLimitInSeconds) { (state) throws(LMDBError) -> Bool? in
+      guard state.liveCount == 0 else { return nil }
+      try body()
+      return true
+    }
+    if done == nil { throw LMDBError(.busy, operation: operation) }
+  }
+
+  /// Becomes the one that may move the map; from now on new transactions wait.
+  private func reserveRemapping(_ operation: String) throws(LMDBError) {
+    let thread = currentThread()
+    let reserved = try state.wait(atMostSeconds: options.waitLimitInSeconds) { (state) throws(LMDBError) -> Bool? in
+      if state.isClosed { throw LMDBError(.closed, operation: operation) }
+      Self.reclaimStranded(in: &state, on: thread)
+      guard !state.hasTransaction(on: thread) else { throw LMDBError(.busy, operation: operation) }
+      guard !state.isRemapping else { return nil }
+      state.isRemapping = true
+      return true
+    }
+    if reserved == nil { throw LMDBError(.busy, operation: operation) }
+  }
+
+  private var mapSizeInBytes: Int {
+    // The call only writes into the local it is given.
+    var information = unsafe MDB_envinfo()
+    unsafe mdb_env_info(handle, &information)
+    return unsafe information.me_mapsize
+  }
+}

@@ -1,0 +1,84 @@
+import CLMDB
+import SystemPackage
+
+extension Environment {
+  /// How often opening is tried while other processes open and close the environment.
+  private static let openingAttempts = 10
+
+  /// Opens the handle, with smaller maps where the system refuses, and again where another process is in the way.
+  static func openHandle(path: FilePath, options: Options) throws(LMDBError) -> OpaquePointer {
+    guard options.mapSizeInBytes > 0, options.maxReaders > 0, options.maxDatabases >= 0 else {
+      throw LMDBError(.invalidArgument, operation: "open", remedy: "Give sizes and numbers above zero")
+    }
+    var mapSizeInBytes = options.mapSizeInBytes
+    var attempt = 1
+    while true {
+      do throws(LMDBError) {
+        return try unsafe openOnce(path: path, options: options, mapSizeInBytes: mapSizeInBytes)
+      } catch {
+        switch error.returnCode {
+        case Errno.noMemory.rawValue where mapSizeInBytes / 2 >= options.minimumMapSizeInBytes:
+          mapSizeInBytes /= 2
+        case Errno.resourceTemporarilyUnavailable.rawValue, Errno.permissionDenied.rawValue, Errno.interrupted.rawValue:
+          // Opening can fail while another process opens or closes; a real refusal fails every time.
+          guard attempt < openingAttempts else { throw error }
+          pause(microseconds: UInt32.random(in: 500...3_000))
+          attempt += 1
+        default:
+          throw error
+        }
+      }
+    }
+  }
+
+  /// Opens the handle; on failure it is freed, as liblmdb demands.
+  private static func openOnce(
+    path: FilePath,
+    options: Options,
+    mapSizeInBytes: Int
+  ) throws(LMDBError) -> OpaquePointer {
+    var created: OpaquePointer?
+    // liblmdb writes the pointer of an environment of its own, freed below or by `closeHandle`.
+    let result = unsafe mdb_env_create(&created)
+    guard result == MDB_SUCCESS, let handle = unsafe created else {
+      throw LMDBError(returnCode: result, operation: "create the environment")
+    }
+    do throws(LMDBError) {
+      try unsafe configure(handle, options: options, mapSizeInBytes: mapSizeInBytes)
+      var flags = UInt32(MDB_NOTLS)
+      if options.isReadOnly { flags |= UInt32(MDB_RDONLY) }
+      if options.durability == .noMetaSync { flags |= UInt32(MDB_NOMETASYNC) }
+      let mode = mdb_mode_t(options.fileMode.rawValue)
+      let opened = path.withPlatformString { unsafe mdb_env_open(handle, $0, flags, mode) }
+      try check(opened, "open")
+      try unsafe hideDescriptorFromChildren(handle)
+    } catch {
+      // Required after a failure of mdb_env_open too; nobody else knows the handle yet.
+      unsafe mdb_env_close(handle)
+      throw error
+    }
+    return unsafe handle
+  }
+
+  private static func configure(
+    _ handle: OpaquePointer,
+    options: Options,
+    mapSizeInBytes: Int
+  ) throws(LMDBError) {
+    // All three only store a number in a handle that is not open yet.
+    try check(unsafe mdb_env_set_mapsize(handle, mapSizeInBytes), "set the map size")
+    try check(unsafe mdb_env_set_maxreaders(handle, UInt32(options.maxReaders)), "set the number of readers")
+    try check(unsafe mdb_env_set_maxdbs(handle, UInt32(options.maxDatabases)), "set the number of databases")
+  }
+
+  private static func hideDescriptorFromChildren(_ handle: OpaquePointer) throws(LMDBError) {
+    var descriptor: Int32 = -1
+    try check(unsafe mdb_env_get_fd(handle, &descriptor), "get the descriptor")
+    guard closeOnExecution(descriptor) else { throw LMDBError(.ioFailure, operation: "open") }
+  }
+
+  /// Throws unless the code says success.
+  static func check(_ returnCode: Int32, _ operation: String) throws(LMDBError) {
+    if returnCode != MDB_SUCCESS { throw LMDBError(returnCode: returnCode, operation: operation) }
+  }
+}

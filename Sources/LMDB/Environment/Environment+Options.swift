@@ -1,0 +1,41 @@
+public import SystemPackage
+
+extension Environment {
+  /// How safe a commit is once the call has returned.
+  public enum Durability: Sendable {
+    /// It is on the disk.
+    case full
+    /// A power cut may undo the last commits, as a whole and without damage, until ``Environment/sync(force:)``.
+    ///
+    /// The corresponding C flag is `MDB_NOMETASYNC`.
+    case noMetaSync
+  }
+
+  /// How an environment is opened.
+  ///
+  /// Not offered, each for a reason: `MDB_WRITEMAP` (a full disk kills the process), `MDB_NOSYNC` (a power cut
+  /// destroys the file). `MDB_NOTLS` is always on: a reader slot belongs to its transaction, not to a thread.
+  public struct Options: Sendable {
+    /// How much address space to reserve; the file grows only as it is written.
+    public var mapSizeInBytes = 1 << 40
+    /// Where the system refuses the reservation, it is halved, down to this size.
+    public var minimumMapSizeInBytes = 1 << 26
+    /// The size beyond which the map does not grow by itself.
+    public var maximumMapSizeInBytes = 1 << 43
+    /// Reader slots. Whoever opens the environment first decides; every process should give the same number.
+    public var maxReaders = 1024
+    /// How many named databases can be open.
+    public var maxDatabases = 32
+    /// Whether write transactions are refused and no file is created.
+    public var isReadOnly = false
+    /// How safe a commit is once the call has returned.
+    public var durability = Durability.full
+    /// The permissions of files that are created, narrowed by the process's mask.
+    public var fileMode: FilePermissions = [.ownerReadWrite]
+    /// How long a call waits for this process's own transactions, where it must, before it throws `busy`.
+    public var waitLimitInSeconds = 60
+
+    /// Makes the defaults.
+    public init() {}
+  }
+}

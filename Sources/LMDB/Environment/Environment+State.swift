@@ -1,0 +1,75 @@
+extension Environment {
+  /// What the environment knows of its own transactions.
+  struct State {
+    var isClosed = false
+    /// Set while somebody waits to move the map or moves it; new transactions wait.
+    var isRemapping = false
+    /// Transactions and calls inside liblmdb that need the map to stay where it is.
+    var liveCount = 0
+    /// The thread that holds the write lock.
+    var writer: UInt?
+    /// A write transaction that was dropped on a foreign thread, and waits for its own.
+    var stranded: TransactionCore?
+    /// The thread that has an uncommitted handle of a database.
+    var databaseOpener: UInt?
+    /// Every reader with a slot, live or idle.
+    var readers: [TransactionCore] = []
+    /// Those that wait to be used again: beginning one of these needs no lock between processes.
+    var idle: [TransactionCore] = []
+
+    /// Whether the thread has a live transaction: making it wait for the end of all would be waiting for itself.
+    func hasTransaction(on thread: UInt) -> Bool {
+      writer == thread || readers.contains { $0.isLive && $0.thread == thread }
+    }
+  }
+
+  /// How many idle readers keep their slot. More readers than this at once still work, at the price of a new slot each.
+  static let idleReadersLimit = 16
+
+  /// Throws if the environment belongs to another process; the first thing every call does.
+  func checkProcess(_ operation: String) throws(LMDBError) {
+    if isForked { throw LMDBError(.forked, operation: operation) }
+  }
+
+  /// Runs a body that needs an open environment whose map stays where it is, as every call into liblmdb does.
+  func whileOpen<R>(_ operation: String, _ body: () throws(LMDBError) -> R) throws(LMDBError) -> R {
+    try checkProcess(operation)
+    try enter(operation) { _ in }
+    defer { leave() }
+    return try body()
+  }
+
+  /// Counts a transaction or call in, after waiting for a move of the map.
+  func enter<R>(_ operation: String, _ body: (inout State) throws(LMDBError) -> R) throws(LMDBError) -> R {
+    let thread = currentThread()
+    let entered = try state.wait(atMostSeconds: options.waitLimitInSeconds) { (state) throws(LMDBError) -> R? in
+      if state.isClosed { throw LMDBError(.closed, operation: operation) }
+      Self.reclaimStranded(in: &state, on: thread)
+      if state.isRemapping && !state.hasTransaction(on: thread) { return nil }
+      let result = try body(&state)
+      state.liveCount += 1
+      return result
+    }
+    guard let entered else { throw LMDBError(.busy, operation: operation) }
+    return entered
+  }
+
+  /// Counts a transaction or call out.
+  func leave(_ change: (inout State) -> Void = { _ in }) {
+    let isAwaited = state.withLock { state in
+      change(&state)
+      state.liveCount -= 1
+      return state.isRemapping
+    }
+    if isAwaited { state.wakeAll() }
+  }
+
+  /// Aborts a write transaction that was dropped elsewhere, now that its own thread is here.
+  static func reclaimStranded(in state: inout State, on thread: UInt) {
+    guard let stranded = state.stranded, stranded.thread == thread else { return }
+    state.stranded = nil
+    state.writer = nil
+    state.liveCount -= 1
+    stranded.abortHandle()
+  }
+}

@@ -1,0 +1,72 @@
+import CLMDB
+
+extension Environment {
+  /// Begins the write transaction, after waiting for the one there is, in this process or another.
+  ///
+  /// It must be committed or dropped on the same thread, so never across an `await`.
+  ///
+  /// Throws `reentrantWrite` if this thread has one already; `readOnly`, `closed`, `forked`, `panic`; `wrongThread` while
+  /// one that was dropped on a foreign thread waits for its own.
+  ///
+  /// The corresponding C function is `mdb_txn_begin`.
+  @available(*, noasync, message: "a write transaction must end on the thread it began on")
+  public func beginWrite() throws(LMDBError) -> WriteTransaction {
+    try checkProcess("begin write")
+    if options.isReadOnly { throw LMDBError(.readOnly, operation: "begin write") }
+    let thread = currentThread()
+    while true {
+      try enterWriter(thread)
+      let core = TransactionCore(environment: self, isWrite: true, thread: thread)
+      let result = unsafe mdb_txn_begin(handle, nil, 0, &core.handle)
+      if result == MDB_SUCCESS {
+        state.withLock { $0.writer = thread }
+        return WriteTransaction(environment: self, core: core)
+      }
+      leave()
+      guard result == MDB_MAP_RESIZED else { throw explain(result, "begin write") }
+      try adoptMapSize()
+    }
+  }
+
+  /// Runs a body with the write transaction and commits when it returns; if it throws, nothing happened.
+  ///
+  /// If the map is full it is made larger and the body runs again from the start, so it must have no other effects. That
+  /// happens whatever the body makes of the error.
+  ///
+  /// Throws what ``beginWrite()``, ``WriteTransaction/commit()`` and the body throw; `mapFull` if the map can grow no
+  /// further.
+  @available(*, noasync, message: "a write transaction must end on the thread it began on")
+  public func write<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
+    var remedies = MapFullRemedies()
+    while true {
+      var failure: LMDBError.Code?
+      do {
+        return try writeOnce(body, failure: &failure)
+      } catch {
+        guard failure == .mapFull, try makeRoom(&remedies) else { throw error }
+      }
+    }
+  }
+
+  @available(*, noasync)
+  private func writeOnce<R: ~Copyable>(
+    _ body: (inout WriteTransaction) throws -> R,
+    failure: inout LMDBError.Code?
+  ) throws -> R {
+    var transaction = try beginWrite()
+    let core = transaction.core
+    defer { failure = core.failure }
+    let result = try body(&transaction)
+    try transaction.commit()
+    return result
+  }
+
+  private func enterWriter(_ thread: UInt) throws(LMDBError) {
+    try enter("begin write") { (state) throws(LMDBError) in
+      // liblmdb would wait for the lock this very thread holds.
+      if state.writer == thread { throw LMDBError(.reentrantWrite, operation: "begin write") }
+      // And here for a lock that only another thread can give back.
+      if state.stranded != nil { throw LMDBError(.wrongThread, operation: "begin write") }
+    }
+  }
+}

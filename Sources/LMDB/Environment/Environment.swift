@@ -1,0 +1,80 @@
+import CLMDB
+public import SystemPackage
+
+/// An open LMDB environment: one directory with a memory map, its databases and its readers.
+///
+/// ```swift
+/// let environment = try Environment(path: "/var/lib/example")
+/// let names = try environment.write { transaction in
+///   let names = try Database<UInt64, String>(opening: "names", creating: true, in: &transaction)
+///   try names.put("Ada", forKey: 1, in: &transaction)
+///   return names
+/// }
+/// let name = try environment.read { try names.value(forKey: 1, in: $0) }
+/// ```
+///
+/// Rules of LMDB that the compiler or the binding keeps: one environment a directory and process, none used after a
+/// fork, a write transaction ends on its thread, the map is never moved under a live transaction. A rule that is left
+/// to the caller: no remote filesystem.
+///
+/// Transactions keep their environment alive; the last reference to go closes it.
+@safe
+public final class Environment: Sendable {
+  /// Where the environment lies.
+  public let path: FilePath
+
+  // Constants.
+  let options: Options
+  let identity: FileIdentity
+  let forkGeneration: ForkGeneration
+  let openedInGeneration: UInt32
+  // Synchronises itself, apart from what `state` guards: closing, remapping and opening databases.
+  nonisolated(unsafe) let handle: OpaquePointer
+  let stamps: DatabaseStamps
+  // Guarded by itself.
+  let state: Monitor<State>
+
+  /// Opens the environment in a directory that must exist; creates its files unless it is opened for reading only.
+  ///
+  /// Throws `alreadyOpen` if this process has the directory open, under whatever path; `noSuchFile`,
+  /// `permissionDenied`, `invalidFile`, `versionMismatch`; `outOfMemory` if even the smallest map is refused; `busy`
+  /// if other processes kept opening and closing it.
+  ///
+  /// The corresponding C functions are `mdb_env_create` and `mdb_env_open`.
+  public init(path: FilePath, options: Options = Options()) throws(LMDBError) {
+    let generation = ForkDetection.generation
+    let opened = generation.current
+    let identity = try FileIdentity(of: path)
+    try EnvironmentRegistry.enter(identity, generation: opened)
+    do throws(LMDBError) {
+      let handle = try unsafe Self.openHandle(path: path, options: options)
+      unsafe self.handle = handle
+    } catch {
+      EnvironmentRegistry.leave(identity)
+      throw error
+    }
+    self.path = path
+    self.options = options
+    self.identity = identity
+    forkGeneration = generation
+    openedInGeneration = opened
+    stamps = DatabaseStamps(capacity: options.maxDatabases + Self.coreDatabases)
+    state = Monitor(State())
+  }
+
+  deinit {
+    // In a child of a fork everything here belongs to the parent: even closing would clear the parent's slots.
+    guard !isForked else { return }
+    let isOpen = state.withLock { state in
+      defer { state.isClosed = true }
+      return !state.isClosed
+    }
+    if isOpen { closeHandle() }
+  }
+
+  /// LMDB's own two databases, of free pages and of names, which take the first two handles.
+  static let coreDatabases = 2
+
+  /// Whether this process is a child of the one that opened the environment.
+  var isForked: Bool { forkGeneration.current != openedInGeneration }
+}

@@ -1,0 +1,56 @@
+import CLMDB
+import SystemPackage
+
+extension LMDBError {
+  /// Makes the error of a return code; the only place where codes of liblmdb and of the system get their meaning.
+  ///
+  /// The corresponding C function is `mdb_strerror`.
+  init(returnCode: Int32, operation: String, message: String? = nil) {
+    let code = Code.ofLibrary[returnCode] ?? Code.ofSystem(returnCode)
+    var text = message
+    if text == nil, code == .other, let description = unsafe mdb_strerror(returnCode) {
+      // liblmdb's texts are constants, or strerror's buffer: copied at once.
+      text = unsafe String(cString: description)
+    }
+    self.init(code, operation: operation, message: text, returnCode: returnCode)
+  }
+}
+
+extension LMDBError.Code {
+  fileprivate static let ofLibrary: [Int32: LMDBError.Code] = [
+    MDB_KEYEXIST: .keyExists,
+    MDB_NOTFOUND: .notFound,
+    MDB_PAGE_NOTFOUND: .corrupted,
+    MDB_CORRUPTED: .corrupted,
+    MDB_PANIC: .panic,
+    MDB_VERSION_MISMATCH: .versionMismatch,
+    MDB_INVALID: .invalidFile,
+    MDB_MAP_FULL: .mapFull,
+    MDB_DBS_FULL: .databasesFull,
+    MDB_READERS_FULL: .readersFull,
+    MDB_TXN_FULL: .transactionFull,
+    MDB_CURSOR_FULL: .corrupted,
+    MDB_PAGE_FULL: .corrupted,
+    MDB_MAP_RESIZED: .mapResized,
+    MDB_INCOMPATIBLE: .incompatible,
+    MDB_BAD_TXN: .badTransaction,
+    // With 1 to 511 bytes checked before, only a value can be what liblmdb refuses.
+    MDB_BAD_VALSIZE: .badValueSize,
+    MDB_BAD_DBI: .badDatabase,
+  ]
+
+  fileprivate static func ofSystem(_ returnCode: Int32) -> LMDBError.Code {
+    switch Errno(rawValue: returnCode) {
+    case .noSpace, .diskQuotaExceeded: .diskFull
+    case .permissionDenied, .notPermitted: .permissionDenied
+    case .noSuchFileOrDirectory, .notDirectory: .noSuchFile
+    case .fileExists: .fileExists
+    case .readOnlyFileSystem: .readOnly
+    case .ioError, .fileTooLarge, .badFileDescriptor: .ioFailure
+    case .invalidArgument: .invalidArgument
+    case .noMemory: .outOfMemory
+    case .resourceTemporarilyUnavailable, .resourceBusy, .interrupted: .busy
+    default: .other
+    }
+  }
+}

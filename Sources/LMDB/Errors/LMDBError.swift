@@ -1,0 +1,67 @@
+/// What went wrong in the binding or in liblmdb, in words for a person and as a code for a program.
+///
+/// No key and no value ever appears in an error: they may be private.
+public struct LMDBError: Error, Sendable {
+  /// What kind of failure this is; compare it with the constants.
+  public var code: Code { storage.code }
+  /// What was being done, as `put` or `begin write`.
+  public var operation: String { storage.operation }
+  /// What is wrong, as one sentence without a full stop.
+  public var message: String { storage.message }
+  /// What to do about it, as one sentence without a full stop.
+  public var remedy: String { storage.remedy }
+  /// The code liblmdb or the system returned; 0 if the binding found the fault itself.
+  public var returnCode: Int32 { storage.returnCode }
+
+  /// One word instead of five fields: an error of this size travels in a register, so that functions which throw it
+  /// cost their callers nothing while nothing is thrown.
+  private let storage: Storage
+
+  /// Makes an error; the texts of the code stand in for those left out.
+  public init(
+    _ code: Code,
+    operation: String,
+    message: String? = nil,
+    remedy: String? = nil,
+    returnCode: Int32 = 0
+  ) {
+    storage = Storage(
+      code: code,
+      operation: operation,
+      message: message ?? code.message,
+      remedy: remedy ?? code.remedy,
+      returnCode: returnCode
+    )
+  }
+
+  private final class Storage: Sendable {
+    let code: Code
+    let operation: String
+    let message: String
+    let remedy: String
+    let returnCode: Int32
+
+    init(code: Code, operation: String, message: String, remedy: String, returnCode: Int32) {
+      self.code = code
+      self.operation = operation
+      self.message = message
+      self.remedy = remedy
+      self.returnCode = returnCode
+    }
+  }
+}
+
+extension LMDBError: CustomStringConvertible {
+  /// The operation, the message, then the remedy.
+  public var description: String {
+    let suffix = returnCode == 0 ? "" : " [\(returnCode)]"
+    return "\(operation): \(message)\(suffix). \(remedy)."
+  }
+}
+
+extension LMDBError {
+  /// Makes the error of a codec that met bytes it did not write.
+  public static func undecodable(_ type: String, byteCount: Int) -> LMDBError {
+    LMDBError(.undecodable, operation: "decode", message: "\(byteCount) bytes are no encoded \(type)")
+  }
+}

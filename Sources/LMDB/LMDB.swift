@@ -1,1 +1,0 @@
-/// The binding to liblmdb. Environments, transactions, databases and cursors, with LMDB's own words.

@@ -1,0 +1,78 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// State behind a lock, with waiting for a condition.
+///
+/// `Synchronization.Mutex` has no way to wait, and a registry must be able to hold its lock across `fork`.
+/// An uncontended pass costs about 20 ns.
+@safe
+final class Monitor<State>: @unchecked Sendable {
+  // Constant; both live at stable addresses, as pthread demands, and are freed with the monitor.
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  // Guarded by `mutex`.
+  private var state: State
+
+  init(_ state: State) {
+    self.state = state
+    unsafe mutex = .allocate(capacity: 1)
+    unsafe condition = .allocate(capacity: 1)
+    // Default attributes: neither call can fail but for lack of memory, which traps in Swift anyway.
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    // Nobody can hold or wait on what nobody refers to.
+    unsafe pthread_cond_destroy(condition)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe condition.deallocate()
+    unsafe mutex.deallocate()
+  }
+
+  /// Takes the lock without a scope; for the handlers of `fork`.
+  func lock() {
+    unsafe pthread_mutex_lock(mutex)
+  }
+
+  /// Gives back what `lock` took.
+  func unlock() {
+    unsafe pthread_mutex_unlock(mutex)
+  }
+
+  /// Runs a body that must be short and must not block.
+  func withLock<R, Failure: Error>(_ body: (inout State) throws(Failure) -> R) throws(Failure) -> R {
+    lock()
+    defer { unlock() }
+    return try body(&state)
+  }
+
+  /// Wakes those who wait, after a change to the state.
+  func wakeAll() {
+    unsafe pthread_cond_broadcast(condition)
+  }
+
+  /// Runs the body again and again, waiting for a change in between, until it gives a value or the time is over.
+  ///
+  /// The body and not the caller waits by giving `nil`: waiting inside the body would leave `state` borrowed while
+  /// other threads change it.
+  func wait<R, Failure: Error>(
+    atMostSeconds limit: Int,
+    until body: (inout State) throws(Failure) -> R?
+  ) throws(Failure) -> R? {
+    lock()
+    defer { unlock() }
+    if let result = try body(&state) { return result }
+    var deadline = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &deadline)
+    deadline.tv_sec += limit
+    while true {
+      let outcome = unsafe pthread_cond_timedwait(condition, mutex, &deadline)
+      if let result = try body(&state) { return result }
+      if outcome != 0 { return nil }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import SystemPackage
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// What tells one directory from another, whatever path leads there.
+struct FileIdentity: Hashable {
+  let device: UInt64
+  let inode: UInt64
+
+  /// Looks a path up, following links.
+  init(of path: FilePath) throws(LMDBError) {
+    var status = stat()
+    // `stat` only writes into the local it is given.
+    let result = unsafe path.withPlatformString { unsafe stat($0, &status) }
+    guard result == 0 else { throw LMDBError(returnCode: errno, operation: "look up the directory") }
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+}
+
+/// The calling thread, as a number that no other live thread has.
+func currentThread() -> UInt {
+  #if canImport(Darwin)
+    UInt(bitPattern: pthread_self())
+  #else
+    UInt(pthread_self())
+  #endif
+}
+
+/// Keeps a descriptor from leaking into programs this process starts; liblmdb opens its data file without that flag.
+func closeOnExecution(_ descriptor: Int32) -> Bool {
+  let flags = fcntl(descriptor, F_GETFD)
+  return flags >= 0 && fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) >= 0
+}
+
+/// Whether the filesystem of a path has no room left, as far as it says.
+func isFilesystemFull(at path: FilePath, neededBytes: UInt64) -> Bool {
+  var status = statvfs()
+  // `statvfs` only writes into the local it is given.
+  let result = unsafe path.withPlatformString { unsafe statvfs($0, &status) }
+  guard result == 0 else { return false }
+  return UInt64(status.f_bavail) * UInt64(status.f_frsize) < neededBytes
+}
+
+/// Sleeps, for the pauses between attempts.
+func pause(microseconds: UInt32) {
+  usleep(microseconds)
+}

@@ -1,0 +1,19 @@
+/// A consistent snapshot of the environment, as it was when the transaction began.
+///
+/// Spans and cursors taken from it end before it, which the compiler checks. While it lives, pages it can see are not
+/// used again: a long one makes the file grow.
+public struct ReadTransaction: ~Copyable, Transaction {
+  // Keeps the environment open until the transaction has ended.
+  let environment: Environment
+  /// What reads go through; of no use outside this module.
+  public let core: TransactionCore
+
+  init(environment: Environment, core: TransactionCore) {
+    self.environment = environment
+    self.core = core
+  }
+
+  deinit {
+    environment.endRead(core)
+  }
+}

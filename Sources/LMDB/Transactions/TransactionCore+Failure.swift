@@ -1,0 +1,26 @@
+import CLMDB
+
+extension TransactionCore {
+  /// Makes the error of a failed call, and remembers whether it leaves anything but an abort.
+  ///
+  /// liblmdb marks a transaction as bad in most such places, not in all: a transaction half of whose last change took
+  /// place must not be committed.
+  func failed(_ returnCode: Int32, _ operation: String) -> LMDBError {
+    // The owner keeps the environment alive.
+    let error = unsafe environment.explain(returnCode, operation)
+    if isWrite && !Self.harmless.contains(returnCode) { fail(error.code) }
+    return error
+  }
+
+  /// Marks the transaction as good for nothing but an abort.
+  ///
+  /// A full map is the environment's trouble, not the nested transaction's: it marks the parents too, so that somebody
+  /// who swallows a nested failure still has the whole run again on a larger map.
+  func fail(_ code: LMDBError.Code) {
+    if failure == nil { failure = code }
+    if code == .mapFull { parent?.fail(code) }
+  }
+
+  /// Codes by which a call says that it did nothing.
+  private static let harmless: [Int32] = [MDB_NOTFOUND, MDB_KEYEXIST, MDB_BAD_VALSIZE, MDB_DBS_FULL, MDB_INCOMPATIBLE]
+}

@@ -1,0 +1,81 @@
+import CLMDB
+
+/// The part of a transaction that is not generic: its handle and the checks before each use of it.
+///
+/// Public only because a protocol names it; it has nothing a caller could use.
+@safe
+public final class TransactionCore {
+  // The transaction that owns this core keeps the environment alive, so neither outlives it. A strong reference would
+  // make a circle through the idle readers.
+  unowned(unsafe) let environment: Environment
+  let stamps: DatabaseStamps
+  let forkGeneration: ForkGeneration
+  let isWrite: Bool
+  let parent: TransactionCore?
+  // Used by the owner of the transaction only.
+  var handle: OpaquePointer?
+  /// Why nothing but an abort is left, if so.
+  var failure: LMDBError.Code?
+  /// Databases first opened here: an abort takes their handles back.
+  var openedDatabases: [UInt32] = []
+  /// Keeps the environment of a stranded transaction alive until its thread has freed it.
+  var strandedEnvironment: Environment?
+  // Guarded by the state of the environment.
+  var isLive = true
+  var thread: UInt
+  var position = 0
+
+  init(environment: Environment, isWrite: Bool, thread: UInt, parent: TransactionCore? = nil) {
+    unsafe self.environment = environment
+    stamps = environment.stamps
+    forkGeneration = environment.forkGeneration
+    self.isWrite = isWrite
+    self.thread = thread
+    self.parent = parent
+  }
+
+  /// Gives the handle for use with a database, or throws what stands against it.
+  @inline(__always)
+  func usableHandle(for database: DatabaseHandle, _ operation: StaticString) throws(LMDBError) -> OpaquePointer {
+    guard unsafe handle != nil, failure == nil, stamps.contains(database), isOfThisProcess else {
+      throw refusal(of: database, "\(operation)")
+    }
+    return unsafe handle.unsafelyUnwrapped
+  }
+
+  /// Gives the handle, or throws what stands against any use.
+  func usableHandle(_ operation: String) throws(LMDBError) -> OpaquePointer {
+    guard let handle = unsafe handle, failure == nil, isOfThisProcess else {
+      throw refusal(of: nil, operation)
+    }
+    return unsafe handle
+  }
+
+  private var isOfThisProcess: Bool {
+    // The owner keeps the environment alive.
+    unsafe forkGeneration.current == environment.openedInGeneration
+  }
+
+  private func refusal(of database: DatabaseHandle?, _ operation: String) -> LMDBError {
+    if !isOfThisProcess { return LMDBError(.forked, operation: operation) }
+    if let failure {
+      let message = "The transaction failed before with \(failure)"
+      return LMDBError(.badTransaction, operation: operation, message: message)
+    }
+    if let database, !stamps.contains(database) { return LMDBError(.badDatabase, operation: operation) }
+    return LMDBError(.badTransaction, operation: operation)
+  }
+
+  /// Aborts, whatever kind it is; the databases it opened are gone.
+  func abortHandle() {
+    guard let handle = unsafe handle else { return }
+    unsafe self.handle = nil
+    // The handle is forgotten before it is freed, so nothing can use it afterwards.
+    unsafe mdb_txn_abort(handle)
+    for index in openedDatabases { stamps.clear(index) }
+    openedDatabases = []
+  }
+}
+
+@available(*, unavailable)
+extension TransactionCore: Sendable {}

@@ -1,0 +1,46 @@
+/// The one write transaction of the environment, over all processes.
+///
+/// It sees its own changes; others see them once it is committed. Dropping it aborts it. It must end on the thread it
+/// began on. After an error that may have left a change half done every later call throws `badTransaction`.
+public struct WriteTransaction: ~Copyable, Transaction {
+  // Keeps the environment open until the transaction has ended.
+  let environment: Environment
+  /// What reads go through; of no use outside this module.
+  public let core: TransactionCore
+
+  init(environment: Environment, core: TransactionCore) {
+    self.environment = environment
+    self.core = core
+  }
+
+  deinit {
+    environment.abortWrite(core)
+  }
+
+  /// Makes the changes permanent and visible, or throws and leaves everything as it was.
+  ///
+  /// After a nested transaction's commit they belong to its parent.
+  ///
+  /// Throws `badTransaction` after an earlier failure; `wrongThread` on another thread than it began on, in which case
+  /// the write lock stays taken until the thread it began on calls the environment again, which aborts it; `diskFull`,
+  /// `ioFailure`; `commitOutcomeUnknown` if the disk failed at the very last step.
+  ///
+  /// The corresponding C function is `mdb_txn_commit`.
+  public consuming func commit() throws(LMDBError) {
+    try environment.commitWrite(core)
+  }
+
+  /// Takes the changes back.
+  ///
+  /// The corresponding C function is `mdb_txn_abort`.
+  public consuming func abort() {
+    // Dropping it is all there is to do; the method says so at the place of the call.
+  }
+
+  /// Runs a body with a transaction inside this one, which takes its own changes back unless the body commits it.
+  ///
+  /// The corresponding C function is `mdb_txn_begin` with a parent.
+  public mutating func nested<R: ~Copyable>(_ body: (consuming WriteTransaction) throws -> R) throws -> R {
+    try body(environment.beginNested(in: core))
+  }
+}
