@@ -18,22 +18,11 @@ struct SourceFile {
     comments = lexer.tokens.filter { $0.kind == .comment }
     problem = lexer.problem
   }
-}
 
-extension SourceFile {
-  /// Every Swift file of the package and its manifests, build folders left out.
+  /// Every Swift file of the package.
   static func inRepository() throws -> [SourceFile] {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    var files: [SourceFile] = []
-    for folder in ["Sources", "Tests", "Benchmarks"] {
-      let enumerator = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
-      let names = (enumerator?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".swift") }
-      for name in names.sorted() where !name.split(separator: "/").contains(where: { $0.hasPrefix(".build") }) {
-        let path = "\(folder)/\(name)"
-        files.append(SourceFile(path: path, text: try String(contentsOf: root.appending(path: path), encoding: .utf8)))
-      }
+    try Repository.paths().filter { $0.hasSuffix(".swift") }.map {
+      SourceFile(path: $0, text: try Repository.text(of: $0))
     }
-    return files
   }
 }

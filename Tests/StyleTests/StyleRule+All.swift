@@ -11,7 +11,7 @@ extension StyleRule {
   /// Not a habit but the ground the others stand on.
   static let readable = StyleRule(
     name: "the checker can read the file",
-    remedy: "write it so that brackets and quotes pair up for a simple reader (a regular expression: `Regex(\"…\")`)",
+    remedy: "write it so that brackets and quotes pair up for a simple reader (a raw regular expression: `Regex(…)`)",
     appliesTo: { _ in true },
     places: { file in file.problem.map { [($0.line, $0.reason)] } ?? [] }
   )

@@ -1,7 +1,7 @@
 /// Splits Swift source into the tokens the style rules need, and no more than that.
 ///
-/// It knows comments (nested ones too) and string literals (raw, of several lines, with interpolation, whose code is
-/// read like any other). It is not swift-syntax, which takes minutes to build in a clean checkout. What it cannot read
+/// It knows comments (nested ones too), string literals (raw, of several lines, with interpolation, whose code is read
+/// like any other) and regular expressions on one line. It is not swift-syntax, which takes minutes to build in a clean checkout. What it cannot read
 /// it reports as a ``problem``, so that a rule never passes because the lexer lost its way.
 struct SwiftLexer {
   private let bytes: [UInt8]
@@ -41,6 +41,8 @@ struct SwiftLexer {
       readBlockComment()
     } else if let poundCount = poundCountOfString() {
       readString(poundCount: poundCount)
+    } else if byte == UInt8(ascii: "/"), beginsRegularExpression() {
+      readRegularExpression()
     } else {
       matchBrackets(byte)
       let start = position
@@ -109,6 +111,23 @@ struct SwiftLexer {
         advance()
       }
     }
+  }
+
+  // MARK: Regular expressions
+
+  /// Whether the slash here stands where a value begins, so that it cannot divide, and is closed on its line.
+  private func beginsRegularExpression() -> Bool {
+    let previous = tokens.last { $0.kind != .comment }
+    let endsValue =
+      previous.map { $0.kind == .word ? $0.text != "return" : [")", "]", "}"].contains($0.text) } ?? false
+    guard !endsValue, let next = peek(1), !next.isSpace else { return false }
+    return bytes[(position + 1)...].prefix { $0 != UInt8(ascii: "\n") }.contains(UInt8(ascii: "/"))
+  }
+
+  private mutating func readRegularExpression() {
+    advance()
+    while let byte = peek(), byte != UInt8(ascii: "/") { advance(byte == UInt8(ascii: "\\") ? 2 : 1) }
+    advance()
   }
 
   // MARK: Reading bytes

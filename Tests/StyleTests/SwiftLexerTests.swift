@@ -18,6 +18,11 @@ struct SwiftLexerTests {
     #expect(lexer.tokens.map(\.kind) == [.word, .comment, .word, .comment, .comment])
   }
 
+  @Test func regularExpressionsAreSkippedAndDivisionsAreRead() {
+    #expect(words(#"a(/b"(\/c/, d) / e"#) == ["a", "d", "e"])
+    #expect(words("a = (b) / c / d") == ["a", "b", "c", "d"])
+  }
+
   @Test func poundSignsWithoutAQuoteAreNoStrings() {
     #expect(words("#if DEBUG\n#expect(a)\n#endif") == ["if", "DEBUG", "expect", "a", "endif"])
   }

@@ -1,0 +1,41 @@
+# Everything is built under .build and nowhere else; `make clean` takes it away.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test check format bench docs clean set-up lint build schemas
+
+help: ## Lists what can be made.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: set-up ## Shows Tally at work on this repository's own history, in a scratch store.
+	@Scripts/demo.sh
+
+test: set-up ## Runs every test.
+	swift test --disable-xctest
+
+check: set-up lint build test schemas docs ## Does all that a change must pass: format, warnings, tests, schemas, documentation.
+
+format: ## Formats every Swift file in place.
+	swift format --in-place --recursive --parallel $(SWIFT_FILES)
+
+bench: set-up ## Measures time and space on stores of 1,000 to 1,000,000 tasks, in release mode.
+	swift run --package-path Benchmarks --scratch-path .build/benchmarks -c release tally-benchmarks
+
+docs: set-up ## Builds the reference documentation into .build/documentation; a warning fails.
+	@Scripts/build-docs.sh
+
+clean: ## Removes everything that was built.
+	rm -rf .build
+
+set-up: ## Installs what the build needs and is missing.
+	@Scripts/set-up.sh
+
+lint: ## Says where the format differs from .swift-format.
+	swift format lint --strict --recursive --parallel $(SWIFT_FILES)
+
+build: set-up ## Builds the libraries, the command line and the tests; a warning fails.
+	swift build --build-tests
+
+schemas: build ## Validates the schemas, and real exports against them.
+	@Scripts/check-schemas.sh
+
+SWIFT_FILES := $(wildcard Sources Tests Benchmarks/Sources Benchmarks/Package.swift Package.swift)
