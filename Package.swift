@@ -16,6 +16,9 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   // Spans of the memory map are tied to their transaction with `@_lifetime`.
   .enableExperimentalFeature("Lifetimes"),
+  // A warning nobody must answer is soon one of many. SwiftPM drops this where Tally is fetched as a dependency, so a
+  // newer compiler's new warning breaks nobody's build.
+  .treatAllWarnings(as: .error),
 ]
 
 let package = Package(

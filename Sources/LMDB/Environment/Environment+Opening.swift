@@ -49,7 +49,7 @@ extension Environment {
       if options.isReadOnly { flags |= UInt32(MDB_RDONLY) }
       if options.durability == .noMetaSync { flags |= UInt32(MDB_NOMETASYNC) }
       let mode = mdb_mode_t(options.fileMode.rawValue)
-      let opened = path.withPlatformString { unsafe mdb_env_open(handle, $0, flags, mode) }
+      let opened = unsafe path.withPlatformString { unsafe mdb_env_open(handle, $0, flags, mode) }
       try check(opened, "open")
       try unsafe hideDescriptorFromChildren(handle)
     } catch {
