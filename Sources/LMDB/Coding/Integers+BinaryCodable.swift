@@ -1,5 +1,6 @@
-/// Integers are written with the most significant byte first and, where they have a sign, with its bit flipped, so that
-/// bytes compare as the numbers do. LMDB's own integer keys are not used: they depend on the machine's byte order.
+/// An integer that is a key: the most significant byte first and, where it has a sign, with that bit flipped.
+///
+/// So bytes compare as the numbers do. LMDB's own integer keys are not used: they depend on the machine's byte order.
 public protocol FixedWidthKey: KeyCodable, FixedWidthInteger {}
 
 extension FixedWidthKey {

@@ -26,6 +26,7 @@ public struct Cursor<Key: KeyCodable, Value: BinaryCodable>: ~Copyable, ~Escapab
   @usableFromInline
   var valueBuffer = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 
+  @usableFromInline
   @_lifetime(borrow transaction)
   init<T: Transaction & ~Copyable>(of database: DatabaseHandle, in transaction: borrowing T) throws(LMDBError) {
     handle = try CursorHandle(of: database, in: transaction.core)

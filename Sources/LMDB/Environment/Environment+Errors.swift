@@ -19,14 +19,12 @@ extension Environment {
   }
 
   /// What fills the map: data, or a reader that keeps old pages.
-  private func mapUsage() -> String {
-    // Both calls only write into the locals they are given.
-    var information = unsafe MDB_envinfo()
-    unsafe mdb_env_info(handle, &information)
-    var statistics = MDB_stat()
-    unsafe mdb_env_stat(handle, &statistics)
-    let (size, pages) = unsafe (information.me_mapsize, information.me_last_pgno + 1)
-    let pageSize = Int(statistics.ms_psize)
-    return "The memory map is full: \(pages) of \(size / max(pageSize, 1)) pages used, map size \(size) bytes"
+  private func mapUsage() -> String? {
+    // Without these numbers the error still says what is wrong.
+    guard let now = try? liveInformation() else { return nil }
+    return """
+      The memory map is full: \(now.pageCount) of \(now.mapSizeInBytes / now.pageSizeInBytes) pages used, map size \
+      \(now.mapSizeInBytes) bytes, oldest reader \(now.oldestReaderLag) transactions behind
+      """
   }
 }

@@ -1,10 +1,5 @@
 import CLMDB
 
-/// What has been tried already against a full map within one `write`.
-struct MapFullRemedies {
-  var hasClearedReaders = false
-}
-
 extension Environment {
   /// Makes the map larger: takes over a size that another process has set, or else doubles it.
   ///
@@ -25,17 +20,8 @@ extension Environment {
     }
   }
 
-  /// Does the next thing that may give a full map room, and tells whether it is worth trying again.
-  func makeRoom(_ remedies: inout MapFullRemedies) throws(LMDBError) -> Bool {
-    if !remedies.hasClearedReaders {
-      remedies.hasClearedReaders = true
-      if try clearStaleReaders() > 0 { return true }
-    }
-    try growMap()
-    return true
-  }
-
-  private func growMap(from size: Int) throws(LMDBError) {
+  /// Makes the map larger than it was when it was too small.
+  func growMap(from size: Int) throws(LMDBError) {
     let limit = options.maximumMapSizeInBytes
     try remap("grow the map") { () throws(LMDBError) in
       // Somebody else may have grown it while this call waited.
@@ -89,7 +75,7 @@ extension Environment {
     if reserved == nil { throw LMDBError(.busy, operation: operation) }
   }
 
-  private var mapSizeInBytes: Int {
+  var mapSizeInBytes: Int {
     // The call only writes into the local it is given.
     var information = unsafe MDB_envinfo()
     unsafe mdb_env_info(handle, &information)

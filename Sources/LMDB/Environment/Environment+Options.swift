@@ -22,7 +22,9 @@ extension Environment {
     public var minimumMapSizeInBytes = 1 << 26
     /// The size beyond which the map does not grow by itself.
     public var maximumMapSizeInBytes = 1 << 43
-    /// Reader slots. Whoever opens the environment first decides; every process should give the same number.
+    /// How many readers there can be at once, over all processes.
+    ///
+    /// Whoever opens the environment first decides; every process should give the same number.
     public var maxReaders = 1024
     /// How many named databases can be open.
     public var maxDatabases = 32

@@ -1,6 +1,23 @@
 import CLMDB
 
+/// A slot in the table of readers that some process has taken.
+public struct Reader: Sendable, Hashable {
+  /// The process that took the slot.
+  public let processID: Int32
+  /// The thread that took it; a slot kept for later transactions may serve others.
+  public let threadID: UInt
+  /// The transaction whose snapshot is being read, or `nil` if the slot is idle.
+  public let transactionID: Int?
+}
+
 extension Environment {
+  /// Lists the readers of all processes, idle ones included.
+  ///
+  /// The corresponding C function is `mdb_reader_list`.
+  public func readers() throws(LMDBError) -> [Reader] {
+    try whileOpen("list readers") { () throws(LMDBError) in try readerTable() }
+  }
+
   /// Frees the slots of readers whose process has died, and gives their number.
   ///
   /// Their snapshots keep pages from being used again. Liveness is told by process id, so processes in different
@@ -11,8 +28,39 @@ extension Environment {
   public func clearStaleReaders() throws(LMDBError) -> Int {
     try whileOpen("check readers") { () throws(LMDBError) in
       var dead: Int32 = 0
+      // The call only writes into the local it is given.
       try Self.check(unsafe mdb_reader_check(handle, &dead), "check readers")
       return Int(dead)
     }
+  }
+
+  /// Reads the table; the caller keeps the environment open.
+  func readerTable() throws(LMDBError) -> [Reader] {
+    var readers: [Reader] = []
+    // The callback runs within the call only, with the address of this local as its context.
+    let result = unsafe withUnsafeMutablePointer(to: &readers) { readers in
+      unsafe mdb_reader_list(
+        handle,
+        { line, context in
+          guard let line = unsafe line, let context = unsafe context else { return 0 }
+          let reader = unsafe Reader(line: String(cString: line))
+          if let reader { unsafe context.assumingMemoryBound(to: [Reader].self).pointee.append(reader) }
+          return 0
+        },
+        readers
+      )
+    }
+    // Only the callback could make it negative, and it does not; anything else is not an error either.
+    guard result >= 0 else { throw LMDBError(.other, operation: "list readers", returnCode: result) }
+    return readers
+  }
+}
+
+extension Reader {
+  /// Reads a line of liblmdb's table, which it gives only as text; `nil` for the heading.
+  init?(line: String) {
+    let fields = line.split { $0.isWhitespace }
+    guard fields.count == 3, let process = Int32(fields[0]), let thread = UInt(fields[1], radix: 16) else { return nil }
+    self.init(processID: process, threadID: thread, transactionID: Int(fields[2]))
   }
 }

@@ -32,6 +32,7 @@ extension Environment {
   /// Runs a body with a snapshot that ends with it.
   ///
   /// Throws what ``beginRead()`` throws, and what the body throws.
+  @inlinable
   public func read<R: ~Copyable>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
     let transaction = try beginRead()
     return try body(transaction)

@@ -23,7 +23,9 @@ extension Environment {
     }
   }
 
-  /// How many idle readers keep their slot. More readers than this at once still work, at the price of a new slot each.
+  /// How many idle readers keep their slot.
+  ///
+  /// More readers than this at once still work, at the price of a new slot each.
   static let idleReadersLimit = 16
 
   /// Throws if the environment belongs to another process; the first thing every call does.

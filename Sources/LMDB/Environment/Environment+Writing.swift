@@ -28,39 +28,6 @@ extension Environment {
     }
   }
 
-  /// Runs a body with the write transaction and commits when it returns; if it throws, nothing happened.
-  ///
-  /// If the map is full it is made larger and the body runs again from the start, so it must have no other effects. That
-  /// happens whatever the body makes of the error.
-  ///
-  /// Throws what ``beginWrite()``, ``WriteTransaction/commit()`` and the body throw; `mapFull` if the map can grow no
-  /// further.
-  @available(*, noasync, message: "a write transaction must end on the thread it began on")
-  public func write<R: ~Copyable>(_ body: (inout WriteTransaction) throws -> R) throws -> R {
-    var remedies = MapFullRemedies()
-    while true {
-      var failure: LMDBError.Code?
-      do {
-        return try writeOnce(body, failure: &failure)
-      } catch {
-        guard failure == .mapFull, try makeRoom(&remedies) else { throw error }
-      }
-    }
-  }
-
-  @available(*, noasync)
-  private func writeOnce<R: ~Copyable>(
-    _ body: (inout WriteTransaction) throws -> R,
-    failure: inout LMDBError.Code?
-  ) throws -> R {
-    var transaction = try beginWrite()
-    let core = transaction.core
-    defer { failure = core.failure }
-    let result = try body(&transaction)
-    try transaction.commit()
-    return result
-  }
-
   private func enterWriter(_ thread: UInt) throws(LMDBError) {
     try enter("begin write") { (state) throws(LMDBError) in
       // liblmdb would wait for the lock this very thread holds.

@@ -4,8 +4,9 @@
 /// first, and other processes would then clear its readers away. Directories are told apart by device and inode,
 /// because a path can be spelled in many ways.
 enum EnvironmentRegistry {
-  /// Each open directory with the fork generation that opened it. A child's own environments are counted anew: locks
-  /// do not pass to children.
+  /// Each open directory with the fork generation that opened it.
+  ///
+  /// A child's own environments are counted anew: locks do not pass to children.
   static let open = Monitor<[FileIdentity: UInt32]>([:])
 
   /// Enters a directory, or throws `alreadyOpen`.

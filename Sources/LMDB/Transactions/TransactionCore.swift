@@ -14,6 +14,8 @@ public final class TransactionCore {
   let parent: TransactionCore?
   // Used by the owner of the transaction only.
   var handle: OpaquePointer?
+  /// The size of the map a write transaction has, for growing it no more than once.
+  let mapSizeInBytes: Int
   /// Why nothing but an abort is left, if so.
   var failure: LMDBError.Code?
   /// Databases first opened here: an abort takes their handles back.
@@ -30,6 +32,7 @@ public final class TransactionCore {
     stamps = environment.stamps
     forkGeneration = environment.forkGeneration
     self.isWrite = isWrite
+    mapSizeInBytes = isWrite ? environment.mapSizeInBytes : 0
     self.thread = thread
     self.parent = parent
   }

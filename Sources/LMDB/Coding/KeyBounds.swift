@@ -1,0 +1,54 @@
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Copies an encoded key, as a bound that outlives the call.
+@inlinable
+func encodedKey<Key: KeyCodable>(_ key: Key) throws(LMDBError) -> [UInt8] {
+  // The buffer is copied within the closure.
+  try unsafe withEncoded(key) { (bytes) throws(LMDBError) in unsafe Array(bytes) }
+}
+
+/// Copies an encoded prefix, which unlike a key may be empty.
+@inlinable
+func encodedPrefix<Prefix: BinaryCodable>(_ prefix: Prefix) throws(LMDBError) -> [UInt8] {
+  let byteCount = prefix.encodedByteCount
+  guard byteCount <= LMDBLimits.keySizeInBytes else { throw LMDBLimits.badKeySize(byteCount) }
+  // The codec writes into memory of that size; the array has as many bytes as it wrote.
+  return unsafe Array(unsafeUninitializedCapacity: byteCount) { buffer, written in
+    let bytes = UnsafeMutableRawBufferPointer(buffer)
+    var output = unsafe OutputRawSpan(buffer: bytes, initializedCount: 0)
+    prefix.encode(into: &output)
+    written = unsafe output.finalize(for: bytes)
+  }
+}
+
+/// The least key after all those with a prefix, or `nil` if there is none.
+@usableFromInline
+func endOfPrefix(_ prefix: [UInt8]) -> [UInt8]? {
+  guard let last = prefix.lastIndex(where: { $0 < .max }) else { return nil }
+  return prefix[..<last] + [prefix[last] + 1]
+}
+
+/// Whether a key comes before a bound.
+@usableFromInline
+func precedes(_ key: RawSpan, _ bound: [UInt8]) -> Bool {
+  // Both are only read within the closures.
+  let order = unsafe key.withUnsafeBytes { key in
+    unsafe bound.withUnsafeBytes { bound in
+      let common = min(key.count, bound.count)
+      guard common > 0, let left = key.baseAddress, let right = bound.baseAddress else { return Int32(0) }
+      return unsafe memcmp(left, right, common)
+    }
+  }
+  return order == 0 ? key.byteCount < bound.count : order < 0
+}
+
+/// Whether a key lies at or behind a bound; nothing reaches a bound that is not there.
+@usableFromInline
+func reaches(_ key: RawSpan, _ bound: [UInt8]?) -> Bool {
+  guard let bound else { return false }
+  return !precedes(key, bound)
+}

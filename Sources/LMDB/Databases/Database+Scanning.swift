@@ -1,0 +1,84 @@
+extension Database {
+  /// Calls the body with the bytes of every entry from a key (included) up to another one (excluded), in order, until it
+  /// answers `false`.
+  ///
+  /// Without bounds it goes through the whole database. The spans are the file's own pages, and end with the call.
+  ///
+  /// Throws `badKeySize`, `badDatabase`, `badTransaction`, and what the body throws.
+  ///
+  /// The corresponding C function is `mdb_cursor_get`.
+  @inlinable
+  public func forEach<T: Transaction & ~Copyable>(
+    from lower: Key? = nil,
+    upTo upper: Key? = nil,
+    reversed: Bool = false,
+    in transaction: borrowing T,
+    _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
+  ) throws {
+    try scan(
+      from: lower.map(encodedKey),
+      upTo: upper.map(encodedKey),
+      reversed: reversed,
+      in: transaction,
+      body
+    )
+  }
+
+  /// Calls the body with the bytes of every entry whose key begins with a prefix, in order, until it answers `false`.
+  ///
+  /// Throws `badKeySize` if the prefix has more than 511 bytes, `badDatabase`, `badTransaction`, and what the body throws.
+  ///
+  /// The corresponding C function is `mdb_cursor_get`.
+  @inlinable
+  public func forEach<Prefix: BinaryCodable, T: Transaction & ~Copyable>(
+    withPrefix prefix: Prefix,
+    reversed: Bool = false,
+    in transaction: borrowing T,
+    _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
+  ) throws {
+    let lower = try encodedPrefix(prefix)
+    try scan(
+      from: lower.isEmpty ? nil : lower,
+      upTo: endOfPrefix(lower),
+      reversed: reversed,
+      in: transaction,
+      body
+    )
+  }
+
+  /// Goes through a range of encoded keys.
+  @inlinable
+  func scan<T: Transaction & ~Copyable>(
+    from lower: [UInt8]?,
+    upTo upper: [UInt8]?,
+    reversed: Bool,
+    in transaction: borrowing T,
+    _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
+  ) throws {
+    var cursor = try Cursor<[UInt8], Value>(of: handle, in: transaction)
+    var isAtEntry = try reversed ? cursor.moveToEnd(before: upper) : cursor.moveToStart(from: lower)
+    while isAtEntry {
+      let isOutside = reversed ? precedes(cursor.keyBytes, lower ?? []) : reaches(cursor.keyBytes, upper)
+      guard !isOutside, try body(cursor.keyBytes, cursor.valueBytes) else { return }
+      isAtEntry = try reversed ? cursor.previous() : cursor.next()
+    }
+  }
+}
+
+extension Cursor where Key == [UInt8] {
+  /// Moves to where a range begins.
+  @inlinable
+  @_lifetime(self: copy self)
+  mutating func moveToStart(from lower: [UInt8]?) throws(LMDBError) -> Bool {
+    guard let lower else { return try moveToFirst() }
+    return try move(toFirstAtOrAfter: lower)
+  }
+
+  /// Moves to where a range ends.
+  @inlinable
+  @_lifetime(self: copy self)
+  mutating func moveToEnd(before upper: [UInt8]?) throws(LMDBError) -> Bool {
+    guard let upper else { return try moveToLast() }
+    return try move(toLastBefore: upper)
+  }
+}
