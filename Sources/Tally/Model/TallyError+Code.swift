@@ -7,7 +7,7 @@ extension TallyError {
       case blankTitle, blankListName, invalidColor, invalidDay, invalidInstant, invalidState, valueOutOfRange
       case inconsistentTask, taskNotFound, listNotFound, ambiguousHandle, differentPlaces, duplicateID, unknownList
       case malformedDocument, unknownKey, inputUnreadable, outputNotCreated
-      case notAStore, newerFormat, damagedStore, permissionDenied, remoteFilesystem
+      case storeMissing, notAStore, newerFormat, damagedStore, permissionDenied, remoteFilesystem
       case storeBusy, alreadyOpen, reentrantTransaction, storeClosed, readersFull
       case diskFull, storageFailed, outcomeUnknown, cancelled, internalFault
     }
@@ -57,6 +57,8 @@ extension TallyError {
     public static let inputUnreadable = Code(.inputUnreadable)
     /// An output cannot be created or written.
     public static let outputNotCreated = Code(.outputNotCreated)
+    /// There is no store at the path, and none was to be made.
+    public static let storeMissing = Code(.storeMissing)
     /// The path holds something that is no Tally store.
     public static let notAStore = Code(.notAStore)
     /// The store was written by a newer format than this library knows.

@@ -1,0 +1,25 @@
+import Foundation
+import LMDB
+
+/// The key of a record: its identifier's 16 bytes.
+struct IDKey: IndexKey {
+  static let width = 16
+  let id: UUID
+
+  init(_ id: UUID) {
+    self.id = id
+  }
+
+  init(fields bytes: RawSpan) {
+    id = bytes.load(idAt: 0)
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(id)
+  }
+
+  static func < (left: Self, right: Self) -> Bool {
+    left.id.precedes(right.id)
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import LMDB
+
+/// The order inside one state of one place: sort order, then creation, then identifier. 32 bytes.
+///
+/// A key of its own for the active tasks and for the lists, and the end of a `PlaceKey` and a `DayKey`.
+struct OrderKey: IndexKey {
+  static let width = 32
+  let sortOrder: Int64
+  let createdAtMicroseconds: Int64
+  let id: UUID
+
+  init(sortOrder: Int64, createdAtMicroseconds: Int64, id: UUID) {
+    self.sortOrder = sortOrder
+    self.createdAtMicroseconds = createdAtMicroseconds
+    self.id = id
+  }
+
+  init(fields bytes: RawSpan) {
+    sortOrder = bytes.load(orderedInt64At: 0)
+    createdAtMicroseconds = bytes.load(orderedInt64At: 8)
+    id = bytes.load(idAt: 16)
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(ordered: sortOrder)
+    output.append(ordered: createdAtMicroseconds)
+    output.append(id)
+  }
+
+  static func < (left: Self, right: Self) -> Bool {
+    (left.sortOrder, left.createdAtMicroseconds, left.id.words.high, left.id.words.low)
+      < (right.sortOrder, right.createdAtMicroseconds, right.id.words.high, right.id.words.low)
+  }
+
+  /// Before every key, as a lower bound.
+  static let lowest = OrderKey(sortOrder: .min, createdAtMicroseconds: .min, id: .lowest)
+}
+
+extension OrderKey {
+  /// Where a task stands in its state.
+  init(of task: TaskItem) {
+    self.init(
+      sortOrder: task.sortOrder, createdAtMicroseconds: task.createdAt.microsecondsSince1970, id: task.id)
+  }
+
+  /// Where a list stands among the lists.
+  init(of list: TaskList) {
+    self.init(
+      sortOrder: list.sortOrder, createdAtMicroseconds: list.createdAt.microsecondsSince1970, id: list.id)
+  }
+}

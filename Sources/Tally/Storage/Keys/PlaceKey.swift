@@ -1,0 +1,57 @@
+import Foundation
+import LMDB
+
+/// The key of `byPlace`: the inbox or a list, the state's rank, then the order inside it. 50 bytes.
+struct PlaceKey: IndexKey {
+  /// What a task is kept in; the raw values are stored: do not change them.
+  enum Kind: UInt8 {
+    case inbox = 1
+    case list = 2
+  }
+
+  static let width = 18 + OrderKey.width
+  let kindRawValue: UInt8
+  let listID: UUID
+  let rankRawValue: UInt8
+  let order: OrderKey
+
+  var id: UUID { order.id }
+
+  /// The key of a task in a list, or in the inbox where `listID` is `nil`.
+  init(listID: UUID?, rankRawValue: UInt8, order: OrderKey) {
+    kindRawValue = (listID == nil ? Kind.inbox : .list).rawValue
+    self.listID = listID ?? .lowest
+    self.rankRawValue = rankRawValue
+    self.order = order
+  }
+
+  init(fields bytes: RawSpan) {
+    kindRawValue = bytes.load(bigEndianAt: 0)
+    listID = bytes.load(idAt: 1)
+    rankRawValue = bytes.load(bigEndianAt: 17)
+    order = OrderKey(fields: bytes.extracting(18..<Self.width))
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(kindRawValue)
+    output.append(listID)
+    output.append(rankRawValue)
+    order.encode(into: &output)
+  }
+
+  static func < (left: Self, right: Self) -> Bool {
+    if left.kindRawValue != right.kindRawValue { return left.kindRawValue < right.kindRawValue }
+    if left.listID != right.listID { return left.listID.precedes(right.listID) }
+    if left.rankRawValue != right.rankRawValue { return left.rankRawValue < right.rankRawValue }
+    return left.order < right.order
+  }
+}
+
+extension PlaceKey {
+  /// The key of a task; `nil` for one that has a day and no list: it stands in `byDay` alone.
+  init?(of task: TaskItem) {
+    guard task.listID != nil || task.scheduledDate == nil else { return nil }
+    self.init(listID: task.listID, rankRawValue: StateRank(task.state).rawValue, order: OrderKey(of: task))
+  }
+}

@@ -1,0 +1,23 @@
+/// Where a state stands in a view: active tasks first, then those not started, then the completed ones.
+///
+/// Part of stored keys: do not change the numbers.
+enum StateRank: UInt8, Comparable {
+  case active = 0
+  case notStarted = 1
+  case completed = 2
+
+  init(_ state: TaskState) {
+    switch state {
+    case .active: self = .active
+    case .notStarted: self = .notStarted
+    case .completed: self = .completed
+    }
+  }
+
+  static func < (left: Self, right: Self) -> Bool {
+    left.rawValue < right.rawValue
+  }
+
+  /// The number after all ranks, as an upper bound in ranges of keys.
+  static let endRawValue: UInt8 = 3
+}

@@ -1,0 +1,99 @@
+import Foundation
+
+// Every number in a key or a record is big-endian. In keys, signed numbers have their sign bit flipped, so that
+// byte order (`memcmp`, LMDB's own) is the order of the values; records use the same form to have only one.
+
+extension OutputRawSpan {
+  /// Appends an unsigned number, most significant byte first.
+  @_lifetime(self: copy self)
+  mutating func append(bigEndian value: some FixedWidthInteger & UnsignedInteger & BitwiseCopyable) {
+    // Unsafe by signature only: an integer has no padding bytes.
+    unsafe append(value.bigEndian, as: type(of: value))
+  }
+
+  /// Appends a signed number so that byte order is numeric order.
+  @_lifetime(self: copy self)
+  mutating func append(ordered value: Int64) {
+    append(bigEndian: UInt64(bitPattern: value) ^ (1 << 63))
+  }
+
+  /// Appends a signed number so that byte order is numeric order.
+  @_lifetime(self: copy self)
+  mutating func append(ordered value: Int32) {
+    append(bigEndian: UInt32(bitPattern: value) ^ (1 << 31))
+  }
+
+  /// Appends the 16 bytes of an identifier in the order of RFC 9562.
+  @_lifetime(self: copy self)
+  mutating func append(_ id: UUID) {
+    let words = id.words
+    append(bigEndian: words.high)
+    append(bigEndian: words.low)
+  }
+
+  /// Appends a text's UTF-8 bytes, without a length or an end mark.
+  @_lifetime(self: copy self)
+  mutating func append(utf8 text: String) {
+    for byte in text.utf8 { append(byte) }
+  }
+}
+
+extension RawSpan {
+  /// The unsigned number at an offset; the caller has checked that the span reaches that far.
+  func load<Value: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
+    bigEndianAt offset: Int, as type: Value.Type = Value.self
+  ) -> Value {
+    // Unsafe by signature only: every bit pattern is an integer, and the load itself checks its bounds.
+    Value(bigEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: type))
+  }
+
+  /// The signed number at an offset, written by `append(ordered:)`.
+  func load(orderedInt64At offset: Int) -> Int64 {
+    Int64(bitPattern: load(bigEndianAt: offset, as: UInt64.self) ^ (1 << 63))
+  }
+
+  /// The signed number at an offset, written by `append(ordered:)`.
+  func load(orderedInt32At offset: Int) -> Int32 {
+    Int32(bitPattern: load(bigEndianAt: offset, as: UInt32.self) ^ (1 << 31))
+  }
+
+  /// The identifier at an offset.
+  func load(idAt offset: Int) -> UUID {
+    UUID(high: load(bigEndianAt: offset), low: load(bigEndianAt: offset + 8))
+  }
+
+  /// The text of some bytes; malformed UTF-8, which no Tally writes, reads as replacement characters.
+  func text(at offset: Int, byteCount: Int) -> String {
+    // The buffer does not outlive the closure; the string copies it.
+    unsafe extracting(offset..<(offset + byteCount)).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+extension UUID {
+  /// The identifier as two numbers whose order is the byte order.
+  var words: (high: UInt64, low: UInt64) {
+    let bytes = uuid
+    // A UUID is 16 plain bytes.
+    return unsafe withUnsafeBytes(of: bytes) { buffer in
+      (
+        UInt64(bigEndian: unsafe buffer.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
+        UInt64(bigEndian: unsafe buffer.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      )
+    }
+  }
+
+  /// The identifier of two numbers.
+  init(high: UInt64, low: UInt64) {
+    let words = (high.bigEndian, low.bigEndian)
+    // Both are 16 plain bytes.
+    self.init(uuid: unsafe unsafeBitCast(words, to: uuid_t.self))
+  }
+
+  /// The identifier before all others, as a lower bound in ranges.
+  static let lowest = UUID(high: 0, low: 0)
+
+  /// Whether this identifier comes first in byte order.
+  func precedes(_ other: UUID) -> Bool {
+    words < other.words
+  }
+}

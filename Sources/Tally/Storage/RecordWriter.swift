@@ -1,0 +1,85 @@
+import Foundation
+import LMDB
+
+/// One change of a task's record: what was stored before and what is to be stored.
+struct TaskChange {
+  let old: TaskRecord?
+  let new: TaskRecord?
+
+  init(old: TaskRecord?, new: TaskRecord?) {
+    self.old = old
+    self.new = new
+  }
+}
+
+/// The one way in which tasks and lists reach the tables: record, index entries and ledger together.
+///
+/// Entries that the old and the new record share are left alone. A failure half-way leaves the transaction unfit
+/// to commit; the caller sees to that.
+struct RecordWriter {
+  let tables: Tables
+
+  /// Writes, rewrites or deletes one task.
+  func apply(_ change: TaskChange, in transaction: inout WriteTransaction) throws(LMDBError) {
+    let old = change.old.map { IndexEntries(of: $0.item) }
+    let new = change.new.map { IndexEntries(of: $0.item) }
+    if let record = change.new {
+      try tables.tasks.put(record, forKey: IDKey(record.item.id), in: &transaction)
+    } else if let record = change.old {
+      _ = try tables.tasks.remove(forKey: IDKey(record.item.id), in: &transaction)
+    }
+    try tables.byPlace.replace(old?.place, by: new?.place, in: &transaction)
+    try tables.byDay.replace(old?.day, by: new?.day, in: &transaction)
+    try tables.byDue.replace(old?.due, by: new?.due, in: &transaction)
+    try tables.byReminder.replace(old?.reminder, by: new?.reminder, in: &transaction)
+    try tables.byCreated.replace(old?.created, by: new?.created, in: &transaction)
+    try tables.byActive.replace(old?.active, by: new?.active, in: &transaction)
+    try tables.byTail.replace(old?.tail, by: new?.tail, in: &transaction)
+    try CompletionLedger(table: tables.completions).apply(change, in: &transaction)
+  }
+
+  /// Writes many tasks, one table after the other, each in its own order.
+  func applyAll(_ changes: [TaskChange], in transaction: inout WriteTransaction) throws(LMDBError) {
+    try writeRecords(of: changes, in: &transaction)
+    let entries = changes.map { change in
+      (old: change.old.map { IndexEntries(of: $0.item) }, new: change.new.map { IndexEntries(of: $0.item) })
+    }
+    try tables.byPlace.replaceAll(entries.lazy.map { ($0.old?.place, $0.new?.place) }, in: &transaction)
+    try tables.byDay.replaceAll(entries.lazy.map { ($0.old?.day, $0.new?.day) }, in: &transaction)
+    try tables.byDue.replaceAll(entries.lazy.map { ($0.old?.due, $0.new?.due) }, in: &transaction)
+    try tables.byReminder.replaceAll(entries.lazy.map { ($0.old?.reminder, $0.new?.reminder) }, in: &transaction)
+    try tables.byCreated.replaceAll(entries.lazy.map { ($0.old?.created, $0.new?.created) }, in: &transaction)
+    try tables.byActive.replaceAll(entries.lazy.map { ($0.old?.active, $0.new?.active) }, in: &transaction)
+    try tables.byTail.replaceAll(entries.lazy.map { ($0.old?.tail, $0.new?.tail) }, in: &transaction)
+    let ledger = CompletionLedger(table: tables.completions)
+    for change in changes.sorted(by: CompletionLedger.areInTableOrder) { try ledger.apply(change, in: &transaction) }
+  }
+
+  /// Writes, rewrites or deletes one list.
+  func apply(old: ListRecord?, new: ListRecord?, in transaction: inout WriteTransaction) throws(LMDBError) {
+    if let new {
+      try tables.lists.put(new, forKey: IDKey(new.list.id), in: &transaction)
+    } else if let old {
+      _ = try tables.lists.remove(forKey: IDKey(old.list.id), in: &transaction)
+    }
+    try tables.listsByOrder.replace(
+      old.map { OrderKey(of: $0.list) }, by: new.map { OrderKey(of: $0.list) }, in: &transaction)
+  }
+
+  private func writeRecords(of changes: [TaskChange], in transaction: inout WriteTransaction) throws(LMDBError) {
+    let written = changes.compactMap(\.new).sorted { $0.item.id.precedes($1.item.id) }
+    for change in changes where change.new == nil {
+      guard let old = change.old else { continue }
+      _ = try tables.tasks.remove(forKey: IDKey(old.item.id), in: &transaction)
+    }
+    let end = try tables.tasks.lastKey(in: transaction)
+    for record in written {
+      let key = IDKey(record.item.id)
+      if end.map({ $0 < key }) ?? true {
+        try tables.tasks.append(record, forKey: key, in: &transaction)
+      } else {
+        try tables.tasks.put(record, forKey: key, in: &transaction)
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import LMDB
+
+/// What the ledger keeps of one completion, besides its instant and task, which are the key. 28 bytes.
+///
+/// ```
+/// offset size
+///      0    1  format of the record, 1
+///      1    1  whether it was completed in a list: 0 or 1
+///      2    2  UTC offset where it was completed, in minutes
+///      4    8  when the task was created, in microseconds since 1970
+///     12   16  the list it was completed in, or zero
+/// ```
+///
+/// The list is the one at the time of completion: moving the task later, or deleting the list, leaves it.
+struct CompletionRecord: BinaryCodable, Hashable {
+  static let format: UInt8 = 1
+  static let byteCount = 28
+
+  var utcOffsetInMinutes: Int16
+  var createdAtMicroseconds: Int64
+  var listID: UUID?
+
+  var encodedByteCount: Int { Self.byteCount }
+
+  init(utcOffsetInMinutes: Int16, createdAtMicroseconds: Int64, listID: UUID?) {
+    self.utcOffsetInMinutes = utcOffsetInMinutes
+    self.createdAtMicroseconds = createdAtMicroseconds
+    self.listID = listID
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(Self.format)
+    output.append(listID == nil ? 0 : 1)
+    output.append(bigEndian: UInt16(bitPattern: utcOffsetInMinutes))
+    output.append(ordered: createdAtMicroseconds)
+    output.append(listID ?? .lowest)
+  }
+
+  init(decoding bytes: RawSpan) throws(LMDBError) {
+    guard bytes.byteCount == Self.byteCount, bytes.load(bigEndianAt: 0) == Self.format else {
+      throw .undecodable("a completion record has the wrong size or an unknown format")
+    }
+    utcOffsetInMinutes = Int16(bitPattern: bytes.load(bigEndianAt: 2))
+    createdAtMicroseconds = bytes.load(orderedInt64At: 4)
+    listID = bytes.load(bigEndianAt: 1, as: UInt8.self) == 0 ? nil : bytes.load(idAt: 12)
+  }
+}
+
+extension CompletionRecord {
+  /// The record of a task completed where it is now; `nil` for an open task.
+  init?(of task: TaskItem) {
+    guard let completedAt = task.completedAt else { return nil }
+    self.init(
+      utcOffsetInMinutes: Int16(completedAt.utcOffsetInMinutes),
+      createdAtMicroseconds: task.createdAt.microsecondsSince1970, listID: task.listID)
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import LMDB
+
+/// A list as it is stored: fixed offsets first, then the name.
+///
+/// ```
+/// offset size
+///      0    1  format of the record, 1
+///      1    3  colour: red, green, blue
+///      4    4  bytes of the name
+///      8    8  sort order
+///     16    8  created at        instants: microseconds since 1970
+///     24    8  updated at
+///     32       name, then whatever a newer minor version has added
+/// ```
+struct ListRecord: BinaryCodable {
+  static let format: UInt8 = 1
+  static let headByteCount = 32
+
+  var list: TaskList
+  /// Bytes after the name, written by a newer minor version and kept on rewrite.
+  var trailing: [UInt8] = []
+
+  var encodedByteCount: Int { Self.headByteCount + list.name.utf8.count + trailing.count }
+}
+
+extension ListRecord {
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(Self.format)
+    // Six digits, checked when the list was validated.
+    let color = UInt32(list.colorHex, radix: 16) ?? 0
+    for shift in [16, 8, 0] as [UInt32] { output.append(UInt8(truncatingIfNeeded: color >> shift)) }
+    output.append(bigEndian: UInt32(list.name.utf8.count))
+    output.append(ordered: list.sortOrder)
+    output.append(ordered: list.createdAt.microsecondsSince1970)
+    output.append(ordered: list.updatedAt.microsecondsSince1970)
+    output.append(utf8: list.name)
+    for byte in trailing { output.append(byte) }
+  }
+
+  /// Reads a whole record; the identifier is the key's and must be set by the caller.
+  init(decoding bytes: RawSpan) throws(LMDBError) {
+    try self.init(id: .lowest, decoding: bytes)
+  }
+
+  /// Reads a whole record of a list.
+  init(id: UUID, decoding bytes: RawSpan) throws(LMDBError) {
+    guard bytes.byteCount >= Self.headByteCount, bytes.load(bigEndianAt: 0) == Self.format else {
+      throw .undecodable("a list record is too short or of an unknown format")
+    }
+    let nameEnd = Self.headByteCount + Int(bytes.load(bigEndianAt: 4, as: UInt32.self))
+    guard nameEnd <= bytes.byteCount else { throw .undecodable("a list record ends before its name does") }
+    list = TaskList(
+      id: id, name: bytes.text(at: Self.headByteCount, byteCount: nameEnd - Self.headByteCount),
+      colorHex: Self.colorHex(bytes.load(bigEndianAt: 0, as: UInt32.self) & 0xFF_FFFF),
+      sortOrder: bytes.load(orderedInt64At: 8),
+      createdAt: try bytes.load(timestampAt: 16), updatedAt: try bytes.load(timestampAt: 24))
+    trailing = (nameEnd..<bytes.byteCount).map { bytes.load(bigEndianAt: $0) }
+  }
+
+  private static func colorHex(_ color: UInt32) -> String {
+    let digits = String(color, radix: 16, uppercase: true)
+    return String(repeating: "0", count: 6 - digits.count) + digits
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import LMDB
+
+/// The one record of `meta`: what the store is and how far it has come. 32 bytes.
+///
+/// ```
+/// offset size
+///      0    2  major format: a newer one is refused
+///      2    2  minor format: a newer one is read, and what it added is kept
+///      4    4  reserved, zero
+///      8   16  the store's identity
+///     24    8  commit sequence: rises by one with each commit
+/// ```
+///
+/// liblmdb's own transaction numbers are no sequence: compacting a store starts them again.
+struct StoreHeader: BinaryCodable, Hashable {
+  static let currentMajorFormat: UInt16 = 1
+  static let currentMinorFormat: UInt16 = 0
+  static let byteCount = 32
+
+  var majorFormat = Self.currentMajorFormat
+  var minorFormat = Self.currentMinorFormat
+  var storeID: UUID
+  var sequence: UInt64
+
+  var encodedByteCount: Int { Self.byteCount }
+
+  init(storeID: UUID, sequence: UInt64) {
+    self.storeID = storeID
+    self.sequence = sequence
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(bigEndian: majorFormat)
+    output.append(bigEndian: minorFormat)
+    output.append(bigEndian: UInt32(0))
+    output.append(storeID)
+    output.append(bigEndian: sequence)
+  }
+
+  init(decoding bytes: RawSpan) throws(LMDBError) {
+    // A newer major format may have a longer header; its first fields stay where they are.
+    guard bytes.byteCount >= Self.byteCount else { throw .undecodable("the store's header is too short") }
+    majorFormat = bytes.load(bigEndianAt: 0)
+    minorFormat = bytes.load(bigEndianAt: 2)
+    storeID = bytes.load(idAt: 8)
+    sequence = bytes.load(bigEndianAt: 24)
+  }
+}
+
+/// The name of a record in `meta`.
+struct MetaKey: KeyCodable, Hashable {
+  let name: String
+
+  /// The record with the store's format, identity and sequence.
+  static let header = MetaKey(name: "header")
+
+  var encodedByteCount: Int { name.utf8.count }
+
+  init(name: String) {
+    self.name = name
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(utf8: name)
+  }
+
+  init(decoding bytes: RawSpan) throws(LMDBError) {
+    name = bytes.text(at: 0, byteCount: bytes.byteCount)
+  }
+}

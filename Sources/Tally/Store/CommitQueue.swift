@@ -1,0 +1,148 @@
+import Foundation
+import LMDB
+import Logging
+
+/// The thread that commits asynchronous writes, many in one commit, and flushes relaxed ones.
+///
+/// While one commit is on its way to the disk, the writes that arrive wait in the queue; the next commit takes all of
+/// them. So nothing waits for company, and the number of flushes follows the disk, not the callers. A write
+/// transaction must begin and end on one thread, which is why the queue has one of its own.
+final class CommitQueue: @unchecked Sendable {
+  // Constant.
+  private let environment: Environment
+  private let tables: Tables
+  private let configuration: TaskStore.Configuration
+  // Synchronises itself.
+  private let condition = NSCondition()
+  // Protected by `condition`.
+  private var waiting: [any WriteJob] = []
+  private var unflushedSince: Date?
+  private var thread: Thread?
+  private var isFinishing = false
+
+  /// The most writes in one commit, so that an endless stream of them does not keep the first from its answer.
+  private static let maximumBatchCount = 256
+
+  init(environment: Environment, tables: Tables, configuration: TaskStore.Configuration) {
+    self.environment = environment
+    self.tables = tables
+    self.configuration = configuration
+  }
+
+  /// Waits for a write's turn and its commit.
+  func run<R: Sendable>(_ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> R) async throws -> R {
+    let job = PendingWrite(body)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        job.await(continuation)
+        enqueue(job)
+      }
+    } onCancel: {
+      job.cancel()
+    }
+  }
+
+  /// Sees to it that a relaxed commit is flushed in time.
+  func noteUnflushedCommit() {
+    guard configuration.durability == .relaxed else { return }
+    condition.withLock {
+      guard unflushedSince == nil, !isFinishing else { return }
+      unflushedSince = Date()
+      wakeThread()
+    }
+  }
+
+  /// Commits what is waiting and ends the thread; later writes are refused.
+  func finish() {
+    condition.withLock {
+      isFinishing = true
+      condition.broadcast()
+      // The store may be let go by a closure that the thread itself runs; it then ends after that.
+      while let thread, thread !== Thread.current { condition.wait() }
+    }
+  }
+
+  private func enqueue(_ job: any WriteJob) {
+    let isAccepted = condition.withLock {
+      guard !isFinishing else { return false }
+      waiting.append(job)
+      wakeThread()
+      return true
+    }
+    if !isAccepted { job.finish(failure: TallyError.storeClosed) }
+  }
+
+  /// Wakes the thread, which begins with the first work; the condition is locked.
+  private func wakeThread() {
+    if thread != nil { return condition.broadcast() }
+    let thread = Thread { [self] in work() }
+    thread.name = "tally.commits"
+    self.thread = thread
+    thread.start()
+  }
+
+  /// The thread's loop; ends when the queue does, or when there has been nothing to do for a while.
+  private func work() {
+    while let batch = nextBatch() {
+      if batch.isEmpty { flush() } else { commit(batch) }
+    }
+  }
+
+  /// Waits for work: some writes, or none when a flush is due; `nil` ends the thread.
+  private func nextBatch() -> [any WriteJob]? {
+    condition.withLock {
+      let idleLimit = Date(timeIntervalSinceNow: 5)
+      while waiting.isEmpty {
+        let flushDate = unflushedSince?.addingTimeInterval(configuration.flushIntervalInSeconds)
+        if let flushDate, flushDate <= Date() || isFinishing { return [] }
+        if isFinishing || (flushDate == nil && idleLimit <= Date()) {
+          thread = nil
+          condition.broadcast()
+          return nil
+        }
+        _ = condition.wait(until: flushDate ?? idleLimit)
+      }
+      let batch = waiting.prefix(Self.maximumBatchCount)
+      waiting.removeFirst(batch.count)
+      return Array(batch)
+    }
+  }
+
+  private func commit(_ batch: [any WriteJob]) {
+    let jobs = batch.filter { $0.begin() }
+    guard !jobs.isEmpty else { return }
+    do {
+      try TallyError.translating {
+        try environment.write(tables: tables, configuration: configuration) { transaction in
+          if jobs.count == 1 { return try jobs[0].run(in: &transaction) }
+          for job in jobs { try run(job, in: &transaction) }
+        }
+      }
+      noteUnflushedCommit()
+      for job in jobs { job.finish(failure: nil) }
+    } catch {
+      for job in jobs { job.finish(failure: error) }
+    }
+  }
+
+  /// Runs one of several writes, so that its failure takes back nothing but its own changes.
+  private func run(_ job: any WriteJob, in transaction: inout StoreWriteTransaction) throws {
+    do {
+      try transaction.nested(now: configuration.now()) { try job.run(in: &$0) }
+    } catch let error as LMDBError where error.code == .mapFull {
+      // Not the job's fault: the map grows and the whole batch runs again.
+      throw error
+    } catch {
+      job.reject(error)
+    }
+  }
+
+  private func flush() {
+    condition.withLock { unflushedSince = nil }
+    do throws(LMDBError) {
+      try environment.sync(force: true)
+    } catch {
+      configuration.logger.error("flushing failed", metadata: ["code": "\(error.code)"])
+    }
+  }
+}

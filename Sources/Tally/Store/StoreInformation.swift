@@ -1,0 +1,65 @@
+public import Foundation
+import LMDB
+public import SystemPackage
+
+/// What a store is, how much it holds and how much room it takes.
+public struct StoreInformation: Sendable {
+  /// The store's directory.
+  public let directory: FilePath
+  /// The format of its files, as `major.minor`.
+  public let format: String
+  /// The store's identity, which stays with it through copies and compaction.
+  public let storeID: UUID
+  /// How many commits it has seen.
+  public let sequence: UInt64
+  /// How many tasks it holds.
+  public let taskCount: Int
+  /// How many lists it holds.
+  public let listCount: Int
+  /// How many completions it remembers, those of deleted tasks included.
+  public let completionCount: Int
+  /// The size of its data file.
+  public let sizeInBytes: Int64
+  /// How much of the reserved map is in use.
+  public let usedMapSizeInBytes: Int64
+  /// How much address space is reserved.
+  public let mapSizeInBytes: Int64
+  /// The reader slots in use, of all processes.
+  public let readers: [ReaderInformation]
+  /// How many reader slots there are.
+  public let maximumReaderCount: Int
+}
+
+/// A process that reads, or has read, a store.
+public struct ReaderInformation: Hashable, Sendable {
+  /// The process.
+  public let processID: Int32
+  /// How many commits its snapshot is behind; `nil` if it holds none at the moment.
+  public let lagInCommits: Int?
+}
+
+extension TaskStore {
+  /// Counts and sizes, for an operator.
+  ///
+  /// - Throws: `storeClosed` or `storageFailed`.
+  public func information() throws -> StoreInformation {
+    let pages = try TallyError.translating { try environment.information() }
+    let pageSize = try TallyError.translating { Int64(try environment.statistics().pageSizeInBytes) }
+    let readers = try TallyError.translating { try environment.readers() }
+    let size = (try? directory.appending(StoreOpening.dataFileName).stat().size) ?? 0
+    return try read { transaction in
+      let header = try transaction.header()
+      return StoreInformation(
+        directory: directory, format: "\(header.majorFormat).\(header.minorFormat)", storeID: header.storeID,
+        sequence: header.sequence, taskCount: try transaction.taskCount, listCount: try transaction.listCount,
+        completionCount: try transaction.tables.completions.count(in: transaction.base), sizeInBytes: size,
+        usedMapSizeInBytes: Int64(pages.lastPageNumber + 1) * pageSize, mapSizeInBytes: Int64(pages.mapSizeInBytes),
+        readers: readers.map { reader in
+          ReaderInformation(
+            processID: reader.processID,
+            lagInCommits: reader.transactionID.map { max(0, Int(pages.lastTransactionID) - Int($0)) })
+        },
+        maximumReaderCount: pages.maxReaders)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+public import LMDB
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Stores many tasks with every field as given: for migrating from another store.
+  ///
+  /// Faster than `add`: each table is written once, in its own order.
+  ///
+  /// - Throws: `duplicateID` if an id is taken or stands twice, or as `add(_:)`; nothing is stored then.
+  /// - Complexity: a task with all its index entries costs a few microseconds.
+  public mutating func insert(contentsOf tasks: some Sequence<TaskItem>) throws {
+    var changes: [TaskChange] = []
+    var seen: Set<UUID> = []
+    for task in tasks {
+      try check(task)
+      guard seen.insert(task.id).inserted, try !tables.tasks.contains(IDKey(task.id), in: base) else {
+        throw TallyError.duplicateID(task.id)
+      }
+      changes.append(TaskChange(old: nil, new: TaskRecord(item: task)))
+    }
+    try write(changes)
+  }
+
+  /// Writes many changes of different tasks and marks the transaction unfit to commit while they are half done.
+  mutating func write(_ changes: [TaskChange]) throws {
+    guard !changes.isEmpty else { return }
+    isHalfDone = true
+    try RecordWriter(tables: tables).applyAll(changes, in: &base)
+    isHalfDone = false
+    hasChanges = true
+  }
+}
+
+extension TaskItem {
+  /// Whether two tasks are equal byte for byte.
+  ///
+  /// `==` takes texts for equal that Unicode holds to be equivalent; a store must keep the difference.
+  func isIdentical(to other: TaskItem) -> Bool {
+    self == other && title.utf8.elementsEqual(other.title.utf8)
+      && (notes ?? "").utf8.elementsEqual((other.notes ?? "").utf8)
+  }
+}
+
+extension TaskList {
+  /// Whether two lists are equal byte for byte.
+  func isIdentical(to other: TaskList) -> Bool {
+    self == other && name.utf8.elementsEqual(other.name.utf8)
+  }
+
+  /// The list as it is stored: its colour's digits in upper case.
+  var normalized: TaskList {
+    var list = self
+    list.colorHex = colorHex.uppercased()
+    return list
+  }
+}

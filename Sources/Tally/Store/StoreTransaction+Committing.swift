@@ -1,0 +1,48 @@
+import LMDB
+
+extension Environment {
+  /// Runs one write transaction of a store, commit included.
+  @available(*, noasync)
+  func write<R>(
+    tables: Tables, configuration: TaskStore.Configuration, _ body: (inout StoreWriteTransaction) throws -> R
+  ) throws -> R {
+    try write { base in
+      var transaction = StoreWriteTransaction(
+        base, tables: tables, now: configuration.now(), calendar: configuration.calendar)
+      let result = Result { try body(&transaction) }
+      let prepared = Result { try transaction.prepareCommit() }
+      base = transaction.base
+      try prepared.get()
+      return try result.get()
+    }
+  }
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Sees to it that only whole changes are committed, and counts the commit.
+  mutating func prepareCommit() throws {
+    guard !isHalfDone else { throw TallyError.halfDone }
+    guard hasChanges else { return }
+    var header = try header()
+    header.sequence += 1
+    try tables.meta.put(header, forKey: .header, in: &base)
+  }
+
+  /// Runs a body in a transaction of its own inside this one: if it throws, only its own changes are taken back.
+  mutating func nested(now: Timestamp, _ body: (inout StoreWriteTransaction) throws -> Void) throws {
+    let (tables, calendar) = (tables, calendar)
+    let didChange = try base.nested { child in
+      var transaction = StoreWriteTransaction(child, tables: tables, now: now, calendar: calendar)
+      try body(&transaction)
+      return try transaction.commitNested()
+    }
+    hasChanges = hasChanges || didChange
+  }
+
+  private consuming func commitNested() throws -> Bool {
+    guard !isHalfDone else { throw TallyError.halfDone }
+    let didChange = hasChanges
+    try base.commit()
+    return didChange
+  }
+}

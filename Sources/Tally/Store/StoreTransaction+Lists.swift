@@ -1,0 +1,116 @@
+public import Foundation
+public import LMDB
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Stores a new list, last among the lists.
+  ///
+  /// - Parameters:
+  ///   - name: not blank; two lists may have the same name.
+  ///   - colorHex: six hexadecimal digits.
+  ///   - id: of any UUID version; `nil` has a UUIDv7 made.
+  /// - Throws: `blankListName`, `invalidColor` or `duplicateID`.
+  public mutating func addList(
+    name: String, colorHex: String = TaskList.defaultColorHex, id: UUID? = nil
+  ) throws -> TaskList {
+    let id = id ?? UUIDv7.next(at: now)
+    if try tables.lists.contains(IDKey(id), in: base) { throw TallyError.duplicateID(id) }
+    let last = try tables.listsByOrder.lastKey(in: base)?.sortOrder
+    let list = TaskList(
+      id: id, name: name, colorHex: colorHex, sortOrder: SortOrder.between(last, nil) ?? SortOrder.limit,
+      createdAt: now, updatedAt: now)
+    try list.validate()
+    let record = ListRecord(list: list.normalized)
+    try write(old: nil, new: record)
+    return record.list
+  }
+
+  /// Renames a list.
+  ///
+  /// - Throws: `listNotFound` or `blankListName`.
+  @discardableResult
+  public mutating func renameList(_ id: UUID, to name: String) throws -> TaskList {
+    try updateList(id) { $0.name = name }
+  }
+
+  /// Gives a list another colour, as six hexadecimal digits.
+  ///
+  /// - Throws: `listNotFound` or `invalidColor`.
+  @discardableResult
+  public mutating func recolorList(_ id: UUID, to colorHex: String) throws -> TaskList {
+    try updateList(id) { $0.colorHex = colorHex }
+  }
+
+  /// Puts a list directly before another one.
+  ///
+  /// - Throws: `listNotFound`.
+  @discardableResult
+  public mutating func moveList(_ id: UUID, before anchorID: UUID) throws -> TaskList {
+    try moveList(id, to: .before, of: anchorID)
+  }
+
+  /// Puts a list directly after another one.
+  ///
+  /// - Throws: `listNotFound`.
+  @discardableResult
+  public mutating func moveList(_ id: UUID, after anchorID: UUID) throws -> TaskList {
+    try moveList(id, to: .after, of: anchorID)
+  }
+
+  /// Deletes a list together with its tasks; their completions stay in the statistics.
+  ///
+  /// - Returns: how many tasks went with it.
+  /// - Throws: `listNotFound`.
+  /// - Complexity: the list's tasks.
+  @discardableResult
+  public mutating func deleteList(_ id: UUID) throws -> Int {
+    let record = try requireListRecord(id)
+    var taskIDs: [UUID] = []
+    _ = try scan(.list(id), after: nil) { taskID, _ in
+      taskIDs.append(taskID)
+      return true
+    }
+    for taskID in taskIDs { try delete(taskID) }
+    try write(old: record, new: nil)
+    return taskIDs.count
+  }
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Writes one list and marks the transaction unfit to commit while it is half done.
+  mutating func write(old: ListRecord?, new: ListRecord?) throws {
+    isHalfDone = true
+    try RecordWriter(tables: tables).apply(old: old, new: new, in: &base)
+    isHalfDone = false
+    hasChanges = true
+  }
+
+  private mutating func updateList(_ id: UUID, _ change: (inout TaskList) -> Void) throws -> TaskList {
+    let old = try requireListRecord(id)
+    var new = old
+    change(&new.list)
+    try new.list.validate()
+    new.list = new.list.normalized
+    guard !new.list.isIdentical(to: old.list) else { return old.list }
+    new.list.updatedAt = now
+    try write(old: old, new: new)
+    return new.list
+  }
+
+  private mutating func moveList(_ id: UUID, to side: Side, of anchorID: UUID) throws -> TaskList {
+    let list = try requireListRecord(id).list
+    let anchor = try requireListRecord(anchorID).list
+    guard id != anchorID else { return list }
+    let neighborhood = Neighborhood(index: tables.listsByOrder, anchor: OrderKey(of: anchor))
+    let gap = try neighborhood.gap(on: side, excluding: id, in: base)
+    if let sortOrder = gap.middle {
+      return try updateList(id) { $0.sortOrder = sortOrder }
+    }
+    for (listID, sortOrder) in try neighborhood.spread(in: base) {
+      let old = try requireListRecord(listID)
+      var new = old
+      new.list.sortOrder = sortOrder
+      try write(old: old, new: new)
+    }
+    return try moveList(id, to: side, of: anchorID)
+  }
+}

@@ -1,0 +1,63 @@
+public import Foundation
+public import LMDB
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Moves a task to a list, or out of its list; it goes last there.
+  ///
+  /// - Throws: `taskNotFound` or `listNotFound`.
+  @discardableResult
+  public mutating func move(_ id: UUID, toList listID: UUID?) throws -> TaskItem {
+    try update(id) { $0.listID = listID }
+  }
+
+  /// Puts a task directly before another one of the same place.
+  ///
+  /// The place is the list both belong to, else the inbox, else the day both are scheduled for. The view shows a
+  /// task among those of its own state: a task of another state takes the spot it would have in the other's.
+  ///
+  /// - Throws: `taskNotFound`, or `differentPlaces` if the two share no place.
+  /// - Complexity: rewrites one task; where two neighbours have no number left between them, some around them too.
+  @discardableResult
+  public mutating func move(_ id: UUID, before anchorID: UUID) throws -> TaskItem {
+    try move(id, to: .before, of: anchorID)
+  }
+
+  /// Puts a task directly after another one of the same place.
+  ///
+  /// - Throws: `taskNotFound`, or `differentPlaces` if the two share no place.
+  /// - Complexity: as `move(_:before:)`.
+  @discardableResult
+  public mutating func move(_ id: UUID, after anchorID: UUID) throws -> TaskItem {
+    try move(id, to: .after, of: anchorID)
+  }
+
+  private mutating func move(_ id: UUID, to side: Side, of anchorID: UUID) throws -> TaskItem {
+    let task = try requireTaskRecord(id).item
+    let anchor = try requireTaskRecord(anchorID).item
+    guard id != anchorID else { return task }
+    let place = task.listID == anchor.listID && PlaceKey(of: task) != nil ? PlaceKey(of: anchor) : nil
+    let day = task.scheduledDate == anchor.scheduledDate ? DayKey(of: anchor) : nil
+    let byPlace = place.map { Neighborhood(index: tables.byPlace, anchor: $0) }
+    let byDay = day.map { Neighborhood(index: tables.byDay, anchor: $0) }
+    guard byPlace != nil || byDay != nil else { throw TallyError.differentPlaces }
+
+    let placeGap = try byPlace?.gap(on: side, excluding: id, in: base)
+    let dayGap = try byDay?.gap(on: side, excluding: id, in: base)
+    // Beside the anchor in its list and on its day if one number can do both, else in its list.
+    let both = placeGap.flatMap { place in dayGap.map { place.intersection(with: $0) } }
+    if let sortOrder = both?.middle ?? (placeGap ?? dayGap)?.middle {
+      return try update(id) { $0.sortOrder = sortOrder }
+    }
+    let spread = try byPlace?.spread(in: base) ?? byDay?.spread(in: base) ?? []
+    for (neighborID, sortOrder) in spread { try renumber(neighborID, to: sortOrder) }
+    return try move(id, to: side, of: anchorID)
+  }
+
+  /// Changes a sort order and nothing else: to its owner the task has not changed, so its time of change stays.
+  private mutating func renumber(_ id: UUID, to sortOrder: Int64) throws {
+    let old = try requireTaskRecord(id)
+    var new = old
+    new.item.sortOrder = sortOrder
+    try write(TaskChange(old: old, new: new))
+  }
+}

@@ -1,0 +1,88 @@
+public import Foundation
+import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The task with an identifier; `nil` if there is none.
+  ///
+  /// - Complexity: one lookup, whatever the size of the store.
+  public func task(_ id: UUID) throws -> TaskItem? {
+    guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
+    return try TaskFields(bytes).item(id: id)
+  }
+
+  /// The list with an identifier; `nil` if there is none.
+  public func list(_ id: UUID) throws -> TaskList? {
+    try listRecord(id)?.list
+  }
+
+  /// Every list, in the order people gave them.
+  ///
+  /// - Complexity: one lookup a list.
+  public func lists() throws -> [TaskList] {
+    var ids: [UUID] = []
+    _ = try scan(tables.listsByOrder, from: .lowest) { key in
+      ids.append(key.id)
+      return true
+    }
+    return try ids.map { id in
+      guard let list = try list(id) else { throw TallyError.missingRecord(of: "listsByOrder") }
+      return list
+    }
+  }
+
+  /// How many tasks there are.
+  public var taskCount: Int {
+    get throws { try tables.tasks.count(in: base) }
+  }
+
+  /// How many lists there are.
+  public var listCount: Int {
+    get throws { try tables.lists.count(in: base) }
+  }
+
+  /// The number of commits that the store has seen when this snapshot was taken.
+  public var sequence: UInt64 {
+    get throws { try header().sequence }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// A task that an index names, and which must therefore be there.
+  func indexedTask(_ id: UUID) throws -> TaskItem {
+    guard let task = try task(id) else { throw TallyError.missingRecord(of: "a task index") }
+    return task
+  }
+
+  /// The stored record of a task, with what a newer version may have added to it.
+  func taskRecord(_ id: UUID) throws -> TaskRecord? {
+    guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
+    let fields = try TaskFields(bytes)
+    return TaskRecord(item: try fields.item(id: id), trailing: fields.trailing)
+  }
+
+  /// The stored record of a list.
+  func listRecord(_ id: UUID) throws -> ListRecord? {
+    guard let bytes = try tables.lists.bytes(forKey: IDKey(id), in: base) else { return nil }
+    return try ListRecord(id: id, decoding: bytes)
+  }
+
+  /// The store's header.
+  func header() throws -> StoreHeader {
+    guard let header = try tables.meta.value(forKey: .header, in: base) else {
+      throw TallyError.missingRecord(of: "meta")
+    }
+    return header
+  }
+
+  /// The record of a task, or the error that says it is not there.
+  func requireTaskRecord(_ id: UUID) throws -> TaskRecord {
+    guard let record = try taskRecord(id) else { throw TallyError.taskNotFound(id) }
+    return record
+  }
+
+  /// The record of a list, or the error that says it is not there.
+  func requireListRecord(_ id: UUID) throws -> ListRecord {
+    guard let record = try listRecord(id) else { throw TallyError.listNotFound(id) }
+    return record
+  }
+}

@@ -1,0 +1,46 @@
+import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Walks a table's keys from `lowerBound` up to but not including `upperBound`, until `body` returns false.
+  ///
+  /// - Parameter position: walk on behind this key, which need not exist any more.
+  /// - Returns: the last key that `body` accepted before it refused one; `nil` if the walk came to its end.
+  func scan<Key: IndexKey, Value>(
+    _ table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key? = nil, after position: Key? = nil,
+    _ body: (Key) throws -> Bool
+  ) throws -> Key? {
+    var cursor = try table.cursor(in: base)
+    var accepted = position
+    var isAtEntry = try cursor.move(toFirstAtOrAfter: position ?? lowerBound)
+    if isAtEntry, let position, try cursor.key() == position { isAtEntry = try cursor.next() }
+    while isAtEntry {
+      let key = try cursor.key()
+      if let upperBound, !(key < upperBound) { break }
+      guard try body(key) else { return accepted }
+      accepted = key
+      isAtEntry = try cursor.next()
+    }
+    return nil
+  }
+
+  /// Walks a table's keys backwards, from before `upperBound` down to `lowerBound`, until `body` returns false.
+  ///
+  /// - Parameter position: walk on before this key, which need not exist any more.
+  /// - Returns: the last key that `body` accepted before it refused one; `nil` if the walk came to its end.
+  func scanReversed<Key: IndexKey, Value>(
+    _ table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key, after position: Key? = nil,
+    _ body: (Key) throws -> Bool
+  ) throws -> Key? {
+    var cursor = try table.cursor(in: base)
+    var accepted = position
+    var isAtEntry = try cursor.move(toLastBefore: position ?? upperBound)
+    while isAtEntry {
+      let key = try cursor.key()
+      if key < lowerBound { break }
+      guard try body(key) else { return accepted }
+      accepted = key
+      isAtEntry = try cursor.previous()
+    }
+    return nil
+  }
+}

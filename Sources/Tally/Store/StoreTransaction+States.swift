@@ -1,0 +1,58 @@
+public import Foundation
+public import LMDB
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Sets a task's state; any state may follow any other.
+  ///
+  /// Completing sets the completion time to `now` with the calendar's UTC offset; leaving `completed` clears it.
+  ///
+  /// - Throws: `taskNotFound`.
+  @discardableResult
+  public mutating func setState(_ state: TaskState, of id: UUID) throws -> TaskItem {
+    try update(id) { $0.state = state }
+  }
+
+  /// Makes a task active.
+  ///
+  /// - Throws: `taskNotFound`.
+  @discardableResult
+  public mutating func start(_ id: UUID) throws -> TaskItem {
+    try setState(.active, of: id)
+  }
+
+  /// Completes a task, now or at a time in the past.
+  ///
+  /// - Parameter completedAt: when it was done; `nil` for now, or, for a task completed already, when it was.
+  /// - Throws: `taskNotFound`.
+  @discardableResult
+  public mutating func complete(_ id: UUID, at completedAt: OffsetTimestamp? = nil) throws -> TaskItem {
+    try update(id) { task in
+      task.state = .completed
+      if let completedAt { task.completedAt = completedAt }
+    }
+  }
+
+  /// Makes a task not started again.
+  ///
+  /// - Throws: `taskNotFound`.
+  @discardableResult
+  public mutating func reopen(_ id: UUID) throws -> TaskItem {
+    try setState(.notStarted, of: id)
+  }
+
+  /// Takes a task to the next state of the tap's cycle: not started, active, completed, not started.
+  ///
+  /// - Throws: `taskNotFound`.
+  @discardableResult
+  public mutating func advanceState(of id: UUID) throws -> TaskItem {
+    try update(id) { $0.state = $0.state.next }
+  }
+
+  /// Schedules a task for a day, or for none.
+  ///
+  /// - Throws: `taskNotFound`.
+  @discardableResult
+  public mutating func schedule(_ id: UUID, on day: CalendarDay?) throws -> TaskItem {
+    try update(id) { $0.scheduledDate = day }
+  }
+}

@@ -1,0 +1,157 @@
+public import Foundation
+public import LMDB
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Stores a new task, last in its place.
+  ///
+  /// ```swift
+  /// let draft = TaskDraft(title: "Renew the passport", dueDate: deadline)
+  /// let task = try store.write { try $0.add(draft) }
+  /// ```
+  ///
+  /// - Returns: the task as stored.
+  /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`; nothing is stored then.
+  public mutating func add(_ draft: TaskDraft) throws -> TaskItem {
+    let id = draft.id ?? UUIDv7.next(at: now)
+    if try tables.tasks.contains(IDKey(id), in: base) { throw TallyError.duplicateID(id) }
+    var task = TaskItem(
+      id: id, title: draft.title, notes: draft.notes, scheduledDate: draft.scheduledDate, dueDate: draft.dueDate,
+      reminderDate: draft.reminderDate, listID: draft.listID, createdAt: now, updatedAt: now)
+    try check(task)
+    task.sortOrder = try lastSortOrder(ofPlacesOf: task)
+    try write(TaskChange(old: nil, new: TaskRecord(item: task)))
+    return task
+  }
+
+  /// Stores a new task where it is captured: the inbox, today, upcoming (tomorrow) or a list.
+  ///
+  /// - Throws: as `add(_:)` with a draft.
+  public mutating func add(_ title: String, to place: CapturePlace) throws -> TaskItem {
+    var draft = TaskDraft(title: title)
+    switch place {
+    case .inbox: break
+    case .today: draft.scheduledDate = today
+    case .upcoming: draft.scheduledDate = try today.adding(days: 1)
+    case .list(let id): draft.listID = id
+    }
+    return try add(draft)
+  }
+
+  /// Changes a task.
+  ///
+  /// ```swift
+  /// try store.write { try $0.update(id) { $0.title = "Renew both passports" } }
+  /// ```
+  ///
+  /// The time of change is set; a task that becomes completed without a completion time gets one, and one that is
+  /// no longer completed loses it; a task that changes its list, or its day while in no list, goes last in its new
+  /// place. A change that changes nothing writes nothing.
+  ///
+  /// - Returns: the task as stored.
+  /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound`, `inconsistentTask` or `valueOutOfRange`, or what the
+  ///   closure throws; nothing is changed then.
+  @discardableResult
+  public mutating func update(_ id: UUID, _ change: (inout TaskItem) throws -> Void) throws -> TaskItem {
+    let old = try requireTaskRecord(id)
+    var new = old
+    try change(&new.item)
+    settleCompletion(of: &new.item)
+    if Place(of: new.item) != Place(of: old.item), new.item.sortOrder == old.item.sortOrder {
+      new.item.sortOrder = try lastSortOrder(ofPlacesOf: new.item)
+    }
+    guard !new.item.isIdentical(to: old.item) else { return old.item }
+    new.item.updatedAt = now
+    try check(new.item)
+    try write(TaskChange(old: old, new: new))
+    return new.item
+  }
+
+  /// Deletes a task; its list stays, and so does its completion in the statistics.
+  ///
+  /// - Returns: the task as it was.
+  /// - Throws: `taskNotFound`.
+  @discardableResult
+  public mutating func delete(_ id: UUID) throws -> TaskItem {
+    let old = try requireTaskRecord(id)
+    try write(TaskChange(old: old, new: nil))
+    return old.item
+  }
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Writes one change and marks the transaction unfit to commit while it is half done.
+  mutating func write(_ change: TaskChange) throws {
+    isHalfDone = true
+    try RecordWriter(tables: tables).apply(change, in: &base)
+    isHalfDone = false
+    hasChanges = true
+  }
+
+  /// Sees to it that a task about to be stored obeys the model's rules and names a list that exists.
+  func check(_ task: TaskItem) throws {
+    try task.validate()
+    guard task.title.utf8.count + (task.notes?.utf8.count ?? 0) <= TaskRecord.maximumTextByteCount else {
+      throw TallyError(
+        .valueOutOfRange, "The title and notes together take more than a gibibyte", remedy: "Shorten them")
+    }
+    if let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: base) {
+      throw TallyError.listNotFound(listID)
+    }
+  }
+
+  /// Gives a completed task its completion time, and takes it from an open one.
+  private func settleCompletion(of task: inout TaskItem) {
+    if !task.isCompleted {
+      task.completedAt = nil
+    } else if task.completedAt == nil {
+      task.completedAt = OffsetTimestamp(now, in: calendar.timeZone)
+    }
+  }
+
+  /// The sort order of a task that is to go last: in its list or the inbox, and on its day.
+  func lastSortOrder(ofPlacesOf task: TaskItem) throws -> Int64 {
+    var last: Int64?
+    func include(_ order: OrderKey?) {
+      if let order, order.id != task.id { last = max(last ?? order.sortOrder, order.sortOrder) }
+    }
+    for rank in 0..<StateRank.endRawValue {
+      if task.listID != nil || task.scheduledDate == nil {
+        let end = PlaceKey(listID: task.listID, rankRawValue: rank + 1, order: .lowest)
+        include(try lastKey(before: end, in: tables.byPlace) { $0.rankRawValue == rank && $0.listID == end.listID })
+      }
+      if let day = task.scheduledDate?.dayNumber {
+        let isCompleted = rank == StateRank.completed.rawValue
+        let end = DayKey(isCompleted: isCompleted, dayNumber: day, rankRawValue: rank + 1, order: .lowest)
+        include(try lastKey(before: end, in: tables.byDay) { $0.rankRawValue == rank && $0.dayNumber == day })
+      }
+    }
+    // No room behind the last one is rarer than rare; the limit itself is then shared, and creation tells them apart.
+    return SortOrder.between(last, nil) ?? SortOrder.limit
+  }
+
+  private func lastKey<Key: PlacedKey>(
+    before end: Key, in index: Index<Key>, where isInPlace: (Key) -> Bool
+  ) throws -> OrderKey? {
+    var cursor = try index.cursor(in: base)
+    guard try cursor.move(toLastBefore: end) else { return nil }
+    let key = try cursor.key()
+    return isInPlace(key) ? key.order : nil
+  }
+}
+
+/// Where a task is kept, which is where its order counts first: its list, else its day, else the inbox.
+enum Place: Hashable {
+  case inbox
+  case day(CalendarDay)
+  case list(UUID)
+
+  init(of task: TaskItem) {
+    if let listID = task.listID {
+      self = .list(listID)
+    } else if let day = task.scheduledDate {
+      self = .day(day)
+    } else {
+      self = .inbox
+    }
+  }
+}

@@ -1,0 +1,47 @@
+public import Foundation
+public import LMDB
+
+/// A consistent view of a store, and, in a write transaction, the means to change it.
+///
+/// The store hands one to the closure of `read` or `write`; it cannot be kept beyond it. Everything read inside one
+/// closure comes from the same snapshot; a write transaction also sees its own changes.
+///
+/// ```swift
+/// let today = try store.read { try $0.view(.today) }
+/// let task = try store.write { try $0.add("Water the plants", to: .today) }
+/// ```
+///
+/// `Base` is the kind of access; use the names `StoreReadTransaction` and `StoreWriteTransaction`.
+public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
+  // Constant while the transaction lives.
+  let tables: Tables
+  /// The instant at which this transaction began, by the store's clock: the `now` of its views and changes.
+  public let now: Timestamp
+  /// The calendar, with its time zone and first weekday, that says what a day is.
+  public let calendar: Calendar
+
+  // Owned by this transaction alone.
+  var base: Base
+  /// Whether there is anything to commit.
+  var hasChanges = false
+  /// Whether a change began and did not end: such a transaction must not commit.
+  var isHalfDone = false
+
+  init(_ base: consuming Base, tables: Tables, now: Timestamp, calendar: Calendar) {
+    self.base = base
+    self.tables = tables
+    self.now = now
+    self.calendar = calendar
+  }
+}
+
+/// A snapshot of a store: reads, no changes.
+public typealias StoreReadTransaction = StoreTransaction<ReadTransaction>
+
+/// A snapshot of a store with changes of its own, which take effect together or not at all.
+public typealias StoreWriteTransaction = StoreTransaction<WriteTransaction>
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The local calendar day of `now`.
+  public var today: CalendarDay { CalendarDay(containing: now, in: calendar) }
+}

@@ -1,0 +1,38 @@
+import LMDB
+import SystemPackage
+
+extension TallyError {
+  /// What a failure of the storage means to the user of a store.
+  init(_ error: LMDBError) {
+    let (code, remedy) = Self.meaning(of: error)
+    self.init(code, "The storage failed: \(error.message)", remedy: remedy ?? error.remedy, cause: error)
+  }
+
+  /// Runs a body and turns what the storage throws into errors of this type; others pass unchanged.
+  static func translating<R: ~Copyable>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let error as LMDBError {
+      throw TallyError(error)
+    }
+  }
+
+  private static func meaning(of error: LMDBError) -> (code: Code, remedy: String?) {
+    switch error.code {
+    case .alreadyOpen: (.alreadyOpen, "Keep one TaskStore a directory and share it; it is safe to use from any thread")
+    case .reentrantWrite: (.reentrantTransaction, "Do all the work in the outer closure, with its transaction")
+    case .closed, .forked: (.storeClosed, nil)
+    case .busy, .mapResized: (.storeBusy, nil)
+    case .readersFull: (.readersFull, nil)
+    case .diskFull, .mapFull: (.diskFull, "Free some space, then try again; deleting tasks still works")
+    case .permissionDenied, .readOnly: (.permissionDenied, nil)
+    case .invalidFile, .incompatible, .databaseNotFound: (.notAStore, "Give the directory of a Tally store")
+    case .versionMismatch: (.newerFormat, "Use a newer version of Tally")
+    case .corrupted, .undecodable, .panic: (.damagedStore, nil)
+    case .commitOutcomeUnknown: (.outcomeUnknown, "Open the store again and look whether the change is there")
+    case .badValueSize: (.valueOutOfRange, "Shorten the text")
+    case .invalidArgument: (.internalFault, nil)
+    default: (.storageFailed, nil)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+extension TallyError {
+  static func taskNotFound(_ id: UUID) -> TallyError {
+    TallyError(
+      .taskNotFound, "No task has the id \(id.uuidString.lowercased())",
+      remedy: "It may have been deleted; look for the task in a view and use the id shown there")
+  }
+
+  static func listNotFound(_ id: UUID) -> TallyError {
+    TallyError(
+      .listNotFound, "No list has the id \(id.uuidString.lowercased())",
+      remedy: "It may have been deleted; choose one of the lists there are, or create it first")
+  }
+
+  static func duplicateID(_ id: UUID) -> TallyError {
+    TallyError(
+      .duplicateID, "A task or list with the id \(id.uuidString.lowercased()) exists already",
+      remedy: "Leave the id out to have a new one made, or change the existing record instead")
+  }
+
+  static func missingRecord(of table: String) -> TallyError {
+    TallyError(
+      .damagedStore, "An entry of \(table) has no record", remedy: "Export what can be read, and restore a backup")
+  }
+
+  static let differentPlaces = TallyError(
+    .differentPlaces, "The two tasks share neither a list nor a day, so they have no order between them",
+    remedy: "Move the task to the other one's list or day first")
+
+  static let halfDone = TallyError(
+    .storageFailed, "A change failed half-way and its error was ignored",
+    remedy: "Let errors of the storage leave the closure; nothing has been changed")
+
+  static let storeClosed = TallyError(
+    .storeClosed, "The store has been closed", remedy: "Open it again")
+}

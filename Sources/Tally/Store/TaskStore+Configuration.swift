@@ -1,0 +1,45 @@
+public import Foundation
+public import Logging
+
+extension TaskStore {
+  /// How safe a write is once the call has returned.
+  public enum Durability: Sendable {
+    /// It is on the disk: no crash and no power cut takes it back.
+    case durable
+    /// A power cut, not a crash of the program, may take back the last writes, whole and without damage.
+    ///
+    /// They are flushed within `flushIntervalInSeconds`, and when the store is closed.
+    case relaxed
+  }
+
+  /// How a store is opened, and what it takes for now and for a day.
+  ///
+  /// ```swift
+  /// var configuration = TaskStore.Configuration()
+  /// configuration.calendar.timeZone = .gmt
+  /// configuration.now = { fixedInstant }
+  /// ```
+  public struct Configuration: Sendable {
+    /// The clock: asked once a transaction.
+    public var now: @Sendable () -> Timestamp = { .now() }
+    /// The calendar, time zone and first weekday that say what a day and a week are; the system's.
+    public var calendar = Calendar.autoupdatingCurrent
+    /// How safe a write is once the call has returned.
+    public var durability = Durability.durable
+    /// The longest time that a relaxed write stays unflushed.
+    public var flushIntervalInSeconds = 1.0
+    /// Whether a store is made where there is none.
+    public var createsIfMissing = true
+    /// Whether writes are refused.
+    public var isReadOnly = false
+    /// Whether a remote filesystem is accepted, at the risk of losing the store.
+    public var allowsRemoteFilesystem = false
+    /// How much address space, not disk, to reserve; halved where the system refuses. The store grows beyond it.
+    public var mapSizeInBytes = 1 << 40
+    /// Where the store says what an operator should know; never any text of the user's.
+    public var logger = Logger(label: "tally.store", factory: { _ in SwiftLogNoOpLogHandler() })
+
+    /// Makes the defaults.
+    public init() {}
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import LMDB
+public import SystemPackage
+
+/// A task database in a directory.
+///
+/// ```swift
+/// let store = try TaskStore(at: "/home/me/tasks")
+/// let task = try store.write { try $0.add("Water the plants", to: .today) }
+/// let today = try store.read { try $0.view(.today) }
+/// ```
+///
+/// A store is safe to use from any thread, and several processes may use one directory at once; one process keeps one
+/// `TaskStore` a directory. Reads never wait for writes, nor writes for reads; writes wait for each other.
+public final class TaskStore: Sendable {
+  /// The store's directory.
+  public let directory: FilePath
+  /// How the store was opened.
+  public let configuration: Configuration
+
+  let environment: Environment
+  let tables: Tables
+  private let commits: CommitQueue
+
+  /// Opens the store in a directory, which is made if it does not exist.
+  ///
+  /// A new directory gets the permissions 0700, its files 0600.
+  ///
+  /// - Throws: `notAStore` for anything else at that path, `newerFormat`, `damagedStore`, `permissionDenied`,
+  ///   `remoteFilesystem`, `alreadyOpen`; `storeMissing` where there is none and none is to be made.
+  /// - Complexity: well under a millisecond, whatever the size of the store.
+  public init(at directory: FilePath, configuration: Configuration = Configuration()) throws {
+    let opened = try TallyError.translating {
+      try StoreOpening(directory: directory, configuration: configuration).open()
+    }
+    self.directory = directory
+    self.configuration = configuration
+    environment = opened.environment
+    tables = opened.tables
+    commits = CommitQueue(
+      environment: opened.environment, tables: opened.tables, configuration: configuration)
+  }
+
+  deinit {
+    // Whoever wants to know whether the last flush succeeded calls `close`.
+    try? close()
+  }
+
+  /// Reads from one consistent snapshot.
+  ///
+  /// The closure must not wait for long: the pages of its snapshot cannot be used again meanwhile.
+  ///
+  /// - Throws: what the closure throws; `storeClosed`, `readersFull`, `damagedStore` or `storageFailed`.
+  /// - Complexity: beginning a snapshot costs about a microsecond.
+  public func read<R>(_ body: (borrowing StoreReadTransaction) throws -> R) throws -> R {
+    try TallyError.translating {
+      let transaction = StoreReadTransaction(
+        try environment.beginRead(), tables: tables, now: configuration.now(), calendar: configuration.calendar)
+      return try body(transaction)
+    }
+  }
+
+  /// Changes the store: all of the closure's changes take effect when it returns, none if it throws.
+  ///
+  /// Waits for the write in progress, in this or another process. The closure may run again when the store's file has
+  /// to grow, so it must do nothing but use its transaction.
+  ///
+  /// - Throws: what the closure throws; `reentrantTransaction` inside another write of the same thread; `diskFull`,
+  ///   `storageFailed`; `outcomeUnknown` if the disk failed at the very last step.
+  @available(*, noasync, message: "use the asynchronous form of write")
+  public func write<R>(_ body: (inout StoreWriteTransaction) throws -> R) throws -> R {
+    try TallyError.translating {
+      let result = try environment.write(tables: tables, configuration: configuration, body)
+      commits.noteUnflushedCommit()
+      return result
+    }
+  }
+
+  /// Changes the store, together with other changes that wait at the same time.
+  ///
+  /// Concurrent calls share one commit, and so one flush of the disk; they take effect in the order of the calls. A
+  /// closure that throws takes back its own changes only. A call cancelled before its turn throws `CancellationError`
+  /// and changes nothing; later, cancelling has no effect.
+  ///
+  /// - Throws: as the synchronous form.
+  public func write<R: Sendable>(
+    _ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> R
+  ) async throws -> R {
+    try await commits.run(body)
+  }
+
+  /// Flushes what relaxed writes have left unflushed.
+  ///
+  /// - Throws: `diskFull` or `storageFailed`.
+  public func flush() throws {
+    try TallyError.translating { try environment.sync(force: true) }
+  }
+
+  /// Finishes the waiting writes, flushes and closes; every later call throws `storeClosed`.
+  ///
+  /// - Throws: `storeBusy`, and leaves the store open, while reads or writes are in progress.
+  public func close() throws {
+    commits.finish()
+    try TallyError.translating {
+      if configuration.durability == .relaxed, !configuration.isReadOnly {
+        do {
+          try environment.sync(force: true)
+        } catch let error as LMDBError where error.code == .closed {
+          return
+        }
+      }
+      try environment.close()
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import SystemPackage
+
+#if canImport(Darwin)
+  import Darwin
+#endif
+
+/// Tells filesystems whose memory maps and locks are not coherent between machines, or not at all.
+enum RemoteFilesystem {
+  /// Whether a path that exists lies on such a filesystem.
+  ///
+  /// Linux names the type of each mounted filesystem in `/proc/self/mountinfo` (proc(5)); glibc shows `statfs`, which
+  /// has it as a number, to C alone. Where nothing can be learned the answer is no.
+  static func contains(_ path: FilePath) -> Bool {
+    #if canImport(Darwin)
+      var information = statfs()
+      // The call only writes into the local it is given.
+      let result = unsafe path.withPlatformString { path in unsafe statfs(path, &information) }
+      return result == 0 && information.f_flags & UInt32(MNT_LOCAL) == 0
+    #else
+      guard let device = try? path.stat().deviceID.rawValue,
+        let mounts = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)
+      else { return false }
+      return type(ofDevice: UInt64(device), in: mounts).map(isRemote) ?? false
+    #endif
+  }
+
+  /// The type of the filesystem with a device number, in the lines of a `mountinfo` file.
+  ///
+  /// A line's third word is the device as `major:minor`; the type is the word behind a lone dash.
+  static func type(ofDevice device: UInt64, in mounts: String) -> String? {
+    let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
+    let minor = device & 0xFF | (device >> 12) & ~0xFF
+    for line in mounts.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.count > 2, words[2] == "\(major):\(minor)", let dash = words.firstIndex(of: "-") else { continue }
+      return words.dropFirst(dash + 1).first.map(String.init)
+    }
+    return nil
+  }
+
+  /// Whether filesystems of a type lie on another machine or are served by another program.
+  static func isRemote(type: String) -> Bool {
+    type.hasPrefix("fuse") || remoteTypes.contains(type)
+  }
+
+  private static let remoteTypes: Set<String> = [
+    "9p", "afs", "ceph", "cifs", "coda", "gfs2", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb3",
+    "smbfs", "virtiofs",
+  ]
+}

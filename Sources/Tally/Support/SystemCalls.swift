@@ -1,0 +1,73 @@
+import SystemPackage
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The few system calls that swift-system does not have yet.
+enum SystemCalls {
+  /// Renames a file or directory, replacing a file, or an empty directory, of the new name.
+  ///
+  /// The corresponding C function is `rename`.
+  static func rename(_ old: FilePath, to new: FilePath) throws(Errno) {
+    // Both strings outlive the call.
+    try check(unsafe old.withPlatformString { old in unsafe new.withPlatformString { unsafe platformRename(old, $0) } })
+  }
+
+  /// Creates a directory with exactly the given permissions, whatever the process's mask.
+  ///
+  /// The corresponding C functions are `mkdir` and `chmod`.
+  static func createDirectory(_ path: FilePath, permissions: FilePermissions) throws(Errno) {
+    // The string outlives the calls.
+    try check(unsafe path.withPlatformString { unsafe mkdir($0, permissions.rawValue) })
+    try check(unsafe path.withPlatformString { unsafe chmod($0, permissions.rawValue) })
+  }
+
+  /// Removes a file.
+  ///
+  /// The corresponding C function is `unlink`.
+  static func removeFile(_ path: FilePath) throws(Errno) {
+    // The string outlives the call.
+    try check(unsafe path.withPlatformString { unsafe unlink($0) })
+  }
+
+  /// Removes an empty directory.
+  ///
+  /// The corresponding C function is `rmdir`.
+  static func removeDirectory(_ path: FilePath) throws(Errno) {
+    // The string outlives the call.
+    try check(unsafe path.withPlatformString { unsafe rmdir($0) })
+  }
+
+  /// Flushes a file, or a directory's entries, to the disk.
+  ///
+  /// On Darwin `fsync` leaves the data in the drive's cache, so that `F_FULLFSYNC` is tried first.
+  ///
+  /// The corresponding C function is `fsync`.
+  static func flush(_ descriptor: FileDescriptor) throws(Errno) {
+    #if canImport(Darwin)
+      if fcntl(descriptor.rawValue, F_FULLFSYNC) == 0 { return }
+    #endif
+    try check(fsync(descriptor.rawValue))
+  }
+
+  /// Flushes a directory, so that a file created or renamed in it is found after a power cut.
+  static func flushDirectory(_ path: FilePath) throws {
+    let directory = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
+    try directory.closeAfter { try flush(directory) }
+  }
+
+  private static func check(_ result: CInt) throws(Errno) {
+    // This thread's own variable.
+    if result != 0 { throw Errno(rawValue: errno) }
+  }
+}
+
+// Inside the enum, its own `rename` hides the C function.
+private func platformRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> CInt {
+  unsafe rename(old, new)
+}

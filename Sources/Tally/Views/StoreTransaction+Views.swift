@@ -1,0 +1,80 @@
+import Foundation
+import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// All of a view.
+  ///
+  /// ```swift
+  /// let today = try store.read { try $0.view(.today) }
+  /// ```
+  ///
+  /// - Throws: `listNotFound` for a list that does not exist.
+  /// - Complexity: what the view shows, whatever the size of the store.
+  public func view(_ view: TaskView) throws -> ViewResult {
+    var sections = SectionBuilder(view: view)
+    var completedCount = 0
+    try forEachTask(in: view) { task, day in
+      if task.isCompleted { completedCount += 1 }
+      sections.append(task, on: day)
+    }
+    return ViewResult(
+      view: view, asOf: now, timeZone: calendar.timeZone, completedCount: completedCount, sections: sections.sections)
+  }
+
+  /// The next `limit` tasks of a view.
+  ///
+  /// ```swift
+  /// var position: ViewPosition?
+  /// repeat {
+  ///   let page = try store.read { try $0.page(of: .all, after: position, limit: 50) }
+  ///   show(page.tasks)
+  ///   position = page.next
+  /// } while position != nil
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - view: the view to look at.
+  ///   - position: the `next` of the page before; `nil` for the first page.
+  ///   - limit: how many tasks at most; at least one.
+  /// - Throws: `listNotFound` for a list that does not exist; `valueOutOfRange` for a limit below one or for the
+  ///   position of another view.
+  /// - Complexity: what the page shows, however far into the view it lies.
+  public func page(of view: TaskView, after position: ViewPosition? = nil, limit: Int) throws -> ViewPage {
+    guard limit > 0 else {
+      throw TallyError(.valueOutOfRange, "A page of \(limit) tasks", remedy: "Ask for at least one task")
+    }
+    var sections = SectionBuilder(view: view)
+    var count = 0
+    let next = try scan(view, after: position) { id, day in
+      guard count < limit else { return false }
+      count += 1
+      sections.append(try indexedTask(id), on: day)
+      return true
+    }
+    return ViewPage(sections: sections.sections, next: next)
+  }
+
+  /// Hands each task of a view to a closure, one after the other, with its section's day; nothing is collected.
+  ///
+  /// - Throws: what the closure throws, which ends the walk; `listNotFound` for a list that does not exist.
+  public func forEachTask(in view: TaskView, _ body: (TaskItem, CalendarDay?) throws -> Void) throws {
+    _ = try scan(view, after: nil) { id, day in
+      try body(try indexedTask(id), day)
+      return true
+    }
+  }
+}
+
+/// Puts tasks into sections as they come.
+private struct SectionBuilder {
+  private(set) var sections: [ViewSection]
+
+  init(view: TaskView) {
+    sections = view.hasDaySections ? [] : [ViewSection(day: nil, tasks: [])]
+  }
+
+  mutating func append(_ task: TaskItem, on day: CalendarDay?) {
+    if sections.last.map({ $0.day == day }) != true { sections.append(ViewSection(day: day, tasks: [])) }
+    sections[sections.count - 1].tasks.append(task)
+  }
+}

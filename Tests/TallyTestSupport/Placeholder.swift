@@ -1,1 +1,0 @@
-/// A placeholder replaced by the model and the invariants.

@@ -1,0 +1,72 @@
+public import Foundation
+public import Tally
+
+/// Chooses changes that a person, or a careless program, might make.
+public enum RandomChange {
+  /// The most tasks a model grows to: enough for every view to have some, few enough to compare all of them.
+  private static let wantedTaskCount = 50
+
+  /// A change to make next; some of them must be refused.
+  public static func next(
+    in model: TaskModel, now: Timestamp, calendar: Calendar, using generator: inout SeededGenerator
+  ) -> ModelChange {
+    let today = CalendarDay(containing: now, in: calendar)
+    let id = taskID(in: model, using: &generator)
+    switch Int.random(in: 0..<22, using: &generator) {
+    case 0..<5 where model.tasks.count < wantedTaskCount:
+      return .add(draft(in: model, now: now, today: today, using: &generator))
+    case 0..<7:
+      return .setState(id, TaskState.allCases.randomElement(using: &generator) ?? .active)
+    case 7..<9: return .schedule(id, day(around: today, using: &generator))
+    case 9..<11:
+      return .setDates(id, due: instant(around: now, using: &generator), reminder: instant(around: now, using: &generator))
+    case 11..<13: return .moveToList(id, listID(in: model, using: &generator))
+    case 13..<15: return .edit(id, title: title(using: &generator), notes: generator.oneIn(2) ? nil : "notes")
+    case 15..<17: return .complete(id, at: completion(before: now, using: &generator))
+    case 17: return .addList(generator.uuid(), name: generator.oneIn(8) ? " \t" : "list")
+    case 18: return .renameList(listID(in: model, using: &generator) ?? generator.uuid(), name: title(using: &generator))
+    case 19 where generator.oneIn(3):
+      return .deleteList(listID(in: model, using: &generator) ?? generator.uuid())
+    default: return .delete(id)
+    }
+  }
+
+  private static func taskID(in model: TaskModel, using generator: inout SeededGenerator) -> UUID {
+    let ids = model.tasks.keys.sorted { $0.uuidString < $1.uuidString }
+    return generator.oneIn(20) ? generator.uuid() : ids.randomElement(using: &generator) ?? generator.uuid()
+  }
+
+  private static func listID(in model: TaskModel, using generator: inout SeededGenerator) -> UUID? {
+    if generator.oneIn(4) { return nil }
+    return generator.oneIn(20) ? generator.uuid() : model.orderedLists.randomElement(using: &generator)?.id
+  }
+
+  private static func draft(
+    in model: TaskModel, now: Timestamp, today: CalendarDay, using generator: inout SeededGenerator
+  ) -> TaskDraft {
+    TaskDraft(
+      id: generator.oneIn(20) ? taskID(in: model, using: &generator) : generator.uuid(),
+      title: title(using: &generator), scheduledDate: day(around: today, using: &generator),
+      dueDate: instant(around: now, using: &generator), reminderDate: instant(around: now, using: &generator),
+      listID: listID(in: model, using: &generator))
+  }
+
+  private static func title(using generator: inout SeededGenerator) -> String {
+    ["water the plants", "çiçekleri sula", "水をやる", "a\0b", "👩‍👩‍👧 zoo", "\u{301}x", "  \n"]
+      .randomElement(using: &generator) ?? "x"
+  }
+
+  private static func day(around today: CalendarDay, using generator: inout SeededGenerator) -> CalendarDay? {
+    generator.oneIn(3) ? nil : try? today.adding(days: Int.random(in: -3...3, using: &generator))
+  }
+
+  private static func instant(around now: Timestamp, using generator: inout SeededGenerator) -> Timestamp? {
+    generator.oneIn(3) ? nil : now.adding(seconds: Int64.random(in: -200_000...200_000, using: &generator))
+  }
+
+  private static func completion(before now: Timestamp, using generator: inout SeededGenerator) -> OffsetTimestamp {
+    let instant = now.adding(seconds: -Int64.random(in: 0...500_000, using: &generator))
+    let minutes = 15 * Int.random(in: -48...56, using: &generator)
+    return (try? OffsetTimestamp(instant, utcOffsetInMinutes: minutes)) ?? OffsetTimestamp(instant, in: .gmt)
+  }
+}

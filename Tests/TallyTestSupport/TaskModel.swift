@@ -1,0 +1,70 @@
+public import Foundation
+public import Tally
+
+/// What a store should hold, as plain Swift values: the reference that stores are tested against.
+public struct TaskModel: Sendable {
+  /// The tasks by id.
+  public var tasks: [UUID: TaskItem] = [:]
+  /// The lists by id.
+  public var lists: [UUID: TaskList] = [:]
+
+  /// Makes an empty model.
+  public init() {}
+
+  /// The lists in their order.
+  public var orderedLists: [TaskList] {
+    lists.values.sorted {
+      ($0.sortOrder, $0.createdAt, $0.id.uuidString) < ($1.sortOrder, $1.createdAt, $1.id.uuidString)
+    }
+  }
+
+  /// The tasks that a view shows, in its order.
+  public func tasks(in view: TaskView, now: Timestamp, calendar: Calendar) -> [TaskItem] {
+    let today = CalendarDay(containing: now, in: calendar)
+    let all = tasks.values
+    switch view {
+    case .inbox: return all.filter { $0.listID == nil && $0.scheduledDate == nil }.sorted(by: Self.viewOrder)
+    case .today: return all.filter { $0.scheduledDate == today }.sorted(by: Self.viewOrder)
+    case .upcoming:
+      return byDay(all.filter { $0.scheduledDate.map { $0 > today } ?? false }) { $0 < $1 }
+    case .past:
+      return byDay(all.filter { !$0.isCompleted && ($0.scheduledDate.map { $0 < today } ?? false) }) { $0 > $1 }
+    case .list(let id): return all.filter { $0.listID == id }.sorted(by: Self.viewOrder)
+    case .overdue:
+      return all.filter { !$0.isCompleted && ($0.dueDate.map { $0 < now } ?? false) }
+        .sorted { Self.order($0.dueDate, $0, before: $1.dueDate, $1) }
+    case .due(let day):
+      return all.filter { $0.dueDate.map { CalendarDay(containing: $0, in: calendar) } == day }
+        .sorted(by: Self.viewOrder)
+    case .active: return all.filter { $0.state == .active }.sorted(by: Self.viewOrder)
+    case .completed(let interval):
+      return all.filter { task in
+        task.completedAt.map { interval?.contains($0.instant) ?? true } ?? false
+      }.sorted { Self.order($1.completedAt?.instant, $1, before: $0.completedAt?.instant, $0) }
+    case .all: return all.sorted { Self.order($0.createdAt, $0, before: $1.createdAt, $1) }
+    }
+  }
+
+  /// Active tasks, then those not started, then the completed ones; inside a state by order, creation and id.
+  public static func viewOrder(_ left: TaskItem, _ right: TaskItem) -> Bool {
+    func key(_ task: TaskItem) -> (Int, Int64, Timestamp, String) {
+      let rank = [TaskState.active: 0, .notStarted: 1, .completed: 2][task.state] ?? 3
+      return (rank, task.sortOrder, task.createdAt, task.id.uuidString)
+    }
+    return key(left) < key(right)
+  }
+
+  private func byDay(_ tasks: [TaskItem], _ dayOrder: (CalendarDay, CalendarDay) -> Bool) -> [TaskItem] {
+    tasks.sorted { left, right in
+      guard let leftDay = left.scheduledDate, let rightDay = right.scheduledDate else { return false }
+      return leftDay == rightDay ? Self.viewOrder(left, right) : dayOrder(leftDay, rightDay)
+    }
+  }
+
+  private static func order(
+    _ leftInstant: Timestamp?, _ left: TaskItem, before rightInstant: Timestamp?, _ right: TaskItem
+  ) -> Bool {
+    guard let leftInstant, let rightInstant else { return false }
+    return (leftInstant, left.id.uuidString) < (rightInstant, right.id.uuidString)
+  }
+}
