@@ -44,7 +44,6 @@ extension TaskStore {
   /// - Throws: `storeClosed` or `storageFailed`.
   public func information() throws -> StoreInformation {
     let pages = try TallyError.translating { try environment.information() }
-    let pageSize = try TallyError.translating { Int64(try environment.statistics().pageSizeInBytes) }
     let readers = try TallyError.translating { try environment.readers() }
     let size = (try? directory.appending(StoreOpening.dataFileName).stat().size) ?? 0
     return try read { transaction in
@@ -53,7 +52,7 @@ extension TaskStore {
         directory: directory, format: "\(header.majorFormat).\(header.minorFormat)", storeID: header.storeID,
         sequence: header.sequence, taskCount: try transaction.taskCount, listCount: try transaction.listCount,
         completionCount: try transaction.tables.completions.count(in: transaction.base), sizeInBytes: size,
-        usedMapSizeInBytes: Int64(pages.lastPageNumber + 1) * pageSize, mapSizeInBytes: Int64(pages.mapSizeInBytes),
+        usedMapSizeInBytes: Int64(pages.pageCount) * Int64(pages.pageSizeInBytes), mapSizeInBytes: Int64(pages.mapSizeInBytes),
         readers: readers.map { reader in
           ReaderInformation(
             processID: reader.processID,

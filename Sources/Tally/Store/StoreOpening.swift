@@ -90,7 +90,7 @@ struct StoreOpening {
   private func refuseTruncatedFile(of environment: Environment) throws {
     let size = try dataFile.stat().size
     let information = try environment.information()
-    let usedSize = Int64(information.lastPageNumber + 1) * Int64(try environment.statistics().pageSizeInBytes)
+    let usedSize = Int64(information.pageCount) * Int64(information.pageSizeInBytes)
     guard size >= usedSize else {
       throw TallyError(
         .damagedStore, "The store's file has \(size) bytes, but its last commit needs \(usedSize)",

@@ -111,32 +111,42 @@ extension StoreTransaction where Base == WriteTransaction {
   /// The sort order of a task that is to go last: in its list or the inbox, and on its day.
   func lastSortOrder(ofPlacesOf task: TaskItem) throws -> Int64 {
     var last: Int64?
-    func include(_ order: OrderKey?) {
-      if let order, order.id != task.id { last = max(last ?? order.sortOrder, order.sortOrder) }
-    }
     for rank in 0..<StateRank.endRawValue {
       if task.listID != nil || task.scheduledDate == nil {
         let end = PlaceKey(listID: task.listID, rankRawValue: rank + 1, order: .lowest)
-        include(try lastKey(before: end, in: tables.byPlace) { $0.rankRawValue == rank && $0.listID == end.listID })
+        let start = PlaceKey(listID: task.listID, rankRawValue: rank, order: .lowest)
+        last = try max(last, lastSortOrder(in: tables.byPlace, from: start, to: end, excluding: task.id))
       }
       if let day = task.scheduledDate?.dayNumber {
         let isCompleted = rank == StateRank.completed.rawValue
         let end = DayKey(isCompleted: isCompleted, dayNumber: day, rankRawValue: rank + 1, order: .lowest)
-        include(try lastKey(before: end, in: tables.byDay) { $0.rankRawValue == rank && $0.dayNumber == day })
+        let start = DayKey(isCompleted: isCompleted, dayNumber: day, rankRawValue: rank, order: .lowest)
+        last = try max(last, lastSortOrder(in: tables.byDay, from: start, to: end, excluding: task.id))
       }
     }
     // No room behind the last one is rarer than rare; the limit itself is then shared, and creation tells them apart.
     return SortOrder.between(last, nil) ?? SortOrder.limit
   }
 
-  private func lastKey<Key: PlacedKey>(
-    before end: Key, in index: Index<Key>, where isInPlace: (Key) -> Bool
-  ) throws -> OrderKey? {
-    var cursor = try index.cursor(in: base)
-    guard try cursor.move(toLastBefore: end) else { return nil }
-    let key = try cursor.key()
-    return isInPlace(key) ? key.order : nil
+  private func lastSortOrder<Key: PlacedKey>(
+    in index: Index<Key>, from start: Key, to end: Key, excluding id: UUID
+  ) throws -> Int64? {
+    var last: Int64?
+    _ = try scanReversed(index, from: start, to: end) { key in
+      guard key.id == id else {
+        last = key.order.sortOrder
+        return false
+      }
+      return true
+    }
+    return last
   }
+}
+
+/// The greater of two numbers that may be missing.
+private func max(_ left: Int64?, _ right: Int64?) -> Int64? {
+  guard let left, let right else { return left ?? right }
+  return Swift.max(left, right)
 }
 
 /// Where a task is kept, which is where its order counts first: its list, else its day, else the inbox.
