@@ -5,6 +5,10 @@ struct RootCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tally",
     abstract: "Keep tasks, see them, and count what got done.",
+    usage: """
+      tally [<command>] [<options>]
+      tally help <command>
+      """,
     discussion: """
       Without a command, shows today's tasks.
 
@@ -22,19 +26,44 @@ struct RootCommand: ParsableCommand {
         tally export -o backup.json
 
       COMPLETION
-        bash:  tally --generate-completion-script bash > ~/.local/share/bash-completion/completions/tally
-        zsh:   tally --generate-completion-script zsh > a directory of $fpath, as the file _tally
-        fish:  tally --generate-completion-script fish > ~/.config/fish/completions/tally.fish
+        Prints a script for bash, zsh or fish:
+        tally --generate-completion-script bash
 
       EXIT STATUS
-        0 success; 1 not found or ambiguous; 64 usage; 65 bad data; 66 input unreadable; 70 internal error; \
-      73 output cannot be created; 74 storage failed; 75 busy, try again; 76 newer format; 130 interrupted.
+        0   success
+        1   what was named does not exist or is ambiguous
+        64  usage: an argument is missing, unknown or refused
+        65  bad data in a file
+        66  an input file cannot be read
+        70  internal error
+        73  an output cannot be created
+        74  storage failed: disk full, I/O
+        75  the store is busy; try again
+        76  the store's format is newer than this program
+        130 interrupted
       """,
     version: TallyCommandLine.version,
-    groupedSubcommands: [],
-    defaultSubcommand: nil
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Seeing tasks",
+        subcommands: [
+          TodayCommand.self, InboxCommand.self, UpcomingCommand.self, PastCommand.self, OverdueCommand.self,
+          ActiveCommand.self, CompletedCommand.self, AllCommand.self, ListCommand.self, ShowCommand.self,
+        ]
+      ),
+      CommandGroup(
+        name: "Changing tasks",
+        subcommands: [
+          AddCommand.self, EditCommand.self, StartCommand.self, DoneCommand.self, ReopenCommand.self, MoveCommand.self,
+          DeleteCommand.self,
+        ]
+      ),
+      CommandGroup(name: "Lists", subcommands: [ListsCommand.self]),
+      CommandGroup(name: "The store", subcommands: [InfoCommand.self]),
+    ],
+    defaultSubcommand: TodayCommand.self
   )
 
-  @OptionGroup(title: "Options of every command")
+  @OptionGroup
   var global: GlobalOptions
 }

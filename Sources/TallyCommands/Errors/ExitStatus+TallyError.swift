@@ -14,6 +14,7 @@ extension ExitStatus {
     .taskNotFound: .notFound,
     .listNotFound: .notFound,
     .ambiguousHandle: .notFound,
+    .storeMissing: .notFound,
 
     .blankTitle: .usage,
     .blankListName: .usage,

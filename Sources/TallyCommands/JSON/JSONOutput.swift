@@ -69,6 +69,31 @@ extension JSONOutput {
 }
 
 extension JSONOutput {
+  /// Begins an object as an element of an array, for objects whose end is not known yet.
+  mutating func beginObject() {
+    separate()
+    raw("{")
+    isFirst = true
+  }
+
+  mutating func endObject() {
+    raw("}")
+    isFirst = false
+  }
+
+  mutating func beginArray(_ key: String) {
+    name(key)
+    raw("[")
+    isFirst = true
+  }
+
+  mutating func endArray() {
+    raw("]")
+    isFirst = false
+  }
+}
+
+extension JSONOutput {
   private mutating func raw(_ text: String) {
     bytes.append(contentsOf: text.utf8)
   }

@@ -32,7 +32,7 @@ struct GlobalOptions: ParsableArguments {
   var timeZone: String?
 
   @Option(
-    help: ArgumentHelp("The day a week starts on, monday to sunday. Default: the locale's.", valueName: "day")
+    help: ArgumentHelp("The day a week starts on. Default: the locale's.", valueName: "day")
   )
   var weekStart: WeekStart?
 

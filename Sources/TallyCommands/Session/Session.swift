@@ -44,11 +44,19 @@ final class Session {
 }
 
 extension Session {
-  /// Tells the person something beside the result; a failure to do so is not worth failing for.
-  ///
-  /// Nothing is told to programs: with `--json` and `--plain` the result says everything.
+  /// Tells the person what changed; with `--json` and `--plain` the result says it.
   func say(_ message: String) {
-    guard !options.quiet, options.format == .human else { return }
+    if options.format == .human { tell(message) }
+  }
+
+  /// Tells the person how to go on where a result is empty.
+  func hint(_ message: String) {
+    if options.format != .json { tell(message) }
+  }
+
+  private func tell(_ message: String) {
+    guard !options.quiet else { return }
+    // A failure to say something beside the result is not worth failing for.
     _ = try? errorOutput.writeAll((message + "\n").utf8)
   }
 }

@@ -1,0 +1,33 @@
+import Tally
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Tells the change of one task; one that changed nothing is told but counts for nothing.
+  func change(
+    from before: TaskItem,
+    to after: TaskItem,
+    _ verb: String,
+    _ suffix: String = "",
+    remedies: (NamedTask) throws -> [Remedy]
+  ) throws -> Change {
+    let named = try name(after)
+    let subject = "\(named.handle) \(after.title.quotedForMessage)"
+    var change = Change()
+    if before == after {
+      change.messages = ["\(subject) is that way already; nothing changed."]
+    } else {
+      change.append(named, "\(verb) \(subject)\(suffix).", try remedies(named))
+    }
+    return change
+  }
+}
+
+extension Change {
+  /// Adds another change that happened after this one.
+  mutating func append(_ other: Change) {
+    changed += other.changed
+    deleted += other.deleted
+    lists += other.lists
+    messages += other.messages
+    remedies += other.remedies
+  }
+}

@@ -1,0 +1,133 @@
+import ArgumentParser
+import Tally
+
+/// `tally add TEXT…`.
+struct AddCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Capture a task.",
+    usage: """
+      tally add <text> ... [--today | --tomorrow | --on <day>] [--list <name>] [<options>]
+      tally add - [<options>]
+      """,
+    discussion: """
+      The words of the text are joined by blanks. Without a day and a list the task lands in the inbox. A text of '-' \
+      reads one task a line from standard input and adds all of them or none.
+
+      \(SharedHelp.day) \(SharedHelp.when)
+
+      EXAMPLES
+        tally add Buy milk --today
+        tally add 'Send the report' --list Work --due 'friday 17:00' --remind 'friday 15:00'
+        git log --format=%s | tally add - --list Releases
+      """
+  )
+
+  @Argument(help: ArgumentHelp("The title, or '-' for lines of standard input.", valueName: "text"))
+  var text: [String]
+
+  @Flag(help: "Schedule it for today.")
+  var today = false
+
+  @Flag(help: "Schedule it for tomorrow.")
+  var tomorrow = false
+
+  @Option(help: ArgumentHelp("Schedule it for this day.", valueName: "day"))
+  var on: String?
+
+  @Option(help: ArgumentHelp("Put it into this list, by name or id.", valueName: "name"))
+  var list: String?
+
+  @Option(help: ArgumentHelp("When it is due. \(SharedHelp.due)", valueName: "when"))
+  var due: String?
+
+  @Option(help: ArgumentHelp("When to remind of it. \(SharedHelp.remind)", valueName: "when"))
+  var remind: String?
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("Notes beside the title.", valueName: "text"))
+  var notes: String?
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func validate() throws {
+    if [today, tomorrow, on != nil].count(where: \.self) > 1 {
+      throw ValidationError("--today, --tomorrow and --on exclude each other; give one of them.")
+    }
+  }
+
+  func run(in session: Session) throws {
+    let template = try template(session)
+    if text == ["-"] {
+      let lines = try session.readLines()
+      if lines.isEmpty { return try session.report(Change()) }
+      try session.report(try session.write(creating: true) { try add(lines, template, session, &$0) })
+    } else {
+      let title = text.joined(separator: " ")
+      try session.report(try session.write(creating: true) { try add(title, template, session, &$0) })
+    }
+  }
+}
+
+extension AddCommand {
+  /// All of a task but its title and its list.
+  private func template(_ session: Session) throws -> TaskDraft {
+    let clock = session.clock
+    let day =
+      today ? clock.today : tomorrow ? try clock.today.adding(days: 1) : try on.map { try clock.day($0) }
+    return TaskDraft(
+      title: "",
+      notes: notes,
+      scheduledDate: day,
+      dueDate: try due.map { try clock.instant($0, bareDay: .lastSecond) },
+      reminderDate: try remind.map { try clock.instant($0, bareDay: .morning) }
+    )
+  }
+
+  private func add(
+    _ lines: [InputLine],
+    _ template: TaskDraft,
+    _ session: Session,
+    _ transaction: inout StoreWriteTransaction
+  ) throws -> Change {
+    var change = Change()
+    for line in lines {
+      do {
+        let one = try add(line.text, template, session, &transaction)
+        change.append(one.changed[0], one.messages[0], one.remedies)
+      } catch {
+        throw CommandFailure(error).atLine(line.number)
+      }
+    }
+    return change
+  }
+
+  private func add(
+    _ title: String,
+    _ template: TaskDraft,
+    _ session: Session,
+    _ transaction: inout StoreWriteTransaction
+  ) throws -> Change {
+    var draft = template
+    draft.title = title
+    let list = try list.map { try transaction.list(named: $0) }
+    draft.listID = list?.id
+    let named = try transaction.name(try transaction.add(draft))
+    let place = session.placeInWords(list: list, day: draft.scheduledDate)
+    var change = Change()
+    change.append(
+      named,
+      "Added \(named.handle) \(title.quotedForMessage) to \(place).",
+      [Remedy(verb: "delete", handle: named.handle)]
+    )
+    return change
+  }
+}
+
+extension Session {
+  /// Where a task stands, in words: `the inbox`, `today`, `Work`, `Work, Fri 27 Nov`.
+  func placeInWords(list: TaskList?, day: CalendarDay?) -> String {
+    let places = [list?.name.quotedForMessage, day.map(clock.relativeName)].compactMap(\.self)
+    return places.isEmpty ? "the inbox" : places.joined(separator: ", ")
+  }
+}

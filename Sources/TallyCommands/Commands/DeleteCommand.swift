@@ -1,0 +1,33 @@
+import ArgumentParser
+import Tally
+
+/// `tally delete TASK…`.
+struct DeleteCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Delete tasks.",
+    usage: "tally delete <task> ... [<options>]",
+    discussion: "A deleted task's completion still counts."
+  )
+
+  @Argument(help: SharedHelp.tasks)
+  var tasks: [String]
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    let change = try session.write { transaction in
+      var change = Change()
+      // Named before the first goes: handles can get shorter with every deletion.
+      for named in try transaction.tasks(named: tasks).map({ try transaction.name($0) }) {
+        try transaction.delete(named.task.id)
+        change.deleted.append(named.task.id)
+        change.messages.append("Deleted \(named.handle) \(named.task.title.quotedForMessage).")
+        change.remedies += Remedy.addingAgain(named)
+      }
+      return change
+    }
+    try session.report(change)
+  }
+}

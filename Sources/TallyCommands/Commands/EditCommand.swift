@@ -1,0 +1,73 @@
+import ArgumentParser
+import Tally
+
+/// `tally edit TASK`.
+struct EditCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit",
+    abstract: "Change a task's title, notes, due time or reminder.",
+    usage: "tally edit <task> [--title <text>] [--notes <text>] [--due <when|none>] [--remind <when|none>] [<options>]",
+    discussion: """
+      \(SharedHelp.day) \(SharedHelp.when)
+
+      EXAMPLES
+        tally edit 7f3a --title 'Buy oat milk'
+        tally edit 7f3a --due 'friday 17:00' --remind none
+      """
+  )
+
+  @Argument(help: SharedHelp.task)
+  var task: String
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("The new title.", valueName: "text"))
+  var title: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The new notes; an empty text takes them away.", valueName: "text")
+  )
+  var notes: String?
+
+  @Option(help: ArgumentHelp("When it is due, or none. \(SharedHelp.due)", valueName: "when"))
+  var due: String?
+
+  @Option(help: ArgumentHelp("When to remind of it, or none. \(SharedHelp.remind)", valueName: "when"))
+  var remind: String?
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func validate() throws {
+    if title == nil, notes == nil, due == nil, remind == nil {
+      throw ValidationError("Nothing to change: give --title, --notes, --due or --remind.")
+    }
+  }
+
+  func run(in session: Session) throws {
+    let dueDate = try due.map { try session.instantOrNone($0, bareDay: .lastSecond) }
+    let reminderDate = try remind.map { try session.instantOrNone($0, bareDay: .morning) }
+    let change = try session.write { transaction in
+      let before = try transaction.task(named: task)
+      let after = try transaction.update(before.id) { task in
+        if let title { task.title = title }
+        if let notes { task.notes = notes.isEmpty ? nil : notes }
+        if let dueDate { task.dueDate = dueDate }
+        if let reminderDate { task.reminderDate = reminderDate }
+      }
+      return try transaction.change(
+        from: before,
+        to: after,
+        "Changed",
+        remedies: { Remedy.restoringFields(of: before, from: after, handle: $0.handle) }
+      )
+    }
+    try session.report(change)
+  }
+}
+
+extension Session {
+  /// Reads an option that takes a WHEN or `none`.
+  func instantOrNone(_ text: String, bareDay: TimeOfBareDay) throws -> Timestamp? {
+    text.lowercased() == "none" ? nil : try clock.instant(text, bareDay: bareDay)
+  }
+}

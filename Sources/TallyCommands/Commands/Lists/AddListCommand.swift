@@ -1,0 +1,38 @@
+import ArgumentParser
+import Tally
+
+/// `tally lists add NAME`.
+struct AddListCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Make a list.",
+    usage: "tally lists add <name> [--color <rrggbb>] [<options>]"
+  )
+
+  @Argument(help: ArgumentHelp("The list's name.", valueName: "name"))
+  var name: String
+
+  @Option(help: ArgumentHelp("Its colour, six hexadecimal digits.", valueName: "rrggbb"))
+  var color: String = TaskList.defaultColorHex
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    let change = try session.write(creating: true) { transaction in
+      let twins = try transaction.lists().filter { $0.name.lowercased() == name.lowercased() }
+      let list = try transaction.addList(name: name, colorHex: color.withoutNumberSign)
+      var change = Change(lists: [list], messages: ["Made the list \(name.quotedForMessage)."])
+      if !twins.isEmpty { change.messages.append("There is another list of this name; name them by id from now on.") }
+      let listName = twins.isEmpty ? name : list.id.text
+      change.remedies = [Remedy(verb: "lists delete", handle: "", options: [listName])]
+      return change
+    }
+    try session.report(change)
+  }
+}
+
+extension String {
+  /// A colour as the library takes it: people also write `#FF9500`.
+  var withoutNumberSign: String { hasPrefix("#") ? String(dropFirst()) : self }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import Tally
+
+/// `tally lists color NAME RRGGBB`.
+struct ColorListCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "color",
+    abstract: "Give a list another colour.",
+    usage: "tally lists color <name> <rrggbb> [<options>]"
+  )
+
+  @Argument(help: SharedHelp.list)
+  var name: String
+
+  @Argument(help: ArgumentHelp("Six hexadecimal digits.", valueName: "rrggbb"))
+  var color: String
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    let change = try session.write { transaction in
+      let before = try transaction.list(named: name)
+      let after = try transaction.recolorList(before.id, to: color.withoutNumberSign)
+      return Change(
+        from: before,
+        to: after,
+        "Gave the list \(after.name.quotedForMessage) the colour \(after.colorHex).",
+        remedy: "lists color",
+        [before.name, before.colorHex]
+      )
+    }
+    try session.report(change)
+  }
+}

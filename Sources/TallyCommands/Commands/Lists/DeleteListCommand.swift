@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+import Tally
+
+/// `tally lists delete NAME`.
+struct DeleteListCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Delete a list; with --force also one that holds tasks, together with them.",
+    usage: "tally lists delete <name> [--force] [<options>]"
+  )
+
+  @Argument(help: SharedHelp.list)
+  var name: String
+
+  @Flag(help: "Delete the list's tasks with it.")
+  var force = false
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    try session.report(try session.write { try delete(&$0) })
+  }
+
+  private func delete(_ transaction: inout StoreWriteTransaction) throws -> Change {
+    let list = try transaction.list(named: name)
+    var change = Change()
+    try transaction.forEachTask(in: .list(list.id)) { task, _ in change.deleted.append(task.id) }
+    guard change.deleted.isEmpty || force else {
+      throw CommandFailure(
+        .usage,
+        code: "listNotEmpty",
+        "The list \(list.name.quotedForMessage) holds \(change.deleted.count.counted("task"))",
+        remedy: "Add --force to delete them with it; 'tally export' first keeps a copy"
+      )
+    }
+    let taskCount = try transaction.deleteList(list.id)
+    change.deleted.append(list.id)
+    let tasks = taskCount == 0 ? "" : " and its \(taskCount.counted("task"))"
+    change.messages = ["Deleted the list \(list.name.quotedForMessage)\(tasks)."]
+    if taskCount == 0 {
+      change.remedies = [Remedy(verb: "lists add", handle: "", options: [list.name, "--color", list.colorHex])]
+    } else {
+      change.messages.append("Only an earlier export can bring the tasks back: tally import FILE")
+    }
+    return change
+  }
+}

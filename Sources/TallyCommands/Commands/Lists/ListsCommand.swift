@@ -1,0 +1,54 @@
+import ArgumentParser
+import Tally
+
+/// `tally lists`: alone it shows the lists.
+struct ListsCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lists",
+    abstract: "Show the lists, or add, rename, recolour, reorder and delete them.",
+    usage: """
+      tally lists [<options>]
+      tally lists <subcommand> ...
+      """,
+    discussion: """
+      With --plain, a line has these columns: \(PlainRecords.listColumns).
+
+      EXAMPLES
+        tally lists add Work --color FF9500
+        tally lists move Work --before Home
+      """,
+    subcommands: [
+      AddListCommand.self, RenameListCommand.self, ColorListCommand.self, MoveListCommand.self, DeleteListCommand.self,
+    ]
+  )
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    let lists = try session.read { try $0.lists() }
+    switch session.options.format {
+    case .json:
+      var json = JSONOutput()
+      json.object { json in
+        json.array("lists") { json in
+          for list in lists { json.element { $0.members(of: list) } }
+        }
+      }
+      try session.output.write(json.takeText() + "\n")
+    case .plain:
+      try session.output.write(lists.map(PlainRecords.record).joined())
+    case .human:
+      try session.output.write(lists.map { Self.line(of: $0, session) }.joined())
+    }
+    if lists.isEmpty { session.hint("There are no lists yet. Lists keep tasks apart; make one: tally lists add Work") }
+  }
+
+  private static func line(of list: TaskList, _ session: Session) -> String {
+    let colour = "  \(list.colorHex)"
+    let width = (session.width ?? .max) - 4 - colour.count
+    let name = list.name.escapedForDisplay().truncated(toWidth: max(8, width))
+    return "  \(session.painter.paint("▪", colorHex: list.colorHex)) \(name)"
+      + session.painter.paint(colour, .detail) + "\n"
+  }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Tally
+
+/// `tally lists rename NAME NEW`.
+struct RenameListCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rename",
+    abstract: "Rename a list.",
+    usage: "tally lists rename <name> <new> [<options>]"
+  )
+
+  @Argument(help: SharedHelp.list)
+  var name: String
+
+  @Argument(help: ArgumentHelp("The new name.", valueName: "new"))
+  var newName: String
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    let change = try session.write { transaction in
+      let before = try transaction.list(named: name)
+      let after = try transaction.renameList(before.id, to: newName)
+      return Change(
+        from: before,
+        to: after,
+        "Renamed the list \(before.name.quotedForMessage) to \(after.name.quotedForMessage).",
+        remedy: "lists rename",
+        [after.name, before.name]
+      )
+    }
+    try session.report(change)
+  }
+}
+
+extension Change {
+  /// Tells the change of one list; one that changed nothing is told but counts for nothing.
+  init(from before: TaskList, to after: TaskList, _ message: String, remedy verb: String, _ options: [String]) {
+    if before == after {
+      messages = ["The list \(after.name.quotedForMessage) is that way already; nothing changed."]
+    } else {
+      lists = [after]
+      messages = [message]
+      remedies = options.isEmpty ? [] : [Remedy(verb: verb, handle: "", options: options)]
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+import Tally
+
+/// `tally reopen TASK…`.
+struct ReopenCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reopen",
+    abstract: "Mark tasks as not started, whatever they were.",
+    usage: "tally reopen <task> ... [<options>]"
+  )
+
+  @Argument(help: SharedHelp.tasks)
+  var tasks: [String]
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    try session.changeStates(of: tasks, "Reopened") { try $1.reopen($0) }
+  }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+import Tally
+
+/// `tally start TASK…`.
+struct StartCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "start",
+    abstract: "Mark tasks as being worked on.",
+    usage: "tally start <task> ... [<options>]"
+  )
+
+  @Argument(help: SharedHelp.tasks)
+  var tasks: [String]
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    try session.changeStates(of: tasks, "Started") { try $1.start($0) }
+  }
+}
+
+extension Session {
+  /// Changes the states of tasks in one transaction and tells it.
+  func changeStates(
+    of names: [String],
+    _ verb: String,
+    _ suffix: String = "",
+    _ change: (UUID, inout StoreWriteTransaction) throws -> TaskItem
+  ) throws {
+    try report(
+      try write { transaction in
+        var changes = Change()
+        for before in try transaction.tasks(named: names) {
+          let after = try change(before.id, &transaction)
+          changes.append(
+            try transaction.change(from: before, to: after, verb, suffix) {
+              [.restoringState(of: before, handle: $0.handle)]
+            }
+          )
+        }
+        return changes
+      }
+    )
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import SystemPackage
+import Tally
+
+extension Session {
+  /// Reads from one snapshot; a store that does not exist reads as an empty one and is not made.
+  func read<R>(_ body: (borrowing StoreReadTransaction) throws -> R) throws -> R {
+    try storeForReading().read(body)
+  }
+
+  /// Changes the store in one transaction.
+  ///
+  /// The body may run twice, so it must print nothing. A store that does not exist is made only where `isCreating`
+  /// says so, which is where something is added.
+  func write<R>(creating isCreating: Bool = false, _ body: (inout StoreWriteTransaction) throws -> R) throws -> R {
+    try storeForWriting(creating: isCreating).write(body)
+  }
+
+  func storeForWriting(creating isCreating: Bool) throws -> TaskStore {
+    var configuration = configuration
+    configuration.createsIfMissing = isCreating
+    return try TaskStore(at: storePath, configuration: configuration)
+  }
+
+  func storeForReading() throws -> TaskStore {
+    var configuration = configuration
+    configuration.isReadOnly = true
+    configuration.createsIfMissing = false
+    do {
+      return try TaskStore(at: storePath, configuration: configuration)
+    } catch let error as TallyError where error.code == .storeMissing {
+      hint("There is no store at \(storePath.string.escapedForDisplay()) yet; adding a task or a list makes one.")
+      return try emptyStore()
+    }
+  }
+
+  /// An empty store outside the one asked for, gone with this process.
+  ///
+  /// Answers for a store that does not exist then come from the same code as all others; making the real one would
+  /// be a write, and a second way through each command would have to be kept equal to the first.
+  private func emptyStore() throws -> TaskStore {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "tally-empty-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    return try TaskStore(at: FilePath(directory.path), configuration: configuration)
+  }
+
+  private var configuration: TaskStore.Configuration {
+    var configuration = TaskStore.Configuration()
+    let now = clock.now
+    configuration.now = { now }
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = clock.timeZone
+    if let weekStart = options.weekStart { calendar.firstWeekday = weekStart.calendarWeekday }
+    configuration.calendar = calendar
+    return configuration
+  }
+}

@@ -1,0 +1,82 @@
+import Tally
+
+/// A view as a person reads it: a header, days as headings, a line or two for each task.
+///
+/// Tasks come one by one; the page only remembers under which heading it stands.
+struct PrintedView {
+  private let description: ViewDescription
+  private let painter: Painter
+  private let clock: LocalClock
+  private let rows: TaskRows
+  private let width: Int
+  private var heading: CalendarDay?
+
+  /// Begins a page; the number of tasks in the store says how long handles are.
+  init(description: ViewDescription, session: Session, taskCount: Int) {
+    self.description = description
+    painter = session.painter
+    clock = session.clock
+    width = session.width ?? .max
+    rows = TaskRows(
+      clock: session.clock,
+      painter: session.painter,
+      width: session.width ?? .max,
+      handleWidth: Self.handleWidth(taskCount: taskCount),
+      hiding: Self.detailsToldElsewhere(in: description)
+    )
+  }
+
+  /// The view's name and how much there is.
+  func header(_ counts: ViewCounts) -> String {
+    let title = painter.paint(description.title.truncated(toWidth: width), .heading)
+    let summary = summary(counts)
+    let fits = description.title.displayWidth + 2 + summary.displayWidth <= width
+    let line = title + (fits ? "  " : "\n") + painter.paint(summary, .detail)
+    return "\(line)\n\n"
+  }
+
+  /// A task, under a heading of its own where its day is another one than that of the task before.
+  mutating func text(of named: NamedTask, on day: CalendarDay?) -> String {
+    let lines = rows.lines(of: named).joined(separator: "\n") + "\n"
+    guard let day = groupingDay(of: named.task, sectionDay: day), day != heading else { return lines }
+    let gap = heading == nil ? "" : "\n"
+    heading = day
+    return gap + painter.paint(clock.heading(of: day), .heading) + "\n" + lines
+  }
+}
+
+extension PrintedView {
+  private func summary(_ counts: ViewCounts) -> String {
+    switch description.view {
+    case .completed: "\(counts.total.counted("task")) done"
+    case _ where counts.completed == 0: counts.total.counted("task")
+    case _ where counts.open == 0: "\(counts.total.counted("task")), all done"
+    default: "\(counts.open.grouped) open, \(counts.completed.grouped) done"
+    }
+  }
+
+  /// The day a task stands under; what is completed is easier to read by day, too, though it has no sections.
+  private func groupingDay(of task: TaskItem, sectionDay: CalendarDay?) -> CalendarDay? {
+    guard case .completed = description.view, let completed = task.completedAt else { return sectionDay }
+    return clock.wallTime(at: completed.instant).day
+  }
+
+  private static func detailsToldElsewhere(in description: ViewDescription) -> Set<TaskRows.Detail> {
+    switch description.view {
+    case .list: [.list]
+    case .completed: description.onlyList == nil ? [.completionDay] : [.completionDay, .list]
+    case .today, .upcoming, .past: [.scheduledDay]
+    default: []
+    }
+  }
+
+  /// The width most handles take in a store of so many tasks: enough that one in sixteen is longer at most.
+  private static func handleWidth(taskCount: Int) -> Int {
+    var (digits, distinct) = (4, 65_536)
+    while distinct < 16 * taskCount {
+      digits += 1
+      distinct *= 16
+    }
+    return digits
+  }
+}

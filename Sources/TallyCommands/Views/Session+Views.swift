@@ -1,0 +1,102 @@
+import Foundation
+import Tally
+
+extension Session {
+  /// Prints a view in the form asked for.
+  ///
+  /// Tasks are printed as they are read and none is kept, so that a million of them need no memory.
+  func show(_ description: ViewDescription) throws {
+    try read { try show(description, in: $0) }
+  }
+
+  /// Prints a view that is found by looking into the store.
+  func show(_ describe: (borrowing StoreReadTransaction) throws -> ViewDescription) throws {
+    try read { try show(describe($0), in: $0) }
+  }
+
+  private func show(_ description: ViewDescription, in transaction: borrowing StoreReadTransaction) throws {
+    switch options.format {
+    case .json: try printJSON(description, transaction)
+    case .plain: try printRecords(description, transaction)
+    case .human: try printPage(description, transaction)
+    }
+  }
+
+  private func printPage(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
+    let counts = try transaction.counts(of: description)
+    if counts.total == 0 { return hint(description.emptyHint) }
+    var page = PrintedView(description: description, session: self, taskCount: try transaction.taskCount)
+    try output.write(page.header(counts))
+    try transaction.forEachNamedTask(of: description) { task, day in
+      try output.write(page.text(of: task, on: day))
+    }
+  }
+
+  private func printRecords(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
+    var isEmpty = true
+    try transaction.forEachNamedTask(of: description) { task, _ in
+      isEmpty = false
+      try output.write(PlainRecords.record(of: task))
+    }
+    if isEmpty { hint(description.emptyHint) }
+  }
+
+  private func printJSON(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
+    let counts = try transaction.counts(of: description)
+    var json = JSONOutput()
+    try json.object { json in
+      json.member("view", description.view.name)
+      json.member("asOf", transaction.now.iso8601)
+      json.member("timeZone", transaction.calendar.timeZone.identifier)
+      json.member("completedCount", counts.completed)
+      try json.array("sections") { try printSections(description, transaction, &$0) }
+    }
+    try output.write(json.takeText() + "\n")
+  }
+
+  /// Writes a view's sections; a section's day is known only when its first task comes.
+  private func printSections(
+    _ description: ViewDescription,
+    _ transaction: borrowing StoreReadTransaction,
+    _ json: inout JSONOutput
+  ) throws {
+    var sections = JSONSections(hasDays: description.view.hasDaySections)
+    try transaction.forEachNamedTask(of: description) { task, day in
+      sections.enter(day, &json)
+      json.element { $0.members(of: task) }
+      try output.write(json.takeBytes())
+    }
+    sections.finish(&json)
+  }
+}
+
+/// Opens and closes the sections of a view whose tasks come one by one.
+private struct JSONSections {
+  let hasDays: Bool
+  private var openDay: CalendarDay??
+
+  init(hasDays: Bool) {
+    self.hasDays = hasDays
+  }
+
+  mutating func enter(_ day: CalendarDay?, _ json: inout JSONOutput) {
+    if openDay == .some(day) { return }
+    close(&json)
+    openDay = .some(day)
+    json.beginObject()
+    json.member("day", day?.iso8601)
+    json.beginArray("tasks")
+  }
+
+  /// Closes the last section; a view without days has one even if it is empty.
+  mutating func finish(_ json: inout JSONOutput) {
+    if !hasDays { enter(nil, &json) }
+    close(&json)
+  }
+
+  private func close(_ json: inout JSONOutput) {
+    guard openDay != nil else { return }
+    json.endArray()
+    json.endObject()
+  }
+}
