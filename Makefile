@@ -1,7 +1,7 @@
 # Everything is built under .build and nowhere else; `make clean` takes it away.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format bench docs clean set-up lint build schemas
+.PHONY: help demo test check format bench docs clean set-up lint build schemas smoke
 
 help: ## Lists what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -12,13 +12,13 @@ demo: set-up ## Shows Tally at work on this repository's own history, in a scrat
 test: set-up ## Runs every test.
 	swift test --disable-xctest
 
-check: set-up lint build test schemas docs ## Does all that a change must pass: format, warnings, tests, schemas, documentation.
+check: set-up lint build test schemas smoke docs ## Does all that a change must pass: format, warnings, tests, schemas, benchmarks that run, documentation.
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
 
 bench: set-up ## Measures time and space on stores of 1,000 to 1,000,000 tasks, in release mode.
-	swift run --package-path Benchmarks --scratch-path .build/benchmarks -c release tally-benchmarks
+	$(RUN_BENCHMARKS)
 
 docs: set-up ## Builds the reference documentation into .build/documentation; a warning fails.
 	@Scripts/build-docs.sh
@@ -38,4 +38,8 @@ build: set-up ## Builds the libraries, the command line and the tests; a warning
 schemas: build ## Validates the schemas, and real exports against them.
 	@Scripts/check-schemas.sh
 
+smoke: set-up ## Runs the benchmarks on small stores, to show that they, and a release build, work.
+	$(RUN_BENCHMARKS) --smoke
+
+RUN_BENCHMARKS := swift run --package-path Benchmarks --scratch-path .build/benchmarks -c release TallyBenchmarks
 SWIFT_FILES := $(wildcard Sources Tests Benchmarks/Sources Benchmarks/Package.swift Package.swift)
