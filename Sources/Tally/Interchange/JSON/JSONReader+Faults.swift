@@ -1,0 +1,27 @@
+/// The errors of a document, with their places.
+extension JSONReader {
+  /// A breach of JSON at the latest token.
+  func fault(_ message: String) -> TallyError {
+    fault(message, at: tokenPosition)
+  }
+
+  /// A breach of JSON at a place.
+  func fault(_ message: String, at position: TextPosition) -> TallyError {
+    TallyError(
+      .malformedDocument,
+      message,
+      remedy: "Correct the document there; nothing was imported",
+      at: position
+    )
+  }
+
+  /// The input ends before the document does.
+  func truncation() -> TallyError {
+    TallyError(
+      .malformedDocument,
+      "The document ends too early",
+      remedy: "The file may be cut off: get it whole and try again",
+      at: input.position
+    )
+  }
+}

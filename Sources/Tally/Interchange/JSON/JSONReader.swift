@@ -1,0 +1,197 @@
+/// Reads JSON (RFC 8259) token by token from bytes that arrive in pieces.
+///
+/// The caller pulls: each call of ``next()`` gives one token, and the reader keeps no more than one piece of input and
+/// the longest text so far, so a document may be larger than memory. Foundation's `JSONDecoder` was not taken: it needs
+/// the whole document at once, and its errors have no line.
+///
+/// Strict: UTF-8 and surrogate pairs are validated, nothing may follow the document, and every fault has its line and
+/// column. One byte order mark at the very start is passed over, as RFC 8259 allows. Keys that come twice in an object
+/// are for the caller to notice, who knows which ones matter.
+struct JSONReader: ~Copyable {
+  /// How values follow each other.
+  enum Framing {
+    /// One value is the whole input.
+    case document
+    /// Each line holds one value or none, as in newline-delimited JSON.
+    case lines
+  }
+
+  enum Token: Equatable {
+    case beginObject
+    case endObject
+    case beginArray
+    case endArray
+    /// A key of an object; its text is in `text`.
+    case key
+    /// A text, which is in `text`.
+    case string
+    /// A number without fraction and exponent that an `Int64` holds exactly.
+    case integer(Int64)
+    /// Any other number.
+    case double(Double)
+    case boolean(Bool)
+    case null
+    /// The input is used up, and all is well.
+    case end
+  }
+
+  /// What the grammar allows next.
+  enum Expectation {
+    case value
+    case firstElement
+    case firstKey
+    case key
+    case separator
+    case nothing
+  }
+
+  /// Deeper nesting is refused; the formats read here need three levels.
+  static let depthLimit = 256
+
+  /// The unescaped UTF-8 of the latest key or string, until the next token is read.
+  var text: [UInt8] = []
+  /// Where the latest token begins.
+  var tokenPosition: TextPosition { TextPosition(line: tokenLine, column: tokenColumn) }
+
+  var input: JSONInput
+  let framing: Framing
+  var expectation = Expectation.value
+  /// The containers around the next token, outermost first; true for an object.
+  var containers: [Bool] = []
+  var tokenLine = 1
+  var tokenColumn = 1
+  /// The line on which the latest outermost value ended, for `Framing.lines`.
+  private var valueEndLine = 0
+
+  init(_ input: consuming JSONInput, framing: Framing = .document) {
+    self.input = input
+    self.framing = framing
+  }
+
+  /// Reads the next token.
+  ///
+  /// - Throws: `malformedDocument` with the position for input that is no JSON or is cut off, and what the source of
+  ///   bytes throws. The reader is of no use afterwards.
+  mutating func next() throws -> Token {
+    while true {
+      try skipWhiteSpace()
+      markToken()
+      guard let byte = try input.peek() else { return try end() }
+      switch expectation {
+      case .value:
+        return try value(byte)
+      case .firstElement:
+        return try byte == UInt8(ascii: "]") ? close(object: false) : value(byte)
+      case .firstKey:
+        return try byte == UInt8(ascii: "}") ? close(object: true) : key(byte)
+      case .key:
+        return try key(byte)
+      case .separator:
+        if let token = try separator(byte) { return token }
+      case .nothing:
+        throw fault("There is more text after the end of the document")
+      }
+    }
+  }
+
+  /// Passes over the value that began with a token, however deep.
+  mutating func skipValue(beginningWith token: Token) throws {
+    guard token == .beginObject || token == .beginArray else { return }
+    let depth = containers.count - 1
+    while containers.count > depth { _ = try next() }
+  }
+}
+
+extension JSONReader {
+  private mutating func value(_ byte: UInt8) throws -> Token {
+    if containers.isEmpty, framing == .lines, input.line == valueEndLine {
+      throw fault("There is more text after the end of the line's object")
+    }
+    switch byte {
+    case UInt8(ascii: "{"): return try open(object: true)
+    case UInt8(ascii: "["): return try open(object: false)
+    case UInt8(ascii: "\""):
+      try readString()
+      return finish(.string)
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return finish(try readNumber())
+    case UInt8(ascii: "t"): return finish(try readLiteral("true", .boolean(true)))
+    case UInt8(ascii: "f"): return finish(try readLiteral("false", .boolean(false)))
+    case UInt8(ascii: "n"): return finish(try readLiteral("null", .null))
+    default: throw fault("A value is expected here")
+    }
+  }
+
+  private mutating func key(_ byte: UInt8) throws -> Token {
+    guard byte == UInt8(ascii: "\"") else { throw fault("A key in quotes is expected here") }
+    try readString()
+    try skipWhiteSpace()
+    guard let colon = try input.peek() else { throw truncation() }
+    guard colon == UInt8(ascii: ":") else { throw fault("A colon is expected here", at: input.position) }
+    input.skipByte()
+    expectation = .value
+    return .key
+  }
+
+  /// Steps over a comma, or closes the container.
+  private mutating func separator(_ byte: UInt8) throws -> Token? {
+    let isObject = containers.last == true
+    switch byte {
+    case UInt8(ascii: ","):
+      input.skipByte()
+      expectation = isObject ? .key : .value
+      return nil
+    case UInt8(ascii: "}") where isObject: return close(object: true)
+    case UInt8(ascii: "]") where !isObject: return close(object: false)
+    default: throw fault(isObject ? "A comma or } is expected here" : "A comma or ] is expected here")
+    }
+  }
+
+  private mutating func open(object isObject: Bool) throws -> Token {
+    guard containers.count < Self.depthLimit else { throw fault("The document is nested too deeply") }
+    input.skipByte()
+    containers.append(isObject)
+    expectation = isObject ? .firstKey : .firstElement
+    return isObject ? .beginObject : .beginArray
+  }
+
+  private mutating func close(object isObject: Bool) -> Token {
+    input.skipByte()
+    containers.removeLast()
+    return finish(isObject ? .endObject : .endArray)
+  }
+
+  /// Notes that a value is complete.
+  private mutating func finish(_ token: Token) -> Token {
+    guard containers.isEmpty else {
+      expectation = .separator
+      return token
+    }
+    valueEndLine = input.line
+    expectation = framing == .lines ? .value : .nothing
+    return token
+  }
+
+  private func end() throws -> Token {
+    guard containers.isEmpty, framing == .lines || expectation == .nothing else { throw truncation() }
+    return .end
+  }
+
+  private mutating func markToken() {
+    tokenLine = input.line
+    tokenColumn = input.column
+  }
+
+  private mutating func skipWhiteSpace() throws {
+    while let byte = try input.peek() {
+      switch byte {
+      case UInt8(ascii: "\n"):
+        if framing == .lines, !containers.isEmpty {
+          throw fault("The line ends inside its object", at: input.position)
+        }
+        input.skipLineFeed()
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): input.skipByte()
+      default: return
+      }
+    }
+  }
+}
