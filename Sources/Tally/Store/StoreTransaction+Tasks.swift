@@ -90,10 +90,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Sees to it that a task about to be stored obeys the model's rules and names a list that exists.
   func check(_ task: TaskItem) throws {
     try task.validate()
-    guard task.title.utf8.count + (task.notes?.utf8.count ?? 0) <= TaskRecord.maximumTextByteCount else {
-      throw TallyError(
-        .valueOutOfRange, "The title and notes together take more than a gibibyte", remedy: "Shorten them")
-    }
+    try task.validateTextSize()
     if let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: base) {
       throw TallyError.listNotFound(listID)
     }
@@ -108,6 +105,19 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
+}
+
+extension TaskItem {
+  /// Sees to it that the task's texts fit into one record.
+  func validateTextSize() throws {
+    guard title.utf8.count + (notes?.utf8.count ?? 0) <= TaskRecord.maximumTextByteCount else {
+      throw TallyError(
+        .valueOutOfRange, "The title and notes together take more than a gibibyte", remedy: "Shorten them")
+    }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
   /// The sort order of a task that is to go last: in its list or the inbox, and on its day.
   func lastSortOrder(ofPlacesOf task: TaskItem) throws -> Int64 {
     var last: Int64?

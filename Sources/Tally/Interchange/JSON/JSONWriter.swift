@@ -38,9 +38,8 @@ package struct JSONWriter: ~Copyable {
     return bytes
   }
 
-  /// Writes everything so far to a file, if it is at least so much.
-  package mutating func flush(to output: FileDescriptor, ifAtLeast byteCount: Int = 1) throws {
-    guard bytes.count >= byteCount else { return }
+  /// Writes everything so far to a file, and forgets it.
+  package mutating func flush(to output: FileDescriptor) throws {
     try output.writeAll(bytes)
     bytes.removeAll(keepingCapacity: true)
   }

@@ -1,0 +1,130 @@
+internal import LMDB
+internal import SystemPackage
+
+/// Writes one snapshot of a store as a document, record by record.
+///
+/// Tasks and lists come in the order of their ids, which is that of their tables; completions by time, those of tasks
+/// that still exist first. So the same store gives the same bytes, and nothing is collected or sorted.
+struct DocumentExporter: ~Copyable {
+  /// What is gathered before it is written: the size of a pipe's buffer.
+  private static let flushThresholdInBytes = 1 << 16
+
+  private let output: FileDescriptor
+  private let format: InterchangeFormat
+  private let observer: InterchangeProgress.Observer?
+  private var writer: JSONWriter
+  private var summary = ExportSummary()
+  private var totalTaskCount = 0
+
+  init(output: FileDescriptor, format: InterchangeFormat, observer: InterchangeProgress.Observer?) {
+    self.output = output
+    self.format = format
+    self.observer = observer
+    writer = JSONWriter(layout: format == .json ? .pretty : .compact)
+  }
+
+  /// Writes everything.
+  mutating func run<Base: Transaction & ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws
+    -> ExportSummary
+  {
+    totalTaskCount = try transaction.taskCount
+    try TallyError.checkCancellation()
+    switch format {
+    case .json: try writeDocument(of: transaction)
+    case .ndjson: try writeTasks(of: transaction)
+    }
+    try flush()
+    try tellProgress()
+    return summary
+  }
+
+  private mutating func writeDocument<Base: Transaction & ~Copyable>(
+    of transaction: borrowing StoreTransaction<Base>
+  ) throws {
+    writer.beginObject()
+    writer.key("exportDate")
+    writer.value(transaction.now)
+    writer.key("appVersion")
+    writer.value(TaskStore.libraryVersion)
+    writer.key("schemaVersion")
+    writer.value(InterchangeFormat.schemaVersion)
+    writer.key("lists")
+    writer.beginArray()
+    try writeLists(of: transaction)
+    writer.endArray()
+    writer.key("tasks")
+    writer.beginArray()
+    try writeTasks(of: transaction)
+    writer.endArray()
+    writer.key("completions")
+    writer.beginArray()
+    try writeCompletions(of: transaction)
+    writer.endArray()
+    writer.endObject()
+    writer.lineFeed()
+  }
+
+  private mutating func writeLists<Base: Transaction & ~Copyable>(
+    of transaction: borrowing StoreTransaction<Base>
+  ) throws {
+    var cursor = try transaction.tables.lists.cursor(in: transaction.base)
+    var isAtEntry = try cursor.moveToFirst()
+    while isAtEntry {
+      let id = try cursor.key().id
+      ListDocument.write(try ListRecord(id: id, decoding: cursor.valueBytes).list, to: &writer)
+      summary.listCount += 1
+      try flush(ifAtLeast: Self.flushThresholdInBytes)
+      isAtEntry = try cursor.next()
+    }
+  }
+
+  private mutating func writeTasks<Base: Transaction & ~Copyable>(
+    of transaction: borrowing StoreTransaction<Base>
+  ) throws {
+    var cursor = try transaction.tables.tasks.cursor(in: transaction.base)
+    var isAtEntry = try cursor.moveToFirst()
+    while isAtEntry {
+      let id = try cursor.key().id
+      TaskDocument.write(try TaskFields(cursor.valueBytes).item(id: id), to: &writer)
+      if format == .ndjson { writer.lineFeed() }
+      summary.taskCount += 1
+      try flush(ifAtLeast: Self.flushThresholdInBytes)
+      if summary.taskCount.isMultiple(of: InterchangeProgress.strideInTasks) { try tellProgress() }
+      isAtEntry = try cursor.next()
+    }
+  }
+
+  private mutating func writeCompletions<Base: Transaction & ~Copyable>(
+    of transaction: borrowing StoreTransaction<Base>
+  ) throws {
+    try transaction.forEachDetachedCompletion { completion in
+      CompletionDocument.write(completion, to: &writer)
+      summary.completionCount += 1
+      try flush(ifAtLeast: Self.flushThresholdInBytes)
+      if summary.completionCount.isMultiple(of: InterchangeProgress.strideInTasks) { try tellProgress() }
+    }
+  }
+
+  private mutating func flush(ifAtLeast byteCount: Int = 1) throws {
+    let written = writer.bytes.count
+    guard written >= byteCount else { return }
+    do {
+      try writer.flush(to: output)
+    } catch {
+      throw TallyError.unwritableOutput(error)
+    }
+    summary.byteCount += Int64(written)
+  }
+
+  private func tellProgress() throws {
+    try TallyError.checkCancellation()
+    try observer?(
+      InterchangeProgress(
+        taskCount: summary.taskCount,
+        totalTaskCount: totalTaskCount,
+        byteCount: summary.byteCount,
+        totalByteCount: nil
+      )
+    )
+  }
+}

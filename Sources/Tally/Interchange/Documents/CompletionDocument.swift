@@ -1,0 +1,57 @@
+internal import Foundation
+
+/// A completion as an object of a document: one whose task is gone, or was in another list then.
+enum CompletionDocument {
+  /// The keys, in the order in which they are written.
+  enum Key: String, DocumentKey {
+    case taskID, completedAt, createdAt, listID, taskDeleted
+
+    static let table = DocumentKeyTable<Key>()
+  }
+
+  /// Writes a completion.
+  static func write(_ completion: Completion, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("taskID")
+    writer.value(completion.taskID)
+    writer.key("completedAt")
+    writer.value(completion.completedAt)
+    writer.key("createdAt")
+    writer.value(completion.createdAt)
+    writer.key("listID")
+    writer.value(completion.listID)
+    writer.key("taskDeleted")
+    writer.value(completion.isTaskDeleted)
+    writer.endObject()
+  }
+
+  /// Reads a completion whose object has just begun.
+  static func read(from reader: inout JSONReader, isLenient: Bool) throws -> Completion {
+    let position = reader.tokenPosition
+    var taskID: UUID?
+    var completedAt: OffsetTimestamp?
+    var createdAt: Timestamp?
+    var listID: UUID?
+    var isTaskDeleted: Bool?
+    try reader.readEntries(Key.self, isLenient: isLenient) { reader, key in
+      switch key {
+      case .taskID: taskID = try reader.read(.id, for: key)
+      case .completedAt: completedAt = try reader.read(.offsetInstant, for: key)
+      case .createdAt: createdAt = try reader.read(.instant, for: key)
+      case .listID: listID = try reader.readOptional(.id, for: key)
+      case .taskDeleted: isTaskDeleted = try reader.read(.boolean, for: key)
+      }
+    }
+    guard let taskID else { throw reader.fault("The completion has no taskID", at: position) }
+    guard let completedAt else { throw reader.fault("The completion has no completedAt", at: position) }
+    guard let createdAt else { throw reader.fault("The completion has no createdAt", at: position) }
+    guard let isTaskDeleted else { throw reader.fault("The completion has no taskDeleted", at: position) }
+    return Completion(
+      taskID: taskID,
+      completedAt: completedAt,
+      createdAt: createdAt,
+      listID: listID,
+      isTaskDeleted: isTaskDeleted
+    )
+  }
+}

@@ -1,0 +1,86 @@
+/// The keys that an object of a document may have: an enumeration whose raw values are the keys as written.
+protocol DocumentKey: CaseIterable, RawRepresentable<String>, Sendable {
+  /// The keys with their bytes; kept, as making the table costs more than reading an object.
+  static var table: DocumentKeyTable<Self> { get }
+}
+
+/// Finds keys by their bytes.
+struct DocumentKeyTable<Key: DocumentKey>: Sendable {
+  private let keys = Array(Key.allCases)
+  private let names = Key.allCases.map { Array($0.rawValue.utf8) }
+
+  /// The index of the key with these bytes, looked for first at `hint`: objects mostly have their keys in one order.
+  func index(of bytes: [UInt8], hint: Int) -> Int? {
+    if hint < names.count, names[hint] == bytes { return hint }
+    return names.firstIndex(of: bytes)
+  }
+
+  subscript(index: Int) -> Key { keys[index] }
+}
+
+/// Walks the keys of one object.
+struct DocumentEntries<Key: DocumentKey> {
+  let isLenient: Bool
+  /// A bit for each key that has come, by its index.
+  private var seen: UInt32 = 0
+  private var hint = 0
+
+  init(_ keys: Key.Type, isLenient: Bool) {
+    self.isLenient = isLenient
+  }
+
+  /// Reads the next key, whose value must be read before the next call; `nil` at the end of the object.
+  ///
+  /// - Throws: `malformedDocument` for a known key that comes twice, and `unknownKey`, unless lenient: then unknown keys
+  ///   are passed over with their values.
+  mutating func next(from reader: inout JSONReader) throws -> Key? {
+    while try reader.next() == .key {
+      guard let index = Key.table.index(of: reader.text, hint: hint) else {
+        guard isLenient else { throw reader.unknownKey }
+        try reader.skipValue(beginningWith: try reader.next())
+        continue
+      }
+      let key = Key.table[index]
+      guard seen & 1 << UInt32(index) == 0 else {
+        throw reader.fault("The key \(key.rawValue) comes twice in its object")
+      }
+      seen |= 1 << UInt32(index)
+      hint = index + 1
+      return key
+    }
+    return nil
+  }
+}
+
+extension JSONReader {
+  /// Reads the entries of an object that has just begun, each value by a closure.
+  mutating func readEntries<Key: DocumentKey>(
+    _ keys: Key.Type,
+    isLenient: Bool,
+    _ readValue: (inout JSONReader, Key) throws -> Void
+  ) throws {
+    var entries = DocumentEntries(keys, isLenient: isLenient)
+    while let key = try entries.next(from: &self) { try readValue(&self, key) }
+  }
+
+  /// The error of the key just read, which names it only if it can be no more than a key.
+  fileprivate var unknownKey: TallyError {
+    let isNameable =
+      text.count <= 32
+      && text.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+          true
+        default: false
+        }
+      }
+    let name = isNameable ? "The key \(String(decoding: text, as: UTF8.self))" : "The key"
+    return TallyError(
+      .unknownKey,
+      "\(name) is not one of the format's",
+      remedy: "Remove or rename it, or import leniently to pass over unknown keys",
+      at: tokenPosition
+    )
+  }
+}

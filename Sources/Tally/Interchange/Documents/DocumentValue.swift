@@ -1,0 +1,110 @@
+internal import Foundation
+
+/// How one kind of value is read from a token.
+struct DocumentValue<Value> {
+  /// What the value must be, as it follows "is not".
+  let expectation: String
+  /// Makes the value; `nil` for a token of the wrong kind, an error without a position for a text that says nothing.
+  let make: (JSONReader.Token, [UInt8]) throws -> Value?
+}
+
+extension JSONReader {
+  /// Reads a value that must be there.
+  ///
+  /// - Throws: an error that names the key and has the value's position.
+  mutating func read<Value>(_ value: DocumentValue<Value>, for key: some DocumentKey) throws -> Value {
+    try make(value, of: try next(), for: key)
+  }
+
+  /// Reads a value, or `null`.
+  mutating func readOptional<Value>(_ value: DocumentValue<Value>, for key: some DocumentKey) throws -> Value? {
+    let token = try next()
+    return token == .null ? nil : try make(value, of: token, for: key)
+  }
+
+  private func make<Value>(
+    _ value: DocumentValue<Value>,
+    of token: Token,
+    for key: some DocumentKey
+  ) throws -> Value {
+    do {
+      if let made = try value.make(token, text) { return made }
+    } catch let error as TallyError {
+      throw error.at(tokenPosition, key: key.rawValue)
+    }
+    throw fault("The value of \(key.rawValue) is not \(value.expectation)")
+  }
+}
+
+extension TallyError {
+  /// The same error about a place in a document.
+  func at(_ position: TextPosition, key: String? = nil) -> TallyError {
+    let subject = key.map { "The value of \($0) is refused: " } ?? ""
+    return TallyError(code, subject + message, remedy: remedy, at: position, cause: cause)
+  }
+}
+
+extension DocumentValue<String> {
+  static var text: Self {
+    Self(expectation: "a text") { token, text in
+      token == .string ? String(decoding: text, as: UTF8.self) : nil
+    }
+  }
+}
+
+extension DocumentValue<UUID> {
+  static var id: Self {
+    Self(expectation: "a UUID") { token, text in
+      // Foundation decides what a UUID is; its length is checked as its forms with braces are no document's.
+      token == .string && text.count == 36 ? UUID(uuidString: String(decoding: text, as: UTF8.self)) : nil
+    }
+  }
+}
+
+extension DocumentValue<Timestamp> {
+  static var instant: Self {
+    Self(expectation: "an instant") { token, text in token == .string ? try Timestamp(iso8601: text.span) : nil }
+  }
+}
+
+extension DocumentValue<OffsetTimestamp> {
+  static var offsetInstant: Self {
+    Self(expectation: "an instant") { token, text in token == .string ? try OffsetTimestamp(iso8601: text.span) : nil }
+  }
+}
+
+extension DocumentValue<CalendarDay> {
+  static var day: Self {
+    Self(expectation: "a day") { token, text in token == .string ? try CalendarDay(iso8601: text.span) : nil }
+  }
+}
+
+extension DocumentValue<TaskState> {
+  static var state: Self {
+    Self(expectation: "a task state") { token, text in
+      token == .string ? try TaskState(name: String(decoding: text, as: UTF8.self)) : nil
+    }
+  }
+}
+
+extension DocumentValue<Int64> {
+  static var integer: Self {
+    Self(expectation: "an integer") { token, _ in
+      switch token {
+      case .integer(let value): value
+      // JSON knows no difference between 1 and 1.0.
+      case .double(let value): Int64(exactly: value)
+      default: nil
+      }
+    }
+  }
+}
+
+extension DocumentValue<Bool> {
+  static var boolean: Self {
+    Self(expectation: "true or false") { token, _ in
+      guard case .boolean(let value) = token else { return nil }
+      return value
+    }
+  }
+}

@@ -1,0 +1,133 @@
+internal import Foundation
+
+/// A task as an object of a document says it: what is `nil` was not said.
+struct TaskDocument {
+  /// The keys, in the order in which they are written.
+  enum Key: String, DocumentKey {
+    case id, text, notes, state, scheduledDate, dueDate, reminderDate, listID, sortOrder, createdAt, updatedAt
+    case completedAt
+
+    static let table = DocumentKeyTable<Key>()
+  }
+
+  var id: UUID?
+  var title: String
+  // Of what a task may lack, the inner `nil` is a `null` that was said.
+  var notes: String??
+  var state: TaskState?
+  var scheduledDate: CalendarDay??
+  var dueDate: Timestamp??
+  var reminderDate: Timestamp??
+  var listID: UUID??
+  var sortOrder: Int64?
+  var createdAt: Timestamp?
+  var updatedAt: Timestamp?
+  var completedAt: OffsetTimestamp??
+}
+
+extension TaskDocument {
+  /// Writes a whole task.
+  static func write(_ task: TaskItem, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("id")
+    writer.value(task.id)
+    writer.key("text")
+    writer.value(task.title)
+    writer.key("notes")
+    writer.value(task.notes)
+    writer.key("state")
+    writer.value(task.state.name)
+    writer.key("scheduledDate")
+    writer.value(task.scheduledDate)
+    writer.key("dueDate")
+    writer.value(task.dueDate)
+    writer.key("reminderDate")
+    writer.value(task.reminderDate)
+    writer.key("listID")
+    writer.value(task.listID)
+    writer.key("sortOrder")
+    writer.value(task.sortOrder)
+    writer.key("createdAt")
+    writer.value(task.createdAt)
+    writer.key("updatedAt")
+    writer.value(task.updatedAt)
+    writer.key("completedAt")
+    writer.value(task.completedAt)
+    writer.endObject()
+  }
+
+  /// Reads a task whose object has just begun.
+  init(from reader: inout JSONReader, isLenient: Bool) throws {
+    let position = reader.tokenPosition
+    var title: String?
+    self.init(title: "")
+    try reader.readEntries(Key.self, isLenient: isLenient) { reader, key in
+      switch key {
+      case .id: id = try reader.read(.id, for: key)
+      case .text: title = try reader.read(.text, for: key)
+      case .notes: notes = .some(try reader.readOptional(.text, for: key))
+      case .state: state = try reader.read(.state, for: key)
+      case .scheduledDate: scheduledDate = .some(try reader.readOptional(.day, for: key))
+      case .dueDate: dueDate = .some(try reader.readOptional(.instant, for: key))
+      case .reminderDate: reminderDate = .some(try reader.readOptional(.instant, for: key))
+      case .listID: listID = .some(try reader.readOptional(.id, for: key))
+      case .sortOrder: sortOrder = try reader.read(.integer, for: key)
+      case .createdAt: createdAt = try reader.read(.instant, for: key)
+      case .updatedAt: updatedAt = try reader.read(.instant, for: key)
+      case .completedAt: completedAt = .some(try reader.readOptional(.offsetInstant, for: key))
+      }
+    }
+    guard let title else { throw reader.fault("The task has no text", at: position) }
+    self.title = title
+  }
+}
+
+extension TaskDocument {
+  /// The task that this makes of a stored one, or of none.
+  ///
+  /// What the document does not say stays as it is stored. A new task was made now, or when it was completed if that
+  /// is earlier, and last changed at the later of its creation and completion; in a new place it goes last.
+  ///
+  /// - Throws: as ``TaskItem/validate()``, without a position.
+  func task(
+    replacing old: TaskItem?,
+    id: UUID,
+    now: Timestamp,
+    sortOrder: (TaskItem) throws -> Int64
+  ) throws -> TaskItem {
+    let completedAt = completedAt ?? (isOpen ? nil : old?.completedAt)
+    let state = state ?? (completedAt != nil ? .completed : old?.openState ?? .notStarted)
+    let createdAt = createdAt ?? old?.createdAt ?? min(now, completedAt?.instant ?? now)
+    var task = TaskItem(
+      id: id,
+      title: title,
+      notes: notes ?? old?.notes,
+      state: state,
+      scheduledDate: scheduledDate ?? old?.scheduledDate,
+      dueDate: dueDate ?? old?.dueDate,
+      reminderDate: reminderDate ?? old?.reminderDate,
+      listID: listID ?? old?.listID,
+      sortOrder: self.sortOrder ?? old?.sortOrder ?? 0,
+      createdAt: createdAt,
+      updatedAt: updatedAt ?? old?.updatedAt ?? max(createdAt, completedAt?.instant ?? createdAt),
+      completedAt: completedAt
+    )
+    try task.validate()
+    if self.sortOrder == nil, old.map({ Place(of: $0) }) != Place(of: task) { task.sortOrder = try sortOrder(task) }
+    // A change that the document does not date is made now.
+    if let old, updatedAt == nil, !task.isIdentical(to: old) { task.updatedAt = now }
+    return task
+  }
+
+  /// Whether the document says that the task is not completed.
+  private var isOpen: Bool {
+    state.map { $0 != .completed } ?? false
+  }
+}
+
+extension TaskItem {
+  /// The state of an open task; a task that was completed and is not any more has not been started.
+  fileprivate var openState: TaskState {
+    isCompleted ? .notStarted : state
+  }
+}

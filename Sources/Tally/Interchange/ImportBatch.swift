@@ -1,0 +1,29 @@
+internal import LMDB
+
+/// Some records of a document, compared with what is stored: what is to be written, and nothing that is so already.
+struct ImportBatch {
+  /// Enough to write each table in its own order, few enough to be held in memory.
+  private static let taskLimit = 4_096
+  /// A batch of long texts is full earlier.
+  private static let textLimitInBytes = 1 << 22
+
+  var lists: [(old: ListRecord?, new: ListRecord)] = []
+  var tasks: [TaskChange] = []
+  var completions: [Completion] = []
+  /// The records read, those that were left alone included.
+  var readCount = 0
+  var textSizeInBytes = 0
+
+  var isFull: Bool {
+    readCount >= Self.taskLimit || textSizeInBytes >= Self.textLimitInBytes
+  }
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Writes a batch: lists before the tasks in them, completions after their tasks.
+  mutating func apply(_ batch: ImportBatch) throws {
+    for list in batch.lists { try write(old: list.old, new: list.new) }
+    try write(batch.tasks)
+    for completion in batch.completions { try record(completion) }
+  }
+}

@@ -1,0 +1,41 @@
+/// The formats in which tasks go in and out; `docs/export-format.md` explains both.
+public enum InterchangeFormat: String, CaseIterable, Sendable {
+  /// One JSON document with all lists, tasks and completions: the whole store.
+  case json
+  /// One task a line, as a JSON object: for pipes and other programs. Lists and the history of deleted tasks stay out.
+  case ndjson
+
+  /// The name for an export of a local day that was given none, as `Tally-Tasks-Export-2026-11-21.json`.
+  public func defaultFileName(on day: CalendarDay) -> String {
+    "Tally-Tasks-Export-\(day.iso8601).\(rawValue)"
+  }
+
+  /// The number that a document carries and that its readers know.
+  static let schemaVersion: Int64 = 1
+}
+
+/// How far an export or import has come.
+public struct InterchangeProgress: Hashable, Sendable {
+  /// The tasks written or read so far.
+  public let taskCount: Int
+  /// All tasks, where that is known beforehand: in an export.
+  public let totalTaskCount: Int?
+  /// The bytes written or read so far.
+  public let byteCount: Int64
+  /// All bytes, where that is known beforehand: in an import from a file.
+  public let totalByteCount: Int64?
+
+  /// Is told from time to time; throwing from it ends the export or import, which leaves nothing behind.
+  public typealias Observer = (InterchangeProgress) throws -> Void
+
+  /// The tasks after which progress is told and cancellation looked for.
+  static let strideInTasks = 2_048
+}
+
+extension TallyError {
+  /// Throws if the Swift task that runs this has been cancelled.
+  static func checkCancellation() throws {
+    guard Task.isCancelled else { return }
+    throw TallyError(.cancelled, "The operation was cancelled", remedy: "Start it again; nothing was left behind")
+  }
+}

@@ -1,0 +1,63 @@
+internal import Foundation
+public import SystemPackage
+
+extension TaskStore {
+  /// Imports a document from a file: adds what is new, changes what differs, leaves the rest, by id.
+  ///
+  /// All of it or nothing: one transaction holds the whole import, so that other writers wait for it. Nothing in the
+  /// store is deleted. What an object of the document does not say stays as it is stored. Blocks until all is done;
+  /// run it where waiting is allowed.
+  ///
+  /// ```swift
+  /// let summary = try store.importDocument(from: "export.json", options: ImportOptions(isDryRun: true))
+  /// print(summary.tasks.added, summary.tasks.changed, summary.tasks.unchanged)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - file: The path of the document.
+  ///   - format: How it is written.
+  ///   - options: Whether to write anything, and how strict to be.
+  ///   - progress: Is told from time to time, and may throw to end the import.
+  /// - Returns: What was done, or would be.
+  /// - Throws: `inputUnreadable`; for a fault of the document an error with its position: `malformedDocument`,
+  ///   `unknownKey`, `duplicateID`, `unknownList`, `newerFormat`, or that of the value or record; `cancelled` if the
+  ///   Swift task was cancelled; what `progress` throws, and what `write` throws. The store is then as it was.
+  @discardableResult
+  public func importDocument(
+    from file: FilePath,
+    format: InterchangeFormat = .json,
+    options: ImportOptions = ImportOptions(),
+    progress: InterchangeProgress.Observer? = nil
+  ) throws -> ImportSummary {
+    let descriptor: FileDescriptor
+    do {
+      descriptor = try FileDescriptor.open(file, .readOnly, options: .closeOnExec)
+    } catch {
+      throw TallyError.unreadableInput(error)
+    }
+    return try descriptor.closeAfter {
+      try importDocument(from: descriptor, format: format, options: options, progress: progress)
+    }
+  }
+
+  /// Imports a document from an open file, from where it stands, or from a pipe; it stays open.
+  ///
+  /// As ``importDocument(from:format:options:progress:)-(FilePath,_,_,_)``. What comes from a pipe is kept in a file
+  /// without a name in the store's directory until the import ends.
+  @discardableResult
+  public func importDocument(
+    from descriptor: FileDescriptor,
+    format: InterchangeFormat = .json,
+    options: ImportOptions = ImportOptions(),
+    progress: InterchangeProgress.Observer? = nil
+  ) throws -> ImportSummary {
+    let session = ImportSession(
+      input: ReplayableInput(descriptor, spoolDirectory: options.isDryRun ? nil : directory),
+      format: format,
+      options: options,
+      observer: progress
+    )
+    guard !options.isDryRun else { return try read { try session.rehearse(in: $0) } }
+    return try write { try session.run(in: &$0) }
+  }
+}
