@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Shows Tally at work in a scratch store under .build/demo: on this repository's own history, on a small to-do list, and
+# through an export and back. Every command is printed before it runs.
+#
+# A debug build: it takes half as long as a release build, and `make test` goes on from it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then
+  bold=$'\e[1m' faint=$'\e[2m' plain=$'\e[0m'
+  # Some output goes through a filter, which would cost it its colour.
+  export FORCE_COLOR=1
+else
+  bold='' faint='' plain=''
+fi
+
+title() { printf '\n%s== %s%s\n' "$bold" "$1" "$plain"; }
+
+run() {
+  printf '\n%s$ %s%s\n' "$faint" "$1" "$plain"
+  eval "$1"
+}
+
+title 'Build the command line (under a minute the first time)'
+run 'swift build --product tally'
+PATH=$(swift build --show-bin-path):$PATH
+
+rm -rf .build/demo
+mkdir -p .build/demo
+run 'export TALLY_STORE=.build/demo/store'
+
+title "This repository's history: each commit is a completed task"
+if [ -e .git ] && git rev-parse --quiet --verify HEAD >/dev/null 2>&1; then
+  run 'Scripts/git-log-to-tasks.sh | tally import - --format ndjson'
+  printf '\nOnce more: an id is made from the commit, so nothing is added twice.\n'
+  run 'Scripts/git-log-to-tasks.sh | tally import - --format ndjson'
+else
+  printf '\nThere is no git history here (no .git, no git or no commit): going on without it.\n'
+fi
+
+title 'A small to-do list'
+run "tally lists add Garden --color 34C759"
+run "tally lists add Work"
+run "tally add 'Water the plants' --today --list Garden"
+run "tally add 'Repair the fence' --tomorrow --list Garden"
+run "tally add 'Send the report' --today --list Work --due 'today 23:59'"
+run "tally add 'Prepare the talk' --on friday --list Work --notes 'ten minutes, no slides'"
+run "tally add 'Answer the letter' --due 'yesterday 18:00'"
+run "tally add 'Read about 東京 🗼'"
+plants=$(tally list Garden --plain | cut -f 1 | sed -n 1p)
+report=$(tally list Work --plain | cut -f 1 | sed -n 1p)
+run "tally start $report"
+run "tally done $plants"
+
+title 'Today'
+run 'tally today'
+title 'Upcoming'
+run 'tally upcoming'
+title 'Overdue'
+run 'tally overdue'
+
+# GNU's date and BSD's say it differently.
+week_ago=$(date -d '7 days ago' +%F 2>/dev/null || date -v-7d +%F)
+title 'Completed in the last week (the newest 20)'
+# sed reads to the end, so that tally is not cut off as by head.
+run "tally completed --from $week_ago | sed -n 1,22p"
+
+title 'Export, import into a second store, and compare'
+run 'tally export -o .build/demo/tasks.json'
+run 'tally --store .build/demo/copy import .build/demo/tasks.json'
+run 'tally --store .build/demo/copy export -o .build/demo/copy.json'
+run "diff <(grep -v '\"exportDate\"' .build/demo/tasks.json) <(grep -v '\"exportDate\"' .build/demo/copy.json)"
+printf '\nBoth stores agree: their exports differ in nothing but exportDate.\n'
+printf 'Go on with it: .build/debug/tally --store .build/demo/store\n'
