@@ -89,9 +89,9 @@ extension StyleRule {
     appliesTo: { _ in true },
     places: { file in
       file.comments.compactMap { comment in
-        // Split in two, so that this list does not find itself where it is quoted in a comment.
-        let marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
-        return marks.first { comment.text.contains($0) }.map { (comment.line, "`\($0)` in a comment") }
+        let marks: Set = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
+        let words = comment.text.split { !$0.isLetter }.map(String.init)
+        return words.first(where: marks.contains).map { (comment.line, "`\($0)` in a comment") }
       }
     }
   )

@@ -44,6 +44,7 @@ struct StyleRuleTests {
     Sample(rule: .callsOfLMDB, path: "Sources/LMDB/A.swift", text: "mdb_env_close(environment)"),
     Sample(rule: .callsOfLMDB, text: "let operation = \"mdb_put\""),
     Sample(rule: .calendarInStorage, path: "Sources/Tally/Model/A.swift", text: "let zone: TimeZone"),
+    Sample(rule: .leftovers, text: "// the escape \\uXXXX"),
     Sample(rule: .leftovers, text: "let text = \"TO" + "DO\""),
   ]
 

@@ -11,9 +11,8 @@ func planTheDay(in directory: FilePath) throws -> [String] {
   let fence = try store.write { transaction in
     let garden = try transaction.addList(name: "Garden")
     try transaction.add("Water the plants", to: .today)
-    return try transaction.add(
-      TaskDraft(title: "Repair the fence", scheduledDate: transaction.today, listID: garden.id)
-    )
+    let fence = TaskDraft(title: "Repair the fence", scheduledDate: transaction.today, listID: garden.id)
+    return try transaction.add(fence)
   }
   try store.write { try $0.complete(fence.id) }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 import Tally
 import TallyTestSupport
 import Testing
@@ -18,7 +19,7 @@ struct ReadmeTests {
   }
 
   @Test func exampleInTheReadmeDoesWhatItSays() throws {
-    let today = { CalendarDay(containing: .now(), in: .autoupdatingCurrent) }
+    let today = { CalendarDay(containing: .now(), in: TimeZone.autoupdatingCurrent) }
     var result: [String]
     var dayBefore: CalendarDay
     repeat {

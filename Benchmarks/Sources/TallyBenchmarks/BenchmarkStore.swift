@@ -16,7 +16,7 @@ struct BenchmarkStore {
     return configuration
   }
 
-  /// Makes the store anew. In transactions of this many tasks memory stays flat.
+  /// Makes the store anew, in transactions small enough for memory to stay flat.
   init(at directory: FilePath, taskCount: Int, tasksPerTransaction: Int = 50_000) throws {
     self.directory = directory
     self.taskCount = taskCount

@@ -30,7 +30,9 @@ struct TallyBenchmarks {
       try benchmark.run(on: BenchmarkStore(at: folder.appending("growth-\(size)"), taskCount: size))
     }
     var table = Table(
-      columns: ["µs, in process"] + sizes.flatMap { ["p50 at \($0.groupedText)", "p99 at \($0.groupedText)"] } + ["growth of p50"]
+      columns: ["µs, in process"] + sizes.flatMap { ["p50 at \($0.groupedText)", "p99 at \($0.groupedText)"] } + [
+        "growth of p50"
+      ]
     )
     for (small, large) in zip(results[0], results[1]) {
       let times = [small.samples, large.samples].flatMap { [$0.p50.microseconds, $0.p99.microseconds] }

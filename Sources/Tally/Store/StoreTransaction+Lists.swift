@@ -9,6 +9,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   - colorHex: six hexadecimal digits.
   ///   - id: of any UUID version; `nil` has a UUIDv7 made.
   /// - Throws: `blankListName`, `invalidColor` or `duplicateID`.
+  @discardableResult
   public mutating func addList(
     name: String, colorHex: String = TaskList.defaultColorHex, id: UUID? = nil
   ) throws -> TaskList {

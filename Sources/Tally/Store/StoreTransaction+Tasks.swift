@@ -11,6 +11,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Returns: the task as stored.
   /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`; nothing is stored then.
+  @discardableResult
   public mutating func add(_ draft: TaskDraft) throws -> TaskItem {
     let id = draft.id ?? UUIDv7.next(at: now)
     if try tables.tasks.contains(IDKey(id), in: base) { throw TallyError.duplicateID(id) }
@@ -26,6 +27,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Stores a new task where it is captured: the inbox, today, upcoming (tomorrow) or a list.
   ///
   /// - Throws: as `add(_:)` with a draft.
+  @discardableResult
   public mutating func add(_ title: String, to place: CapturePlace) throws -> TaskItem {
     var draft = TaskDraft(title: title)
     switch place {

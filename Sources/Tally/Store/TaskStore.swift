@@ -68,6 +68,7 @@ public final class TaskStore: Sendable {
   /// - Throws: what the closure throws; `reentrantTransaction` inside another write of the same thread; `diskFull`,
   ///   `storageFailed`; `outcomeUnknown` if the disk failed at the very last step.
   @available(*, noasync, message: "use the asynchronous form of write")
+  @discardableResult
   public func write<R>(_ body: (inout StoreWriteTransaction) throws -> R) throws -> R {
     try TallyError.translating {
       let result = try environment.write(tables: tables, configuration: configuration, body)
@@ -83,6 +84,7 @@ public final class TaskStore: Sendable {
   /// and changes nothing; later, cancelling has no effect.
   ///
   /// - Throws: as the synchronous form.
+  @discardableResult
   public func write<R: Sendable>(
     _ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> R
   ) async throws -> R {
