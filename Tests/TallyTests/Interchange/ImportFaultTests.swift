@@ -99,7 +99,7 @@ struct ImportFaultTests {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "mutatedDocuments"))
     let document = Array(Self.smallDocument.utf8)
     try withStore { (store: TaskStore) throws in
-      for _ in 0..<2_000 {
+      for _ in 0..<1_000 {
         var bytes = document
         bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)
         do {
