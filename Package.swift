@@ -69,7 +69,18 @@ let package = Package(
     // The directory is not `tally`: it would be the same as `Tally` where case does not count.
     .executableTarget(name: "TallyMain", dependencies: ["TallyCommands"], swiftSettings: settings),
     .target(name: "TallyTestSupport", dependencies: ["Tally"], path: "Tests/TallyTestSupport", swiftSettings: settings),
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: settings),
+    // A program of its own for what one process cannot show: other processes, forks, resource limits, failing disks.
+    .executableTarget(
+      name: "LMDBTestHelper",
+      dependencies: ["LMDB", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/LMDBTestHelper",
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "LMDBTests",
+      dependencies: ["LMDB", "LMDBTestHelper", .product(name: "SystemPackage", package: "swift-system")],
+      swiftSettings: settings
+    ),
     .testTarget(name: "TallyTests", dependencies: ["Tally", "TallyTestSupport"], swiftSettings: settings),
     .testTarget(
       name: "TallyCommandsTests",
