@@ -127,18 +127,18 @@ import Testing
 
   @Test func mapEnlargedByAnotherProcessIsAdopted() throws {
     let sample = try Sample(options: Sample.options(mapSizeInBytes: small))
-    #expect(try Helper("enlarge", sample.directory, 64 << 20, 16 << 20).lines() == ["\(64 << 20)"])
+    #expect(try Helper("enlarge", sample.directory, 8 << 20, 2 << 20).lines() == ["\(8 << 20)"])
     let large = try sample.environment.read { (transaction) throws in
       try sample.numbers.count(in: transaction)
     }
     #expect(large == 0)
-    #expect(try sample.environment.information().mapSizeInBytes == 64 << 20)
+    #expect(try sample.environment.information().mapSizeInBytes == 8 << 20)
     let other = try Sample.Numbers(opening: "large", in: sample.environment)
-    #expect(try sample.environment.read { try other.count(in: $0) } == (16 << 20) / 4000)
+    #expect(try sample.environment.read { try other.count(in: $0) } == (2 << 20) / 4000)
     // And in a write transaction.
-    #expect(try Helper("enlarge", sample.directory, 128 << 20, 100 << 20).lines() == ["\(128 << 20)"])
+    #expect(try Helper("enlarge", sample.directory, 16 << 20, 9 << 20).lines() == ["\(16 << 20)"])
     try sample.put([1], forKey: 1)
-    #expect(try sample.environment.information().mapSizeInBytes == 128 << 20)
+    #expect(try sample.environment.information().mapSizeInBytes == 16 << 20)
   }
 
   @Test func fullMapAdoptsAnotherProcesssSizeBeforeItDoubles() throws {
