@@ -81,7 +81,22 @@ let package = Package(
       dependencies: ["LMDB", "LMDBTestHelper", .product(name: "SystemPackage", package: "swift-system")],
       swiftSettings: settings
     ),
-    .testTarget(name: "TallyTests", dependencies: ["Tally", "TallyTestSupport"], swiftSettings: settings),
+    // A program of its own for what one process cannot show: other users, other processes, a crash.
+    .executableTarget(
+      name: "TallyTestHelper",
+      dependencies: ["Tally", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/TallyTestHelper",
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "TallyTests",
+      dependencies: [
+        "LMDB", "Tally", "TallyTestHelper", "TallyTestSupport",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "TallyCommandsTests",
       dependencies: ["TallyCommands", "TallyTestSupport", "TallyMain"],

@@ -24,24 +24,27 @@ struct CompletionLedger {
     }
     let newKey = CompletionKey(of: new)
     guard oldKey != newKey || old?.completedAt != new.completedAt || old?.createdAt != new.createdAt else { return }
-    var listID = new.listID
-    if let oldKey {
-      if let recorded = try table.value(forKey: oldKey, in: transaction), newKey != nil { listID = recorded.listID }
-      _ = try table.remove(forKey: oldKey, in: &transaction)
-    }
+    let replaced = try oldKey.flatMap { (key) throws(LMDBError) in try take(key, in: &transaction) }
     guard let newKey, var record = CompletionRecord(of: new) else { return }
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: newKey.completed)
-    if let recorded = try table.value(forKey: deletedKey, in: transaction) {
-      listID = recorded.listID
-      _ = try table.remove(forKey: deletedKey, in: &transaction)
+    if let recorded = try take(deletedKey, in: &transaction) ?? replaced {
+      record.listID = recorded.listID
+      record.trailing = recorded.trailing
     }
-    record.listID = listID
     try table.put(record, forKey: newKey, in: &transaction)
   }
 
-  private func markDeleted(_ key: CompletionKey, in transaction: inout WriteTransaction) throws(LMDBError) {
-    guard let record = try table.value(forKey: key, in: transaction) else { return }
+  /// Removes an entry, and tells what it said.
+  private func take(
+    _ key: CompletionKey, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> CompletionRecord? {
+    guard let record = try table.value(forKey: key, in: transaction) else { return nil }
     _ = try table.remove(forKey: key, in: &transaction)
+    return record
+  }
+
+  private func markDeleted(_ key: CompletionKey, in transaction: inout WriteTransaction) throws(LMDBError) {
+    guard let record = try take(key, in: &transaction) else { return }
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
     try table.put(record, forKey: deletedKey, in: &transaction)
   }

@@ -100,6 +100,7 @@ struct IntegrityCheck {
     else { return }
     // The list is the one at the time of completion, which the record does not know.
     expected.listID = recorded.listID
+    expected.trailing = recorded.trailing
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
     if expected != recorded { report(.wrongEntry, "completions", task.id) }
     if try tables.completions.contains(deletedKey, in: transaction) { report(.surplusEntries, "completions", task.id) }

@@ -36,9 +36,21 @@ extension OutputRawSpan {
   mutating func append(utf8 text: String) {
     for byte in text.utf8 { append(byte) }
   }
+
+  /// Appends bytes as they are.
+  @_lifetime(self: copy self)
+  mutating func append(bytes: [UInt8]) {
+    for byte in bytes { append(byte) }
+  }
 }
 
 extension RawSpan {
+  /// Copies the bytes from an offset to the end; the caller has checked that the span reaches that far.
+  func bytes(from offset: Int) -> [UInt8] {
+    // The buffer does not outlive the closure; the array copies it.
+    unsafe extracting(offset..<byteCount).withUnsafeBytes { unsafe [UInt8]($0) }
+  }
+
   /// The unsigned number at an offset; the caller has checked that the span reaches that far.
   func load<Value: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
     bigEndianAt offset: Int, as type: Value.Type = Value.self

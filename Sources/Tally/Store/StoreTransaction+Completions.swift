@@ -49,6 +49,7 @@ extension StoreTransaction where Base == WriteTransaction {
       // Offset and creation are the task's own; the ledger follows them.
       record.utcOffsetInMinutes = live.utcOffsetInMinutes
       record.createdAtMicroseconds = live.createdAtMicroseconds
+      record.trailing = live.trailing
     }
     guard try tables.completions.value(forKey: key, in: base) != record else { return false }
     try tables.completions.put(record, forKey: key, in: &base)
