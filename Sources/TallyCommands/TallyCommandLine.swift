@@ -1,10 +1,11 @@
 import ArgumentParser
 import SystemPackage
+import Tally
 
 /// The command line as a library: what the program `tally` does with its arguments.
 public enum TallyCommandLine {
   /// The version `tally --version` prints.
-  public static let version = "0.1.0"
+  public static let version = TaskStore.libraryVersion
 
   /// Runs the program and returns its exit status.
   public static func run(_ invocation: Invocation) -> Int32 {

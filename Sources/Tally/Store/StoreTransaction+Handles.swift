@@ -25,7 +25,9 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The tasks whose identifier ends in the given hexadecimal digits, at most `limit` of them.
   ///
-  /// - Parameter handle: at least four digits in either case; dashes are ignored, so a whole UUID works too.
+  /// - Parameters:
+  ///   - handle: at least four digits in either case; dashes are ignored, so a whole UUID works too.
+  ///   - limit: how many to find at most.
   /// - Returns: nothing where the text is no handle.
   public func taskIDs(withHandle handle: String, limit: Int = 10) throws -> [UUID] {
     let digits = handle.filter { $0 != "-" }.map { $0.isASCII ? $0.hexDigitValue : nil }
