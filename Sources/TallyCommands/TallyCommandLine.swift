@@ -21,8 +21,11 @@ public enum TallyCommandLine {
     }
   }
 
-  /// Installs the handlers of signals, which only a whole program may.
-  public static func installSignalHandlers() {
+  /// Prepares the process, which only a whole program may: handlers of signals, and standard streams that are closed.
+  ///
+  /// To be called once, before anything opens a file.
+  public static func prepareProcess() {
+    StandardDescriptors.occupyClosedOnes()
     Signals.install()
   }
 }
@@ -53,7 +56,7 @@ extension TallyCommandLine {
   private static func report(_ failure: CommandFailure, of invocation: Invocation) -> Int32 {
     if failure.status != .success {
       // Where even the error cannot be written, the status is all that is left to tell.
-      _ = try? invocation.errorOutput.writeAll((invocation.wantsJSONErrors ? failure.json : failure.text).utf8)
+      _ = try? invocation.errorOutput.writeAll(invocation.wantsJSONErrors ? failure.json : Array(failure.text.utf8))
     }
     return failure.status.rawValue
   }

@@ -36,7 +36,8 @@ struct CompletedCommand: SessionCommand {
       ViewDescription(
         view: .completed(interval),
         title: "Completed",
-        emptyHint: "Nothing was completed then. Complete a task: tally done HANDLE; with --at for the past",
+        emptyHint: (interval == nil ? "Nothing is completed yet." : "Nothing was completed in that time.")
+          + " Complete a task: tally done HANDLE; with --at for the past",
         onlyList: try list.map { try transaction.list(named: $0) }
       )
     }
@@ -45,8 +46,11 @@ struct CompletedCommand: SessionCommand {
   /// From the start of the first day to the start of the day after the last.
   private func interval(_ clock: LocalClock) throws -> Range<Timestamp>? {
     guard from != nil || to != nil else { return nil }
-    let first = try from.map { try clock.day($0, weekdays: .latest) } ?? .earliest
-    let last = try to.map { try clock.day($0, weekdays: .latest) } ?? .latest
+    let first =
+      try from.map { text in try CommandFailure.naming("--from") { try clock.day(text, weekdays: .latest) } }
+      ?? .earliest
+    let last =
+      try to.map { text in try CommandFailure.naming("--to") { try clock.day(text, weekdays: .latest) } } ?? .latest
     guard first <= last else {
       throw CommandFailure.usage(
         "--from \(first.iso8601) comes after --to \(last.iso8601)",
