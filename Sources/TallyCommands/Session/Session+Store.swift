@@ -50,6 +50,7 @@ extension Session {
     configuration.now = { now }
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = clock.timeZone
+    // No view so far asks where a week starts; loading the locale to know would cost milliseconds at every start.
     if let weekStart = options.weekStart { calendar.firstWeekday = weekStart.calendarWeekday }
     configuration.calendar = calendar
     return configuration
