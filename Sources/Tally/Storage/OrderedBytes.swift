@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 
 // Every number in a key or a record is big-endian. In keys, signed numbers have their sign bit flipped, so that
 // byte order (`memcmp`, LMDB's own) is the order of the values; records use the same form to have only one.
@@ -62,6 +63,11 @@ extension RawSpan {
     UUID(high: load(bigEndianAt: offset), low: load(bigEndianAt: offset + 8))
   }
 
+  /// A copy of the bytes.
+  var bytes: [UInt8] {
+    byteOffsets.map { load(bigEndianAt: $0) }
+  }
+
   /// The text of some bytes; malformed UTF-8, which no Tally writes, reads as replacement characters.
   func text(at offset: Int, byteCount: Int) -> String {
     // The buffer does not outlive the closure; the string copies it.
@@ -95,5 +101,19 @@ extension UUID {
   /// Whether this identifier comes first in byte order.
   func precedes(_ other: UUID) -> Bool {
     words < other.words
+  }
+}
+
+extension BinaryCodable {
+  /// The bytes that are stored for the value.
+  var encodedBytes: [UInt8] {
+    let count = encodedByteCount
+    // The buffer lives for the closure; the output says how much of it has been written.
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+      let raw = UnsafeMutableRawBufferPointer(buffer)
+      var output = unsafe OutputRawSpan(buffer: raw, initializedCount: 0)
+      encode(into: &output)
+      initializedCount = unsafe output.finalize(for: raw)
+    }
   }
 }

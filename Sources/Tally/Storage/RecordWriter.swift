@@ -12,7 +12,7 @@ struct TaskChange {
   }
 }
 
-/// The one way in which tasks and lists reach the tables: record, index entries and ledger together.
+/// The one way in which tasks and lists reach the tables: record, index entries, ledger and counters together.
 ///
 /// Entries that the old and the new record share are left alone. A failure half-way leaves the transaction unfit
 /// to commit; the caller sees to that.
@@ -35,7 +35,9 @@ struct RecordWriter {
     try tables.byCreated.replace(old?.created, by: new?.created, in: &transaction)
     try tables.byActive.replace(old?.active, by: new?.active, in: &transaction)
     try tables.byTail.replace(old?.tail, by: new?.tail, in: &transaction)
-    try CompletionLedger(table: tables.completions).apply(change, in: &transaction)
+    var deltas = CounterDeltas()
+    try CompletionLedger(tables: tables).apply(change, counting: &deltas, in: &transaction)
+    try deltas.apply(to: tables, in: &transaction)
   }
 
   /// Writes many tasks, one table after the other, each in its own order.
@@ -51,8 +53,12 @@ struct RecordWriter {
     try tables.byCreated.replaceAll(entries.lazy.map { ($0.old?.created, $0.new?.created) }, in: &transaction)
     try tables.byActive.replaceAll(entries.lazy.map { ($0.old?.active, $0.new?.active) }, in: &transaction)
     try tables.byTail.replaceAll(entries.lazy.map { ($0.old?.tail, $0.new?.tail) }, in: &transaction)
-    let ledger = CompletionLedger(table: tables.completions)
-    for change in changes.sorted(by: CompletionLedger.areInTableOrder) { try ledger.apply(change, in: &transaction) }
+    let ledger = CompletionLedger(tables: tables)
+    var deltas = CounterDeltas()
+    for change in changes.sorted(by: CompletionLedger.areInTableOrder) {
+      try ledger.apply(change, counting: &deltas, in: &transaction)
+    }
+    try deltas.apply(to: tables, in: &transaction)
   }
 
   /// Writes, rewrites or deletes one list.
