@@ -12,7 +12,7 @@ demo: set-up ## Shows Tally at work on this repository's own history, in a scrat
 test: set-up ## Runs every test.
 	swift test --disable-xctest
 
-check: set-up lint build test schemas smoke docs ## Does all that a change must pass: format, warnings, tests, schemas, benchmarks that run, documentation.
+check: set-up lint build test demo schemas smoke docs ## Does all that a change must pass: format, warnings, tests, schemas, documentation and more.
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)

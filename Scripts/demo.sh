@@ -5,6 +5,8 @@
 # A debug build: it takes half as long as a release build, and `make test` goes on from it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# Messages go to standard error; together they keep their order in a log, too.
+exec 2>&1
 
 if [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then
   bold=$'\e[1m' faint=$'\e[2m' plain=$'\e[0m'

@@ -3,8 +3,12 @@ import Testing
 struct DocumentationTests {
   @Test func everyLinkPathAndCommandInTheDocumentationExists() throws {
     let paths = Repository.paths()
-    let pages = try paths.filter { $0.hasSuffix(".md") }
-      .map { MarkdownPage(path: $0, text: try Repository.text(of: $0)) }
+    let pages = try paths.compactMap { path in
+      path.hasSuffix(".md")
+        ? MarkdownPage(path: path, text: try Repository.text(of: path))
+        : path.hasSuffix(".swift")
+          ? MarkdownPage(commentsOf: SourceFile(path: path, text: try Repository.text(of: path))) : nil
+    }
     let targets = DocumentationCheck.targets(ofMakefile: try Repository.text(of: "Makefile"))
     #expect(pages.contains { $0.path == "README.md" })
     #expect(targets.isSuperset(of: ["demo", "test", "check"]))
@@ -41,6 +45,16 @@ struct DocumentationTests {
   @Test func findingNamesFileLineAndRemedy() {
     #expect(
       findings("x\n\n[a](b.md)") == ["docs/a.md:3: the link `b.md` leads nowhere: correct or remove it"]
+    )
+  }
+
+  @Test func pathInACommentIsFoundOnItsLine() {
+    let page = MarkdownPage(
+      commentsOf: SourceFile(path: "docs/a.swift", text: "let a = 1\n/// See `docs/gone.md`.\nlet b = 2")
+    )
+    #expect(
+      DocumentationCheck(pages: [page], paths: ["docs"], makeTargets: []).findings()
+        == ["docs/a.swift:2: there is no `docs/gone.md`: correct the path"]
     )
   }
 

@@ -29,6 +29,16 @@ struct MarkdownPage {
     }
   }
 
+  /// The comments of a Swift file, each on its line, as a page.
+  init(commentsOf file: SourceFile) {
+    var lines: [String] = []
+    for comment in file.comments where comment.line > lines.count {
+      lines += Array(repeating: "", count: comment.line - lines.count - 1)
+      lines += comment.text.split(separator: "\n").map { String($0.drop { "/* ".contains($0) }) }
+    }
+    self.init(path: file.path, text: lines.joined(separator: "\n"))
+  }
+
   private mutating func readProse(_ line: Substring, number: Int) {
     if line.hasPrefix("#") { anchors.insert(Self.anchor(of: line.drop { $0 == "#" })) }
     // Code spans first: a bracket inside one is no link.

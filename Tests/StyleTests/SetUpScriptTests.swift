@@ -45,18 +45,12 @@ struct SetUpScriptTests {
       return log?.split(separator: "\n").map(String.init) ?? []
     }
 
-    func runSetUp() throws -> (status: Int32, errors: String) {
-      let process = Process()
-      process.executableURL = folder.appending(path: "bash")
-      process.arguments = [Repository.root.appending(path: "Scripts/set-up.sh").path]
-      process.environment = ["PATH": folder.path]
-      process.standardInput = FileHandle.nullDevice
-      let pipe = Pipe()
-      process.standardError = pipe
-      try process.run()
-      let errors = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return (process.terminationStatus, String(decoding: errors, as: UTF8.self))
+    func runSetUp() throws -> ScriptRun {
+      try ScriptRun(
+        "Scripts/set-up.sh",
+        shell: folder.appending(path: "bash").path,
+        environment: ["PATH": folder.path]
+      )
     }
   }
 
@@ -67,7 +61,9 @@ struct SetUpScriptTests {
     try stage.addPackageManager()
     try stage.addProgram("touch", "exit 0")
     try stage.addProgram("pkg-config", "exit 0")
-    #expect(try stage.runSetUp() == (0, ""))
+    let run = try stage.runSetUp()
+    #expect(run.status == 0)
+    #expect(run.errors.isEmpty)
     #expect(stage.packageManagerCalls.isEmpty)
   }
 
@@ -101,20 +97,20 @@ struct SetUpScriptTests {
     try stage.addPackageManager()
     try stage.addUser(id: 1000)
     try stage.addProgram("sudo", "exit 1")
-    let (status, errors) = try stage.runSetUp()
-    #expect(status == 1)
+    let run = try stage.runSetUp()
+    #expect(run.status == 1)
     #expect(stage.packageManagerCalls.isEmpty)
     for part in ["missing: liblmdb-dev", "brew install lmdb", "dnf install lmdb-devel"] {
-      #expect(errors.contains(part))
+      #expect(run.errors.contains(part))
     }
   }
 
   @Test func missingPkgConfigIsNamedToo() throws {
     let stage = try Stage()
     try stage.addUser(id: 0)
-    let (status, errors) = try stage.runSetUp()
-    #expect(status == 1)
-    #expect(errors.contains("missing: pkg-config liblmdb-dev"))
+    let run = try stage.runSetUp()
+    #expect(run.status == 1)
+    #expect(run.errors.contains("missing: pkg-config liblmdb-dev"))
   }
 
   @Test func installationThatDoesNotHelpIsSaid() throws {
@@ -122,8 +118,8 @@ struct SetUpScriptTests {
     try stage.addPackageManager()
     try stage.addUser(id: 0)
     try stage.addProgram("pkg-config", "exit 1")
-    let (status, errors) = try stage.runSetUp()
-    #expect(status == 1)
-    #expect(errors.contains("PKG_CONFIG_PATH"))
+    let run = try stage.runSetUp()
+    #expect(run.status == 1)
+    #expect(run.errors.contains("PKG_CONFIG_PATH"))
   }
 }

@@ -21,15 +21,19 @@ struct BenchmarkStore {
     self.directory = directory
     self.taskCount = taskCount
     let store = try TaskStore(at: directory, configuration: Self.configuration(durability: .relaxed))
-    lists = try store.write { transaction in
-      try (0..<TaskGenerator.listCount).map { try transaction.addList(name: "List \($0)").id }
-    }
+    lists = try Self.addLists(to: store)
     var generator = TaskGenerator(lists: lists)
     for start in stride(from: 0, to: taskCount, by: tasksPerTransaction) {
       let tasks = try generator.tasks(start..<min(start + tasksPerTransaction, taskCount))
       try store.write { try $0.insert(contentsOf: tasks) }
     }
     try store.close()
+  }
+
+  static func addLists(to store: TaskStore) throws -> [UUID] {
+    try store.write { transaction in
+      try (0..<TaskGenerator.listCount).map { try transaction.addList(name: "List \($0)").id }
+    }
   }
 
   func open() throws -> TaskStore {

@@ -27,7 +27,7 @@ struct RoundTripTests {
 
   @Test func aSecondImportChangesNothing() throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "aSecondImport"))
-    try withStore { store in
+    try withStore { (store: TaskStore) throws in
       try Samples.fill(store, taskCount: 100, using: &generator)
       let export = try store.exportedText()
       let (taskCount, sequence) = try store.read { (try $0.taskCount, try $0.sequence) }
@@ -89,7 +89,7 @@ struct RoundTripTests {
 
   @Test func tasksStandInTheOrderOfTheirIDs() throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "tasksStandInOrder"))
-    try withStore { store in
+    try withStore { (store: TaskStore) throws in
       try Samples.fill(store, taskCount: 100, using: &generator)
       let document = try JSONSerialization.jsonObject(with: Data(try store.exportedText().utf8)) as? [String: Any]
       for key in ["tasks", "lists"] {
