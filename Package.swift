@@ -69,8 +69,34 @@ let package = Package(
     // The directory is not `tally`: it would be the same as `Tally` where case does not count.
     .executableTarget(name: "TallyMain", dependencies: ["TallyCommands"], swiftSettings: settings),
     .target(name: "TallyTestSupport", dependencies: ["Tally"], path: "Tests/TallyTestSupport", swiftSettings: settings),
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB"], swiftSettings: settings),
-    .testTarget(name: "TallyTests", dependencies: ["Tally", "TallyTestSupport"], swiftSettings: settings),
+    // A program of its own for what one process cannot show: other processes, forks, resource limits, failing disks.
+    .executableTarget(
+      name: "LMDBTestHelper",
+      dependencies: ["LMDB", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/LMDBTestHelper",
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "LMDBTests",
+      dependencies: ["LMDB", "LMDBTestHelper", .product(name: "SystemPackage", package: "swift-system")],
+      swiftSettings: settings
+    ),
+    // A program of its own for what one process cannot show: other users, other processes, a crash.
+    .executableTarget(
+      name: "TallyTestHelper",
+      dependencies: ["Tally", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/TallyTestHelper",
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "TallyTests",
+      dependencies: [
+        "LMDB", "Tally", "TallyTestHelper", "TallyTestSupport",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "TallyCommandsTests",
       dependencies: ["TallyCommands", "TallyTestSupport", "TallyMain"],

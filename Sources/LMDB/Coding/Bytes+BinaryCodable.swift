@@ -5,7 +5,8 @@ extension Array: BinaryCodable, KeyCodable where Element == UInt8 {
   /// Writes the bytes as they are; their order is lexicographic.
   @inlinable
   public func encode(into output: inout OutputRawSpan) {
-    for byte in self { output.append(byte) }
+    // Read within the closure only.
+    unsafe withUnsafeBytes { unsafe output.append(copying: $0) }
   }
 
   /// Copies the bytes.
@@ -25,7 +26,9 @@ extension String: BinaryCodable {
   /// Text is a value and no key: Swift compares canonically equivalent texts as equal, bytes do not.
   @inlinable
   public func encode(into output: inout OutputRawSpan) {
-    for byte in utf8 { output.append(byte) }
+    var text = self
+    // Read within the closure only.
+    text.withUTF8 { unsafe output.append(copying: UnsafeRawBufferPointer($0)) }
   }
 
   /// Copies text; throws if the bytes are not UTF-8.
@@ -35,5 +38,19 @@ extension String: BinaryCodable {
     let text = unsafe bytes.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
     guard let text else { throw LMDBError.undecodable("UTF-8 text", byteCount: bytes.byteCount) }
     self = text
+  }
+}
+
+extension OutputRawSpan {
+  /// Appends many bytes at once; traps, as appending one does, if they do not fit.
+  @inlinable
+  @_lifetime(self: copy self)
+  mutating func append(copying bytes: UnsafeRawBufferPointer) {
+    precondition(bytes.count <= freeCapacity, "more bytes than announced")
+    // The target is the free part, which the check above has measured.
+    unsafe withUnsafeMutableBytes { buffer, count in
+      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
+      count += bytes.count
+    }
   }
 }

@@ -8,7 +8,9 @@ public struct EnvironmentInformation: Sendable, Hashable {
   public let pageSizeInBytes: Int
   /// The number of pages the file has ever needed; free ones among them are used again.
   public let pageCount: Int
-  /// The last committed transaction. A compacted copy starts anew: not a number to remember.
+  /// The last committed transaction.
+  ///
+  /// A compacted copy starts anew: not a number to remember.
   public let lastTransactionID: Int
   /// How many reader slots have been in use at once.
   public let readerCount: Int

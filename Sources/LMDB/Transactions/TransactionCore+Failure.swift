@@ -1,4 +1,5 @@
 import CLMDB
+import SystemPackage
 
 extension TransactionCore {
   /// Makes the error of a failed call, and remembers whether it leaves anything but an abort.
@@ -6,6 +7,11 @@ extension TransactionCore {
   /// liblmdb marks a transaction as bad in most such places, not in all: a transaction half of whose last change took
   /// place must not be committed.
   func failed(_ returnCode: Int32, _ operation: String) -> LMDBError {
+    if returnCode == Errno.invalidArgument.rawValue {
+      // The arguments are sound: the handle is younger than the transaction.
+      let message = "The transaction began before the database was opened"
+      return LMDBError(.badDatabase, operation: operation, message: message, returnCode: returnCode)
+    }
     // The owner keeps the environment alive.
     let error = unsafe environment.explain(returnCode, operation)
     if isWrite && !Self.harmless.contains(returnCode) { fail(error.code) }

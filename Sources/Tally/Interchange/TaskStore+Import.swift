@@ -42,8 +42,8 @@ extension TaskStore {
 
   /// Imports a document from an open file, from where it stands, or from a pipe; it stays open.
   ///
-  /// As ``importDocument(from:format:options:progress:)-(FilePath,_,_,_)``. What comes from a pipe is kept in a file
-  /// without a name in the store's directory until the import ends.
+  /// As ``importDocument(from:format:options:progress:)-(FilePath,_,_,_)``. What comes from a pipe is first copied to
+  /// a file without a name in the store's directory, so that no other writer waits for the pipe's.
   @discardableResult
   public func importDocument(
     from descriptor: FileDescriptor,
@@ -52,7 +52,7 @@ extension TaskStore {
     progress: InterchangeProgress.Observer? = nil
   ) throws -> ImportSummary {
     let session = ImportSession(
-      input: ReplayableInput(descriptor, spoolDirectory: options.isDryRun ? nil : directory),
+      input: try ReplayableInput(descriptor, copyingPipesTo: directory),
       format: format,
       options: options,
       observer: progress

@@ -40,7 +40,7 @@ struct CompletionLedger {
     } else if let old {
       deltas.count(CountedTask(open: old), sign: -1)
     }
-    try add(new, listID: entry.map(\.record.listID), counting: &deltas, in: &transaction)
+    try add(new, replacing: entry?.record, counting: &deltas, in: &transaction)
   }
 
   /// Whether two states of a task have the same entry and count the same.
@@ -51,18 +51,20 @@ struct CompletionLedger {
 
   /// Adds the entry of a completed task, or counts an open one.
   ///
-  /// - Parameter listID: the list of the completion that the task had before; the task's own if it had none.
+  /// - Parameter replaced: the entry that the task had before, whose list stays; the list is the task's own if it had
+  ///   none.
   private func add(
-    _ task: TaskItem, listID: UUID??, counting deltas: inout CounterDeltas, in transaction: inout WriteTransaction
+    _ task: TaskItem, replacing replaced: CompletionRecord?, counting deltas: inout CounterDeltas, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     guard let key = CompletionKey(of: task), var record = CompletionRecord(of: task) else {
       return deltas.count(CountedTask(open: task), sign: 1)
     }
-    if let listID { record.listID = listID }
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
-    if let recorded = try tables.completions.value(forKey: deletedKey, in: transaction) {
+    let deleted = try tables.completions.value(forKey: deletedKey, in: transaction)
+    if let deleted { try removeDeleted((deletedKey, deleted), counting: &deltas, in: &transaction) }
+    if let recorded = deleted ?? replaced {
       record.listID = recorded.listID
-      try removeDeleted((deletedKey, recorded), counting: &deltas, in: &transaction)
+      record.trailing = recorded.trailing
     }
     try tables.completions.put(record, forKey: key, in: &transaction)
     deltas.count(CountedTask(key, record), sign: 1)
@@ -116,6 +118,7 @@ extension CompletionLedger {
   func record(
     _ completed: InstantKey, _ record: CompletionRecord, isTaskDeleted: Bool, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
+    var record = record
     let liveKey = CompletionKey(isTaskDeleted: false, completed: completed)
     let live = try tables.completions.value(forKey: liveKey, in: transaction)
     guard (live == nil) == isTaskDeleted else { return false }
@@ -131,6 +134,7 @@ extension CompletionLedger {
     } else {
       let key = CompletionKey(isTaskDeleted: true, completed: completed)
       if let known = try tables.completions.value(forKey: key, in: transaction) {
+        record.trailing = known.trailing
         guard known != record else { return false }
         try removeDeleted((key, known), counting: &deltas, in: &transaction)
       }

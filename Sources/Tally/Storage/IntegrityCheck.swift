@@ -104,6 +104,7 @@ struct IntegrityCheck {
     else { return }
     // The list is the one at the time of completion, which the record does not know.
     expected.listID = recorded.listID
+    expected.trailing = recorded.trailing
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
     if expected != recorded { report(.wrongEntry, "completions", task.id) }
     if try tables.completions.contains(deletedKey, in: transaction) { report(.surplusEntries, "completions", task.id) }
@@ -146,7 +147,7 @@ struct IntegrityCheck {
     let rebuilt = try CounterRebuild(tables: tables).deltas(in: transaction)
     var days = try rebuilt.dayCounts()
     try tables.counts.forEach(in: transaction) { key, value in
-      if try days.removeValue(forKey: DayCountsKey(decoding: key))?.encodedBytes != value.bytes {
+      if try days.removeValue(forKey: DayCountsKey(decoding: key))?.encodedBytes != value.bytes(from: 0) {
         report(.wrongCounter, "counts", nil)
       }
       return true

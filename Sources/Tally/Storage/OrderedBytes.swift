@@ -37,9 +37,21 @@ extension OutputRawSpan {
   mutating func append(utf8 text: String) {
     for byte in text.utf8 { append(byte) }
   }
+
+  /// Appends bytes as they are.
+  @_lifetime(self: copy self)
+  mutating func append(bytes: [UInt8]) {
+    for byte in bytes { append(byte) }
+  }
 }
 
 extension RawSpan {
+  /// Copies the bytes from an offset to the end; the caller has checked that the span reaches that far.
+  func bytes(from offset: Int) -> [UInt8] {
+    // The buffer does not outlive the closure; the array copies it.
+    unsafe extracting(offset..<byteCount).withUnsafeBytes { unsafe [UInt8]($0) }
+  }
+
   /// The unsigned number at an offset; the caller has checked that the span reaches that far.
   func load<Value: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
     bigEndianAt offset: Int, as type: Value.Type = Value.self
@@ -61,11 +73,6 @@ extension RawSpan {
   /// The identifier at an offset.
   func load(idAt offset: Int) -> UUID {
     UUID(high: load(bigEndianAt: offset), low: load(bigEndianAt: offset + 8))
-  }
-
-  /// A copy of the bytes.
-  var bytes: [UInt8] {
-    byteOffsets.map { load(bigEndianAt: $0) }
   }
 
   /// The text of some bytes; malformed UTF-8, which no Tally writes, reads as replacement characters.

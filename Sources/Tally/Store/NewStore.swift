@@ -2,34 +2,58 @@ import Foundation
 import LMDB
 import SystemPackage
 
-/// A store that is being made under a name of its own, beside the place it is meant for.
+/// A store that is being made under a name of its own, and gets its place when it is complete.
+///
+/// | the place | how the store gets there |
+/// | --- | --- |
+/// | nothing | made beside it; the directory is renamed |
+/// | an empty directory | made inside it; the files are linked |
+///
+/// A directory that exists is not replaced: it may be a mounted volume or the target of a link, and it is its owner's.
+/// Both ways fail where another process has been first, and then its store stays.
 struct NewStore {
-  private let workshop: FilePath
+  private let directory: FilePath
   private let options: Environment.Options
 
-  /// Chooses a name; nothing is made yet.
-  init(beside directory: FilePath, options: Environment.Options) {
-    let name = (directory.lastComponent?.string ?? "store") + ".new-" + UUID().uuidString.lowercased()
-    workshop = directory.removingLastComponent().appending(name)
+  init(at directory: FilePath, options: Environment.Options) {
+    self.directory = directory
+    var options = options
+    options.durability = .full
     self.options = options
   }
 
-  /// Makes an empty store and gives it its name; where another process was first, its store stays.
-  func create(movingTo directory: FilePath) throws {
+  /// Makes an empty store unless another process does so at the same time.
+  func create() throws {
+    let isDirectoryThere = (try? directory.stat()) != nil
+    let parent = isDirectoryThere ? directory : directory.parentOrCurrent
+    let workshop = parent.appending(Self.workshopName(for: directory))
     try SystemCalls.createDirectory(workshop, permissions: .ownerReadWriteExecute)
+    defer { remove(workshop) }
+    try fill(workshop)
     do {
-      try fill()
-      try SystemCalls.flushDirectory(workshop)
-      try move(to: directory)
-    } catch {
-      removeWorkshop()
-      throw error
+      if isDirectoryThere { try moveFiles(from: workshop) } else { try SystemCalls.rename(workshop, to: directory) }
+    } catch Errno.fileExists, Errno.directoryNotEmpty {
+      return
     }
+    try SystemCalls.flushDirectory(parent)
   }
 
-  private func fill() throws {
-    var options = options
-    options.durability = .full
+  private static let workshopMark = ".new-"
+
+  private static func workshopName(for directory: FilePath) -> String {
+    (directory.lastComponent?.string ?? "store") + workshopMark + UUID().uuidString.lowercased()
+  }
+
+  /// Whether a directory's entry is a store in the making, or one that a crash left behind.
+  static func isWorkshop(_ name: String) -> Bool {
+    name.contains(workshopMark)
+  }
+
+  private func fill(_ workshop: FilePath) throws {
+    // liblmdb would create them with permissions narrowed by the process's mask.
+    for name in StoreOpening.fileNames {
+      try SystemCalls.createFile(workshop.appending(name), permissions: .ownerReadWrite)
+    }
     let environment = try Environment(path: workshop, options: options)
     do {
       try environment.write { transaction in
@@ -42,30 +66,37 @@ struct NewStore {
       throw error
     }
     try environment.close()
+    try SystemCalls.flushDirectory(workshop)
   }
 
-  private func move(to directory: FilePath) throws {
-    removeLeftLock(in: directory)
+  /// Gives the files their names in the store's directory, the lock first: a data file is what makes it a store.
+  private func moveFiles(from workshop: FilePath) throws {
+    // Its owner alone may change them; the files are closed to others in any case.
+    try? SystemCalls.changePermissions(directory, to: .ownerReadWriteExecute)
     do {
-      try SystemCalls.rename(workshop, to: directory)
-    } catch Errno.directoryNotEmpty, Errno.fileExists {
-      // An empty directory would have given way: another process has made a store there.
-      return removeWorkshop()
+      try link(StoreOpening.lockFileName, from: workshop)
+    } catch Errno.fileExists {
+      // Left from a failed opening, or in use already: liblmdb takes it as it is.
     }
-    let parent = directory.removingLastComponent()
-    try SystemCalls.flushDirectory(parent.isEmpty ? FilePath(".") : parent)
+    try link(StoreOpening.dataFileName, from: workshop)
   }
 
-  /// A lock file without a data file is what an interrupted opening leaves; it would keep the directory from giving way.
-  private func removeLeftLock(in directory: FilePath) {
-    guard (try? directory.appending(StoreOpening.dataFileName).stat()) == nil else { return }
-    try? SystemCalls.removeFile(directory.appending(StoreOpening.lockFileName))
+  private func link(_ name: String, from workshop: FilePath) throws(Errno) {
+    // Unlike a renaming, a link never replaces the file of somebody who was first.
+    try SystemCalls.link(workshop.appending(name), as: directory.appending(name))
   }
 
-  private func removeWorkshop() {
-    for name in [StoreOpening.dataFileName, StoreOpening.lockFileName] {
-      try? SystemCalls.removeFile(workshop.appending(name))
-    }
+  private func remove(_ workshop: FilePath) {
+    // Nothing is there any more after a renaming.
+    for name in StoreOpening.fileNames { try? SystemCalls.removeFile(workshop.appending(name)) }
     try? SystemCalls.removeDirectory(workshop)
+  }
+}
+
+extension FilePath {
+  /// The directory that holds what this path names; the current one for a lone name.
+  var parentOrCurrent: FilePath {
+    let parent = removingLastComponent()
+    return parent.isEmpty ? "." : parent
   }
 }

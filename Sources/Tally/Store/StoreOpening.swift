@@ -5,24 +5,23 @@ import SystemPackage
 
 /// The steps from a path to an open store.
 ///
-/// A new store is made in a directory beside the path, committed, flushed and renamed into place: a crash during
-/// LMDB's first write would leave a file that cannot be read.
+/// A new store is made elsewhere and gets its place when it is on the disk: a crash during liblmdb's first write would
+/// leave a file that cannot be read.
 struct StoreOpening {
   let directory: FilePath
   let configuration: TaskStore.Configuration
 
   /// The name that liblmdb gives its file.
   static let dataFileName = "data.mdb"
+  /// The name that liblmdb gives the file of its locks.
   static let lockFileName = "lock.mdb"
-
-  private var dataFile: FilePath { directory.appending(Self.dataFileName) }
+  static let fileNames = [dataFileName, lockFileName]
+  private static let creationAttempts = 3
 
   func open() throws -> (environment: Environment, tables: Tables) {
-    if try !isStoreThere() {
-      guard configuration.createsIfMissing, !configuration.isReadOnly else { throw TallyError.storeMissing }
-      try createStore()
-    }
+    try createStoreIfMissing()
     try refuseRemoteFilesystem(directory)
+    try refuseOtherFiles()
     let environment = try Environment(path: directory, options: environmentOptions)
     do {
       try refuseTruncatedFile(of: environment)
@@ -47,27 +46,32 @@ struct StoreOpening {
 
   /// Whether the path is a store's; anything else that is there is refused untouched.
   private func isStoreThere() throws -> Bool {
-    let type: FileType
-    do {
-      type = try directory.stat().type
-    } catch Errno.noSuchFileOrDirectory {
-      return false
-    } catch {
-      throw TallyError.cannotOpen(error)
-    }
+    guard let type = try typeOfFile(at: directory) else { return false }
     guard type == .directory else {
       throw TallyError(
         .notAStore, "The path of the store is no directory", remedy: "Give the path of a directory, or of none yet")
     }
-    if (try? dataFile.stat()) != nil { return true }
-    // A directory that is not empty may be anyone's; liblmdb's lock alone may be left from a failed opening.
-    let others = try contents(of: directory).filter { $0 != Self.lockFileName }
-    guard others.isEmpty else {
+    if let type = try typeOfFile(at: directory.appending(Self.dataFileName)) {
+      guard type == .regular else { throw TallyError.foreignFile }
+      return true
+    }
+    let names = try contents(of: directory)
+    // A directory that is not empty may be anyone's; a lock alone may be left from a failed opening.
+    guard names.allSatisfy({ $0 == Self.lockFileName || NewStore.isWorkshop($0) }) else {
       throw TallyError(
         .notAStore, "The directory holds other files and no store",
         remedy: "Give the directory of a store, an empty one, or a path that does not exist yet")
     }
     return false
+  }
+
+  /// What a path names; `nil` if nothing.
+  private func typeOfFile(at path: FilePath) throws -> FileType? {
+    do {
+      return try path.stat().type
+    } catch Errno.noSuchFileOrDirectory {
+      return nil
+    }
   }
 
   private func contents(of directory: FilePath) throws -> [String] {
@@ -86,24 +90,24 @@ struct StoreOpening {
       remedy: "Keep the store on a local disk and copy exports or backups instead")
   }
 
+  /// liblmdb would make an empty file into an environment of its own.
+  private func refuseOtherFiles() throws {
+    switch try DataFile(inDirectory: directory).kind() {
+    case .environment: break
+    case .foreign: throw TallyError.foreignFile
+    case .empty, .cutShort: throw TallyError.truncatedFile
+    }
+  }
+
   /// liblmdb trusts the file's own word about its length; reading beyond its end would kill the process.
   private func refuseTruncatedFile(of environment: Environment) throws {
-    let size = try dataFile.stat().size
-    let information = try environment.information()
-    let usedSize = Int64(information.pageCount) * Int64(information.pageSizeInBytes)
-    guard size >= usedSize else {
-      throw TallyError(
-        .damagedStore, "The store's file has \(size) bytes, but its last commit needs \(usedSize)",
-        remedy: "Restore the store from a backup or an export")
-    }
+    guard try environment.isFileComplete() else { throw TallyError.truncatedFile }
   }
 
   private func refuseOtherFormats(in environment: Environment) throws {
     let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
     let header = try environment.read { transaction in try meta.value(forKey: .header, in: transaction) }
-    guard let header else {
-      throw TallyError(.notAStore, "The LMDB file is no Tally store", remedy: "Give the directory of a Tally store")
-    }
+    guard let header else { throw TallyError.foreignFile }
     guard header.majorFormat <= StoreHeader.currentMajorFormat else {
       throw TallyError(
         .newerFormat,
@@ -112,34 +116,45 @@ struct StoreOpening {
     }
   }
 
-  private func createStore() throws {
+  private func createStoreIfMissing() throws {
     do {
-      let parent = directory.removingLastComponent()
-      let parentOrHere = parent.isEmpty ? FilePath(".") : parent
-      try createParents(parentOrHere)
-      try refuseRemoteFilesystem(parentOrHere)
-      try NewStore(beside: directory, options: environmentOptions).create(movingTo: directory)
+      // Where another process makes the same store, one look may come too early or too late.
+      for _ in 1...Self.creationAttempts {
+        if try isStoreThere() { return }
+        guard configuration.createsIfMissing, !configuration.isReadOnly else { throw TallyError.storeMissing }
+        let parent = directory.parentOrCurrent
+        try createDirectories(upTo: parent)
+        try refuseRemoteFilesystem(parent)
+        try NewStore(at: directory, options: environmentOptions).create()
+      }
     } catch let error as Errno {
       throw TallyError.cannotOpen(error)
     }
   }
 
-  private func createParents(_ parent: FilePath) throws {
-    if (try? parent.stat()) != nil { return }
+  /// Makes the directories above the store, and sees to it that a power cut does not take them back.
+  private func createDirectories(upTo path: FilePath) throws {
+    if (try? path.stat()) != nil { return }
+    let parent = path.parentOrCurrent
+    try createDirectories(upTo: parent)
     do {
-      try FileManager.default.createDirectory(
-        atPath: parent.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw TallyError(
-        .permissionDenied, "The directory for the store cannot be created",
-        remedy: "Check the permissions of the directories above it, or give another path", cause: error)
+      try SystemCalls.createDirectory(path, permissions: .ownerReadWriteExecute)
+    } catch Errno.fileExists {
+      // Another process was first.
     }
+    try SystemCalls.flushDirectory(parent)
   }
 }
 
 extension TallyError {
   static let storeMissing = TallyError(
     .storeMissing, "There is no store at this path", remedy: "Add a task to create one, or give another path")
+
+  static let foreignFile = TallyError(
+    .notAStore, "The file in the directory is no Tally store", remedy: "Give the directory of a Tally store")
+
+  static let truncatedFile = TallyError(
+    .damagedStore, "The end of the store's file is missing", remedy: "Restore the store from a backup or an export")
 
   /// Why a store's directory or files could not be reached.
   static func cannotOpen(_ error: Errno) -> TallyError {

@@ -56,8 +56,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// The stored record of a task, with what a newer version may have added to it.
   func taskRecord(_ id: UUID) throws -> TaskRecord? {
     guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
-    let fields = try TaskFields(bytes)
-    return TaskRecord(item: try fields.item(id: id), trailing: fields.trailing)
+    return try TaskRecord(id: id, decoding: bytes)
   }
 
   /// The stored record of a list.

@@ -22,9 +22,34 @@ enum SystemCalls {
   ///
   /// The corresponding C functions are `mkdir` and `chmod`.
   static func createDirectory(_ path: FilePath, permissions: FilePermissions) throws(Errno) {
-    // The string outlives the calls.
+    // The string outlives the call.
     try check(unsafe path.withPlatformString { unsafe mkdir($0, permissions.rawValue) })
+    try changePermissions(path, to: permissions)
+  }
+
+  /// Creates an empty file with exactly the given permissions, whatever the process's mask; it must not exist.
+  ///
+  /// The corresponding C functions are `open` and `fchmod`.
+  static func createFile(_ path: FilePath, permissions: FilePermissions) throws {
+    let file = try FileDescriptor.open(
+      path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: permissions)
+    try file.closeAfter { try check(fchmod(file.rawValue, permissions.rawValue)) }
+  }
+
+  /// Changes the permissions of a file or directory.
+  ///
+  /// The corresponding C function is `chmod`.
+  static func changePermissions(_ path: FilePath, to permissions: FilePermissions) throws(Errno) {
+    // The string outlives the call.
     try check(unsafe path.withPlatformString { unsafe chmod($0, permissions.rawValue) })
+  }
+
+  /// Gives a file a second name, which must not be taken.
+  ///
+  /// The corresponding C function is `link`.
+  static func link(_ old: FilePath, as new: FilePath) throws(Errno) {
+    // Both strings outlive the call.
+    try check(unsafe old.withPlatformString { old in unsafe new.withPlatformString { unsafe platformLink(old, $0) } })
   }
 
   /// Removes a file.
@@ -67,7 +92,12 @@ enum SystemCalls {
   }
 }
 
-// Inside the enum, its own `rename` hides the C function.
+// Inside the enum, its own functions hide those of C.
+
+private func platformLink(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> CInt {
+  unsafe link(old, new)
+}
+
 private func platformRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> CInt {
   unsafe rename(old, new)
 }

@@ -3,82 +3,71 @@ internal import SystemPackage
 
 /// The bytes of an import, which can be read again from their beginning.
 ///
-/// A write transaction runs again when the store's map had to grow. A file is then read again from where it stood; a
-/// pipe cannot be, so that what comes from it is kept in a file without a name, which is gone with the process.
+/// A write transaction runs again when the store's map had to grow, and holds up every other writer while it runs. So a
+/// pipe, which cannot be read twice and whose writer may take its time, is first copied to a file without a name.
 final class ReplayableInput {
   private let descriptor: FileDescriptor
-  /// Where a file that can seek stood at first.
-  private let startOffset: Int64?
-  /// Where to keep what a pipe delivers; `nil` if it is read once only.
-  private let spoolDirectory: FilePath?
-  /// What a pipe has delivered so far.
-  private var spool: FileDescriptor?
-  private var spooledByteCount: Int64 = 0
-  private var readByteCount: Int64 = 0
+  /// Where the file stood at first.
+  private let startOffset: Int64
+  /// Whether the file is a copy of ours, without a name, which is gone once it is closed.
+  private let isCopy: Bool
 
   /// How many bytes there are, where that can be known.
   let byteCount: Int64?
 
   /// Reads from an open file, from where it stands; the caller closes it.
-  init(_ descriptor: FileDescriptor, spoolDirectory: FilePath?) {
-    self.descriptor = descriptor
-    self.spoolDirectory = spoolDirectory
+  ///
+  /// - Parameters:
+  ///   - descriptor: a file, or a pipe, which is read to its end at once.
+  ///   - directory: where to keep what a pipe delivers.
+  /// - Throws: `inputUnreadable`, or `diskFull` or `outputNotCreated` if a copy cannot be made.
+  init(_ descriptor: FileDescriptor, copyingPipesTo directory: FilePath) throws {
     let startOffset = try? descriptor.seek(offset: 0, from: .current)
-    self.startOffset = startOffset
-    byteCount = startOffset.flatMap { start in
-      (try? descriptor.stat()).flatMap { $0.type == .regular ? $0.size - start : nil }
-    }
+    isCopy = startOffset == nil
+    self.startOffset = startOffset ?? 0
+    let descriptor = try isCopy ? Self.copy(descriptor, to: directory) : descriptor
+    self.descriptor = descriptor
+    let status = try? descriptor.stat()
+    byteCount = status?.type == .regular ? status.map { $0.size - (startOffset ?? 0) } : nil
   }
 
   deinit {
-    // The file has no name any more, so closing it removes it.
-    try? spool?.close()
+    if isCopy { try? descriptor.close() }
   }
 
   /// Goes back to the beginning.
   func rewind() throws {
-    readByteCount = 0
-    guard let startOffset else { return }
-    do {
-      try descriptor.seek(offset: startOffset, from: .start)
-    } catch {
-      throw TallyError.unreadableInput(error)
-    }
+    _ = try Self.reading { try descriptor.seek(offset: startOffset, from: .start) }
   }
 
   /// Puts the next bytes at the beginning of a buffer and says how many; none at the end.
   func read(into buffer: inout [UInt8]) throws -> Int {
-    if let spool, readByteCount < spooledByteCount {
-      let offset = readByteCount
-      // The pointer is used within the call only.
-      let count = try reading {
-        unsafe try buffer.withUnsafeMutableBytes { try unsafe spool.read(fromAbsoluteOffset: offset, into: $0) }
-      }
-      readByteCount += Int64(count)
-      return count
-    }
-    // The pointer is used within the call only.
-    let count = try reading { unsafe try buffer.withUnsafeMutableBytes { try unsafe descriptor.read(into: $0) } }
-    if startOffset == nil, let spoolDirectory { try keep(buffer.prefix(count), in: spoolDirectory) }
-    readByteCount += Int64(count)
-    return count
+    try Self.read(descriptor, into: &buffer)
   }
 
-  private func keep(_ bytes: ArraySlice<UInt8>, in directory: FilePath) throws {
+  private static func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws -> Int {
+    // The pointer is used within the call only.
+    try reading { unsafe try buffer.withUnsafeMutableBytes { try unsafe descriptor.read(into: $0) } }
+  }
+
+  private static func copy(_ pipe: FileDescriptor, to directory: FilePath) throws -> FileDescriptor {
+    let copy = try writing { try makeFile(in: directory) }
     do {
-      let spool = try spool ?? makeSpool(in: directory)
-      self.spool = spool
-      try spool.writeAll(toAbsoluteOffset: spooledByteCount, bytes)
-      spooledByteCount += Int64(bytes.count)
+      var buffer = [UInt8](repeating: 0, count: 1 << 16)
+      while case let count = try read(pipe, into: &buffer), count > 0 {
+        _ = try writing { try copy.writeAll(buffer.prefix(count)) }
+      }
+      return copy
     } catch {
-      throw TallyError.unwritableOutput(error)
+      try? copy.close()
+      throw error
     }
   }
 
   /// Makes the file beside the store's, where there is room for the tasks anyway and nobody else may read.
-  private func makeSpool(in directory: FilePath) throws -> FileDescriptor {
+  private static func makeFile(in directory: FilePath) throws -> FileDescriptor {
     let path = directory.appending(".import-\(UUID().uuidString.lowercased()).tmp")
-    let spool = try FileDescriptor.open(
+    let file = try FileDescriptor.open(
       path,
       .readWrite,
       options: [.create, .exclusiveCreate, .closeOnExec],
@@ -87,17 +76,25 @@ final class ReplayableInput {
     do {
       try SystemCalls.removeFile(path)
     } catch {
-      try? spool.close()
+      try? file.close()
       throw error
     }
-    return spool
+    return file
   }
 
-  private func reading(_ body: () throws -> Int) throws -> Int {
+  private static func reading<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
     } catch {
       throw TallyError.unreadableInput(error)
+    }
+  }
+
+  private static func writing<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch {
+      throw TallyError.unwritableOutput(error)
     }
   }
 }

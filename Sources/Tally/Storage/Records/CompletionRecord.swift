@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// What the ledger keeps of one completion, besides its instant and task, which are the key. 28 bytes.
+/// What the ledger keeps of one completion, besides its instant and task, which are the key.
 ///
 /// ```
 /// offset size
@@ -10,18 +10,21 @@ import LMDB
 ///      2    2  UTC offset where it was completed, in minutes
 ///      4    8  when the task was created, in microseconds since 1970
 ///     12   16  the list it was completed in, or zero
+///     28       whatever a newer minor version has added
 /// ```
 ///
 /// The list is the one at the time of completion: moving the task later, or deleting the list, leaves it.
 struct CompletionRecord: BinaryCodable, Hashable {
   static let format: UInt8 = 1
-  static let byteCount = 28
+  static let headByteCount = 28
 
   var utcOffsetInMinutes: Int16
   var createdAtMicroseconds: Int64
   var listID: UUID?
+  /// Bytes written by a newer minor version and kept on rewrite.
+  var trailing: [UInt8] = []
 
-  var encodedByteCount: Int { Self.byteCount }
+  var encodedByteCount: Int { Self.headByteCount + trailing.count }
 
   init(utcOffsetInMinutes: Int16, createdAtMicroseconds: Int64, listID: UUID?) {
     self.utcOffsetInMinutes = utcOffsetInMinutes
@@ -36,15 +39,17 @@ struct CompletionRecord: BinaryCodable, Hashable {
     output.append(bigEndian: UInt16(bitPattern: utcOffsetInMinutes))
     output.append(ordered: createdAtMicroseconds)
     output.append(listID ?? .lowest)
+    output.append(bytes: trailing)
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
-    guard bytes.byteCount == Self.byteCount, bytes.load(bigEndianAt: 0) == Self.format else {
-      throw .undecodable("a completion record has the wrong size or an unknown format")
+    guard bytes.byteCount >= Self.headByteCount, bytes.load(bigEndianAt: 0) == Self.format else {
+      throw .undecodable("a completion record is too short or of an unknown format")
     }
     utcOffsetInMinutes = Int16(bitPattern: bytes.load(bigEndianAt: 2))
     createdAtMicroseconds = bytes.load(orderedInt64At: 4)
     listID = bytes.load(bigEndianAt: 1, as: UInt8.self) == 0 ? nil : bytes.load(idAt: 12)
+    trailing = bytes.bytes(from: Self.headByteCount)
   }
 }
 

@@ -36,7 +36,7 @@ extension ListRecord {
     output.append(ordered: list.createdAt.microsecondsSince1970)
     output.append(ordered: list.updatedAt.microsecondsSince1970)
     output.append(utf8: list.name)
-    for byte in trailing { output.append(byte) }
+    output.append(bytes: trailing)
   }
 
   /// Reads a whole record; the identifier is the key's and must be set by the caller.
@@ -56,7 +56,7 @@ extension ListRecord {
       colorHex: Self.colorHex(bytes.load(bigEndianAt: 0, as: UInt32.self) & 0xFF_FFFF),
       sortOrder: bytes.load(orderedInt64At: 8),
       createdAt: try bytes.load(timestampAt: 16), updatedAt: try bytes.load(timestampAt: 24))
-    trailing = (nameEnd..<bytes.byteCount).map { bytes.load(bigEndianAt: $0) }
+    trailing = bytes.bytes(from: nameEnd)
   }
 
   private static func colorHex(_ color: UInt32) -> String {

@@ -1,29 +1,32 @@
 import Foundation
 import LMDB
 
-/// The one record of `meta`: what the store is and how far it has come. 32 bytes.
+/// The one record of `meta`: what the store is and how far it has come.
 ///
 /// ```
 /// offset size
 ///      0    2  major format: a newer one is refused
 ///      2    2  minor format: a newer one is read, and what it added is kept
-///      4    4  reserved, zero
+///      4    4  reserved, zero; kept on rewrite
 ///      8   16  the store's identity
 ///     24    8  commit sequence: rises by one with each commit
+///     32       whatever a newer minor version has added; kept on rewrite
 /// ```
 ///
 /// liblmdb's own transaction numbers are no sequence: compacting a store starts them again.
 struct StoreHeader: BinaryCodable, Hashable {
   static let currentMajorFormat: UInt16 = 1
   static let currentMinorFormat: UInt16 = 0
-  static let byteCount = 32
+  static let headByteCount = 32
 
   var majorFormat = Self.currentMajorFormat
   var minorFormat = Self.currentMinorFormat
   var storeID: UUID
   var sequence: UInt64
+  private(set) var reserved: UInt32 = 0
+  private(set) var trailing: [UInt8] = []
 
-  var encodedByteCount: Int { Self.byteCount }
+  var encodedByteCount: Int { Self.headByteCount + trailing.count }
 
   init(storeID: UUID, sequence: UInt64) {
     self.storeID = storeID
@@ -34,18 +37,21 @@ struct StoreHeader: BinaryCodable, Hashable {
   func encode(into output: inout OutputRawSpan) {
     output.append(bigEndian: majorFormat)
     output.append(bigEndian: minorFormat)
-    output.append(bigEndian: UInt32(0))
+    output.append(bigEndian: reserved)
     output.append(storeID)
     output.append(bigEndian: sequence)
+    output.append(bytes: trailing)
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
-    // A newer major format may have a longer header; its first fields stay where they are.
-    guard bytes.byteCount >= Self.byteCount else { throw .undecodable("the store's header is too short") }
+    // A newer format may have a longer header; its first fields stay where they are.
+    guard bytes.byteCount >= Self.headByteCount else { throw .undecodable("the store's header is too short") }
     majorFormat = bytes.load(bigEndianAt: 0)
     minorFormat = bytes.load(bigEndianAt: 2)
     storeID = bytes.load(idAt: 8)
     sequence = bytes.load(bigEndianAt: 24)
+    reserved = bytes.load(bigEndianAt: 4)
+    trailing = bytes.bytes(from: Self.headByteCount)
   }
 }
 

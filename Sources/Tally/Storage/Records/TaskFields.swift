@@ -40,8 +40,10 @@ struct TaskFields: ~Escapable {
 
   var trailing: [UInt8] {
     let start = TaskRecord.headByteCount + titleByteCount + notesByteCount
-    return (start..<bytes.byteCount).map { bytes.load(bigEndianAt: $0) }
+    return bytes.bytes(from: start)
   }
+
+  var reserved: UInt16 { bytes.load(bigEndianAt: 58) }
 
   /// The task as a value.
   func item(id: UUID) throws(LMDBError) -> TaskItem {

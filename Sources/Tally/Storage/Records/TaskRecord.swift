@@ -16,14 +16,14 @@ import LMDB
 ///     40    8  reminder date
 ///     48    8  completed at
 ///     56    2  UTC offset of the completion, in minutes
-///     58    2  reserved, zero
+///     58    2  reserved, zero; kept on rewrite
 ///     60   16  list
 ///     76    4  bytes of the title
 ///     80    4  bytes of the notes
 ///     84       title, notes, then whatever a newer minor version has added
 /// ```
 ///
-/// Absent values are zero with their presence bit clear. `Schemas/storage-v1.json` holds the same layout as data.
+/// Absent values are zero with their presence bit clear; bits unknown here are kept on rewrite. `Schemas/storage-v1.json` holds the same layout as data.
 struct TaskRecord: BinaryCodable {
   static let format: UInt8 = 1
   static let headByteCount = 84
@@ -33,6 +33,9 @@ struct TaskRecord: BinaryCodable {
   var item: TaskItem
   /// Bytes after the notes, written by a newer minor version and kept on rewrite.
   var trailing: [UInt8] = []
+  /// Presence bits and reserved bytes of a newer minor version, kept on rewrite.
+  var unknownPresence: TaskPresence = []
+  var reserved: UInt16 = 0
 
   var encodedByteCount: Int {
     Self.headByteCount + item.title.utf8.count + (item.notes?.utf8.count ?? 0) + trailing.count
@@ -48,6 +51,7 @@ struct TaskPresence: OptionSet {
   static let reminderDate = TaskPresence(rawValue: 1 << 3)
   static let list = TaskPresence(rawValue: 1 << 4)
   static let completedAt = TaskPresence(rawValue: 1 << 5)
+  static let known: TaskPresence = [.notes, .scheduledDate, .dueDate, .reminderDate, .list, .completedAt]
 
   init(rawValue: UInt16) {
     self.rawValue = rawValue
@@ -70,7 +74,7 @@ extension TaskRecord {
   func encode(into output: inout OutputRawSpan) {
     output.append(Self.format)
     output.append(item.state.rawValue)
-    output.append(bigEndian: TaskPresence(of: item).rawValue)
+    output.append(bigEndian: TaskPresence(of: item).union(unknownPresence).rawValue)
     output.append(ordered: item.scheduledDate?.dayNumber ?? 0)
     output.append(ordered: item.sortOrder)
     output.append(ordered: item.createdAt.microsecondsSince1970)
@@ -79,19 +83,26 @@ extension TaskRecord {
     output.append(ordered: item.reminderDate?.microsecondsSince1970 ?? 0)
     output.append(ordered: item.completedAt?.instant.microsecondsSince1970 ?? 0)
     output.append(bigEndian: UInt16(bitPattern: Int16(item.completedAt?.utcOffsetInMinutes ?? 0)))
-    output.append(bigEndian: UInt16(0))
+    output.append(bigEndian: reserved)
     output.append(item.listID ?? .lowest)
     output.append(bigEndian: UInt32(item.title.utf8.count))
     output.append(bigEndian: UInt32(item.notes?.utf8.count ?? 0))
     output.append(utf8: item.title)
     if let notes = item.notes { output.append(utf8: notes) }
-    for byte in trailing { output.append(byte) }
+    output.append(bytes: trailing)
   }
 
   /// Reads a whole record; the identifier is the key's and must be set by the caller.
   init(decoding bytes: RawSpan) throws(LMDBError) {
+    try self.init(id: .lowest, decoding: bytes)
+  }
+
+  /// Reads a whole record of a task.
+  init(id: UUID, decoding bytes: RawSpan) throws(LMDBError) {
     let fields = try TaskFields(bytes)
-    item = try fields.item(id: .lowest)
+    item = try fields.item(id: id)
     trailing = fields.trailing
+    unknownPresence = fields.presence.subtracting(.known)
+    reserved = fields.reserved
   }
 }

@@ -1,0 +1,119 @@
+public import SystemPackage
+
+/// The file of an environment as bytes, looked at before liblmdb is trusted with it.
+///
+/// liblmdb makes an empty file into an environment, and takes a file's own word for its length: reading a page that was
+/// cut off kills the process.
+public struct DataFile: Sendable {
+  /// What a file is by its first bytes.
+  public enum Kind: Sendable {
+    /// No bytes at all.
+    case empty
+    /// Something else than an environment.
+    case foreign
+    /// The beginning of an environment, too short for its first two pages.
+    case cutShort
+    /// An environment, as far as its first bytes say.
+    case environment
+  }
+
+  /// The file's path.
+  public let path: FilePath
+
+  /// Names the file of the environment in a directory; nothing is opened.
+  public init(inDirectory directory: FilePath) {
+    path = directory.appending("data.mdb")
+  }
+
+  /// What the file is.
+  ///
+  /// Throws `noSuchFile`, `permissionDenied`, `ioFailure`.
+  public func kind() throws(LMDBError) -> Kind {
+    try reading { reader in
+      let sizeInBytes = try reader.sizeInBytes()
+      if sizeInBytes == 0 { return .empty }
+      let head = try reader.bytes(count: MetaPage.byteCount, at: 0)
+      guard head.isPrefixOfMetaPage else { return .foreign }
+      guard let meta = MetaPage(head) else { return .cutShort }
+      return sizeInBytes >= 2 * meta.pageSizeInBytes ? .environment : .cutShort
+    }
+  }
+
+  /// Opens the file for the time of a body.
+  func reading<R>(_ body: (DataFileReader) throws -> R) throws(LMDBError) -> R {
+    do {
+      let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+      // Nothing was written, so closing has nothing to report.
+      defer { try? descriptor.close() }
+      return try body(DataFileReader(descriptor: descriptor))
+    } catch let error as Errno {
+      throw LMDBError(returnCode: error.rawValue, operation: "look at the file")
+    } catch {
+      throw error as? LMDBError ?? LMDBError(.other, operation: "look at the file")
+    }
+  }
+}
+
+/// Reads an open file at any place.
+struct DataFileReader {
+  let descriptor: FileDescriptor
+
+  func sizeInBytes() throws -> Int {
+    Int(try descriptor.stat().size)
+  }
+
+  /// The bytes at a place; fewer where the file ends.
+  func bytes(count: Int, at offset: Int) throws -> [UInt8] {
+    try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        // Reads into the rest of the array's own memory.
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+        let readCount = try unsafe descriptor.read(fromAbsoluteOffset: Int64(offset + filled), into: rest)
+        if readCount == 0 { return }
+        filled += readCount
+      }
+    }
+  }
+}
+
+/// The fields of liblmdb's first pages that matter here, in the machine's own byte order as they are stored.
+struct MetaPage {
+  static let headByteCount = 16
+  static let byteCount = headByteCount + 136
+  static let magic: UInt32 = 0xBEEF_C0DE
+
+  let pageSizeInBytes: Int
+  /// The root of the tree of free pages; `nil` for an empty one.
+  let freePagesRoot: Int?
+  let lastPage: Int
+  let transactionID: UInt64
+
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count >= Self.byteCount, bytes.isPrefixOfMetaPage, let pageSize = bytes.number(at: 40, as: UInt32.self),
+      let root = bytes.number(at: 80, as: UInt64.self), let last = bytes.number(at: 136, as: UInt64.self),
+      let transactionID = bytes.number(at: 144, as: UInt64.self), let lastPage = Int(exactly: last),
+      (512...65_536).contains(pageSize), lastPage < Int.max >> 17
+    else { return nil }
+    pageSizeInBytes = Int(pageSize)
+    freePagesRoot = Int(exactly: root)
+    self.lastPage = lastPage
+    self.transactionID = transactionID
+  }
+}
+
+extension [UInt8] {
+  /// The number at a place; `nil` where the bytes end before it does.
+  func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as: Number.Type) -> Number? {
+    guard offset >= 0, offset <= count - MemoryLayout<Number>.size else { return nil }
+    // In bounds by the line above; every bit pattern is an integer.
+    return unsafe withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
+  }
+
+  /// Whether the magic number stands where it should, as far as the bytes go.
+  fileprivate var isPrefixOfMetaPage: Bool {
+    // The bytes in the order in which this machine stores them.
+    let stored = MetaPage.magic.littleEndian
+    let magic = (0..<4).map { UInt8(truncatingIfNeeded: stored >> (8 * $0)) }
+    return zip(dropFirst(MetaPage.headByteCount), magic).allSatisfy { $0 == $1 }
+  }
+}

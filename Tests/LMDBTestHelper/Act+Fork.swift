@@ -1,0 +1,56 @@
+import Foundation
+import LMDB
+
+extension Act {
+  /// Forks with both kinds of transaction open, and says what the child saw and what the parent has left.
+  func forkInside() throws {
+    let environment = try Environment(path: directory)
+    var writer = try environment.beginWrite()
+    let counters = try Counters(opening: "counters", creating: true, in: &writer)
+    try counters.put([1], forKey: 1, in: &writer)
+    let reader = try environment.beginRead()
+    let child = try forkProcess()
+    if child == 0 {
+      let seen = [
+        code { _ = try environment.beginRead() },
+        code { try environment.close() },
+        code { _ = try environment.readers() },
+        code { _ = try environment.freePageCount(in: reader) },
+        code { try counters.put([2], forKey: 2, in: &writer) },
+      ]
+      // Dropping them must leave the parent's lock and slot alone.
+      writer.abort()
+      drop(reader)
+      say("child: \(seen.joined(separator: " "))")
+      say("child opens: \(code { try openAndLook() })")
+      _exit(0)
+    }
+    var status: Int32 = 0
+    // The call only writes into the local it is given.
+    unsafe waitpid(child, &status, 0)
+    say("child ended: \(status)")
+    let live = try environment.readers().filter { $0.transactionID != nil }
+    say("parent's readers: \(live.count)")
+    try writer.commit()
+    drop(reader)
+    try environment.write { try counters.put([3], forKey: 3, in: &$0) }
+    say("parent wrote: \(try environment.read { try counters.count(in: $0) })")
+  }
+
+  private func openAndLook() throws {
+    let environment = try Environment(path: directory)
+    try environment.close()
+  }
+
+  private func drop(_ transaction: consuming ReadTransaction) {
+    _ = consume transaction
+  }
+
+  /// Calls `fork`, which Swift hides: here the process has one thread, and the child only does what a test needs.
+  private func forkProcess() throws -> pid_t {
+    typealias Fork = @convention(c) () -> pid_t
+    // The symbol has this type in every C library.
+    guard let symbol = unsafe dlsym(dlopen(nil, RTLD_NOW), "fork") else { throw Misuse() }
+    return unsafe unsafeBitCast(symbol, to: Fork.self)()
+  }
+}

@@ -1,0 +1,77 @@
+import LMDB
+
+extension Act {
+  /// Keeps a snapshot until a line comes in.
+  func holdRead() throws {
+    let environment = try Environment(path: directory)
+    let transaction = try environment.beginRead()
+    say("ready")
+    _ = readLine()
+    say("saw \(try environment.freePageCount(in: transaction) >= 0)")
+  }
+
+  /// Keeps the write lock, with a change, until a line comes in.
+  func holdWrite() throws {
+    let environment = try Environment(path: directory)
+    var transaction = try environment.beginWrite()
+    let counters = try Counters(opening: "counters", creating: true, in: &transaction)
+    try counters.put([0xFF], forKey: 99, in: &transaction)
+    say("ready")
+    _ = readLine()
+    transaction.abort()
+  }
+
+  /// Raises two equal counters together, one transaction each time.
+  func count() throws {
+    let environment = try Environment(path: directory)
+    for _ in 0..<numbers[0] {
+      try environment.write { transaction in
+        let counters = try Database<UInt64, UInt64>(opening: "counters", creating: true, in: &transaction)
+        let next = (try counters.value(forKey: 0, in: transaction) ?? 0) + 1
+        try counters.put(next, forKey: 0, in: &transaction)
+        try counters.put(next, forKey: 1, in: &transaction)
+      }
+    }
+  }
+
+  /// Reads both counters until they reach a number; each snapshot must be whole, and none older than the last.
+  func watch() throws {
+    let environment = try Environment(path: directory)
+    let counters = try Database<UInt64, UInt64>(opening: "counters", in: environment)
+    var (last, snapshots) = (UInt64(0), 0)
+    while last < numbers[0] {
+      let (left, right) = try environment.read { transaction in
+        (
+          try counters.value(forKey: 0, in: transaction) ?? 0, try counters.value(forKey: 1, in: transaction) ?? 0
+        )
+      }
+      guard left == right, left >= last else { return say("torn: \(left) \(right) after \(last)") }
+      (last, snapshots) = (left, snapshots + 1)
+    }
+    say("whole")
+  }
+
+  /// Opens with a map of the first number of bytes, and writes values of the second number in all.
+  func enlarge() throws {
+    var options = Environment.Options()
+    options.mapSizeInBytes = numbers[0]
+    options.minimumMapSizeInBytes = numbers[0]
+    let environment = try Environment(path: directory, options: options)
+    try environment.write { transaction in
+      let counters = try Counters(opening: "large", creating: true, in: &transaction)
+      let value = [UInt8](repeating: 7, count: 4000)
+      for key in 0..<UInt64(numbers[1] / value.count) { try counters.put(value, forKey: key, in: &transaction) }
+    }
+    say("\(try environment.information().mapSizeInBytes)")
+  }
+
+  /// Opens, reads and closes again and again.
+  func openAndClose() throws {
+    for _ in 0..<numbers[0] {
+      let environment = try Environment(path: directory)
+      try environment.read { transaction in _ = try environment.freePageCount(in: transaction) }
+      try environment.close()
+    }
+    say("done")
+  }
+}

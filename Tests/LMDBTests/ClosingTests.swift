@@ -1,0 +1,58 @@
+import LMDB
+import Testing
+
+@Suite struct ClosingTests {
+  @Test func everyCallAfterClosingThrowsClosed() throws {
+    let sample = try Sample()
+    let environment = sample.environment
+    try environment.close()
+    try environment.close()
+    let target = try TemporaryDirectory()
+    let calls: [() throws -> Void] = [
+      { _ = try environment.beginRead() }, { _ = try environment.beginWrite() }, { try environment.growMap() },
+      { try environment.sync() }, { try environment.copy(to: target.path) }, { _ = try environment.information() },
+      { _ = try environment.statistics() }, { _ = try environment.readers() }, { try environment.clearStaleReaders() },
+      { _ = try Sample.Numbers(opening: "numbers", in: environment) },
+    ]
+    for call in calls { #expect(try code(call) == .closed) }
+  }
+
+  @Test func liveReaderKeepsTheEnvironmentOpen() throws {
+    let sample = try Sample()
+    try sample.put([1], forKey: 1)
+    try sample.environment.read { (transaction) throws in
+      #expect(try code { try sample.environment.close() } == .busy)
+      #expect(try sample.numbers.value(forKey: 1, in: transaction) == [1])
+    }
+    try sample.environment.close()
+  }
+
+  @Test func liveWriterKeepsTheEnvironmentOpen() throws {
+    let sample = try Sample()
+    try sample.environment.write { (transaction) throws in
+      #expect(try code { try sample.environment.close() } == .busy)
+      try sample.numbers.put([1], forKey: 1, in: &transaction)
+    }
+    #expect(try sample.value(forKey: 1) == [1])
+    try sample.environment.close()
+  }
+
+  @Test func transactionKeepsItsEnvironmentAlive() throws {
+    let directory = try TemporaryDirectory()
+    var numbers: Sample.Numbers?
+    let transaction = try beginAndForget(in: directory, &numbers)
+    #expect(try numbers?.value(forKey: 1, in: transaction) == [1])
+  }
+
+  private func beginAndForget(in directory: TemporaryDirectory, _ database: inout Sample.Numbers?) throws
+    -> ReadTransaction
+  {
+    let environment = try Environment(path: directory.path)
+    database = try environment.write { (transaction) throws in
+      let numbers = try Sample.Numbers(opening: "numbers", creating: true, in: &transaction)
+      try numbers.put([1], forKey: 1, in: &transaction)
+      return numbers
+    }
+    return try environment.beginRead()
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import LMDB
+import SystemPackage
+import Testing
+
+@Suite struct OpeningTests {
+  @Test func secondEnvironmentOnTheSameDirectoryIsRefused() throws {
+    let sample = try Sample()
+    #expect(try code { _ = try Environment(path: sample.directory.path) } == .alreadyOpen)
+    #expect(try sample.count() == 0)
+  }
+
+  @Test func secondEnvironmentThroughASymbolicLinkIsRefused() throws {
+    let sample = try Sample()
+    let links = try TemporaryDirectory()
+    let link = links.path.appending("link")
+    try FileManager.default.createSymbolicLink(
+      atPath: link.string,
+      withDestinationPath: sample.directory.path.string
+    )
+    #expect(try code { _ = try Environment(path: link) } == .alreadyOpen)
+    #expect(try code { _ = try Environment(path: sample.directory.path.appending("./")) } == .alreadyOpen)
+  }
+
+  @Test func closedEnvironmentCanBeOpenedAgain() throws {
+    let sample = try Sample()
+    try sample.put([1], forKey: 1)
+    try sample.environment.close()
+    let again = try Environment(path: sample.directory.path)
+    let numbers = try Sample.Numbers(opening: "numbers", in: again)
+    #expect(try again.read { try numbers.value(forKey: 1, in: $0) } == [1])
+  }
+
+  @Test func lastReferenceClosesTheEnvironment() throws {
+    let directory = try TemporaryDirectory()
+    _ = try Environment(path: directory.path)
+    _ = try Environment(path: directory.path)
+  }
+
+  @Test func failedOpeningLeavesTheDirectoryFreeToOpen() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.path.appending("data.mdb").string
+    try Data(repeating: 0xAB, count: 8192).write(to: URL(fileURLWithPath: file))
+    #expect(try code { _ = try Environment(path: directory.path) } == .invalidFile)
+    try FileManager.default.removeItem(atPath: file)
+    _ = try Environment(path: directory.path)
+  }
+
+  @Test func missingDirectoryAndFileInItsPlaceAreRefused() throws {
+    let directory = try TemporaryDirectory()
+    let missing = directory.path.appending("missing")
+    #expect(try code { _ = try Environment(path: missing) } == .noSuchFile)
+    try Data().write(to: URL(fileURLWithPath: missing.string))
+    #expect(try code { _ = try Environment(path: missing) } == .noSuchFile)
+  }
+
+  @Test func fileOfAnotherVersionIsRefused() throws {
+    let sample = try Sample()
+    let page = try sample.environment.information().pageSizeInBytes
+    try sample.environment.close()
+    let file = try FileDescriptor.open(sample.directory.path.appending("data.mdb"), .writeOnly)
+    // Behind the page's header of 16 bytes: magic, then version, in both meta pages.
+    for meta in 0..<2 { try file.writeAll(toAbsoluteOffset: Int64(meta * page + 20), [99]) }
+    try file.close()
+    #expect(try code { _ = try Environment(path: sample.directory.path) } == .versionMismatch)
+  }
+
+  @Test func directoryWithoutPermissionIsRefused() throws {
+    let directory = try TemporaryDirectory()
+    try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: directory.path.string)
+    #expect(try Helper("unprivileged", directory).lines() == ["permissionDenied"])
+  }
+
+  @Test func senselessOptionsAreRefused() throws {
+    let directory = try TemporaryDirectory()
+    for number in [\Environment.Options.mapSizeInBytes, \.maxReaders] {
+      var options = Environment.Options()
+      options[keyPath: number] = 0
+      #expect(try code { _ = try Environment(path: directory.path, options: options) } == .invalidArgument)
+    }
+  }
+
+  @Test func mapIsHalvedUntilTheSystemAllowsIt() throws {
+    let directory = try TemporaryDirectory()
+    let limit = 40 << 30
+    let lines = try Helper("little-memory", directory, limit).lines()
+    #expect(lines == ["\(1 << 35)"])
+  }
+
+  @Test func filesAreForTheirOwnerOnly() throws {
+    let sample = try Sample()
+    for name in ["data.mdb", "lock.mdb"] {
+      let path = sample.directory.path.appending(name).string
+      let permissions = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+      #expect(permissions == 0o600)
+    }
+  }
+
+  @Test func everyDescriptorIsHiddenFromProgramsStartedHere() throws {
+    let sample = try Sample()
+    let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+    let ours = open.filter { descriptor in
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+      return target?.hasPrefix(sample.directory.path.string) == true
+    }
+    #expect(ours.count == 3)
+    for descriptor in ours { #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0) }
+  }
+
+  @Test func openingHoldsAgainstProcessesThatOpenAndClose() throws {
+    let directory = try TemporaryDirectory()
+    let others = try (0..<2).map { _ in try Helper("open-and-close", directory, 100) }
+    for _ in 0..<100 { try Environment(path: directory.path).close() }
+    for other in others { #expect(other.lines() == ["done"]) }
+  }
+}

@@ -1,0 +1,66 @@
+import LMDB
+import SystemPackage
+
+/// An environment in a directory of its own, with two databases to work on.
+struct Sample {
+  typealias Numbers = Database<UInt64, [UInt8]>
+  typealias Bytes = Database<[UInt8], [UInt8]>
+
+  let directory: TemporaryDirectory
+  let environment: Environment
+  let numbers: Numbers
+  let bytes: Bytes
+
+  init(options: Environment.Options = .init()) throws {
+    directory = try TemporaryDirectory()
+    environment = try Environment(path: directory.path, options: options)
+    (numbers, bytes) = try environment.write { transaction in
+      (
+        try Numbers(opening: "numbers", creating: true, in: &transaction),
+        try Bytes(opening: "bytes", creating: true, in: &transaction)
+      )
+    }
+  }
+
+  /// Options with a small map that does not shrink.
+  static func options(mapSizeInBytes: Int, maximum: Int = 1 << 30, maxReaders: Int = 64) -> Environment.Options {
+    var options = Environment.Options()
+    options.mapSizeInBytes = mapSizeInBytes
+    options.minimumMapSizeInBytes = mapSizeInBytes
+    options.maximumMapSizeInBytes = maximum
+    options.maxReaders = maxReaders
+    return options
+  }
+
+  func put(_ value: [UInt8], forKey key: UInt64) throws {
+    try environment.write { try numbers.put(value, forKey: key, in: &$0) }
+  }
+
+  func value(forKey key: UInt64) throws -> [UInt8]? {
+    try environment.read { try numbers.value(forKey: key, in: $0) }
+  }
+
+  func count() throws -> Int {
+    try environment.read { try numbers.count(in: $0) }
+  }
+}
+
+/// The code of the error a body throws, or `nil` if it throws none.
+func code(_ body: () throws -> Void) throws -> LMDBError.Code? {
+  do {
+    try body()
+    return nil
+  } catch let error as LMDBError {
+    return error.code
+  }
+}
+
+/// The code of the error a commit throws, or `nil`.
+func codeOfCommit(_ transaction: consuming WriteTransaction) -> LMDBError.Code? {
+  do {
+    try transaction.commit()
+    return nil
+  } catch {
+    return error.code
+  }
+}

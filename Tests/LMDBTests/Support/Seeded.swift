@@ -1,0 +1,23 @@
+/// A generator whose numbers follow from its seed (SplitMix64).
+struct Seeded: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  /// A new one, with its seed printed so that a failure can be repeated.
+  static func announced(_ test: String = #function) -> Seeded {
+    let seed = UInt64.random(in: 0 ... .max)
+    print("\(test): seed \(seed)")
+    return Seeded(seed: seed)
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

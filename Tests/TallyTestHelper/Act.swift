@@ -1,0 +1,112 @@
+import Foundation
+import SystemPackage
+import Tally
+
+/// What the helper is asked to do.
+struct Act {
+  let name: String
+  let directory: FilePath
+  let numbers: [Int]
+
+  init(_ arguments: ArraySlice<String>) throws {
+    guard let name = arguments.first, let directory = arguments.dropFirst().first else { throw Misuse() }
+    self.name = name
+    self.directory = FilePath(directory)
+    numbers = arguments.dropFirst(2).compactMap { Int($0) }
+  }
+
+  struct Misuse: Error {}
+
+  func run() throws {
+    switch name {
+    case "open-with-mask": openWithMask()
+    case "open-unprivileged": openUnprivileged()
+    case "create": create()
+    case "insert": try insert()
+    case "add-and-die": try addAndDie()
+    default: throw Misuse()
+    }
+  }
+
+  /// Opens, and makes a store, under the mask given as a number.
+  private func openWithMask() {
+    umask(mode_t(numbers[0]))
+    say(outcome { try TaskStore(at: directory).close() })
+  }
+
+  /// Opens as a user who owns nothing, which the tests' own user may not be.
+  private func openUnprivileged() {
+    if getuid() == 0 {
+      setgid(65_534)
+      setuid(65_534)
+    }
+    say(outcome { try TaskStore(at: directory).close() })
+  }
+
+  /// Opens at a signal, together with others, and adds a task.
+  private func create() {
+    say("ready")
+    _ = readLine()
+    say(
+      outcome {
+        let store = try TaskStore(at: directory)
+        try store.write { _ = try $0.add("one of several", to: .inbox) }
+        try store.close()
+      }
+    )
+  }
+
+  /// Adds many tasks in batches; each batch also writes how many there are into the title of a task of its own.
+  private func insert() throws {
+    let (total, batchCount) = (numbers[0], numbers[1])
+    let store = try TaskStore(at: directory)
+    let marker = try store.write { try $0.add("0", to: .inbox) }
+    say("\(marker.id)")
+    let start = marker.createdAt
+    for first in stride(from: 0, to: total, by: batchCount) {
+      try store.write { transaction in
+        let tasks = (first..<(first + batchCount)).map { number in
+          TaskItem(
+            title: "task \(number)",
+            scheduledDate: transaction.today,
+            sortOrder: Int64(number),
+            createdAt: start.adding(microseconds: Int64(number))
+          )
+        }
+        try transaction.insert(contentsOf: tasks)
+        try transaction.update(marker.id) { $0.title = "\(first + batchCount)" }
+      }
+    }
+    say("done")
+    try store.close()
+  }
+
+  /// Commits one write, tells so, and ends without closing in the middle of the next one.
+  private func addAndDie() throws {
+    let store = try TaskStore(at: directory)
+    try store.write { _ = try $0.add("acknowledged", to: .inbox) }
+    try store.write { transaction in
+      _ = try transaction.add("lost", to: .inbox)
+      say("dying")
+      kill(getpid(), SIGKILL)
+    }
+  }
+
+  /// The code of the error a body throws, or `none`.
+  private func outcome(_ body: () throws -> Void) -> String {
+    do {
+      try body()
+      return "none"
+    } catch let error as TallyError {
+      return "\(error.code)"
+    } catch {
+      return "\(error)"
+    }
+  }
+}
+
+/// Writes a line at once: the reader waits for it.
+func say(_ line: String) {
+  // Without a reader there is nobody to tell of the failure.
+  _ = try? FileDescriptor.standardOutput.writeAll("\(line)\n".utf8)
+}

@@ -1,0 +1,124 @@
+import Foundation
+import LMDB
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// What liblmdb relies on and nothing else checks: a key's bytes sort as the keys do.
+@Suite struct KeyTests {
+  @Test func idKeysSortAsTheirBytes() throws {
+    try checkKeys { IDKey($0.edgyUUID()) }
+  }
+
+  @Test func instantKeysSortAsTheirBytes() throws {
+    try checkKeys { InstantKey(random: &$0) }
+  }
+
+  @Test func orderKeysSortAsTheirBytes() throws {
+    try checkKeys { OrderKey(random: &$0) }
+  }
+
+  @Test func placeKeysSortAsTheirBytes() throws {
+    try checkKeys { generator in
+      PlaceKey(
+        listID: generator.oneIn(3) ? nil : generator.edgyUUID(),
+        rankRawValue: UInt8.random(in: 0...3, using: &generator),
+        order: OrderKey(random: &generator)
+      )
+    }
+  }
+
+  @Test func dayKeysSortAsTheirBytes() throws {
+    try checkKeys { generator in
+      DayKey(
+        isCompleted: generator.oneIn(2),
+        dayNumber: generator.edgyInteger(),
+        rankRawValue: UInt8.random(in: 0...3, using: &generator),
+        order: OrderKey(random: &generator)
+      )
+    }
+  }
+
+  @Test func dueKeysSortAsTheirBytes() throws {
+    try checkKeys { DueKey(isCompleted: $0.oneIn(2), due: InstantKey(random: &$0)) }
+  }
+
+  @Test func completionKeysSortAsTheirBytes() throws {
+    try checkKeys { CompletionKey(isTaskDeleted: $0.oneIn(2), completed: InstantKey(random: &$0)) }
+  }
+
+  @Test func tailKeysSortAsTheirBytes() throws {
+    try checkKeys { TailKey($0.edgyUUID()) }
+  }
+
+  @Test func aKeyOfAnotherWidthIsRefused() {
+    for count in [0, 1, 15, 17, 49, 51, 511] where count != PlaceKey.width {
+      #expect(throws: LMDBError.self) { try decoded([UInt8](repeating: 0, count: count), as: PlaceKey.self) }
+    }
+    #expect(throws: LMDBError.self) { try decoded([], as: TailKey.self) }
+  }
+
+  @Test func anInboxKeyDiffersFromTheOneOfAListWhoseIDIsZero() {
+    let inbox = PlaceKey(listID: nil, rankRawValue: 0, order: .lowest)
+    let list = PlaceKey(listID: .lowest, rankRawValue: 0, order: .lowest)
+    #expect(encoded(inbox) != encoded(list))
+    #expect(inbox < list)
+  }
+
+  /// Compares many pairs, most of which have much in common, so that later fields decide.
+  private func checkKeys<Key: IndexKey>(
+    test: String = #function,
+    _ makeKey: (inout SeededGenerator) -> Key
+  ) throws {
+    var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: test))
+    let keys = (0..<400).map { _ in makeKey(&generator) }
+    for key in keys {
+      let bytes = encoded(key)
+      #expect(bytes.count == Key.width, "all of one width, so none is a prefix of another")
+      #expect(try decoded(bytes, as: Key.self) == key)
+    }
+    for left in keys {
+      for right in keys.shuffled(using: &generator).prefix(40) {
+        let isLess = encoded(left).lexicographicallyPrecedes(encoded(right))
+        #expect(isLess == (left < right), "\(left) and \(right)")
+        #expect((encoded(left) == encoded(right)) == (left == right))
+      }
+    }
+  }
+}
+
+extension SeededGenerator {
+  /// An identifier, often one with few different bits.
+  mutating func edgyUUID() -> UUID {
+    switch Int.random(in: 0..<5, using: &self) {
+    case 0: UUID(high: 0, low: 0)
+    case 1: UUID(high: .max, low: .max)
+    case 2: UUID(high: 0, low: 1 << UInt64.random(in: 0..<64, using: &self))
+    case 3: UUID(high: 1 << UInt64.random(in: 0..<64, using: &self), low: 0)
+    default: uuid()
+    }
+  }
+
+  /// A number, often at an end of the range or near zero.
+  mutating func edgyInteger<Number: FixedWidthInteger>() -> Number {
+    let edges: [Number] = [.min, .min + 1, .max - 1, .max, 0, 1, 0 &- 1, 255, 256]
+    return oneIn(2) ? edges.randomElement(using: &self) ?? 0 : Number.random(in: .min ... .max, using: &self)
+  }
+}
+
+extension InstantKey {
+  fileprivate init(random generator: inout SeededGenerator) {
+    self.init(microseconds: generator.edgyInteger(), id: generator.edgyUUID())
+  }
+}
+
+extension OrderKey {
+  fileprivate init(random generator: inout SeededGenerator) {
+    self.init(
+      sortOrder: generator.edgyInteger(),
+      createdAtMicroseconds: generator.edgyInteger(),
+      id: generator.edgyUUID()
+    )
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import LMDB
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// Paths that hold something else than a whole store of a known format: refused, and left as they were.
+@Suite struct ForeignFileTests {
+  @Test func aFileIsNoStore() throws {
+    try withTemporaryDirectory { directory in
+      let file = directory.appending("notes.txt")
+      try write(Array("keep me".utf8), to: file)
+      #expect(openingCode(file) == .notAStore)
+      #expect(openingCode(file.appending("below")) == .notAStore)
+      #expect(try bytes(of: file) == Array("keep me".utf8))
+    }
+  }
+
+  @Test func aDirectoryWithOtherFilesIsNoStore() throws {
+    try withTemporaryDirectory { directory in
+      try write(Array("keep me".utf8), to: directory.appending("notes.txt"))
+      #expect(openingCode(directory) == .notAStore)
+      #expect(try names(in: directory) == ["notes.txt"])
+    }
+  }
+
+  @Test func aDirectoryInPlaceOfTheFileIsNoStore() throws {
+    try withTemporaryDirectory { directory in
+      let inner = directory.appending("data.mdb")
+      try FileManager.default.createDirectory(atPath: inner.string, withIntermediateDirectories: false)
+      #expect(openingCode(directory) == .notAStore)
+    }
+  }
+
+  @Test func aForeignEnvironmentIsNoStore() throws {
+    try withTemporaryDirectory { directory in
+      try makeEnvironment(in: directory, table: "theirs")
+      let before = try bytes(of: directory.appending("data.mdb"))
+      #expect(openingCode(directory) == .notAStore)
+      #expect(try bytes(of: directory.appending("data.mdb")) == before)
+    }
+  }
+
+  @Test func aForeignEnvironmentWithATableOfTheSameNameIsNoStore() throws {
+    try withTemporaryDirectory { directory in
+      try makeEnvironment(in: directory, table: "meta")
+      let before = try bytes(of: directory.appending("data.mdb"))
+      #expect(openingCode(directory) == .notAStore)
+      #expect(try bytes(of: directory.appending("data.mdb")) == before)
+    }
+  }
+
+  @Test(arguments: [17, 152, 4_096, 8_192, 50_000])
+  func aFileOfOtherBytesIsNoStore(byteCount: Int) throws {
+    try withTemporaryDirectory { directory in
+      let garbage = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) }
+      try write(garbage, to: directory.appending("data.mdb"))
+      #expect(openingCode(directory) == .notAStore)
+      #expect(try bytes(of: directory.appending("data.mdb")) == garbage)
+    }
+  }
+
+  @Test func anEmptyFileIsADamagedStoreAndStaysEmpty() throws {
+    try withTemporaryDirectory { directory in
+      try write([], to: directory.appending("data.mdb"))
+      #expect(openingCode(directory) == .damagedStore)
+      #expect(try bytes(of: directory.appending("data.mdb")).isEmpty)
+    }
+  }
+
+  @Test func aNewerMajorFormatIsRefusedUntouched() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      try reopen(path)
+      try changeHeader(at: path) { $0.majorFormat = StoreHeader.currentMajorFormat + 1 }
+      let before = try bytes(of: path.appending("data.mdb"))
+      #expect(openingCode(path) == .newerFormat)
+      #expect(try bytes(of: path.appending("data.mdb")) == before)
+    }
+  }
+
+  @Test func aNewerMinorFormatOpensAndStaysNewer() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      try reopen(path)
+      try changeHeader(at: path) { $0.minorFormat = 7 }
+      try withStore(at: path) { store in
+        try store.write { _ = try $0.add("second", to: .inbox) }
+        #expect(try store.information().format == "1.7")
+      }
+    }
+  }
+
+  private func openingCode(_ path: FilePath) -> TallyError.Code? {
+    code { try TaskStore(at: path, configuration: .testing()).close() }
+  }
+
+  private func makeEnvironment(in directory: FilePath, table: String) throws {
+    let environment = try Environment(path: directory)
+    try environment.write { transaction in
+      let database = try Database<[UInt8], [UInt8]>(opening: table, creating: true, in: &transaction)
+      try database.put([1, 2, 3], forKey: [9], in: &transaction)
+    }
+    try environment.close()
+  }
+
+  private func changeHeader(at path: FilePath, _ change: (inout StoreHeader) -> Void) throws {
+    let environment = try Environment(path: path)
+    try environment.write { transaction in
+      let meta = try Database<MetaKey, StoreHeader>(opening: "meta", creating: false, in: &transaction)
+      var header = try #require(try meta.value(forKey: .header, in: transaction))
+      change(&header)
+      try meta.put(header, forKey: .header, in: &transaction)
+    }
+    try environment.close()
+  }
+}
