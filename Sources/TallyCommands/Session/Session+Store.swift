@@ -50,7 +50,7 @@ extension Session {
     configuration.now = { now }
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = clock.timeZone
-    if let weekStart = options.weekStart { calendar.firstWeekday = weekStart.calendarWeekday }
+    calendar.firstWeekday = firstWeekday
     configuration.calendar = calendar
     return configuration
   }

@@ -7,6 +7,8 @@ final class Session {
   let options: GlobalOptions
   let clock: LocalClock
   let storePath: FilePath
+  /// The first day of the week as Foundation's calendars count: Sunday is 1.
+  let firstWeekday: Int
   let painter: Painter
   /// The columns of a line, or `nil` where lines may be of any length.
   let width: Int?
@@ -25,6 +27,7 @@ final class Session {
       now: try options.now.map { try Timestamp(iso8601: $0) } ?? .now(),
       timeZone: try options.timeZone.map(Self.timeZone) ?? .current
     )
+    firstWeekday = options.weekStart?.calendarWeekday ?? WeekStart.firstWeekday(environment: invocation.environment)
     let isHuman = options.format == .human
     painter = Painter(isRefused: options.noColor || !isHuman, environment: invocation.environment)
     width = isHuman ? invocation.outputWidth : nil
@@ -54,7 +57,8 @@ extension Session {
     if options.format != .json { tell(message) }
   }
 
-  private func tell(_ message: String) {
+  /// Tells what belongs to a result without being a part of it, in whatever form the result is printed.
+  func tell(_ message: String) {
     guard !options.quiet else { return }
     // A failure to say something beside the result is not worth failing for.
     _ = try? errorOutput.writeAll((message + "\n").utf8)
