@@ -102,6 +102,7 @@ let package = Package(
     .testTarget(
       name: "TallyCommandsTests",
       dependencies: ["TallyCommands", "TallyTestSupport", "TallyMain"],
+      exclude: ["Snapshots"],
       swiftSettings: settings
     ),
     .testTarget(name: "StyleTests", swiftSettings: settings),

@@ -60,7 +60,7 @@ struct RootCommand: ParsableCommand {
         ]
       ),
       CommandGroup(name: "Lists", subcommands: [ListsCommand.self]),
-      CommandGroup(name: "The store", subcommands: [InfoCommand.self]),
+      CommandGroup(name: "The store", subcommands: [ExportCommand.self, ImportCommand.self, InfoCommand.self]),
     ],
     defaultSubcommand: TodayCommand.self
   )

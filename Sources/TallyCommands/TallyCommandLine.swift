@@ -1,10 +1,11 @@
 import ArgumentParser
 import SystemPackage
+import Tally
 
 /// The command line as a library: what the program `tally` does with its arguments.
 public enum TallyCommandLine {
   /// The version `tally --version` prints.
-  public static let version = "0.1.0"
+  public static let version = TaskStore.libraryVersion
 
   /// Runs the program and returns its exit status.
   public static func run(_ invocation: Invocation) -> Int32 {
@@ -20,8 +21,11 @@ public enum TallyCommandLine {
     }
   }
 
-  /// Installs the handlers of signals, which only a whole program may.
-  public static func installSignalHandlers() {
+  /// Prepares the process, which only a whole program may: handlers of signals, and standard streams that are closed.
+  ///
+  /// To be called once, before anything opens a file.
+  public static func prepareProcess() {
+    StandardDescriptors.occupyClosedOnes()
     Signals.install()
   }
 }
@@ -52,7 +56,7 @@ extension TallyCommandLine {
   private static func report(_ failure: CommandFailure, of invocation: Invocation) -> Int32 {
     if failure.status != .success {
       // Where even the error cannot be written, the status is all that is left to tell.
-      _ = try? invocation.errorOutput.writeAll((invocation.wantsJSONErrors ? failure.json : failure.text).utf8)
+      _ = try? invocation.errorOutput.writeAll(invocation.wantsJSONErrors ? failure.json : Array(failure.text.utf8))
     }
     return failure.status.rawValue
   }

@@ -1,7 +1,7 @@
 import Foundation
 import TallyCommands
 
-TallyCommandLine.installSignalHandlers()
+TallyCommandLine.prepareProcess()
 exit(
   TallyCommandLine.run(
     Invocation(

@@ -25,9 +25,9 @@ struct ExitStatusTests {
   @Test func failureForAProgramIsOneObject() throws {
     let failure = CommandFailure.usage("No \"x\"\u{1B}", remedy: "Do y")
     let object = try #require(
-      try JSONSerialization.jsonObject(with: Data(failure.json.utf8)) as? [String: [String: String]]
+      try JSONSerialization.jsonObject(with: Data(failure.json)) as? [String: [String: String]]
     )
     #expect(object == ["error": ["code": "usage", "message": "No \"x\"\u{1B}", "remedy": "Do y"]])
-    #expect(!failure.json.contains("\u{1B}"))
+    #expect(!failure.json.contains(0x1B))
   }
 }

@@ -19,12 +19,15 @@ public enum RandomChange {
       return .setState(id, TaskState.allCases.randomElement(using: &generator) ?? .active)
     case 7..<9: return .schedule(id, day(around: today, using: &generator))
     case 9..<11:
-      return .setDates(id, due: instant(around: now, using: &generator), reminder: instant(around: now, using: &generator))
+      let due = instant(around: now, using: &generator)
+      return .setDates(id, due: due, reminder: instant(around: now, using: &generator))
     case 11..<13: return .moveToList(id, listID(in: model, using: &generator))
     case 13..<15: return .edit(id, title: title(using: &generator), notes: generator.oneIn(2) ? nil : "notes")
     case 15..<17: return .complete(id, at: completion(before: now, using: &generator))
     case 17: return .addList(generator.uuid(), name: generator.oneIn(8) ? " \t" : "list")
-    case 18: return .renameList(listID(in: model, using: &generator) ?? generator.uuid(), name: title(using: &generator))
+    case 18:
+      let listID = listID(in: model, using: &generator) ?? generator.uuid()
+      return .renameList(listID, name: title(using: &generator))
     case 19 where generator.oneIn(3):
       return .deleteList(listID(in: model, using: &generator) ?? generator.uuid())
     default: return .delete(id)

@@ -61,7 +61,7 @@ extension TallyError {
     public static let storeMissing = Code(.storeMissing)
     /// The path holds something that is no Tally store.
     public static let notAStore = Code(.notAStore)
-    /// The store was written by a newer format than this library knows.
+    /// The store or document was written by a newer format than this library knows.
     public static let newerFormat = Code(.newerFormat)
     /// The store's contents contradict themselves.
     public static let damagedStore = Code(.damagedStore)

@@ -8,7 +8,7 @@ struct Neighborhood<Key: PlacedKey> {
 
   /// The sort orders that a new neighbour before or after the anchor must lie between.
   ///
-  /// - Parameter mover: the record to be put there; where it stands now does not count.
+  /// Where the record that is to be put there, `mover`, stands now does not count.
   func gap<T: Transaction & ~Copyable>(
     on side: Side, excluding mover: UUID, in transaction: borrowing T
   ) throws(LMDBError) -> SortOrderGap {

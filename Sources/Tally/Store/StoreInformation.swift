@@ -52,7 +52,8 @@ extension TaskStore {
         directory: directory, format: "\(header.majorFormat).\(header.minorFormat)", storeID: header.storeID,
         sequence: header.sequence, taskCount: try transaction.taskCount, listCount: try transaction.listCount,
         completionCount: try transaction.tables.completions.count(in: transaction.base), sizeInBytes: size,
-        usedMapSizeInBytes: Int64(pages.pageCount) * Int64(pages.pageSizeInBytes), mapSizeInBytes: Int64(pages.mapSizeInBytes),
+        usedMapSizeInBytes: Int64(pages.pageCount) * Int64(pages.pageSizeInBytes),
+        mapSizeInBytes: Int64(pages.mapSizeInBytes),
         readers: readers.map { reader in
           ReaderInformation(
             processID: reader.processID,

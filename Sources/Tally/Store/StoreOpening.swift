@@ -26,13 +26,18 @@ struct StoreOpening {
     do {
       try refuseTruncatedFile(of: environment)
       try refuseOtherFormats(in: environment)
-      let cleared = try environment.clearStaleReaders()
-      if cleared > 0 { configuration.logger.notice("cleared reader slots of dead processes", metadata: ["count": "\(cleared)"]) }
+      try clearStaleReaders(of: environment)
       return (environment, try Tables(openingIn: environment))
     } catch {
       try? environment.close()
       throw error
     }
+  }
+
+  private func clearStaleReaders(of environment: Environment) throws {
+    let count = try environment.clearStaleReaders()
+    guard count > 0 else { return }
+    configuration.logger.notice("cleared reader slots of dead processes", metadata: ["count": "\(count)"])
   }
 
   private var environmentOptions: Environment.Options {

@@ -25,8 +25,11 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The tasks whose identifier ends in the given hexadecimal digits, at most `limit` of them.
   ///
-  /// - Parameter handle: at least four digits in either case; dashes are ignored, so a whole UUID works too.
-  /// - Returns: nothing where the text is no handle.
+  /// - Parameters:
+  ///   - handle: at least four digits in either case; dashes are ignored, so a whole UUID works too.
+  ///   - limit: how many to find at most.
+  /// - Returns: the tasks; none where the text is no handle.
+  /// - Throws: what the storage throws.
   public func taskIDs(withHandle handle: String, limit: Int = 10) throws -> [UUID] {
     let digits = handle.filter { $0 != "-" }.map { $0.isASCII ? $0.hexDigitValue : nil }
     guard (minimumHandleDigitCount...TailKey.digitCount).contains(digits.count), !digits.contains(nil) else {

@@ -8,6 +8,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   - name: not blank; two lists may have the same name.
   ///   - colorHex: six hexadecimal digits.
   ///   - id: of any UUID version; `nil` has a UUIDv7 made.
+  /// - Returns: the list as stored.
   /// - Throws: `blankListName`, `invalidColor` or `duplicateID`.
   @discardableResult
   public mutating func addList(

@@ -22,7 +22,9 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Completes a task, now or at a time in the past.
   ///
-  /// - Parameter completedAt: when it was done; `nil` for now, or, for a task completed already, when it was.
+  /// - Parameters:
+  ///   - id: the task.
+  ///   - completedAt: when it was done; `nil` for now, or, for a task completed already, when it was.
   /// - Throws: `taskNotFound`.
   @discardableResult
   public mutating func complete(_ id: UUID, at completedAt: OffsetTimestamp? = nil) throws -> TaskItem {

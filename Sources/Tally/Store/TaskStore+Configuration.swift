@@ -34,7 +34,9 @@ extension TaskStore {
     public var isReadOnly = false
     /// Whether a remote filesystem is accepted, at the risk of losing the store.
     public var allowsRemoteFilesystem = false
-    /// How much address space, not disk, to reserve; halved where the system refuses. The store grows beyond it.
+    /// How much address space, not disk, to reserve.
+    ///
+    /// Halved where the system refuses it; the store grows beyond it when it has to.
     public var mapSizeInBytes = 1 << 40
     /// Where the store says what an operator should know; never any text of the user's.
     public var logger = Logger(label: "tally.store", factory: { _ in SwiftLogNoOpLogHandler() })

@@ -36,6 +36,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///   - view: the view to look at.
   ///   - position: the `next` of the page before; `nil` for the first page.
   ///   - limit: how many tasks at most; at least one.
+  /// - Returns: the tasks, and where to go on.
   /// - Throws: `listNotFound` for a list that does not exist; `valueOutOfRange` for a limit below one or for the
   ///   position of another view.
   /// - Complexity: what the page shows, however far into the view it lies.

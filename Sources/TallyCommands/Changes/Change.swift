@@ -40,20 +40,14 @@ extension Session {
     }
   }
 
-  private func json(of change: Change) -> String {
-    var json = JSONOutput()
-    json.object { json in
-      json.array("changed") { json in
-        for named in change.changed { json.element { $0.members(of: named) } }
-      }
-      json.array("deleted") { json in
-        for id in change.deleted { json.element(id.text) }
-      }
-      json.array("lists") { json in
-        for list in change.lists { json.element { $0.members(of: list) } }
+  private func json(of change: Change) -> [UInt8] {
+    TerminalSafeJSON.line { json in
+      json.object { json in
+        json.array("changed", of: change.changed) { json, named in json.object { $0.members(of: named) } }
+        json.array("deleted", of: change.deleted) { $0.value($1) }
+        json.array("lists", of: change.lists) { json, list in json.object { $0.members(of: list) } }
       }
     }
-    return json.takeText() + "\n"
   }
 
   private func records(of change: Change) -> String {

@@ -18,7 +18,8 @@ struct AddCommand: SessionCommand {
 
       EXAMPLES
         tally add Buy milk --today
-        tally add 'Send the report' --list Work --due 'friday 17:00' --remind 'friday 15:00'
+        tally add 'Send the report' --list Work --due 'friday 17:00'
+        tally add 'Call Ayşe' --remind 'tomorrow 10:00'
         git log --format=%s | tally add - --list Releases
       """
   )
@@ -61,10 +62,12 @@ struct AddCommand: SessionCommand {
     if text == ["-"] {
       let lines = try session.readLines()
       if lines.isEmpty { return try session.report(Change()) }
-      try session.report(try session.write(creating: true) { try add(lines, template, session, &$0) })
+      try session.report(try session.write(creating: list == nil) { try add(lines, template, session, &$0) })
     } else {
       let title = text.joined(separator: " ")
-      try session.report(try session.write(creating: true) { try add(title, template, session, &$0) })
+      // Before a store is made for it.
+      try TaskItem(title: title, createdAt: session.clock.now).validate()
+      try session.report(try session.write(creating: list == nil) { try add(title, template, session, &$0) })
     }
   }
 }
@@ -74,13 +77,21 @@ extension AddCommand {
   private func template(_ session: Session) throws -> TaskDraft {
     let clock = session.clock
     let day =
-      today ? clock.today : tomorrow ? try clock.today.adding(days: 1) : try on.map { try clock.day($0) }
+      today
+      ? clock.today
+      : tomorrow
+        ? try clock.today.adding(days: 1)
+        : try on.map { text in try CommandFailure.naming("--on") { try clock.day(text) } }
     return TaskDraft(
       title: "",
       notes: notes,
       scheduledDate: day,
-      dueDate: try due.map { try clock.instant($0, bareDay: .lastSecond) },
-      reminderDate: try remind.map { try clock.instant($0, bareDay: .morning) }
+      dueDate: try due.map { text in
+        try CommandFailure.naming("--due") { try clock.instant(text, bareDay: .lastSecond) }
+      },
+      reminderDate: try remind.map { text in
+        try CommandFailure.naming("--remind") { try clock.instant(text, bareDay: .morning) }
+      }
     )
   }
 

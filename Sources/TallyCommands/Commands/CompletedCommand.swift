@@ -39,7 +39,8 @@ struct CompletedCommand: SessionCommand {
       return ViewDescription(
         view: .completed(nil),
         title: "Completed",
-        emptyHint: "Nothing was completed then. Complete a task: tally done HANDLE; with --at for the past",
+        emptyHint: (options.hasNamedDays ? "Nothing was completed in that time." : "Nothing is completed yet.")
+          + " Complete a task: tally done HANDLE; with --at for the past",
         completions: options
       )
     }

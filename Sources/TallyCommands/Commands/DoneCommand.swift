@@ -27,7 +27,7 @@ struct DoneCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    let completedAt = try at.map { try session.clock.offsetInstant($0) }
+    let completedAt = try at.map { text in try CommandFailure.naming("--at") { try session.clock.offsetInstant(text) } }
     let suffix = completedAt.map { ", " + session.clock.relativeName(of: $0.instant) } ?? ""
     try session.changeStates(of: tasks, "Completed", suffix) { try $1.complete($0, at: completedAt) }
   }

@@ -44,8 +44,8 @@ struct EditCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    let dueDate = try due.map { try session.instantOrNone($0, bareDay: .lastSecond) }
-    let reminderDate = try remind.map { try session.instantOrNone($0, bareDay: .morning) }
+    let dueDate = try due.map { try session.instantOrNone($0, of: "--due", bareDay: .lastSecond) }
+    let reminderDate = try remind.map { try session.instantOrNone($0, of: "--remind", bareDay: .morning) }
     let change = try session.write { transaction in
       let before = try transaction.task(named: task)
       let after = try transaction.update(before.id) { task in
@@ -67,7 +67,8 @@ struct EditCommand: SessionCommand {
 
 extension Session {
   /// Reads an option that takes a WHEN or `none`.
-  func instantOrNone(_ text: String, bareDay: TimeOfBareDay) throws -> Timestamp? {
-    text.lowercased() == "none" ? nil : try clock.instant(text, bareDay: bareDay)
+  func instantOrNone(_ text: String, of option: String, bareDay: TimeOfBareDay) throws -> Timestamp? {
+    if text.lowercased() == "none" { return nil }
+    return try CommandFailure.naming(option) { try clock.instant(text, bareDay: bareDay) }
   }
 }

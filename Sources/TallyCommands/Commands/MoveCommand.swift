@@ -51,7 +51,9 @@ struct MoveCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    let day = try to.flatMap { $0.lowercased() == "inbox" ? nil : try session.clock.day($0) }
+    let day = try to.flatMap { text in
+      text.lowercased() == "inbox" ? nil : try CommandFailure.naming("--to") { try session.clock.day(text) }
+    }
     let change = try session.write { transaction in
       let tasks = try transaction.tasks(named: tasks)
       if let anchor = before { return try transaction.moveTasks(tasks, before: anchor) }

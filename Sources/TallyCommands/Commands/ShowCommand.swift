@@ -19,9 +19,7 @@ struct ShowCommand: SessionCommand {
     let named = try session.read { try $0.name(try $0.task(named: task)) }
     switch session.options.format {
     case .json:
-      var json = JSONOutput()
-      json.object { $0.members(of: named) }
-      try session.output.write(json.takeText() + "\n")
+      try session.output.write(TerminalSafeJSON.line { json in json.object { $0.members(of: named) } })
     case .plain:
       try session.output.write(TaskSheet.fields(of: named).map { PlainRecords.line([$0.name, $0.value]) }.joined())
     case .human:

@@ -49,15 +49,26 @@ struct StatsCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
+    let clock = try completions.clock(session.clock)
     var options = try completions.statisticsOptions(session.clock)
     options.unit = by.unit
-    let clock = try completions.clock(session.clock)
+    try Self.checkLength(options, clock.today)
     let report = try session.read { transaction in
       options.listID = try completions.listID(in: transaction)
       return try StatisticsReport(options, clock: clock, in: transaction)
     }
     if let html { try session.writePage(of: report, to: html) }
     if html == nil || session.options.format != .human { try session.show(report) }
+  }
+
+  /// Refuses a series as long as all time, whose answer would take minutes; work is done within a lifetime or two.
+  private static func checkLength(_ options: StatisticsOptions, _ today: CalendarDay) throws {
+    let longest: Int32 = 100_000
+    guard let from = options.from, (options.to ?? today).dayNumber - from.dayNumber > longest else { return }
+    throw CommandFailure.usage(
+      "--from \(from.iso8601) begins a series of more than \(Int(longest).grouped) days",
+      remedy: "Give a later day to --from; without --from and --to, all but the series covers everything"
+    )
   }
 
   /// What one bar of the series stands for.

@@ -1,3 +1,4 @@
+import SystemPackage
 import Tally
 
 /// Why a command failed, ready to be told to a person or a program.
@@ -29,6 +30,9 @@ extension CommandFailure {
     switch error {
     case let failure as CommandFailure:
       self = failure
+    case let error as TallyError where error.cause as? Errno == .brokenPipe:
+      // An export to a pipe whose reader has left.
+      self = StreamError.readerLeft.failure
     case let error as TallyError:
       let place = error.position.map { " (line \($0.line), column \($0.column))" } ?? ""
       self.init(
@@ -51,22 +55,40 @@ extension CommandFailure {
 }
 
 extension CommandFailure {
+  /// Runs a body and puts the name of an option before the message of what it throws.
+  static func naming<R>(_ option: String, _ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch {
+      let failure = CommandFailure(error)
+      throw CommandFailure(
+        failure.status,
+        code: failure.code,
+        "\(option): \(failure.message)",
+        remedy: failure.remedy
+      )
+    }
+  }
+}
+
+extension CommandFailure {
   /// The failure for a person: what is wrong, then what to do.
   var text: String {
     "Error: \(message.withFullStop)\n\(remedy.withFullStop)\n"
   }
 
   /// The failure for a program.
-  var json: String {
-    var json = JSONOutput()
-    json.object { json in
-      json.object("error") { json in
-        json.member("code", code)
-        json.member("message", message)
-        json.member("remedy", remedy)
+  var json: [UInt8] {
+    TerminalSafeJSON.line { json in
+      json.object { json in
+        json.key("error")
+        json.object { json in
+          json.member("code", code)
+          json.member("message", message)
+          json.member("remedy", remedy)
+        }
       }
     }
-    return json.takeText() + "\n"
   }
 }
 

@@ -1,3 +1,4 @@
+import SystemPackage
 import Tally
 
 extension ExitStatus {
@@ -5,8 +6,12 @@ extension ExitStatus {
   ///
   /// An error that carries a position speaks about a document, whatever its code: a blank title is a wrong argument
   /// when typed, and bad data when imported.
+  ///
+  /// A file that stands in a store's place without being one is bad data, too; a path where no store can be at all is
+  /// an output that cannot be created. The cause tells them apart: only the former has been opened.
   init(for error: TallyError) {
-    self = error.position != nil ? .badData : Self.byCode[error.code] ?? .internalFault
+    let isForeignFile = error.code == .notAStore && error.cause.map { !($0 is Errno) } ?? false
+    self = error.position != nil || isForeignFile ? .badData : Self.byCode[error.code] ?? .internalFault
   }
 
   /// Every code of the library; a test compares the keys with the library's source.

@@ -13,6 +13,8 @@ final class Session {
   /// The columns of a line, or `nil` where lines may be of any length.
   let width: Int?
   let output: BufferedOutput
+  /// For the library to write to; what `output` still holds comes after it.
+  let outputDescriptor: FileDescriptor
   let input: FileDescriptor
   let errorOutput: FileDescriptor
 
@@ -20,11 +22,13 @@ final class Session {
   init(options: GlobalOptions, invocation: Invocation, output: BufferedOutput) throws {
     self.options = options
     self.output = output
+    outputDescriptor = invocation.output
     input = invocation.input
     errorOutput = invocation.errorOutput
     storePath = try StorePath.resolve(option: options.store, environment: invocation.environment)
     clock = LocalClock(
-      now: try options.now.map { try Timestamp(iso8601: $0) } ?? .now(),
+      now: try options.now.map { text in try CommandFailure.naming("--now") { try Timestamp(iso8601: text) } }
+        ?? .now(),
       timeZone: try options.timeZone.map(Self.timeZone) ?? .current
     )
     firstWeekday = options.weekStart?.calendarWeekday ?? WeekStart.firstWeekday(environment: invocation.environment)

@@ -33,7 +33,4 @@ struct StatisticsReport {
 
   /// Whether nothing was ever completed, in the list if one was asked for.
   var isEmpty: Bool { statistics.completed.allTime == 0 }
-
-  /// Whether the profiles and cycle times cover some days only.
-  var hasNamedDays: Bool { options.from != nil || options.to != nil }
 }

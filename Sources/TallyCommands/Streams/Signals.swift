@@ -33,9 +33,21 @@ enum Signals {
     // A handler may run between any two instructions: this one only uses atomics and `_exit`.
     signal(SIGINT) { number in Signals.receive(number) }
     signal(SIGTERM) { number in Signals.receive(number) }
-    signal(SIGHUP) { number in Signals.receive(number) }
     // A write to a closed pipe then returns an error, which ends the program quietly.
     signal(SIGPIPE, SIG_IGN)
+    unblock()
+  }
+
+  /// Lets the signals through that a parent may have blocked.
+  ///
+  /// The mask is inherited, and a parent that starts processes from a pool of threads, as Dispatch's, blocks nearly all.
+  private static func unblock() {
+    var signals = sigset_t()
+    // Unsafe as the calls write through the pointer: each to this local only.
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, SIGINT)
+    unsafe sigaddset(&signals, SIGTERM)
+    unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
   }
 
   private static func receive(_ number: Int32) {

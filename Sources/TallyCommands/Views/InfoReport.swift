@@ -16,31 +16,29 @@ struct InfoReport {
     exists = information.directory == path
   }
 
-  var json: String {
-    var json = JSONOutput()
-    json.object { json in
-      json.member("path", path)
-      json.member("exists", exists)
-      json.member("format", information.format)
-      json.member("storeID", exists ? information.storeID.text : nil)
-      json.member("sequence", exists ? Int64(information.sequence) : 0)
-      json.member("tasks", information.taskCount)
-      json.member("lists", information.listCount)
-      json.member("completions", information.completionCount)
-      json.member("sizeInBytes", exists ? information.sizeInBytes : 0)
-      json.member("usedMapSizeInBytes", exists ? information.usedMapSizeInBytes : 0)
-      json.member("mapSizeInBytes", exists ? information.mapSizeInBytes : 0)
-      json.member("maximumReaders", information.maximumReaderCount)
-      json.array("readers") { json in
-        for reader in readers {
-          json.element { json in
+  var json: [UInt8] {
+    TerminalSafeJSON.line { json in
+      json.object { json in
+        json.member("path", path)
+        json.member("exists", exists)
+        json.member("format", information.format)
+        json.member("storeID", exists ? information.storeID : nil)
+        json.member("sequence", exists ? Int64(information.sequence) : 0)
+        json.member("tasks", information.taskCount)
+        json.member("lists", information.listCount)
+        json.member("completions", information.completionCount)
+        json.member("sizeInBytes", exists ? information.sizeInBytes : 0)
+        json.member("usedMapSizeInBytes", exists ? information.usedMapSizeInBytes : 0)
+        json.member("mapSizeInBytes", exists ? information.mapSizeInBytes : 0)
+        json.member("maximumReaders", information.maximumReaderCount)
+        json.array("readers", of: readers) { json, reader in
+          json.object { json in
             json.member("processID", Int(reader.processID))
             json.member("lagInCommits", reader.lagInCommits.map(Int64.init))
           }
         }
       }
     }
-    return json.takeText() + "\n"
   }
 
   var records: String {

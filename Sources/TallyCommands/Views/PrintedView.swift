@@ -30,8 +30,9 @@ struct PrintedView {
   func header(_ counts: ViewCounts) -> String {
     let title = painter.paint(description.title.truncated(toWidth: width), .heading)
     let summary = summary(counts)
-    let fits = description.title.displayWidth + 2 + summary.displayWidth <= width
-    let line = title + (fits ? "  " : "\n") + painter.paint(summary, .detail)
+    let joint = " — "
+    let fits = description.title.displayWidth + joint.displayWidth + summary.displayWidth <= width
+    let line = title + (fits ? joint : "\n") + painter.paint(summary, .detail)
     return "\(line)\n\n"
   }
 

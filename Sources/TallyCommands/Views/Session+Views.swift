@@ -43,31 +43,29 @@ extension Session {
 
   private func printJSON(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
     let counts = try transaction.counts(of: description)
-    var json = JSONOutput()
-    try json.object { json in
-      json.member("view", description.view.name)
-      json.member("asOf", transaction.now.iso8601)
-      json.member("timeZone", transaction.calendar.timeZone.identifier)
-      json.member("completedCount", counts.completed)
-      try json.array("sections") { try printSections(description, transaction, &$0) }
-    }
-    try output.write(json.takeText() + "\n")
-  }
-
-  /// Writes a view's sections; a section's day is known only when its first task comes.
-  private func printSections(
-    _ description: ViewDescription,
-    _ transaction: borrowing StoreReadTransaction,
-    _ json: inout JSONOutput
-  ) throws {
+    var json = JSONWriter(layout: .compact)
+    json.beginObject()
+    json.member("view", description.view.name)
+    json.member("asOf", transaction.now)
+    json.member("timeZone", transaction.calendar.timeZone.identifier)
+    json.member("completedCount", counts.completed)
+    json.key("sections")
+    json.beginArray()
+    // A section's day is known only when its first task comes.
     var sections = JSONSections(hasDays: description.view.hasDaySections)
     try transaction.forEachNamedTask(of: description) { task, day in
       sections.enter(day, &json)
-      json.element { $0.members(of: task) }
-      try output.write(json.takeBytes())
+      json.object { $0.members(of: task) }
+      if json.bytes.count >= Self.flushThresholdInBytes { try output.write(TerminalSafeJSON.bytes(json.takeBytes())) }
     }
     sections.finish(&json)
+    json.endArray()
+    json.endObject()
+    json.lineFeed()
+    try output.write(TerminalSafeJSON.bytes(json.takeBytes()))
   }
+
+  private static var flushThresholdInBytes: Int { 1 << 16 }
 }
 
 /// Opens and closes the sections of a view whose tasks come one by one.
@@ -79,22 +77,24 @@ private struct JSONSections {
     self.hasDays = hasDays
   }
 
-  mutating func enter(_ day: CalendarDay?, _ json: inout JSONOutput) {
+  mutating func enter(_ day: CalendarDay?, _ json: inout JSONWriter) {
     if openDay == .some(day) { return }
     close(&json)
     openDay = .some(day)
     json.beginObject()
-    json.member("day", day?.iso8601)
-    json.beginArray("tasks")
+    json.key("day")
+    json.value(day)
+    json.key("tasks")
+    json.beginArray()
   }
 
   /// Closes the last section; a view without days has one even if it is empty.
-  mutating func finish(_ json: inout JSONOutput) {
+  mutating func finish(_ json: inout JSONWriter) {
     if !hasDays { enter(nil, &json) }
     close(&json)
   }
 
-  private func close(_ json: inout JSONOutput) {
+  private func close(_ json: inout JSONWriter) {
     guard openDay != nil else { return }
     json.endArray()
     json.endObject()

@@ -69,7 +69,8 @@ extension TaskRows {
       notes.append(Note(text: "#" + list.name.escapedForDisplay(), colorHex: list.colorHex))
     }
     if let day = task.scheduledDate, !hidden.contains(.scheduledDay) {
-      notes.append(Note(text: "on " + clock.relativeName(of: day)))
+      let (relative, name) = (clock.relativeName(of: day), clock.name(of: day))
+      notes.append(Note(text: relative == name ? "on \(name)" : relative))
     }
     if let completed = task.completedAt {
       let time = clock.wallTime(at: completed.instant)

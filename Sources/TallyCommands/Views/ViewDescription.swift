@@ -36,14 +36,14 @@ extension ViewDescription {
   static let past = ViewDescription(
     view: .past,
     title: "Past",
-    emptyHint: "Nothing is left from earlier days. Here stand open tasks whose day has gone by; "
+    emptyHint: "Nothing is left from earlier days. This view shows open tasks whose day has gone by; "
       + "bring one forward with: tally move HANDLE --to today"
   )
 
   static let overdue = ViewDescription(
     view: .overdue,
     title: "Overdue",
-    emptyHint: "Nothing is overdue. Here stand open tasks whose due time has gone by; "
+    emptyHint: "Nothing is overdue. This view shows open tasks whose due time has gone by; "
       + "set one: tally edit HANDLE --due 'friday 17:00'"
   )
 

@@ -89,3 +89,27 @@ struct JSONWriterTests {
     writer.endObject()
   }
 }
+
+struct DocumentIDTests {
+  @Test func idsAreReadInEitherCase() {
+    var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "idsAreReadInEitherCase"))
+    for _ in 0..<100 {
+      let id = generator.uuid()
+      #expect(UUID(text: Array(id.uuidString.utf8)) == id)
+      #expect(UUID(text: Array(id.uuidString.lowercased().utf8)) == id)
+    }
+  }
+
+  @Test(arguments: [
+    "", "00000000-0000-0000-0000-00000000000", "00000000-0000-0000-0000-0000000000000",
+    "00000000000000000000000000000000",
+    " 0000000-0000-0000-0000-000000000000", "0x000000-0000-0000-0000-000000000000",
+    "+0000000-0000-0000-0000-000000000000",
+    "-0000000-0000-0000-0000-000000000000", "000000000-000-0000-0000-000000000000",
+    "00000000-0000-0000-0000-00000000000g",
+    "{0000000-0000-0000-0000-00000000000}",
+  ])
+  func nothingElseIsAnID(text: String) {
+    #expect(UUID(text: Array(text.utf8)) == nil)
+  }
+}

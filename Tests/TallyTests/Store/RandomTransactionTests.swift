@@ -104,8 +104,9 @@ private struct RandomHistory {
         let actual = try transaction.view(view)
         try #require(actual.tasks == expected, "\(view.name) after \(step) transactions")
         #expect(actual.completedCount == expected.count(where: \.isCompleted))
-        if view.hasDaySections { #expect(actual.sections.allSatisfy { section in
-          section.tasks.allSatisfy { $0.scheduledDate == section.day } }) }
+        if view.hasDaySections {
+          #expect(actual.sections.allSatisfy { part in part.tasks.allSatisfy { $0.scheduledDate == part.day } })
+        }
         if step.isMultiple(of: 25) { try comparePages(of: view, with: expected, in: transaction) }
       }
       #expect(try transaction.lists() == model.orderedLists)

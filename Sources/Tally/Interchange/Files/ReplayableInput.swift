@@ -55,6 +55,7 @@ final class ReplayableInput {
     do {
       var buffer = [UInt8](repeating: 0, count: 1 << 16)
       while case let count = try read(pipe, into: &buffer), count > 0 {
+        try TallyError.checkCancellation()
         _ = try writing { try copy.writeAll(buffer.prefix(count)) }
       }
       return copy

@@ -58,20 +58,11 @@ extension JSONReader {
     var value: UInt32 = 0
     for _ in 0..<4 {
       guard let byte = try input.peek() else { throw truncation() }
-      guard let digit = Self.hexDigit(byte) else { throw fault("\\u wants four hexadecimal digits", at: position) }
-      value = value << 4 | digit
+      guard let digit = byte.hexDigitValue else { throw fault("\\u wants four hexadecimal digits", at: position) }
+      value = value << 4 | UInt32(digit)
       input.skipByte()
     }
     return value
-  }
-
-  private static func hexDigit(_ byte: UInt8) -> UInt32? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a") + 10)
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A") + 10)
-    default: nil
-    }
   }
 
   private func loneSurrogate(at position: TextPosition) -> TallyError {

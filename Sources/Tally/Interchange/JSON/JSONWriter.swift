@@ -77,9 +77,7 @@ extension JSONWriter {
     beginEntry()
     bytes.append(UInt8(ascii: "\""))
     append(name)
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(UInt8(ascii: ":"))
-    if layout == .pretty { bytes.append(UInt8(ascii: " ")) }
+    append(layout == .pretty ? "\": " : "\":")
     isAfterKey = true
   }
 
@@ -112,7 +110,7 @@ extension JSONWriter {
   private mutating func beginLine() {
     guard layout == .pretty else { return }
     bytes.append(UInt8(ascii: "\n"))
-    for _ in 0..<2 * depth { bytes.append(UInt8(ascii: " ")) }
+    bytes.appendBlanks(2 * depth)
   }
 
   private mutating func append(_ text: StaticString) {
@@ -183,14 +181,22 @@ extension JSONWriter {
 
   /// Escapes what JSON demands and nothing else: quotes, backslashes and control characters.
   private mutating func appendEscaped(_ text: Span<UInt8>) {
-    for index in text.indices {
-      let byte = text[index]
-      if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-        bytes.append(byte)
-      } else {
-        appendEscape(of: byte)
-      }
+    var start = 0
+    for index in text.indices where Self.mustBeEscaped(text[index]) {
+      append(text.extracting(start..<index))
+      appendEscape(of: text[index])
+      start = index + 1
     }
+    append(text.extracting(start..<text.count))
+  }
+
+  private static func mustBeEscaped(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private mutating func append(_ text: Span<UInt8>) {
+    // The pointer is used within the call only; an array has no safe way to append a span.
+    unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
   }
 
   private mutating func appendEscape(of byte: UInt8) {

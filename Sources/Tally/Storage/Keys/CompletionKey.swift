@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The key of `completions`: whether the task has been deleted, then the instant and the identifier. 25 bytes.
+/// The key of `completions`: whether the task has been deleted, then the instant and the identifier; 25 bytes.
 ///
 /// Entries of live tasks come first: the Completed view scans them without stepping over deleted ones.
 struct CompletionKey: IndexKey {

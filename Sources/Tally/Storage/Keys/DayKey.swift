@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The key of `byDay`: open or completed, the scheduled day, the state's rank, then the order inside it. 38 bytes.
+/// The key of `byDay`: open or completed, the scheduled day, the state's rank, then the order inside it; 38 bytes.
 ///
 /// Open tasks come first, so that the Past view never walks over finished history.
 struct DayKey: IndexKey {

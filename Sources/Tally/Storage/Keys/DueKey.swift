@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The key of `byDue`: open or completed, then the due instant and the identifier. 25 bytes.
+/// The key of `byDue`: open or completed, then the due instant and the identifier; 25 bytes.
 struct DueKey: IndexKey {
   static let width = 1 + InstantKey.width
   let isCompleted: Bool

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// An instant, then an identifier: the key of `byCreated` and `byReminder`. 24 bytes.
+/// An instant, then an identifier: the key of `byCreated` and `byReminder`; 24 bytes.
 struct InstantKey: IndexKey {
   static let width = 24
   let microseconds: Int64

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The order inside one state of one place: sort order, then creation, then identifier. 32 bytes.
+/// The order inside one state of one place: sort order, then creation, then identifier; 32 bytes.
 ///
 /// A key of its own for the active tasks and for the lists, and the end of a `PlaceKey` and a `DayKey`.
 struct OrderKey: IndexKey {

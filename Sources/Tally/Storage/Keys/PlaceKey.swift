@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The key of `byPlace`: the inbox or a list, the state's rank, then the order inside it. 50 bytes.
+/// The key of `byPlace`: the inbox or a list, the state's rank, then the order inside it; 50 bytes.
 struct PlaceKey: IndexKey {
   /// What a task is kept in; the raw values are stored: do not change them.
   enum Kind: UInt8 {

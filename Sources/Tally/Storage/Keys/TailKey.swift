@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The key of `byTail`: an identifier's hexadecimal digits, last one first. 16 bytes.
+/// The key of `byTail`: an identifier's hexadecimal digits, last one first; 16 bytes.
 ///
 /// Neighbours in this index share the longest tails, so the shortest unique handle of a task follows from the
 /// entries before and after its own, and the tasks that a handle fits lie side by side.

@@ -19,6 +19,8 @@ struct AddListCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
+    // Before a store is made for it.
+    try TaskList(name: name, colorHex: color.withoutNumberSign, createdAt: session.clock.now).validate()
     let change = try session.write(creating: true) { transaction in
       let twins = try transaction.lists().filter { $0.name.lowercased() == name.lowercased() }
       let list = try transaction.addList(name: name, colorHex: color.withoutNumberSign)

@@ -29,13 +29,13 @@ struct ListsCommand: SessionCommand {
     let lists = try session.read { try $0.lists() }
     switch session.options.format {
     case .json:
-      var json = JSONOutput()
-      json.object { json in
-        json.array("lists") { json in
-          for list in lists { json.element { $0.members(of: list) } }
+      try session.output.write(
+        TerminalSafeJSON.line { json in
+          json.object { json in
+            json.array("lists", of: lists) { json, list in json.object { $0.members(of: list) } }
+          }
         }
-      }
-      try session.output.write(json.takeText() + "\n")
+      )
     case .plain:
       try session.output.write(lists.map(PlainRecords.record).joined())
     case .human:

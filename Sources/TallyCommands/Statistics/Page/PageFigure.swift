@@ -30,6 +30,8 @@ struct PageFigure {
   let legend: [LegendEntry]
   let hasLegend: Bool
   let drawings: [Drawn]
+  /// Stands in the place of a chart of nothing.
+  let nothing: String?
   let table: Table
   /// Whether the chart takes the whole width of a screen.
   var isWide = false
@@ -48,11 +50,15 @@ struct PageFigure {
     self.title = title
     self.note = note
     self.description = description
-    self.legend = legend
-    hasLegend = !legend.isEmpty
     self.isWide = isWide
     self.table = table
-    drawings = [isWide ? Canvas.wide : .half, .narrow].map { Drawn(id: "\(id)-\($0.name)", drawing: draw($0)) }
+    // An empty chart says nothing that its description does not.
+    let isEmpty = !table.rows.contains { $0.cells.contains { $0 != "0" && !$0.isEmpty } }
+    nothing = isEmpty ? "None." : nil
+    self.legend = legend
+    hasLegend = !legend.isEmpty && !isEmpty
+    drawings =
+      isEmpty ? [] : [isWide ? Canvas.wide : .half, .narrow].map { Drawn(id: "\(id)-\($0.name)", drawing: draw($0)) }
   }
 }
 

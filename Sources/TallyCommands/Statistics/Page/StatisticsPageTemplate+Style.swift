@@ -78,7 +78,7 @@ extension StatisticsPageTemplate {
     th, td { padding: 3px 12px 3px 0; text-align: right; border-bottom: 1px solid var(--grid); }
     th:first-child { text-align: left; font-weight: 400; overflow-wrap: anywhere; min-width: 6.5em; }
     thead th { font-weight: 600; color: var(--quiet); }
-    .words p { margin-top: 8px; }
+    .words p, .nothing { margin-top: 8px; }
     code { font-size: .95em; }
     @media print {
       :root { --ground: #fff; --card: #fff; --edge: #999; }

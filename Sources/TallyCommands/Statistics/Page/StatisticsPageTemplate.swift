@@ -55,6 +55,7 @@ enum StatisticsPageTemplate {
     <section class="card{{#isWide}} whole{{/isWide}}" id="{{id}}">
     <h2>{{title}}</h2>
     {{#note}}<p class="quiet">{{.}}</p>{{/note}}
+    {{#nothing}}<p class="nothing">{{.}}</p>{{/nothing}}
     {{#drawings}}{{> drawing}}{{/drawings}}
     {{#hasLegend}}
     <ul class="legend">

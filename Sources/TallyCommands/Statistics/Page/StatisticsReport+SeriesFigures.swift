@@ -92,7 +92,7 @@ extension StatisticsReport {
   }
 
   /// The days that the profiles and cycle times cover.
-  var coveredDays: String { hasNamedDays ? seriesDays : "all time" }
+  var coveredDays: String { options.hasNamedDays ? seriesDays : "all time" }
 
   private var bucketNames: [String] {
     let by = statistics.series.by

@@ -12,14 +12,16 @@ extension StatisticsText {
     let columnWidth = width >= labelWidth + 2 * StatisticsReport.weekCount ? 2 : 1
     let grid = report.year.suffix((width - labelWidth) / columnWidth)
     guard let first = grid.cells.first else { return [] }
+    let range = "since \(first.day.shortName(asOf: report.clock.today))"
     let steps = HeatSteps(grid.cells.map(\.count))
     let rows = grid.weekdays.enumerated().map { row, weekday in
       "  \(WeekdayName.short[weekday - 1]) "
         + painted(grid.weeks.map { $0[row].map { steps.shade(of: $0.count) } }, columnWidth: columnWidth)
     }
-    let range = "since \(first.day.shortName(asOf: report.clock.today))"
     return [title("Completed each day", covering: range)]
-      + [months(of: grid, labelWidth: labelWidth, columnWidth: columnWidth)] + rows + legend(steps)
+      + chart(
+        of: grid.cells.map(\.count),
+        [months(of: grid, labelWidth: labelWidth, columnWidth: columnWidth)] + rows + legend(steps))
   }
 
   private func months(of grid: WeekGrid, labelWidth: Int, columnWidth: Int) -> String {

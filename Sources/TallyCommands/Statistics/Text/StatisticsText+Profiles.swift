@@ -7,15 +7,15 @@ extension StatisticsText {
       (WeekdayName.short[(statistics.weekStart + index - 1) % 7], count)
     }
     return [title("By weekday", covering: report.coveredDays)]
-      + BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) }
+      + chart(of: statistics.byWeekday, BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) })
   }
 
   /// Completions by hour of the day.
   var hours: [String] {
-    var chart = ColumnChart(values: statistics.byHour, labels: [0: "00", 6: "06", 12: "12", 18: "18"])
-    chart.heightInLines = 4
+    var columns = ColumnChart(values: statistics.byHour, labels: [0: "00", 6: "06", 12: "12", 18: "18"])
+    columns.heightInLines = 4
     return [title("By hour of the day", covering: report.coveredDays)]
-      + chart.lines(width: chartWidth) { painter.paint($0, .done) }
+      + chart(of: statistics.byHour, columns.lines(width: chartWidth) { painter.paint($0, .done) })
   }
 
   /// Completions by the list they were made in, most first.

@@ -9,14 +9,16 @@ extension StatisticsText {
   /// Completions over time: lying bars where there are few, upright ones where there are many.
   var series: [String] {
     let series = statistics.series
+    let values = series.buckets.map(\.completed)
     let title = title("Completed by \(series.by.rawValue)", covering: report.seriesDays)
     if series.by != .day, series.buckets.count <= 14 {
       let rows = series.buckets.map { ($0.name(by: series.by, asOf: report.clock.today), $0.completed) }
-      return [title] + BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) }
+      return [title] + chart(of: values, BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) })
     }
-    let buckets = fittingBuckets(highest: series.buckets.map(\.completed).max() ?? 0)
-    let chart = ColumnChart(values: buckets.map(\.completed), labels: report.labels(of: buckets))
-    return [title] + chart.lines(width: chartWidth) { painter.paint($0, .done) } + omission(showing: buckets)
+    let buckets = fittingBuckets(highest: values.max() ?? 0)
+    let columns = ColumnChart(values: buckets.map(\.completed), labels: report.labels(of: buckets))
+    return [title] + chart(of: values, columns.lines(width: chartWidth) { painter.paint($0, .done) })
+      + omission(showing: buckets)
   }
 
   /// Open tasks over time, and how many came and went.

@@ -46,6 +46,11 @@ extension StatisticsText {
     return painter.paint(text.truncated(toWidth: width), .heading) + (fits ? painter.paint(covered, .detail) : "")
   }
 
+  /// A chart, or the word that there is nothing to draw.
+  func chart(of values: some Sequence<Int>, _ lines: @autoclosure () -> [String]) -> [String] {
+    values.contains { $0 != 0 } ? lines() : ["  none"]
+  }
+
   /// Sentences within the line's width.
   func wrapped(_ text: String) -> [String] {
     text.wrapped(toWidth: width)

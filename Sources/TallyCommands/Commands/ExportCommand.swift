@@ -1,0 +1,108 @@
+import ArgumentParser
+import SystemPackage
+import Tally
+
+/// `tally export`.
+struct ExportCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write all tasks to a file.",
+    usage: "tally export [-o <file>|-] [--format <format>] [<options>]",
+    discussion: """
+      The file is replaced as a whole or not at all, and only its owner may read it. Its path is printed; without -o it \
+      is Tally-Tasks-Export- and the day, in the current directory. With '-' the tasks go to standard output. The \
+      format ndjson leaves out lists and the history of deleted tasks.
+
+      With --plain, prints a line with these columns: file, tasks, lists, completions, bytes.
+
+      EXAMPLES
+        tally export
+        tally export -o backup.json
+        tally export -o - --format ndjson | grep -c completed
+      """
+  )
+
+  @Option(
+    name: .customShort("o"),
+    help: ArgumentHelp("The file, or '-' for standard output.", valueName: "file"),
+    completion: .file()
+  )
+  var file: String?
+
+  @Option(help: FormatArgument.help)
+  var format: FormatArgument?
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    let format = FormatArgument.chosen(format, for: file)
+    let store = try session.storeForReading()
+    if file == "-" {
+      let summary = try session.withProgress("Exporting") {
+        try store.export(to: session.outputDescriptor, format: format, progress: $0)
+      }
+      session.say("Exported \(Self.inWords(summary)).")
+    } else {
+      let path = file ?? format.defaultFileName(on: session.clock.today)
+      let summary = try Signals.deferringInterruption {
+        try session.withProgress("Exporting") { try store.export(to: FilePath(path), format: format, progress: $0) }
+      }
+      try report(summary, path, format, session)
+    }
+  }
+}
+
+extension ExportCommand {
+  private func report(
+    _ summary: ExportSummary,
+    _ path: String,
+    _ format: InterchangeFormat,
+    _ session: Session
+  ) throws {
+    switch session.options.format {
+    case .json:
+      try session.output.write(
+        TerminalSafeJSON.line { json in
+          json.object { json in
+            json.member("file", path)
+            json.member("format", format.rawValue)
+            json.member("tasks", summary.taskCount)
+            json.member("lists", summary.listCount)
+            json.member("completions", summary.completionCount)
+            json.member("bytes", summary.byteCount)
+          }
+        }
+      )
+    case .plain:
+      let counts = [summary.taskCount, summary.listCount, summary.completionCount].map { String($0) }
+      try session.output.write(PlainRecords.line([path] + counts + [String(summary.byteCount)]))
+    case .human:
+      try session.output.write(path.escapedForDisplay() + "\n")
+      session.say("Exported \(Self.inWords(summary)).")
+    }
+  }
+
+  private static func inWords(_ summary: ExportSummary) -> String {
+    let lists = summary.listCount == 0 ? "" : " and \(summary.listCount.counted("list"))"
+    return summary.taskCount.counted("task") + lists
+  }
+}
+
+extension Session {
+  /// Runs an export or import that tells its progress and looks for signals meanwhile.
+  func withProgress<R>(_ verb: String, _ body: (@escaping InterchangeProgress.Observer) throws -> R) throws -> R {
+    let line = ProgressLine(verb, session: self)
+    defer { line.end() }
+    return try body { progress in
+      line.update(progress)
+      guard Signals.isInterrupted else { return }
+      throw CommandFailure(
+        .interrupted,
+        code: "cancelled",
+        "\(verb) was interrupted",
+        remedy: "Start it again; nothing was left behind"
+      )
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import ArgumentParser
+import SystemPackage
+import Tally
+
+/// `tally import FILE|-`.
+struct ImportCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Add the tasks of a file, all of them or none.",
+    usage: "tally import <file>|- [--format <format>] [--dry-run] [--lenient] [<options>]",
+    discussion: """
+      Tasks are matched by id: what is new is added, what differs is changed, the rest is left. Nothing is deleted. In \
+      ndjson only text is required; a task without an id is new each time.
+
+      With --plain, prints a line with these columns: added, changed, unchanged, the same of lists, dryRun.
+
+      EXAMPLES
+        tally import backup.json --dry-run
+        curl -s https://example.com/tasks.ndjson | tally import - --format ndjson
+      """
+  )
+
+  @Argument(help: ArgumentHelp("The file, or '-' for standard input.", valueName: "file"), completion: .file())
+  var file: String
+
+  @Option(help: FormatArgument.help)
+  var format: FormatArgument?
+
+  @Flag(help: "Say what would be done, and do nothing.")
+  var dryRun = false
+
+  @Flag(help: "Pass over keys that the format does not know.")
+  var lenient = false
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    let input = file == "-" ? session.input : try Self.open(FilePath(file))
+    defer { if file != "-" { try? input.close() } }
+    // Opened after the input, so that a slip in a file's name makes no store.
+    let store = dryRun ? try session.storeForReading() : try session.storeForWriting(creating: true)
+    let summary = try session.withProgress(dryRun ? "Reading" : "Importing") { progress in
+      try store.importDocument(
+        from: input,
+        format: FormatArgument.chosen(format, for: file),
+        options: ImportOptions(isDryRun: dryRun, isLenient: lenient),
+        progress: progress
+      )
+    }
+    try report(summary, session)
+  }
+}
+
+extension ImportCommand {
+  private static func open(_ file: FilePath) throws -> FileDescriptor {
+    do {
+      return try FileDescriptor.open(file, .readOnly, options: .closeOnExec)
+    } catch {
+      throw CommandFailure(
+        .inputUnreadable,
+        code: "inputUnreadable",
+        "'\(file.string.escapedForDisplay())' cannot be read: \(error)",
+        remedy: "Check the path and its permissions"
+      )
+    }
+  }
+
+  private func report(_ summary: ImportSummary, _ session: Session) throws {
+    switch session.options.format {
+    case .json: try session.output.write(Self.json(of: summary))
+    case .plain:
+      let counts = [summary.tasks, summary.lists].flatMap { [$0.added, $0.changed, $0.unchanged] }
+      try session.output.write(PlainRecords.line(counts.map { String($0) } + [String(summary.isDryRun)]))
+    case .human:
+      if summary.isDryRun {
+        // This is the answer, and not a message about a change.
+        try session.output.write(Self.inWords(summary, "would be ") + "Nothing was changed.\n")
+      } else {
+        session.say(Self.inWords(summary, "") + Self.lastWord(summary))
+      }
+    }
+  }
+
+  private static func lastWord(_ summary: ImportSummary) -> String {
+    let changeCount = [summary.tasks, summary.lists].reduce(0) { $0 + $1.added + $1.changed }
+    return changeCount == 0
+      ? "Nothing was changed." : "No command takes an import back; --dry-run says beforehand what it would do."
+  }
+
+  private static func json(of summary: ImportSummary) -> [UInt8] {
+    TerminalSafeJSON.line { json in
+      json.object { json in
+        json.members(of: summary.tasks)
+        json.key("lists")
+        json.object { $0.members(of: summary.lists) }
+        json.member("dryRun", summary.isDryRun)
+      }
+    }
+  }
+
+  private static func inWords(_ summary: ImportSummary, _ mood: String) -> String {
+    func line(_ noun: String, _ counts: ImportSummary.Counts) -> String {
+      "\(noun): \(counts.added.grouped) \(mood)added, \(counts.changed.grouped) \(mood)changed, "
+        + "\(counts.unchanged.grouped) left as they are\n"
+    }
+    let hasLists = summary.lists.added + summary.lists.changed + summary.lists.unchanged > 0
+    return line("Tasks", summary.tasks) + (hasLists ? line("Lists", summary.lists) : "")
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func members(of counts: ImportSummary.Counts) {
+    member("added", counts.added)
+    member("changed", counts.changed)
+    member("unchanged", counts.unchanged)
+  }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import SystemPackage
+import Tally
+
+/// A format of exports and imports, as an argument.
+enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
+  case json, ndjson
+
+  static let help = ArgumentHelp(
+    "ndjson is one task object a line. Default: what the file's name ends in, else json.",
+    valueName: "format"
+  )
+
+  /// The format asked for, else the one the file's name ends in, else `json`.
+  static func chosen(_ argument: FormatArgument?, for file: String?) -> InterchangeFormat {
+    switch argument {
+    case .json: .json
+    case .ndjson: .ndjson
+    case nil: ["ndjson", "jsonl"].contains(file.flatMap { FilePath($0).extension }?.lowercased()) ? .ndjson : .json
+    }
+  }
+}

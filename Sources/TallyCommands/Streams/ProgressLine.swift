@@ -1,0 +1,46 @@
+import SystemPackage
+import Tally
+
+/// A line on standard error that tells how far an export or import has come.
+///
+/// Shown on a terminal only, and only where the work lasts longer than a second.
+final class ProgressLine {
+  private let verb: String
+  private let errorOutput: FileDescriptor
+  private let isShown: Bool
+  private let start = ContinuousClock.now
+  private var nextUpdate: ContinuousClock.Instant
+  private var isOnScreen = false
+
+  init(_ verb: String, session: Session) {
+    self.verb = verb
+    errorOutput = session.errorOutput
+    isShown = !session.options.quiet && Terminal.isTerminal(session.errorOutput)
+    nextUpdate = start + .seconds(1)
+  }
+
+  /// Tells how far the work has come, a few times a second.
+  func update(_ progress: InterchangeProgress) {
+    guard isShown, ContinuousClock.now >= nextUpdate else { return }
+    nextUpdate = .now + .milliseconds(100)
+    isOnScreen = true
+    let share = Self.share(of: progress).map { " (\(Int($0 * 100))%)" } ?? ""
+    write("\r\(verb) \(progress.taskCount.counted("task"))\(share)\u{1B}[K")
+  }
+
+  /// Takes the line away.
+  func end() {
+    if isOnScreen { write("\r\u{1B}[K") }
+    isOnScreen = false
+  }
+
+  private static func share(of progress: InterchangeProgress) -> Double? {
+    if let total = progress.totalTaskCount { return Double(progress.taskCount) / Double(max(1, total)) }
+    return progress.totalByteCount.map { Double(progress.byteCount) / Double(max(1, $0)) }
+  }
+
+  private func write(_ text: String) {
+    // A failure to tell progress is not worth failing for.
+    _ = try? errorOutput.writeAll(text.utf8)
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import SystemPackage
+import Tally
+import TallyTestSupport
+import Testing
+
+@testable import TallyCommands
+
+/// What programs rely on: names, places of options, exit codes, streams.
+struct ContractTests {
+  @Test func everyCommandOfTheContractExistsAndLaterOnesDoNot() throws {
+    let names = Set(RootCommand.commandNames)
+    for command in RequiredCommands.names { #expect(names.contains(command[0]), "\(command)") }
+    for command in RequiredCommands.later { #expect(!names.contains(command), "\(command)") }
+  }
+
+  @Test func globalOptionsWorkBeforeAndAfterTheCommand() throws {
+    try withProgram { program in
+      let store = program.directory.appending("elsewhere").string
+      _ = try program.runBare(["--store", store, "add", "one", "--today"])
+      for arguments in [
+        ["--store", store, "--plain", "today"], ["today", "--plain", "--store", store],
+        ["--plain", "today", "--store=\(store)"], ["--store", store, "--plain"],
+      ] {
+        #expect(try program.runBare(arguments).output.contains("\tone\t"), "\(arguments)")
+      }
+      for arguments in [
+        ["--store", store, "lists", "add", "A"], ["lists", "--store", store, "add", "B"],
+        ["lists", "add", "C", "--store", store],
+      ] {
+        #expect(try program.runBare(arguments).status == 0, "\(arguments)")
+      }
+      #expect(try program.runBare(["lists", "--plain", "--store", store]).output.split(separator: "\n").count == 3)
+    }
+  }
+
+  @Test func textAfterTheTerminatorIsNoOption() throws {
+    try withProgram { program in
+      let outcome = try program.run(["add", "--quiet", "--", "--json", "is", "a", "title"])
+      #expect(outcome.errors.isEmpty)
+      #expect(try program.run(["all", "--plain"]).output.contains("\t--json is a title\t"))
+    }
+  }
+
+  @Test func storeIsFoundThroughOptionThenVariablesThenHome() throws {
+    let environment = ["TALLY_STORE": "/a", "XDG_DATA_HOME": "/b", "HOME": "/c"]
+    #expect(try StorePath.resolve(option: "/o", environment: environment) == "/o")
+    #expect(try StorePath.resolve(option: nil, environment: environment) == "/a")
+    #expect(try StorePath.resolve(option: nil, environment: ["XDG_DATA_HOME": "/b", "HOME": "/c"]) == "/b/tally")
+    #expect(
+      try StorePath.resolve(option: nil, environment: ["XDG_DATA_HOME": "b", "HOME": "/c"]) == "/c/.local/share/tally"
+    )
+    #expect { try StorePath.resolve(option: nil, environment: [:]) } throws: { CommandFailure($0).status == .usage }
+  }
+
+  @Test(arguments: RequiredCommands.reads)
+  func readOfAStoreThatDoesNotExistMakesNone(arguments: [String]) throws {
+    try withProgram { program in
+      let outcome = try program.run(arguments)
+      #expect(outcome.status == 0)
+      #expect(!outcome.errors.isEmpty)
+      #expect(!FileManager.default.fileExists(atPath: program.store.string))
+    }
+  }
+
+  @Test func changeThatNamesATaskMakesNoStore() throws {
+    try withProgram { program in
+      for arguments in [
+        ["done", "7f3a"], ["lists", "delete", "Work"], ["add", "x", "--list", "Work"], ["add", " "],
+      ] {
+        let outcome = try program.run(arguments)
+        #expect(outcome.status != 0)
+        #expect(!FileManager.default.fileExists(atPath: program.store.string), "\(arguments)")
+      }
+    }
+  }
+
+  @Test func quietSaysNothing() throws {
+    try withProgram { program in
+      let outcome = try program.run(["add", "one", "--quiet"])
+      #expect(outcome.output + outcome.errors == "")
+    }
+  }
+
+  @Test func linesOfStandardInputAreAddedInOneGo() throws {
+    try withProgram { program in
+      let outcome = try program.run(["add", "-", "--today"], input: "one\n\n  \ntwo\r\nthree")
+      #expect(outcome.status == 0)
+      let titles = try program.run(["today", "--plain"]).output.split(separator: "\n")
+        .map { $0.split(separator: "\t", omittingEmptySubsequences: false)[6] }
+      #expect(titles == ["one", "two", "three"])
+    }
+  }
+
+  @Test func jsonOfAChangeNamesWhatChanged() throws {
+    try withProgram { program in
+      let outcome = try program.run(["add", "-", "--json"], input: "one\ntwo\n")
+      let object = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+      #expect(Set(object.keys) == ["changed", "deleted", "lists"])
+      let changed = try #require(object["changed"] as? [[String: Any]])
+      #expect(changed.map { $0["title"] as? String } == ["one", "two"])
+      #expect(outcome.errors.isEmpty)
+    }
+  }
+
+  @Test(arguments: [40, 41, 60, 80, 120, 200])
+  func noLineIsWiderThanTheTerminal(columns: Int) throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      var program = program
+      program.environment["COLUMNS"] = String(columns)
+      for view in [["today"], ["all"], ["upcoming"], ["overdue"], ["completed"], ["lists"], ["show", "7f3a"]] {
+        for line in try program.run(view).output.split(separator: "\n") {
+          #expect(line.displayWidth <= columns, "\(view): \(line)")
+        }
+      }
+    }
+  }
+
+  @Test func colourIsForTerminalsAndForThoseWhoForceIt() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      func isColoured(_ variables: [String: String], _ arguments: [String] = []) throws -> Bool {
+        var program = program
+        program.environment.merge(variables) { $1 }
+        return try program.run(["today"] + arguments).output.contains("\u{1B}[")
+      }
+      #expect(try !isColoured(["TERM": "xterm"]))
+      #expect(try isColoured(["FORCE_COLOR": "1"]))
+      #expect(try isColoured(["FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "dumb"]))
+      #expect(try !isColoured(["FORCE_COLOR": "1"], ["--no-color"]))
+      #expect(try !isColoured(["FORCE_COLOR": "1"], ["--json"]))
+      #expect(try !isColoured(["FORCE_COLOR": "1"], ["--plain"]))
+      #expect(try !isColoured(["FORCE_COLOR": "0"]))
+    }
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func completionScriptKnowsTheCommands(shell: String) throws {
+    try withProgram { program in
+      let outcome = try program.runBare(["--generate-completion-script", shell])
+      #expect(outcome.status == 0)
+      for command in RequiredCommands.names where !outcome.output.contains(command[0]) {
+        Issue.record("\(command) is missing")
+      }
+    }
+  }
+}
