@@ -2,17 +2,15 @@
 struct DailyCounts {
   let days: ClosedRange<Int32>
   private var counts: [Int]
-  /// Whether each day exists: a zone may have skipped one.
-  private var exists: [Bool]
+  /// The days that the zone skipped. They exist all the same where something was recorded on them elsewhere.
+  private let skippedDays: Set<Int32>
 
-  init(_ days: ClosedRange<Int32>, localDays: LocalDays, cumulative: [Int]) {
+  init(_ days: ClosedRange<Int32>, localDays: LocalDays, cumulative: [Int], skippedDays: Set<Int32>) {
     self.days = days
+    self.skippedDays = skippedDays
     counts = Array(repeating: 0, count: days.count)
-    exists = Array(repeating: false, count: days.count)
-    for (index, piece) in localDays.pieces.enumerated() where piece.dayNumber != .min {
-      let position = Int(piece.dayNumber - days.lowerBound)
-      counts[position] += cumulative[index + 1] - cumulative[index]
-      exists[position] = true
+    for (index, piece) in localDays.pieces.enumerated() where piece.dayNumber != LocalDays.noDay {
+      counts[Int(piece.dayNumber - days.lowerBound)] += cumulative[index + 1] - cumulative[index]
     }
   }
 
@@ -24,13 +22,16 @@ struct DailyCounts {
     return counts[first..<(first + range.count)].reduce(0, +)
   }
 
-  /// Whether any of some days exists.
+  /// Whether any of some days within the range exists.
   func contains(anyOf days: ClosedRange<Int32>) -> Bool {
-    days.contains { self.days.contains($0) && exists[Int($0 - self.days.lowerBound)] }
+    days.contains { !skippedDays.contains($0) } || sum(days) > 0
   }
 
   /// Hands each day that exists to a closure, in order.
   func forEach(_ body: (Int32, Int) -> Void) {
-    for (index, count) in counts.enumerated() where exists[index] { body(days.lowerBound + Int32(index), count) }
+    for (index, count) in counts.enumerated() {
+      let day = days.lowerBound + Int32(index)
+      if count > 0 || !skippedDays.contains(day) { body(day, count) }
+    }
   }
 }

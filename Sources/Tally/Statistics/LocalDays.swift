@@ -10,6 +10,9 @@ struct LocalDays {
     let offsetInMicroseconds: Int64
   }
 
+  /// Stands for all days outside the range: time between two pieces that belongs to none of its days.
+  static let noDay = Int32.min
+
   /// The pieces, in the order of time.
   let pieces: [Piece]
   /// Where the last piece ends.
@@ -19,24 +22,30 @@ struct LocalDays {
   ///
   /// - Parameters:
   ///   - days: the day numbers, both included.
-  ///   - offsets: spans that reach at least a day beyond the days on both sides.
+  ///   - offsets: spans that reach at least two days beyond the days on both sides.
   ///   - dayStartInMicroseconds: when a day begins, after local midnight.
   init(_ days: ClosedRange<Int32>, offsets: ZoneOffsets, dayStartInMicroseconds dayStart: Int64) {
     let day = QuarterHour.microsecondsPerDay
     var pieces: [Piece] = []
-    var end = Int64.min
+    var end = Int64.max
     pieces.reserveCapacity(days.count + 2 * offsets.spans.count)
     for span in offsets.spans {
       let shift = span.offsetInMicroseconds - dayStart
       let first = max(floorDivide(span.start + shift, by: day), Int64(days.lowerBound))
       let last = min(floorDivide(span.end - 1 + shift, by: day), Int64(days.upperBound))
-      guard first <= last else { continue }
+      guard first <= last else {
+        // Days that the zone skipped altogether end where the clock jumps over them.
+        if pieces.isEmpty, first > days.upperBound { end = min(end, span.start) }
+        continue
+      }
       for number in first...last {
         let start = max(span.start, number * day - shift)
-        // Between this piece and the last one there may be time outside the range of days.
-        if start != end, end != .min { pieces.append(Piece(start: end, dayNumber: .min, offsetInMicroseconds: 0)) }
+        if start != end, !pieces.isEmpty {
+          pieces.append(Piece(start: end, dayNumber: Self.noDay, offsetInMicroseconds: 0))
+        }
         pieces.append(
-          Piece(start: start, dayNumber: Int32(number), offsetInMicroseconds: span.offsetInMicroseconds))
+          Piece(start: start, dayNumber: Int32(number), offsetInMicroseconds: span.offsetInMicroseconds)
+        )
         end = min(span.end, (number + 1) * day - shift)
       }
     }
@@ -51,18 +60,39 @@ struct LocalDays {
     let offsetInMicroseconds: Int64
   }
 
-  /// The pieces of some days, neighbours with the same offset joined.
-  func intervals(in days: ClosedRange<Int32>) -> [Interval] {
+  /// The pieces that belong to the days, neighbours with the same offset joined.
+  var intervals: [Interval] {
     var intervals: [Interval] = []
-    for (index, piece) in pieces.enumerated() where days.contains(piece.dayNumber) {
-      let end = index + 1 < pieces.count ? pieces[index + 1].start : self.end
-      if let last = intervals.last, last.end == piece.start, last.offsetInMicroseconds == piece.offsetInMicroseconds {
+    for (index, piece) in pieces.enumerated() where piece.dayNumber != Self.noDay {
+      let offset = piece.offsetInMicroseconds
+      if let last = intervals.last, last.end == piece.start, last.offsetInMicroseconds == offset {
         intervals[intervals.count - 1] = Interval(
-          start: last.start, end: end, offsetInMicroseconds: last.offsetInMicroseconds)
+          start: last.start,
+          end: end(ofPiece: index),
+          offsetInMicroseconds: offset
+        )
       } else {
-        intervals.append(Interval(start: piece.start, end: end, offsetInMicroseconds: piece.offsetInMicroseconds))
+        intervals.append(Interval(start: piece.start, end: end(ofPiece: index), offsetInMicroseconds: offset))
       }
     }
     return intervals
+  }
+
+  /// Where a piece ends.
+  func end(ofPiece index: Int) -> Int64 {
+    index + 1 < pieces.count ? pieces[index + 1].start : end
+  }
+
+  /// Where each of some ranges of days, in order, ends for the last time; one that the zone skipped, where the one
+  /// before it does.
+  func ends(of ranges: [ClosedRange<Int32>]) -> [Int64] {
+    var lastEnds: [Int32: Int64] = [:]
+    for (index, piece) in pieces.enumerated() { lastEnds[piece.dayNumber] = end(ofPiece: index) }
+    // Where the very first range was skipped, what follows begins where it would have.
+    var end = pieces.first?.start ?? self.end
+    return ranges.map { range in
+      end = range.reversed().lazy.compactMap { lastEnds[$0] }.first ?? end
+      return end
+    }
   }
 }

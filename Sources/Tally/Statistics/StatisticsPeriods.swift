@@ -19,6 +19,11 @@ struct StatisticsPeriods {
     thisYear = Self.period(Series.Unit.year, containing: today, calendar: calendar)
   }
 
+  /// All these days.
+  var days: ClosedRange<Int32> {
+    min(lastWeek.lowerBound, lastMonth.lowerBound, thisYear.lowerBound)...max(thisWeek.upperBound, thisYear.upperBound)
+  }
+
   /// The first day of a day's week.
   static func weekStart(of dayNumber: Int32, calendar: Calendar) -> Int32 {
     let first = isoWeekday(ofFoundation: calendar.firstWeekday)
@@ -45,8 +50,11 @@ struct StatisticsPeriods {
 
   /// Months and years do not depend on the zone once the day is known: Greenwich's days are all 24 hours long.
   private static func period(
-    _ component: Calendar.Component, containing dayNumber: Int32, calendar: Calendar
+    _ component: Calendar.Component,
+    containing dayNumber: Int32,
+    calendar: Calendar
   ) -> ClosedRange<Int32> {
+    if isGregorian(calendar), let period = gregorianPeriod(component, containing: dayNumber) { return period }
     var calendar = calendar
     calendar.timeZone = .gmt
     let noon = Date(timeIntervalSince1970: (Double(dayNumber) + 0.5) * 86_400)
@@ -54,5 +62,24 @@ struct StatisticsPeriods {
     let first = Int32((interval.start.timeIntervalSince1970 / 86_400).rounded())
     let next = Int32((interval.end.timeIntervalSince1970 / 86_400).rounded())
     return first...max(first, next - 1)
+  }
+
+  private static func isGregorian(_ calendar: Calendar) -> Bool {
+    calendar.identifier == .gregorian || calendar.identifier == .iso8601
+  }
+
+  /// The days of a month or year without Foundation, which takes some ten microseconds, and is Julian before 1582 where
+  /// Tally's days are not.
+  private static func gregorianPeriod(
+    _ component: Calendar.Component,
+    containing dayNumber: Int32
+  ) -> ClosedRange<Int32>? {
+    guard CivilDate.dayNumbers.contains(dayNumber) else { return nil }
+    let date = CivilDate(dayNumber: dayNumber)
+    let isMonth = component == .month
+    let first = CivilDate(year: date.year, month: isMonth ? date.month : 1, day: 1)
+    var next = CivilDate(year: date.year + 1, month: 1, day: 1)
+    if isMonth, date.month < 12 { next = CivilDate(year: date.year, month: date.month + 1, day: 1) }
+    return first.dayNumber...(next.dayNumber - 1)
   }
 }

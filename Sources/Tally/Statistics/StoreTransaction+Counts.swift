@@ -36,12 +36,16 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Hands the counts of each day that has any to a closure, in order.
   func forEachDay(
-    _ series: CounterSeries, _ scope: CounterScope, _ days: ClosedRange<Int32>,
+    _ series: CounterSeries,
+    _ scope: CounterScope,
+    _ days: ClosedRange<Int32>,
     _ body: (Int32, borrowing DayCountsFields) throws -> Void
   ) throws {
     let upper = days.upperBound == .max ? nil : DayCountsKey(series, scope, dayNumber: days.upperBound + 1)
     try tables.counts.forEach(
-      from: DayCountsKey(series, scope, dayNumber: days.lowerBound), upTo: upper, in: base
+      from: DayCountsKey(series, scope, dayNumber: days.lowerBound),
+      upTo: upper,
+      in: base
     ) { key, value in
       let fields = try DayCountsFields(value)
       try body(key.load(orderedInt32At: 1 + CounterScope.width), fields)
@@ -69,7 +73,11 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Hands the instant of each event in an interval to a closure.
   func forEachEvent(
-    _ series: CounterSeries, _ scope: CounterScope, from start: Int64, to end: Int64, _ body: (Int64) -> Void
+    _ series: CounterSeries,
+    _ scope: CounterScope,
+    from start: Int64,
+    to end: Int64,
+    _ body: (Int64) -> Void
   ) throws {
     switch series {
     case .completed: try forEachCompletion(scope, from: start, to: end) { key, _ in body(key.microseconds) }
@@ -82,6 +90,7 @@ extension StoreTransaction where Base: ~Copyable {
       try forEachCreation(scope, from: start, to: end) { created, completed in
         if let completed, completed < created { body(created) }
       }
+    case .openDue: try forEachOpenDue(scope, from: start, to: end, body)
     case .completedAsRecorded:
       // An offset is less than a day.
       let day = QuarterHour.microsecondsPerDay
@@ -94,12 +103,16 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Hands each completion in an interval to a closure, those of deleted tasks included.
   func forEachCompletion(
-    _ scope: CounterScope, from start: Int64, to end: Int64, _ body: (InstantKey, CompletionRecord) throws -> Void
+    _ scope: CounterScope,
+    from start: Int64,
+    to end: Int64,
+    _ body: (InstantKey, CompletionRecord) throws -> Void
   ) throws {
     for isTaskDeleted in [false, true] {
       try tables.completions.forEach(
         from: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: start)),
-        upTo: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: end)), in: base
+        upTo: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: end)),
+        in: base
       ) { key, value in
         let record = try CompletionRecord(decoding: value)
         if scope.contains(listID: record.listID) { try body(try CompletionKey(decoding: key).completed, record) }
@@ -108,9 +121,29 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
+  private func forEachOpenDue(
+    _ scope: CounterScope,
+    from start: Int64,
+    to end: Int64,
+    _ body: (Int64) -> Void
+  ) throws {
+    let (first, last) = (InstantKey.start(at: start), InstantKey.start(at: end))
+    _ = try scan(
+      tables.byDue,
+      from: DueKey(isCompleted: false, due: first),
+      to: DueKey(isCompleted: false, due: last)
+    ) { key in
+      if try scope == .all || scope.contains(listID: indexedTask(key.id).listID) { body(key.due.microseconds) }
+      return true
+    }
+  }
+
   /// Hands the instants of each creation in an interval, and of the completion if there is one, to a closure.
   private func forEachCreation(
-    _ scope: CounterScope, from start: Int64, to end: Int64, _ body: (Int64, Int64?) -> Void
+    _ scope: CounterScope,
+    from start: Int64,
+    to end: Int64,
+    _ body: (Int64, Int64?) -> Void
   ) throws {
     _ = try scan(tables.byCreated, from: .start(at: start), to: .start(at: end)) { key in
       let task = try indexedTask(key.id)
@@ -162,7 +195,9 @@ private struct CumulativeCounter {
 
   /// Notes the sum at the instants within a day, then adds the day.
   mutating func add(
-    _ fields: borrowing DayCountsFields, ofDay dayNumber: Int32, countEvents: (Int64, Int64) throws -> Int
+    _ fields: borrowing DayCountsFields,
+    ofDay dayNumber: Int32,
+    countEvents: (Int64, Int64) throws -> Int
   ) throws {
     let start = Int64(dayNumber) * QuarterHour.microsecondsPerDay
     while counts.count < instants.count, instants[counts.count] < start + QuarterHour.microsecondsPerDay {

@@ -4,21 +4,19 @@ import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// Completions by hour of the local day.
   func byHour(_ frame: StatisticsFrame) throws -> [Int] {
-    guard let days = try frame.namedDays ?? historyDays(frame) else { return Array(repeating: 0, count: 24) }
+    guard let days = frame.namedDays ?? frame.historyDays else { return Array(repeating: 0, count: 24) }
     var quarters = Array(repeating: 0, count: QuarterHour.countPerDay)
-    for interval in frame.completionDays(days).intervals(in: days) {
+    for interval in frame.completionDays(days).intervals {
       try addQuarters(frame, interval, to: &quarters)
     }
     return (0..<24).map { hour in quarters[(4 * hour)..<(4 * hour + 4)].reduce(0, +) }
   }
 
-  private func historyDays(_ frame: StatisticsFrame) throws -> ClosedRange<Int32>? {
-    try dayRange(frame.series, frame.scope).map { ($0.lowerBound - 1)...($0.upperBound + 1) }
-  }
-
   /// Adds the completions of a span with one offset to the quarters of the local day.
   private func addQuarters(
-    _ frame: StatisticsFrame, _ interval: LocalDays.Interval, to counts: inout [Int]
+    _ frame: StatisticsFrame,
+    _ interval: LocalDays.Interval,
+    to counts: inout [Int]
   ) throws {
     let first = QuarterHour.number(atOrAfter: interval.start)
     let last = QuarterHour.number(containing: interval.end)
@@ -36,14 +34,17 @@ extension StoreTransaction where Base: ~Copyable {
       // The quarters of one UTC day fall on at most two local days; each turn moves a part of them by whole days.
       for turn in [-1, 0, 1] {
         let turned = shift + turn * QuarterHour.countPerDay
-        let part = max(lower, -turned)..<max(lower, -turned, min(upper, QuarterHour.countPerDay - turned))
-        fields.add(quarters: part, to: &counts, shiftedBy: turned)
+        let (first, end) = (max(lower, -turned), min(upper, QuarterHour.countPerDay - turned))
+        if first < end { fields.add(quarters: first..<end, to: &counts, shiftedBy: turned) }
       }
     }
   }
 
   private func addEvents(
-    _ frame: StatisticsFrame, from start: Int64, to end: Int64, _ interval: LocalDays.Interval,
+    _ frame: StatisticsFrame,
+    from start: Int64,
+    to end: Int64,
+    _ interval: LocalDays.Interval,
     to counts: inout [Int]
   ) throws {
     guard start < end else { return }
@@ -59,7 +60,9 @@ extension StoreTransaction where Base: ~Copyable {
   func byList(_ frame: StatisticsFrame) throws -> [ListCount] {
     var scopes: [CounterScope] = []
     try tables.totals.forEach(
-      from: TotalKey(.completed, .noList), upTo: TotalKey(.created, .all), in: base
+      from: TotalKey(.completed, .noList),
+      upTo: TotalKey(.created, .all),
+      in: base
     ) { key, _ in
       scopes.append(try TotalKey(decoding: key).scope)
       return true
@@ -82,7 +85,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   private func countInNamedDays(_ frame: StatisticsFrame, _ scope: CounterScope) throws -> Int {
     guard let days = frame.namedDays else { return try total(.completed, scope) }
-    return try frame.completionDays(days).intervals(in: days).reduce(0) { sum, interval in
+    return try frame.completionDays(days).intervals.reduce(0) { sum, interval in
       sum + (try count(frame.series, scope, from: interval.start, to: interval.end))
     }
   }
@@ -91,7 +94,7 @@ extension StoreTransaction where Base: ~Copyable {
   func cycleTime(_ frame: StatisticsFrame) throws -> CycleTime {
     var buckets: [UInt16: Int] = [:]
     if let days = frame.namedDays {
-      for interval in frame.completionDays(days).intervals(in: days) {
+      for interval in frame.completionDays(days).intervals {
         try forEachCompletion(frame, in: interval) { key, record in
           let duration = floorDivide(key.microseconds - record.createdAtMicroseconds, by: 1_000_000)
           buckets[CycleTimeBucket.number(ofSeconds: duration), default: 0] += 1
@@ -110,7 +113,9 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   private func forEachCompletion(
-    _ frame: StatisticsFrame, in interval: LocalDays.Interval, _ body: (InstantKey, CompletionRecord) -> Void
+    _ frame: StatisticsFrame,
+    in interval: LocalDays.Interval,
+    _ body: (InstantKey, CompletionRecord) -> Void
   ) throws {
     guard frame.series == .completedAsRecorded else {
       return try forEachCompletion(frame.scope, from: interval.start, to: interval.end, body)
@@ -138,7 +143,9 @@ extension CycleTime {
     }
     let middle = [value(at: (count + 1) / 2), value(at: count / 2 + 1)].compactMap { $0 }
     self.init(
-      count: count, medianInSeconds: count == 0 ? nil : middle.reduce(0, +) / Int64(middle.count),
-      percentile90InSeconds: count == 0 ? nil : value(at: (9 * count + 9) / 10))
+      count: count,
+      medianInSeconds: count == 0 ? nil : middle.reduce(0, +) / Int64(middle.count),
+      percentile90InSeconds: count == 0 ? nil : value(at: (9 * count + 9) / 10)
+    )
   }
 }

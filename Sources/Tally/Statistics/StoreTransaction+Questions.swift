@@ -12,8 +12,11 @@ extension StoreTransaction where Base: ~Copyable {
     let scope = listID.map { CounterScope.list($0) } ?? .all
     guard let interval else { return try total(.completed, scope) }
     return try count(
-      .completed, scope, from: interval.lowerBound.microsecondsSince1970,
-      to: interval.upperBound.microsecondsSince1970)
+      .completed,
+      scope,
+      from: interval.lowerBound.microsecondsSince1970,
+      to: interval.upperBound.microsecondsSince1970
+    )
   }
 
   /// How many tasks were completed on one local day.
@@ -41,7 +44,7 @@ extension StoreTransaction where Base: ~Copyable {
   public func heatMap(_ options: StatisticsOptions) throws -> [DayCount] {
     let frame = try statisticsFrame(options)
     let days = frame.seriesDays
-    let daily = try DailyCounts(days, of: frame.series, frame.completionDays(days), frame.scope, in: self)
+    let daily = try dailyCounts(frame.series, days, frame)
     var counts: [DayCount] = []
     daily.forEach { day, count in
       counts.append(DayCount(day: CalendarDay(clamping: Int64(day)), completed: count))
@@ -53,7 +56,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Throws: as `statistics(_:)`.
   public func streak(_ options: StatisticsOptions = StatisticsOptions()) throws -> Streak {
-    let frame = try statisticsFrame(options)
+    let frame = try statisticsFrame(options, needsHistory: true)
     return Streak(try dailyCompletions(frame), today: frame.periods.today)
   }
 
@@ -82,12 +85,17 @@ extension TaskStore {
   ///   - options: what is asked for.
   /// - Throws: as `StoreTransaction.statistics(_:)`.
   public func statistics(
-    asOf instant: Timestamp? = nil, calendar: Calendar? = nil, _ options: StatisticsOptions = StatisticsOptions()
+    asOf instant: Timestamp? = nil,
+    calendar: Calendar? = nil,
+    _ options: StatisticsOptions = StatisticsOptions()
   ) throws -> Statistics {
     try TallyError.translating {
       let transaction = StoreReadTransaction(
-        try environment.beginRead(), tables: tables, now: instant ?? configuration.now(),
-        calendar: calendar ?? configuration.calendar)
+        try environment.beginRead(),
+        tables: tables,
+        now: instant ?? configuration.now(),
+        calendar: calendar ?? configuration.calendar
+      )
       return try transaction.statistics(options)
     }
   }

@@ -6,23 +6,24 @@ extension StoreTransaction where Base: ~Copyable {
   func series(_ frame: StatisticsFrame) throws -> Series {
     let days = frame.seriesDays
     let buckets = seriesBuckets(days, frame)
-    let completed = try DailyCounts(days, of: frame.series, frame.completionDays(days), frame.scope, in: self)
-    let zoneDays = frame.zoneDays(days)
-    let created = try DailyCounts(days, of: .created, zoneDays, frame.scope, in: self)
-    let changes = try openChanges.map { series, sign in
-      (counts: try DailyCounts(days, of: series, zoneDays, frame.scope, in: self), sign: sign)
-    }
-    var open = try openCount(at: zoneDays.pieces.first?.start ?? zoneDays.end, frame.scope)
+    let completed = try dailyCounts(frame.series, days, frame)
+    let created = try dailyCounts(.created, days, frame)
+    let open = try openCounts(at: frame.zoneDays(days).ends(of: buckets), frame.scope)
     return Series(
-      by: frame.options.unit, from: CalendarDay(clamping: Int64(days.lowerBound)),
+      by: frame.options.unit,
+      from: CalendarDay(clamping: Int64(days.lowerBound)),
       to: CalendarDay(clamping: Int64(days.upperBound)),
-      buckets: buckets.compactMap { bucket in
-        open += changes.reduce(0) { $0 + $1.sign * $1.counts.sum(bucket) }
-        guard created.contains(anyOf: bucket) else { return nil }
+      buckets: buckets.indices.compactMap { index in
+        let bucket = buckets[index]
+        guard completed.contains(anyOf: bucket) else { return nil }
         return Series.Bucket(
-          start: CalendarDay(clamping: Int64(bucket.lowerBound)), completed: completed.sum(bucket),
-          created: created.sum(bucket), open: open)
-      })
+          start: CalendarDay(clamping: Int64(bucket.lowerBound)),
+          completed: completed.sum(bucket),
+          created: created.sum(bucket),
+          open: open[index]
+        )
+      }
+    )
   }
 
   /// The days of each bucket, cut at the series' ends.
@@ -37,37 +38,47 @@ extension StoreTransaction where Base: ~Copyable {
     return buckets
   }
 
-  /// What opens a task and what closes it; a task that was completed before it was created is left out.
-  private var openChanges: [(series: CounterSeries, sign: Int)] {
-    [(.created, 1), (.completed, -1), (.completedBeforeCreation, 1), (.createdAfterCompletion, -1)]
-  }
-
-  /// The number of open tasks just before an instant: what had been created less what had been completed.
-  func openCount(at instant: Int64, _ scope: CounterScope) throws -> Int {
-    try openChanges.reduce(0) { $0 + $1.sign * (try countBefore(instant, $1.series, scope)) }
-  }
-
-  private func countBefore(_ instant: Int64, _ series: CounterSeries, _ scope: CounterScope) throws -> Int {
-    guard let days = try dayRange(series, scope) else { return 0 }
-    let end = (Int64(days.upperBound) + 1) * QuarterHour.microsecondsPerDay
-    // From the nearer end of history: mostly the question is about the last few days.
-    return try total(series, scope) - count(series, scope, from: instant, to: max(instant, end))
+  /// The number of open tasks just before each of some ascending instants: those created and not completed by then.
+  private func openCounts(at instants: [Int64], _ scope: CounterScope) throws -> [Int] {
+    // What opens a task and what closes it; a task that was completed before it was created is left out.
+    let changes: [(series: CounterSeries, sign: Int)] = [
+      (.created, 1), (.completed, -1), (.completedBeforeCreation, 1), (.createdAfterCompletion, -1),
+    ]
+    var open = Array(repeating: 0, count: instants.count)
+    for change in changes {
+      // Counted from the end of time backwards: mostly the question is about the last few days.
+      let total = try total(change.series, scope)
+      let counts = try cumulativeCounts(change.series, scope, at: instants + [QuarterHour.endOfTime])
+      for index in open.indices { open[index] += change.sign * (total - counts[instants.count] + counts[index]) }
+    }
+    return open
   }
 
   /// What is still to be done.
   func openCounts(_ frame: StatisticsFrame) throws -> OpenCounts {
-    var scheduled = 0
-    var completedOfToday = 0
-    _ = try scan(.today, after: nil) { id, _ in
-      let task = try indexedTask(id)
-      guard frame.options.listID == nil || task.listID == frame.options.listID else { return true }
-      scheduled += 1
-      if task.isCompleted { completedOfToday += 1 }
+    let today = frame.periods.today
+    let openToday = try scheduledCount(on: today, isCompleted: false, frame)
+    let completedToday = try scheduledCount(on: today, isCompleted: true, frame)
+    return OpenCounts(
+      total: try openTotal(frame),
+      active: try activeCount(frame),
+      overdue: try overdueCount(frame),
+      scheduledToday: openToday + completedToday,
+      completedOfToday: completedToday
+    )
+  }
+
+  private func scheduledCount(on day: Int32, isCompleted: Bool, _ frame: StatisticsFrame) throws -> Int {
+    var count = 0
+    _ = try scan(
+      tables.byDay,
+      from: .start(of: day, isCompleted: isCompleted),
+      to: .end(of: day, isCompleted: isCompleted)
+    ) { key in
+      if try frame.scope == .all || frame.scope.contains(listID: indexedTask(key.id).listID) { count += 1 }
       return true
     }
-    return OpenCounts(
-      total: try openTotal(frame), active: try activeCount(frame), overdue: try overdueCount(frame),
-      scheduledToday: scheduled, completedOfToday: completedOfToday)
+    return count
   }
 
   private func openTotal(_ frame: StatisticsFrame) throws -> Int {
@@ -78,7 +89,8 @@ extension StoreTransaction where Base: ~Copyable {
     guard let listID = frame.options.listID else { return try tables.byActive.count(in: base) }
     var count = 0
     _ = try scan(
-      tables.byPlace, from: PlaceKey(listID: listID, rankRawValue: StateRank.active.rawValue, order: .lowest),
+      tables.byPlace,
+      from: PlaceKey(listID: listID, rankRawValue: StateRank.active.rawValue, order: .lowest),
       to: PlaceKey(listID: listID, rankRawValue: StateRank.active.rawValue + 1, order: .lowest)
     ) { _ in
       count += 1
@@ -88,24 +100,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   private func overdueCount(_ frame: StatisticsFrame) throws -> Int {
-    var count = 0
-    _ = try scan(.overdue, after: nil) { id, _ in
-      if let listID = frame.options.listID, try indexedTask(id).listID != listID { return true }
-      count += 1
-      return true
-    }
-    return count
-  }
-}
-
-extension DailyCounts {
-  /// Counts a series by local day.
-  init<Base: Transaction & ~Copyable>(
-    _ days: ClosedRange<Int32>, of series: CounterSeries, _ localDays: LocalDays, _ scope: CounterScope,
-    in transaction: borrowing StoreTransaction<Base>
-  ) throws {
-    let cumulative = try transaction.cumulativeCounts(
-      series, scope, at: localDays.pieces.map(\.start) + [localDays.end])
-    self.init(days, localDays: localDays, cumulative: cumulative)
+    try total(.openDue, frame.scope)
+      - count(.openDue, frame.scope, from: frame.now.microsecondsSince1970, to: QuarterHour.endOfTime)
   }
 }

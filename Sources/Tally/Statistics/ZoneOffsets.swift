@@ -40,6 +40,18 @@ struct ZoneOffsets {
     spans = [Span(start: start, end: end, offsetInMicroseconds: 0)]
   }
 
+  /// The days that the clock jumps over, as where a zone changes sides of the date line.
+  func skippedDays(dayStartInMicroseconds dayStart: Int64) -> Set<Int32> {
+    let day = QuarterHour.microsecondsPerDay
+    var skipped: Set<Int32> = []
+    for (before, after) in zip(spans, spans.dropFirst()) {
+      let last = floorDivide(before.end - 1 + before.offsetInMicroseconds - dayStart, by: day)
+      let next = floorDivide(after.start + after.offsetInMicroseconds - dayStart, by: day)
+      for number in last..<max(last, next - 1) { skipped.insert(Int32(clamping: number + 1)) }
+    }
+    return skipped
+  }
+
   private static func date(_ microseconds: Int64) -> Date {
     Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
   }

@@ -46,7 +46,7 @@ struct CompletionLedger {
   /// Whether two states of a task have the same entry and count the same.
   private static func countsTheSame(_ old: TaskItem, _ new: TaskItem) -> Bool {
     old.completedAt == new.completedAt && old.createdAt == new.createdAt
-      && (new.isCompleted || old.listID == new.listID)
+      && (new.isCompleted || old.listID == new.listID && old.dueDate == new.dueDate)
   }
 
   /// Adds the entry of a completed task, or counts an open one.
@@ -99,14 +99,11 @@ struct CompletionLedger {
       forKey: DeletedCreationKey(entry.key.completed, entry.record), in: &transaction)
   }
 
-  /// The order in which many changes touch the table's pages one after the other.
-  static func areInTableOrder(_ left: TaskChange, _ right: TaskChange) -> Bool {
-    func key(_ change: TaskChange) -> InstantKey {
-      let task = change.new?.item ?? change.old?.item
-      return InstantKey(
-        microseconds: task?.completedAt?.instant.microsecondsSince1970 ?? .min, id: task?.id ?? .lowest)
-    }
-    return key(left) < key(right)
+  /// Where a change's entry stands in the table: many changes are quicker in this order.
+  static func position(of change: TaskChange) -> InstantKey {
+    let task = change.new?.item ?? change.old?.item
+    return InstantKey(
+      microseconds: task?.completedAt?.instant.microsecondsSince1970 ?? .min, id: task?.id ?? .lowest)
   }
 }
 

@@ -6,7 +6,7 @@ struct CounterRebuild {
 
   /// Every counter, computed anew.
   ///
-  /// - Complexity: every task and completion is read; memory follows the days of history.
+  /// - Complexity: every task and completion is read; an event takes four bytes of memory.
   func deltas<T: Transaction & ~Copyable>(in transaction: borrowing T) throws -> CounterDeltas {
     var deltas = CounterDeltas()
     try tables.tasks.forEach(in: transaction) { key, value in

@@ -55,8 +55,10 @@ struct RecordWriter {
     try tables.byTail.replaceAll(entries.lazy.map { ($0.old?.tail, $0.new?.tail) }, in: &transaction)
     let ledger = CompletionLedger(tables: tables)
     var deltas = CounterDeltas()
-    for change in changes.sorted(by: CompletionLedger.areInTableOrder) {
-      try ledger.apply(change, counting: &deltas, in: &transaction)
+    // Keys are sorted, not changes: those are large to move and hold references to count.
+    let order = changes.indices.map { (key: CompletionLedger.position(of: changes[$0]), index: $0) }
+    for (_, index) in order.sorted(by: { $0.key < $1.key }) {
+      try ledger.apply(changes[index], counting: &deltas, in: &transaction)
     }
     try deltas.apply(to: tables, in: &transaction)
   }
@@ -73,14 +75,16 @@ struct RecordWriter {
   }
 
   private func writeRecords(of changes: [TaskChange], in transaction: inout WriteTransaction) throws(LMDBError) {
-    let written = changes.compactMap(\.new).sorted { $0.item.id.precedes($1.item.id) }
+    let written = changes.indices.compactMap { index in
+      changes[index].new.map { (key: IDKey($0.item.id), index: index) }
+    }
     for change in changes where change.new == nil {
       guard let old = change.old else { continue }
       _ = try tables.tasks.remove(forKey: IDKey(old.item.id), in: &transaction)
     }
     let end = try tables.tasks.lastKey(in: transaction)
-    for record in written {
-      let key = IDKey(record.item.id)
+    for (key, index) in written.sorted(by: { $0.key < $1.key }) {
+      guard let record = changes[index].new else { continue }
       if end.map({ $0 < key }) ?? true {
         try tables.tasks.append(record, forKey: key, in: &transaction)
       } else {

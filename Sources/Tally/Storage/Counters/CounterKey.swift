@@ -14,6 +14,8 @@ enum CounterSeries: UInt8, CaseIterable {
   case completedBeforeCreation = 4
   /// … and its creation, at the instant of creation.
   case createdAfterCompletion = 5
+  /// Due dates of open tasks, at their instant: those before now are overdue.
+  case openDue = 6
 }
 
 /// Whose events are counted.

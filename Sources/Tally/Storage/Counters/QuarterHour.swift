@@ -4,6 +4,8 @@ enum QuarterHour {
   static let countPerHour = 4
   static let microseconds: Int64 = 900_000_000
   static let microsecondsPerDay: Int64 = 86_400_000_000
+  /// After everything that is counted, local times included: the first instant of 10000-01-03.
+  static let endOfTime: Int64 = 253_402_473_600_000_000
 
   /// The number of the quarter that an instant lies in, counted from 1970.
   static func number(containing microseconds: Int64) -> Int64 {
