@@ -23,7 +23,7 @@ run() {
   eval "$1"
 }
 
-title 'Build the command line (under a minute the first time)'
+title 'Build the command line (about a minute the first time)'
 run 'swift build --product tally'
 PATH=$(swift build --show-bin-path):$PATH
 

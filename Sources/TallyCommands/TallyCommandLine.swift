@@ -42,7 +42,10 @@ extension TallyCommandLine {
     do {
       var command = try RootCommand.parseAsRoot(invocation.arguments)
       if let command = command as? any SessionCommand { return command }
+      if let failure = CommandFailure.unknownCommand(in: invocation.arguments) { throw failure }
       try command.run()
+    } catch let failure as CommandFailure {
+      throw failure
     } catch {
       // What the parser has to print reaches us as an error, too.
       guard RootCommand.exitCode(for: error) == .success else {

@@ -66,6 +66,8 @@ import Testing
       return database
     }
     transaction.abort()
+    let next = try sample.environment.write { try Sample.Numbers(opening: "next", creating: true, in: &$0) }
+    #expect(next.handle.index == lost.handle.index)
     #expect(try code { try sample.environment.read { _ = try lost.count(in: $0) } } == .badDatabase)
   }
 

@@ -54,6 +54,14 @@ import Testing
     #expect(try code { _ = try Environment(path: missing) } == .noSuchFile)
   }
 
+  @Test func readingOnlyCreatesNothing() throws {
+    let directory = try TemporaryDirectory()
+    var options = Environment.Options()
+    options.isReadOnly = true
+    #expect(try code { _ = try Environment(path: directory.path, options: options) } == .noSuchFile)
+    #expect(!FileManager.default.fileExists(atPath: directory.path.appending("data.mdb").string))
+  }
+
   @Test func fileOfAnotherVersionIsRefused() throws {
     let sample = try Sample()
     let page = try sample.environment.information().pageSizeInBytes

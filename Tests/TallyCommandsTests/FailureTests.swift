@@ -47,6 +47,52 @@ struct FailureTests {
     }
   }
 
+  @Test func directoryThatMustNotBeWrittenToCannotHoldAStore() throws {
+    try withProgram { program in
+      // Nobody may make directories there, not even root.
+      let outcome = try program.run(["--store", "/sys/tally/store", "add", "x", "--json"])
+      #expect(outcome.status == 73)
+      #expect(outcome.errors.contains(#"{"error":{"code":"permissionDenied""#))
+    }
+  }
+
+  @Test func storeOfANewerFormatIsRefusedUntouched() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      let file = URL(filePath: program.store.appending("data.mdb").string)
+      // The header begins with its format, 1.0, and four bytes of zero.
+      var bytes = try Data(contentsOf: file)
+      let store = try TaskStore(at: program.store, configuration: .testing())
+      let id = try store.information().storeID
+      try store.close()
+      let digits = Array(id.uuidString.filter { $0 != "-" })
+      let idBytes = stride(from: 0, to: 32, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+      let header = Data([0, 1, 0, 0, 0, 0, 0, 0] + idBytes)
+      // Older pages hold it, too.
+      let copies = bytes.ranges(of: header)
+      #expect(!copies.isEmpty)
+      for copy in copies { bytes[copy.lowerBound + 1] = 2 }
+      try bytes.write(to: file)
+      for arguments in [["today"], ["add", "x"], ["info"], ["export", "-o", "-"]] {
+        #expect(try program.run(arguments).status == 76, "\(arguments)")
+      }
+      #expect(try Data(contentsOf: file) == bytes)
+    }
+  }
+
+  @Test(arguments: [100, 50_000])
+  func fileThatIsNoStoreIsLeftAlone(byteCount: Int) throws {
+    try withProgram { program in
+      try FileManager.default.createDirectory(atPath: program.store.string, withIntermediateDirectories: false)
+      let garbage = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) })
+      let file = URL(filePath: program.store.appending("data.mdb").string)
+      try garbage.write(to: file)
+      #expect(try program.run(["today"]).status == 73)
+      #expect(try program.run(["add", "x"]).status == 73)
+      #expect(try Data(contentsOf: file) == garbage)
+    }
+  }
+
   @Test func directoryOfOtherFilesIsLeftAlone() throws {
     try withProgram { program in
       try FileManager.default.createDirectory(atPath: program.store.string, withIntermediateDirectories: false)

@@ -74,6 +74,24 @@ struct InterchangeTests {
     }
   }
 
+  @Test func interruptedImportLeavesTheStoreAsItWas() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      let before = try program.run(["export", "-o", "-"]).output
+      let outcome = try FailureTests.shell(
+        program,
+        """
+        mkfifo input; exec 3<> input; echo '{"text":"a"}' >&3
+        '\(Program.executable.path)' import - --format ndjson <&3 & process=$!
+        sleep 0.5; kill -INT $process; wait $process
+        """
+      )
+      #expect(outcome.status == 130)
+      #expect(try program.run(["export", "-o", "-"]).output == before)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: program.store.string).count == 2)
+    }
+  }
+
   @Test func interruptedExportLeavesNothingBehind() throws {
     try withProgram { program in
       let lines = (1...20_000).map { "{\"text\":\"task \($0)\"}\n" }.joined()

@@ -77,6 +77,7 @@ struct TranscriptTests {
   @Test func errorsSayWhatIsWrongAndWhatToDo() throws {
     try withFixture("errors") { transcript in
       try transcript.run("todya")
+      try transcript.run("help", "todya")
       try transcript.run("add")
       try transcript.run("add", "   ")
       try transcript.run("add", "x", "--today", "--on", "friday")

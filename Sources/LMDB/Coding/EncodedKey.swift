@@ -20,7 +20,7 @@ func withEncoded<Key: KeyCodable, R>(
 /// Sizes that liblmdb was built with.
 @usableFromInline
 enum LMDBLimits {
-  /// The longest key; `mdb_env_get_maxkeysize` tells, and a test compares.
+  /// The longest key; opening an environment compares it with what liblmdb was built for.
   @usableFromInline static let keySizeInBytes = 511
   /// The longest value: the system's liblmdb fails a commit with values of more than about 2 GiB.
   static let valueSizeInBytes = 0x7FFF_0000

@@ -19,6 +19,11 @@ extension Environment {
     if isOpen { closeHandle() }
   }
 
+  /// Whether the calling thread is inside a transaction: to wait for the end of all would be to wait for itself.
+  public var isInUseByThisThread: Bool {
+    state.withLock { $0.hasTransaction(on: currentThread()) }
+  }
+
   /// Frees what liblmdb holds; nothing is live and `isClosed` keeps everybody out.
   func closeHandle() {
     let idle = state.withLock { state in

@@ -69,12 +69,13 @@ extension Environment {
     return LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: returnCode)
   }
 
-  /// Whether liblmdb refuses everything since a failure.
+  /// Whether liblmdb refuses everything since a failure, or may do so.
   private var isPanicked: Bool {
     var probe: OpaquePointer?
     // Begun and ended here; no other way tells.
     let result = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
     if result == MDB_SUCCESS { unsafe mdb_txn_abort(probe) }
-    return result == MDB_PANIC
+    // Without a free slot it cannot be told: rather an unknown outcome than a wrong one.
+    return result == MDB_PANIC || result == MDB_READERS_FULL
   }
 }

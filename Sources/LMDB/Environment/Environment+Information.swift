@@ -60,6 +60,14 @@ extension Environment {
     }
   }
 
+  /// The newest transaction whose meta page is written, acknowledged or not; the caller keeps the environment open.
+  var newestTransactionID: Int {
+    // The call only writes into the local it is given.
+    var information = unsafe MDB_envinfo()
+    unsafe mdb_env_info(handle, &information)
+    return unsafe information.me_last_txnid
+  }
+
   /// Gathers the numbers; the caller keeps the environment open.
   func liveInformation() throws(LMDBError) -> EnvironmentInformation {
     // The call only writes into the local it is given.

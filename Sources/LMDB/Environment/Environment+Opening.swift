@@ -65,6 +65,9 @@ extension Environment {
     options: Options,
     mapSizeInBytes: Int
   ) throws(LMDBError) {
+    guard unsafe Int(mdb_env_get_maxkeysize(handle)) >= LMDBLimits.keySizeInBytes else {
+      throw LMDBError(.incompatible, operation: "open", message: "This liblmdb was built for shorter keys")
+    }
     // All three only store a number in a handle that is not open yet.
     try check(unsafe mdb_env_set_mapsize(handle, mapSizeInBytes), "set the map size")
     try check(unsafe mdb_env_set_maxreaders(handle, UInt32(options.maxReaders)), "set the number of readers")

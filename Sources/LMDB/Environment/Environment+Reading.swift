@@ -15,7 +15,11 @@ extension Environment {
     while true {
       let core = try enterReader()
       let result = startReader(core)
-      if result == MDB_SUCCESS { return ReadTransaction(environment: self, core: core) }
+      if result == MDB_SUCCESS {
+        if hasCertainSnapshot(core) { return ReadTransaction(environment: self, core: core) }
+        endRead(core)
+        continue
+      }
       endReader(core)
       switch result {
       case MDB_MAP_RESIZED:
@@ -49,7 +53,7 @@ extension Environment {
     endReader(core)
   }
 
-  private func enterReader() throws(LMDBError) -> TransactionCore {
+  func enterReader() throws(LMDBError) -> TransactionCore {
     try enter("begin read") { (state) throws(LMDBError) in
       let thread = currentThread()
       if let core = state.idle.popLast() {
@@ -64,12 +68,12 @@ extension Environment {
     }
   }
 
-  private func startReader(_ core: TransactionCore) -> Int32 {
+  func startReader(_ core: TransactionCore) -> Int32 {
     if let used = unsafe core.handle { return unsafe mdb_txn_renew(used) }
     return unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &core.handle)
   }
 
-  private func endReader(_ core: TransactionCore) {
+  func endReader(_ core: TransactionCore) {
     leave { state in
       core.isLive = false
       if unsafe core.handle != nil, state.idle.count < Self.idleReadersLimit {

@@ -39,6 +39,18 @@ public struct WriteTransaction: ~Copyable, Transaction {
 
   /// Runs a body with a transaction inside this one, which takes its own changes back unless the body commits it.
   ///
+  /// ```swift
+  /// try transaction.nested { (nested: consuming WriteTransaction) in
+  ///   try names.put("Ada", forKey: 1, in: &nested)
+  ///   try nested.commit()
+  /// }
+  /// ```
+  ///
+  /// An error leaves this transaction as it was, but for `mapFull`: then the whole is to run again on a larger map. Costs
+  /// some microseconds.
+  ///
+  /// Throws `badTransaction` after an earlier failure, `outOfMemory`, and what the body throws.
+  ///
   /// The corresponding C function is `mdb_txn_begin` with a parent.
   public mutating func nested<R: ~Copyable>(_ body: (consuming WriteTransaction) throws -> R) throws -> R {
     try body(environment.beginNested(in: core))

@@ -73,7 +73,7 @@ extension StoreTransaction where Base: ~Copyable {
     let last = min(history.upperBound + 1, frame.options.to?.dayNumber ?? .max)
     guard first <= last else { return [] }
     var spans: [Range<Int64>] = []
-    for interval in frame.completionDays(first...last).intervals(in: first...last) {
+    for interval in frame.completionDays(first...last).intervals {
       if let previous = spans.last, previous.upperBound == interval.start {
         spans[spans.count - 1] = previous.lowerBound..<interval.end
       } else {

@@ -23,6 +23,8 @@ final class CommitQueue: @unchecked Sendable {
   /// The most writes in one commit, so that an endless stream of them does not keep the first from its answer.
   private static let maximumBatchCount = 256
 
+  private static let longestFlushIntervalInSeconds: TimeInterval = 86_400
+
   init(environment: Environment, tables: Tables, configuration: TaskStore.Configuration) {
     self.environment = environment
     self.tables = tables
@@ -40,6 +42,11 @@ final class CommitQueue: @unchecked Sendable {
     } onCancel: {
       job.cancel()
     }
+  }
+
+  /// Accepts writes again, where the store could not be closed.
+  func resume() {
+    condition.withLock { isFinishing = false }
   }
 
   /// Sees to it that a relaxed commit is flushed in time.
@@ -92,9 +99,11 @@ final class CommitQueue: @unchecked Sendable {
   private func nextBatch() -> [any WriteJob]? {
     condition.withLock {
       let idleLimit = Date(timeIntervalSinceNow: 5)
-      while waiting.isEmpty {
-        let flushDate = unflushedSince?.addingTimeInterval(configuration.flushIntervalInSeconds)
-        if let flushDate, flushDate <= Date() || isFinishing { return [] }
+      // The flush comes first: a stream of writes that never ends must not put it off.
+      while unflushedSince != nil || waiting.isEmpty {
+        let flushDate = unflushedSince?.addingTimeInterval(flushIntervalInSeconds)
+        if let flushDate, flushDate <= Date() || (isFinishing && waiting.isEmpty) { return [] }
+        if !waiting.isEmpty { break }
         if isFinishing || (flushDate == nil && idleLimit <= Date()) {
           thread = nil
           condition.broadcast()
@@ -106,6 +115,12 @@ final class CommitQueue: @unchecked Sendable {
       waiting.removeFirst(batch.count)
       return Array(batch)
     }
+  }
+
+  /// The configured interval, within what a date can be moved by.
+  private var flushIntervalInSeconds: TimeInterval {
+    let interval = configuration.flushIntervalInSeconds
+    return interval.isNaN ? 0 : min(max(interval, 0), Self.longestFlushIntervalInSeconds)
   }
 
   private func commit(_ batch: [any WriteJob]) {
@@ -142,7 +157,19 @@ final class CommitQueue: @unchecked Sendable {
     do throws(LMDBError) {
       try environment.sync(force: true)
     } catch {
+      // Whoever closes the store flushes it.
+      guard error.code != .closed else { return }
       configuration.logger.error("flushing failed", metadata: ["code": "\(error.code)"])
+      // Tried again after the next interval.
+      noteUnflushedCommit()
     }
   }
+}
+
+extension CommitQueue {
+  /// How many writes wait for the next commit; for tests.
+  var waitingCount: Int { condition.withLock { waiting.count } }
+
+  /// Whether a relaxed commit waits for its flush; for tests.
+  var hasUnflushedCommit: Bool { condition.withLock { unflushedSince != nil } }
 }

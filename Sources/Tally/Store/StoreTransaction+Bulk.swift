@@ -21,13 +21,10 @@ extension StoreTransaction where Base == WriteTransaction {
     try write(changes)
   }
 
-  /// Writes many changes of different tasks and marks the transaction unfit to commit while they are half done.
+  /// Writes many changes of different tasks.
   mutating func write(_ changes: [TaskChange]) throws {
     guard !changes.isEmpty else { return }
-    isHalfDone = true
-    try RecordWriter(tables: tables).applyAll(changes, in: &base)
-    isHalfDone = false
-    hasChanges = true
+    try change { (writer, base) throws(LMDBError) in try writer.applyAll(changes, in: &base) }
   }
 }
 

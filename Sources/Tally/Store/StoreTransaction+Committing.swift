@@ -9,16 +9,28 @@ extension Environment {
     try write { base in
       var transaction = StoreWriteTransaction(
         base, tables: tables, now: configuration.now(), calendar: configuration.calendar)
-      let result = Result { try body(&transaction) }
-      let prepared = Result { try transaction.prepareCommit() }
+      // The body's own error comes before the one that a half-done change must not be committed.
+      let result = Result {
+        let result = try body(&transaction)
+        try transaction.prepareCommit()
+        return result
+      }
       base = transaction.base
-      try prepared.get()
       return try result.get()
     }
   }
 }
 
 extension StoreTransaction where Base == WriteTransaction {
+  /// Makes a change of several tables; unless it ends well the transaction is unfit to commit, whatever follows.
+  mutating func change(_ body: (RecordWriter, inout WriteTransaction) throws(LMDBError) -> Void) throws {
+    guard !isHalfDone else { throw TallyError.halfDone }
+    isHalfDone = true
+    try body(RecordWriter(tables: tables), &base)
+    isHalfDone = false
+    hasChanges = true
+  }
+
   /// Sees to it that only whole changes are committed, and counts the commit.
   mutating func prepareCommit() throws {
     guard !isHalfDone else { throw TallyError.halfDone }

@@ -78,12 +78,9 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Writes one list and marks the transaction unfit to commit while it is half done.
+  /// Writes one change of a list.
   mutating func write(old: ListRecord?, new: ListRecord?) throws {
-    isHalfDone = true
-    try RecordWriter(tables: tables).apply(old: old, new: new, in: &base)
-    isHalfDone = false
-    hasChanges = true
+    try change { (writer, base) throws(LMDBError) in try writer.apply(old: old, new: new, in: &base) }
   }
 
   private mutating func updateList(_ id: UUID, _ change: (inout TaskList) -> Void) throws -> TaskList {

@@ -25,6 +25,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Parameters:
   ///   - id: the task.
   ///   - completedAt: when it was done; `nil` for now, or, for a task completed already, when it was.
+  /// - Returns: the task as stored.
   /// - Throws: `taskNotFound`.
   @discardableResult
   public mutating func complete(_ id: UUID, at completedAt: OffsetTimestamp? = nil) throws -> TaskItem {

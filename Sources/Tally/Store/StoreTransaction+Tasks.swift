@@ -81,12 +81,9 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Writes one change and marks the transaction unfit to commit while it is half done.
-  mutating func write(_ change: TaskChange) throws {
-    isHalfDone = true
-    try RecordWriter(tables: tables).apply(change, in: &base)
-    isHalfDone = false
-    hasChanges = true
+  /// Writes one change of a task.
+  mutating func write(_ taskChange: TaskChange) throws {
+    try change { (writer, base) throws(LMDBError) in try writer.apply(taskChange, in: &base) }
   }
 
   /// Sees to it that a task about to be stored obeys the model's rules and names a list that exists.

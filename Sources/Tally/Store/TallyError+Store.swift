@@ -32,6 +32,10 @@ extension TallyError {
     .storageFailed, "A change failed half-way and its error was ignored",
     remedy: "Let errors of the storage leave the closure; nothing has been changed")
 
+  static let closedInsideTransaction = TallyError(
+    .storeBusy, "The store cannot be closed inside one of its own reads or writes",
+    remedy: "Close it when the closure has returned")
+
   static let storeClosed = TallyError(
     .storeClosed, "The store has been closed", remedy: "Open it again")
 }

@@ -20,7 +20,7 @@ public final class TaskStore: Sendable {
 
   let environment: Environment
   let tables: Tables
-  private let commits: CommitQueue
+  let commits: CommitQueue
 
   /// Opens the store in a directory, which is made if it does not exist.
   ///
@@ -102,16 +102,25 @@ public final class TaskStore: Sendable {
   ///
   /// - Throws: `storeBusy`, and leaves the store open, while reads or writes are in progress.
   public func close() throws {
+    // Waiting for the queue inside a write would be waiting for this very thread.
+    guard !environment.isInUseByThisThread else { throw TallyError.closedInsideTransaction }
     commits.finish()
-    try TallyError.translating {
-      if configuration.durability == .relaxed, !configuration.isReadOnly {
-        do {
-          try environment.sync(force: true)
-        } catch let error as LMDBError where error.code == .closed {
-          return
-        }
-      }
-      try environment.close()
+    do {
+      try TallyError.translating { try closeEnvironment() }
+    } catch {
+      commits.resume()
+      throw error
     }
+  }
+
+  private func closeEnvironment() throws(LMDBError) {
+    if configuration.durability == .relaxed, !configuration.isReadOnly {
+      do throws(LMDBError) {
+        try environment.sync(force: true)
+      } catch where error.code == .closed {
+        return
+      }
+    }
+    try environment.close()
   }
 }

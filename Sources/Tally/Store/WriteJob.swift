@@ -1,3 +1,4 @@
+import LMDB
 import Synchronization
 
 /// A write that waits in the commit queue, whatever its result's type.
@@ -69,9 +70,10 @@ final class PendingWrite<Value: Sendable>: WriteJob {
       return (state.continuation, state.result)
     }
     switch (failure, result) {
-    case (let failure?, .failure(let own)?): continuation?.resume(throwing: own is TallyError ? own : failure)
+    // A closure's own error says more than the commit's, unless the storage failed in both.
+    case (let failure?, .failure(let own)?): continuation?.resume(throwing: own is LMDBError ? failure : own)
     case (let failure?, _): continuation?.resume(throwing: failure)
-    case (nil, let result?): continuation?.resume(with: result)
+    case (nil, let result?): continuation?.resume(with: Result { try TallyError.translating(result.get) })
     case (nil, nil): continuation?.resume(throwing: TallyError.storeClosed)
     }
   }

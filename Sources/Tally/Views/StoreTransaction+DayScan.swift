@@ -6,17 +6,18 @@ import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
   func scanToday(
-    after position: ViewPosition?, _ body: (UUID, CalendarDay?) throws -> Bool
-  ) throws -> ViewPosition? {
+    after position: ViewPosition.Key?, _ body: (UUID, CalendarDay?) throws -> Bool
+  ) throws -> ViewPosition.Key? {
     let walk = try scanDay(today.dayNumber, after: try position?.dayKey()) { try body($0.id, nil) }
     return walk.stop
   }
 
   func scanUpcoming(
-    after position: ViewPosition?, _ body: (UUID, CalendarDay?) throws -> Bool
-  ) throws -> ViewPosition? {
+    after position: ViewPosition.Key?, _ body: (UUID, CalendarDay?) throws -> Bool
+  ) throws -> ViewPosition.Key? {
     var last = try position?.dayKey()
-    var dayNumber = last?.dayNumber
+    // Midnight may have passed since the last page: its day is then no longer one to come.
+    var dayNumber = last.map(\.dayNumber).flatMap { $0 > today.dayNumber ? $0 : nil }
     if dayNumber == nil { dayNumber = try firstDayNumber(after: today.dayNumber) }
     while let number = dayNumber {
       let day = CalendarDay(clamping: Int64(number))
@@ -29,10 +30,11 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   func scanPast(
-    after position: ViewPosition?, _ body: (UUID, CalendarDay?) throws -> Bool
-  ) throws -> ViewPosition? {
+    after position: ViewPosition.Key?, _ body: (UUID, CalendarDay?) throws -> Bool
+  ) throws -> ViewPosition.Key? {
     var last = try position?.dayKey()
-    var dayNumber = last?.dayNumber
+    // The clock may have been set back since the last page: its day is then no longer past.
+    var dayNumber = last.map(\.dayNumber).flatMap { $0 < today.dayNumber ? $0 : nil }
     if dayNumber == nil { dayNumber = try lastOpenDayNumber(before: today.dayNumber) }
     while let number = dayNumber {
       let day = CalendarDay(clamping: Int64(number))
@@ -91,11 +93,11 @@ private struct DayWalk {
   var wasStopped = false
 
   /// The position to go on from if the walk was stopped.
-  var stop: ViewPosition? { wasStopped ? last.map { ViewPosition(key: .day($0)) } : nil }
+  var stop: ViewPosition.Key? { wasStopped ? last.map { .day($0) } : nil }
 }
 
-extension ViewPosition {
+extension ViewPosition.Key {
   fileprivate func dayKey() throws -> DayKey {
-    try key { if case .day(let key) = $0 { key } else { nil } }
+    try extract { if case .day(let key) = $0 { key } else { nil } }
   }
 }

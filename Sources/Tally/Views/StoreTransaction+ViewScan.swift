@@ -5,12 +5,12 @@ import LMDB
 // the tasks of one day into the common order, since days begin at other instants in other time zones.
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Walks a view from a position on, until `body` returns false.
+  /// Walks a view from a position of that view on, until `body` returns false.
   ///
   /// - Returns: behind the last accepted task if `body` refused one; `nil` if the walk came to the view's end.
   func scan(
-    _ view: TaskView, after position: ViewPosition?, _ body: (UUID, CalendarDay?) throws -> Bool
-  ) throws -> ViewPosition? {
+    _ view: TaskView, after position: ViewPosition.Key?, _ body: (UUID, CalendarDay?) throws -> Bool
+  ) throws -> ViewPosition.Key? {
     switch view {
     case .inbox: try scanPlace(listID: nil, after: position, body)
     case .list(let id): try scanList(id, after: position, body)
@@ -27,61 +27,61 @@ extension StoreTransaction where Base: ~Copyable {
 
   private typealias Body = (UUID, CalendarDay?) throws -> Bool
 
-  private func scanList(_ id: UUID, after position: ViewPosition?, _ body: Body) throws -> ViewPosition? {
+  private func scanList(_ id: UUID, after position: ViewPosition.Key?, _ body: Body) throws -> ViewPosition.Key? {
     guard try tables.lists.contains(IDKey(id), in: base) else { throw TallyError.listNotFound(id) }
     return try scanPlace(listID: id, after: position, body)
   }
 
-  private func scanPlace(listID: UUID?, after position: ViewPosition?, _ body: Body) throws -> ViewPosition? {
-    let last: PlaceKey? = try position?.key { if case .place(let key) = $0 { key } else { nil } }
+  private func scanPlace(listID: UUID?, after position: ViewPosition.Key?, _ body: Body) throws -> ViewPosition.Key? {
+    let last: PlaceKey? = try position?.extract { if case .place(let key) = $0 { key } else { nil } }
     let stop = try scan(
       tables.byPlace, from: PlaceKey(listID: listID, rankRawValue: 0, order: .lowest),
       to: PlaceKey(listID: listID, rankRawValue: StateRank.endRawValue, order: .lowest), after: last
     ) { try body($0.id, nil) }
-    return stop.map { ViewPosition(key: .place($0)) }
+    return stop.map { .place($0) }
   }
 
-  private func scanOverdue(after position: ViewPosition?, _ body: Body) throws -> ViewPosition? {
-    let last: DueKey? = try position?.key { if case .due(let key) = $0 { key } else { nil } }
+  private func scanOverdue(after position: ViewPosition.Key?, _ body: Body) throws -> ViewPosition.Key? {
+    let last: DueKey? = try position?.extract { if case .due(let key) = $0 { key } else { nil } }
     let stop = try scan(
       tables.byDue, from: DueKey(isCompleted: false, due: .start(at: .min)),
       to: DueKey(isCompleted: false, due: .start(at: now.microsecondsSince1970)), after: last
     ) { try body($0.id, nil) }
-    return stop.map { ViewPosition(key: .due($0)) }
+    return stop.map { .due($0) }
   }
 
-  private func scanActive(after position: ViewPosition?, _ body: Body) throws -> ViewPosition? {
-    let last: OrderKey? = try position?.key { if case .order(let key) = $0 { key } else { nil } }
+  private func scanActive(after position: ViewPosition.Key?, _ body: Body) throws -> ViewPosition.Key? {
+    let last: OrderKey? = try position?.extract { if case .order(let key) = $0 { key } else { nil } }
     let stop = try scan(tables.byActive, from: .lowest, after: last) { try body($0.id, nil) }
-    return stop.map { ViewPosition(key: .order($0)) }
+    return stop.map { .order($0) }
   }
 
   private func scanCompleted(
-    in interval: Range<Timestamp>?, after position: ViewPosition?, _ body: Body
-  ) throws -> ViewPosition? {
-    let last: CompletionKey? = try position?.key { if case .completion(let key) = $0 { key } else { nil } }
+    in interval: Range<Timestamp>?, after position: ViewPosition.Key?, _ body: Body
+  ) throws -> ViewPosition.Key? {
+    let last: CompletionKey? = try position?.extract { if case .completion(let key) = $0 { key } else { nil } }
     let start = interval?.lowerBound.microsecondsSince1970 ?? .min
     let end = interval?.upperBound.microsecondsSince1970 ?? .max
     let stop = try scanReversed(
       tables.completions, from: CompletionKey(isTaskDeleted: false, completed: .start(at: start)),
       to: CompletionKey(isTaskDeleted: false, completed: .start(at: end)), after: last
     ) { try body($0.id, nil) }
-    return stop.map { ViewPosition(key: .completion($0)) }
+    return stop.map { .completion($0) }
   }
 
-  private func scanAll(after position: ViewPosition?, _ body: Body) throws -> ViewPosition? {
-    let last: InstantKey? = try position?.key { if case .creation(let key) = $0 { key } else { nil } }
+  private func scanAll(after position: ViewPosition.Key?, _ body: Body) throws -> ViewPosition.Key? {
+    let last: InstantKey? = try position?.extract { if case .creation(let key) = $0 { key } else { nil } }
     let stop = try scan(tables.byCreated, from: .start(at: .min), after: last) { try body($0.id, nil) }
-    return stop.map { ViewPosition(key: .creation($0)) }
+    return stop.map { .creation($0) }
   }
 
   /// Sorts the tasks due on a day into the common order; the cost is that day's tasks.
   private func scanDue(
-    on day: CalendarDay, after position: ViewPosition?, _ body: Body
-  ) throws -> ViewPosition? {
-    var accepted: DayKey? = try position?.key { if case .day(let key) = $0 { key } else { nil } }
+    on day: CalendarDay, after position: ViewPosition.Key?, _ body: Body
+  ) throws -> ViewPosition.Key? {
+    var accepted: DayKey? = try position?.extract { if case .day(let key) = $0 { key } else { nil } }
     for key in try tasksDue(on: day) where accepted.map({ $0 < key }) ?? true {
-      guard try body(key.id, nil) else { return accepted.map { ViewPosition(key: .day($0)) } }
+      guard try body(key.id, nil) else { return accepted.map { .day($0) } }
       accepted = key
     }
     return nil
@@ -108,14 +108,16 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-extension ViewPosition {
-  /// The key of a position, or the error that it belongs to another view.
-  func key<Key>(_ extract: (ViewPosition.Key) -> Key?) throws -> Key {
-    guard let key = extract(key) else {
-      throw TallyError(
-        .valueOutOfRange, "The position belongs to another view",
-        remedy: "Go on with the position of a page of the same view, or begin without one")
-    }
+extension ViewPosition.Key {
+  /// The key as one of the index that a view walks.
+  func extract<Key>(_ extract: (ViewPosition.Key) -> Key?) throws -> Key {
+    guard let key = extract(self) else { throw TallyError.foreignPosition }
     return key
   }
+}
+
+extension TallyError {
+  static let foreignPosition = TallyError(
+    .valueOutOfRange, "The position belongs to another view",
+    remedy: "Go on with the position of a page of the same view, or begin without one")
 }

@@ -44,15 +44,16 @@ extension StoreTransaction where Base: ~Copyable {
     guard limit > 0 else {
       throw TallyError(.valueOutOfRange, "A page of \(limit) tasks", remedy: "Ask for at least one task")
     }
+    guard position.map({ $0.view == view }) ?? true else { throw TallyError.foreignPosition }
     var sections = SectionBuilder(view: view)
     var count = 0
-    let next = try scan(view, after: position) { id, day in
+    let next = try scan(view, after: position?.key) { id, day in
       guard count < limit else { return false }
       count += 1
       sections.append(try indexedTask(id), on: day)
       return true
     }
-    return ViewPage(sections: sections.sections, next: next)
+    return ViewPage(sections: sections.sections, next: ViewPosition(in: view, at: next))
   }
 
   /// Hands each task of a view to a closure, one after the other, with its section's day; nothing is collected.

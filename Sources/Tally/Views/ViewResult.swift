@@ -67,5 +67,15 @@ public struct ViewPosition: Hashable, Sendable {
     case creation(InstantKey)
   }
 
+  /// The view that the position belongs to: the same key means another place in another view.
+  let view: TaskView
   let key: Key
+}
+
+extension ViewPosition {
+  init?(in view: TaskView, at key: Key?) {
+    guard let key else { return nil }
+    self.view = view
+    self.key = key
+  }
 }

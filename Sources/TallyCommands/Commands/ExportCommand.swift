@@ -39,7 +39,7 @@ struct ExportCommand: SessionCommand {
     let format = FormatArgument.chosen(format, for: file)
     let store = try session.storeForReading()
     if file == "-" {
-      let summary = try session.withProgress("Exporting") {
+      let summary = try session.withProgress("Exporting", resultIsShown: true) {
         try store.export(to: session.outputDescriptor, format: format, progress: $0)
       }
       session.say("Exported \(Self.inWords(summary)).")
@@ -91,8 +91,12 @@ extension ExportCommand {
 
 extension Session {
   /// Runs an export or import that tells its progress and looks for signals meanwhile.
-  func withProgress<R>(_ verb: String, _ body: (@escaping InterchangeProgress.Observer) throws -> R) throws -> R {
-    let line = ProgressLine(verb, session: self)
+  func withProgress<R>(
+    _ verb: String,
+    resultIsShown: Bool = false,
+    _ body: (@escaping InterchangeProgress.Observer) throws -> R
+  ) throws -> R {
+    let line = ProgressLine(verb, session: self, resultIsShown: resultIsShown)
     defer { line.end() }
     return try body { progress in
       line.update(progress)

@@ -53,7 +53,7 @@ struct StatsCommand: SessionCommand {
     var options = try completions.statisticsOptions(session.clock)
     options.unit = by.unit
     try Self.checkLength(options, clock.today)
-    let report = try session.read { transaction in
+    let report = try session.read(countingWeeks: true) { transaction in
       options.listID = try completions.listID(in: transaction)
       return try StatisticsReport(options, clock: clock, in: transaction)
     }

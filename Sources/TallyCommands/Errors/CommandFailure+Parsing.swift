@@ -3,8 +3,8 @@ import ArgumentParser
 extension CommandFailure {
   /// An error the argument parser threw.
   init(parsing error: any Error, arguments: [String]) {
-    if let word = Self.unknownCommand(in: arguments) {
-      self.init(unknownCommand: word)
+    if let unknown = Self.unknownCommand(in: arguments) {
+      self = unknown
       return
     }
     let lines = RootCommand.fullMessage(for: error).split(separator: "\n")
@@ -29,14 +29,20 @@ extension CommandFailure {
     )
   }
 
-  /// The first word that is no option, where it is no command either.
+  /// The failure where the first word that is no option, or the one after `help`, is no command.
   ///
-  /// The parser hands it to the default command, which then complains about an argument too many.
-  private static func unknownCommand(in arguments: [String]) -> String? {
+  /// The parser hands such a word to the default command, which then complains about an argument too many; after
+  /// `help` it passes it over.
+  static func unknownCommand(in arguments: [String]) -> CommandFailure? {
     var rest = arguments[...]
     while let argument = rest.popFirst(), argument != "--" {
-      guard argument.hasPrefix("-") else { return RootCommand.commandNames.contains(argument) ? nil : argument }
-      if GlobalOptions.namesWithValue.contains(argument) { rest = rest.dropFirst() }
+      if argument.hasPrefix("-") {
+        if GlobalOptions.namesWithValue.contains(argument) { rest = rest.dropFirst() }
+      } else if !RootCommand.commandNames.contains(argument) {
+        return CommandFailure(unknownCommand: argument)
+      } else if argument != "help" {
+        return nil
+      }
     }
     return nil
   }

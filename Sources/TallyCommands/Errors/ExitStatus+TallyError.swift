@@ -1,4 +1,3 @@
-import SystemPackage
 import Tally
 
 extension ExitStatus {
@@ -6,12 +5,8 @@ extension ExitStatus {
   ///
   /// An error that carries a position speaks about a document, whatever its code: a blank title is a wrong argument
   /// when typed, and bad data when imported.
-  ///
-  /// A file that stands in a store's place without being one is bad data, too; a path where no store can be at all is
-  /// an output that cannot be created. The cause tells them apart: only the former has been opened.
   init(for error: TallyError) {
-    let isForeignFile = error.code == .notAStore && error.cause.map { !($0 is Errno) } ?? false
-    self = error.position != nil || isForeignFile ? .badData : Self.byCode[error.code] ?? .internalFault
+    self = error.position != nil ? .badData : Self.byCode[error.code] ?? .internalFault
   }
 
   /// Every code of the library; a test compares the keys with the library's source.
@@ -39,7 +34,7 @@ extension ExitStatus {
 
     .inputUnreadable: .inputUnreadable,
 
-    // The store's directory cannot be made, or not be used, at the path that was given.
+    // At the path that was given no store can be made or used: something else is there, or access is refused.
     .outputNotCreated: .outputNotCreated,
     .notAStore: .outputNotCreated,
     .permissionDenied: .outputNotCreated,

@@ -7,8 +7,8 @@ final class Session {
   let options: GlobalOptions
   let clock: LocalClock
   let storePath: FilePath
-  /// The first day of the week as Foundation's calendars count: Sunday is 1.
-  let firstWeekday: Int
+  /// The variables that name the locale, among others.
+  let environment: [String: String]
   let painter: Painter
   /// The columns of a line, or `nil` where lines may be of any length.
   let width: Int?
@@ -31,7 +31,7 @@ final class Session {
         ?? .now(),
       timeZone: try options.timeZone.map(Self.timeZone) ?? .current
     )
-    firstWeekday = options.weekStart?.calendarWeekday ?? WeekStart.firstWeekday(environment: invocation.environment)
+    environment = invocation.environment
     let isHuman = options.format == .human
     painter = Painter(isRefused: options.noColor || !isHuman, environment: invocation.environment)
     width = isHuman ? invocation.outputWidth : nil

@@ -3,7 +3,8 @@ import Tally
 
 /// A line on standard error that tells how far an export or import has come.
 ///
-/// Shown on a terminal only, and only where the work lasts longer than a second.
+/// Shown on a terminal only, and only where the work lasts longer than a second. A result that goes to the same
+/// terminal is progress enough.
 final class ProgressLine {
   private let verb: String
   private let errorOutput: FileDescriptor
@@ -12,10 +13,11 @@ final class ProgressLine {
   private var nextUpdate: ContinuousClock.Instant
   private var isOnScreen = false
 
-  init(_ verb: String, session: Session) {
+  init(_ verb: String, session: Session, resultIsShown: Bool) {
     self.verb = verb
     errorOutput = session.errorOutput
-    isShown = !session.options.quiet && Terminal.isTerminal(session.errorOutput)
+    let isCovered = resultIsShown && Terminal.isTerminal(session.outputDescriptor)
+    isShown = !session.options.quiet && !isCovered && Terminal.isTerminal(session.errorOutput)
     nextUpdate = start + .seconds(1)
   }
 

@@ -16,8 +16,11 @@ extension StringProtocol {
     result.reserveCapacity(utf8.count)
     for character in self {
       let isFlag = character.unicodeScalars.first == "\u{1F3F4}"
+      var markCount = 0
       for scalar in character.unicodeScalars {
+        if scalar.properties.generalCategory == .nonspacingMark { markCount += 1 }
         switch scalar {
+        case _ where markCount > Self.markLimit: result += scalar.escapeSequence
         case "\\" where escapingBackslash: result += "\\\\"
         case "\n": result += "\\n"
         case "\r": result += "\\r"
@@ -31,6 +34,9 @@ extension StringProtocol {
     }
     return result
   }
+
+  /// More marks on one letter than any script puts there; a pile of them would cover the lines above and below.
+  private static var markLimit: Int { 10 }
 }
 
 extension Unicode.Scalar {

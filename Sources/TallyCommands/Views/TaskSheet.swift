@@ -11,7 +11,7 @@ struct TaskSheet {
   var text: String {
     let title = named.task.title.escapedForDisplay().wrapped(toWidth: session.width ?? .max)
     let heading = title.map { session.painter.paint($0, .heading) }.joined(separator: "\n")
-    return heading + "\n\n" + entries.flatMap { lines(label: $0.label, value: $0.value) }.joined(separator: "\n") + "\n"
+    return heading + "\n\n" + entries.flatMap(lines).joined(separator: "\n") + "\n"
   }
 
   /// The fields as `--plain` prints them, under the names that JSON uses.
@@ -28,28 +28,31 @@ struct TaskSheet {
 }
 
 extension TaskSheet {
-  private var entries: [(label: String, value: String)] {
-    let (task, clock) = (named.task, session.clock)
-    let entries: [(String, String?)] = [
-      ("handle", named.handle),
-      ("state", "\(task.state.glyph) \(task.state.words)"),
-      ("list", named.list?.name.escapedForDisplay()),
-      ("day", task.scheduledDate.map(clock.heading)),
-      ("due", task.dueDate.map(dueInWords)),
-      ("reminder", task.reminderDate.map(clock.name)),
-      ("completed", task.completedAt.map(completionInWords)),
-      ("created", clock.name(of: task.createdAt)),
-      ("changed", clock.name(of: task.updatedAt)),
-      ("id", task.id.text),
-      ("notes", task.notes.map { $0.isEmpty ? " " : $0 }),
-    ]
-    return entries.compactMap { label, value in value.map { (label, $0) } }
+  private struct Entry {
+    let label: String
+    /// Escaped, but for the line breaks of notes.
+    let value: String
+    var role: Painter.Role?
   }
 
-  private func dueInWords(_ due: Timestamp) -> String {
-    let name = session.clock.name(of: due)
-    return due < session.clock.now && !named.task.isCompleted
-      ? session.painter.paint("\(name), overdue", .overdue) : name
+  private var entries: [Entry] {
+    let (task, clock) = (named.task, session.clock)
+    let isOverdue = !task.isCompleted && task.dueDate.map { $0 < clock.now } ?? false
+    let due = task.dueDate.map { clock.name(of: $0) + (isOverdue ? ", overdue" : "") }
+    let entries: [(String, String?, Painter.Role?)] = [
+      ("handle", named.handle, nil),
+      ("state", "\(task.state.glyph) \(task.state.words)", nil),
+      ("list", named.list?.name.escapedForDisplay(), nil),
+      ("day", task.scheduledDate.map(clock.heading), nil),
+      ("due", due, isOverdue ? .overdue : nil),
+      ("reminder", task.reminderDate.map(clock.name), nil),
+      ("completed", task.completedAt.map(completionInWords), nil),
+      ("created", clock.name(of: task.createdAt), nil),
+      ("changed", clock.name(of: task.updatedAt), nil),
+      ("id", task.id.text, nil),
+      ("notes", task.notes.map(Self.escapedNotes), nil),
+    ]
+    return entries.compactMap { label, value, role in value.map { Entry(label: label, value: $0, role: role) } }
   }
 
   /// The instant as the person's clock shows it, with the offset it was recorded with where that is another one.
@@ -59,18 +62,19 @@ extension TaskSheet {
     return here.utcOffsetInMinutes == completed.utcOffsetInMinutes ? name : "\(name) (\(completed.iso8601))"
   }
 
+  /// Notes keep their line breaks; whatever else drives the terminal is shown.
+  private static func escapedNotes(_ notes: String) -> String {
+    notes.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+      .map { $0.escapedForDisplay() }.joined(separator: "\n")
+  }
+
   /// The value's lines, the first beside the label: no line of a value can pass for a label.
-  private func lines(label: String, value: String) -> [String] {
+  private func lines(of entry: Entry) -> [String] {
     let width = session.width.map { max(8, $0 - 2 - Self.labelWidth) } ?? .max
-    // Only notes have line breaks of their own, which are kept; whatever else drives the terminal is shown.
-    let lines =
-      label == "notes"
-      ? value.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        .flatMap { $0.escapedForDisplay().wrapped(toWidth: width) }
-      : session.painter.isEnabled ? [value] : value.wrapped(toWidth: width)
-    return lines.enumerated().map { index, line in
-      let margin = index == 0 ? label.padded(toWidth: Self.labelWidth) : String(repeating: " ", count: Self.labelWidth)
-      return "  " + session.painter.paint(margin, .detail) + line
+    return entry.value.wrapped(toWidth: width).enumerated().map { index, line in
+      let margin = (index == 0 ? entry.label : "").padded(toWidth: Self.labelWidth)
+      return "  " + session.painter.paint(margin, .detail)
+        + (entry.role.map { session.painter.paint(line, $0) } ?? line)
     }
   }
 }

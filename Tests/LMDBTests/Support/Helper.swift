@@ -18,6 +18,11 @@ final class Helper {
     try process.run()
   }
 
+  deinit {
+    // One that waits for what a failed test will never do would wait for ever.
+    if process.isRunning { kill() }
+  }
+
   /// Where the build put the program that runs the tests, and the helper beside it.
   static let directoryOfBuild: URL = {
     let program =

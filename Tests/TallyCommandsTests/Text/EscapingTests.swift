@@ -19,6 +19,13 @@ struct EscapingTests {
     #expect(text.escapedForDisplay() == text)
   }
 
+  @Test func pileOfMarksIsCutDown() {
+    let pile = "e" + String(repeating: "\u{338}", count: 500)
+    let shown = pile.escapedForDisplay()
+    #expect(shown.unicodeScalars.count { $0 == "\u{338}" } == 10)
+    #expect(shown.hasSuffix(#"\u{338}"#))
+  }
+
   @Test func recordsDoubleTheBackslashSoThatTheyCanBeReadBack() {
     #expect("a\\n\n".escapedForDisplay(escapingBackslash: true) == #"a\\n\n"#)
   }

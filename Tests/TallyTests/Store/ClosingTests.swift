@@ -1,0 +1,130 @@
+import Foundation
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+@Suite struct ClosingTests {
+  @Test func aClosedStoreRefusesEverything() async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
+      try store.close()
+      try store.close()
+      #expect(code { _ = try store.read { try $0.taskCount } } == .storeClosed)
+      #expect(syncWriteCode(store) == .storeClosed)
+      #expect(code { _ = try store.information() } == .storeClosed)
+      #expect(code { try store.flush() } == .storeClosed)
+      let error = await #expect(throws: TallyError.self) { try await store.write { _ = try $0.add("x", to: .inbox) } }
+      #expect(error?.code == .storeClosed)
+    }
+  }
+
+  @Test(arguments: [TaskStore.Durability.durable, .relaxed])
+  func closingWaitsForTheWritesInTheQueue(durability: TaskStore.Durability) async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      var configuration = TaskStore.Configuration.testing()
+      configuration.durability = durability
+      configuration.flushIntervalInSeconds = .infinity
+      let store = try TaskStore(at: path, configuration: configuration)
+      let gate = await QueueGate(store)
+      let writes = (0..<300).map { number in Task { try await store.write { try $0.add("\(number)", to: .inbox) } } }
+      await gate.waitUntilWaiting(writes.count)
+      let closing = startThread { try store.close() }
+      await gate.open()
+      try await closing.value
+      for write in writes { _ = try await write.value }
+      #expect(try taskCount(at: path) == writes.count)
+    }
+  }
+
+  /// The bug: a store that refused to close had ended its queue and refused asynchronous writes from then on.
+  @Test func aStoreThatCouldNotBeClosedWorksOn() async throws {
+    try await withStore { store in
+      let (hasBegun, mayEnd) = (Signal(), Signal())
+      let reading = startThread {
+        try store.read { transaction in
+          hasBegun.send()
+          mayEnd.waitOnThread()
+          return try transaction.taskCount
+        }
+      }
+      await hasBegun.wait()
+      #expect(code { try store.close() } == .storeBusy)
+      _ = try await store.write { try $0.add("goes on", to: .inbox) }
+      mayEnd.send()
+      #expect(try await reading.value == 0)
+      #expect(try store.read { try $0.taskCount } == 1)
+    }
+  }
+
+  /// The bug: closing inside a write waited for the queue, which waited for that write.
+  @Test func closingInsideAWriteIsRefusedInsteadOfHanging() async throws {
+    try await withStore { store in
+      let pending = Shared<Task<TaskItem, any Error>?>(nil)
+      #expect(Self.closingInsideSyncWrite(of: store, pending) == .storeBusy)
+      _ = try await pending.withLock { $0 }?.value
+      #expect(try await store.write { _ in code { try store.close() } } == .storeBusy)
+      #expect(try store.read { _ in code { try store.close() } } == .storeBusy)
+      #expect(try store.read { try $0.view(.all).tasks.map(\.title) } == ["waits"])
+    }
+  }
+
+  @Test func aStoreLetGoWithoutClosingIsClosed() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      for count in 1...3 {
+        var store: TaskStore? = try TaskStore(at: path, configuration: .testing())
+        try store?.write { _ = try $0.add("one more", to: .inbox) }
+        store = nil
+        #expect(try taskCount(at: path) == count)
+      }
+    }
+  }
+
+  @Test func aStoreLetGoByItsOwnCommitThreadIsClosed() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      for round in 1...100 {
+        try await Self.writeWithTheLastReference(to: path)
+        #expect(try await Self.taskCountWhenClosed(at: path) == round)
+      }
+    }
+  }
+
+  private static func writeWithTheLastReference(to path: FilePath) async throws {
+    let store = try TaskStore(at: path, configuration: .testing())
+    try await store.write { transaction in
+      _ = try transaction.add("from \(store.directory.isEmpty)", to: .inbox)
+    }
+  }
+
+  private static func taskCountWhenClosed(at path: FilePath) async throws -> Int {
+    while true {
+      do {
+        return try taskCount(at: path)
+      } catch let error as TallyError where error.code == .alreadyOpen {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+  }
+
+  private static func closingInsideSyncWrite(
+    of store: TaskStore,
+    _ pending: Shared<Task<TaskItem, any Error>?>
+  ) -> TallyError.Code? {
+    code {
+      try store.write { transaction in
+        _ = try transaction.add("outer", to: .inbox)
+        let task = Task.detached { try await store.write { try $0.add("waits", to: .inbox) } }
+        pending.withLock { $0 = task }
+        try store.close()
+      }
+    }
+  }
+
+  private func syncWriteCode(_ store: TaskStore) -> TallyError.Code? {
+    code { try store.write { _ = try $0.add("x", to: .inbox) } }
+  }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// T7: a task goes directly before or after another one, and nothing else moves.
+@Suite struct MoveTests {
+  @Test(arguments: MovePlace.allCases)
+  func aMoveRewritesOneTaskAndKeepsTheOrderOfTheOthers(place: MovePlace) throws {
+    try withStore { store in
+      let (view, ids) = try place.fill(store, count: 6)
+      let before = try store.read { try $0.view(view).tasks }
+      try store.write { _ = try $0.move(ids[5], before: ids[1]) }
+      #expect(try titles(of: view, in: store) == ["0", "5", "1", "2", "3", "4"])
+      let after = try store.read { try $0.view(view).tasks }
+      #expect(Set(after).subtracting(before).map(\.id) == [ids[5]])
+      try store.write { _ = try $0.move(ids[5], after: ids[4]) }
+      try store.write { _ = try $0.move(ids[0], after: ids[1]) }
+      try store.write { _ = try $0.move(ids[3], before: ids[1]) }
+      #expect(try titles(of: view, in: store) == ["3", "1", "0", "2", "4", "5"])
+    }
+  }
+
+  @Test(arguments: MovePlace.allCases)
+  func randomMovesEqualThoseOfAnArray(place: MovePlace) throws {
+    var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "moves in \(place)"))
+    for areEqual in [false, true] {
+      try withStore { store in
+        let (view, filled) = try place.fill(store, count: 30, areSortOrdersEqual: areEqual)
+        var ids = filled
+        for step in 0..<300 {
+          // A few favourite spots use their gaps up.
+          let (mover, anchor) = (ids[Int.random(in: 0..<30, using: &generator)], ids[generator.oneIn(3) ? 15 : 4])
+          let isBefore = generator.oneIn(2)
+          try store.write { transaction in
+            if isBefore {
+              try transaction.move(mover, before: anchor)
+            } else {
+              try transaction.move(mover, after: anchor)
+            }
+          }
+          if mover != anchor {
+            ids.removeAll { $0 == mover }
+            let index = try #require(ids.firstIndex(of: anchor))
+            ids.insert(mover, at: isBefore ? index : index + 1)
+          }
+          try #require(try store.read { try $0.view(view).tasks.map(\.id) } == ids, "after \(step) moves")
+        }
+
+      }
+    }
+  }
+
+  @Test func tenThousandInsertionsAtOneSpotKeepTheOrderAndRewriteFew() throws {
+    try withStore { store in
+      let (view, ids) = try MovePlace.list.fill(store, count: 40)
+      var expected = ids
+      var renumberingCount = 0
+      var changedCounts: [Int] = []
+      let listID = try #require(try store.read { try $0.task(ids[0])?.listID })
+      for _ in 0..<20 {
+        let before = try sortOrders(in: view, of: store)
+        try store.write { transaction in
+          for _ in 0..<500 {
+            let anchorOrder = try transaction.task(ids[20])?.sortOrder
+            let id = try transaction.add("new", to: .list(listID)).id
+            try transaction.move(id, after: ids[20])
+            expected.insert(id, at: 21)
+            if try transaction.task(ids[20])?.sortOrder != anchorOrder { renumberingCount += 1 }
+          }
+        }
+        let after = try sortOrders(in: view, of: store)
+        changedCounts.append(before.count { $0.value != after[$0.key] })
+      }
+      #expect(try store.read { try $0.view(view).tasks.map(\.id) } == expected)
+      print("10,000 insertions: \(renumberingCount) renumberings, older tasks changed per 500: \(changedCounts)")
+      #expect(renumberingCount < 10_000 / 8)
+      #expect(changedCounts.allSatisfy { $0 < 100 }, "of 500 new and thousands of older tasks")
+    }
+  }
+
+  @Test func tasksThatShareNoPlaceHaveNoOrder() throws {
+    try withStore { store in
+      let ids = try store.write { transaction in
+        let (home, work) = (try transaction.addList(name: "Home"), try transaction.addList(name: "Work"))
+        return [
+          try transaction.add("inbox", to: .inbox).id, try transaction.add("today", to: .today).id,
+          try transaction.add("tomorrow", to: .upcoming).id, try transaction.add("home", to: .list(home.id)).id,
+          try transaction.add(TaskDraft(title: "work", scheduledDate: .earliest, listID: work.id)).id,
+        ]
+      }
+      for mover in ids {
+        for anchor in ids where anchor != mover {
+          #expect(code { try store.write { _ = try $0.move(mover, before: anchor) } } == .differentPlaces)
+          #expect(code { try store.write { _ = try $0.move(mover, after: anchor) } } == .differentPlaces)
+        }
+        #expect(code { try store.write { _ = try $0.move(mover, before: mover) } } == nil, "itself: nothing to do")
+        #expect(code { try store.write { _ = try $0.move(mover, before: UUID()) } } == .taskNotFound)
+      }
+    }
+  }
+
+  @Test func tasksOfDifferentListsHaveAnOrderOnTheirDay() throws {
+    try withStore { store in
+      let ids = try store.write { transaction in
+        try (0..<4).map { number in
+          let list = try transaction.addList(name: "\(number)")
+          let draft = TaskDraft(title: "\(number)", scheduledDate: transaction.today, listID: list.id)
+          return try transaction.add(draft).id
+        }
+      }
+      try store.write { _ = try $0.move(ids[3], before: ids[0]) }
+      try store.write { _ = try $0.move(ids[1], after: ids[2]) }
+      #expect(try titles(of: .today, in: store) == ["3", "0", "2", "1"])
+    }
+  }
+
+  @Test func aTaskTakesItsSpotWhenItsStateFollows() throws {
+    try withStore { store in
+      let (view, ids) = try MovePlace.inbox.fill(store, count: 3)
+      try store.write { transaction in
+        try transaction.start(ids[0])
+        try transaction.move(ids[0], after: ids[1])
+      }
+      #expect(try titles(of: view, in: store) == ["0", "1", "2"], "active ones come first")
+      try store.write { _ = try $0.reopen(ids[0]) }
+      #expect(try titles(of: view, in: store) == ["1", "0", "2"])
+    }
+  }
+
+  @Test func thereIsRoomAtTheEndsOfTheNumbers() throws {
+    try withStore { store in
+      let limits = TaskItem.sortOrders
+      let orders = [limits.lowerBound, limits.lowerBound, limits.lowerBound + 1, limits.upperBound, limits.upperBound]
+      let tasks = orders.enumerated().map { number, order in
+        TaskItem(title: "\(number)", sortOrder: order, createdAt: Timestamp.earliest.adding(seconds: Int64(number)))
+      }
+      try store.write { transaction in
+        try transaction.insert(contentsOf: tasks)
+        _ = try transaction.add("last", to: .inbox)
+        try transaction.move(tasks[3].id, before: tasks[0].id)
+        try transaction.move(tasks[1].id, after: tasks[4].id)
+      }
+      #expect(try titles(of: .inbox, in: store) == ["3", "0", "2", "4", "1", "last"])
+      #expect(try store.read { try $0.view(.inbox).tasks }.allSatisfy { limits.contains($0.sortOrder) })
+    }
+  }
+
+  @Test func theOrderSurvivesReopening() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      try withStore(at: path) { store in
+        let (_, ids) = try MovePlace.inbox.fill(store, count: 4)
+        try store.write { _ = try $0.move(ids[3], before: ids[0]) }
+      }
+      try withStore(at: path) { (store) throws in
+        #expect(try titles(of: .inbox, in: store) == ["3", "0", "1", "2"])
+      }
+    }
+  }
+
+  @Test func listsMoveLikeTasks() throws {
+    var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "moves of lists"))
+    try withStore { store in
+      var ids = try store.write { transaction in try (0..<8).map { try transaction.addList(name: "\($0)").id } }
+      for step in 0..<300 {
+        let (mover, anchor) = (ids[Int.random(in: 0..<8, using: &generator)], ids[generator.oneIn(2) ? 3 : 4])
+        let isBefore = generator.oneIn(2)
+        try store.write { transaction in
+          if isBefore {
+            try transaction.moveList(mover, before: anchor)
+          } else {
+            try transaction.moveList(mover, after: anchor)
+          }
+        }
+        if mover != anchor {
+          ids.removeAll { $0 == mover }
+          let index = try #require(ids.firstIndex(of: anchor))
+          ids.insert(mover, at: isBefore ? index : index + 1)
+        }
+        try #require(try store.read { try $0.lists().map(\.id) } == ids, "after \(step) moves")
+      }
+    }
+  }
+
+  private func sortOrders(in view: TaskView, of store: TaskStore) throws -> [UUID: Int64] {
+    let tasks = try store.read { try $0.view(view).tasks }
+    return Dictionary(uniqueKeysWithValues: tasks.map { ($0.id, $0.sortOrder) })
+  }
+}
+
+/// The places that have an order.
+enum MovePlace: CaseIterable {
+  case inbox, list, day, dayOfList
+
+  /// Adds tasks named by their numbers; gives the view that shows them.
+  func fill(_ store: TaskStore, count: Int, areSortOrdersEqual: Bool = false) throws -> (TaskView, [UUID]) {
+    try store.write { transaction in
+      let listID = self == .list || self == .dayOfList ? try transaction.addList(name: "list").id : nil
+      let day = self == .day || self == .dayOfList ? transaction.today : nil
+      let tasks = (0..<count).map { number in
+        TaskItem(
+          title: "\(number)", scheduledDate: day, listID: listID,
+          sortOrder: areSortOrdersEqual ? 7 : Int64(number) << 20,
+          createdAt: transaction.now.adding(microseconds: Int64(number)))
+      }
+      try transaction.insert(contentsOf: tasks)
+      return (self == .day ? .today : listID.map { .list($0) } ?? .inbox, tasks.map(\.id))
+    }
+  }
+}

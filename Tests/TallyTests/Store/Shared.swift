@@ -1,0 +1,56 @@
+import Foundation
+import Synchronization
+
+/// A value that closures on several threads change.
+final class Shared<Value: Sendable>: Sendable {
+  private let value: Mutex<Value>
+
+  init(_ value: Value) {
+    self.value = Mutex(value)
+  }
+
+  func withLock<R: Sendable>(_ body: (inout sending Value) -> sending R) -> R {
+    value.withLock(body)
+  }
+}
+
+/// Something that happens once, for which others wait.
+final class Signal: Sendable {
+  private let condition = NSCondition()
+  private let isSent = Shared(false)
+
+  func send() {
+    condition.withLock {
+      isSent.withLock { $0 = true }
+      condition.broadcast()
+    }
+  }
+
+  /// Waits on a thread of one's own: one of the pool's would be missing elsewhere.
+  func waitOnThread() {
+    condition.withLock {
+      while !isSent.withLock({ $0 }) { condition.wait() }
+    }
+  }
+
+  func wait() async {
+    await waitUntil { isSent.withLock { $0 } }
+  }
+}
+
+/// Looks again and again, without keeping a thread.
+func waitUntil(_ condition: () -> Bool) async {
+  while !condition() {
+    // Woken early by cancellation it looks once more.
+    try? await Task.sleep(for: .milliseconds(1))
+  }
+}
+
+/// Starts a body that may wait on a thread of its own.
+func startThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) -> Task<R, any Error> {
+  Task.detached {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+  }
+}
