@@ -97,6 +97,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
+      exclude: ["Storage/golden-store-v1.txt"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -1,0 +1,80 @@
+import Foundation
+import LMDB
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// The bytes of a store, the schema that describes them and the code that writes them cannot drift apart.
+@Suite struct StorageFormatTests {
+  /// `TALLY_RECORD=1` writes the file anew: a change of the format, which needs a new number and a migration.
+  @Test func theBytesOfAStoreAreThoseOfTheFirstRelease() throws {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("golden-store-v1.txt")
+    let (entries, _) = try GoldenStore().entries()
+    let lines = entries.map { "\($0.table) \(hexadecimal($0.key)) \(hexadecimal($0.value))" }
+    let text = lines.map { $0.hasSuffix(" ") ? String($0.dropLast()) : $0 }.joined(separator: "\n") + "\n"
+    if ProcessInfo.processInfo.environment["TALLY_RECORD"] == "1" {
+      try Data(text.utf8).write(to: file)
+    }
+    let golden = try String(contentsOf: file, encoding: .utf8)
+    #expect(text.split(separator: "\n") == golden.split(separator: "\n"))
+  }
+
+  @Test func theTasksOfTheGoldenStoreAreAsWrittenDown() throws {
+    let golden = GoldenStore()
+    #expect(try golden.entries().tasks == (try golden.expectedTasks()))
+  }
+
+  @Test func aReaderThatKnowsOnlyTheSchemaFindsEveryField() throws {
+    let golden = GoldenStore()
+    let schema = try StorageSchema.load()
+    let decoder = SchemaDecoder(schema: schema)
+    let (entries, _) = try golden.entries()
+    let expected = try ExpectedRows(golden: golden)
+    for table in schema.tables {
+      let rows = try entries.filter { $0.table == table.name }.map { entry in
+        // Where a key and its record have a field of one name, the key's says which entry it is.
+        try decoder.key(entry.key, of: table).merging(decoder.value(entry.value, of: table)) { key, value in
+          key == value ? key : "\(key) \(value)"
+        }
+      }
+      #expect(rows == expected.rows[table.name], "\(table.name)")
+    }
+  }
+
+  @Test func theSchemaNamesTheTablesThereAre() throws {
+    let schema = try StorageSchema.load()
+    #expect(schema.tables.map(\.name) == Tables.names)
+    #expect(schema.majorFormat == Int(StoreHeader.currentMajorFormat))
+    #expect(schema.minorFormat == Int(StoreHeader.currentMinorFormat))
+  }
+
+  @Test func theFieldsOfTheSchemaLeaveNoGap() throws {
+    let schema = try StorageSchema.load()
+    let layouts = schema.tables.compactMap { table in table.key.fields.map { ($0, table.key.size) } }
+    for (fields, size) in layouts + schema.records.values.map({ ($0.fields, $0.headSize) }) {
+      var offset = 0
+      for field in fields {
+        #expect(field.offset == offset, "\(field.name)")
+        #expect(schema.types[field.type] != nil, "\(field.type)")
+        offset += field.size
+      }
+      #expect(offset == size)
+    }
+  }
+
+  @Test func theEnumerationsAreThoseOfTheCode() throws {
+    let enumerations = try StorageSchema.load().enumerations
+    #expect(
+      enumerations["state"] == Dictionary(uniqueKeysWithValues: TaskState.allCases.map { ($0.name, Int($0.rawValue)) }))
+    let ranks = TaskState.allCases.map { ($0.name, Int(StateRank($0).rawValue)) }
+    #expect(enumerations["rank"] == Dictionary(uniqueKeysWithValues: ranks))
+    #expect(
+      enumerations["place"] == ["inbox": Int(PlaceKey.Kind.inbox.rawValue), "list": Int(PlaceKey.Kind.list.rawValue)])
+    #expect(enumerations["presence"]?.values.reduce(0, |) == Int(TaskPresence.known.rawValue))
+  }
+
+  private func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { String(format: "%02x", $0) }.joined()
+  }
+}

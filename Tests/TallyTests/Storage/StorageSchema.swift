@@ -1,0 +1,148 @@
+import Foundation
+
+/// `Schemas/storage-v1.json`: what a reader that shares no code with Tally knows of a store's bytes.
+struct StorageSchema: Decodable {
+  struct Table: Decodable {
+    let name: String
+    let key: Key
+    let value: String
+  }
+
+  struct Key: Decodable {
+    let constant: String?
+    let size: Int?
+    let fields: [Field]?
+  }
+
+  struct Field: Decodable {
+    let name: String
+    let offset: Int
+    let size: Int
+    let type: String
+    let enumeration: String?
+    let bits: String?
+    let presentIf: String?
+    let constant: Int?
+    let reserved: Bool?
+  }
+
+  struct Text: Decodable {
+    let name: String
+    let sizeField: String
+    let presentIf: String?
+  }
+
+  struct Record: Decodable {
+    let headSize: Int
+    let fields: [Field]
+    let texts: [Text]
+  }
+
+  let majorFormat: Int
+  let minorFormat: Int
+  let types: [String: String]
+  let enumerations: [String: [String: Int]]
+  let tables: [Table]
+  let records: [String: Record]
+
+  static func load() throws -> StorageSchema {
+    let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Schemas/storage-v1.json")
+    return try JSONDecoder().decode(StorageSchema.self, from: Data(contentsOf: file.standardizedFileURL))
+  }
+}
+
+/// The fields of a key or a record by name, as texts; those that are absent are left out.
+typealias Row = [String: String]
+
+/// Reads bytes by the schema alone: nothing here knows of Tally's code.
+struct SchemaDecoder {
+  let schema: StorageSchema
+
+  struct Mismatch: Error {
+    let description: String
+  }
+
+  func key(_ bytes: [UInt8], of table: StorageSchema.Table) throws -> Row {
+    if let constant = table.key.constant {
+      guard bytes == Array(constant.utf8) else { throw Mismatch(description: "the key of \(table.name)") }
+      return [:]
+    }
+    guard bytes.count == table.key.size else { throw Mismatch(description: "the width of \(table.name)") }
+    return try fields(table.key.fields ?? [], of: bytes)
+  }
+
+  func value(_ bytes: [UInt8], of table: StorageSchema.Table) throws -> Row {
+    guard let record = schema.records[table.value] else {
+      guard bytes.isEmpty, table.value == "empty" else { throw Mismatch(description: "a value in \(table.name)") }
+      return [:]
+    }
+    guard bytes.count >= record.headSize else { throw Mismatch(description: "a short \(table.value)") }
+    var row = try fields(record.fields, of: bytes)
+    var offset = record.headSize
+    for text in record.texts {
+      guard let size = row.removeValue(forKey: text.sizeField).flatMap({ Int($0) }), offset + size <= bytes.count else {
+        throw Mismatch(description: "the size of \(text.name)")
+      }
+      if isPresent(text.presentIf, in: row) {
+        row[text.name] = String(validating: bytes[offset..<(offset + size)], as: UTF8.self)
+      }
+      offset += size
+    }
+    guard offset == bytes.count else { throw Mismatch(description: "bytes behind a \(table.value)") }
+    return row
+  }
+
+  private func fields(_ fields: [StorageSchema.Field], of bytes: [UInt8]) throws -> Row {
+    var row: Row = [:]
+    for field in fields {
+      row[field.name] = try text(of: field, bytes: Array(bytes[field.offset..<(field.offset + field.size)]))
+    }
+    // What is absent is zero, and says nothing.
+    for field in fields where !isPresent(field.presentIf, in: row) || field.reserved == true {
+      guard bytes[field.offset..<(field.offset + field.size)].allSatisfy({ $0 == 0 || $0 == 0x80 }) else {
+        throw Mismatch(description: "the absent \(field.name) is not zero")
+      }
+      row[field.name] = nil
+    }
+    return row
+  }
+
+  /// Whether a presence bit, or a flag of that name, is set.
+  private func isPresent(_ name: String?, in row: Row) -> Bool {
+    guard let name else { return true }
+    return row[name] == "yes" || row["presence"]?.split(separator: " ").contains(Substring(name)) ?? false
+  }
+
+  private func text(of field: StorageSchema.Field, bytes: [UInt8]) throws -> String {
+    let unsigned = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    if let constant = field.constant, unsigned != UInt64(constant) {
+      throw Mismatch(description: "\(field.name) is \(unsigned)")
+    }
+    if let enumeration = field.enumeration {
+      guard let name = schema.enumerations[enumeration]?.first(where: { $0.value == Int(unsigned) })?.key else {
+        throw Mismatch(description: "\(unsigned) is no \(enumeration)")
+      }
+      return name
+    }
+    if let bits = field.bits {
+      let names = schema.enumerations[bits, default: [:]].filter { unsigned & UInt64($0.value) != 0 }
+      return names.sorted { $0.value < $1.value }.map(\.key).joined(separator: " ")
+    }
+    return try text(ofType: field.type, bytes: bytes, unsigned: unsigned)
+  }
+
+  private func text(ofType type: String, bytes: [UInt8], unsigned: UInt64) throws -> String {
+    let hexadecimal = bytes.map { String(format: "%02x", $0) }.joined()
+    return switch (type, bytes.count) {
+    case ("uint8", 1), ("uint16", 2), ("uint32", 4), ("uint64", 8): "\(unsigned)"
+    case ("int16", 2): "\(Int16(truncatingIfNeeded: unsigned))"
+    case ("orderedInt32", 4): "\(Int64(unsigned) - (1 << 31))"
+    case ("orderedInt64", 8): "\(Int64(truncatingIfNeeded: unsigned ^ (1 << 63)))"
+    case ("flag", 1): unsigned == 0 ? "no" : "yes"
+    case ("id", 16): hexadecimal
+    case ("reversedID", 16): String(hexadecimal.reversed())
+    case ("color", 3): hexadecimal.uppercased()
+    default: throw Mismatch(description: "\(bytes.count) bytes are no \(type)")
+    }
+  }
+}
