@@ -20,7 +20,9 @@ struct CompletionLedger {
 
   /// Follows one change of a task.
   func apply(
-    _ change: TaskChange, counting deltas: inout CounterDeltas, in transaction: inout WriteTransaction
+    _ change: TaskChange,
+    counting deltas: inout CounterDeltas,
+    in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let (old, new) = (change.old?.item, change.new?.item)
     if let old, let new, Self.countsTheSame(old, new) { return }
@@ -54,7 +56,10 @@ struct CompletionLedger {
   /// - Parameter replaced: the entry that the task had before, whose list stays; the list is the task's own if it had
   ///   none.
   private func add(
-    _ task: TaskItem, replacing replaced: CompletionRecord?, counting deltas: inout CounterDeltas, in transaction: inout WriteTransaction
+    _ task: TaskItem,
+    replacing replaced: CompletionRecord?,
+    counting deltas: inout CounterDeltas,
+    in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     guard let key = CompletionKey(of: task), var record = CompletionRecord(of: task) else {
       return deltas.count(CountedTask(open: task), sign: 1)
@@ -83,7 +88,9 @@ struct CompletionLedger {
   }
 
   private func putDeleted(
-    _ completed: InstantKey, _ record: CompletionRecord, in transaction: inout WriteTransaction
+    _ completed: InstantKey,
+    _ record: CompletionRecord,
+    in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let key = CompletionKey(isTaskDeleted: true, completed: completed)
     try tables.completions.put(record, forKey: key, in: &transaction)
@@ -91,19 +98,25 @@ struct CompletionLedger {
   }
 
   private func removeDeleted(
-    _ entry: Entry, counting deltas: inout CounterDeltas, in transaction: inout WriteTransaction
+    _ entry: Entry,
+    counting deltas: inout CounterDeltas,
+    in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     deltas.count(CountedTask(entry.key, entry.record), sign: -1)
     _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
     _ = try tables.deletedByCreated.remove(
-      forKey: DeletedCreationKey(entry.key.completed, entry.record), in: &transaction)
+      forKey: DeletedCreationKey(entry.key.completed, entry.record),
+      in: &transaction
+    )
   }
 
   /// Where a change's entry stands in the table: many changes are quicker in this order.
   static func position(of change: TaskChange) -> InstantKey {
     let task = change.new?.item ?? change.old?.item
     return InstantKey(
-      microseconds: task?.completedAt?.instant.microsecondsSince1970 ?? .min, id: task?.id ?? .lowest)
+      microseconds: task?.completedAt?.instant.microsecondsSince1970 ?? .min,
+      id: task?.id ?? .lowest
+    )
   }
 }
 
@@ -113,7 +126,10 @@ extension CompletionLedger {
   /// - Returns: whether anything has changed: not if the ledger says so already, nor if the task is there and completed
   ///   at that instant while the entry calls it deleted, nor the other way round.
   func record(
-    _ completed: InstantKey, _ record: CompletionRecord, isTaskDeleted: Bool, in transaction: inout WriteTransaction
+    _ completed: InstantKey,
+    _ record: CompletionRecord,
+    isTaskDeleted: Bool,
+    in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     var record = record
     let liveKey = CompletionKey(isTaskDeleted: false, completed: completed)

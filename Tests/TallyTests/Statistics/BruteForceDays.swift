@@ -12,7 +12,7 @@ final class BruteForceDays {
   private var offsets: [Int64: Int64] = [:]
   private var existing: [Int64: Bool] = [:]
   private var lastInstants: [Int64: Int64] = [:]
-  private var periods: [Int64: [Int]] = [:]
+  private var periods: [Int64: Int] = [:]
 
   init(calendar: Calendar, dayStartInMinutes: Int) {
     self.calendar = calendar
@@ -81,13 +81,13 @@ final class BruteForceDays {
     return Array(stride(from: start, to: end, by: 900_000_000))
   }
 
-  /// What all days of one period have in common, and no other day.
-  func period(_ unit: Series.Unit, of number: Int64) -> [Int] {
+  /// A number that all days of one period have in common, and no other day has.
+  func period(_ unit: Series.Unit, of number: Int64) -> Int {
     switch unit {
-    case .day: return [Int(number)]
-    case .week: return [Int(number) - weekday(of: number)]
-    case .month: return components(of: number)
-    case .year: return Array(components(of: number).prefix(2))
+    case .day: return Int(number)
+    case .week: return Int(number) - weekday(of: number)
+    case .month: return month(of: number)
+    case .year: return month(of: number) / 100
     }
   }
 
@@ -98,11 +98,12 @@ final class BruteForceDays {
     return (weekday - calendar.firstWeekday + 7) % 7
   }
 
-  private func components(of number: Int64) -> [Int] {
+  /// Era, year and month, as digits side by side.
+  private func month(of number: Int64) -> Int {
     if let known = periods[number] { return known }
     let noon = Date(timeIntervalSince1970: (Double(number) + 0.5) * 86_400)
     let parts = greenwich.dateComponents([.era, .year, .month], from: noon)
-    let found = [parts.era ?? 0, parts.year ?? 0, parts.month ?? 0]
+    let found = ((parts.era ?? 0) * 100_000 + (parts.year ?? 0)) * 100 + (parts.month ?? 0)
     periods[number] = found
     return found
   }

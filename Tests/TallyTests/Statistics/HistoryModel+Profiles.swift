@@ -25,10 +25,9 @@ extension BruteForceStatistics {
   }
 
   var byHour: [Int] {
-    (0..<24).map { hour in
-      profiled.count {
-        BruteForceDays.floor($0.local, 3_600_000_000) - 24 * BruteForceDays.floor($0.local, BruteForceDays.day) == hour
-      }
+    let hours = profiled.map { BruteForceDays.floor($0.local, 3_600_000_000) }
+    return (0..<24).map { hour in
+      hours.count { $0 - 24 * BruteForceDays.floor($0, 24) == hour }
     }
   }
 
@@ -50,16 +49,14 @@ extension BruteForceStatistics {
 
   var series: Series {
     let range = seriesDays
-    let groups = Dictionary(grouping: range) { days.period(options.unit, of: $0) }.values
-      .sorted { $0[0] < $1[0] }
-    let buckets = groups.compactMap { group -> Series.Bucket? in
-      let hasAny = group.contains { day in days.exists(day) || completed.contains { $0.day == day } }
+    let creations = lives.map { days.dayNumber(of: $0.createdAt) }
+    let buckets = groups(of: range).compactMap { group -> Series.Bucket? in
+      let hasAny = group.contains { days.exists($0) } || count(group) > 0
       guard hasAny else { return nil }
-      let inside = group[0]...group[group.count - 1]
       return Series.Bucket(
-        start: CalendarDay(clamping: group[0]),
-        completed: count(inside),
-        created: lives.count { inside.contains(days.dayNumber(of: $0.createdAt)) },
+        start: CalendarDay(clamping: group.lowerBound),
+        completed: count(group),
+        created: creations.count { group.contains($0) },
         open: openCount(atEndOf: group)
       )
     }
@@ -71,10 +68,22 @@ extension BruteForceStatistics {
     )
   }
 
+  /// The days of each period, cut at the ends of a range.
+  private func groups(of range: ClosedRange<Int64>) -> [ClosedRange<Int64>] {
+    var groups: [ClosedRange<Int64>] = []
+    var first = range.lowerBound
+    for day in range
+    where day == range.upperBound || days.period(options.unit, of: day + 1) != days.period(options.unit, of: day) {
+      groups.append(first...day)
+      first = day + 1
+    }
+    return groups
+  }
+
   /// The tasks created by the last instant of some days and not completed by then.
-  private func openCount(atEndOf group: [Int64]) -> Int {
+  private func openCount(atEndOf group: ClosedRange<Int64>) -> Int {
     // A day that does not exist ends where the one before it does.
-    var last = group[group.count - 1]
+    var last = group.upperBound
     while !days.exists(last) { last -= 1 }
     let end = days.lastInstant(of: last)
     return lives.count { life in
