@@ -18,12 +18,9 @@ struct LocalDays {
   /// Where the last piece ends.
   let end: Int64
 
-  /// The pieces of a range of local days.
+  /// The pieces of a range of local days, both ends included, each of which begins some time after local midnight.
   ///
-  /// - Parameters:
-  ///   - days: the day numbers, both included.
-  ///   - offsets: spans that reach at least two days beyond the days on both sides.
-  ///   - dayStartInMicroseconds: when a day begins, after local midnight.
+  /// The offsets must reach at least two days beyond the days on both sides.
   init(_ days: ClosedRange<Int32>, offsets: ZoneOffsets, dayStartInMicroseconds dayStart: Int64) {
     let day = QuarterHour.microsecondsPerDay
     var pieces: [Piece] = []

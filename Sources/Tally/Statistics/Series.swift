@@ -26,6 +26,6 @@ public struct Series: Hashable, Sendable {
   public let from: CalendarDay
   /// The last day.
   public let to: CalendarDay
-  /// The buckets; the first and the last one may be cut by the series' ends. A day that the zone skipped has none.
+  /// The buckets; the first and the last one may be cut by the series' ends, a skipped day has none.
   public let buckets: [Bucket]
 }

@@ -20,7 +20,7 @@ struct StatisticsFrame {
   let skippedDays: Set<Int32>
   private let offsets: ZoneOffsets
 
-  /// - Parameter history: the UTC days on which anything was counted, if the answer looks at all of them.
+  /// Makes the frame; `history` is the UTC days on which anything was counted, if the answer looks at all of them.
   init(now: Timestamp, calendar: Calendar, options: StatisticsOptions, history: ClosedRange<Int32>?) {
     self.options = options
     self.calendar = calendar

@@ -7,6 +7,8 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Parameters:
   ///   - interval: its end is not part of it; `nil` for ever.
   ///   - listID: only those completed in a list; `nil` for all.
+  /// - Returns: the number of completions, those of deleted tasks included.
+  /// - Throws: what the storage throws.
   /// - Complexity: the days of the interval, and the completions of the quarter hours that its ends cut.
   public func completionCount(in interval: Range<Timestamp>? = nil, list listID: UUID? = nil) throws -> Int {
     let scope = listID.map { CounterScope.list($0) } ?? .all
@@ -83,6 +85,7 @@ extension TaskStore {
   ///   - instant: what counts as now; `nil` for the store's clock.
   ///   - calendar: the calendar, time zone and first weekday; `nil` for the store's.
   ///   - options: what is asked for.
+  /// - Returns: the answer, of one snapshot.
   /// - Throws: as `StoreTransaction.statistics(_:)`.
   public func statistics(
     asOf instant: Timestamp? = nil,

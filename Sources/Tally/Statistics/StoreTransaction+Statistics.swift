@@ -34,9 +34,7 @@ extension StoreTransaction where Base: ~Copyable {
     )
   }
 
-  /// Checks what is asked for.
-  ///
-  /// - Parameter needsHistory: whether the answer looks at the days of all history.
+  /// Checks what is asked for; an answer that looks at the days of all history says so.
   func statisticsFrame(_ options: StatisticsOptions, needsHistory: Bool = false) throws -> StatisticsFrame {
     guard (0..<1_440).contains(options.dayStartInMinutes) else {
       throw TallyError(

@@ -21,9 +21,7 @@ public struct Trend: Hashable, Sendable {
   /// The count of the same part of the period before: as many local days and the same time of day, cut at its end.
   public let elapsedPrevious: Int
 
-  /// Compares two periods.
-  ///
-  /// - Parameter unit: `month` or `week`, as it stands in the sentence.
+  /// Compares two periods; the unit is `month` or `week`, as it stands in the sentence.
   init(unit: String, current: Int, previous: Int, allTime: Int, elapsed: (current: Int, previous: Int)) {
     elapsedCurrent = elapsed.current
     elapsedPrevious = elapsed.previous

@@ -53,8 +53,7 @@ struct CompletionLedger {
 
   /// Adds the entry of a completed task, or counts an open one.
   ///
-  /// - Parameter replaced: the entry that the task had before, whose list stays; the list is the task's own if it had
-  ///   none.
+  /// The list stays that of the entry that the task had before, `replaced`; it is the task's own if it had none.
   private func add(
     _ task: TaskItem,
     replacing replaced: CompletionRecord?,

@@ -36,6 +36,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Parameter instant: completions before it are forgotten.
   /// - Returns: how many.
+  /// - Throws: what the storage throws.
   /// - Complexity: the completions forgotten.
   @discardableResult
   public mutating func purgeCompletions(before instant: Timestamp) throws -> Int {

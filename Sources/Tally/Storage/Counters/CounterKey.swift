@@ -66,7 +66,7 @@ enum CounterScope: Hashable {
   }
 }
 
-/// The key of `counts`: series, scope and UTC day. 22 bytes.
+/// The key of `counts`: series, scope and UTC day; 22 bytes.
 ///
 /// One series of one scope lies together, in the order of its days: a long range is one scan.
 struct DayCountsKey: KeyCodable, Comparable, Hashable {
@@ -104,7 +104,7 @@ struct DayCountsKey: KeyCodable, Comparable, Hashable {
   }
 }
 
-/// The key of `totals`: what is counted and for whom, over all time. 20 bytes.
+/// The key of `totals`: what is counted and for whom, over all time; 20 bytes.
 ///
 /// `bucket` is zero for a series' number of events; for times from creation to completion (series zero) it is their
 /// bucket, see `CycleTimeBucket`.

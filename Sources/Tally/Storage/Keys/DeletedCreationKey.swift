@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The key of `deletedByCreated`: creation, completion and id of a deleted task whose completion stays. 32 bytes.
+/// The key of `deletedByCreated`: creation, completion and id of a deleted task whose completion stays; 32 bytes.
 ///
 /// With `byCreated` it answers which tasks, deleted ones included, were created in a part of a quarter hour.
 struct DeletedCreationKey: IndexKey {

@@ -6,7 +6,7 @@ struct BarRows {
 
   private static let eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-  /// The rows' lines; `paint` gets what belongs to the bars. Labels must be safe to print.
+  /// The rows' lines, the bars as `paint` gives them back; labels must be safe to print.
   func lines(width: Int, paint: (String) -> String) -> [String] {
     let highest = max(1, rows.map(\.value).max() ?? 0)
     let valueWidth = highest.grouped.count

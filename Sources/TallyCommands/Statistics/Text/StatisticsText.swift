@@ -6,7 +6,7 @@ struct StatisticsText {
   let painter: Painter
   let width: Int
 
-  /// - Parameter width: the columns of a line; charts grow to a hundred at the most, as longer ones are hard to read.
+  /// Writes lines of `width` columns; charts grow to a hundred at the most, as longer ones are hard to read.
   init(_ report: StatisticsReport, painter: Painter, width: Int?) {
     self.report = report
     self.painter = painter
