@@ -49,6 +49,7 @@ struct RootCommand: ParsableCommand {
         subcommands: [
           TodayCommand.self, InboxCommand.self, UpcomingCommand.self, PastCommand.self, OverdueCommand.self,
           ActiveCommand.self, CompletedCommand.self, AllCommand.self, ListCommand.self, ShowCommand.self,
+          StatsCommand.self,
         ]
       ),
       CommandGroup(

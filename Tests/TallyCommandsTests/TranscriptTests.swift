@@ -145,7 +145,7 @@ enum RequiredCommands {
   static let names: [[String]] =
     [
       "add", "inbox", "today", "upcoming", "past", "overdue", "active", "all", "completed", "list", "lists", "show",
-      "edit", "start", "done", "reopen", "move", "delete", "export", "import", "info",
+      "edit", "start", "done", "reopen", "move", "delete", "export", "import", "info", "stats",
     ].map { [$0] } + ["add", "rename", "color", "move", "delete"].map { ["lists", $0] }
 
   /// Commands that only read and need no name.
@@ -154,5 +154,5 @@ enum RequiredCommands {
   ]
 
   /// Those that come with later work, which must not exist as empty shells.
-  static let later = ["undo", "stats", "reminders", "snooze", "verify", "backup", "restore", "compact"]
+  static let later = ["undo", "reminders", "snooze", "verify", "backup", "restore", "compact"]
 }

@@ -11,51 +11,159 @@ import LMDB
 /// | moved to another list | nothing: the work was done where it was done |
 /// | deleted | the entry stays, marked |
 /// | back again (import) with the same completion | the marked entry becomes the live one |
+///
+/// The counters follow in the same step: each life of a task counts as `CountedTask` says.
 struct CompletionLedger {
-  let table: Database<CompletionKey, CompletionRecord>
+  let tables: Tables
+
+  private typealias Entry = (key: CompletionKey, record: CompletionRecord)
 
   /// Follows one change of a task.
-  func apply(_ change: TaskChange, in transaction: inout WriteTransaction) throws(LMDBError) {
-    let old = change.old?.item
-    let oldKey = old.flatMap { CompletionKey(of: $0) }
-    guard let new = change.new?.item else {
-      if let oldKey { try markDeleted(oldKey, in: &transaction) }
+  func apply(
+    _ change: TaskChange,
+    counting deltas: inout CounterDeltas,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let (old, new) = (change.old?.item, change.new?.item)
+    if let old, let new, Self.countsTheSame(old, new) { return }
+    var entry: Entry?
+    if let old { entry = try liveEntry(of: old, in: transaction) }
+    guard let new else {
+      if let entry {
+        try markDeleted(entry, in: &transaction)
+      } else if let old {
+        deltas.count(CountedTask(open: old), sign: -1)
+      }
       return
     }
-    let newKey = CompletionKey(of: new)
-    guard oldKey != newKey || old?.completedAt != new.completedAt || old?.createdAt != new.createdAt else { return }
-    let replaced = try oldKey.flatMap { (key) throws(LMDBError) in try take(key, in: &transaction) }
-    guard let newKey, var record = CompletionRecord(of: new) else { return }
-    let deletedKey = CompletionKey(isTaskDeleted: true, completed: newKey.completed)
-    if let recorded = try take(deletedKey, in: &transaction) ?? replaced {
+    if let entry {
+      deltas.count(CountedTask(entry.key, entry.record), sign: -1)
+      _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
+    } else if let old {
+      deltas.count(CountedTask(open: old), sign: -1)
+    }
+    try add(new, replacing: entry?.record, counting: &deltas, in: &transaction)
+  }
+
+  /// Whether two states of a task have the same entry and count the same.
+  private static func countsTheSame(_ old: TaskItem, _ new: TaskItem) -> Bool {
+    old.completedAt == new.completedAt && old.createdAt == new.createdAt
+      && (new.isCompleted || old.listID == new.listID && old.dueDate == new.dueDate)
+  }
+
+  /// Adds the entry of a completed task, or counts an open one.
+  ///
+  /// The list stays that of the entry that the task had before, `replaced`; it is the task's own if it had none.
+  private func add(
+    _ task: TaskItem,
+    replacing replaced: CompletionRecord?,
+    counting deltas: inout CounterDeltas,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    guard let key = CompletionKey(of: task), var record = CompletionRecord(of: task) else {
+      return deltas.count(CountedTask(open: task), sign: 1)
+    }
+    let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
+    let deleted = try tables.completions.value(forKey: deletedKey, in: transaction)
+    if let deleted { try removeDeleted((deletedKey, deleted), counting: &deltas, in: &transaction) }
+    if let recorded = deleted ?? replaced {
       record.listID = recorded.listID
       record.trailing = recorded.trailing
     }
-    try table.put(record, forKey: newKey, in: &transaction)
+    try tables.completions.put(record, forKey: key, in: &transaction)
+    deltas.count(CountedTask(key, record), sign: 1)
   }
 
-  /// Removes an entry, and tells what it said.
-  private func take(
-    _ key: CompletionKey, in transaction: inout WriteTransaction
-  ) throws(LMDBError) -> CompletionRecord? {
-    guard let record = try table.value(forKey: key, in: transaction) else { return nil }
-    _ = try table.remove(forKey: key, in: &transaction)
-    return record
+  private func liveEntry(of task: TaskItem, in transaction: borrowing WriteTransaction) throws(LMDBError) -> Entry? {
+    guard let key = CompletionKey(of: task), let record = try tables.completions.value(forKey: key, in: transaction)
+    else { return nil }
+    return (key, record)
   }
 
-  private func markDeleted(_ key: CompletionKey, in transaction: inout WriteTransaction) throws(LMDBError) {
-    guard let record = try take(key, in: &transaction) else { return }
-    let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
-    try table.put(record, forKey: deletedKey, in: &transaction)
+  /// Keeps the completion of a task that goes; it counts on.
+  private func markDeleted(_ entry: Entry, in transaction: inout WriteTransaction) throws(LMDBError) {
+    _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
+    try putDeleted(entry.key.completed, entry.record, in: &transaction)
   }
 
-  /// The order in which many changes touch the table's pages one after the other.
-  static func areInTableOrder(_ left: TaskChange, _ right: TaskChange) -> Bool {
-    func key(_ change: TaskChange) -> InstantKey {
-      let task = change.new?.item ?? change.old?.item
-      return InstantKey(
-        microseconds: task?.completedAt?.instant.microsecondsSince1970 ?? .min, id: task?.id ?? .lowest)
+  private func putDeleted(
+    _ completed: InstantKey,
+    _ record: CompletionRecord,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let key = CompletionKey(isTaskDeleted: true, completed: completed)
+    try tables.completions.put(record, forKey: key, in: &transaction)
+    try tables.deletedByCreated.put(NoValue(), forKey: DeletedCreationKey(completed, record), in: &transaction)
+  }
+
+  private func removeDeleted(
+    _ entry: Entry,
+    counting deltas: inout CounterDeltas,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    deltas.count(CountedTask(entry.key, entry.record), sign: -1)
+    _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
+    _ = try tables.deletedByCreated.remove(
+      forKey: DeletedCreationKey(entry.key.completed, entry.record),
+      in: &transaction
+    )
+  }
+
+  /// Where a change's entry stands in the table: many changes are quicker in this order.
+  static func position(of change: TaskChange) -> InstantKey {
+    let task = change.new?.item ?? change.old?.item
+    return InstantKey(
+      microseconds: task?.completedAt?.instant.microsecondsSince1970 ?? .min,
+      id: task?.id ?? .lowest
+    )
+  }
+}
+
+extension CompletionLedger {
+  /// Adds a completion of a deleted task, or sets the list in which a live task was completed.
+  ///
+  /// - Returns: whether anything has changed: not if the ledger says so already, nor if the task is there and completed
+  ///   at that instant while the entry calls it deleted, nor the other way round.
+  func record(
+    _ completed: InstantKey,
+    _ record: CompletionRecord,
+    isTaskDeleted: Bool,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    var record = record
+    let liveKey = CompletionKey(isTaskDeleted: false, completed: completed)
+    let live = try tables.completions.value(forKey: liveKey, in: transaction)
+    guard (live == nil) == isTaskDeleted else { return false }
+    var deltas = CounterDeltas()
+    if let live {
+      // Offset and creation are the task's own; only the list is the entry's.
+      var changed = live
+      changed.listID = record.listID
+      guard changed != live else { return false }
+      deltas.count(CountedTask(liveKey, live), sign: -1)
+      deltas.count(CountedTask(liveKey, changed), sign: 1)
+      try tables.completions.put(changed, forKey: liveKey, in: &transaction)
+    } else {
+      let key = CompletionKey(isTaskDeleted: true, completed: completed)
+      if let known = try tables.completions.value(forKey: key, in: transaction) {
+        record.trailing = known.trailing
+        guard known != record else { return false }
+        try removeDeleted((key, known), counting: &deltas, in: &transaction)
+      }
+      try putDeleted(completed, record, in: &transaction)
+      deltas.count(CountedTask(key, record), sign: 1)
     }
-    return key(left) < key(right)
+    try deltas.apply(to: tables, in: &transaction)
+    return true
+  }
+
+  /// Forgets completions of deleted tasks.
+  func purge(_ entries: [CompletionKey], in transaction: inout WriteTransaction) throws(LMDBError) {
+    var deltas = CounterDeltas()
+    for key in entries {
+      guard let record = try tables.completions.value(forKey: key, in: transaction) else { continue }
+      try removeDeleted((key, record), counting: &deltas, in: &transaction)
+    }
+    try deltas.apply(to: tables, in: &transaction)
   }
 }

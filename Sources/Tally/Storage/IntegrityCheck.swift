@@ -11,6 +11,8 @@ package struct Inconsistency: CustomStringConvertible {
     case surplusEntries
     /// A completed task's ledger entry differs from its record.
     case wrongEntry
+    /// A counter differs from what the records give.
+    case wrongCounter
     /// A task names a list that does not exist.
     case unknownList
     /// A record breaks the model's rules.
@@ -48,7 +50,9 @@ struct IntegrityCheck {
     var check = IntegrityCheck(tables: tables)
     try check.checkLists(in: transaction)
     try check.checkTasks(in: transaction)
+    try check.checkDeletedCompletions(in: transaction)
     try check.checkCounts(in: transaction)
+    try check.checkCounters(in: transaction)
     return check.found
   }
 
@@ -106,6 +110,16 @@ struct IntegrityCheck {
     if try tables.completions.contains(deletedKey, in: transaction) { report(.surplusEntries, "completions", task.id) }
   }
 
+  private mutating func checkDeletedCompletions<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
+    let first = CompletionKey(isTaskDeleted: true, completed: .start(at: .min))
+    try tables.completions.forEach(from: first, in: transaction) { key, value in
+      let (key, record) = (try CompletionKey(decoding: key), try CompletionRecord(decoding: value))
+      try expect(
+        DeletedCreationKey(key.completed, record), in: tables.deletedByCreated, "deletedByCreated", transaction)
+      return true
+    }
+  }
+
   private mutating func expect<Key: IndexKey, Value, T: Transaction & ~Copyable>(
     _ key: Key?, in table: Database<Key, Value>, _ name: String, _ transaction: borrowing T
   ) throws {
@@ -121,10 +135,31 @@ struct IntegrityCheck {
       ("byDue", try tables.byDue.count(in: transaction)),
       ("byReminder", try tables.byReminder.count(in: transaction)),
       ("byCreated", try tables.byCreated.count(in: transaction)),
+      ("deletedByCreated", try tables.deletedByCreated.count(in: transaction)),
       ("byActive", try tables.byActive.count(in: transaction)), ("byTail", try tables.byTail.count(in: transaction)),
       ("completions", try liveCompletionCount(in: transaction)),
     ]
     for (name, count) in counts where count > entryCounts[name, default: 0] { report(.surplusEntries, name, nil) }
+  }
+
+  /// Compares the counters, byte for byte, with those computed anew.
+  private mutating func checkCounters<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
+    let rebuilt = try CounterRebuild(tables: tables).deltas(in: transaction)
+    var days = try rebuilt.dayCounts()
+    try tables.counts.forEach(in: transaction) { key, value in
+      if try days.removeValue(forKey: DayCountsKey(decoding: key))?.encodedBytes != value.bytes(from: 0) {
+        report(.wrongCounter, "counts", nil)
+      }
+      return true
+    }
+    var totals = rebuilt.totalCounts()
+    try tables.totals.forEach(in: transaction) { key, value in
+      let count = Int64(try UInt64(decoding: value))
+      if try totals.removeValue(forKey: TotalKey(decoding: key)) != count { report(.wrongCounter, "totals", nil) }
+      return true
+    }
+    if !days.isEmpty { report(.missingEntry, "counts", nil) }
+    if !totals.isEmpty { report(.missingEntry, "totals", nil) }
   }
 
   private func liveCompletionCount<T: Transaction & ~Copyable>(in transaction: borrowing T) throws -> Int {

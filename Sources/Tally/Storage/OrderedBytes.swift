@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 
 // Every number in a key or a record is big-endian. In keys, signed numbers have their sign bit flipped, so that
 // byte order (`memcmp`, LMDB's own) is the order of the values; records use the same form to have only one.
@@ -107,5 +108,19 @@ extension UUID {
   /// Whether this identifier comes first in byte order.
   func precedes(_ other: UUID) -> Bool {
     words < other.words
+  }
+}
+
+extension BinaryCodable {
+  /// The bytes that are stored for the value.
+  var encodedBytes: [UInt8] {
+    let count = encodedByteCount
+    // The buffer lives for the closure; the output says how much of it has been written.
+    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+      let raw = UnsafeMutableRawBufferPointer(buffer)
+      var output = unsafe OutputRawSpan(buffer: raw, initializedCount: 0)
+      encode(into: &output)
+      initializedCount = unsafe output.finalize(for: raw)
+    }
   }
 }

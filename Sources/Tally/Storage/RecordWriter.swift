@@ -12,7 +12,7 @@ struct TaskChange {
   }
 }
 
-/// The one way in which tasks and lists reach the tables: record, index entries and ledger together.
+/// The one way in which tasks and lists reach the tables: record, index entries, ledger and counters together.
 ///
 /// Entries that the old and the new record share are left alone. A failure half-way leaves the transaction unfit
 /// to commit; the caller sees to that.
@@ -35,7 +35,9 @@ struct RecordWriter {
     try tables.byCreated.replace(old?.created, by: new?.created, in: &transaction)
     try tables.byActive.replace(old?.active, by: new?.active, in: &transaction)
     try tables.byTail.replace(old?.tail, by: new?.tail, in: &transaction)
-    try CompletionLedger(table: tables.completions).apply(change, in: &transaction)
+    var deltas = CounterDeltas()
+    try CompletionLedger(tables: tables).apply(change, counting: &deltas, in: &transaction)
+    try deltas.apply(to: tables, in: &transaction)
   }
 
   /// Writes many tasks, one table after the other, each in its own order.
@@ -51,8 +53,14 @@ struct RecordWriter {
     try tables.byCreated.replaceAll(entries.lazy.map { ($0.old?.created, $0.new?.created) }, in: &transaction)
     try tables.byActive.replaceAll(entries.lazy.map { ($0.old?.active, $0.new?.active) }, in: &transaction)
     try tables.byTail.replaceAll(entries.lazy.map { ($0.old?.tail, $0.new?.tail) }, in: &transaction)
-    let ledger = CompletionLedger(table: tables.completions)
-    for change in changes.sorted(by: CompletionLedger.areInTableOrder) { try ledger.apply(change, in: &transaction) }
+    let ledger = CompletionLedger(tables: tables)
+    var deltas = CounterDeltas()
+    // Keys are sorted, not changes: those are large to move and hold references to count.
+    let order = changes.indices.map { (key: CompletionLedger.position(of: changes[$0]), index: $0) }
+    for (_, index) in order.sorted(by: { $0.key < $1.key }) {
+      try ledger.apply(changes[index], counting: &deltas, in: &transaction)
+    }
+    try deltas.apply(to: tables, in: &transaction)
   }
 
   /// Writes, rewrites or deletes one list.
@@ -67,14 +75,16 @@ struct RecordWriter {
   }
 
   private func writeRecords(of changes: [TaskChange], in transaction: inout WriteTransaction) throws(LMDBError) {
-    let written = changes.compactMap(\.new).sorted { $0.item.id.precedes($1.item.id) }
+    let written = changes.indices.compactMap { index in
+      changes[index].new.map { (key: IDKey($0.item.id), index: index) }
+    }
     for change in changes where change.new == nil {
       guard let old = change.old else { continue }
       _ = try tables.tasks.remove(forKey: IDKey(old.item.id), in: &transaction)
     }
     let end = try tables.tasks.lastKey(in: transaction)
-    for record in written {
-      let key = IDKey(record.item.id)
+    for (key, index) in written.sorted(by: { $0.key < $1.key }) {
+      guard let record = changes[index].new else { continue }
       if end.map({ $0 < key }) ?? true {
         try tables.tasks.append(record, forKey: key, in: &transaction)
       } else {

@@ -16,6 +16,9 @@ struct Tables: Sendable {
   let byActive: Index<OrderKey>
   let byTail: Index<TailKey>
   let completions: Database<CompletionKey, CompletionRecord>
+  let deletedByCreated: Index<DeletedCreationKey>
+  let counts: Database<DayCountsKey, DayCounts>
+  let totals: Database<TotalKey, UInt64>
 
   /// How many named databases a store has room for; later formats may add some.
   static let maximumCount = 32
@@ -23,7 +26,7 @@ struct Tables: Sendable {
   /// The names of the tables.
   static let names = [
     "meta", "tasks", "lists", "listsByOrder", "byPlace", "byDay", "byDue", "byReminder", "byCreated", "byActive",
-    "byTail", "completions",
+    "byTail", "completions", "deletedByCreated", "counts", "totals",
   ]
 }
 
@@ -42,6 +45,9 @@ extension Tables {
     byActive = try Database(opening: "byActive", creating: true, in: &transaction)
     byTail = try Database(opening: "byTail", creating: true, in: &transaction)
     completions = try Database(opening: "completions", creating: true, in: &transaction)
+    deletedByCreated = try Database(opening: "deletedByCreated", creating: true, in: &transaction)
+    counts = try Database(opening: "counts", creating: true, in: &transaction)
+    totals = try Database(opening: "totals", creating: true, in: &transaction)
   }
 
   /// Opens the tables of a store that exists.
@@ -58,5 +64,8 @@ extension Tables {
     byActive = try Database(opening: "byActive", in: environment)
     byTail = try Database(opening: "byTail", in: environment)
     completions = try Database(opening: "completions", in: environment)
+    deletedByCreated = try Database(opening: "deletedByCreated", in: environment)
+    counts = try Database(opening: "counts", in: environment)
+    totals = try Database(opening: "totals", in: environment)
   }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import LMDB
+public import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
   /// Hands each completion whose entry says more than its task does to a closure, by time: all those of deleted tasks,
@@ -30,30 +30,47 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
+  /// Forgets the completions of deleted tasks up to an instant: the only way in which history is lost.
+  ///
+  /// Statistics no longer count them afterwards. Completions of tasks that exist stay.
+  ///
+  /// - Parameter instant: completions before it are forgotten.
+  /// - Returns: how many.
+  /// - Throws: what the storage throws.
+  /// - Complexity: the completions forgotten.
+  @discardableResult
+  public mutating func purgeCompletions(before instant: Timestamp) throws -> Int {
+    var keys: [CompletionKey] = []
+    _ = try scan(
+      tables.completions, from: CompletionKey(isTaskDeleted: true, completed: .start(at: .min)),
+      to: CompletionKey(isTaskDeleted: true, completed: .start(at: instant.microsecondsSince1970))
+    ) { key in
+      keys.append(key)
+      return true
+    }
+    guard !keys.isEmpty else { return 0 }
+    isHalfDone = true
+    try CompletionLedger(tables: tables).purge(keys, in: &base)
+    isHalfDone = false
+    hasChanges = true
+    return keys.count
+  }
+
   /// Adds a completion of a deleted task to the ledger, or sets the list in which a live task was completed.
   ///
-  /// - Returns: whether the ledger has changed: not if it says so already, nor if the task is there and completed at
-  ///   that instant while the entry calls it deleted, nor the other way round.
+  /// - Returns: whether the ledger has changed.
   @discardableResult
   mutating func record(_ completion: Completion) throws -> Bool {
     let completed = InstantKey(
       microseconds: completion.completedAt.instant.microsecondsSince1970, id: completion.taskID)
-    let live = try tables.completions.value(
-      forKey: CompletionKey(isTaskDeleted: false, completed: completed), in: base)
-    guard (live == nil) == completion.isTaskDeleted else { return false }
-    let key = CompletionKey(isTaskDeleted: completion.isTaskDeleted, completed: completed)
-    var record = CompletionRecord(
+    let record = CompletionRecord(
       utcOffsetInMinutes: Int16(completion.completedAt.utcOffsetInMinutes),
       createdAtMicroseconds: completion.createdAt.microsecondsSince1970, listID: completion.listID)
-    if let live {
-      // Offset and creation are the task's own; the ledger follows them.
-      record.utcOffsetInMinutes = live.utcOffsetInMinutes
-      record.createdAtMicroseconds = live.createdAtMicroseconds
-      record.trailing = live.trailing
-    }
-    guard try tables.completions.value(forKey: key, in: base) != record else { return false }
-    try tables.completions.put(record, forKey: key, in: &base)
-    hasChanges = true
-    return true
+    isHalfDone = true
+    let isChanged = try CompletionLedger(tables: tables).record(
+      completed, record, isTaskDeleted: completion.isTaskDeleted, in: &base)
+    isHalfDone = false
+    hasChanges = hasChanges || isChanged
+    return isChanged
   }
 }

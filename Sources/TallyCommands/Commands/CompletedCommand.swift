@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Tally
 
 /// `tally completed`.
@@ -8,7 +9,12 @@ struct CompletedCommand: SessionCommand {
     abstract: "Show completed tasks, newest first.",
     usage: "tally completed [--from <day>] [--to <day>] [--list <name>] [<options>]",
     discussion: """
-      Days are local and both are included. A weekday is the last one up to today.
+      These are the tasks behind the numbers of 'tally stats': the same options count the same work.
+
+      Days are local and both are included. A weekday is the last one up to today. --list names the list in which the \
+      work was done: a task that has been moved since is found under the list it was in when it was completed, and \
+      shown with the list it is in now. What was completed and deleted since counts in the statistics, but can only \
+      be told as a number, on standard error.
 
       \(SharedHelp.taskRecord)
 
@@ -18,47 +24,43 @@ struct CompletedCommand: SessionCommand {
       """
   )
 
-  @Option(help: ArgumentHelp("The first day.", valueName: "day"))
-  var from: String?
-
-  @Option(help: ArgumentHelp("The last day.", valueName: "day"))
-  var to: String?
-
-  @Option(help: SharedHelp.list)
-  var list: String?
+  @OptionGroup
+  var completions: CompletionOptions
 
   @OptionGroup
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    let interval = try interval(session.clock)
+    var options = try completions.statisticsOptions(session.clock)
+    var deletedCount = 0
     try session.show { transaction in
-      ViewDescription(
-        view: .completed(interval),
+      options.listID = try completions.listID(in: transaction)
+      deletedCount = try transaction.completionCountOfDeletedTasks(matching: options)
+      return ViewDescription(
+        view: .completed(nil),
         title: "Completed",
-        emptyHint: (interval == nil ? "Nothing is completed yet." : "Nothing was completed in that time.")
+        emptyHint: (options.hasNamedDays ? "Nothing was completed in that time." : "Nothing is completed yet.")
           + " Complete a task: tally done HANDLE; with --at for the past",
-        onlyList: try list.map { try transaction.list(named: $0) }
+        completions: options
       )
+    }
+    if deletedCount > 0 {
+      let verb = deletedCount == 1 ? "belongs to a deleted task" : "belong to deleted tasks"
+      session.tell("\(deletedCount.grouped) more completion\(deletedCount == 1 ? "" : "s") \(verb)")
     }
   }
+}
 
-  /// From the start of the first day to the start of the day after the last.
-  private func interval(_ clock: LocalClock) throws -> Range<Timestamp>? {
-    guard from != nil || to != nil else { return nil }
-    let first =
-      try from.map { text in try CommandFailure.naming("--from") { try clock.day(text, weekdays: .latest) } }
-      ?? .earliest
-    let last =
-      try to.map { text in try CommandFailure.naming("--to") { try clock.day(text, weekdays: .latest) } } ?? .latest
-    guard first <= last else {
-      throw CommandFailure.usage(
-        "--from \(first.iso8601) comes after --to \(last.iso8601)",
-        remedy: "Give the earlier day to --from"
-      )
-    }
-    let start = first == .earliest ? Timestamp.earliest : first.start(in: clock.timeZone)
-    let end = (try? last.adding(days: 1))?.start(in: clock.timeZone) ?? .latest
-    return start..<max(start, end)
+extension LocalClock {
+  /// The day on which the statistics count a completion.
+  func day(of completion: OffsetTimestamp, countedBy options: StatisticsOptions) -> CalendarDay {
+    var local = completion.instant.wholeSeconds - 60 * Int64(options.dayStartInMinutes)
+    local += options.usesRecordedOffsets ? 60 * Int64(completion.utcOffsetInMinutes) : offset(at: completion.instant)
+    let secondOfDay = ((local % 86_400) + 86_400) % 86_400
+    return CalendarDay(clamping: (local - secondOfDay) / 86_400)
+  }
+
+  private func offset(at instant: Timestamp) -> Int64 {
+    Int64(timeZone.secondsFromGMT(for: instant.date))
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// The options every command takes, before or after its name.
 ///
@@ -67,6 +68,23 @@ enum WeekStart: String, CaseIterable, ExpressibleByArgument {
     case .friday: 6
     case .saturday: 7
     }
+  }
+}
+
+extension WeekStart {
+  /// The first weekday of the locale's week as Foundation's calendars count.
+  ///
+  /// A calendar made by its identifier starts its weeks on Sunday, and Foundation on Linux does not look at the
+  /// variables that name the locale there. "C" and "POSIX" name none; ISO 8601's Monday is taken then.
+  static func firstWeekday(environment: [String: String]) -> Int {
+    let name = ["LC_ALL", "LC_TIME", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+    var locale = Locale.current
+    if let language = name?.prefix(while: { $0 != "." && $0 != "@" }), !["C", "POSIX"].contains(language) {
+      locale = Locale(identifier: String(language))
+    }
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.locale = locale
+    return calendar.firstWeekday
   }
 }
 

@@ -4,8 +4,17 @@ import Tally
 
 extension Session {
   /// Reads from one snapshot; a store that does not exist reads as an empty one and is not made.
-  func read<R>(_ body: (borrowing StoreReadTransaction) throws -> R) throws -> R {
-    try storeForReading().read(body)
+  ///
+  /// Only statistics ask where a week starts; loading the locale to know would cost milliseconds at every start.
+  func read<R>(
+    countingWeeks countsWeeks: Bool = false, _ body: (borrowing StoreReadTransaction) throws -> R
+  ) throws -> R {
+    var configuration = configuration
+    if countsWeeks {
+      configuration.calendar.firstWeekday =
+        options.weekStart?.calendarWeekday ?? WeekStart.firstWeekday(environment: environment)
+    }
+    return try storeForReading(configuration).read(body)
   }
 
   /// Changes the store in one transaction.
@@ -23,14 +32,18 @@ extension Session {
   }
 
   func storeForReading() throws -> TaskStore {
-    var configuration = configuration
+    try storeForReading(configuration)
+  }
+
+  private func storeForReading(_ base: TaskStore.Configuration) throws -> TaskStore {
+    var configuration = base
     configuration.isReadOnly = true
     configuration.createsIfMissing = false
     do {
       return try TaskStore(at: storePath, configuration: configuration)
     } catch let error as TallyError where error.code == .storeMissing {
       hint("There is no store at \(storePath.string.escapedForDisplay()) yet; adding a task or a list makes one.")
-      return try emptyStore()
+      return try emptyStore(base)
     }
   }
 
@@ -38,7 +51,7 @@ extension Session {
   ///
   /// Answers for a store that does not exist then come from the same code as all others; making the real one would
   /// be a write, and a second way through each command would have to be kept equal to the first.
-  private func emptyStore() throws -> TaskStore {
+  private func emptyStore(_ configuration: TaskStore.Configuration) throws -> TaskStore {
     let directory = FileManager.default.temporaryDirectory.appending(path: "tally-empty-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
     return try TaskStore(at: FilePath(directory.path), configuration: configuration)
@@ -50,8 +63,6 @@ extension Session {
     configuration.now = { now }
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = clock.timeZone
-    // No view so far asks where a week starts; loading the locale to know would cost milliseconds at every start.
-    if let weekStart = options.weekStart { calendar.firstWeekday = weekStart.calendarWeekday }
     configuration.calendar = calendar
     return configuration
   }

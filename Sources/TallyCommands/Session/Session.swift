@@ -7,6 +7,8 @@ final class Session {
   let options: GlobalOptions
   let clock: LocalClock
   let storePath: FilePath
+  /// The variables that name the locale, among others.
+  let environment: [String: String]
   let painter: Painter
   /// The columns of a line, or `nil` where lines may be of any length.
   let width: Int?
@@ -29,6 +31,7 @@ final class Session {
         ?? .now(),
       timeZone: try options.timeZone.map(Self.timeZone) ?? .current
     )
+    environment = invocation.environment
     let isHuman = options.format == .human
     painter = Painter(isRefused: options.noColor || !isHuman, environment: invocation.environment)
     width = isHuman ? invocation.outputWidth : nil
@@ -58,7 +61,8 @@ extension Session {
     if options.format != .json { tell(message) }
   }
 
-  private func tell(_ message: String) {
+  /// Tells what belongs to a result without being a part of it, in whatever form the result is printed.
+  func tell(_ message: String) {
     guard !options.quiet else { return }
     // A failure to say something beside the result is not worth failing for.
     _ = try? errorOutput.writeAll((message + "\n").utf8)

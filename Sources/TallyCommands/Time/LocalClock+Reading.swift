@@ -77,7 +77,7 @@ extension LocalClock {
   }
 
   /// Reads `HH:MM`; hours below ten may have one digit.
-  private static func timeOfDay(_ text: String) -> (hour: Int, minute: Int)? {
+  static func timeOfDay(_ text: String) -> (hour: Int, minute: Int)? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     let isTime =
       parts.count == 2 && (1...2).contains(parts[0].utf8.count) && parts[1].utf8.count == 2

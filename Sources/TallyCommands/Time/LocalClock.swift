@@ -8,9 +8,21 @@ struct LocalClock {
   let today: CalendarDay
 
   init(now: Timestamp, timeZone: TimeZone) {
+    self.init(now: now, timeZone: timeZone, today: CalendarDay(containing: now, in: timeZone))
+  }
+
+  private init(now: Timestamp, timeZone: TimeZone, today: CalendarDay) {
     self.now = now
     self.timeZone = timeZone
-    today = CalendarDay(containing: now, in: timeZone)
+    self.today = today
+  }
+
+  /// The clock of somebody whose day begins some minutes after midnight, so that yesterday may not be over yet.
+  func beginningDays(atMinute dayStartInMinutes: Int) -> LocalClock {
+    let time = wallTime(at: now)
+    let isYesterday = 60 * time.hour + time.minute < dayStartInMinutes
+    let today = CalendarDay(clamping: Int64(time.day.dayNumber) - (isYesterday ? 1 : 0))
+    return LocalClock(now: now, timeZone: timeZone, today: today)
   }
 }
 

@@ -58,14 +58,14 @@ extension PrintedView {
 
   /// The day a task stands under; what is completed is easier to read by day, too, though it has no sections.
   private func groupingDay(of task: TaskItem, sectionDay: CalendarDay?) -> CalendarDay? {
-    guard case .completed = description.view, let completed = task.completedAt else { return sectionDay }
-    return clock.wallTime(at: completed.instant).day
+    guard let completions = description.completions, let completed = task.completedAt else { return sectionDay }
+    return clock.day(of: completed, countedBy: completions)
   }
 
   private static func detailsToldElsewhere(in description: ViewDescription) -> Set<TaskRows.Detail> {
     switch description.view {
     case .list: [.list]
-    case .completed: description.onlyList == nil ? [.completionDay] : [.completionDay, .list]
+    case .completed: [.completionDay]
     case .today, .upcoming, .past: [.scheduledDay]
     default: []
     }

@@ -13,8 +13,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// instead would take memory in step with the store.
   func counts(of description: ViewDescription) throws -> ViewCounts {
     var counts = ViewCounts()
-    try forEachTask(in: description.view) { task, _ in
-      guard description.includes(task) else { return }
+    try forEachTask(of: description) { task, _ in
       counts.total += 1
       if task.isCompleted { counts.completed += 1 }
     }
@@ -27,8 +26,11 @@ extension StoreTransaction where Base: ~Copyable {
     _ body: (NamedTask, CalendarDay?) throws -> Void
   ) throws {
     var lists: KnownLists = [:]
-    try forEachTask(in: description.view) { task, day in
-      if description.includes(task) { try body(try name(task, knowing: &lists), day) }
-    }
+    try forEachTask(of: description) { task, day in try body(try name(task, knowing: &lists), day) }
+  }
+
+  private func forEachTask(of description: ViewDescription, _ body: (TaskItem, CalendarDay?) throws -> Void) throws {
+    guard let completions = description.completions else { return try forEachTask(in: description.view, body) }
+    try forEachCompletedTask(matching: completions) { try body($0, nil) }
   }
 }

@@ -7,12 +7,8 @@ struct ViewDescription {
   let title: String
   /// What the view is for and how to fill it, where it is empty.
   let emptyHint: String
-  /// Only the tasks of this list are shown; for views that are not a list's own.
-  var onlyList: TaskList?
-
-  func includes(_ task: TaskItem) -> Bool {
-    onlyList.map { task.listID == $0.id } ?? true
-  }
+  /// What the tasks are the drill-down of; for completed tasks alone.
+  var completions: StatisticsOptions?
 }
 
 extension ViewDescription {

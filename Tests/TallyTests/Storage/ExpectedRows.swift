@@ -36,6 +36,14 @@ struct ExpectedRows {
     rows["byActive"] = [Self.order(tasks[1])]
     rows["byTail"] = tasks.map { ["id": hexadecimal($0.id)] }
     rows["completions"] = Self.completions(golden, tasks[2])
+    rows["deletedByCreated"] = [["createdAt", "completedAt"]].map { names in
+      let gone = number(of: golden.start.adding(seconds: 5))
+      return Dictionary(uniqueKeysWithValues: names.map { ($0, gone) })
+        .merging(["id": hexadecimal(GoldenStore.id(5))]) { first, _ in first }
+    }
+    let counters = ExpectedCounters(golden: golden)
+    rows["counts"] = counters.dayRows
+    rows["totals"] = counters.totalRows
     self.rows = rows
   }
 
@@ -97,7 +105,7 @@ struct ExpectedRows {
   }
 }
 
-private func hexadecimal(_ id: UUID) -> String {
+func hexadecimal(_ id: UUID) -> String {
   id.uuidString.lowercased().filter { $0 != "-" }
 }
 

@@ -32,10 +32,18 @@ struct StorageSchema: Decodable {
     let presentIf: String?
   }
 
+  struct Counts: Decodable {
+    let name: String
+    let number: Int
+    let sizeField: String
+    let bitmapUnless: String
+  }
+
   struct Record: Decodable {
     let headSize: Int
     let fields: [Field]
     let texts: [Text]
+    let counts: Counts?
   }
 
   let majorFormat: Int
@@ -88,8 +96,27 @@ struct SchemaDecoder {
       }
       offset += size
     }
+    if let counts = record.counts { offset += try read(counts, from: Array(bytes[offset...]), into: &row) }
     guard offset == bytes.count else { throw Mismatch(description: "bytes behind a \(table.value)") }
     return row
+  }
+
+  /// Reads counts as `quarter:count`, and tells how many bytes they take.
+  private func read(_ counts: StorageSchema.Counts, from bytes: [UInt8], into row: inout Row) throws -> Int {
+    guard let size = row.removeValue(forKey: counts.sizeField).flatMap({ Int($0) }) else {
+      throw Mismatch(description: "the size of \(counts.name)")
+    }
+    var offset = 0
+    var indices = Array(0..<counts.number)
+    if row.removeValue(forKey: counts.bitmapUnless) != "yes" {
+      offset = counts.number / 8
+      indices = indices.filter { bytes[$0 / 8] & (0x80 >> UInt8($0 % 8)) != 0 }
+    }
+    row[counts.name] = indices.map { index in
+      defer { offset += size }
+      return "\(index):\(bytes[offset..<(offset + size)].reduce(0) { $0 << 8 | Int($1) })"
+    }.joined(separator: " ")
+    return offset
   }
 
   private func fields(_ fields: [StorageSchema.Field], of bytes: [UInt8]) throws -> Row {

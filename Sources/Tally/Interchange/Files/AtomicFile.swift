@@ -1,4 +1,4 @@
-internal import SystemPackage
+package import SystemPackage
 
 /// A file that takes the place of another one as a whole, or not at all.
 ///
@@ -8,9 +8,9 @@ internal import SystemPackage
 /// replaced, not the file it leads to: following it would let whoever may write the link choose what is overwritten.
 ///
 /// Foundation's atomic writing was not taken: it wants all bytes at once, gives no permissions and does not flush.
-struct AtomicFile: ~Copyable {
+package struct AtomicFile: ~Copyable {
   /// Where to write; closed by `commit()` and by the end of the file's life.
-  let descriptor: FileDescriptor
+  package let descriptor: FileDescriptor
 
   private let target: FilePath
   private let temporary: FilePath
@@ -27,7 +27,7 @@ struct AtomicFile: ~Copyable {
   ///
   /// - Throws: `outputNotCreated` if the path is a directory, a device or a pipe, or its directory does not exist or
   ///   must not be written to; `diskFull`.
-  static func create(replacing target: FilePath) throws -> AtomicFile {
+  package static func create(replacing target: FilePath) throws -> AtomicFile {
     guard let name = target.lastComponent, name.kind == .regular, try mayBeReplaced(target) else {
       throw TallyError.outputNotCreated("The path of the output is not that of a file")
     }
@@ -57,7 +57,7 @@ struct AtomicFile: ~Copyable {
   ///
   /// - Throws: `diskFull` or `outputNotCreated`; the old file is as it was then, except where the directory could not
   ///   be flushed after the renaming: the new file is there, but a power cut might bring the old one back.
-  consuming func commit() throws {
+  package consuming func commit() throws {
     do {
       try SystemCalls.flush(descriptor)
       isOpen = false

@@ -1,0 +1,37 @@
+/// How often something happened on each of a range of local days.
+struct DailyCounts {
+  let days: ClosedRange<Int32>
+  private var counts: [Int]
+  /// The days that the zone skipped; they exist all the same where something was recorded on them elsewhere.
+  private let skippedDays: Set<Int32>
+
+  init(_ days: ClosedRange<Int32>, localDays: LocalDays, cumulative: [Int], skippedDays: Set<Int32>) {
+    self.days = days
+    self.skippedDays = skippedDays
+    counts = Array(repeating: 0, count: days.count)
+    for (index, piece) in localDays.pieces.enumerated() where piece.dayNumber != LocalDays.noDay {
+      counts[Int(piece.dayNumber - days.lowerBound)] += cumulative[index + 1] - cumulative[index]
+    }
+  }
+
+  /// The sum over some days; those outside the range count nothing.
+  func sum(_ days: ClosedRange<Int32>) -> Int {
+    guard days.overlaps(self.days) else { return 0 }
+    let range = days.clamped(to: self.days)
+    let first = Int(range.lowerBound - self.days.lowerBound)
+    return counts[first..<(first + range.count)].reduce(0, +)
+  }
+
+  /// Whether any of some days within the range exists.
+  func contains(anyOf days: ClosedRange<Int32>) -> Bool {
+    days.contains { !skippedDays.contains($0) } || sum(days) > 0
+  }
+
+  /// Hands each day that exists to a closure, in order.
+  func forEach(_ body: (Int32, Int) -> Void) {
+    for (index, count) in counts.enumerated() {
+      let day = days.lowerBound + Int32(index)
+      if count > 0 || !skippedDays.contains(day) { body(day, count) }
+    }
+  }
+}

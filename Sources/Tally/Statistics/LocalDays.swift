@@ -1,0 +1,95 @@
+/// Local days as pieces of time: each piece lies within one local day and one UTC offset.
+///
+/// A local day is all instants whose local date it is. Mostly that is one piece; when the clock goes back across
+/// midnight a day comes in several, and a day that a zone skips has none.
+struct LocalDays {
+  /// A piece of a day, up to the start of the next one; in microseconds since 1970.
+  struct Piece {
+    let start: Int64
+    let dayNumber: Int32
+    let offsetInMicroseconds: Int64
+  }
+
+  /// Stands for all days outside the range: time between two pieces that belongs to none of its days.
+  static let noDay = Int32.min
+
+  /// The pieces, in the order of time.
+  let pieces: [Piece]
+  /// Where the last piece ends.
+  let end: Int64
+
+  /// The pieces of a range of local days, both ends included, each of which begins some time after local midnight.
+  ///
+  /// The offsets must reach at least two days beyond the days on both sides.
+  init(_ days: ClosedRange<Int32>, offsets: ZoneOffsets, dayStartInMicroseconds dayStart: Int64) {
+    let day = QuarterHour.microsecondsPerDay
+    var pieces: [Piece] = []
+    var end = Int64.max
+    pieces.reserveCapacity(days.count + 2 * offsets.spans.count)
+    for span in offsets.spans {
+      let shift = span.offsetInMicroseconds - dayStart
+      let first = max(floorDivide(span.start + shift, by: day), Int64(days.lowerBound))
+      let last = min(floorDivide(span.end - 1 + shift, by: day), Int64(days.upperBound))
+      guard first <= last else {
+        // Days that the zone skipped altogether end where the clock jumps over them.
+        if pieces.isEmpty, first > days.upperBound { end = min(end, span.start) }
+        continue
+      }
+      for number in first...last {
+        let start = max(span.start, number * day - shift)
+        if start != end, !pieces.isEmpty {
+          pieces.append(Piece(start: end, dayNumber: Self.noDay, offsetInMicroseconds: 0))
+        }
+        pieces.append(
+          Piece(start: start, dayNumber: Int32(number), offsetInMicroseconds: span.offsetInMicroseconds)
+        )
+        end = min(span.end, (number + 1) * day - shift)
+      }
+    }
+    self.pieces = pieces
+    self.end = end
+  }
+
+  /// Time within some days and one UTC offset.
+  struct Interval {
+    let start: Int64
+    let end: Int64
+    let offsetInMicroseconds: Int64
+  }
+
+  /// The pieces that belong to the days, neighbours with the same offset joined.
+  var intervals: [Interval] {
+    var intervals: [Interval] = []
+    for (index, piece) in pieces.enumerated() where piece.dayNumber != Self.noDay {
+      let offset = piece.offsetInMicroseconds
+      if let last = intervals.last, last.end == piece.start, last.offsetInMicroseconds == offset {
+        intervals[intervals.count - 1] = Interval(
+          start: last.start,
+          end: end(ofPiece: index),
+          offsetInMicroseconds: offset
+        )
+      } else {
+        intervals.append(Interval(start: piece.start, end: end(ofPiece: index), offsetInMicroseconds: offset))
+      }
+    }
+    return intervals
+  }
+
+  /// Where a piece ends.
+  func end(ofPiece index: Int) -> Int64 {
+    index + 1 < pieces.count ? pieces[index + 1].start : end
+  }
+
+  /// Where each of some ranges of days, in order, ends for the last time; one that the zone skipped, where the one
+  /// before it does.
+  func ends(of ranges: [ClosedRange<Int32>]) -> [Int64] {
+    var lastEnds: [Int32: Int64] = [:]
+    for (index, piece) in pieces.enumerated() { lastEnds[piece.dayNumber] = end(ofPiece: index) }
+    // Where the very first range was skipped, what follows begins where it would have.
+    var end = pieces.first?.start ?? self.end
+    return ranges.map { range in
+      end = range.reversed().lazy.compactMap { lastEnds[$0] }.first ?? end
+      return end
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/// Counts over time, a bucket a period.
+public struct Series: Hashable, Sendable {
+  /// The length of a bucket.
+  public enum Unit: String, CaseIterable, Hashable, Sendable {
+    case day
+    case week
+    case month
+    case year
+  }
+
+  /// One period.
+  public struct Bucket: Hashable, Sendable {
+    /// Its first day within the series.
+    public let start: CalendarDay
+    /// The tasks completed in it.
+    public let completed: Int
+    /// The tasks created in it.
+    public let created: Int
+    /// The tasks open at its end.
+    public let open: Int
+  }
+
+  /// The length of a bucket.
+  public let by: Unit
+  /// The first day.
+  public let from: CalendarDay
+  /// The last day.
+  public let to: CalendarDay
+  /// The buckets; the first and the last one may be cut by the series' ends, a skipped day has none.
+  public let buckets: [Bucket]
+}

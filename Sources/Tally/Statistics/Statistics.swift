@@ -1,0 +1,100 @@
+public import Foundation
+
+/// What was completed when: the answer to `StoreTransaction.statistics(_:)`.
+///
+/// Completions dated after `asOf` count in their own periods; streaks look at days up to today.
+public struct Statistics: Hashable, Sendable {
+  /// The instant that counted as now.
+  public let asOf: Timestamp
+  /// The time zone that said what a day is.
+  public let timeZone: TimeZone
+  /// The first day of the week, 1 for Monday to 7 for Sunday (ISO 8601).
+  public let weekStart: Int
+  /// Completions by period.
+  public let completed: CompletedCounts
+  /// This month against last month.
+  public let monthTrend: Trend
+  /// This week against last week.
+  public let weekTrend: Trend
+  /// Days in a row with a completion.
+  public let streak: Streak
+  /// What is still to be done.
+  public let open: OpenCounts
+  /// The time from creation to completion.
+  public let cycleTime: CycleTime
+  /// Completions by day of the week, beginning with `weekStart`; 7 counts.
+  public let byWeekday: [Int]
+  /// Completions by hour of the local day; 24 counts.
+  public let byHour: [Int]
+  /// Completions by list: no list first, then the lists in their order, then deleted ones; none without completions.
+  public let byList: [ListCount]
+  /// Completions, creations and open tasks over time.
+  public let series: Series
+}
+
+/// How many tasks were completed in the periods around now.
+public struct CompletedCounts: Hashable, Sendable {
+  /// On the current local day.
+  public let today: Int
+  /// In the current week, all seven days of it.
+  public let thisWeek: Int
+  /// In the week before.
+  public let lastWeek: Int
+  /// In the current month, all of it.
+  public let thisMonth: Int
+  /// In the month before.
+  public let lastMonth: Int
+  /// In the current year, all of it.
+  public let thisYear: Int
+  /// Ever.
+  public let allTime: Int
+
+  /// The day's count as a sentence: `1 task completed today`.
+  public var todayMessage: String {
+    today == 1 ? "1 task completed today" : "\(today) tasks completed today"
+  }
+}
+
+/// Days in a row on each of which a task was completed.
+public struct Streak: Hashable, Sendable {
+  /// The days in a row that end today, or yesterday if nothing has been completed today yet.
+  public let current: Int
+  /// The most days in a row, up to today.
+  public let longest: Int
+  /// The last day of the longest streak, the first of them if there are several; `nil` if there is none.
+  public let longestEnded: CalendarDay?
+}
+
+/// What is still to be done, and what of today is.
+public struct OpenCounts: Hashable, Sendable {
+  /// The tasks that are not completed.
+  public let total: Int
+  /// Those among them that are active.
+  public let active: Int
+  /// Those among them whose due date has passed.
+  public let overdue: Int
+  /// The tasks scheduled for today, completed ones included.
+  public let scheduledToday: Int
+  /// Those among them that are completed.
+  public let completedOfToday: Int
+}
+
+/// The time that tasks took from creation to completion; to the second up to two minutes, then to 1%.
+public struct CycleTime: Hashable, Sendable {
+  /// How many completions it speaks of.
+  public let count: Int
+  /// Half of them took at most this long; `nil` without completions.
+  public let medianInSeconds: Int64?
+  /// Nine in ten of them took at most this long; `nil` without completions.
+  public let percentile90InSeconds: Int64?
+}
+
+/// How many tasks were completed in a list.
+public struct ListCount: Hashable, Sendable {
+  /// The list they were completed in; `nil` for none.
+  public let listID: UUID?
+  /// Its name; `nil` for none, and for a list that has been deleted.
+  public let name: String?
+  /// The number of completions.
+  public let completed: Int
+}

@@ -1,0 +1,108 @@
+import Foundation
+
+/// What every part of one answer shares: now, the days around it, the zone's offsets and what is counted for whom.
+struct StatisticsFrame {
+  let options: StatisticsOptions
+  let calendar: Calendar
+  let scope: CounterScope
+  /// The series of completions: by instant, or by the local time recorded with them.
+  let series: CounterSeries
+  let now: Timestamp
+  let dayStartInMicroseconds: Int64
+  let periods: StatisticsPeriods
+  /// How much of today has passed, in microseconds.
+  let elapsedTodayInMicroseconds: Int64
+  /// The days on which anything may have been completed.
+  let historyDays: ClosedRange<Int32>?
+  /// The days of the series: as named, or as many buckets as fit a screen.
+  let seriesDays: ClosedRange<Int32>
+  /// The days that the zone skipped.
+  let skippedDays: Set<Int32>
+  private let offsets: ZoneOffsets
+
+  /// Makes the frame; `history` is the UTC days on which anything was counted, if the answer looks at all of them.
+  init(now: Timestamp, calendar: Calendar, options: StatisticsOptions, history: ClosedRange<Int32>?) {
+    self.options = options
+    self.calendar = calendar
+    self.now = now
+    scope = CounterScope(options)
+    series = CounterSeries(options)
+    dayStartInMicroseconds = Int64(options.dayStartInMinutes) * 60_000_000
+    let offset = Int64(calendar.timeZone.secondsFromGMT(at: now)) * 1_000_000
+    let local = now.microsecondsSince1970 + offset - dayStartInMicroseconds
+    let today = floorDivide(local, by: QuarterHour.microsecondsPerDay)
+    elapsedTodayInMicroseconds = local - today * QuarterHour.microsecondsPerDay
+    periods = StatisticsPeriods(today: Int32(clamping: today), calendar: calendar)
+    seriesDays = Self.seriesDays(options, periods.today, calendar)
+    // Local days differ from UTC's by an offset and the start of day: two days earlier at most, or one later. The two
+    // days after that are there for a streak to end on, one of which the zone may have skipped.
+    historyDays = history.map { ($0.lowerBound - 2)...($0.upperBound + 3) }
+    let days = [historyDays, seriesDays, periods.days].compactMap { $0 }
+    let first = days.map(\.lowerBound).min() ?? periods.today
+    let last = days.map(\.upperBound).max() ?? periods.today
+    offsets = ZoneOffsets(of: calendar.timeZone, from: Self.reach(before: first), to: Self.reach(after: last))
+    skippedDays = offsets.skippedDays(dayStartInMicroseconds: dayStartInMicroseconds)
+  }
+
+  /// The days that the options name, if they name any.
+  var namedDays: ClosedRange<Int32>? {
+    options.from == nil && options.to == nil ? nil : seriesDays
+  }
+
+  /// The local time of a day at which as much of it has passed as of today, in microseconds since 1970 as if in UTC.
+  func localTimeElapsed(on day: Int32) -> Int64 {
+    Int64(day) * QuarterHour.microsecondsPerDay + dayStartInMicroseconds + elapsedTodayInMicroseconds
+  }
+
+  /// The pieces of local days for completions, which may be counted by their recorded local time.
+  func completionDays(_ days: ClosedRange<Int32>) -> LocalDays {
+    guard options.usesRecordedOffsets else { return zoneDays(days) }
+    let local = ZoneOffsets(localFrom: Self.reach(before: days.lowerBound), to: Self.reach(after: days.upperBound))
+    return LocalDays(days, offsets: local, dayStartInMicroseconds: dayStartInMicroseconds)
+  }
+
+  /// The pieces of local days in the calendar's zone; days of the history, of the series or of the periods.
+  func zoneDays(_ days: ClosedRange<Int32>) -> LocalDays {
+    LocalDays(days, offsets: offsets, dayStartInMicroseconds: dayStartInMicroseconds)
+  }
+
+  /// Before a local day begins anywhere.
+  private static func reach(before day: Int32) -> Int64 {
+    (Int64(day) - 3) * QuarterHour.microsecondsPerDay
+  }
+
+  /// After a local day has ended everywhere.
+  private static func reach(after day: Int32) -> Int64 {
+    (Int64(day) + 4) * QuarterHour.microsecondsPerDay
+  }
+
+  private static func seriesDays(
+    _ options: StatisticsOptions,
+    _ today: Int32,
+    _ calendar: Calendar
+  ) -> ClosedRange<Int32> {
+    let last = options.to?.dayNumber ?? max(today, options.from?.dayNumber ?? .min)
+    if let from = options.from { return from.dayNumber...last }
+    // Thirty days, or twelve weeks, months or years.
+    guard options.unit != .day else { return (last - 29)...last }
+    var first = StatisticsPeriods.period(options.unit, containing: last, calendar: calendar).lowerBound
+    for _ in 1..<12 {
+      first = StatisticsPeriods.period(options.unit, containing: first - 1, calendar: calendar).lowerBound
+    }
+    return first...last
+  }
+}
+
+extension CounterScope {
+  /// The scope that the options ask for.
+  init(_ options: StatisticsOptions) {
+    self = options.listID.map { .list($0) } ?? .all
+  }
+}
+
+extension CounterSeries {
+  /// The series of completions that the options ask for.
+  init(_ options: StatisticsOptions) {
+    self = options.usesRecordedOffsets ? .completedAsRecorded : .completed
+  }
+}

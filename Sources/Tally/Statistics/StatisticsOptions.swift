@@ -1,0 +1,28 @@
+public import Foundation
+
+/// What statistics are asked for.
+///
+/// ```swift
+/// var options = StatisticsOptions()
+/// options.unit = .month
+/// let statistics = try store.read { try $0.statistics(options) }
+/// ```
+public struct StatisticsOptions: Hashable, Sendable {
+  /// Only what was completed in one list; `nil` for all.
+  public var listID: UUID?
+  /// The first day of the series, the profiles and the cycle times; `nil` with `to` for the last 30 days in the series
+  /// and everything elsewhere.
+  public var from: CalendarDay?
+  /// The last day of them, included.
+  public var to: CalendarDay?
+  /// The length of a bucket of the series.
+  public var unit = Series.Unit.day
+  /// When a day begins, in minutes after local midnight, up to 1,439: for people who work past midnight.
+  public var dayStartInMinutes = 0
+  /// Whether completions count on the day it was where they were completed, so that travel moves none of them; else on
+  /// the day it was in the calendar's zone.
+  public var usesRecordedOffsets = false
+
+  /// Asks for everything, in all lists.
+  public init() {}
+}

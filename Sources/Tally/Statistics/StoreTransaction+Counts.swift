@@ -1,0 +1,218 @@
+import Foundation
+import LMDB
+
+// Counting events in intervals: whole days and quarter hours from the counters, what is left of a quarter hour at the
+// ends from the ledger and the tasks themselves.
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The number of events over all time.
+  func total(_ series: CounterSeries, _ scope: CounterScope) throws -> Int {
+    Int(try tables.totals.value(forKey: TotalKey(series, scope), in: base) ?? 0)
+  }
+
+  /// The number of events from one instant up to, but not including, another.
+  func count(_ series: CounterSeries, _ scope: CounterScope, from start: Int64, to end: Int64) throws -> Int {
+    guard start < end else { return 0 }
+    let counts = try cumulativeCounts(series, scope, at: [start, end])
+    return counts[1] - counts[0]
+  }
+
+  /// The number of events before each of some ascending instants, counted from the UTC day of the first one.
+  ///
+  /// One scan over the days between the first and the last instant.
+  func cumulativeCounts(_ series: CounterSeries, _ scope: CounterScope, at instants: [Int64]) throws -> [Int] {
+    var counter = CumulativeCounter(instants: instants)
+    guard let first = instants.first, let last = instants.last else { return [] }
+    let firstDay = QuarterHour.position(of: QuarterHour.number(containing: first)).dayNumber
+    let lastDay = QuarterHour.position(of: QuarterHour.number(containing: last)).dayNumber
+    try forEachDay(series, scope, firstDay...lastDay) { dayNumber, fields in
+      counter.skip(toDay: dayNumber)
+      try counter.add(fields, ofDay: dayNumber) { start, end in
+        try countEvents(series, scope, from: start, to: end)
+      }
+    }
+    return counter.finish()
+  }
+
+  /// Hands the counts of each day that has any to a closure, in order.
+  func forEachDay(
+    _ series: CounterSeries,
+    _ scope: CounterScope,
+    _ days: ClosedRange<Int32>,
+    _ body: (Int32, borrowing DayCountsFields) throws -> Void
+  ) throws {
+    let upper = days.upperBound == .max ? nil : DayCountsKey(series, scope, dayNumber: days.upperBound + 1)
+    try tables.counts.forEach(
+      from: DayCountsKey(series, scope, dayNumber: days.lowerBound),
+      upTo: upper,
+      in: base
+    ) { key, value in
+      let fields = try DayCountsFields(value)
+      try body(key.load(orderedInt32At: 1 + CounterScope.width), fields)
+      return true
+    }
+  }
+
+  /// The first and last UTC day on which anything was counted; `nil` if nothing was.
+  func dayRange(_ series: CounterSeries, _ scope: CounterScope) throws -> ClosedRange<Int32>? {
+    let lowest = DayCountsKey(series, scope, dayNumber: .min)
+    let highest = DayCountsKey(series, scope, dayNumber: .max)
+    var cursor = try tables.counts.cursor(in: base)
+    guard try cursor.move(toFirstAtOrAfter: lowest) else { return nil }
+    let first = try cursor.key()
+    guard first < highest, try cursor.move(toLastBefore: highest) else { return nil }
+    return first.dayNumber...(try cursor.key()).dayNumber
+  }
+
+  /// Counts events one by one, for a part of a quarter hour.
+  func countEvents(_ series: CounterSeries, _ scope: CounterScope, from start: Int64, to end: Int64) throws -> Int {
+    var count = 0
+    try forEachEvent(series, scope, from: start, to: end) { _ in count += 1 }
+    return count
+  }
+
+  /// Hands the instant of each event in an interval to a closure.
+  func forEachEvent(
+    _ series: CounterSeries,
+    _ scope: CounterScope,
+    from start: Int64,
+    to end: Int64,
+    _ body: (Int64) -> Void
+  ) throws {
+    switch series {
+    case .completed: try forEachCompletion(scope, from: start, to: end) { key, _ in body(key.microseconds) }
+    case .completedBeforeCreation:
+      try forEachCompletion(scope, from: start, to: end) { key, record in
+        if key.microseconds < record.createdAtMicroseconds { body(key.microseconds) }
+      }
+    case .created: try forEachCreation(scope, from: start, to: end) { created, _ in body(created) }
+    case .createdAfterCompletion:
+      try forEachCreation(scope, from: start, to: end) { created, completed in
+        if let completed, completed < created { body(created) }
+      }
+    case .openDue: try forEachOpenDue(scope, from: start, to: end, body)
+    case .completedAsRecorded:
+      // An offset is less than a day.
+      let day = QuarterHour.microsecondsPerDay
+      try forEachCompletion(scope, from: start - day, to: end + day) { key, record in
+        let local = key.microseconds + Int64(record.utcOffsetInMinutes) * 60_000_000
+        if start <= local, local < end { body(local) }
+      }
+    }
+  }
+
+  /// Hands each completion in an interval to a closure, those of deleted tasks included.
+  func forEachCompletion(
+    _ scope: CounterScope,
+    from start: Int64,
+    to end: Int64,
+    _ body: (InstantKey, CompletionRecord) throws -> Void
+  ) throws {
+    for isTaskDeleted in [false, true] {
+      try tables.completions.forEach(
+        from: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: start)),
+        upTo: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: end)),
+        in: base
+      ) { key, value in
+        let record = try CompletionRecord(decoding: value)
+        if scope.contains(listID: record.listID) { try body(try CompletionKey(decoding: key).completed, record) }
+        return true
+      }
+    }
+  }
+
+  private func forEachOpenDue(
+    _ scope: CounterScope,
+    from start: Int64,
+    to end: Int64,
+    _ body: (Int64) -> Void
+  ) throws {
+    let (first, last) = (InstantKey.start(at: start), InstantKey.start(at: end))
+    _ = try scan(
+      tables.byDue,
+      from: DueKey(isCompleted: false, due: first),
+      to: DueKey(isCompleted: false, due: last)
+    ) { key in
+      if try scope == .all || scope.contains(listID: indexedTask(key.id).listID) { body(key.due.microseconds) }
+      return true
+    }
+  }
+
+  /// Hands the instants of each creation in an interval, and of the completion if there is one, to a closure.
+  private func forEachCreation(
+    _ scope: CounterScope,
+    from start: Int64,
+    to end: Int64,
+    _ body: (Int64, Int64?) -> Void
+  ) throws {
+    _ = try scan(tables.byCreated, from: .start(at: start), to: .start(at: end)) { key in
+      let task = try indexedTask(key.id)
+      var listID = task.listID
+      if let completion = CompletionKey(of: task) {
+        listID = try tables.completions.value(forKey: completion, in: base)?.listID
+      }
+      if scope.contains(listID: listID) {
+        body(key.microseconds, task.completedAt?.instant.microsecondsSince1970)
+      }
+      return true
+    }
+    let first = DeletedCreationKey(createdAtMicroseconds: start, completed: .start(at: .min))
+    let last = DeletedCreationKey(createdAtMicroseconds: end, completed: .start(at: .min))
+    _ = try scan(tables.deletedByCreated, from: first, to: last) { key in
+      let completion = CompletionKey(isTaskDeleted: true, completed: key.completed)
+      let record = try tables.completions.value(forKey: completion, in: base)
+      if let record, scope.contains(listID: record.listID) {
+        body(key.createdAtMicroseconds, key.completed.microseconds)
+      }
+      return true
+    }
+  }
+}
+
+extension CounterScope {
+  /// Whether the events of tasks in a list, or in none, belong to the scope.
+  func contains(listID: UUID?) -> Bool {
+    self == .all || self == CounterScope(listID: listID)
+  }
+}
+
+/// Adds up counts day by day and notes the sum at each of some instants.
+private struct CumulativeCounter {
+  private let instants: [Int64]
+  private var counts: [Int] = []
+  private var sum = 0
+
+  init(instants: [Int64]) {
+    self.instants = instants
+    counts.reserveCapacity(instants.count)
+  }
+
+  /// Notes the sum at the instants before a day.
+  mutating func skip(toDay dayNumber: Int32) {
+    let start = Int64(dayNumber) * QuarterHour.microsecondsPerDay
+    while counts.count < instants.count, instants[counts.count] < start { counts.append(sum) }
+  }
+
+  /// Notes the sum at the instants within a day, then adds the day.
+  mutating func add(
+    _ fields: borrowing DayCountsFields,
+    ofDay dayNumber: Int32,
+    countEvents: (Int64, Int64) throws -> Int
+  ) throws {
+    let start = Int64(dayNumber) * QuarterHour.microsecondsPerDay
+    while counts.count < instants.count, instants[counts.count] < start + QuarterHour.microsecondsPerDay {
+      let instant = instants[counts.count]
+      let quarter = Int((instant - start) / QuarterHour.microseconds)
+      let quarterStart = start + Int64(quarter) * QuarterHour.microseconds
+      let ragged = quarterStart < instant ? try countEvents(quarterStart, instant) : 0
+      counts.append(sum + fields.sum(of: 0..<quarter) + ragged)
+    }
+    sum += fields.total
+  }
+
+  /// The sums at all instants.
+  mutating func finish() -> [Int] {
+    while counts.count < instants.count { counts.append(sum) }
+    return counts
+  }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import LMDB
+
+// The tasks behind the numbers: the same days, the same lists, the same ledger as the counts.
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Hands each task that the statistics count as completed to a closure, newest first; nothing is collected.
+  ///
+  /// Days and list are those of the options, the list being the one in which a task was completed, wherever it is now.
+  /// An end of the days that is not named is open. Completions of tasks that have been deleted since are counted by
+  /// `completionCount(matching:)` but have no task to hand out.
+  ///
+  /// ```swift
+  /// var options = StatisticsOptions()
+  /// options.from = today
+  /// try transaction.forEachCompletedTask(matching: options) { print($0.title) }
+  /// ```
+  ///
+  /// - Throws: what the closure throws, which ends the walk; else as `statistics(_:)`.
+  /// - Complexity: the completions in the days, those in other lists included.
+  public func forEachCompletedTask(
+    matching options: StatisticsOptions,
+    _ body: (TaskItem) throws -> Void
+  ) throws {
+    try forEachCompletion(isTaskDeleted: false, statisticsFrame(options)) { try body(try indexedTask($0)) }
+  }
+
+  /// How many of the completions that the statistics count have no task any more: it has been deleted.
+  ///
+  /// - Throws: as `statistics(_:)`.
+  /// - Complexity: those completions.
+  public func completionCountOfDeletedTasks(matching options: StatisticsOptions) throws -> Int {
+    var count = 0
+    try forEachCompletion(isTaskDeleted: true, statisticsFrame(options)) { _ in count += 1 }
+    return count
+  }
+
+  /// How many completions the statistics count, those of deleted tasks included.
+  ///
+  /// - Throws: as `statistics(_:)`.
+  /// - Complexity: the days asked for, not the number of tasks.
+  public func completionCount(matching options: StatisticsOptions) throws -> Int {
+    let frame = try statisticsFrame(options)
+    return try completionSpans(frame).reduce(0) { sum, span in
+      sum + (try count(frame.series, frame.scope, from: span.lowerBound, to: span.upperBound))
+    }
+  }
+
+  private func forEachCompletion(
+    isTaskDeleted: Bool,
+    _ frame: StatisticsFrame,
+    _ body: (UUID) throws -> Void
+  ) throws {
+    let spans = try completionSpans(frame)
+    guard let start = spans.first?.lowerBound, let end = spans.last?.upperBound else { return }
+    // Recorded offsets are less than a day.
+    let margin = frame.options.usesRecordedOffsets ? QuarterHour.microsecondsPerDay : 0
+    _ = try scanReversed(
+      tables.completions,
+      from: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: start - margin)),
+      to: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: end + margin))
+    ) { key in
+      if try isCounted(key, in: spans, frame) { try body(key.id) }
+      return true
+    }
+  }
+
+  /// The time that the named days take up within history, neighbours joined; of the recorded clocks if those count.
+  private func completionSpans(_ frame: StatisticsFrame) throws -> [Range<Int64>] {
+    guard let history = try dayRange(frame.series, frame.scope) else { return [] }
+    // A local day lies on three UTC days at most.
+    let first = max(history.lowerBound - 1, frame.options.from?.dayNumber ?? .min)
+    let last = min(history.upperBound + 1, frame.options.to?.dayNumber ?? .max)
+    guard first <= last else { return [] }
+    var spans: [Range<Int64>] = []
+    for interval in frame.completionDays(first...last).intervals {
+      if let previous = spans.last, previous.upperBound == interval.start {
+        spans[spans.count - 1] = previous.lowerBound..<interval.end
+      } else {
+        spans.append(interval.start..<interval.end)
+      }
+    }
+    return spans
+  }
+
+  private func isCounted(_ key: CompletionKey, in spans: [Range<Int64>], _ frame: StatisticsFrame) throws -> Bool {
+    var instant = key.completed.microseconds
+    if frame.scope != .all || frame.options.usesRecordedOffsets {
+      guard let record = try tables.completions.value(forKey: key, in: base) else { return false }
+      guard frame.scope.contains(listID: record.listID) else { return false }
+      if frame.options.usesRecordedOffsets { instant += Int64(record.utcOffsetInMinutes) * 60_000_000 }
+    }
+    return spans.contains { $0.contains(instant) }
+  }
+}

@@ -1,0 +1,105 @@
+public import Foundation
+import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// How many tasks were completed in an interval, exact to the microsecond.
+  ///
+  /// - Parameters:
+  ///   - interval: its end is not part of it; `nil` for ever.
+  ///   - listID: only those completed in a list; `nil` for all.
+  /// - Returns: the number of completions, those of deleted tasks included.
+  /// - Throws: what the storage throws.
+  /// - Complexity: the days of the interval, and the completions of the quarter hours that its ends cut.
+  public func completionCount(in interval: Range<Timestamp>? = nil, list listID: UUID? = nil) throws -> Int {
+    let scope = listID.map { CounterScope.list($0) } ?? .all
+    guard let interval else { return try total(.completed, scope) }
+    return try count(
+      .completed,
+      scope,
+      from: interval.lowerBound.microsecondsSince1970,
+      to: interval.upperBound.microsecondsSince1970
+    )
+  }
+
+  /// How many tasks were completed on one local day.
+  ///
+  /// - Complexity: a few small reads, whatever the size of the store and its history.
+  public func completionCount(on day: CalendarDay, list listID: UUID? = nil) throws -> Int {
+    var options = StatisticsOptions()
+    options.listID = listID
+    options.from = day
+    options.to = day
+    return try heatMap(options).reduce(0) { $0 + $1.completed }
+  }
+
+  /// Completions, creations and open tasks over time, by day, week, month or year.
+  ///
+  /// - Throws: as `statistics(_:)`.
+  public func series(_ options: StatisticsOptions) throws -> Series {
+    try series(statisticsFrame(options))
+  }
+
+  /// The completions of each local day: of the days that the options name, else of the last 30.
+  ///
+  /// - Returns: a count a day, zeros included; a day that the zone skipped is left out.
+  /// - Throws: as `statistics(_:)`.
+  public func heatMap(_ options: StatisticsOptions) throws -> [DayCount] {
+    let frame = try statisticsFrame(options)
+    let days = frame.seriesDays
+    let daily = try dailyCounts(frame.series, days, frame)
+    var counts: [DayCount] = []
+    daily.forEach { day, count in
+      counts.append(DayCount(day: CalendarDay(clamping: Int64(day)), completed: count))
+    }
+    return counts
+  }
+
+  /// Days in a row with a completion, over all of history up to today.
+  ///
+  /// - Throws: as `statistics(_:)`.
+  public func streak(_ options: StatisticsOptions = StatisticsOptions()) throws -> Streak {
+    let frame = try statisticsFrame(options, needsHistory: true)
+    return Streak(try dailyCompletions(frame), today: frame.periods.today)
+  }
+
+  /// The time from creation to completion: of the completions on the days that the options name, else of all.
+  ///
+  /// - Throws: as `statistics(_:)`.
+  public func cycleTime(_ options: StatisticsOptions = StatisticsOptions()) throws -> CycleTime {
+    try cycleTime(statisticsFrame(options))
+  }
+}
+
+/// How many tasks were completed on a day.
+public struct DayCount: Hashable, Sendable {
+  /// The local day.
+  public let day: CalendarDay
+  /// The number of completions.
+  public let completed: Int
+}
+
+extension TaskStore {
+  /// Everything there is to say about what was completed, as of an instant and in a calendar of the caller's.
+  ///
+  /// - Parameters:
+  ///   - instant: what counts as now; `nil` for the store's clock.
+  ///   - calendar: the calendar, time zone and first weekday; `nil` for the store's.
+  ///   - options: what is asked for.
+  /// - Returns: the answer, of one snapshot.
+  /// - Throws: as `StoreTransaction.statistics(_:)`.
+  public func statistics(
+    asOf instant: Timestamp? = nil,
+    calendar: Calendar? = nil,
+    _ options: StatisticsOptions = StatisticsOptions()
+  ) throws -> Statistics {
+    try TallyError.translating {
+      let transaction = StoreReadTransaction(
+        try environment.beginRead(),
+        tables: tables,
+        now: instant ?? configuration.now(),
+        calendar: calendar ?? configuration.calendar
+      )
+      return try transaction.statistics(options)
+    }
+  }
+}

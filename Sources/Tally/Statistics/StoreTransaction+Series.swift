@@ -1,0 +1,106 @@
+import Foundation
+import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Completions, creations and open tasks over the days that were asked for.
+  func series(_ frame: StatisticsFrame) throws -> Series {
+    let days = frame.seriesDays
+    let buckets = seriesBuckets(days, frame)
+    let completed = try dailyCounts(frame.series, days, frame)
+    let created = try dailyCounts(.created, days, frame)
+    let open = try openCounts(at: frame.zoneDays(days).ends(of: buckets), frame.scope)
+    return Series(
+      by: frame.options.unit,
+      from: CalendarDay(clamping: Int64(days.lowerBound)),
+      to: CalendarDay(clamping: Int64(days.upperBound)),
+      buckets: buckets.indices.compactMap { index in
+        let bucket = buckets[index]
+        guard completed.contains(anyOf: bucket) else { return nil }
+        return Series.Bucket(
+          start: CalendarDay(clamping: Int64(bucket.lowerBound)),
+          completed: completed.sum(bucket),
+          created: created.sum(bucket),
+          open: open[index]
+        )
+      }
+    )
+  }
+
+  /// The days of each bucket, cut at the series' ends.
+  private func seriesBuckets(_ days: ClosedRange<Int32>, _ frame: StatisticsFrame) -> [ClosedRange<Int32>] {
+    var buckets: [ClosedRange<Int32>] = []
+    var first = days.lowerBound
+    while first <= days.upperBound {
+      let period = StatisticsPeriods.period(frame.options.unit, containing: first, calendar: calendar)
+      buckets.append(first...min(period.upperBound, days.upperBound))
+      first = period.upperBound + 1
+    }
+    return buckets
+  }
+
+  /// The number of open tasks just before each of some ascending instants: those created and not completed by then.
+  private func openCounts(at instants: [Int64], _ scope: CounterScope) throws -> [Int] {
+    // What opens a task and what closes it; a task that was completed before it was created is left out.
+    let changes: [(series: CounterSeries, sign: Int)] = [
+      (.created, 1), (.completed, -1), (.completedBeforeCreation, 1), (.createdAfterCompletion, -1),
+    ]
+    var open = Array(repeating: 0, count: instants.count)
+    for change in changes {
+      // Counted from the end of time backwards: mostly the question is about the last few days.
+      let total = try total(change.series, scope)
+      let counts = try cumulativeCounts(change.series, scope, at: instants + [QuarterHour.endOfTime])
+      for index in open.indices { open[index] += change.sign * (total - counts[instants.count] + counts[index]) }
+    }
+    return open
+  }
+
+  /// What is still to be done.
+  func openCounts(_ frame: StatisticsFrame) throws -> OpenCounts {
+    let today = frame.periods.today
+    let openToday = try scheduledCount(on: today, isCompleted: false, frame)
+    let completedToday = try scheduledCount(on: today, isCompleted: true, frame)
+    return OpenCounts(
+      total: try openTotal(frame),
+      active: try activeCount(frame),
+      overdue: try overdueCount(frame),
+      scheduledToday: openToday + completedToday,
+      completedOfToday: completedToday
+    )
+  }
+
+  private func scheduledCount(on day: Int32, isCompleted: Bool, _ frame: StatisticsFrame) throws -> Int {
+    var count = 0
+    _ = try scan(
+      tables.byDay,
+      from: .start(of: day, isCompleted: isCompleted),
+      to: .end(of: day, isCompleted: isCompleted)
+    ) { key in
+      if try frame.scope == .all || frame.scope.contains(listID: indexedTask(key.id).listID) { count += 1 }
+      return true
+    }
+    return count
+  }
+
+  private func openTotal(_ frame: StatisticsFrame) throws -> Int {
+    try total(.created, frame.scope) - total(.completed, frame.scope)
+  }
+
+  private func activeCount(_ frame: StatisticsFrame) throws -> Int {
+    guard let listID = frame.options.listID else { return try tables.byActive.count(in: base) }
+    var count = 0
+    _ = try scan(
+      tables.byPlace,
+      from: PlaceKey(listID: listID, rankRawValue: StateRank.active.rawValue, order: .lowest),
+      to: PlaceKey(listID: listID, rankRawValue: StateRank.active.rawValue + 1, order: .lowest)
+    ) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  private func overdueCount(_ frame: StatisticsFrame) throws -> Int {
+    try total(.openDue, frame.scope)
+      - count(.openDue, frame.scope, from: frame.now.microsecondsSince1970, to: QuarterHour.endOfTime)
+  }
+}

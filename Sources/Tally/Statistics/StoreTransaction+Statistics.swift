@@ -1,0 +1,191 @@
+import Foundation
+import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Everything there is to say about what was completed, exact in the calendar's time zone.
+  ///
+  /// ```swift
+  /// let statistics = try store.read { try $0.statistics() }
+  /// print(statistics.completed.today, statistics.monthTrend.message)
+  /// ```
+  ///
+  /// - Throws: `listNotFound` for a list that has never had a task completed or created and does not exist;
+  ///   `valueOutOfRange` if the days are in the wrong order or the start of day lies outside a day.
+  /// - Complexity: follows the number of days of history, not the number of tasks; cycle times over named days follow
+  ///   the completions in them.
+  public func statistics(_ options: StatisticsOptions = StatisticsOptions()) throws -> Statistics {
+    let frame = try statisticsFrame(options, needsHistory: true)
+    let daily = try dailyCompletions(frame)
+    let completed = completedCounts(daily, frame.periods, allTime: try total(.completed, frame.scope))
+    return Statistics(
+      asOf: now,
+      timeZone: calendar.timeZone,
+      weekStart: StatisticsPeriods.isoWeekday(ofFoundation: calendar.firstWeekday),
+      completed: completed,
+      monthTrend: try trend("month", frame.periods.thisMonth, frame.periods.lastMonth, daily, frame),
+      weekTrend: try trend("week", frame.periods.thisWeek, frame.periods.lastWeek, daily, frame),
+      streak: Streak(daily, today: frame.periods.today),
+      open: try openCounts(frame),
+      cycleTime: try cycleTime(frame),
+      byWeekday: byWeekday(daily, frame),
+      byHour: try byHour(frame),
+      byList: try byList(frame),
+      series: try series(frame)
+    )
+  }
+
+  /// Checks what is asked for; an answer that looks at the days of all history says so.
+  func statisticsFrame(_ options: StatisticsOptions, needsHistory: Bool = false) throws -> StatisticsFrame {
+    guard (0..<1_440).contains(options.dayStartInMinutes) else {
+      throw TallyError(
+        .valueOutOfRange,
+        "The start of the day lies outside a day",
+        remedy: "Give 0 to 1,439 minutes after midnight"
+      )
+    }
+    if let from = options.from, let to = options.to, from > to {
+      throw TallyError(
+        .valueOutOfRange,
+        "The first day comes after the last one",
+        remedy: "Give the earlier day first"
+      )
+    }
+    if let id = options.listID, try list(id) == nil, try total(.created, .list(id)) == 0 {
+      throw TallyError.listNotFound(id)
+    }
+    let history = needsHistory ? try dayRange(CounterSeries(options), CounterScope(options)) : nil
+    return StatisticsFrame(now: now, calendar: calendar, options: options, history: history)
+  }
+
+  /// The completions of each local day of all history.
+  func dailyCompletions(_ frame: StatisticsFrame) throws -> DailyCounts {
+    try dailyCounts(frame.series, frame.historyDays ?? frame.periods.today...frame.periods.today, frame)
+  }
+
+  /// The events of each of some local days.
+  func dailyCounts(
+    _ series: CounterSeries,
+    _ days: ClosedRange<Int32>,
+    _ frame: StatisticsFrame
+  ) throws -> DailyCounts {
+    let localDays = series == frame.series ? frame.completionDays(days) : frame.zoneDays(days)
+    let boundaries = localDays.pieces.map(\.start) + [localDays.end]
+    return DailyCounts(
+      days,
+      localDays: localDays,
+      cumulative: try cumulativeCounts(series, frame.scope, at: boundaries),
+      skippedDays: frame.skippedDays
+    )
+  }
+
+  private func completedCounts(
+    _ daily: DailyCounts,
+    _ periods: StatisticsPeriods,
+    allTime: Int
+  ) -> CompletedCounts {
+    CompletedCounts(
+      today: daily.sum(periods.today...periods.today),
+      thisWeek: daily.sum(periods.thisWeek),
+      lastWeek: daily.sum(periods.lastWeek),
+      thisMonth: daily.sum(periods.thisMonth),
+      lastMonth: daily.sum(periods.lastMonth),
+      thisYear: daily.sum(periods.thisYear),
+      allTime: allTime
+    )
+  }
+
+  private func trend(
+    _ unit: String,
+    _ current: ClosedRange<Int32>,
+    _ previous: ClosedRange<Int32>,
+    _ daily: DailyCounts,
+    _ frame: StatisticsFrame
+  ) throws -> Trend {
+    Trend(
+      unit: unit,
+      current: daily.sum(current),
+      previous: daily.sum(previous),
+      allTime: try total(.completed, frame.scope),
+      elapsed: (
+        current: try elapsedCount(of: current, daily, frame),
+        previous: try elapsedCount(of: previous, sameAs: current, daily, frame)
+      )
+    )
+  }
+
+  /// The completions of the current period up to now; what was completed at this very moment is among them.
+  private func elapsedCount(
+    of period: ClosedRange<Int32>,
+    _ daily: DailyCounts,
+    _ frame: StatisticsFrame
+  ) throws -> Int {
+    let (today, localNow) = (frame.periods.today, frame.localTimeElapsed(on: frame.periods.today))
+    // A clock that goes back over midnight brings yesterday again: a part of it may lie ahead.
+    let recent = max(period.lowerBound, today - 1)...today
+    let before = recent.lowerBound > period.lowerBound ? daily.sum(period.lowerBound...(recent.lowerBound - 1)) : 0
+    return try before
+      + completionCount(frame, on: recent) { _ in
+        (frame.options.usesRecordedOffsets ? localNow : frame.now.microsecondsSince1970) + 1
+      }
+  }
+
+  /// The completions of as many days of a period as have passed of the current one, the last up to the time it is now.
+  private func elapsedCount(
+    of period: ClosedRange<Int32>,
+    sameAs current: ClosedRange<Int32>,
+    _ daily: DailyCounts,
+    _ frame: StatisticsFrame
+  ) throws -> Int {
+    let day = period.lowerBound + (frame.periods.today - current.lowerBound)
+    guard day <= period.upperBound else { return daily.sum(period) }
+    let before = day > period.lowerBound ? daily.sum(period.lowerBound...(day - 1)) : 0
+    return try before
+      + completionCount(frame, on: day...day) { frame.localTimeElapsed(on: day) - $0.offsetInMicroseconds + 1 }
+  }
+
+  /// The completions on some days, of each piece of them up to an end.
+  private func completionCount(
+    _ frame: StatisticsFrame,
+    on days: ClosedRange<Int32>,
+    until end: (LocalDays.Piece) -> Int64
+  ) throws -> Int {
+    let localDays = frame.completionDays(days)
+    var count = 0
+    for (index, piece) in localDays.pieces.enumerated() where piece.dayNumber != LocalDays.noDay {
+      let end = min(localDays.end(ofPiece: index), end(piece))
+      count += try self.count(frame.series, frame.scope, from: piece.start, to: end)
+    }
+    return count
+  }
+
+  private func byWeekday(_ daily: DailyCounts, _ frame: StatisticsFrame) -> [Int] {
+    var counts = Array(repeating: 0, count: 7)
+    let first = StatisticsPeriods.isoWeekday(ofFoundation: calendar.firstWeekday)
+    let days = frame.namedDays
+    daily.forEach { day, count in
+      guard days?.contains(day) ?? true else { return }
+      counts[(CalendarDay(clamping: Int64(day)).weekday - first + 7) % 7] += count
+    }
+    return counts
+  }
+}
+
+extension Streak {
+  /// Looks for days in a row among the days up to today.
+  init(_ daily: DailyCounts, today: Int32) {
+    var run = 0
+    var longest = 0
+    var longestEnd: Int32?
+    daily.forEach { day, count in
+      // A day without a completion yet does not break the current streak.
+      guard day <= today, count > 0 || day < today else { return }
+      run = count == 0 ? 0 : run + 1
+      if run > longest { (longest, longestEnd) = (run, day) }
+    }
+    self.init(
+      current: run,
+      longest: longest,
+      longestEnded: longestEnd.map { CalendarDay(clamping: Int64($0)) }
+    )
+  }
+}

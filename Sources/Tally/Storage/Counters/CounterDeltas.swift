@@ -1,0 +1,114 @@
+import LMDB
+
+/// Changes of the counters, gathered so that each counter is written once.
+///
+/// Gathering must be cheap, as a bulk insert does it for each task: an event is one number, appended to the column of
+/// its scope and series; sorting a column brings the events of a day together. Dictionaries were tried: hashing scopes
+/// and days cost as much as a third of the whole insert.
+struct CounterDeltas {
+  /// The events of one scope: a column for each series, and one for the times from creation to completion.
+  fileprivate struct Events {
+    /// By raw value; the first column is that of the cycle times.
+    var columns = Array(repeating: [Int32](), count: CounterSeries.allCases.count + 1)
+  }
+
+  /// Which element of `events` belongs to a scope.
+  private var positions: [CounterScope: Int] = [.all: 0]
+  private var events = [Events()]
+
+  /// Counts a life of a task once more (`sign` 1) or once less (−1).
+  mutating func count(_ task: CountedTask, sign: Int64) {
+    let scope = CounterScope(listID: task.listID)
+    let position = positions[scope] ?? events.count
+    if position == events.count {
+      positions[scope] = position
+      events.append(Events())
+    }
+    events[0].count(task, isRemoved: sign < 0)
+    events[position].count(task, isRemoved: sign < 0)
+  }
+
+  /// The counters that these changes alone would make, as rows of `counts`.
+  func dayCounts() throws(LMDBError) -> [DayCountsKey: DayCounts] {
+    var rows: [DayCountsKey: DayCounts] = [:]
+    for column in sortedColumns {
+      try column.forEachDay { key, day throws(LMDBError) in
+        var counts = DayCounts()
+        try counts.apply(day)
+        if counts.total != 0 { rows[key] = counts }
+      }
+    }
+    return rows
+  }
+
+  /// The counters that these changes alone would make, as rows of `totals`.
+  func totalCounts() -> [TotalKey: Int64] {
+    var totals: [TotalKey: Int64] = [:]
+    for column in sortedColumns { column.forEachTotal { totals[$0] = $1 } }
+    return totals
+  }
+
+  /// Writes the changes, each table in its own order; what comes to nothing is removed.
+  func apply(to tables: Tables, in transaction: inout WriteTransaction) throws(LMDBError) {
+    let columns = sortedColumns
+    for column in columns {
+      try column.forEachDay { key, day throws(LMDBError) in
+        var counts = try tables.counts.value(forKey: key, in: transaction) ?? DayCounts()
+        try counts.apply(day)
+        if counts.total == 0 {
+          _ = try tables.counts.remove(forKey: key, in: &transaction)
+        } else {
+          try tables.counts.put(counts, forKey: key, in: &transaction)
+        }
+      }
+    }
+    for column in columns {
+      try column.forEachTotal { key, delta throws(LMDBError) in
+        let sum = Int64(try tables.totals.value(forKey: key, in: transaction) ?? 0) + delta
+        guard sum >= 0 else { throw .undecodable("a counter disagrees with the records") }
+        if sum == 0 {
+          _ = try tables.totals.remove(forKey: key, in: &transaction)
+        } else {
+          try tables.totals.put(UInt64(sum), forKey: key, in: &transaction)
+        }
+      }
+    }
+  }
+
+  /// The columns that hold anything, in the order of the tables' keys.
+  private var sortedColumns: [CounterColumn] {
+    let scopes = positions.sorted { $0.key.precedes($1.key) }
+    return (0...CounterSeries.allCases.count).flatMap { seriesRawValue in
+      scopes.compactMap { scope, position in
+        let events = events[position].columns[seriesRawValue]
+        guard !events.isEmpty else { return nil }
+        return CounterColumn(seriesRawValue: UInt8(seriesRawValue), scope: scope, sorting: events)
+      }
+    }
+  }
+}
+
+extension CounterDeltas.Events {
+  mutating func count(_ task: CountedTask, isRemoved: Bool) {
+    count(.created, at: task.createdAtMicroseconds, isRemoved)
+    if let due = task.openDueMicroseconds { count(.openDue, at: due, isRemoved) }
+    guard let completed = task.completedAtMicroseconds else { return }
+    count(.completed, at: completed, isRemoved)
+    if completed < task.createdAtMicroseconds {
+      count(.completedBeforeCreation, at: completed, isRemoved)
+      count(.createdAfterCompletion, at: task.createdAtMicroseconds, isRemoved)
+    }
+    count(.completedAsRecorded, at: completed + Int64(task.utcOffsetInMinutes) * 60_000_000, isRemoved)
+    let duration = floorDivide(completed - task.createdAtMicroseconds, by: 1_000_000)
+    append(Int32(CycleTimeBucket.number(ofSeconds: duration)), isRemoved, toColumn: 0)
+  }
+
+  private mutating func count(_ series: CounterSeries, at microseconds: Int64, _ isRemoved: Bool) {
+    append(Int32(QuarterHour.number(containing: microseconds)), isRemoved, toColumn: Int(series.rawValue))
+  }
+
+  private mutating func append(_ number: Int32, _ isRemoved: Bool, toColumn column: Int) {
+    // Quarters of the years 1 to 9999 need 30 bits, so one is left for the sign, the lowest: order stays by number.
+    columns[column].append(number << 1 | (isRemoved ? 1 : 0))
+  }
+}

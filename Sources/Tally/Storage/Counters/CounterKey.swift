@@ -1,0 +1,151 @@
+import Foundation
+import LMDB
+
+/// What is counted; the raw values are stored: do not change them, and leave zero unused.
+enum CounterSeries: UInt8, CaseIterable {
+  /// Completions, at their instant.
+  case completed = 1
+  /// Creations of tasks, at their instant.
+  case created = 2
+  /// Completions, at the local time that was recorded with them, as if it were UTC.
+  case completedAsRecorded = 3
+  /// Completions that precede their task's creation, at their instant. Clocks differ and people log work later: such a
+  /// task was never open, so curves of open tasks leave out its completion …
+  case completedBeforeCreation = 4
+  /// … and its creation, at the instant of creation.
+  case createdAfterCompletion = 5
+  /// Due dates of open tasks, at their instant: those before now are overdue.
+  case openDue = 6
+}
+
+/// Whose events are counted.
+enum CounterScope: Hashable {
+  /// Every task's.
+  case all
+  /// Those of the tasks in no list.
+  case noList
+  /// Those of the tasks in one list.
+  case list(UUID)
+
+  static let width = 17
+
+  /// The scope of the tasks that are in a list, or in none.
+  init(listID: UUID?) {
+    self = listID.map { .list($0) } ?? .noList
+  }
+
+  /// Stored: do not change.
+  fileprivate var kindRawValue: UInt8 {
+    switch self {
+    case .all: 1
+    case .noList: 2
+    case .list: 3
+    }
+  }
+
+  fileprivate var listID: UUID {
+    if case .list(let id) = self { id } else { .lowest }
+  }
+
+  init(fields bytes: RawSpan) {
+    switch bytes.load(bigEndianAt: 0, as: UInt8.self) {
+    case 1: self = .all
+    case 2: self = .noList
+    default: self = .list(bytes.load(idAt: 1))
+    }
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(kindRawValue)
+    output.append(listID)
+  }
+
+  func precedes(_ other: CounterScope) -> Bool {
+    kindRawValue == other.kindRawValue ? listID.precedes(other.listID) : kindRawValue < other.kindRawValue
+  }
+}
+
+/// The key of `counts`: series, scope and UTC day; 22 bytes.
+///
+/// One series of one scope lies together, in the order of its days: a long range is one scan.
+struct DayCountsKey: KeyCodable, Comparable, Hashable {
+  static let width = 5 + CounterScope.width
+  let seriesRawValue: UInt8
+  let scope: CounterScope
+  let dayNumber: Int32
+
+  var encodedByteCount: Int { Self.width }
+
+  init(_ series: CounterSeries, _ scope: CounterScope, dayNumber: Int32) {
+    seriesRawValue = series.rawValue
+    self.scope = scope
+    self.dayNumber = dayNumber
+  }
+
+  init(decoding bytes: RawSpan) throws(LMDBError) {
+    guard bytes.byteCount == Self.width else { throw .undecodable("a counter's key has the wrong size") }
+    seriesRawValue = bytes.load(bigEndianAt: 0)
+    scope = CounterScope(fields: bytes.extracting(1..<(1 + CounterScope.width)))
+    dayNumber = bytes.load(orderedInt32At: 1 + CounterScope.width)
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(seriesRawValue)
+    scope.encode(into: &output)
+    output.append(ordered: dayNumber)
+  }
+
+  static func < (left: Self, right: Self) -> Bool {
+    if left.seriesRawValue != right.seriesRawValue { return left.seriesRawValue < right.seriesRawValue }
+    if left.scope != right.scope { return left.scope.precedes(right.scope) }
+    return left.dayNumber < right.dayNumber
+  }
+}
+
+/// The key of `totals`: what is counted and for whom, over all time; 20 bytes.
+///
+/// `bucket` is zero for a series' number of events; for times from creation to completion (series zero) it is their
+/// bucket, see `CycleTimeBucket`.
+struct TotalKey: KeyCodable, Comparable, Hashable {
+  static let width = 3 + CounterScope.width
+  let seriesRawValue: UInt8
+  let scope: CounterScope
+  let bucket: UInt16
+
+  var encodedByteCount: Int { Self.width }
+
+  init(_ series: CounterSeries, _ scope: CounterScope) {
+    seriesRawValue = series.rawValue
+    self.scope = scope
+    bucket = 0
+  }
+
+  /// The key of a bucket of times from creation to completion.
+  init(cycleTimeBucket bucket: UInt16, _ scope: CounterScope) {
+    seriesRawValue = 0
+    self.scope = scope
+    self.bucket = bucket
+  }
+
+  init(decoding bytes: RawSpan) throws(LMDBError) {
+    guard bytes.byteCount == Self.width else { throw .undecodable("a total's key has the wrong size") }
+    seriesRawValue = bytes.load(bigEndianAt: 0)
+    scope = CounterScope(fields: bytes.extracting(1..<(1 + CounterScope.width)))
+    bucket = bytes.load(bigEndianAt: 1 + CounterScope.width)
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(seriesRawValue)
+    scope.encode(into: &output)
+    output.append(bigEndian: bucket)
+  }
+
+  static func < (left: Self, right: Self) -> Bool {
+    if left.seriesRawValue != right.seriesRawValue { return left.seriesRawValue < right.seriesRawValue }
+    if left.scope != right.scope { return left.scope.precedes(right.scope) }
+    return left.bucket < right.bucket
+  }
+}

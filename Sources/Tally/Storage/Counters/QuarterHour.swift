@@ -1,0 +1,31 @@
+/// Quarters of an hour, the grain of the counters: offsets of zones in use are multiples of it.
+enum QuarterHour {
+  static let countPerDay = 96
+  static let countPerHour = 4
+  static let microseconds: Int64 = 900_000_000
+  static let microsecondsPerDay: Int64 = 86_400_000_000
+  /// After everything that is counted, local times included: the first instant of 10000-01-03.
+  static let endOfTime: Int64 = 253_402_473_600_000_000
+
+  /// The number of the quarter that an instant lies in, counted from 1970.
+  static func number(containing microseconds: Int64) -> Int64 {
+    floorDivide(microseconds, by: self.microseconds)
+  }
+
+  /// The number of the first quarter that begins at an instant or after it.
+  static func number(atOrAfter microseconds: Int64) -> Int64 {
+    -floorDivide(-microseconds, by: self.microseconds)
+  }
+
+  /// The day and the quarter in it that a quarter's number means.
+  static func position(of number: Int64) -> (dayNumber: Int32, quarter: Int) {
+    let day = floorDivide(number, by: Int64(countPerDay))
+    return (Int32(clamping: day), Int(number - day * Int64(countPerDay)))
+  }
+}
+
+/// Division that rounds towards negative infinity, so that instants before 1970 fall into their own day.
+func floorDivide(_ dividend: Int64, by divisor: Int64) -> Int64 {
+  let quotient = dividend / divisor
+  return dividend % divisor < 0 ? quotient - 1 : quotient
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import Foundation
+import Tally
+
+/// Which completions a command speaks of.
+///
+/// `stats` and `completed` share them, so that every number can be asked for its tasks in the same words.
+struct CompletionOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The first day.", valueName: "day"))
+  var from: String?
+
+  @Option(help: ArgumentHelp("The last day.", valueName: "day"))
+  var to: String?
+
+  @Option(
+    help: ArgumentHelp("Only what was completed in this list, by name or id, wherever it is now.", valueName: "name")
+  )
+  var list: String?
+
+  @Option(
+    help: ArgumentHelp("When a day begins, for people who work past midnight. Default: 00:00.", valueName: "hh:mm")
+  )
+  var dayStart: String?
+
+  @Flag(help: "Count days as they were where the work was done, so that travel moves nothing.")
+  var asRecorded = false
+}
+
+extension CompletionOptions {
+  /// The clock whose days are those of the options.
+  ///
+  /// - Throws: ``CommandFailure`` for a start of day that is no time.
+  func clock(_ clock: LocalClock) throws -> LocalClock {
+    clock.beginningDays(atMinute: try dayStartInMinutes())
+  }
+
+  /// What the library is asked, but for the list, which only the store can tell.
+  ///
+  /// - Throws: ``CommandFailure``, or the library's error for a day that the calendar does not have.
+  func statisticsOptions(_ clock: LocalClock) throws -> StatisticsOptions {
+    let clock = try self.clock(clock)
+    var options = StatisticsOptions()
+    options.from = try from.map { text in
+      try CommandFailure.naming("--from") { try clock.day(text, weekdays: .latest) }
+    }
+    options.to = try to.map { text in
+      try CommandFailure.naming("--to") { try clock.day(text, weekdays: .latest) }
+    }
+    if let from = options.from, let to = options.to, from > to {
+      throw CommandFailure.usage(
+        "--from \(from.iso8601) comes after --to \(to.iso8601)",
+        remedy: "Give the earlier day to --from"
+      )
+    }
+    options.dayStartInMinutes = try dayStartInMinutes()
+    options.usesRecordedOffsets = asRecorded
+    return options
+  }
+
+  /// The list's id; work done in a list that has been deleted can still be asked for by the list's id.
+  ///
+  /// - Throws: ``CommandFailure`` where there is no such list or more than one.
+  func listID<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws -> UUID? {
+    guard let name = list else { return nil }
+    do {
+      return try transaction.list(named: name).id
+    } catch let failure as CommandFailure where failure.code == "listNotFound" {
+      guard let id = UUID(uuidString: name) else { throw failure }
+      var options = StatisticsOptions()
+      options.listID = id
+      // Throws for a list in which nothing was ever completed or created.
+      guard (try? transaction.completionCount(matching: options)) != nil else { throw failure }
+      return id
+    }
+  }
+  private func dayStartInMinutes() throws -> Int {
+    guard let dayStart else { return 0 }
+    guard let time = LocalClock.timeOfDay(dayStart) else {
+      throw CommandFailure.usage(
+        "'\(dayStart.escapedForDisplay())' is no time of day",
+        remedy: "Write the start of the day as HH:MM, as in --day-start 04:00"
+      )
+    }
+    return 60 * time.hour + time.minute
+  }
+}
+
+extension StatisticsOptions {
+  /// Whether the first or the last day is named.
+  var hasNamedDays: Bool { from != nil || to != nil }
+}

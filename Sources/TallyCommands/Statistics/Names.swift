@@ -1,0 +1,43 @@
+import Tally
+
+/// The weekdays' names, from Monday on, whose number is 1 (ISO 8601).
+enum WeekdayName {
+  static let full = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+  static let short = full.map { String($0.prefix(3)) }
+}
+
+/// The months' names, from January on.
+enum MonthName {
+  static let short = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+}
+
+extension CalendarDay {
+  /// The day without its weekday: `21 Nov`, with the year where it is another one than that of `today`.
+  func shortName(asOf today: CalendarDay) -> String {
+    "\(day) \(MonthName.short[month - 1])" + (year == today.year ? "" : " \(year)")
+  }
+}
+
+extension Series.Bucket {
+  /// The bucket's period in a label: `21 Nov` for a day or the week that begins with it, `Nov`, `2026`.
+  ///
+  /// A month has its year where that is another one than that of `today`.
+  func name(by unit: Series.Unit, asOf today: CalendarDay) -> String {
+    switch unit {
+    case .day, .week: start.shortName(asOf: today)
+    case .month: MonthName.short[start.month - 1] + (start.year == today.year ? "" : " \(start.year)")
+    case .year: String(start.year)
+    }
+  }
+}
+
+extension Int64 {
+  /// So many seconds in the unit in which a person would say them.
+  var inWordsAsSeconds: String {
+    let units: [(limit: Int64, size: Int64, name: String)] = [
+      (120, 1, "second"), (7_200, 60, "minute"), (172_800, 3_600, "hour"), (.max, 86_400, "day"),
+    ]
+    let unit = units.first { self < $0.limit } ?? units[3]
+    return Int((self + unit.size / 2) / unit.size).counted(unit.name)
+  }
+}

@@ -1,0 +1,132 @@
+/// A chart as marks in a coordinate system of pixels, which the page's template writes as SVG.
+///
+/// Everything is text here: what the template gets is what it writes, escaped.
+struct Drawing {
+  struct Rectangle {
+    let x: String
+    let y: String
+    let width: String
+    let height: String
+    let role: String
+    /// What a browser tells about the mark under the pointer.
+    let note: String
+  }
+
+  struct Line {
+    let x1: String
+    let y1: String
+    let x2: String
+    let y2: String
+    let role: String
+  }
+
+  struct Path {
+    let points: String
+    let role: String
+  }
+
+  struct Dot {
+    let x: String
+    let y: String
+    let note: String
+  }
+
+  struct Label {
+    let x: String
+    let y: String
+    let anchor: String
+    let role: String
+    let text: String
+  }
+
+  enum Anchor: String {
+    case start, middle, end
+  }
+
+  /// The name of the style that shows the drawing on screens of its size.
+  let size: String
+  let width: Int
+  let height: Int
+  private(set) var rectangles: [Rectangle] = []
+  private(set) var lines: [Line] = []
+  /// Lines in front of the rectangles.
+  private(set) var ticks: [Line] = []
+  private(set) var paths: [Path] = []
+  private(set) var dots: [Dot] = []
+  private(set) var labels: [Label] = []
+
+  init(_ canvas: Canvas, height: Int) {
+    size = canvas.name
+    width = canvas.width
+    self.height = height
+  }
+}
+
+/// Where a chart is drawn: it is drawn anew for a phone, as scaling it down would leave its labels illegible.
+struct Canvas {
+  let name: String
+  let width: Int
+
+  /// The whole width of a screen.
+  static let wide = Canvas(name: "wide", width: 1_080)
+  /// Half the width of a screen.
+  static let half = Canvas(name: "wide", width: 500)
+  /// A phone.
+  static let narrow = Canvas(name: "narrow", width: 322)
+
+  var isNarrow: Bool { name == Self.narrow.name }
+
+  /// About the width of a column of text in the charts' letters, which are the reader's.
+  static let textWidthOfColumn = 7.3
+
+  /// About the width of a text.
+  static func textWidth(_ text: String) -> Double {
+    textWidthOfColumn * Double(text.displayWidth)
+  }
+}
+
+extension Drawing {
+  mutating func addRectangle(_ x: Double, _ y: Double, _ width: Double, _ height: Double, role: String, note: String) {
+    rectangles.append(
+      Rectangle(
+        x: x.inDrawing,
+        y: y.inDrawing,
+        width: width.inDrawing,
+        height: height.inDrawing,
+        role: role,
+        note: note
+      )
+    )
+  }
+
+  mutating func addLine(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, role: String) {
+    lines.append(Line(x1: x1.inDrawing, y1: y1.inDrawing, x2: x2.inDrawing, y2: y2.inDrawing, role: role))
+  }
+
+  mutating func addTick(from x1: Double, to x2: Double, _ y: Double) {
+    ticks.append(Line(x1: x1.inDrawing, y1: y.inDrawing, x2: x2.inDrawing, y2: y.inDrawing, role: "tick"))
+  }
+
+  mutating func addPath(_ points: [(x: Double, y: Double)], isClosed: Bool = false, role: String) {
+    let text = points.enumerated().map { "\($0 == 0 ? "M" : "L")\($1.x.inDrawing) \($1.y.inDrawing)" }.joined()
+    paths.append(Path(points: text + (isClosed ? "Z" : ""), role: role))
+  }
+
+  mutating func addDot(_ x: Double, _ y: Double, note: String) {
+    dots.append(Dot(x: x.inDrawing, y: y.inDrawing, note: note))
+  }
+
+  mutating func addLabel(_ text: String, _ x: Double, _ y: Double, _ anchor: Anchor = .start, role: String = "axis") {
+    labels.append(Label(x: x.inDrawing, y: y.inDrawing, anchor: anchor.rawValue, role: role, text: text))
+  }
+}
+
+extension Double {
+  /// The number with one digit behind the point, as whole tenths of a pixel cannot be told apart.
+  fileprivate var inDrawing: String {
+    let tenths = Int((self * 10).rounded())
+    let sign = tenths < 0 ? "-" : ""
+    let digit = tenths.magnitude % 10
+    return "\(sign)\(tenths.magnitude / 10)" + (digit == 0 ? "" : ".\(digit)")
+  }
+}

@@ -1,0 +1,79 @@
+import Tally
+
+extension StatisticsReport {
+  /// The charts of how the present compares with the past.
+  var trendFigures: [PageFigure] {
+    let completed = statistics.completed
+    return [
+      trendFigure("week", statistics.weekTrend, current: completed.thisWeek, previous: completed.lastWeek),
+      trendFigure("month", statistics.monthTrend, current: completed.thisMonth, previous: completed.lastMonth),
+    ]
+  }
+
+  private func trendFigure(_ unit: String, _ trend: Trend, current: Int, previous: Int) -> PageFigure {
+    let rows = [
+      RowFigure(name: "this \(unit) so far", value: trend.elapsedCurrent),
+      RowFigure(name: "last \(unit) by now", value: trend.elapsedPrevious, role: "past"),
+      RowFigure(name: "all of last \(unit)", value: previous, role: "past"),
+    ]
+    return PageFigure(
+      "trend-\(unit)",
+      trend.message,
+      description: "\(trend.message). \(rows.map { "\($0.name): \($0.value.grouped)" }.joined(separator: "; ")).",
+      table: .init(["Period", "Completed"], rows.map { ($0.name, $0.value) } + [("all of this \(unit)", current)])
+    ) { Drawing.rows(rows, valueName: "completed", on: $0) }
+  }
+
+  /// The charts of when and where work gets done.
+  var profileFigures: [PageFigure] {
+    [weekdayFigure, hourFigure] + (statistics.byList.isEmpty || options.listID != nil ? [] : [listFigure])
+  }
+
+  private var weekdayFigure: PageFigure {
+    let names = year.weekdays.map { WeekdayName.full[$0 - 1] }
+    let rows = zip(names, statistics.byWeekday).map { RowFigure(name: $0, value: $1) }
+    return PageFigure(
+      "weekday",
+      "By weekday",
+      note: coveredDays,
+      description: Self.most(of: rows),
+      table: .init(["Weekday", "Completed"], rows.map { ($0.name, $0.value) })
+    ) { Drawing.rows(rows, valueName: "completed", on: $0) }
+  }
+
+  private var hourFigure: PageFigure {
+    let names = statistics.byHour.indices.map { "\($0 < 10 ? "0" : "")\($0):00–\($0 < 10 ? "0" : "")\($0):59" }
+    let figures = ColumnFigures(
+      names: names,
+      values: statistics.byHour,
+      labels: [0: "0", 6: "6", 12: "12", 18: "18", 23: "23"],
+      valueName: "completed"
+    )
+    return PageFigure(
+      "hour",
+      "By hour of the day",
+      note: coveredDays,
+      description: Self.most(of: zip(names, statistics.byHour).map { RowFigure(name: $0, value: $1) }),
+      table: .init(["Hour", "Completed"], Array(zip(names, statistics.byHour)))
+    ) { Drawing.columns(figures, on: $0) }
+  }
+
+  private var listFigure: PageFigure {
+    let shownCount = 12
+    let ranked = rankedLists
+    let rows = ranked.prefix(shownCount).map { RowFigure(name: $0.name.escapedForDisplay(), value: $0.completed) }
+    let rest = ranked.count > shownCount ? "; the chart shows \(shownCount) of \(ranked.count.grouped)" : ""
+    return PageFigure(
+      "lists",
+      "By list",
+      note: coveredDays + rest,
+      description: Self.most(of: rows),
+      table: .init(["List", "Completed"], ranked.map { ($0.name.escapedForDisplay(), $0.completed) })
+    ) { Drawing.rows(rows, valueName: "completed", on: $0) }
+  }
+
+  private static func most(of rows: [RowFigure]) -> String {
+    guard let most = rows.max(by: { $0.value < $1.value }), most.value > 0 else { return "No completions." }
+    return "Most: \(most.name), \(most.value.grouped)."
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Tally
+
+// What the text and the page say in the same words.
+
+extension StatisticsReport {
+  /// When and where the report was made: `Sat 21 Nov 2026, 15:00 · Europe/Istanbul`.
+  var asOfInWords: String {
+    let time = clock.wallTime(at: statistics.asOf)
+    return "\(WeekdayName.short[time.day.weekday - 1]) \(time.day.day) \(MonthName.short[time.day.month - 1])"
+      + " \(time.day.year), \(time.clock) · \(statistics.timeZone.identifier)"
+  }
+
+  /// What makes these numbers others than those without options.
+  var conditions: [String] {
+    var conditions: [String] = []
+    let minutes = options.dayStartInMinutes
+    if minutes > 0 {
+      let time = WallTime(day: clock.today, hour: minutes / 60, minute: minutes % 60, second: 0)
+      conditions.append("days begin at \(time.clock)")
+    }
+    if options.usesRecordedOffsets { conditions.append("days as they were where the work was done") }
+    if options.listID != nil, list == nil { conditions.append("a list that has been deleted") }
+    return conditions
+  }
+
+  /// What is still to be done; `nil` if nothing is.
+  var openInWords: String? {
+    let open = statistics.open
+    guard open.total > 0 || open.scheduledToday > 0 else { return nil }
+    var text = "\(open.total.counted("open task")): \(open.active.grouped) active, \(open.overdue.grouped) overdue"
+    if open.scheduledToday > 0 {
+      text += "; \(open.scheduledToday.grouped) scheduled for today, \(open.completedOfToday.grouped) of them done"
+    }
+    return text
+  }
+
+  /// How long tasks took from creation to completion; `nil` if none was completed.
+  var cycleTimeInWords: String? {
+    let cycleTime = statistics.cycleTime
+    guard let median = cycleTime.medianInSeconds, let percentile90 = cycleTime.percentile90InSeconds else { return nil }
+    return "From creation to completion (\(coveredDays)): half within \(median.inWordsAsSeconds), nine in ten within "
+      + percentile90.inWordsAsSeconds
+  }
+
+  /// Days in a row.
+  var streakInWords: String {
+    let streak = statistics.streak
+    let ended = streak.longestEnded.map { ", ended \($0.shortName(asOf: clock.today))" } ?? ""
+    let isLongest = streak.current == streak.longest && streak.current > 0
+    let longest = isLongest ? "the longest so far" : "longest \(streak.longest.counted("day"))\(ended)"
+    return "Streak: \(streak.current.counted("day")) in a row, \(longest)"
+  }
+}

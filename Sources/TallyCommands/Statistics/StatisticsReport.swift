@@ -1,0 +1,36 @@
+import Foundation
+import Tally
+
+/// Everything that `stats` tells, read from one snapshot.
+struct StatisticsReport {
+  let statistics: Statistics
+  let options: StatisticsOptions
+  /// The list that was asked for, if it still exists.
+  let list: TaskList?
+  /// The completions of each day of the last 53 weeks up to today; a day that the zone skipped is not there.
+  let year: WeekGrid
+  /// The clock whose days are those of the statistics.
+  let clock: LocalClock
+
+  /// The weeks of a heat map: a whole year whatever its first weekday.
+  static let weekCount = 53
+
+  init<Base: ~Copyable>(
+    _ options: StatisticsOptions,
+    clock: LocalClock,
+    in transaction: borrowing StoreTransaction<Base>
+  ) throws {
+    self.options = options
+    self.clock = clock
+    list = try transaction.list(withID: options.listID)
+    statistics = try transaction.statistics(options)
+    var daily = options
+    daily.unit = .day
+    daily.from = WeekGrid.firstDay(weekCount: Self.weekCount, to: clock.today, weekStart: statistics.weekStart)
+    daily.to = clock.today
+    year = WeekGrid(try transaction.heatMap(daily), today: clock.today, weekStart: statistics.weekStart)
+  }
+
+  /// Whether nothing was ever completed, in the list if one was asked for.
+  var isEmpty: Bool { statistics.completed.allTime == 0 }
+}

@@ -1,0 +1,42 @@
+import Tally
+
+extension StatisticsText {
+  /// The day's sentence, then the periods side by side with the ones they are compared with.
+  var counts: [String] {
+    let completed = statistics.completed
+    let rows: [[(String, Int)]] = [
+      [("this week", completed.thisWeek), ("last week", completed.lastWeek)],
+      [("this month", completed.thisMonth), ("last month", completed.lastMonth)],
+      [("this year", completed.thisYear), ("all time", completed.allTime)],
+    ]
+    let widths = [0, 1].map { column in rows.map { $0[column].1.grouped.count }.max() ?? 0 }
+    return wrapped(completed.todayMessage)
+      + rows.map { row in
+        zip(row, widths).map { cell, width in
+          "  " + painter.paint(cell.0.padded(toWidth: 10), .detail) + " " + cell.1.grouped.leftPadded(toWidth: width)
+        }.joined(separator: " ")
+      }
+  }
+
+  /// The library's sentences, each with the same elapsed part of the period before.
+  var trends: [String] {
+    [("week", statistics.weekTrend), ("month", statistics.monthTrend)].flatMap { unit, trend in
+      var lines = wrapped(trend.message)
+      if trend.direction != .none {
+        let elapsed =
+          "\(trend.elapsedCurrent.grouped) so far, \(trend.elapsedPrevious.grouped) by this time last \(unit)"
+        lines += elapsed.wrapped(toWidth: width - 2).map { "  " + painter.paint($0, .detail) }
+      }
+      return lines
+    }
+  }
+
+  /// Days in a row.
+  var streak: [String] { wrapped(report.streakInWords) }
+
+  /// What is still to be done.
+  var open: [String] { report.openInWords.map(wrapped) ?? [] }
+
+  /// How long tasks took from creation to completion.
+  var cycleTime: [String] { report.cycleTimeInWords.map(wrapped) ?? [] }
+}

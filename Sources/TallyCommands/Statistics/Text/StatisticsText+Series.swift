@@ -1,0 +1,48 @@
+import Tally
+
+extension StatisticsText {
+  /// The buckets that fit, the newest ones.
+  private func fittingBuckets(highest: Int) -> ArraySlice<Series.Bucket> {
+    statistics.series.buckets.suffix(ColumnChart.capacity(ofWidth: chartWidth, highest: highest))
+  }
+
+  /// Completions over time: lying bars where there are few, upright ones where there are many.
+  var series: [String] {
+    let series = statistics.series
+    let values = series.buckets.map(\.completed)
+    let title = title("Completed by \(series.by.rawValue)", covering: report.seriesDays)
+    if series.by != .day, series.buckets.count <= 14 {
+      let rows = series.buckets.map { ($0.name(by: series.by, asOf: report.clock.today), $0.completed) }
+      return [title] + chart(of: values, BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) })
+    }
+    let buckets = fittingBuckets(highest: values.max() ?? 0)
+    let columns = ColumnChart(values: buckets.map(\.completed), labels: report.labels(of: buckets))
+    return [title] + chart(of: values, columns.lines(width: chartWidth) { painter.paint($0, .done) })
+      + omission(showing: buckets)
+  }
+
+  /// Open tasks over time, and how many came and went.
+  var burndown: [String] {
+    let series = statistics.series
+    let buckets = fittingBuckets(highest: series.buckets.map(\.open).max() ?? 0)
+    guard let first = buckets.first, let last = buckets.last, buckets.count > 1 else { return [] }
+    let open = buckets.map(\.open)
+    guard let lowest = open.min(), let highest = open.max(), highest > 0 else { return [] }
+    let chart = ColumnChart(values: open, labels: report.labels(of: buckets), lowest: lowest == highest ? 0 : lowest)
+    let (created, completed) = (buckets.map(\.created).reduce(0, +), buckets.map(\.completed).reduce(0, +))
+    let sums =
+      "\(first.open.grouped) at the first, \(last.open.grouped) at the last, between \(lowest.grouped) and "
+      + "\(highest.grouped); \(created.grouped) created, \(completed.grouped) completed"
+    return [title("Open tasks at the end of each \(series.by.rawValue)", covering: report.seriesDays)]
+      + chart.lines(width: chartWidth) { painter.paint($0, .active) }
+      + sums.wrapped(toWidth: width - 2).map { "  " + painter.paint($0, .detail) }
+  }
+
+  private func omission(showing buckets: ArraySlice<Series.Bucket>) -> [String] {
+    let series = statistics.series
+    guard buckets.count < series.buckets.count else { return [] }
+    let shown = "the last \(buckets.count.grouped) of \(series.buckets.count.counted(series.by.rawValue))"
+    let remedy = series.by == .month ? "a wider terminal shows more" : "--by month or a wider terminal shows more"
+    return "\(shown); \(remedy)".wrapped(toWidth: width - 2).map { "  " + painter.paint($0, .detail) }
+  }
+}

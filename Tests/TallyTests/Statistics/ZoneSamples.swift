@@ -1,0 +1,63 @@
+import Foundation
+import Tally
+import Testing
+
+/// A zone and the years in which its clock did something worth testing.
+struct ZoneSample: CustomTestStringConvertible, Sendable {
+  let identifier: String
+  let years: ClosedRange<Int>
+
+  var testDescription: String { "\(identifier) \(years.lowerBound)–\(years.upperBound)" }
+
+  init(_ identifier: String, _ years: ClosedRange<Int>) {
+    (self.identifier, self.years) = (identifier, years)
+  }
+
+  /// Half hours, odd seconds, skipped and doubled days, midnights that do not exist, and plain zones.
+  static let all: [ZoneSample] = [
+    .init("Australia/Lord_Howe", 2019...2021), .init("Pacific/Chatham", 2020...2021),
+    .init("Asia/Kathmandu", 1985...1987), .init("Pacific/Apia", 2011...2012), .init("Pacific/Kwajalein", 1993...1993),
+    .init("Pacific/Kiritimati", 1994...1995), .init("America/Sao_Paulo", 2017...2019),
+    .init("Africa/Casablanca", 2018...2021), .init("Antarctica/Troll", 2014...2016),
+    .init("Europe/Amsterdam", 1935...1940), .init("Africa/Monrovia", 1971...1973),
+    .init("America/St_Johns", 2005...2011), .init("Europe/Istanbul", 2014...2017), .init("Asia/Tehran", 2020...2023),
+    .init("America/New_York", 2024...2026), .init("Europe/Dublin", 1968...1973), .init("UTC", 2025...2026),
+    .init("Europe/London", 1940...1948), .init("Asia/Kolkata", 1940...1946), .init("America/Caracas", 2007...2016),
+    .init("Asia/Pyongyang", 2015...2018), .init("Pacific/Norfolk", 2014...2020), .init("Africa/Cairo", 2010...2024),
+    .init("America/Havana", 2011...2013), .init("Asia/Beirut", 2022...2023), .init("Asia/Gaza", 2014...2016),
+    .init("America/Asuncion", 2022...2024), .init("America/Santiago", 2014...2019),
+    .init("Antarctica/Casey", 2009...2012), .init("Pacific/Honolulu", 1945...1948),
+    .init("America/Anchorage", 1983...1984), .init("Pacific/Marquesas", 1912...1913), .init("Asia/Tokyo", 1948...1951),
+    .init("Europe/Moscow", 2010...2014), .init("Asia/Riyadh", 1947...1950), .init("America/Juneau", 1867...1868),
+    .init("Pacific/Niue", 1963...1965), .init("Pacific/Tongatapu", 2016...2017), .init("Europe/Lisbon", 1992...1996),
+    .init("America/Phoenix", 2025...2026),
+  ]
+
+  /// The days, counted from 1970, that the years cover.
+  var dayNumbers: ClosedRange<Int64> {
+    Self.newYear(years.lowerBound)...(Self.newYear(years.upperBound + 1) - 1)
+  }
+
+  private static func newYear(_ year: Int) -> Int64 {
+    Int64(((try? CalendarDay(year: year, month: 1, day: 1)) ?? .earliest).dayNumber)
+  }
+
+  /// The instants at which the offset changes, found by asking for every six hours and closing in.
+  func changesOfOffset(in timeZone: TimeZone) -> [Int64] {
+    func offset(_ second: Int64) -> Int {
+      timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second)))
+    }
+    let step: Int64 = 21_600
+    var changes: [Int64] = []
+    for start in stride(from: dayNumbers.lowerBound * 86_400, to: dayNumbers.upperBound * 86_400, by: Int(step))
+    where offset(start) != offset(start + step) {
+      var (low, high) = (start, start + step)
+      while high - low > 1 {
+        let middle = low + (high - low) / 2
+        if offset(middle) == offset(start) { low = middle } else { high = middle }
+      }
+      changes.append(high * 1_000_000)
+    }
+    return changes
+  }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+@testable import Tally
+
+/// The counters of the golden store, counted by hand from what happened in it.
+struct ExpectedCounters {
+  private struct Event: Hashable {
+    let series: String
+    let scope: Scope
+    let seconds: Int64
+  }
+
+  /// Ordered as it is stored: all, no list, the lists by id.
+  private struct Scope: Hashable {
+    let name: String
+    let list: String
+  }
+
+  private var events: [Event] = []
+  /// The bucket of each completion's time from creation; the two there are took no time.
+  private var cycleTimeScopes: [Scope] = []
+
+  private static let seriesNames = [
+    "cycleTime", "completed", "created", "completedAsRecorded", "completedBeforeCreation", "createdAfterCompletion",
+    "openDue",
+  ]
+
+  init(golden: GoldenStore) {
+    let start = golden.start.microsecondsSince1970 / 1_000_000
+    let day: Int64 = 86_400
+    note(created: start + 1, list: nil)
+    note(created: start + 2, list: golden.home, due: start + 3_600)
+    note(created: start + 3, list: golden.books, completed: start - day, offset: -210 * 60)
+    note(created: start + 4, list: nil, due: Timestamp.earliest.microsecondsSince1970 / 1_000_000)
+    note(created: start + 5, list: golden.books, completed: start + 5, offset: 180 * 60)
+  }
+
+  private mutating func note(
+    created: Int64, list: UUID?, due: Int64? = nil, completed: Int64? = nil, offset: Int64 = 0
+  ) {
+    let none = String(repeating: "0", count: 32)
+    let own = list.map { Scope(name: "list", list: hexadecimal($0)) } ?? Scope(name: "noList", list: none)
+    for scope in [Scope(name: "all", list: none), own] {
+      events.append(Event(series: "created", scope: scope, seconds: created))
+      if let due { events.append(Event(series: "openDue", scope: scope, seconds: due)) }
+      guard let completed else { continue }
+      events.append(Event(series: "completed", scope: scope, seconds: completed))
+      events.append(Event(series: "completedAsRecorded", scope: scope, seconds: completed + offset))
+      cycleTimeScopes.append(scope)
+      guard completed < created else { continue }
+      events.append(Event(series: "completedBeforeCreation", scope: scope, seconds: completed))
+      events.append(Event(series: "createdAfterCompletion", scope: scope, seconds: created))
+    }
+  }
+
+  /// One row a series, scope and UTC day.
+  var dayRows: [Row] {
+    var quarters: [Row: [Int64: Int]] = [:]
+    for event in events {
+      let key = row(event.series, event.scope).merging(["day": "\(event.seconds / 86_400)"]) { first, _ in first }
+      quarters[key, default: [:]][event.seconds % 86_400 / 900, default: 0] += 1
+    }
+    return quarters.map { key, counts in
+      let texts = counts.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }
+      let total = counts.values.reduce(0, +)
+      return key.merging(["total": "\(total)", "quarters": texts.joined(separator: " ")]) { first, _ in first }
+    }.sorted(by: Self.areInOrder)
+  }
+
+  /// One row a series and scope, and one a bucket of times from creation to completion.
+  var totalRows: [Row] {
+    var counts: [Row: Int] = [:]
+    for event in events { counts[row(event.series, event.scope), default: 0] += 1 }
+    for scope in cycleTimeScopes { counts[row("cycleTime", scope), default: 0] += 1 }
+    return counts.map { key, count in key.merging(["bucket": "0", "count": "\(count)"]) { first, _ in first } }
+      .sorted(by: Self.areInOrder)
+  }
+
+  private func row(_ series: String, _ scope: Scope) -> Row {
+    ["series": series, "scope": scope.name, "list": scope.list]
+  }
+
+  private static func areInOrder(_ left: Row, _ right: Row) -> Bool {
+    func key(_ row: Row) -> (Int, Int, String, Int) {
+      let series = seriesNames.firstIndex(of: row["series"] ?? "") ?? 0
+      let scope = ["all", "noList", "list"].firstIndex(of: row["scope"] ?? "") ?? 0
+      return (series, scope, row["list"] ?? "", Int(row["day"] ?? "") ?? 0)
+    }
+    return key(left) < key(right)
+  }
+}
