@@ -117,7 +117,7 @@ public final class TaskStore: Sendable {
     if configuration.durability == .relaxed, !configuration.isReadOnly {
       do throws(LMDBError) {
         try environment.sync(force: true)
-      } catch where error.code == .closed {
+      } catch  where error.code == .closed {
         return
       }
     }
