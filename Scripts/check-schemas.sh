@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Validates the schemas, and exports of generated stores against them, with a validator that is not ours.
+# Validates the schemas, and exports and statistics of generated stores against them, with a validator that is not ours.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,4 +15,6 @@ if ! cmp -s Scripts/requirements.txt "$environment/requirements.txt"; then
   cp Scripts/requirements.txt "$environment/requirements.txt"
 fi
 
-"$environment/bin/python" Scripts/check-schemas.py "$(swift build --show-bin-path)/tally"
+program=$(swift build --show-bin-path)/tally
+"$environment/bin/python" Scripts/check-schemas.py "$program"
+"$environment/bin/python" Scripts/check-statistics.py "$program"
