@@ -113,8 +113,9 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// Where clocks go back over midnight a day begins twice, and some time of the day before lies between: an hour in
-/// St. John's until 2011. No zone has repeated more than this there.
+/// The longest time of the day before that comes again after a day has begun.
+///
+/// Where clocks go back over midnight a day begins twice; an hour lay between in Newfoundland until 2011.
 private let longestRepeatInMicroseconds: Int64 = 3 * 3_600_000_000
 
 extension ViewPosition.Key {

@@ -41,7 +41,7 @@ import Testing
     var totals = rebuilt.totalCounts()
     var isEqual = true
     try tables.counts.forEach(in: transaction.base) { key, value in
-      isEqual = try days.removeValue(forKey: DayCountsKey(decoding: key))?.encodedBytes == value.bytes
+      isEqual = try days.removeValue(forKey: DayCountsKey(decoding: key))?.encodedBytes == value.bytes(from: 0)
       return isEqual
     }
     guard isEqual else { return false }

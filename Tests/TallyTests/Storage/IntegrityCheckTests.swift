@@ -73,7 +73,7 @@ import Testing
       record.utcOffsetInMinutes += 15
       let key = encoded(try #require(CompletionKey(of: task)))
       try change("completions", of: store) { try $0.put(encoded(record), forKey: key, in: &$1) }
-      #expect(try faults(of: store) == ["wrongEntry in completions"])
+      #expect(try faults(of: store).contains("wrongEntry in completions"))
     }
   }
 
