@@ -55,6 +55,12 @@ struct LocalDays {
     let start: Int64
     let end: Int64
     let offsetInMicroseconds: Int64
+
+    init(start: Int64, end: Int64, _ offsetInMicroseconds: Int64) {
+      self.start = start
+      self.end = end
+      self.offsetInMicroseconds = offsetInMicroseconds
+    }
   }
 
   /// The pieces that belong to the days, neighbours with the same offset joined.
@@ -63,16 +69,17 @@ struct LocalDays {
     for (index, piece) in pieces.enumerated() where piece.dayNumber != Self.noDay {
       let offset = piece.offsetInMicroseconds
       if let last = intervals.last, last.end == piece.start, last.offsetInMicroseconds == offset {
-        intervals[intervals.count - 1] = Interval(
-          start: last.start,
-          end: end(ofPiece: index),
-          offsetInMicroseconds: offset
-        )
+        intervals[intervals.count - 1] = Interval(start: last.start, end: end(ofPiece: index), offset)
       } else {
-        intervals.append(Interval(start: piece.start, end: end(ofPiece: index), offsetInMicroseconds: offset))
+        intervals.append(Interval(start: piece.start, end: end(ofPiece: index), offset))
       }
     }
     return intervals
+  }
+
+  /// Where the pieces begin, and where the last one ends.
+  var boundaries: [Int64] {
+    pieces.map(\.start) + [end]
   }
 
   /// Where a piece ends.

@@ -20,12 +20,18 @@ extension StoreTransaction where Base: ~Copyable {
   /// The number of events before each of some ascending instants, counted from the UTC day of the first one.
   ///
   /// One scan over the days between the first and the last instant.
-  func cumulativeCounts(_ series: CounterSeries, _ scope: CounterScope, at instants: [Int64]) throws -> [Int] {
+  ///
+  /// - Parameter visit: sees the counts of each day on the way.
+  func cumulativeCounts(
+    _ series: CounterSeries, _ scope: CounterScope, at instants: [Int64],
+    _ visit: (Int32, borrowing DayCountsFields) -> Void = { _, _ in }
+  ) throws -> [Int] {
     var counter = CumulativeCounter(instants: instants)
     guard let first = instants.first, let last = instants.last else { return [] }
     let firstDay = QuarterHour.position(of: QuarterHour.number(containing: first)).dayNumber
     let lastDay = QuarterHour.position(of: QuarterHour.number(containing: last)).dayNumber
     try forEachDay(series, scope, firstDay...lastDay) { dayNumber, fields in
+      visit(dayNumber, fields)
       counter.skip(toDay: dayNumber)
       try counter.add(fields, ofDay: dayNumber) { start, end in
         try countEvents(series, scope, from: start, to: end)

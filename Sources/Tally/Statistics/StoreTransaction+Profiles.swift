@@ -3,57 +3,20 @@ import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
   /// Completions by hour of the local day.
-  func byHour(_ frame: StatisticsFrame) throws -> [Int] {
-    guard let days = frame.namedDays ?? frame.historyDays else { return Array(repeating: 0, count: 24) }
-    var quarters = Array(repeating: 0, count: QuarterHour.countPerDay)
-    for interval in frame.completionDays(days).intervals {
-      try addQuarters(frame, interval, to: &quarters)
+  ///
+  /// - Parameter profile: what the days of all history add up to, which serves where no days are named.
+  func byHour(_ frame: StatisticsFrame, _ profile: consuming HourProfile) throws -> [Int] {
+    if let days = frame.namedDays {
+      profile = HourProfile(frame.completionDays(days).intervals)
+      let reach = frame.utcDays(around: days)
+      try forEachDay(frame.series, frame.scope, reach) { profile.add($1, ofDay: $0) }
     }
-    return (0..<24).map { hour in quarters[(4 * hour)..<(4 * hour + 4)].reduce(0, +) }
-  }
-
-  /// Adds the completions of a span with one offset to the quarters of the local day.
-  private func addQuarters(
-    _ frame: StatisticsFrame,
-    _ interval: LocalDays.Interval,
-    to counts: inout [Int]
-  ) throws {
-    let first = QuarterHour.number(atOrAfter: interval.start)
-    let last = QuarterHour.number(containing: interval.end)
-    guard interval.offsetInMicroseconds % QuarterHour.microseconds == 0, first < last else {
-      // Some zones had offsets of odd seconds once: there the quarters of the counters are not the zone's.
-      return try addEvents(frame, from: interval.start, to: interval.end, interval, to: &counts)
-    }
-    try addEvents(frame, from: interval.start, to: first * QuarterHour.microseconds, interval, to: &counts)
-    try addEvents(frame, from: last * QuarterHour.microseconds, to: interval.end, interval, to: &counts)
-    let shift = Int(interval.offsetInMicroseconds / QuarterHour.microseconds)
-    let (start, end) = (QuarterHour.position(of: first), QuarterHour.position(of: last))
-    try forEachDay(frame.series, frame.scope, start.dayNumber...end.dayNumber) { day, fields in
-      let lower = day == start.dayNumber ? start.quarter : 0
-      let upper = day == end.dayNumber ? end.quarter : QuarterHour.countPerDay
-      // The quarters of one UTC day fall on at most two local days; each turn moves a part of them by whole days.
-      for turn in [-1, 0, 1] {
-        let turned = shift + turn * QuarterHour.countPerDay
-        let (first, end) = (max(lower, -turned), min(upper, QuarterHour.countPerDay - turned))
-        if first < end { fields.add(quarters: first..<end, to: &counts, shiftedBy: turned) }
+    for interval in profile.raggedIntervals {
+      try forEachEvent(frame.series, frame.scope, from: interval.start, to: interval.end) {
+        profile.addEvent(atLocal: $0 + interval.offsetInMicroseconds)
       }
     }
-  }
-
-  private func addEvents(
-    _ frame: StatisticsFrame,
-    from start: Int64,
-    to end: Int64,
-    _ interval: LocalDays.Interval,
-    to counts: inout [Int]
-  ) throws {
-    guard start < end else { return }
-    var found: [Int64] = []
-    try forEachEvent(frame.series, frame.scope, from: start, to: end) { found.append($0) }
-    for instant in found {
-      let local = instant + interval.offsetInMicroseconds
-      counts[QuarterHour.position(of: QuarterHour.number(containing: local)).quarter] += 1
-    }
+    return profile.finish()
   }
 
   /// Completions by the list they were made in.
@@ -92,24 +55,25 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The time from creation to completion.
   func cycleTime(_ frame: StatisticsFrame) throws -> CycleTime {
+    guard let days = frame.namedDays else { return CycleTime(ascending: try cycleTimeBuckets(frame.scope)) }
     var buckets: [UInt16: Int] = [:]
-    if let days = frame.namedDays {
-      for interval in frame.completionDays(days).intervals {
-        try forEachCompletion(frame, in: interval) { key, record in
-          let duration = floorDivide(key.microseconds - record.createdAtMicroseconds, by: 1_000_000)
-          buckets[CycleTimeBucket.number(ofSeconds: duration), default: 0] += 1
-        }
-      }
-    } else {
-      let first = TotalKey(cycleTimeBucket: 0, frame.scope)
-      try tables.totals.forEach(from: first, in: base) { key, value in
-        let key = try TotalKey(decoding: key)
-        guard key.seriesRawValue == 0, key.scope == frame.scope else { return false }
-        buckets[key.bucket] = Int(try UInt64(decoding: value))
-        return true
+    for interval in frame.completionDays(days).intervals {
+      try forEachCompletion(frame, in: interval) { key, record in
+        let duration = floorDivide(key.microseconds - record.createdAtMicroseconds, by: 1_000_000)
+        buckets[CycleTimeBucket.number(ofSeconds: duration), default: 0] += 1
       }
     }
-    return CycleTime(buckets)
+    return CycleTime(ascending: buckets.sorted { $0.key < $1.key }.map { (bucket: $0.key, count: $0.value) })
+  }
+
+  private func cycleTimeBuckets(_ scope: CounterScope) throws -> [(bucket: UInt16, count: Int)] {
+    var buckets: [(bucket: UInt16, count: Int)] = []
+    let (first, end) = (TotalKey(cycleTimeBucket: 0, scope), TotalKey(cycleTimeBucket: .max, scope))
+    try tables.totals.forEach(from: first, upTo: end, in: base) { key, value in
+      buckets.append((bucket: TotalKey.bucket(key), count: Int(try UInt64(decoding: value))))
+      return true
+    }
+    return buckets
   }
 
   private func forEachCompletion(
@@ -130,12 +94,11 @@ extension StoreTransaction where Base: ~Copyable {
 
 extension CycleTime {
   /// Reads median and percentile off a histogram; the median of an even number is the mean of the two in the middle.
-  fileprivate init(_ buckets: [UInt16: Int]) {
-    let ascending = buckets.sorted { $0.key < $1.key }
-    let count = ascending.reduce(0) { $0 + $1.value }
+  fileprivate init(ascending buckets: [(bucket: UInt16, count: Int)]) {
+    let count = buckets.reduce(0) { $0 + $1.count }
     func value(at rank: Int) -> Int64? {
       var seen = 0
-      for (bucket, size) in ascending {
+      for (bucket, size) in buckets {
         seen += size
         if seen >= rank { return CycleTimeBucket.middleInSeconds(of: bucket) }
       }

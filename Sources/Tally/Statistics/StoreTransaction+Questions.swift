@@ -59,7 +59,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Throws: as `statistics(_:)`.
   public func streak(_ options: StatisticsOptions = StatisticsOptions()) throws -> Streak {
     let frame = try statisticsFrame(options, needsHistory: true)
-    return Streak(try dailyCompletions(frame), today: frame.periods.today)
+    return Streak(try dailyCompletions(frame).0, today: frame.periods.today)
   }
 
   /// The time from creation to completion: of the completions on the days that the options name, else of all.

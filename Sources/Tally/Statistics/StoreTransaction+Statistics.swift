@@ -15,7 +15,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///   the completions in them.
   public func statistics(_ options: StatisticsOptions = StatisticsOptions()) throws -> Statistics {
     let frame = try statisticsFrame(options, needsHistory: true)
-    let daily = try dailyCompletions(frame)
+    let (daily, profile) = try dailyCompletions(frame)
     let completed = completedCounts(daily, frame.periods, allTime: try total(.completed, frame.scope))
     return Statistics(
       asOf: now,
@@ -28,7 +28,7 @@ extension StoreTransaction where Base: ~Copyable {
       open: try openCounts(frame),
       cycleTime: try cycleTime(frame),
       byWeekday: byWeekday(daily, frame),
-      byHour: try byHour(frame),
+      byHour: try byHour(frame, profile),
       byList: try byList(frame),
       series: try series(frame)
     )
@@ -57,9 +57,16 @@ extension StoreTransaction where Base: ~Copyable {
     return StatisticsFrame(now: now, calendar: calendar, options: options, history: history)
   }
 
-  /// The completions of each local day of all history.
-  func dailyCompletions(_ frame: StatisticsFrame) throws -> DailyCounts {
-    try dailyCounts(frame.series, frame.historyDays ?? frame.periods.today...frame.periods.today, frame)
+  /// The completions of each local day of all history, and those of the hours, in one scan.
+  func dailyCompletions(_ frame: StatisticsFrame) throws -> (DailyCounts, HourProfile) {
+    let days = frame.historyDays ?? frame.periods.today...frame.periods.today
+    let localDays = frame.completionDays(days)
+    var profile = HourProfile(localDays.intervals)
+    let cumulative = try cumulativeCounts(frame.series, frame.scope, at: localDays.boundaries) { day, fields in
+      profile.add(fields, ofDay: day)
+    }
+    let daily = DailyCounts(days, localDays: localDays, cumulative: cumulative, skippedDays: frame.skippedDays)
+    return (daily, profile)
   }
 
   /// The events of each of some local days.
@@ -69,11 +76,10 @@ extension StoreTransaction where Base: ~Copyable {
     _ frame: StatisticsFrame
   ) throws -> DailyCounts {
     let localDays = series == frame.series ? frame.completionDays(days) : frame.zoneDays(days)
-    let boundaries = localDays.pieces.map(\.start) + [localDays.end]
     return DailyCounts(
       days,
       localDays: localDays,
-      cumulative: try cumulativeCounts(series, frame.scope, at: boundaries),
+      cumulative: try cumulativeCounts(series, frame.scope, at: localDays.boundaries),
       skippedDays: frame.skippedDays
     )
   }

@@ -81,6 +81,20 @@ import Testing
     }
   }
 
+  @Test func movingATaskToWhereItStandsUsesNoRoomUp() throws {
+    try withStore { store in
+      let (view, ids) = try MovePlace.list.fill(store, count: 3)
+      let before = try sortOrders(in: view, of: store)
+      for _ in 0..<100 {
+        try store.write { transaction in
+          try transaction.move(ids[1], before: ids[2])
+          try transaction.move(ids[1], after: ids[0])
+        }
+      }
+      #expect(try sortOrders(in: view, of: store) == before)
+    }
+  }
+
   @Test func tasksThatShareNoPlaceHaveNoOrder() throws {
     try withStore { store in
       let ids = try store.write { transaction in

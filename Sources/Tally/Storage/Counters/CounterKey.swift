@@ -133,7 +133,12 @@ struct TotalKey: KeyCodable, Comparable, Hashable {
     guard bytes.byteCount == Self.width else { throw .undecodable("a total's key has the wrong size") }
     seriesRawValue = bytes.load(bigEndianAt: 0)
     scope = CounterScope(fields: bytes.extracting(1..<(1 + CounterScope.width)))
-    bucket = bytes.load(bigEndianAt: 1 + CounterScope.width)
+    bucket = Self.bucket(bytes)
+  }
+
+  /// The bucket of an encoded key.
+  static func bucket(_ bytes: RawSpan) -> UInt16 {
+    bytes.load(bigEndianAt: 1 + CounterScope.width)
   }
 
   @_lifetime(output: copy output)

@@ -43,17 +43,21 @@ struct DayCountsFields: ~Escapable {
     return sumOfStored(storedCount(before: quarters.lowerBound)..<storedCount(before: quarters.upperBound))
   }
 
-  /// Adds each quarter's count to the element of an array at `shift` behind it.
-  func add(quarters: Range<Int>, to counts: inout [Int], shiftedBy shift: Int) {
-    if isDense {
-      for quarter in quarters { counts[quarter + shift] += stored(quarter) }
-      return
-    }
-    var index = storedCount(before: quarters.lowerBound)
-    for quarter in quarters where isStored(quarter) {
-      counts[quarter + shift] += stored(index)
+  /// Adds each quarter's count to its element of an array.
+  func addQuarters(to counts: inout [Int]) {
+    var index = 0
+    for quarter in 0..<QuarterHour.countPerDay where isDense || isStored(quarter) {
+      counts[quarter] += stored(index)
       index += 1
     }
+  }
+
+  /// Whether the counts are 96 bytes, one after the other.
+  var hasByteForEachQuarter: Bool { isDense && width == 1 }
+
+  /// The counts of eight quarters, a byte each, the first one highest; only where each quarter has a byte.
+  func eightQuarters(from first: Int) -> UInt64 {
+    bytes.load(bigEndianAt: countsOffset + first)
   }
 
   private func isStored(_ quarter: Int) -> Bool {

@@ -1,0 +1,54 @@
+import Foundation
+import LMDB
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// Counters against counters computed anew, byte for byte, after every single transaction.
+///
+/// `TALLY_SEED` repeats a run; `TALLY_TRANSACTIONS` sets how many transactions there are.
+@Suite struct CounterRebuildTests {
+  @Test func countersEqualARebuildAfterEachTransaction() throws {
+    let seed = SeededGenerator.chooseSeed(for: "countersEqualARebuildAfterEachTransaction")
+    let days: Int64 = 40
+    var configuration = TaskStore.Configuration.testing()
+    configuration.durability = .relaxed
+    try withStore(configuration) { store in
+      var history = StatisticsHistory(store: store, generator: SeededGenerator(seed: seed)) { generator in
+        // So few days that quarters are shared and days become dense, around 1970, where numbers change their sign.
+        let range = (-days * BruteForceDays.day)...(days * BruteForceDays.day)
+        return Timestamp(clamping: Int64.random(in: range, using: &generator) / (generator.oneIn(2) ? 400 : 1))
+      }
+      history.taskLimit = 16
+      for step in 1...transactionCount {
+        try history.step()
+        let isEqual = try store.read { try Self.countersEqualARebuild(in: $0) }
+        try #require(isEqual, "after \(step) transactions")
+        if step.isMultiple(of: 100) { try checkInvariants(of: store) }
+      }
+    }
+  }
+
+  private var transactionCount: Int {
+    ProcessInfo.processInfo.environment["TALLY_TRANSACTIONS"].flatMap { Int($0) } ?? 10_000
+  }
+
+  private static func countersEqualARebuild(in transaction: borrowing StoreReadTransaction) throws -> Bool {
+    let tables = transaction.tables
+    let rebuilt = try CounterRebuild(tables: tables).deltas(in: transaction.base)
+    var days = try rebuilt.dayCounts()
+    var totals = rebuilt.totalCounts()
+    var isEqual = true
+    try tables.counts.forEach(in: transaction.base) { key, value in
+      isEqual = try days.removeValue(forKey: DayCountsKey(decoding: key))?.encodedBytes == value.bytes
+      return isEqual
+    }
+    guard isEqual else { return false }
+    try tables.totals.forEach(in: transaction.base) { key, value in
+      isEqual = try totals.removeValue(forKey: TotalKey(decoding: key)) == Int64(UInt64(decoding: value))
+      return isEqual
+    }
+    return isEqual && days.isEmpty && totals.isEmpty
+  }
+}
