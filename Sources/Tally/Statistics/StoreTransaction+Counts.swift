@@ -19,9 +19,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The number of events before each of some ascending instants, counted from the UTC day of the first one.
   ///
-  /// One scan over the days between the first and the last instant.
-  ///
-  /// - Parameter visit: sees the counts of each day on the way.
+  /// One scan over the days between the first and the last instant; `visit` sees the counts of each day on the way.
   func cumulativeCounts(
     _ series: CounterSeries, _ scope: CounterScope, at instants: [Int64],
     _ visit: (Int32, borrowing DayCountsFields) -> Void = { _, _ in }

@@ -2,9 +2,7 @@ import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Completions by hour of the local day.
-  ///
-  /// - Parameter profile: what the days of all history add up to, which serves where no days are named.
+  /// Completions by hour of the local day; where no days are named, the profile of all history serves.
   func byHour(_ frame: StatisticsFrame, _ profile: consuming HourProfile) throws -> [Int] {
     if let days = frame.namedDays {
       profile = HourProfile(frame.completionDays(days).intervals)
