@@ -90,12 +90,17 @@ extension StoreTransaction where Base: ~Copyable {
   private func tasksDue(on day: CalendarDay) throws -> [DayKey] {
     let start = day.start(in: calendar).microsecondsSince1970
     let end = (try? day.adding(days: 1))?.start(in: calendar).microsecondsSince1970 ?? .max
+    let latestEnd = end == .max ? end : end + longestRepeatInMicroseconds
     var keys: [DayKey] = []
     for isCompleted in [false, true] {
       _ = try scan(
         tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: start)),
-        to: DueKey(isCompleted: isCompleted, due: .start(at: end))
+        to: DueKey(isCompleted: isCompleted, due: .start(at: latestEnd))
       ) { key in
+        let due = key.due.microseconds
+        // The zone is asked only where it matters: that costs a microsecond.
+        let isDoubtful = due - start < longestRepeatInMicroseconds || due >= end
+        if isDoubtful, CalendarDay(containing: Timestamp(clamping: due), in: calendar) != day { return true }
         let task = try indexedTask(key.id)
         keys.append(
           DayKey(
@@ -107,6 +112,10 @@ extension StoreTransaction where Base: ~Copyable {
     return keys.sorted()
   }
 }
+
+/// Where clocks go back over midnight a day begins twice, and some time of the day before lies between: an hour in
+/// St. John's until 2011. No zone has repeated more than this there.
+private let longestRepeatInMicroseconds: Int64 = 3 * 3_600_000_000
 
 extension ViewPosition.Key {
   /// The key as one of the index that a view walks.

@@ -48,6 +48,29 @@ import Testing
     }
   }
 
+  /// The bug: clocks that went from 00:01 back to 23:01 gave an hour of the 6th to the 7th.
+  @Test func anHourThatComesTwiceBelongsToTheDayOnTheClock() throws {
+    let clock = TestClock(try Timestamp(iso8601: "2010-11-01T12:00:00Z"))
+    try withStore(.testing(clock: clock, timeZone: "America/St_Johns")) { store in
+      let instants = [
+        "2010-11-07T02:29:59Z", "2010-11-07T02:30:00Z", "2010-11-07T02:30:59Z", "2010-11-07T02:31:00Z",
+        "2010-11-07T03:29:59Z", "2010-11-07T03:30:00Z", "2010-11-08T03:29:59Z", "2010-11-08T03:30:00Z",
+      ]
+      try store.write { transaction in
+        for instant in instants {
+          _ = try transaction.add(TaskDraft(title: instant, dueDate: try Timestamp(iso8601: instant)))
+        }
+      }
+      for day in 5...9 {
+        let day = try CalendarDay(year: 2010, month: 11, day: day)
+        let expected = try instants.filter { instant in
+          CalendarDay(containing: try Timestamp(iso8601: instant), in: store.configuration.calendar) == day
+        }
+        #expect(try titles(of: .due(on: day), in: store) == expected, "\(day)")
+      }
+    }
+  }
+
   @Test func theFirstAndTheLastDayHaveViews() throws {
     for (instant, isFirst) in [(Timestamp.earliest, true), (.latest, false)] {
       try withStore(.testing(clock: TestClock(instant), timeZone: "GMT")) { store in
