@@ -1,7 +1,7 @@
 # Everything is built under .build and nowhere else; `make clean` takes it away.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format bench docs clean set-up lint build schemas smoke
+.PHONY: help demo test check format bench docs clean set-up lint build schemas page smoke
 
 help: ## Lists what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -12,7 +12,7 @@ demo: set-up ## Shows Tally at work on this repository's own history, in a scrat
 test: set-up ## Runs every test.
 	swift test --disable-xctest
 
-check: set-up lint build test demo schemas smoke docs ## Does all that a change must pass: format, warnings, tests, schemas, documentation and more.
+check: set-up lint build test demo schemas page smoke docs ## Does all that a change must pass: format, warnings, tests, schemas, documentation and more.
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
@@ -35,8 +35,11 @@ lint: ## Says where the format differs from .swift-format.
 build: set-up ## Builds the libraries, the command line and the tests; a warning fails.
 	swift build --build-tests
 
-schemas: build ## Validates the schemas, and real exports against them.
+schemas: build ## Validates the schemas, and real exports and statistics against them.
 	@Scripts/check-schemas.sh
+
+page: build ## Looks at the page of statistics in a headless Chromium, if there is one.
+	@Scripts/check-page.sh
 
 smoke: set-up ## Runs the benchmarks on small stores, to show that they, and a release build, work.
 	$(RUN_BENCHMARKS) --smoke

@@ -22,7 +22,7 @@ extension StoreTransaction where Base: ~Copyable {
     matching options: StatisticsOptions,
     _ body: (TaskItem) throws -> Void
   ) throws {
-    try forEachCompletion(isTaskDeleted: false, statisticsFrame(options)) { try body(try indexedTask($0)) }
+    try forEachCompletion(isTaskDeleted: false, statisticsFrame(options, needsHistory: true)) { try body(try indexedTask($0)) }
   }
 
   /// How many of the completions that the statistics count have no task any more: it has been deleted.
@@ -31,7 +31,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Complexity: those completions.
   public func completionCountOfDeletedTasks(matching options: StatisticsOptions) throws -> Int {
     var count = 0
-    try forEachCompletion(isTaskDeleted: true, statisticsFrame(options)) { _ in count += 1 }
+    try forEachCompletion(isTaskDeleted: true, statisticsFrame(options, needsHistory: true)) { _ in count += 1 }
     return count
   }
 
@@ -40,7 +40,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Throws: as `statistics(_:)`.
   /// - Complexity: the days asked for, not the number of tasks.
   public func completionCount(matching options: StatisticsOptions) throws -> Int {
-    let frame = try statisticsFrame(options)
+    let frame = try statisticsFrame(options, needsHistory: true)
     return try completionSpans(frame).reduce(0) { sum, span in
       sum + (try count(frame.series, frame.scope, from: span.lowerBound, to: span.upperBound))
     }
@@ -67,10 +67,9 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The time that the named days take up within history, neighbours joined; of the recorded clocks if those count.
   private func completionSpans(_ frame: StatisticsFrame) throws -> [Range<Int64>] {
-    guard let history = try dayRange(frame.series, frame.scope) else { return [] }
-    // A local day lies on three UTC days at most.
-    let first = max(history.lowerBound - 1, frame.options.from?.dayNumber ?? .min)
-    let last = min(history.upperBound + 1, frame.options.to?.dayNumber ?? .max)
+    guard let history = frame.historyDays else { return [] }
+    let first = max(history.lowerBound, frame.options.from?.dayNumber ?? .min)
+    let last = min(history.upperBound, frame.options.to?.dayNumber ?? .max)
     guard first <= last else { return [] }
     var spans: [Range<Int64>] = []
     for interval in frame.completionDays(first...last).intervals {

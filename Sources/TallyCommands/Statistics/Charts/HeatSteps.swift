@@ -16,7 +16,7 @@ struct HeatSteps {
       guard let last = sorted.last else { break }
       // The largest count in the first quarter, the first half and so on.
       let upper = step == Self.shadeCount ? last : sorted[(sorted.count * step - 1) / Self.shadeCount]
-      let lower = ranges.last.map { $0.upperBound + 1 } ?? 1
+      let lower = ranges.last.map { $0.upperBound + 1 } ?? sorted[0]
       if lower <= upper { ranges.append(lower...upper) }
     }
     self.ranges = ranges
