@@ -22,7 +22,9 @@ extension StoreTransaction where Base: ~Copyable {
     matching options: StatisticsOptions,
     _ body: (TaskItem) throws -> Void
   ) throws {
-    try forEachCompletion(isTaskDeleted: false, statisticsFrame(options, needsHistory: true)) { try body(try indexedTask($0)) }
+    try forEachCompletion(isTaskDeleted: false, statisticsFrame(options, needsHistory: true)) {
+      try body(try indexedTask($0))
+    }
   }
 
   /// How many of the completions that the statistics count have no task any more: it has been deleted.
