@@ -24,11 +24,26 @@ extension Environment {
 extension StoreTransaction where Base == WriteTransaction {
   /// Makes a change of several tables; unless it ends well the transaction is unfit to commit, whatever follows.
   mutating func change(_ body: (RecordWriter, inout WriteTransaction) throws(LMDBError) -> Void) throws {
+    try changeIfNeeded { (tables, base) throws(LMDBError) in
+      try body(RecordWriter(tables: tables), &base)
+      return true
+    }
+  }
+
+  /// As `change`, for one that may find nothing to do.
+  ///
+  /// - Returns: what the body says: whether anything has changed.
+  @discardableResult
+  mutating func changeIfNeeded(
+    _ body: (Tables, inout WriteTransaction) throws(LMDBError) -> Bool
+  ) throws -> Bool {
+    // A change that ends well does not mend an earlier one.
     guard !isHalfDone else { throw TallyError.halfDone }
     isHalfDone = true
-    try body(RecordWriter(tables: tables), &base)
+    let isChanged = try body(tables, &base)
     isHalfDone = false
-    hasChanges = true
+    hasChanges = hasChanges || isChanged
+    return isChanged
   }
 
   /// Sees to it that only whole changes are committed, and counts the commit.

@@ -49,10 +49,10 @@ extension StoreTransaction where Base == WriteTransaction {
       return true
     }
     guard !keys.isEmpty else { return 0 }
-    isHalfDone = true
-    try CompletionLedger(tables: tables).purge(keys, in: &base)
-    isHalfDone = false
-    hasChanges = true
+    try changeIfNeeded { (tables, base) throws(LMDBError) in
+      try CompletionLedger(tables: tables).purge(keys, in: &base)
+      return true
+    }
     return keys.count
   }
 
@@ -66,11 +66,9 @@ extension StoreTransaction where Base == WriteTransaction {
     let record = CompletionRecord(
       utcOffsetInMinutes: Int16(completion.completedAt.utcOffsetInMinutes),
       createdAtMicroseconds: completion.createdAt.microsecondsSince1970, listID: completion.listID)
-    isHalfDone = true
-    let isChanged = try CompletionLedger(tables: tables).record(
-      completed, record, isTaskDeleted: completion.isTaskDeleted, in: &base)
-    isHalfDone = false
-    hasChanges = hasChanges || isChanged
-    return isChanged
+    return try changeIfNeeded { (tables, base) throws(LMDBError) in
+      try CompletionLedger(tables: tables).record(
+        completed, record, isTaskDeleted: completion.isTaskDeleted, in: &base)
+    }
   }
 }

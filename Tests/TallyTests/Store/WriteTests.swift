@@ -83,6 +83,16 @@ import Testing
         }
       }
       #expect(swallowing == .storageFailed)
+      let recording = code {
+        try store.write { transaction in
+          _ = try? transaction.reopen(task.id)
+          let completedAt = OffsetTimestamp(transaction.now, in: .gmt)
+          let completion = Completion(
+            taskID: UUID(), completedAt: completedAt, createdAt: transaction.now, listID: nil, isTaskDeleted: true)
+          _ = try? transaction.record(completion)
+        }
+      }
+      #expect(recording == .storageFailed)
       #expect(try store.read { try $0.task(task.id) } == before)
       #expect(try store.read { try $0.taskCount } == 1)
     }
