@@ -28,6 +28,8 @@ extension Environment {
     _ body: (inout WriteTransaction) throws -> R,
     _ attempt: inout WriteAttempt
   ) throws -> R {
+    // What the last attempt met says nothing of a transaction that cannot begin.
+    attempt.hasFilledMap = false
     var transaction = try beginWrite()
     let core = transaction.core
     defer { attempt.note(core) }

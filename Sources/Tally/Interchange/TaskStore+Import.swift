@@ -43,7 +43,7 @@ extension TaskStore {
   /// Imports a document from an open file, from where it stands, or from a pipe; it stays open.
   ///
   /// As ``importDocument(from:format:options:progress:)-(FilePath,_,_,_)``. What comes from a pipe is first copied to
-  /// a file without a name in the store's directory, so that no other writer waits for the pipe's.
+  /// a file without a name, in the store's directory or, for a dry run, the system's temporary one, so that no other writer waits for the pipe's.
   @discardableResult
   public func importDocument(
     from descriptor: FileDescriptor,
@@ -52,7 +52,7 @@ extension TaskStore {
     progress: InterchangeProgress.Observer? = nil
   ) throws -> ImportSummary {
     let session = ImportSession(
-      input: try ReplayableInput(descriptor, copyingPipesTo: directory),
+      input: try ReplayableInput(descriptor, copyingPipesTo: options.isDryRun ? Self.temporaryDirectory : directory),
       format: format,
       options: options,
       observer: progress
@@ -60,4 +60,7 @@ extension TaskStore {
     guard !options.isDryRun else { return try read { try session.rehearse(in: $0) } }
     return try write { try session.run(in: &$0) }
   }
+
+  /// Where a dry run, which leaves the store's directory alone, keeps what a pipe delivers.
+  private static var temporaryDirectory: FilePath { FilePath(FileManager.default.temporaryDirectory.path) }
 }

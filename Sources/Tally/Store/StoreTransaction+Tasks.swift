@@ -50,13 +50,14 @@ extension StoreTransaction where Base == WriteTransaction {
   /// place. A change that changes nothing writes nothing.
   ///
   /// - Returns: the task as stored.
-  /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound`, `inconsistentTask` or `valueOutOfRange`, or what the
-  ///   closure throws; nothing is changed then.
+  /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound` or `valueOutOfRange`, `inconsistentTask` if the closure puts
+  ///   another task in its place, or what the closure throws; nothing is changed then.
   @discardableResult
   public mutating func update(_ id: UUID, _ change: (inout TaskItem) throws -> Void) throws -> TaskItem {
     let old = try requireTaskRecord(id)
     var new = old
     try change(&new.item)
+    guard new.item.id == id else { throw TallyError.foreignTask }
     settleCompletion(of: &new.item)
     if Place(of: new.item) != Place(of: old.item), new.item.sortOrder == old.item.sortOrder {
       new.item.sortOrder = try lastSortOrder(ofPlacesOf: new.item)

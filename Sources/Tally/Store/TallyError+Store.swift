@@ -24,6 +24,10 @@ extension TallyError {
       .damagedStore, "An entry of \(table) has no record", remedy: "Export what can be read, and restore a backup")
   }
 
+  static let foreignTask = TallyError(
+    .inconsistentTask, "A change has put another task in the place of the one to be changed",
+    remedy: "Change the fields of the task that is handed over and leave its id")
+
   static let differentPlaces = TallyError(
     .differentPlaces, "The two tasks share neither a list nor a day, so they have no order between them",
     remedy: "Move the task to the other one's list or day first")

@@ -227,4 +227,15 @@ import Testing
       #expect(try store.read { try $0.taskCount } == 2)
     }
   }
+
+  @Test func aChangeThatPutsAnotherTaskInItsPlaceIsRefused() throws {
+    try withStore { store in
+      let (first, second) = try store.write { (try $0.add("first", to: .inbox), try $0.add("second", to: .today)) }
+      let error = #expect(throws: TallyError.self) {
+        try store.write { transaction in try transaction.update(first.id) { $0 = second } }
+      }
+      #expect(error?.code == .inconsistentTask)
+      #expect(try store.read { try $0.task(first.id) } == first)
+    }
+  }
 }

@@ -50,6 +50,7 @@ struct StoreHeader: BinaryCodable, Hashable {
     minorFormat = bytes.load(bigEndianAt: 2)
     storeID = bytes.load(idAt: 8)
     sequence = bytes.load(bigEndianAt: 24)
+    guard sequence < Int64.max else { throw .undecodable("the store's commit sequence is impossible") }
     reserved = bytes.load(bigEndianAt: 4)
     trailing = bytes.bytes(from: Self.headByteCount)
   }
