@@ -43,6 +43,9 @@ struct InterchangeTests {
 
   @Test func exportWithoutAFileTakesTheDefaultNameInTheCurrentDirectory() throws {
     try withProgram { program in
+      let refused = try program.run(["export"])
+      #expect(refused.status == 1, "an empty export must not take the place of a good one")
+      _ = try program.run(["add", "one"])
       let outcome = try program.run(["export"])
       #expect(outcome.output == "Tally-Tasks-Export-2026-11-21.json\n")
       let path = program.directory.appending("Tally-Tasks-Export-2026-11-21.json").string

@@ -59,14 +59,12 @@ extension Session {
     let shownCount = 20
     for message in change.messages.prefix(shownCount) { say(message) }
     if change.messages.count > shownCount { say("… and \((change.messages.count - shownCount).grouped) more.") }
-    let commands = Remedy.commands(for: change.remedies, storeOption: options.store)
-    guard let first = commands.first else { return }
-    if change.remedies.count > shownCount {
-      // A line of a thousand handles would help nobody.
-      say("To take one of them back: \(first)")
-    } else {
-      say("To take it back: \(commands.joined(separator: " && "))")
-    }
+    guard !change.remedies.isEmpty else { return }
+    // A line of a thousand handles would help nobody.
+    let isMany = change.remedies.count > shownCount
+    let remedies = isMany ? Array(change.remedies.prefix(1)) : change.remedies
+    let commands = Remedy.commands(for: remedies, storeOption: options.store)
+    say("To take \(isMany ? "the first of them" : "it") back: \(commands.joined(separator: " && "))")
   }
 }
 

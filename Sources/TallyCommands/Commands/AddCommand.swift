@@ -101,15 +101,17 @@ extension AddCommand {
     _ session: Session,
     _ transaction: inout StoreWriteTransaction
   ) throws -> Change {
-    var change = Change()
+    var tasks: [TaskItem] = []
     for line in lines {
       do {
-        let one = try add(line.text, template, session, &transaction)
-        change.append(one.changed[0], one.messages[0], one.remedies)
+        tasks.append(try store(line.text, template, &transaction))
       } catch {
         throw CommandFailure(error).atLine(line.number)
       }
     }
+    // Named once all are there: each may have made an earlier one's handle too short.
+    var change = Change()
+    for task in tasks { try tell(task, session, transaction, in: &change) }
     return change
   }
 
@@ -119,19 +121,37 @@ extension AddCommand {
     _ session: Session,
     _ transaction: inout StoreWriteTransaction
   ) throws -> Change {
+    let task = try store(title, template, &transaction)
+    var change = Change()
+    try tell(task, session, transaction, in: &change)
+    return change
+  }
+
+  private func store(
+    _ title: String,
+    _ template: TaskDraft,
+    _ transaction: inout StoreWriteTransaction
+  ) throws -> TaskItem {
     var draft = template
     draft.title = title
-    let list = try list.map { try transaction.list(named: $0) }
-    draft.listID = list?.id
-    let named = try transaction.name(try transaction.add(draft))
-    let place = session.placeInWords(list: list, day: draft.scheduledDate)
-    var change = Change()
+    draft.listID = try list.map { try transaction.list(named: $0).id }
+    return try transaction.add(draft)
+  }
+
+  private func tell(
+    _ task: TaskItem,
+    _ session: Session,
+    _ transaction: borrowing StoreWriteTransaction,
+    in change: inout Change
+  ) throws {
+    let named = try transaction.name(task)
+    let list = try task.listID.flatMap { try transaction.list($0) }
+    let place = session.placeInWords(list: list, day: task.scheduledDate)
     change.append(
       named,
-      "Added \(named.handle) \(title.quotedForMessage) to \(place).",
+      "Added \(named.handle) \(task.title.quotedForMessage) to \(place).",
       [Remedy(verb: "delete", handle: named.handle)]
     )
-    return change
   }
 }
 

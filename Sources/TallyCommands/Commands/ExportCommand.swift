@@ -37,7 +37,7 @@ struct ExportCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let format = FormatArgument.chosen(format, for: file)
-    let store = try session.storeForReading()
+    let store = try session.existingStoreForReading()
     if file == "-" {
       let summary = try session.withProgress("Exporting", resultIsShown: true) {
         try store.export(to: session.outputDescriptor, format: format, progress: $0)

@@ -35,15 +35,24 @@ extension Session {
     try storeForReading(configuration)
   }
 
-  private func storeForReading(_ base: TaskStore.Configuration) throws -> TaskStore {
+  /// The store, which must exist: what is written elsewhere from an empty one might take the place of a good copy.
+  func existingStoreForReading() throws -> TaskStore {
+    try existingStore(configuration)
+  }
+
+  private func existingStore(_ base: TaskStore.Configuration) throws -> TaskStore {
     var configuration = base
     configuration.isReadOnly = true
     configuration.createsIfMissing = false
+    return try TaskStore(at: storePath, configuration: configuration)
+  }
+
+  private func storeForReading(_ configuration: TaskStore.Configuration) throws -> TaskStore {
     do {
-      return try TaskStore(at: storePath, configuration: configuration)
+      return try existingStore(configuration)
     } catch let error as TallyError where error.code == .storeMissing {
       hint("There is no store at \(storePath.string.escapedForDisplay()) yet; adding a task or a list makes one.")
-      return try emptyStore(base)
+      return try emptyStore(configuration)
     }
   }
 

@@ -40,7 +40,9 @@ extension LocalClock {
   func instant(_ text: String, bareDay: TimeOfBareDay) throws -> Timestamp {
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     if words.count == 2, let time = Self.timeOfDay(words[1]) {
-      return instant(of: try day(words[0]), hour: time.hour, minute: time.minute)
+      // Where a time must be given it is that of work done: weekdays then look back.
+      let day = try day(words[0], weekdays: bareDay == .mustBeGiven ? .latest : .next)
+      return instant(of: day, hour: time.hour, minute: time.minute)
     }
     guard words.count == 1, let word = words.first else { throw Self.noTime(text) }
     if Self.looksLikeInstant(word) { return try Timestamp(iso8601: word) }
