@@ -150,7 +150,8 @@ enum RequiredCommands {
 
   /// Commands that only read and need no name.
   static let reads = [
-    ["today"], ["inbox"], ["upcoming"], ["past"], ["overdue"], ["active"], ["all"], ["completed"], ["lists"], ["info"], ["stats"],
+    ["today"], ["inbox"], ["upcoming"], ["past"], ["overdue"], ["active"], ["all"], ["completed"], ["lists"], ["info"],
+    ["stats"],
   ]
 
   /// Those that come with later work, which must not exist as empty shells.
