@@ -36,7 +36,13 @@ if [ -e .git ] && git rev-parse --quiet --verify HEAD >/dev/null 2>&1; then
   run 'Scripts/git-log-to-tasks.sh | tally import - --format ndjson'
   printf '\nOnce more: an id is made from the commit, so nothing is added twice.\n'
   run 'Scripts/git-log-to-tasks.sh | tally import - --format ndjson'
+
+  title "Statistics of this repository's history"
+  run 'tally stats'
+  run 'tally stats --html .build/demo/statistics.html'
+  page=$PWD/.build/demo/statistics.html
 else
+  page=''
   printf '\nThere is no git history here (no .git, no git or no commit): going on without it.\n'
 fi
 
@@ -73,4 +79,5 @@ run 'tally --store .build/demo/copy import .build/demo/tasks.json'
 run 'tally --store .build/demo/copy export -o .build/demo/copy.json'
 run "diff <(grep -v '\"exportDate\"' .build/demo/tasks.json) <(grep -v '\"exportDate\"' .build/demo/copy.json)"
 printf '\nBoth stores agree: their exports differ in nothing but exportDate.\n'
+[ -z "$page" ] || printf 'The statistics as a page, for a browser: file://%s\n' "$page"
 printf 'Go on with it: .build/debug/tally --store .build/demo/store\n'

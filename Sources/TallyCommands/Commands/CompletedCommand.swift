@@ -39,8 +39,7 @@ struct CompletedCommand: SessionCommand {
       return ViewDescription(
         view: .completed(nil),
         title: "Completed",
-        emptyHint: (options.hasNamedDays ? "Nothing was completed in that time." : "Nothing is completed yet.")
-          + " Complete a task: tally done HANDLE; with --at for the past",
+        emptyHint: "\(nothing(options)) Complete a task: tally done HANDLE; with --at for the past",
         completions: options
       )
     }
@@ -48,6 +47,11 @@ struct CompletedCommand: SessionCommand {
       let verb = deletedCount == 1 ? "belongs to a deleted task" : "belong to deleted tasks"
       session.tell("\(deletedCount.grouped) more completion\(deletedCount == 1 ? "" : "s") \(verb)")
     }
+  }
+
+  private func nothing(_ options: StatisticsOptions) -> String {
+    if options.hasNamedDays { return "Nothing was completed in that time." }
+    return options.listID == nil ? "Nothing is completed yet." : "Nothing was completed in that list."
   }
 }
 
