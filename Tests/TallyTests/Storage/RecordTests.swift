@@ -59,12 +59,17 @@ import Testing
     #expect(try unsafe ListRecord(id: list.id, decoding: bytes.span.bytes).list == list)
   }
 
+  @Test func aSequenceThatCannotBeCountedOnIsRefused() {
+    let bytes = encoded(StoreHeader(storeID: UUID(), sequence: UInt64(Int64.max)))
+    #expect(throws: LMDBError.self) { let _: StoreHeader = try decoded(bytes) }
+  }
+
   @Test func completionsAndHeadersComeBack() throws {
     for (listID, offset) in [(nil, Int16(-1_439)), (UUID.lowest, 1_439), (UUID(), 0)] as [(UUID?, Int16)] {
       let record = CompletionRecord(utcOffsetInMinutes: offset, createdAtMicroseconds: .min, listID: listID)
       #expect(try decoded(encoded(record)) == record)
     }
-    let header = StoreHeader(storeID: UUID(), sequence: .max)
+    let header = StoreHeader(storeID: UUID(), sequence: UInt64(Int64.max) - 1)
     #expect(try decoded(encoded(header)) == header)
   }
 
