@@ -61,6 +61,8 @@ struct StoreOpening {
       return true
     }
     let names = try contents(of: directory)
+    // Another process may have made the store since the look above.
+    if names.contains(Self.dataFileName) { return true }
     // A directory that is not empty may be anyone's; a lock alone may be left from a failed opening.
     guard names.allSatisfy({ $0 == Self.lockFileName || NewStore.isWorkshop($0) }) else {
       throw TallyError(
