@@ -17,4 +17,5 @@ fi
 
 program=$(swift build --show-bin-path)/tally
 "$environment/bin/python" Scripts/check-schemas.py "$program"
-"$environment/bin/python" Scripts/check-statistics.py "$program"
+"$environment/bin/python" Scripts/check-statistics-schema.py "$program"
+"$environment/bin/python" Scripts/compare-statistics.py "$program"

@@ -20,10 +20,10 @@ struct ImportBatch {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Writes a batch: lists before the tasks in them, completions after their tasks.
-  mutating func apply(_ batch: ImportBatch) throws {
+  /// Writes a batch: lists before the tasks in them, completions after their tasks; counters come at the end of all.
+  mutating func apply(_ batch: ImportBatch, counting deltas: inout CounterDeltas) throws {
     for list in batch.lists { try write(old: list.old, new: list.new) }
-    try write(batch.tasks)
-    for completion in batch.completions { try record(completion) }
+    try write(batch.tasks, counting: &deltas)
+    for completion in batch.completions { try record(completion, counting: &deltas) }
   }
 }

@@ -8,10 +8,12 @@ struct ImportSession {
   /// Reads the document from its beginning and writes it.
   func run(in transaction: inout StoreWriteTransaction) throws -> ImportSummary {
     var importer = try begin()
+    var deltas = CounterDeltas()
     while let batch = try importer.nextBatch(in: transaction) {
-      try transaction.apply(batch)
+      try transaction.apply(batch, counting: &deltas)
       try tellProgress(of: importer)
     }
+    try transaction.apply(deltas)
     return importer.summary
   }
 

@@ -111,10 +111,10 @@ struct CompletionLedger {
 
   /// Where a change's entry stands in the table: many changes are quicker in this order.
   static func position(of change: TaskChange) -> InstantKey {
-    let task = change.new?.item ?? change.old?.item
+    let completedAt = change.new?.item.completedAt ?? change.old?.item.completedAt
     return InstantKey(
-      microseconds: task?.completedAt?.instant.microsecondsSince1970 ?? .min,
-      id: task?.id ?? .lowest
+      microseconds: completedAt?.instant.microsecondsSince1970 ?? .min,
+      id: change.new?.item.id ?? change.old?.item.id ?? .lowest
     )
   }
 }
@@ -128,13 +128,13 @@ extension CompletionLedger {
     _ completed: InstantKey,
     _ record: CompletionRecord,
     isTaskDeleted: Bool,
+    counting deltas: inout CounterDeltas,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     var record = record
     let liveKey = CompletionKey(isTaskDeleted: false, completed: completed)
     let live = try tables.completions.value(forKey: liveKey, in: transaction)
     guard (live == nil) == isTaskDeleted else { return false }
-    var deltas = CounterDeltas()
     if let live {
       // Offset and creation are the task's own; only the list is the entry's.
       var changed = live
@@ -153,7 +153,6 @@ extension CompletionLedger {
       try putDeleted(completed, record, in: &transaction)
       deltas.count(CountedTask(key, record), sign: 1)
     }
-    try deltas.apply(to: tables, in: &transaction)
     return true
   }
 

@@ -41,7 +41,11 @@ struct RecordWriter {
   }
 
   /// Writes many tasks, one table after the other, each in its own order.
-  func applyAll(_ changes: [TaskChange], in transaction: inout WriteTransaction) throws(LMDBError) {
+  ///
+  /// What the counters are to change by goes into `deltas`; the caller applies it, perhaps after many such writes.
+  func applyAll(
+    _ changes: [TaskChange], counting deltas: inout CounterDeltas, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
     try writeRecords(of: changes, in: &transaction)
     let entries = changes.map { change in
       (old: change.old.map { IndexEntries(of: $0.item) }, new: change.new.map { IndexEntries(of: $0.item) })
@@ -54,13 +58,11 @@ struct RecordWriter {
     try tables.byActive.replaceAll(entries.lazy.map { ($0.old?.active, $0.new?.active) }, in: &transaction)
     try tables.byTail.replaceAll(entries.lazy.map { ($0.old?.tail, $0.new?.tail) }, in: &transaction)
     let ledger = CompletionLedger(tables: tables)
-    var deltas = CounterDeltas()
     // Keys are sorted, not changes: those are large to move and hold references to count.
     let order = changes.indices.map { (key: CompletionLedger.position(of: changes[$0]), index: $0) }
     for (_, index) in order.sorted(by: { $0.key < $1.key }) {
       try ledger.apply(changes[index], counting: &deltas, in: &transaction)
     }
-    try deltas.apply(to: tables, in: &transaction)
   }
 
   /// Writes, rewrites or deletes one list.
@@ -76,7 +78,7 @@ struct RecordWriter {
 
   private func writeRecords(of changes: [TaskChange], in transaction: inout WriteTransaction) throws(LMDBError) {
     let written = changes.indices.compactMap { index in
-      changes[index].new.map { (key: IDKey($0.item.id), index: index) }
+      (changes[index].new?.item.id).map { (key: IDKey($0), index: index) }
     }
     for change in changes where change.new == nil {
       guard let old = change.old else { continue }

@@ -23,8 +23,25 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Writes many changes of different tasks.
   mutating func write(_ changes: [TaskChange]) throws {
+    var deltas = CounterDeltas()
+    try write(changes, counting: &deltas)
+    try apply(deltas)
+  }
+
+  /// Writes many changes of different tasks, but for the counters: `apply(_:)` must follow in the same transaction.
+  ///
+  /// A long import comes in batches that may all touch the same days: their counters are written once, at the end.
+  mutating func write(_ changes: [TaskChange], counting deltas: inout CounterDeltas) throws {
     guard !changes.isEmpty else { return }
-    try change { (writer, base) throws(LMDBError) in try writer.applyAll(changes, in: &base) }
+    try change { (writer, base) throws(LMDBError) in
+      try writer.applyAll(changes, counting: &deltas, in: &base)
+    }
+  }
+
+  /// Writes the counters that have been gathered.
+  mutating func apply(_ deltas: CounterDeltas) throws {
+    guard !deltas.isEmpty else { return }
+    try change { (writer, base) throws(LMDBError) in try deltas.apply(to: writer.tables, in: &base) }
   }
 }
 

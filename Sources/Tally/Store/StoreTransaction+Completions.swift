@@ -61,6 +61,15 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Returns: whether the ledger has changed.
   @discardableResult
   mutating func record(_ completion: Completion) throws -> Bool {
+    var deltas = CounterDeltas()
+    let isChanged = try record(completion, counting: &deltas)
+    try apply(deltas)
+    return isChanged
+  }
+
+  /// As `record(_:)`, but for the counters: `apply(_:)` must follow in the same transaction.
+  @discardableResult
+  mutating func record(_ completion: Completion, counting deltas: inout CounterDeltas) throws -> Bool {
     let completed = InstantKey(
       microseconds: completion.completedAt.instant.microsecondsSince1970, id: completion.taskID)
     let record = CompletionRecord(
@@ -68,7 +77,7 @@ extension StoreTransaction where Base == WriteTransaction {
       createdAtMicroseconds: completion.createdAt.microsecondsSince1970, listID: completion.listID)
     return try changeIfNeeded { (tables, base) throws(LMDBError) in
       try CompletionLedger(tables: tables).record(
-        completed, record, isTaskDeleted: completion.isTaskDeleted, in: &base)
+        completed, record, isTaskDeleted: completion.isTaskDeleted, counting: &deltas, in: &base)
     }
   }
 }

@@ -20,12 +20,12 @@ import Testing
         let range = (-days * BruteForceDays.day)...(days * BruteForceDays.day)
         return Timestamp(clamping: Int64.random(in: range, using: &generator) / (generator.oneIn(2) ? 400 : 1))
       }
-      history.taskLimit = 16
+      history.taskLimit = 8
       for step in 1...transactionCount {
         try history.step()
         let isEqual = try store.read { try Self.countersEqualARebuild(in: $0) }
         try #require(isEqual, "after \(step) transactions")
-        if step.isMultiple(of: 100) { try checkInvariants(of: store) }
+        if step.isMultiple(of: 250) { try checkInvariants(of: store) }
       }
     }
   }

@@ -28,6 +28,11 @@ struct CounterDeltas {
     events[position].count(task, isRemoved: sign < 0)
   }
 
+  /// Whether nothing has been counted.
+  var isEmpty: Bool {
+    events.allSatisfy { $0.columns.allSatisfy(\.isEmpty) }
+  }
+
   /// The counters that these changes alone would make, as rows of `counts`.
   func dayCounts() throws(LMDBError) -> [DayCountsKey: DayCounts] {
     var rows: [DayCountsKey: DayCounts] = [:]

@@ -39,21 +39,26 @@ struct DayCounts: BinaryCodable, Equatable {
     return true
   }
 
-  private var countWidth: Int {
-    let greatest = quarters.max() ?? 0
-    return greatest < 1 << 8 ? 1 : greatest < 1 << 16 ? 2 : 4
+  /// How the counts are stored.
+  private var form: (width: Int, isDense: Bool, byteCount: Int) {
+    // All bits of all counts: as wide as the greatest. One pass, as every change of a counter comes by here.
+    var bits: UInt32 = 0
+    var busyCount = 0
+    for count in quarters {
+      bits |= count
+      if count != 0 { busyCount += 1 }
+    }
+    let width = bits < 1 << 8 ? 1 : bits < 1 << 16 ? 2 : 4
+    let isDense = busyCount > Self.densestSparseCount
+    let counts = isDense ? QuarterHour.countPerDay * width : Self.bitmapByteCount + busyCount * width
+    return (width, isDense, Self.headByteCount + counts)
   }
 
-  private var isDense: Bool { quarters.count { $0 != 0 } > Self.densestSparseCount }
-
-  var encodedByteCount: Int {
-    let stored = isDense ? QuarterHour.countPerDay : quarters.count { $0 != 0 }
-    return Self.headByteCount + (isDense ? 0 : Self.bitmapByteCount) + stored * countWidth
-  }
+  var encodedByteCount: Int { form.byteCount }
 
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
-    let (width, isDense) = (countWidth, isDense)
+    let (width, isDense, _) = form
     output.append(UInt8(width))
     output.append(isDense ? 1 : 0)
     output.append(bigEndian: UInt16(0))

@@ -108,4 +108,4 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1])
     except AssertionError as failure:
-        sys.exit(f"check-statistics: {failure}")
+        sys.exit(f"check-statistics-schema: {failure}")
