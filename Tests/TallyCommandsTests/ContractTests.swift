@@ -84,7 +84,7 @@ struct ContractTests {
 
   @Test func linesOfStandardInputAreAddedInOneGo() throws {
     try withProgram { program in
-      let outcome = try program.run(["add", "-", "--today"], input: "one\n\n  \ntwo\r\nthree")
+      let outcome = try program.run(["add", "-", "--today"], input: "\u{FEFF}one\n\n  \ntwo\r\nthree")
       #expect(outcome.status == 0)
       let titles = try program.run(["today", "--plain"]).output.split(separator: "\n")
         .map { $0.split(separator: "\t", omittingEmptySubsequences: false)[6] }

@@ -52,6 +52,7 @@ struct TranscriptTests {
       try transcript.run("reopen", "91bc")
       try transcript.run("edit", "7f3a", "--title", "Draft the report", "--notes", "", "--due", "none")
       try transcript.run("move", "91bc", "be77", "--to", "monday")
+      try transcript.run("move", "7f3a", "--to", "none")
       try transcript.run("move", "7f3a", "--to", "inbox")
       try transcript.run("move", "7f3a", "--after", "c0de")
       try transcript.run("move", "c0de", "--list", "Work")

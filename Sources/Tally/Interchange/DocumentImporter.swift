@@ -73,7 +73,7 @@ extension DocumentImporter {
     case .tasks:
       if try beginsRecord(before: .endArray, else: .document) { try readTask(&batch, in: transaction) }
     case .completions:
-      if try beginsRecord(before: .endArray, else: .document) { try readCompletion(&batch) }
+      if try beginsRecord(before: .endArray, else: .document) { try readCompletion(&batch, in: transaction) }
     case .lines:
       if try beginsRecord(before: .end, else: .end) { try readTask(&batch, in: transaction) }
       if section == .end { try references.checkAllKnown() }
@@ -183,8 +183,12 @@ extension DocumentImporter {
     batch.lists.append((old: old, new: ListRecord(list: list, trailing: old?.trailing ?? [])))
   }
 
-  private mutating func readCompletion(_ batch: inout ImportBatch) throws {
+  private mutating func readCompletion<Base: Transaction & ~Copyable>(
+    _ batch: inout ImportBatch,
+    in transaction: borrowing StoreTransaction<Base>
+  ) throws {
     let completion = try CompletionDocument.read(from: &reader, isLenient: options.isLenient)
+    _ = summary.completions.count(try transaction.isRecorded(completion))
     // Where the task was completed in another list, the entry changes its task's, which must be there first.
     if completion.isTaskDeleted || hasTasks {
       batch.completions.append(completion)

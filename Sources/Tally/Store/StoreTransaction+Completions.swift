@@ -18,6 +18,20 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
+  /// Whether the ledger says what a completion says; `nil` where it knows nothing of it.
+  ///
+  /// A completion of a live task is known by its task; what the ledger adds is its list.
+  func isRecorded(_ completion: Completion) throws -> Bool? {
+    let (completed, record) = (InstantKey(of: completion), CompletionRecord(of: completion))
+    let liveKey = CompletionKey(isTaskDeleted: false, completed: completed)
+    let live = try tables.completions.value(forKey: liveKey, in: base)
+    guard completion.isTaskDeleted else { return live.map { $0.listID == record.listID } ?? false }
+    // The task is there again, which says more than the entry.
+    guard live == nil else { return true }
+    let key = CompletionKey(isTaskDeleted: true, completed: completed)
+    return try tables.completions.value(forKey: key, in: base).map { $0.isSame(as: record) }
+  }
+
   private func completion(_ key: CompletionKey) throws -> Completion? {
     guard let record = try tables.completions.value(forKey: key, in: base) else { return nil }
     let instant = try Timestamp(microsecondsSince1970: key.completed.microseconds)
@@ -70,14 +84,31 @@ extension StoreTransaction where Base == WriteTransaction {
   /// As `record(_:)`, but for the counters: `apply(_:)` must follow in the same transaction.
   @discardableResult
   mutating func record(_ completion: Completion, counting deltas: inout CounterDeltas) throws -> Bool {
-    let completed = InstantKey(
-      microseconds: completion.completedAt.instant.microsecondsSince1970, id: completion.taskID)
-    let record = CompletionRecord(
-      utcOffsetInMinutes: Int16(completion.completedAt.utcOffsetInMinutes),
-      createdAtMicroseconds: completion.createdAt.microsecondsSince1970, listID: completion.listID)
     return try changeIfNeeded { (tables, base) throws(LMDBError) in
       try CompletionLedger(tables: tables).record(
-        completed, record, isTaskDeleted: completion.isTaskDeleted, counting: &deltas, in: &base)
+        InstantKey(of: completion), CompletionRecord(of: completion), isTaskDeleted: completion.isTaskDeleted,
+        counting: &deltas, in: &base)
     }
+  }
+}
+
+extension InstantKey {
+  fileprivate init(of completion: Completion) {
+    self.init(microseconds: completion.completedAt.instant.microsecondsSince1970, id: completion.taskID)
+  }
+}
+
+extension CompletionRecord {
+  fileprivate init(of completion: Completion) {
+    self.init(
+      utcOffsetInMinutes: Int16(completion.completedAt.utcOffsetInMinutes),
+      createdAtMicroseconds: completion.createdAt.microsecondsSince1970, listID: completion.listID)
+  }
+
+  /// Whether two entries say the same, but for what a newer version of the format added.
+  fileprivate func isSame(as other: CompletionRecord) -> Bool {
+    var other = other
+    other.trailing = trailing
+    return self == other
   }
 }

@@ -84,7 +84,7 @@ extension AddCommand {
         : try on.map { text in try CommandFailure.naming("--on") { try clock.day(text) } }
     return TaskDraft(
       title: "",
-      notes: notes,
+      notes: notes.flatMap { $0.isEmpty ? nil : $0 },
       scheduledDate: day,
       dueDate: try due.map { text in
         try CommandFailure.naming("--due") { try clock.instant(text, bareDay: .lastSecond) }

@@ -83,7 +83,7 @@ extension ImportCommand {
   }
 
   private static func lastWord(_ summary: ImportSummary) -> String {
-    let changeCount = [summary.tasks, summary.lists].reduce(0) { $0 + $1.added + $1.changed }
+    let changeCount = [summary.tasks, summary.lists, summary.completions].reduce(0) { $0 + $1.added + $1.changed }
     return changeCount == 0
       ? "Nothing was changed." : "No command takes an import back; --dry-run says beforehand what it would do."
   }
@@ -104,8 +104,11 @@ extension ImportCommand {
       "\(noun): \(counts.added.grouped) \(mood)added, \(counts.changed.grouped) \(mood)changed, "
         + "\(counts.unchanged.grouped) left as they are\n"
     }
-    let hasLists = summary.lists.added + summary.lists.changed + summary.lists.unchanged > 0
-    return line("Tasks", summary.tasks) + (hasLists ? line("Lists", summary.lists) : "")
+    func lineIfAny(_ noun: String, _ counts: ImportSummary.Counts) -> String {
+      counts.added + counts.changed + counts.unchanged == 0 ? "" : line(noun, counts)
+    }
+    return line("Tasks", summary.tasks) + lineIfAny("Lists", summary.lists)
+      + lineIfAny("Completions of deleted or moved tasks", summary.completions)
   }
 }
 

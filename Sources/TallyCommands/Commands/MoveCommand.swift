@@ -8,12 +8,13 @@ struct MoveCommand: SessionCommand {
     commandName: "move",
     abstract: "Move tasks to a day, a list, or beside another task.",
     usage: """
-      tally move <task> ... --to <inbox|today|tomorrow|day> [<options>]
+      tally move <task> ... --to <inbox|today|tomorrow|day|none> [<options>]
       tally move <task> ... --list <name|none> [<options>]
       tally move <task> ... --before <task> | --after <task> [<options>]
       """,
     discussion: """
-      'inbox' takes both the list and the day away. Several tasks keep the order in which they are named.
+      'inbox' takes both the list and the day away, 'none' the day alone. Several tasks keep the order in which they \
+      are named.
 
       \(SharedHelp.day)
 
@@ -27,7 +28,7 @@ struct MoveCommand: SessionCommand {
   @Argument(help: SharedHelp.tasks)
   var tasks: [String]
 
-  @Option(help: ArgumentHelp("inbox, today, tomorrow or another DAY.", valueName: "place"))
+  @Option(help: ArgumentHelp("inbox, today, tomorrow, another DAY or none.", valueName: "place"))
   var to: String?
 
   @Option(help: ArgumentHelp("A list's name or id, or none.", valueName: "name"))
@@ -52,7 +53,8 @@ struct MoveCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let day = try to.flatMap { text in
-      text.lowercased() == "inbox" ? nil : try CommandFailure.naming("--to") { try session.clock.day(text) }
+      ["inbox", "none"].contains(text.lowercased())
+        ? nil : try CommandFailure.naming("--to") { try session.clock.day(text) }
     }
     let change = try session.write { transaction in
       let tasks = try transaction.tasks(named: tasks)
@@ -82,7 +84,7 @@ extension MoveCommand {
   ) throws -> Change {
     let after = try transaction.update(before.id) { task in
       if self.list != nil { task.listID = list?.id } else { task.scheduledDate = day }
-      if to != nil, day == nil { task.listID = nil }
+      if to?.lowercased() == "inbox" { task.listID = nil }
     }
     let formerList = try transaction.list(withID: before.listID)
     let place = session.placeInWords(list: try transaction.list(withID: after.listID), day: after.scheduledDate)

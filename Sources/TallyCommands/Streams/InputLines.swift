@@ -12,7 +12,11 @@ extension Session {
   ///
   /// - Throws: ``StreamError`` where the input cannot be read, ``CommandFailure`` for a line that is not UTF-8.
   func readLines() throws -> [InputLine] {
-    let lines = try readInput().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    let input = try readInput()
+    // Some editors put a byte order mark first, which is no part of a text (RFC 3629, section 6).
+    let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let text = input.starts(with: byteOrderMark) ? input.dropFirst(byteOrderMark.count) : input[...]
+    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     return try lines.enumerated().compactMap { index, bytes in
       let content = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
       guard let text = String(validating: content, as: UTF8.self) else {

@@ -76,6 +76,26 @@ struct ImportTests {
     }
   }
 
+  @Test func completionsThatTasksDoNotTellAreCounted() throws {
+    let seed = SeededGenerator.chooseSeed(for: "completionsThatTasksDoNotTellAreCounted")
+    var generator = SeededGenerator(seed: seed)
+    try withStore { (store: TaskStore) throws in
+      try Samples.fill(store, taskCount: 200, using: &generator)
+      let document = try store.exportedText()
+      var count = 0
+      try store.read { try $0.forEachDetachedCompletion { _ in count += 1 } }
+      #expect(count > 0)
+      let again = try store.importText(document).completions
+      #expect(again.added == 0 && again.changed == 0 && again.unchanged == count)
+      try withStore { (other: TaskStore) throws in
+        let rehearsed = try other.importText(document, .json, ImportOptions(isDryRun: true)).completions
+        let imported = try other.importText(document).completions
+        #expect(rehearsed == imported)
+        #expect(imported.added > 0 && imported.added + imported.changed == count)
+      }
+    }
+  }
+
   @Test func keysComeInAnyOrderAndListsAfterTheirTasks() throws {
     let document = """
       {"completions":[{"taskID":"00000000-0000-0000-0000-0000000000a1","completedAt":"2026-01-01T00:00:00Z",
