@@ -1,7 +1,7 @@
 # Everything is built under .build and nowhere else; `make clean` takes it away.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format bench docs clean set-up lint build schemas page smoke
+.PHONY: help demo test check format bench docs api clean set-up lint build schemas page smoke
 
 help: ## Lists what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,8 +20,13 @@ format: ## Formats every Swift file in place.
 bench: set-up ## Measures time and space on stores of 1,000 to 1,000,000 tasks, in release mode.
 	$(RUN_BENCHMARKS)
 
-docs: set-up ## Builds the reference documentation into .build/documentation; a warning fails.
+docs: set-up ## Builds the documentation into .build/documentation; a warning, or a public symbol without a word, fails.
 	@Scripts/build-docs.sh
+	@Scripts/check-api.py
+
+api: set-up ## Records the public surface in docs/api.txt, with which `make docs` compares it.
+	@Scripts/build-docs.sh
+	@Scripts/check-api.py --record
 
 clean: ## Removes everything that was built.
 	rm -rf .build

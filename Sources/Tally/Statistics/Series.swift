@@ -2,9 +2,13 @@
 public struct Series: Hashable, Sendable {
   /// The length of a bucket.
   public enum Unit: String, CaseIterable, Hashable, Sendable {
+    /// A local day.
     case day
+    /// Seven days from the first weekday of the calendar on.
     case week
+    /// A month of the calendar.
     case month
+    /// A year of the calendar.
     case year
   }
 
