@@ -22,7 +22,7 @@ public struct DataFile: Sendable {
 
   /// Names the file of the environment in a directory; nothing is opened.
   public init(inDirectory directory: FilePath) {
-    path = directory.appending("data.mdb")
+    path = directory.appending(Environment.dataFileName)
   }
 
   /// What the file is.
@@ -41,15 +41,11 @@ public struct DataFile: Sendable {
 
   /// Opens the file for the time of a body.
   func reading<R>(_ body: (DataFileReader) throws -> R) throws(LMDBError) -> R {
-    do {
+    try LMDBError.translating("look at the file") {
       let descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
       // Nothing was written, so closing has nothing to report.
       defer { try? descriptor.close() }
       return try body(DataFileReader(descriptor: descriptor))
-    } catch let error as Errno {
-      throw LMDBError(returnCode: error.rawValue, operation: "look at the file")
-    } catch {
-      throw error as? LMDBError ?? LMDBError(.other, operation: "look at the file")
     }
   }
 }

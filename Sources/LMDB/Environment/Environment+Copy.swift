@@ -15,34 +15,31 @@ extension Environment {
   ///
   /// The corresponding C function is `mdb_env_copyfd2`.
   public func copy(to directory: FilePath, compacting: Bool = false) throws(LMDBError) {
-    let file = directory.appending("data.mdb")
+    let file = directory.appending(Self.dataFileName)
     let descriptor = try create(file)
     do throws(LMDBError) {
       // After a successful flush closing has nothing left to report.
       defer { try? descriptor.close() }
       try copy(into: descriptor, compacting: compacting)
-      try Self.check(synchronize(descriptor), "copy")
+      try LMDBError.translating("copy") { try SystemCalls.flush(descriptor) }
     } catch {
-      // The file is ours: it was created here and by nobody else.
-      removeFile(file)
+      // The file is ours: it was created here and by nobody else. What went wrong before says more than a failure here.
+      try? SystemCalls.removeFile(file)
       throw error
     }
     // The name of the file is in the directory, which is flushed on its own.
-    try Self.check(synchronize(directory: directory), "copy")
+    try LMDBError.translating("copy") { try SystemCalls.flushDirectory(directory) }
   }
 
   private func create(_ file: FilePath) throws(LMDBError) -> FileDescriptor {
     try checkProcess("copy")
-    do {
-      return try FileDescriptor.open(
+    return try LMDBError.translating("copy") {
+      try FileDescriptor.open(
         file,
         .writeOnly,
         options: [.create, .exclusiveCreate, .closeOnExec],
         permissions: options.fileMode
       )
-    } catch {
-      // `open` throws nothing but this.
-      throw LMDBError(returnCode: (error as? Errno)?.rawValue ?? 0, operation: "copy")
     }
   }
 

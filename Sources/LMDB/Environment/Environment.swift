@@ -72,6 +72,11 @@ public final class Environment: Sendable {
     if isOpen { closeHandle() }
   }
 
+  /// The name that liblmdb gives its file.
+  package static let dataFileName = "data.mdb"
+  /// The name that liblmdb gives the file of its locks.
+  package static let lockFileName = "lock.mdb"
+
   /// LMDB's own two databases, of free pages and of names, which take the first two handles.
   static let coreDatabases = 2
 

@@ -14,6 +14,17 @@ extension LMDBError {
     }
     self.init(code, operation: operation, message: text, returnCode: returnCode)
   }
+
+  /// Runs a body and makes errors of this type of those of the system; errors of this type pass unchanged.
+  static func translating<R>(_ operation: String, _ body: () throws -> R) throws(LMDBError) -> R {
+    do {
+      return try body()
+    } catch let error as Errno {
+      throw LMDBError(returnCode: error.rawValue, operation: operation)
+    } catch {
+      throw error as? LMDBError ?? LMDBError(.other, operation: operation)
+    }
+  }
 }
 
 extension LMDBError.Code {

@@ -50,31 +50,3 @@ func isFilesystemFull(at path: FilePath, neededBytes: UInt64) -> Bool {
 func pause(microseconds: UInt32) {
   usleep(microseconds)
 }
-
-/// Brings a file to the disk; gives the error's number, or zero.
-func synchronize(_ descriptor: FileDescriptor) -> Int32 {
-  #if canImport(Darwin)
-    // There `fsync` leaves the data in the drive's cache.
-    return fcntl(descriptor.rawValue, F_FULLFSYNC) >= 0 ? 0 : errno
-  #else
-    return fsync(descriptor.rawValue) == 0 ? 0 : errno
-  #endif
-}
-
-/// Brings the names in a directory to the disk; gives the error's number, or zero.
-func synchronize(directory: FilePath) -> Int32 {
-  do {
-    let descriptor = try FileDescriptor.open(directory, .readOnly, options: [.directory, .closeOnExec])
-    defer { try? descriptor.close() }
-    return synchronize(descriptor)
-  } catch {
-    // `open` throws nothing but this.
-    return (error as? Errno)?.rawValue ?? EIO
-  }
-}
-
-/// Removes a file if it is there.
-func removeFile(_ path: FilePath) {
-  // The call only reads the path within the closure.
-  _ = unsafe path.withPlatformString { unsafe unlink($0) }
-}

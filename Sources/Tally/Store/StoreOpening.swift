@@ -11,10 +11,8 @@ struct StoreOpening {
   let directory: FilePath
   let configuration: TaskStore.Configuration
 
-  /// The name that liblmdb gives its file.
-  static let dataFileName = "data.mdb"
-  /// The name that liblmdb gives the file of its locks.
-  static let lockFileName = "lock.mdb"
+  static let dataFileName = Environment.dataFileName
+  static let lockFileName = Environment.lockFileName
   static let fileNames = [dataFileName, lockFileName]
   private static let creationAttempts = 3
 

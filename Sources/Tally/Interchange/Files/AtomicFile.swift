@@ -1,3 +1,4 @@
+internal import LMDB
 package import SystemPackage
 
 /// A file that takes the place of another one as a whole, or not at all.
@@ -33,7 +34,7 @@ package struct AtomicFile: ~Copyable {
     }
     // The name must neither be guessed nor grow beyond what the filesystem takes, as the target's with a suffix might.
     let random = UInt64.random(in: 0...UInt64.max)
-    let temporary = target.directory.appending(".tally-export-\(String(random, radix: 36)).tmp")
+    let temporary = target.parentOrCurrent.appending(".tally-export-\(String(random, radix: 36)).tmp")
     do {
       let descriptor = try FileDescriptor.open(
         temporary,
@@ -64,7 +65,7 @@ package struct AtomicFile: ~Copyable {
       try descriptor.close()
       try SystemCalls.rename(temporary, to: target)
       isRenamed = true
-      try SystemCalls.flushDirectory(target.directory)
+      try SystemCalls.flushDirectory(target.parentOrCurrent)
     } catch {
       throw TallyError.unwritableOutput(error)
     }
@@ -81,14 +82,6 @@ package struct AtomicFile: ~Copyable {
     } catch {
       throw TallyError.unwritableOutput(error)
     }
-  }
-}
-
-extension FilePath {
-  /// The directory that holds the path's last component.
-  fileprivate var directory: FilePath {
-    let directory = removingLastComponent()
-    return directory.isEmpty ? "." : directory
   }
 }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LMDB
 internal import SystemPackage
 
 /// The bytes of an import, which can be read again from their beginning.

@@ -1,4 +1,4 @@
-import SystemPackage
+package import SystemPackage
 
 #if canImport(Darwin)
   import Darwin
@@ -8,12 +8,12 @@ import SystemPackage
   import Musl
 #endif
 
-/// The few system calls that swift-system does not have yet.
-enum SystemCalls {
+/// The few system calls on files that swift-system does not have yet, for all modules of the package.
+package enum SystemCalls {
   /// Renames a file or directory, replacing a file, or an empty directory, of the new name.
   ///
   /// The corresponding C function is `rename`.
-  static func rename(_ old: FilePath, to new: FilePath) throws(Errno) {
+  package static func rename(_ old: FilePath, to new: FilePath) throws(Errno) {
     // Both strings outlive the call.
     try check(unsafe old.withPlatformString { old in unsafe new.withPlatformString { unsafe platformRename(old, $0) } })
   }
@@ -21,7 +21,7 @@ enum SystemCalls {
   /// Creates a directory with exactly the given permissions, whatever the process's mask.
   ///
   /// The corresponding C functions are `mkdir` and `chmod`.
-  static func createDirectory(_ path: FilePath, permissions: FilePermissions) throws(Errno) {
+  package static func createDirectory(_ path: FilePath, permissions: FilePermissions) throws(Errno) {
     // The string outlives the call.
     try check(unsafe path.withPlatformString { unsafe mkdir($0, permissions.rawValue) })
     try changePermissions(path, to: permissions)
@@ -30,7 +30,7 @@ enum SystemCalls {
   /// Creates an empty file with exactly the given permissions, whatever the process's mask; it must not exist.
   ///
   /// The corresponding C functions are `open` and `fchmod`.
-  static func createFile(_ path: FilePath, permissions: FilePermissions) throws {
+  package static func createFile(_ path: FilePath, permissions: FilePermissions) throws {
     let file = try FileDescriptor.open(
       path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: permissions)
     try file.closeAfter { try check(fchmod(file.rawValue, permissions.rawValue)) }
@@ -39,7 +39,7 @@ enum SystemCalls {
   /// Changes the permissions of a file or directory.
   ///
   /// The corresponding C function is `chmod`.
-  static func changePermissions(_ path: FilePath, to permissions: FilePermissions) throws(Errno) {
+  package static func changePermissions(_ path: FilePath, to permissions: FilePermissions) throws(Errno) {
     // The string outlives the call.
     try check(unsafe path.withPlatformString { unsafe chmod($0, permissions.rawValue) })
   }
@@ -47,7 +47,7 @@ enum SystemCalls {
   /// Gives a file a second name, which must not be taken.
   ///
   /// The corresponding C function is `link`.
-  static func link(_ old: FilePath, as new: FilePath) throws(Errno) {
+  package static func link(_ old: FilePath, as new: FilePath) throws(Errno) {
     // Both strings outlive the call.
     try check(unsafe old.withPlatformString { old in unsafe new.withPlatformString { unsafe platformLink(old, $0) } })
   }
@@ -55,7 +55,7 @@ enum SystemCalls {
   /// Removes a file.
   ///
   /// The corresponding C function is `unlink`.
-  static func removeFile(_ path: FilePath) throws(Errno) {
+  package static func removeFile(_ path: FilePath) throws(Errno) {
     // The string outlives the call.
     try check(unsafe path.withPlatformString { unsafe unlink($0) })
   }
@@ -63,7 +63,7 @@ enum SystemCalls {
   /// Removes an empty directory.
   ///
   /// The corresponding C function is `rmdir`.
-  static func removeDirectory(_ path: FilePath) throws(Errno) {
+  package static func removeDirectory(_ path: FilePath) throws(Errno) {
     // The string outlives the call.
     try check(unsafe path.withPlatformString { unsafe rmdir($0) })
   }
@@ -73,7 +73,7 @@ enum SystemCalls {
   /// On Darwin `fsync` leaves the data in the drive's cache, so that `F_FULLFSYNC` is tried first.
   ///
   /// The corresponding C function is `fsync`.
-  static func flush(_ descriptor: FileDescriptor) throws(Errno) {
+  package static func flush(_ descriptor: FileDescriptor) throws(Errno) {
     #if canImport(Darwin)
       if fcntl(descriptor.rawValue, F_FULLFSYNC) == 0 { return }
     #endif
@@ -81,7 +81,7 @@ enum SystemCalls {
   }
 
   /// Flushes a directory, so that a file created or renamed in it is found after a power cut.
-  static func flushDirectory(_ path: FilePath) throws {
+  package static func flushDirectory(_ path: FilePath) throws {
     let directory = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
     try directory.closeAfter { try flush(directory) }
   }
