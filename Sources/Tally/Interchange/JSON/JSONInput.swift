@@ -29,18 +29,6 @@ struct JSONInput: ~Copyable {
     piece = [UInt8](repeating: 0, count: max(4, pieceSizeInBytes))
   }
 
-  /// Reads from an open file, which need not be able to seek.
-  init(_ descriptor: FileDescriptor) {
-    self.init { buffer in
-      do {
-        // The pointer is used within the call only.
-        return unsafe try buffer.withUnsafeMutableBytes { try unsafe descriptor.read(into: $0) }
-      } catch {
-        throw TallyError.unreadableInput(error)
-      }
-    }
-  }
-
   /// The bytes handed out so far.
   var consumedByteCount: Int64 { byteCountBefore + Int64(index) }
 

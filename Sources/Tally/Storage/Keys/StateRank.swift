@@ -1,7 +1,7 @@
 /// Where a state stands in a view: active tasks first, then those not started, then the completed ones.
 ///
 /// Part of stored keys: do not change the numbers.
-enum StateRank: UInt8, Comparable {
+enum StateRank: UInt8 {
   case active = 0
   case notStarted = 1
   case completed = 2
@@ -12,10 +12,6 @@ enum StateRank: UInt8, Comparable {
     case .notStarted: self = .notStarted
     case .completed: self = .completed
     }
-  }
-
-  static func < (left: Self, right: Self) -> Bool {
-    left.rawValue < right.rawValue
   }
 
   /// The number after all ranks, as an upper bound in ranges of keys.
