@@ -1,10 +1,10 @@
 # Everything is built under .build and nowhere else; `make clean` takes it away.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format bench docs api clean set-up lint build schemas page smoke
+.PHONY: help demo test check format bench docs api clean set-up lint build schemas page smoke faults test-faults
 
 help: ## Lists what can be made.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: set-up ## Shows Tally at work on this repository's own history, in a scratch store.
 	@Scripts/demo.sh
@@ -12,7 +12,7 @@ demo: set-up ## Shows Tally at work on this repository's own history, in a scrat
 test: set-up ## Runs every test.
 	swift test --disable-xctest
 
-check: set-up lint build test demo schemas page smoke docs ## Does all that a change must pass: format, warnings, tests, schemas, documentation and more.
+check: set-up lint build test faults demo schemas page smoke docs ## Does all that a change must pass: format, warnings, tests, schemas, documentation and more.
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
@@ -45,6 +45,12 @@ schemas: build ## Validates the schemas, and real exports and statistics against
 
 page: build ## Looks at the page of statistics in a headless Chromium, if there is one.
 	@Scripts/check-page.sh
+
+faults: build ## Causes faults of every kind, a few of each: crashes, kills, failing calls, damaged files.
+	@Scripts/test-faults.sh --short
+
+test-faults: set-up ## Causes faults of every kind by the thousand and prints how many; minutes.
+	@Scripts/test-faults.sh
 
 smoke: set-up ## Runs the benchmarks on small stores, to show that they, and a release build, work.
 	$(RUN_BENCHMARKS) --smoke

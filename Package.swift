@@ -106,6 +106,14 @@ let package = Package(
       exclude: ["Snapshots"],
       swiftSettings: settings
     ),
+    // Causes faults in processes of its own; too long for a test, so that `make test-faults` runs it.
+    .executableTarget(
+      name: "TallyFaults",
+      dependencies: ["Tally", "TallyTestSupport", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/TallyFaults",
+      exclude: ["Preloads"],
+      swiftSettings: settings
+    ),
     .testTarget(name: "StyleTests", swiftSettings: settings),
   ]
 )

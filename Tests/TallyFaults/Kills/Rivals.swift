@@ -1,0 +1,150 @@
+import Foundation
+import SystemPackage
+import Tally
+import TallyTestSupport
+
+/// What several processes do to one store until they are killed, so that each snapshot can be told whole or torn.
+///
+/// A writer's n-th transaction writes n into two tasks of its own, adds two tasks and deletes one: a snapshot in which
+/// the two disagree, or in which the tasks are not as many as the numbers say, is torn.
+struct Rivals {
+  static let writerCount = 2
+  static let importedTaskCount = 200
+
+  /// The id of a thing by its kind and number.
+  static func id(_ kind: UInt8, _ number: Int) -> UUID {
+    let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * (3 - $0))) }
+    return UUID(
+      uuid: (kind, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, bytes[0], bytes[1], bytes[2], bytes[3]))
+  }
+
+  static func markers(of writer: Int) -> [UUID] {
+    [id(1, 2 * writer), id(1, 2 * writer + 1)]
+  }
+
+  /// What a snapshot says of the writers and imports.
+  struct Account {
+    var sequence: UInt64 = 0
+    /// How many transactions each writer has made.
+    var writers: [Int] = []
+    var importCount = 0
+    /// What is wrong with the snapshot.
+    var fault: String?
+  }
+
+  static func account(of transaction: borrowing StoreReadTransaction) throws -> Account {
+    var account = Account(sequence: try transaction.sequence)
+    var expectedCount = 0
+    for writer in 0..<writerCount {
+      let numbers = try markers(of: writer).map { try transaction.task($0).flatMap { Int($0.title) } }
+      if numbers[0] != numbers[1] { account.fault = "writer \(writer)'s two tasks say \(numbers)" }
+      account.writers.append(numbers[0] ?? 0)
+      expectedCount += numbers[0].map { $0 + 2 } ?? 0
+    }
+    let importedCount = try transaction.taskCount - expectedCount
+    account.importCount = importedCount / importedTaskCount
+    if importedCount < 0 || !importedCount.isMultiple(of: importedTaskCount) {
+      account.fault = "the writers say \(account.writers), and there are \(importedCount) tasks beside theirs"
+    }
+    return account
+  }
+}
+
+/// One process of several: `rival STORE FILE ROLE NUMBER`; it acknowledges in a file what it has done.
+struct RivalAct {
+  private let directory: FilePath
+  private let acknowledgements: FilePath
+  private let role: String
+  private let number: Int
+
+  init(_ act: Act) throws {
+    directory = try act.path(0)
+    acknowledgements = try act.path(1)
+    role = try act.text(2)
+    number = try act.number(3)
+  }
+
+  func run() throws {
+    let store = try openPatiently()
+    let file = try FileDescriptor.open(
+      acknowledgements, .writeOnly, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
+    switch role {
+    case "writer": try write(store, acknowledging: file)
+    case "reader": try read(store)
+    case "importer": try importAgain(store, acknowledging: file)
+    default: throw FaultProgram.Misuse()
+    }
+  }
+
+  /// A store may be held for a moment by one who compacts it or is just being made.
+  private func openPatiently() throws -> TaskStore {
+    while true {
+      do {
+        return try TaskStore(at: directory)
+      } catch let error as TallyError where error.code == .storeBusy {
+        usleep(2_000)
+      }
+    }
+  }
+
+  private func write(_ store: TaskStore, acknowledging file: FileDescriptor) throws {
+    let markers = Rivals.markers(of: number)
+    var count = try store.read { try Rivals.account(of: $0).writers[number] }
+    while true {
+      count += 1
+      let next = count
+      try store.write { transaction in
+        for marker in markers {
+          if try transaction.task(marker) == nil {
+            _ = try transaction.add(TaskDraft(id: marker, title: "\(next)"))
+          } else {
+            try transaction.update(marker) { $0.title = "\(next)" }
+          }
+        }
+        let kind = UInt8(2 + number)
+        for half in 0..<2 {
+          _ = try transaction.add(TaskDraft(id: Rivals.id(kind, 2 * next + half), title: "task", notes: "of \(number)"))
+        }
+        try transaction.delete(Rivals.id(kind, 2 * next))
+      }
+      try file.writeAll("\(next)\n".utf8)
+    }
+  }
+
+  private func read(_ store: TaskStore) throws {
+    var sequence: UInt64 = 0
+    while true {
+      let account = try store.read { try Rivals.account(of: $0) }
+      if let fault = account.fault { return say("torn: \(fault)") }
+      if account.sequence < sequence { return say("sequence \(sequence), then \(account.sequence)") }
+      sequence = account.sequence
+    }
+  }
+
+  private func importAgain(_ store: TaskStore, acknowledging file: FileDescriptor) throws {
+    var count = try store.read { try Rivals.account(of: $0).importCount }
+    while true {
+      let document = try FileDescriptor.temporary(beside: acknowledgements)
+      let lines = (0..<Rivals.importedTaskCount).map { task in
+        let id = Rivals.id(9, count * Rivals.importedTaskCount + task).uuidString.lowercased()
+        return "{\"id\":\"\(id)\",\"text\":\"imported\",\"scheduledDate\":\"2026-11-\(10 + task % 20)\"}\n"
+      }
+      try document.writeAll(lines.joined().utf8)
+      try document.seek(offset: 0, from: .start)
+      _ = try document.closeAfter { try store.importDocument(from: document, format: .ndjson) }
+      count += 1
+      try file.writeAll("\(count)\n".utf8)
+    }
+  }
+}
+
+extension FileDescriptor {
+  /// An open file that has lost its name already.
+  static func temporary(beside path: FilePath) throws -> FileDescriptor {
+    let name = path.removingLastComponent().appending("document-\(UUID().uuidString)")
+    let file = try FileDescriptor.open(
+      name, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
+    try FileManager.default.removeItem(atPath: name.string)
+    return file
+  }
+}

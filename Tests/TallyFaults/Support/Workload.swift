@@ -1,0 +1,157 @@
+import Foundation
+import SystemPackage
+import Tally
+import TallyTestSupport
+
+/// Transactions that follow from a seed, each the same in every process: what a store holds after the n-th is known.
+///
+/// Each transaction rewrites a marker task, so that it raises the store's sequence by one.
+struct Workload {
+  private let seed: UInt64
+  private let clock = TestClock.noon
+  /// How many transactions there have been: the store's sequence.
+  private(set) var sequence: UInt64 = 0
+  /// What the store holds after them.
+  private(set) var model = TaskModel()
+
+  private static let bulkCount = 60
+  private static let markerID = UUID(uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 1))
+
+  init(seed: UInt64) {
+    self.seed = seed
+  }
+
+  /// A store's settings, with the clock of the next transaction.
+  var configuration: TaskStore.Configuration { .testing(clock: clock) }
+
+  /// Makes the next transaction's changes, in the model alone.
+  @discardableResult
+  mutating func advance() -> [ModelChange] {
+    sequence += 1
+    clock.now = TestClock.noon.now.adding(seconds: 997 * Int64(sequence))
+    let changes = nextChanges()
+    for change in changes {
+      _ = model.apply(change, now: clock.now, timeZone: configuration.calendar.timeZone)
+    }
+    return changes
+  }
+
+  /// Makes the next transaction in the model and in a store whose sequence is this workload's.
+  mutating func step(in store: TaskStore) throws {
+    let changes = advance()
+    try store.write { transaction in
+      // Some must be refused, as those of a person are; the storage's own errors leave the closure.
+      for change in changes {
+        do {
+          try change.apply(to: &transaction)
+        } catch let error as TallyError where Self.refusals.contains(error.code) {}
+      }
+    }
+  }
+
+  private static let refusals: Set<TallyError.Code> = [
+    .taskNotFound, .listNotFound, .duplicateID, .blankTitle, .blankListName, .unknownList, .inconsistentTask,
+  ]
+
+  private func nextChanges() -> [ModelChange] {
+    var generator = SeededGenerator(seed: seed &+ sequence &* 0x9E37_79B9_7F4A_7C15)
+    var visible = model
+    visible.tasks[Self.markerID] = nil
+    var changes: [ModelChange] = [
+      sequence == 1
+        ? .add(TaskDraft(id: Self.markerID, title: "1"))
+        : .edit(Self.markerID, title: "\(sequence)", notes: nil)
+    ]
+    switch sequence % 10 {
+    case 3: changes += bulk(using: &generator)
+    case 7: changes += visible.tasks.keys.sorted { $0.uuidString < $1.uuidString }.dropFirst(20).map { .delete($0) }
+    default:
+      for _ in 0..<Int.random(in: 1...5, using: &generator) {
+        let change = RandomChange.next(
+          in: visible, now: clock.now, calendar: configuration.calendar, using: &generator)
+        _ = visible.apply(change, now: clock.now, timeZone: configuration.calendar.timeZone)
+        changes.append(change)
+      }
+    }
+    return changes
+  }
+
+  /// Many tasks, some with texts that need pages of their own.
+  private func bulk(using generator: inout SeededGenerator) -> [ModelChange] {
+    (0..<Self.bulkCount).map { number in
+      let notes = number.isMultiple(of: 6) ? String(repeating: "note ", count: 100 * number) : nil
+      return .add(TaskDraft(id: generator.uuid(), title: "task \(number)", notes: notes))
+    }
+  }
+}
+
+/// A store compared with what it should hold.
+struct StoreComparison {
+  let store: TaskStore
+
+  /// What is wrong with the store, by its own check and by the model; `nil` if nothing is.
+  func fault(against model: TaskModel) throws -> String? {
+    let (now, calendar) = (store.configuration.now(), store.configuration.calendar)
+    return try store.read { transaction in
+      if let found = try transaction.inconsistencies().first { return "\(found)" }
+      if try transaction.lists() != model.orderedLists { return "the lists differ" }
+      for view in [TaskView.all, .inbox, .past, .completed(nil)] {
+        let expected = model.tasks(in: view, now: now, calendar: calendar)
+        if try transaction.view(view).tasks != expected { return "the tasks of \(view.name) differ" }
+      }
+      return nil
+    }
+  }
+
+  /// What goes wrong when the store is used further; `nil` if nothing does.
+  func faultOfFurtherUse() throws -> String? {
+    let before = try store.information().sequence
+    let task = try store.write { try $0.add("afterwards", to: .today) }
+    try store.write { _ = try $0.complete(task.id) }
+    try store.write { _ = try $0.delete(task.id) }
+    let after = try store.information().sequence
+    if after != before + 3 { return "three writes led from sequence \(before) to \(after)" }
+    return try store.read { try $0.inconsistencies().first?.description }
+  }
+}
+
+/// Makes transactions in a store and tells of each in a file: `workload STORE FILE SEED COUNT durable|relaxed`.
+///
+/// A store that is not new goes on from where it is.
+struct WorkloadAct {
+  private let directory: FilePath
+  private let acknowledgements: FilePath
+  private let seed: UInt64
+  private let count: UInt64
+  private let isRelaxed: Bool
+
+  init(_ act: Act) throws {
+    directory = try act.path(0)
+    acknowledgements = try act.path(1)
+    seed = try act.number(2)
+    count = try act.number(3)
+    isRelaxed = try act.text(4) == "relaxed"
+  }
+
+  func run() throws {
+    var workload = Workload(seed: seed)
+    var configuration = workload.configuration
+    configuration.durability = isRelaxed ? .relaxed : .durable
+    // Flushed by this act alone, so that it knows what has been.
+    configuration.flushIntervalInSeconds = 100_000
+    let store = try TaskStore(at: directory, configuration: configuration)
+    let file = try FileDescriptor.open(
+      acknowledgements, .writeOnly, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
+    while try workload.sequence < store.information().sequence { workload.advance() }
+    while workload.sequence < count {
+      try file.writeAll("begun \(workload.sequence + 1)\n".utf8)
+      try workload.step(in: store)
+      if isRelaxed {
+        guard workload.sequence.isMultiple(of: 7) else { continue }
+        try store.flush()
+      }
+      try file.writeAll("acknowledged \(workload.sequence)\n".utf8)
+    }
+    try store.close()
+  }
+}
