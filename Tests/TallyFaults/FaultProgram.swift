@@ -36,6 +36,11 @@ struct FaultSuite: Sendable {
     FaultSuite(name: "crash-images", run: CrashImageSuite.run),
     FaultSuite(name: "kills", run: KillSuite.run),
     FaultSuite(name: "bulk-kills", run: BulkKillSuite.run),
+    FaultSuite(name: "system-calls", run: SystemCallSuite.run),
+    FaultSuite(name: "allocations", run: AllocationSuite.run),
+    FaultSuite(name: "full-disk", run: FullDiskSuite.run),
+    FaultSuite(name: "histories", run: HistorySuite.run),
+    FaultSuite(name: "model", run: ModelSuite.run),
   ]
 }
 

@@ -90,6 +90,8 @@ struct RivalAct {
   private func write(_ store: TaskStore, acknowledging file: FileDescriptor) throws {
     let markers = Rivals.markers(of: number)
     var count = try store.read { try Rivals.account(of: $0).writers[number] }
+    // A predecessor may have died between its commit and its word of it.
+    try file.writeAll("\(count)\n".utf8)
     while true {
       count += 1
       let next = count
@@ -123,6 +125,7 @@ struct RivalAct {
 
   private func importAgain(_ store: TaskStore, acknowledging file: FileDescriptor) throws {
     var count = try store.read { try Rivals.account(of: $0).importCount }
+    try file.writeAll("\(count)\n".utf8)
     while true {
       let document = try FileDescriptor.temporary(beside: acknowledgements)
       let lines = (0..<Rivals.importedTaskCount).map { task in

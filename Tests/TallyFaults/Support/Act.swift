@@ -19,6 +19,11 @@ struct Act {
     case "check-images": try CrashImageCheck(self).run()
     case "rival": try RivalAct(self).run()
     case "bulk": try BulkAct(self).run()
+    case "session":
+      var session = try SessionAct(self)
+      try session.run()
+    case "small-disk": try SmallDiskAct(self).run()
+    case "history": try HistoryAct(self).run()
     default: throw FaultProgram.Misuse()
     }
   }

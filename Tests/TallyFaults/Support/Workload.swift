@@ -143,6 +143,8 @@ struct WorkloadAct {
     let file = try FileDescriptor.open(
       acknowledgements, .writeOnly, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
     while try workload.sequence < store.information().sequence { workload.advance() }
+    // A predecessor may have died between its commit and its word of it.
+    if workload.sequence > 0 { try file.writeAll("acknowledged \(workload.sequence)\n".utf8) }
     while workload.sequence < count {
       try file.writeAll("begun \(workload.sequence + 1)\n".utf8)
       try workload.step(in: store)

@@ -1,0 +1,105 @@
+import Foundation
+import SystemPackage
+import Tally
+
+/// A disk that is full: a small one, and a limit on the length of files.
+enum FullDiskSuite {
+  static func run(_ run: inout FaultRun) throws -> String {
+    let step = run.count("LIMIT_STEP_IN_PAGES", short: 16, long: 1)
+    return try withScratch { directory in
+      var (sessionCount, toldCount) = (0, 0)
+      let session = Session(seed: run.seed, directory: directory)
+      _ = try session.run(mustFinish: true)
+      let length = try bytes(of: directory.appending("store").appending("data.mdb")).count
+      for limit in stride(from: 4_096, to: length, by: 4_096 * step) {
+        let result = try session.run(limitInBytes: limit, mustFinish: true)
+        if let fault = result.fault { run.fail("files of \(limit) bytes: \(fault)") }
+        sessionCount += 1
+        toldCount += result.failureCount
+      }
+      run.require(toldCount > 0, "no limit was met: the suite proves nothing")
+      return "\(sessionCount) limits on the length of files, \(toldCount) failures told; "
+        + (try smallDisk(&run, in: directory))
+    }
+  }
+
+  /// Fills a small disk of this process's own with the command line's help.
+  private static func smallDisk(_ run: inout FaultRun, in directory: FilePath) throws -> String {
+    guard geteuid() == 0 else { return "small disk skipped, as only root may mount one" }
+    let disk = directory.appending("disk").string
+    try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+    let script =
+      "mount --make-rprivate / && mount -t tmpfs -o size=320k,mode=700 tmpfs \"$1\" && exec \"$2\" act small-disk \"$1\""
+    let child = try ChildProcess(
+      ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, "sh", disk, ChildProcess.program],
+      output: directory.appending("disk.out"))
+    let ending = child.wait()
+    guard ending == .exit(0), let figures = child.lines.last else {
+      if child.lines.contains(where: { $0.contains("unshare failed") || $0.contains("mount:") }) {
+        return "small disk skipped, as mounting is refused here"
+      }
+      run.fail("small disk: \(ending), \(child.lines)")
+      return "small disk failed"
+    }
+    return figures
+  }
+}
+
+/// Adds tasks until the disk is full, then deletes one and adds again: `small-disk DIRECTORY`.
+struct SmallDiskAct {
+  private let directory: FilePath
+  private let program: String
+
+  private static let storageFailed: Int32 = 74
+
+  init(_ act: Act) throws {
+    directory = try act.path(0)
+    program = FilePath(ChildProcess.program).removingLastComponent().appending("tally").string
+  }
+
+  func run() throws {
+    // Long notes fill the disk, short tasks its last pages.
+    let longCount = try addUntilFull(["--notes", String(repeating: "note ", count: 4_000)])
+    let shortCount = try addUntilFull([])
+    let store = try TaskStore(at: directory.appending("store"))
+    let tasks = try store.read { try $0.view(.all).tasks }
+    let found = try store.read { try $0.inconsistencies() }
+    try store.close()
+    try require(tasks.count == longCount + shortCount, "\(longCount + shortCount) acknowledged, \(tasks.count) there")
+    try require(found.isEmpty, "\(found)")
+    for task in tasks.prefix(5) {
+      let deleted = try tally(["delete", task.id.uuidString])
+      try require(deleted.ending == .exit(0), "delete: \(deleted.lines)")
+    }
+    try require(tally(["add", "afterwards"]).ending == .exit(0), "add after delete")
+    say("small disk full after \(tasks.count) tasks added by as many processes, then tasks deleted and added")
+  }
+
+  /// Adds until the disk is full, and says how often that was acknowledged.
+  private func addUntilFull(_ options: [String]) throws -> Int {
+    var count = 0
+    while true {
+      let added = try tally(["add", "task \(count)"] + options)
+      guard added.ending != .exit(0) else {
+        count += 1
+        continue
+      }
+      try require(added.ending == .exit(Self.storageFailed), "\(added)")
+      try require(added.lines.joined().contains("space"), "no word of space: \(added.lines)")
+      return count
+    }
+  }
+
+  private func tally(_ arguments: [String]) throws -> (ending: ChildProcess.Ending, lines: [String]) {
+    // What the program says must not need room on the full disk.
+    let output = FilePath("/dev/shm/tally-faults-\(getpid()).out")
+    defer { try? FileManager.default.removeItem(atPath: output.string) }
+    let child = try ChildProcess(
+      [program] + arguments + ["--store", directory.appending("store").string], output: output)
+    return (child.wait(), child.lines)
+  }
+
+  private func require(_ condition: Bool, _ reason: String) throws {
+    if !condition { throw Failure(description: reason) }
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import SystemPackage
+import Tally
+import TallyTestSupport
+
+/// A session in a process whose calls fail, and what is demanded of it and of the store that it leaves.
+struct Session {
+  let seed: UInt64
+  let directory: FilePath
+  var transactionCount = 12
+
+  /// What a failing call may be told as.
+  private static let storageCodes: Set = ["storageFailed", "diskFull", "outcomeUnknown"]
+  /// What the process says of itself.
+  private static let remarks: Set = ["done", "gave up", "raised the limit"]
+
+  struct Result {
+    /// How often the caller of the library was told of a failure.
+    var failureCount = 0
+    /// What is wrong; `nil` if nothing is.
+    var fault: String?
+  }
+
+  private var store: FilePath { directory.appending("store") }
+  private var acknowledgements: FilePath { directory.appending("acknowledged") }
+
+  /// Runs a session: `prefix` is the command that starts it, as a tracer.
+  func run(
+    prefix: [String] = [], environment: [String: String] = [:], limitInBytes: Int? = nil, mustFinish: Bool
+  ) throws -> Result {
+    try? FileManager.default.removeItem(atPath: store.string)
+    try? FileManager.default.removeItem(atPath: acknowledgements.string)
+    let arguments = [store.string, acknowledgements.string, "\(seed)", "\(transactionCount)"]
+    let command = [ChildProcess.program, "act", "session"] + arguments + (limitInBytes.map { ["\($0)"] } ?? [])
+    let child = try ChildProcess(prefix + command, output: directory.appending("out"), environment: environment)
+    let ending = child.wait()
+    let lines = child.lines
+    var result = Result(failureCount: lines.count { Self.storageCodes.contains($0) })
+    if ending != .exit(0) {
+      result.fault = "\(ending), after \(lines)"
+    } else if let strange = lines.first(where: { !Self.storageCodes.contains($0) && !Self.remarks.contains($0) }) {
+      result.fault = "said \(strange)"
+    } else if mustFinish, lines.last != "done" {
+      result.fault = "did not finish: \(lines)"
+    } else {
+      result.fault = try faultOfWhatIsLeft()
+    }
+    return result
+  }
+
+  private func faultOfWhatIsLeft() throws -> String? {
+    let acknowledged = ChildProcess.lines(of: acknowledgements).compactMap { UInt64($0) }.last ?? 0
+    var workload = Workload(seed: seed)
+    let store = try TaskStore(at: store, configuration: workload.configuration)
+    let sequence = try store.information().sequence
+    guard acknowledged...acknowledged + 1 ~= sequence else {
+      return "acknowledged \(acknowledged), and the store is at \(sequence)"
+    }
+    while workload.sequence < sequence { workload.advance() }
+    let comparison = StoreComparison(store: store)
+    let fault = try comparison.fault(against: workload.model) ?? comparison.faultOfFurtherUse()
+    try store.close()
+    return fault
+  }
+}
