@@ -1,7 +1,8 @@
 # Everything is built under .build and nowhere else; `make clean` takes it away.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format bench docs api clean set-up lint build schemas page smoke faults test-faults
+.PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas page smoke faults
+.PHONY: test-faults
 
 help: ## Lists what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,8 +18,11 @@ check: set-up lint build test faults demo schemas page smoke docs ## Does all th
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
 
-bench: set-up ## Measures time and space on stores of 1,000 to 1,000,000 tasks, in release mode.
-	$(RUN_BENCHMARKS)
+bench: ## Measures the operations that have a limit; one that exceeds it fails.
+	@Scripts/bench.py floor
+
+bench-readme: ## Puts the results of the last runs into Benchmarks/README.md.
+	@Scripts/bench.py readme
 
 docs: set-up ## Builds the documentation into .build/documentation; a warning, or a public symbol without a word, fails.
 	@Scripts/build-docs.sh
@@ -52,8 +56,8 @@ faults: build ## Causes faults of every kind, a few of each: crashes, kills, fai
 test-faults: set-up ## Causes faults of every kind by the thousand and prints how many; minutes.
 	@Scripts/test-faults.sh
 
-smoke: set-up ## Runs the benchmarks on small stores, to show that they, and a release build, work.
-	$(RUN_BENCHMARKS) --smoke
+smoke: ## Runs the benchmarks on small stores, to check their answers, not their times.
+	@Scripts/bench.py floor --smoke
+	@Scripts/bench.py readme --check
 
-RUN_BENCHMARKS := swift run --package-path Benchmarks --scratch-path .build/benchmarks -c release TallyBenchmarks
-SWIFT_FILES := $(wildcard Sources Tests Benchmarks/Sources Benchmarks/Package.swift Package.swift)
+SWIFT_FILES := $(wildcard Sources Tests Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift)

@@ -1,0 +1,66 @@
+import Foundation
+package import SystemPackage
+package import Tally
+
+/// A generated store of a given size, made once and kept for every benchmark that reads it.
+package struct DataSet {
+  package let taskCount: Int
+
+  private static let tasksPerTransaction = 50_000
+
+  package init(taskCount: Int) {
+    self.taskCount = taskCount
+  }
+
+  package var directory: FilePath { BenchmarkFolder.path.appending("data").appending("tally-\(taskCount)") }
+
+  package static func configuration(durability: TaskStore.Durability = .durable) -> TaskStore.Configuration {
+    var configuration = TaskStore.Configuration()
+    configuration.now = { TaskGenerator.now }
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = TaskGenerator.timeZone
+    calendar.firstWeekday = 2
+    configuration.calendar = calendar
+    configuration.durability = durability
+    return configuration
+  }
+
+  /// Makes the store unless it is there; it gets its name when it is whole, so that a run that was ended leaves no half.
+  package func makeIfMissing() throws {
+    guard !FileManager.default.fileExists(atPath: directory.string) else { return }
+    let workshop = try BenchmarkFolder.makeScratch("tally-\(taskCount)").appending("store")
+    let store = try TaskStore(at: workshop, configuration: Self.configuration(durability: .relaxed))
+    try fill(store)
+    try store.close()
+    try FileManager.default.createDirectory(
+      atPath: directory.removingLastComponent().string, withIntermediateDirectories: true)
+    try FileManager.default.moveItem(atPath: workshop.string, toPath: directory.string)
+  }
+
+  /// Inserts the lists, and the tasks as they came to be over the years: pages fill differently in another order.
+  private func fill(_ store: TaskStore) throws {
+    var generator = TaskGenerator()
+    try DocumentOfLists(lists: generator.lists).importInto(store)
+    let tasks = try generator.tasks(0..<taskCount).sorted { $0.createdAt < $1.createdAt }
+    for start in stride(from: 0, to: taskCount, by: Self.tasksPerTransaction) {
+      let batch = tasks[start..<min(start + Self.tasksPerTransaction, taskCount)]
+      try store.write { try $0.insert(contentsOf: batch) }
+    }
+  }
+
+  /// Opens the kept store, for reading only.
+  package func open() throws -> TaskStore {
+    var configuration = Self.configuration()
+    configuration.createsIfMissing = false
+    return try TaskStore(at: directory, configuration: configuration)
+  }
+
+  /// Opens a copy that a benchmark may change.
+  package func openCopy(
+    _ name: String, durability: TaskStore.Durability = .durable
+  ) throws -> TaskStore {
+    let copy = try BenchmarkFolder.makeScratch(name).appending("store")
+    try BenchmarkFolder.copy(directory, to: copy)
+    return try TaskStore(at: copy, configuration: Self.configuration(durability: durability))
+  }
+}
