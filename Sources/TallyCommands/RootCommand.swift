@@ -60,7 +60,10 @@ struct RootCommand: ParsableCommand {
         ]
       ),
       CommandGroup(name: "Lists", subcommands: [ListsCommand.self]),
-      CommandGroup(name: "The store", subcommands: [ExportCommand.self, ImportCommand.self, InfoCommand.self]),
+      CommandGroup(
+        name: "The store",
+        subcommands: [ExportCommand.self, ImportCommand.self, VerifyCommand.self, InfoCommand.self]
+      ),
     ],
     defaultSubcommand: TodayCommand.self
   )

@@ -91,7 +91,7 @@ struct InterchangeTests {
       )
       #expect(outcome.status == 130)
       #expect(try program.run(["export", "-o", "-"]).output == before)
-      #expect(try FileManager.default.contentsOfDirectory(atPath: program.store.string).count == 2)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: program.store.string).count == 3)
     }
   }
 

@@ -146,7 +146,7 @@ enum RequiredCommands {
   static let names: [[String]] =
     [
       "add", "inbox", "today", "upcoming", "past", "overdue", "active", "all", "completed", "list", "lists", "show",
-      "edit", "start", "done", "reopen", "move", "delete", "export", "import", "info", "stats",
+      "edit", "start", "done", "reopen", "move", "delete", "export", "import", "verify", "info", "stats",
     ].map { [$0] } + ["add", "rename", "color", "move", "delete"].map { ["lists", $0] }
 
   /// Commands that only read and need no name.
@@ -156,5 +156,5 @@ enum RequiredCommands {
   ]
 
   /// Those that come with later work, which must not exist as empty shells.
-  static let later = ["undo", "reminders", "snooze", "verify", "backup", "restore", "compact"]
+  static let later = ["undo", "reminders", "snooze", "backup", "restore", "compact"]
 }

@@ -52,8 +52,10 @@ public func withStore<R>(
 
 /// Throws if any two tables of a store disagree.
 public func checkInvariants(of store: TaskStore) throws {
-  let found = try store.read { try $0.inconsistencies() }
-  guard found.isEmpty else { throw UnsoundStore(description: found.map(\.description).joined(separator: "; ")) }
+  let report = try store.verify()
+  guard report.isSound else {
+    throw UnsoundStore(description: report.faults.map(\.description).joined(separator: "; "))
+  }
 }
 
 extension TaskStore.Configuration {

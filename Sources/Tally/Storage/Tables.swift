@@ -31,6 +31,20 @@ struct Tables: Sendable {
 }
 
 extension Tables {
+  /// The names of the tables that an environment lacks.
+  static func missingNames(in environment: Environment) throws(LMDBError) -> [String] {
+    var missing: [String] = []
+    for name in names {
+      do throws(LMDBError) {
+        _ = try Database<[UInt8], [UInt8]>(opening: name, in: environment)
+      } catch {
+        guard error.code == .databaseNotFound else { throw error }
+        missing.append(name)
+      }
+    }
+    return missing
+  }
+
   /// Creates the tables of a new store.
   init(creatingIn transaction: inout WriteTransaction) throws(LMDBError) {
     meta = try Database(opening: "meta", creating: true, in: &transaction)

@@ -14,21 +14,77 @@ struct StoreOpening {
   static let dataFileName = Environment.dataFileName
   static let lockFileName = Environment.lockFileName
   static let fileNames = [dataFileName, lockFileName]
+  /// What a failed opening may leave in a directory without a store.
+  private static let ownNames: Set = [lockFileName, StoreAccess.fileName]
   private static let creationAttempts = 3
 
-  func open() throws -> (environment: Environment, tables: Tables) {
+  /// A store with its environment open, and the lock that keeps others from replacing its file.
+  struct OpenStore {
+    let environment: Environment
+    let tables: Tables
+    let access: StoreAccess
+  }
+
+  /// What is open before the tables have been looked at.
+  struct OpenEnvironment {
+    let environment: Environment
+    let access: StoreAccess
+
+    func close() {
+      try? environment.close()
+      access.end()
+    }
+  }
+
+  func open() throws -> OpenStore {
     try createStoreIfMissing()
-    try refuseRemoteFilesystem(directory)
-    try refuseOtherFiles()
-    let environment = try Environment(path: directory, options: environmentOptions)
+    let opened = try openEnvironment(.shared)
     do {
-      try refuseTruncatedFile(of: environment)
+      let environment = opened.environment
       try refuseOtherFormats(in: environment)
       try clearStaleReaders(of: environment)
-      return (environment, try Tables(openingIn: environment))
+      return OpenStore(environment: environment, tables: try openTables(in: environment), access: opened.access)
     } catch {
-      try? environment.close()
+      opened.close()
       throw error
+    }
+  }
+
+  /// Runs a body with a store that is there, but may lack anything that a whole one has.
+  func withDamagedStore<R>(_ mode: FileLock.Mode = .shared, _ body: (OpenEnvironment) throws -> R) throws -> R {
+    do {
+      guard try isStoreThere() else { throw TallyError.storeMissing }
+    } catch let error as Errno {
+      throw TallyError.cannotOpen(error)
+    }
+    let opened = try openEnvironment(mode)
+    defer { opened.close() }
+    try refuseNewerFormat(header(in: opened.environment))
+    return try body(opened)
+  }
+
+  private func openEnvironment(_ mode: FileLock.Mode) throws -> OpenEnvironment {
+    try refuseRemoteFilesystem(directory)
+    let access = try StoreAccess(mode, to: directory, configuration: configuration)
+    try refuseOtherFiles()
+    let opened = OpenEnvironment(
+      environment: try Environment(path: directory, options: environmentOptions), access: access)
+    do {
+      try refuseTruncatedFile(of: opened.environment)
+      return opened
+    } catch {
+      opened.close()
+      throw error
+    }
+  }
+
+  /// A header was there, so the file is a store; what it lacks has been lost.
+  private func openTables(in environment: Environment) throws -> Tables {
+    do throws(LMDBError) {
+      return try Tables(openingIn: environment)
+    } catch {
+      guard error.code == .databaseNotFound else { throw error }
+      throw TallyError.missingTable
     }
   }
 
@@ -62,7 +118,7 @@ struct StoreOpening {
     // Another process may have made the store since the look above.
     if names.contains(Self.dataFileName) { return true }
     // A directory that is not empty may be anyone's; a lock alone may be left from a failed opening.
-    guard names.allSatisfy({ $0 == Self.lockFileName || NewStore.isWorkshop($0) }) else {
+    guard names.allSatisfy({ Self.ownNames.contains($0) || NewStore.isWorkshop($0) }) else {
       throw TallyError(
         .notAStore, "The directory holds other files and no store",
         remedy: "Give the directory of a store, an empty one, or a path that does not exist yet")
@@ -113,6 +169,17 @@ struct StoreOpening {
     let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
     let header = try environment.read { transaction in try meta.value(forKey: .header, in: transaction) }
     guard let header else { throw TallyError.foreignFile }
+    try refuseNewerFormat(header)
+  }
+
+  /// The header, where one can be read.
+  private func header(in environment: Environment) throws -> StoreHeader? {
+    guard let meta = try? Database<MetaKey, StoreHeader>(opening: "meta", in: environment) else { return nil }
+    return try environment.read { transaction in try? meta.value(forKey: .header, in: transaction) }
+  }
+
+  private func refuseNewerFormat(_ header: StoreHeader?) throws {
+    guard let header else { return }
     guard header.majorFormat <= StoreHeader.currentMajorFormat else {
       throw TallyError(
         .newerFormat,
@@ -157,6 +224,9 @@ extension TallyError {
 
   static let foreignFile = TallyError(
     .notAStore, "The file in the directory is no Tally store", remedy: "Give the directory of a Tally store")
+
+  static let missingTable = TallyError(
+    .damagedStore, "A table of the store is missing", remedy: "Run a repair, or restore a backup")
 
   static let truncatedFile = TallyError(
     .damagedStore, "The end of the store's file is missing", remedy: "Restore the store from a backup or an export")

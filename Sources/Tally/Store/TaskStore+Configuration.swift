@@ -34,6 +34,8 @@ extension TaskStore {
     public var isReadOnly = false
     /// Whether a remote filesystem is accepted, at the risk of losing the store.
     public var allowsRemoteFilesystem = false
+    /// How long a call waits for other processes that hold the store before it throws `storeBusy`.
+    public var waitLimitInSeconds = 30.0
     /// How much address space, not disk, to reserve.
     ///
     /// Halved where the system refuses it; the store grows beyond it when it has to.
@@ -41,7 +43,18 @@ extension TaskStore {
     /// Where the store says what an operator should know; never any text of the user's.
     public var logger = Logger(label: "tally.store", factory: { _ in SwiftLogNoOpLogHandler() })
 
+    /// How to pass the time between two attempts; a test may rather move its clock.
+    var pause: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
+
     /// Makes the defaults.
     public init() {}
+  }
+}
+
+extension TaskStore.Configuration {
+  /// The limit within what can be counted.
+  var waitLimitInMilliseconds: Int {
+    let longestInSeconds = 1e9
+    return waitLimitInSeconds.isNaN ? 0 : Int(min(max(waitLimitInSeconds, 0), longestInSeconds) * 1_000)
   }
 }

@@ -21,6 +21,7 @@ public final class TaskStore: Sendable {
   let environment: Environment
   let tables: Tables
   let commits: CommitQueue
+  private let access: StoreAccess
 
   /// Opens the store in a directory, which is made if it does not exist.
   ///
@@ -37,6 +38,7 @@ public final class TaskStore: Sendable {
     self.configuration = configuration
     environment = opened.environment
     tables = opened.tables
+    access = opened.access
     commits = CommitQueue(
       environment: opened.environment, tables: opened.tables, configuration: configuration)
   }
@@ -122,5 +124,6 @@ public final class TaskStore: Sendable {
       }
     }
     try environment.close()
+    access.end()
   }
 }

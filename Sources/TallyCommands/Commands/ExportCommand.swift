@@ -88,25 +88,3 @@ extension ExportCommand {
     return summary.taskCount.counted("task") + lists
   }
 }
-
-extension Session {
-  /// Runs an export or import that tells its progress and looks for signals meanwhile.
-  func withProgress<R>(
-    _ verb: String,
-    resultIsShown: Bool = false,
-    _ body: (@escaping InterchangeProgress.Observer) throws -> R
-  ) throws -> R {
-    let line = ProgressLine(verb, session: self, resultIsShown: resultIsShown)
-    defer { line.end() }
-    return try body { progress in
-      line.update(progress)
-      guard Signals.isInterrupted else { return }
-      throw CommandFailure(
-        .interrupted,
-        code: "cancelled",
-        "\(verb) was interrupted",
-        remedy: "Start it again; nothing was left behind"
-      )
-    }
-  }
-}

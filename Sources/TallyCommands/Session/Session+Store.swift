@@ -66,7 +66,8 @@ extension Session {
     return try TaskStore(at: FilePath(directory.path), configuration: configuration)
   }
 
-  private var configuration: TaskStore.Configuration {
+  /// How every command opens a store.
+  var configuration: TaskStore.Configuration {
     var configuration = TaskStore.Configuration()
     let now = clock.now
     configuration.now = { now }

@@ -1,7 +1,6 @@
 import SystemPackage
-import Tally
 
-/// A line on standard error that tells how far an export or import has come.
+/// A line on standard error that tells how far something long has come.
 ///
 /// Shown on a terminal only, and only where the work lasts longer than a second. A result that goes to the same
 /// terminal is progress enough.
@@ -22,23 +21,22 @@ final class ProgressLine {
   }
 
   /// Tells how far the work has come, a few times a second.
-  func update(_ progress: InterchangeProgress) {
+  ///
+  /// - Parameters:
+  ///   - count: what has been done, in words.
+  ///   - share: how much of all that is, from 0 to 1, where that is known.
+  func update(_ count: @autoclosure () -> String, share: Double?) {
     guard isShown, ContinuousClock.now >= nextUpdate else { return }
     nextUpdate = .now + .milliseconds(100)
     isOnScreen = true
-    let share = Self.share(of: progress).map { " (\(Int($0 * 100))%)" } ?? ""
-    write("\r\(verb) \(progress.taskCount.counted("task"))\(share)\u{1B}[K")
+    let percentage = share.map { " (\(Int($0 * 100))%)" } ?? ""
+    write("\r\(verb) \(count())\(percentage)\u{1B}[K")
   }
 
   /// Takes the line away.
   func end() {
     if isOnScreen { write("\r\u{1B}[K") }
     isOnScreen = false
-  }
-
-  private static func share(of progress: InterchangeProgress) -> Double? {
-    if let total = progress.totalTaskCount { return Double(progress.taskCount) / Double(max(1, total)) }
-    return progress.totalByteCount.map { Double(progress.byteCount) / Double(max(1, $0)) }
   }
 
   private func write(_ text: String) {

@@ -34,7 +34,7 @@ import Testing
       let value =
         table == "completions" ? encoded(try #require(CompletionRecord(of: try completedTask(in: store)))) : []
       try change(table, of: store) { try $0.put(value, forKey: key, in: &$1) }
-      #expect(try faults(of: store).contains("surplusEntries in \(table)"), "\(table)")
+      #expect(try faults(of: store).contains("danglingEntry in \(table)"), "\(table)")
     }
   }
 
@@ -42,7 +42,7 @@ import Testing
     try withFilledStore { store in
       let key = try #require(try firstKey(of: "lists", in: store))
       try change("lists", of: store) { try $0.remove(forKey: key, in: &$1) }
-      #expect(try faults(of: store).isSuperset(of: ["unknownList in tasks", "surplusEntries in listsByOrder"]))
+      #expect(try faults(of: store).isSuperset(of: ["unknownList in tasks", "danglingEntry in listsByOrder"]))
     }
   }
 
@@ -102,7 +102,7 @@ import Testing
   }
 
   private func faults(of store: TaskStore) throws -> Set<String> {
-    Set(try store.read { try $0.inconsistencies() }.map { "\($0.kind) in \($0.table)" })
+    Set(try store.verify().faults.map { "\($0.kind) in \($0.table)" })
   }
 
   private func firstKey(of table: String, in store: TaskStore) throws -> [UInt8]? {

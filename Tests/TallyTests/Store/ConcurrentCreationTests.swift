@@ -19,7 +19,7 @@ import Testing
         for helper in helpers { helper.release() }
         for helper in helpers { #expect(helper.lines() == ["none"]) }
         #expect(try taskCount(at: path) == helpers.count)
-        #expect(try names(in: path) == ["data.mdb", "lock.mdb"])
+        #expect(try names(in: path) == ["access.lock", "data.mdb", "lock.mdb"])
         #expect(try leftovers(in: directory.appending("a")).isEmpty)
       }
     }

@@ -29,7 +29,7 @@ import Testing
       try reopen(directory)
       #expect(try directory.stat().inode == before.inode, "it may be a mounted volume")
       #expect(try directory.stat().permissions == .ownerReadWriteExecute)
-      #expect(try names(in: directory) == ["data.mdb", "lock.mdb"])
+      #expect(try names(in: directory) == ["access.lock", "data.mdb", "lock.mdb"])
     }
   }
 

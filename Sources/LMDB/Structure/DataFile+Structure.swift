@@ -1,0 +1,58 @@
+extension DataFile {
+  /// Checks every page that the last commit needs: where it lies, what it is, that its keys ascend and that nothing is
+  /// used twice; values are not looked into.
+  ///
+  /// For a file that nobody writes, before liblmdb is trusted with it; of an open environment ask
+  /// ``Environment/checkStructure()``.
+  ///
+  /// Throws `corrupted` with a message that says what is wrong and where; `invalidFile` for a file of another kind;
+  /// `noSuchFile`, `permissionDenied`, `ioFailure`.
+  ///
+  /// - Complexity: the file is read once; a byte of memory a page.
+  public func checkStructure() throws(LMDBError) {
+    guard try kind() == .environment else { throw LMDBError(.invalidFile, operation: "check the file") }
+    try reading { reader in
+      let meta = try MetaPage.latest(of: reader)
+      guard meta.version == MetaPage.knownVersion else {
+        throw LMDBError(.versionMismatch, operation: "check the file")
+      }
+      var walk = try PageWalk(reader: reader, meta: meta)
+      try walk.walk(meta.names) { walk, page, node in
+        guard node.isTree, node.valueByteCount == TreeRecord.byteCount else {
+          return try walk.checkValue(of: node, in: page)
+        }
+        guard let tree = TreeRecord(page.bytes, at: node.key.upperBound) else {
+          throw LMDBError.damagedPage(page.number, "has a value that leaves the page")
+        }
+        guard tree.flags == 0 else { throw LMDBError.damagedPage(page.number, "names a tree of another kind") }
+        try walk.walk(tree) { walk, page, node in try walk.checkValue(of: node, in: page) }
+      }
+      var beyondEnd: Set<Int> = []
+      try FreePageList.forEach(in: &walk) { walk, number in
+        if number < walk.pageCount {
+          try walk.claim(number)
+        } else if !beyondEnd.insert(number).inserted {
+          throw LMDBError.damagedPage(number, "is free twice")
+        }
+      }
+      guard beyondEnd.count == max(0, meta.lastPage + 1 - walk.pageCount) else {
+        throw LMDBError.damagedTree("The end of the file is missing")
+      }
+    }
+  }
+}
+
+extension Environment {
+  /// Checks every page that the last commit needs, while readers and writers go on.
+  ///
+  /// The check is a long reader: pages freed meanwhile cannot be used again until it is done.
+  ///
+  /// Throws as ``DataFile/checkStructure()``, and what ``beginRead()`` throws.
+  public func checkStructure() throws(LMDBError) {
+    // While this snapshot lives no page that a later commit frees is used again, so all that the file's newest first
+    // page leads to stays as it is.
+    let snapshot = try beginRead()
+    defer { extendLifetime(snapshot) }
+    try DataFile(inDirectory: path).checkStructure()
+  }
+}

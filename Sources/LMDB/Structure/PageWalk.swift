@@ -1,0 +1,139 @@
+/// Walks the trees of a data file by reading it, never through the map.
+///
+/// liblmdb believes every number in the file; one that is wrong makes it read or write anywhere. Here each page is
+/// visited once at most and each number checked before it is used, so that any file whatever is walked to an end.
+struct PageWalk {
+  let reader: DataFileReader
+  let meta: MetaPage
+  /// How many whole pages the file has.
+  let pageCount: Int
+  private var isVisited: [Bool]
+
+  /// Deeper trees do not occur: a page holds at least two entries.
+  private static let maximumDepth = 32
+
+  init(reader: DataFileReader, meta: MetaPage) throws {
+    self.reader = reader
+    self.meta = meta
+    pageCount = try reader.sizeInBytes() / meta.pageSizeInBytes
+    isVisited = Array(repeating: false, count: pageCount)
+    for number in 0..<min(2, pageCount) { isVisited[number] = true }
+  }
+
+  /// Goes through a tree and hands over each entry of its leaves.
+  mutating func walk(
+    _ tree: TreeRecord,
+    order: KeyOrder = .bytes,
+    _ body: (inout PageWalk, Page, Node) throws -> Void
+  ) throws {
+    guard let root = tree.root else {
+      guard tree.entryCount == 0 else { throw LMDBError.damagedTree("A tree has entries and no root") }
+      return
+    }
+    guard (1...Self.maximumDepth).contains(tree.depth) else {
+      throw LMDBError.damagedTree("A tree has an impossible depth")
+    }
+    var entryCount: UInt64 = 0
+    try descend(to: root, level: tree.depth, within: KeyLimits(), order) { walk, page, node in
+      entryCount += 1
+      try body(&walk, page, node)
+    }
+    guard entryCount == tree.entryCount else {
+      throw LMDBError.damagedTree("A tree holds \(entryCount) entries and claims \(tree.entryCount)")
+    }
+  }
+
+  /// Takes a run of pages as used, and throws if one of them lies outside the file or is in use already.
+  mutating func claim(_ first: Int, count: Int = 1) throws(LMDBError) {
+    guard first >= 2, count > 0, first < pageCount, count <= pageCount - first, first + count - 1 <= meta.lastPage
+    else { throw .damagedPage(first, "lies outside the file") }
+    for number in first..<first + count {
+      guard !isVisited[number] else { throw .damagedPage(number, "is in use twice") }
+      isVisited[number] = true
+    }
+  }
+
+  /// The bytes of a node's value, wherever they lie; long ones have pages of their own, which become claimed.
+  mutating func value(of node: Node, in page: Page) throws -> [UInt8] {
+    let start = node.key.upperBound
+    if node.isBigValue {
+      let first = try claimBigValue(of: node, in: page)
+      return try reader.bytes(
+        count: node.valueByteCount, at: first * meta.pageSizeInBytes + Page.headByteCount)
+    }
+    guard node.valueByteCount <= page.bytes.count - start else {
+      throw LMDBError.damagedPage(page.number, "has a value that leaves the page")
+    }
+    return Array(page.bytes[start..<start + node.valueByteCount])
+  }
+
+  /// Checks where a node's value lies, without reading it.
+  mutating func checkValue(of node: Node, in page: Page) throws {
+    if node.isBigValue {
+      _ = try claimBigValue(of: node, in: page)
+    } else if !node.isPlainValue && !node.isTree || node.valueByteCount > page.bytes.count - node.key.upperBound {
+      throw LMDBError.damagedPage(page.number, "has a value that leaves the page or is of no known kind")
+    }
+  }
+
+  /// Claims the pages of a long value, and gives the first.
+  private mutating func claimBigValue(of node: Node, in page: Page) throws -> Int {
+    guard let first = page.bytes.number(at: node.key.upperBound, as: UInt64.self).flatMap({ Int(exactly: $0) }) else {
+      throw LMDBError.damagedPage(page.number, "has a value that leaves the page")
+    }
+    let neededCount = (node.valueByteCount + Page.headByteCount - 1) / meta.pageSizeInBytes + 1
+    guard first >= 2, first < pageCount else { throw LMDBError.damagedPage(first, "lies outside the file") }
+    let head = try reader.bytes(count: Page.headByteCount, at: first * meta.pageSizeInBytes)
+    // A value that was made shorter may keep the pages it had.
+    guard head.number(at: 0, as: UInt64.self) == UInt64(first),
+      head.number(at: 10, as: UInt16.self) == Page.overflowFlag,
+      let count = head.number(at: 12, as: UInt32.self).map(Int.init), count >= neededCount
+    else { throw LMDBError.damagedPage(first, "does not begin the long value that it should") }
+    try claim(first, count: count)
+    return first
+  }
+
+  private mutating func descend(
+    to number: Int,
+    level: Int,
+    within limits: KeyLimits,
+    _ order: KeyOrder,
+    _ body: (inout PageWalk, Page, Node) throws -> Void
+  ) throws {
+    try claim(number)
+    let bytes = try reader.bytes(count: meta.pageSizeInBytes, at: number * meta.pageSizeInBytes)
+    let page = try Page(number: number, bytes: bytes)
+    guard page.isBranch == (level > 1) else { throw LMDBError.damagedPage(number, "lies at a wrong depth") }
+    var node = try page.node(at: 0)
+    for index in 0..<page.count {
+      let next = index + 1 < page.count ? try page.node(at: index + 1) : nil
+      let isFirstOfBranch = page.isBranch && index == 0
+      if !isFirstOfBranch { try limits.check(page.bytes[node.key], order, in: number) }
+      if let next, !isFirstOfBranch, !page.key(node.key, precedes: next.key, order: order) {
+        throw LMDBError.damagedPage(number, "has two keys that are equal or in a wrong order")
+      }
+      if page.isBranch {
+        let inner = KeyLimits(
+          lower: isFirstOfBranch ? limits.lower : page.bytes[node.key],
+          upper: next.map { page.bytes[$0.key] } ?? limits.upper)
+        try descend(to: node.child, level: level - 1, within: inner, order, body)
+      } else {
+        try body(&self, page, node)
+      }
+      if let next { node = next }
+    }
+  }
+}
+
+/// Between which keys of the pages above those of a page must lie.
+private struct KeyLimits {
+  /// Included.
+  var lower: ArraySlice<UInt8>?
+  /// Excluded.
+  var upper: ArraySlice<UInt8>?
+
+  func check(_ key: ArraySlice<UInt8>, _ order: KeyOrder, in page: Int) throws(LMDBError) {
+    if let lower, order.areInOrder(key, lower) { throw .damagedPage(page, "has a key that belongs before it") }
+    if let upper, !order.areInOrder(key, upper) { throw .damagedPage(page, "has a key that belongs behind it") }
+  }
+}

@@ -1,0 +1,43 @@
+import LMDB
+
+extension IntegrityCheck {
+  /// Compares numbers of entries and counters with what the records gave, all of which must be of this same snapshot.
+  mutating func finish<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
+    for index in IndexTable.allCases {
+      let count = try tables.count(of: index, in: transaction)
+      // What is missing was found when it was looked for.
+      if count > expectedCounts[index, default: 0] - missingCounts[index, default: 0] { surplusIndexes.append(index) }
+    }
+    try compareCounters(with: deltas, in: transaction)
+  }
+
+  /// Compares the counters with those that one snapshot gives, computed anew.
+  mutating func checkCountersAnew<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
+    do {
+      try compareCounters(with: CounterRebuild(tables: tables).deltas(in: transaction), in: transaction)
+    } catch let error as LMDBError where error.code == .undecodable {
+      // A record that cannot be read is a fault of its own, and leaves nothing to compare with.
+    }
+  }
+
+  /// Compares the counters, byte for byte, with those that the records make.
+  private mutating func compareCounters<T: Transaction & ~Copyable>(
+    with rebuilt: CounterDeltas, in transaction: borrowing T
+  ) throws {
+    var days = try rebuilt.dayCounts()
+    try tables.counts.forEach(in: transaction) { key, value in
+      let expected = DayCountsKey(canonically: key).flatMap { days.removeValue(forKey: $0) }
+      if expected?.encodedBytes != value.bytes(from: 0) { add(.wrongCounter, "counts", nil) }
+      return true
+    }
+    var totals = rebuilt.totalCounts()
+    try tables.totals.forEach(in: transaction) { key, value in
+      let expected = TotalKey(canonically: key).flatMap { totals.removeValue(forKey: $0) }
+      let count = (try? UInt64(decoding: value)).flatMap { Int64(exactly: $0) }
+      if expected == nil || expected != count { add(.wrongCounter, "totals", nil) }
+      return true
+    }
+    for _ in days { add(.wrongCounter, "counts", nil) }
+    for _ in totals { add(.wrongCounter, "totals", nil) }
+  }
+}

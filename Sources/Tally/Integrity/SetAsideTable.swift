@@ -1,0 +1,38 @@
+import LMDB
+
+/// Records whose bytes could not be read, put here by a repair so that views work again and nothing is lost.
+///
+/// Made by the first repair that needs it. The key is the name of the record's table, a zero byte and the record's key;
+/// the value is the record as it was found.
+struct SetAsideTable {
+  private typealias Rows = Database<[UInt8], [UInt8]>
+  private let rows: Rows
+
+  /// Stored: do not change.
+  static let name = "setAside"
+
+  /// Opens the table; `nil` where no repair has ever made it.
+  init?(openingIn environment: Environment) throws(LMDBError) {
+    do throws(LMDBError) {
+      rows = try Rows(opening: Self.name, in: environment)
+    } catch {
+      guard error.code == .databaseNotFound else { throw error }
+      return nil
+    }
+  }
+
+  /// Opens the table, or makes it.
+  init(creatingIn transaction: inout WriteTransaction) throws(LMDBError) {
+    rows = try Rows(opening: Self.name, creating: true, in: &transaction)
+  }
+
+  func count<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int {
+    try rows.count(in: transaction)
+  }
+
+  /// Keeps a record, whatever its bytes.
+  func put(_ record: [UInt8], of table: String, key: [UInt8], in transaction: inout WriteTransaction) throws(LMDBError)
+  {
+    try rows.put(record, forKey: Array(table.utf8) + [0] + key, in: &transaction)
+  }
+}

@@ -1,0 +1,43 @@
+import LMDB
+public import SystemPackage
+
+extension TaskStore {
+  /// Compares every index, the ledger and every counter with the records, while readers and writers go on.
+  ///
+  /// Looks at a few thousand records in each snapshot, so that hardly any pages are kept from being used again; but for
+  /// the check of the file's pages, and for what writers have left in doubt meanwhile, which takes one long snapshot.
+  ///
+  /// - Parameter progress: Is told from time to time, and may throw to end the verification.
+  /// - Returns: What was found; ``VerificationReport/isSound`` says whether that is nothing.
+  /// - Throws: `damagedStore` if a page of the file contradicts the others, with a message that names it; `cancelled`;
+  ///   what `progress` throws, and what `read` throws.
+  /// - Complexity: everything is read once, some microseconds a task.
+  public func verify(progress: VerificationProgress.Observer? = nil) throws -> VerificationReport {
+    try TallyError.translating {
+      try environment.checkStructure()
+      return try Verification(environment: environment, tables: tables, observer: progress).run()
+    }
+  }
+
+  /// Verifies the store in a directory, also one that cannot be opened because a table or its header is missing.
+  ///
+  /// - Parameters:
+  ///   - directory: The store's directory.
+  ///   - configuration: How to open it; it is opened for reading.
+  ///   - progress: Is told from time to time, and may throw to end the verification.
+  /// - Returns: What was found. Where tables are missing nothing else has been looked at.
+  /// - Throws: As ``verify(progress:)``, and as opening a store.
+  public static func verify(
+    at directory: FilePath,
+    configuration: Configuration = Configuration(),
+    progress: VerificationProgress.Observer? = nil
+  ) throws -> VerificationReport {
+    var configuration = configuration
+    configuration.isReadOnly = true
+    return try TallyError.translating {
+      try StoreOpening(directory: directory, configuration: configuration).withDamagedStore { store in
+        try Verification.run(on: store.environment, observer: progress)
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import LMDB
+
+/// One verification of a store: many short snapshots, and a long one only for what they leave in doubt.
+struct Verification {
+  let environment: Environment
+  let tables: Tables
+  var observer: VerificationProgress.Observer?
+
+  /// How many records or entries are looked at in one snapshot.
+  private static let recordsPerSnapshot = 4_096
+
+  /// Checks everything.
+  func run() throws -> VerificationReport {
+    let before = try environment.information().lastTransactionID
+    var check = IntegrityCheck(tables: tables)
+    try checkHeader(&check)
+    try run(IntegrityCheck.recordPasses, of: &check)
+    if try environment.information().lastTransactionID == before {
+      try environment.read { try check.finish(in: $0) }
+      for index in check.surplusIndexes { try run([.entries(index)], of: &check) }
+    } else {
+      // What was counted in one snapshot says nothing of the next: entries are looked at one by one.
+      try run(IndexTable.allCases.map { .entries($0) }, of: &check)
+      try environment.read { try check.checkCountersAnew(in: $0) }
+    }
+    if !check.report.isSound, try environment.information().lastTransactionID != before {
+      // What looks wrong in two snapshots may be right in each; only one of them can tell.
+      check = try runInOneSnapshot()
+    }
+    return check.report
+  }
+
+  private func runInOneSnapshot() throws -> IntegrityCheck {
+    var check = IntegrityCheck(tables: tables)
+    try checkHeader(&check)
+    try environment.read { try check.runWhole(in: $0) }
+    return check
+  }
+
+  private func run(_ passes: [IntegrityCheck.Pass], of check: inout IntegrityCheck) throws {
+    let total = try environment.read { transaction in
+      try tables.lists.count(in: transaction) + tables.tasks.count(in: transaction)
+        + tables.completions.count(in: transaction)
+    }
+    for pass in passes {
+      var position: [UInt8]?
+      repeat {
+        try TallyError.checkCancellation()
+        position = try environment.read { transaction in
+          try check.run(pass, from: position, limit: Self.recordsPerSnapshot, in: transaction)
+        }
+        let count = check.report.listCount + check.report.taskCount + check.report.completionCount
+        try observer?(VerificationProgress(recordCount: count, totalRecordCount: max(count, total)))
+      } while position != nil
+    }
+  }
+
+  private func checkHeader(_ check: inout IntegrityCheck) throws {
+    let header = try environment.read { transaction in try? tables.meta.value(forKey: .header, in: transaction) }
+    if header == nil { check.add(.damagedHeader, "meta", nil) }
+    check.report.sequence = header?.sequence
+    if let setAside = try SetAsideTable(openingIn: environment) {
+      check.report.setAsideCount = try environment.read { try setAside.count(in: $0) }
+    }
+  }
+}
+
+extension Verification {
+  /// Verifies what may be no whole store: its pages first, then which tables there are, then what they hold.
+  static func run(on environment: Environment, observer: VerificationProgress.Observer?) throws -> VerificationReport {
+    try environment.checkStructure()
+    let missing = try Tables.missingNames(in: environment)
+    guard missing.isEmpty else {
+      var report = VerificationReport()
+      for name in missing { report.add(StoreFault(kind: .missingTable, table: name, id: nil)) }
+      return report
+    }
+    return try Verification(environment: environment, tables: Tables(openingIn: environment), observer: observer).run()
+  }
+}

@@ -1,0 +1,54 @@
+import Tally
+
+extension Session {
+  /// Runs an export or import that tells its progress and looks for signals meanwhile.
+  func withProgress<R>(
+    _ verb: String,
+    resultIsShown: Bool = false,
+    _ body: (@escaping InterchangeProgress.Observer) throws -> R
+  ) throws -> R {
+    try withProgressLine(verb, resultIsShown: resultIsShown) { tell in
+      try body { progress in try tell(progress.taskCount.counted("task"), progress.share) }
+    }
+  }
+
+  /// Runs a verification, or what ends with one, that tells its progress and looks for signals meanwhile.
+  func withVerificationProgress<R>(
+    _ verb: String,
+    _ body: (@escaping VerificationProgress.Observer) throws -> R
+  ) throws -> R {
+    try withProgressLine(verb, resultIsShown: false) { tell in
+      try body { progress in
+        let share = Double(progress.recordCount) / Double(max(1, progress.totalRecordCount))
+        try tell(progress.recordCount.counted("record"), share)
+      }
+    }
+  }
+
+  private func withProgressLine<R>(
+    _ verb: String,
+    resultIsShown: Bool,
+    _ body: (@escaping (_ count: String, _ share: Double?) throws -> Void) throws -> R
+  ) throws -> R {
+    let line = ProgressLine(verb, session: self, resultIsShown: resultIsShown)
+    defer { line.end() }
+    return try body { count, share in
+      line.update(count, share: share)
+      guard Signals.isInterrupted else { return }
+      throw CommandFailure(
+        .interrupted,
+        code: "cancelled",
+        "\(verb) was interrupted",
+        remedy: "Start it again; nothing was left behind"
+      )
+    }
+  }
+}
+
+extension InterchangeProgress {
+  /// How much is done, from 0 to 1, where all is known.
+  fileprivate var share: Double? {
+    if let total = totalTaskCount { return Double(taskCount) / Double(max(1, total)) }
+    return totalByteCount.map { Double(byteCount) / Double(max(1, $0)) }
+  }
+}
