@@ -1,4 +1,4 @@
-/// The formats in which tasks go in and out; `docs/export-format.md` explains both.
+/// The formats in which tasks go in and out; <doc:ExportFormat> explains both.
 public enum InterchangeFormat: String, CaseIterable, Sendable {
   /// One JSON document with all lists, tasks and completions: the whole store.
   case json

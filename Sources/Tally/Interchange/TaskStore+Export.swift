@@ -9,7 +9,7 @@ extension TaskStore {
   /// all is done; run it where waiting is allowed.
   ///
   /// ```swift
-  /// let day = CalendarDay(containing: .now(), in: .current)
+  /// let day = CalendarDay(containing: .now(), in: TimeZone.current)
   /// try store.export(to: FilePath(InterchangeFormat.json.defaultFileName(on: day)))
   /// ```
   ///

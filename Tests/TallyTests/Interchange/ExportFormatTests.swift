@@ -17,7 +17,7 @@ struct ExportFormatTests {
   }
 
   @Test func everyKeyIsExplainedAndInTheSchemaInOrder() throws {
-    let text = try contents(of: "docs/export-format.md")
+    let text = try contents(of: "Sources/Tally/Tally.docc/ExportFormat.md")
     let schema = try JSONSerialization.jsonObject(with: Data(try contents(of: "Schemas/export.schema.json").utf8))
     let definitions = (schema as? [String: Any])?["$defs"] as? [String: Any]
     let keys: [(definition: String, keys: [String])] = [
@@ -35,7 +35,7 @@ struct ExportFormatTests {
 
   /// The text of the fence with a language.
   private func example(_ language: String) throws -> String {
-    let parts = try contents(of: "docs/export-format.md").components(separatedBy: "```")
+    let parts = try contents(of: "Sources/Tally/Tally.docc/ExportFormat.md").components(separatedBy: "```")
     let fence = try #require(parts.first { $0.hasPrefix(language + "\n") })
     return String(fence.dropFirst(language.count + 1))
   }

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Builds and runs, in packages outside this one, what its documentation says: the article "Getting started" word for word,
+# the README's example, the code of every article, and the example application.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+outside=$PWD/.build/outside
+mkdir -p "$outside"
+# The article has a checkout named `tally` beside the package.
+ln -sfn "$PWD" "$outside/tally"
+Scripts/extract-articles.py "$outside"
+
+# One scratch path for all packages: Tally is built once.
+build() {
+  swift build --quiet --package-path "$1" --scratch-path "$outside/build" --disable-build-manifest-caching --product "$2"
+}
+
+build "$outside/app" App
+rm -rf "$outside/tasks"
+"$outside/build/debug/App" "$outside/tasks" | diff "$outside/expected-output.txt" - || {
+  echo 'check-outside: the program of "Getting started" prints something else than the article says' >&2
+  exit 1
+}
+
+build "$outside/articles" Articles
+"$outside/build/debug/Articles" >"$outside/articles.log" || {
+  cat "$outside/articles.log" >&2
+  echo 'check-outside: the code of an article failed' >&2
+  exit 1
+}
+Scripts/extract-articles.py "$outside" --verify
+echo 'check-outside: the README, the articles and the comments compile, and the articles run as they say'

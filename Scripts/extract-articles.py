@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Makes two packages of the documentation's Swift code, so that a compiler reads it, and compares what it prints.
+
+usage: extract-articles.py FOLDER            makes the packages in a folder
+       extract-articles.py FOLDER --verify   compares FOLDER/articles.log, what the articles printed, with what they say
+
+`app` is what the article "Getting started" says, word for word. `articles` holds the README's example, the code of the
+other articles, one function each, and that of the documentation comments, one function an example. Lines are named by
+their place in the documentation, where the compiler's errors then point.
+
+A line `print(…)  // RESULT` of an article promises its output; what follows a colon and a blank is explanation.
+"""
+
+import pathlib
+import re
+import sys
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+CATALOGUES = ["Sources/LMDB/LMDB.docc", "Sources/Tally/Tally.docc"]
+# How code begins that cannot stand in a function.
+DECLARATION = re.compile(r"import |@\w+\n|extension |(public |final )*(class|actor|protocol) ")
+IMPORTS = "import Foundation\nimport LMDB\nimport SystemPackage\nimport Tally\n"
+# What the examples of documentation comments take for granted, by module.
+COMMENT_PARAMETERS = {
+    "LMDB": "_ names: Database<UInt64, String>, _ transaction: inout WriteTransaction",
+    "Tally": "_ store: TaskStore, _ transaction: borrowing StoreReadTransaction, _ id: UUID, _ deadline: Timestamp, "
+    "_ fixedInstant: Timestamp, _ calendar: Calendar, _ today: CalendarDay",
+}
+README_RESULT = '["Water the plants: notStarted", "Repair the fence: completed"]'
+MANIFEST = """// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Articles",
+  platforms: [.macOS("26.0")],
+  dependencies: [.package(path: "../tally")],
+  targets: [
+    .executableTarget(
+      name: "Articles",
+      dependencies: [.product(name: "LMDB", package: "tally"), .product(name: "Tally", package: "tally")],
+      // Documentation shows results that it does not use.
+      swiftSettings: [.unsafeFlags(["-suppress-warnings"])])
+  ]
+)
+"""
+MAIN = """func show(_ values: Any...) {}
+
+func run(_ name: String, _ body: (TaskStore, FilePath) async throws -> Void) async throws {
+  print("==", name)
+  let directory = FilePath(FileManager.default.temporaryDirectory.path).appending("tally-\\(UUID().uuidString)")
+  let store = try TaskStore(at: directory.appending("store"))
+  try await body(store, directory)
+  try store.close()
+  try FileManager.default.removeItem(atPath: directory.string)
+}
+
+"""
+
+
+def fences(text, language):
+    """The code blocks of a language, each with the number of its first line."""
+    found, lines = [], text.split("\n")
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None and line == f"```{language}":
+            start = number + 1
+        elif start is not None and line == "```":
+            found.append((start, "\n".join(lines[start - 1:number - 1]) + "\n"))
+            start = None
+    return found
+
+
+def promises(code):
+    """What the code's lines say they print."""
+    return [match[1] for match in re.finditer(r"^\s*print\(.*\)  // (.*?)(?:: .*)?$", code, re.MULTILINE)]
+
+
+def located(path, line, code):
+    return f'#sourceLocation(file: "{REPOSITORY / path}", line: {line})\n{code}#sourceLocation()\n'
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # An unchanged file keeps its time, and so what was built of it.
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def write_app(folder):
+    article = (REPOSITORY / CATALOGUES[1] / "GettingStarted.md").read_text()
+    code = [block for _, block in fences(article, "swift")]
+    write(folder / "Package.swift", next(block for block in code if block.startswith("// swift-tools-version")))
+    write(folder / "Sources/App/App.swift", next(block for block in code if "@main" in block))
+    write(folder.parent / "expected-output.txt", fences(article, "text")[0][1])
+
+
+def write_readme(folder):
+    code = [(line, code) for line, code in fences((REPOSITORY / "README.md").read_text(), "swift")]
+    line, example = next((line, code) for line, code in code if code.startswith("import"))
+    write(folder / "Sources/Articles/ReadmeExample.swift", located("README.md", line, example))
+
+
+def write_article(folder, path):
+    """One file for an article; the name of its function, if there are statements."""
+    blocks = [
+        (line, code) for line, code in fences(path.read_text(), "swift")
+        if not code.startswith("// swift-tools-version") and "@main" not in code
+    ]
+    outside = [located(path, line, code) for line, code in blocks if DECLARATION.match(code)]
+    inside = [located(path, line, code) for line, code in blocks if not DECLARATION.match(code)]
+    if not blocks:
+        return None
+    name = path.stem[0].lower() + path.stem[1:]
+    text = IMPORTS + "".join(outside)
+    if inside:
+        text += f"\nfunc {name}(_ store: TaskStore, in directory: FilePath) async throws {{\n{''.join(inside)}}}\n"
+    write(folder / f"Sources/Articles/{path.stem}.swift", text)
+    return name if inside else None
+
+
+def write_comments(folder):
+    text, count = IMPORTS, 0
+    for module, parameters in COMMENT_PARAMETERS.items():
+        for path in sorted((REPOSITORY / "Sources" / module).rglob("*.swift")):
+            comments = "\n".join(
+                re.sub(r"^ ?", "", line.strip()[3:]) if line.strip().startswith("///") else ""
+                for line in path.read_text().split("\n"))
+            for line, code in fences(comments, "swift"):
+                count += 1
+                effects = "async throws" if "await " in code else "throws"
+                text += f"\nfunc example{count}({parameters}) {effects} {{\n{located(path, line, code)}}}\n"
+    write(folder / "Sources/Articles/Comments.swift", text)
+    return count
+
+
+def articles():
+    return [path for catalogue in CATALOGUES for path in sorted((REPOSITORY / catalogue).glob("*.md"))]
+
+
+def extract(folder):
+    write_app(folder / "app")
+    package = folder / "articles"
+    write(package / "Package.swift", MANIFEST)
+    write_readme(package)
+    names = [name for name in (write_article(package, path) for path in articles()) if name]
+    count = write_comments(package)
+    calls = "".join(f'try await run("{name}", {name})\n' for name in names)
+    calls += 'try await run("README") { print(try planTheDay(in: $1.appending("readme"))) }\n'
+    write(package / "Sources/Articles/main.swift", IMPORTS + "\n" + MAIN + calls)
+    print(f"extract-articles: {len(names)} articles, {count} examples in comments")
+
+
+def verify(folder):
+    printed = iter((folder / "articles.log").read_text().splitlines())
+    for path in articles():
+        for promise in promises("".join(code for _, code in fences(path.read_text(), "swift"))):
+            if promise not in printed:
+                sys.exit(f"extract-articles: {path.name} promises `{promise}`, which was not printed, or not in its place")
+    if README_RESULT not in printed:
+        sys.exit("extract-articles: the README's example does not return what it should")
+
+
+folder = pathlib.Path(sys.argv[1])
+verify(folder) if "--verify" in sys.argv[2:] else extract(folder)
