@@ -83,6 +83,18 @@ import Testing
         """
     ),
     Program(
+      claim: "the inside of a transaction cannot be kept",
+      diagnostic: "lifetime-dependent variable 'inside' escapes its scope",
+      body: """
+        let inside: TransactionAccess
+        do {
+          let transaction = try environment.beginRead()
+          inside = transaction.access
+        }
+        _ = consume inside
+        """
+    ),
+    Program(
       claim: "a cursor cannot outlive its transaction",
       diagnostic: "lifetime-dependent variable 'cursor' escapes its scope",
       body: """

@@ -5,12 +5,18 @@
 public struct ReadTransaction: ~Copyable, Transaction {
   // Keeps the environment open until the transaction has ended.
   let environment: Environment
-  /// What reads go through; of no use outside this module.
-  public let core: TransactionCore
+  @usableFromInline
+  let core: TransactionCore
 
   init(environment: Environment, core: TransactionCore) {
     self.environment = environment
     self.core = core
+  }
+
+  /// The way into the transaction for this module's own calls.
+  @inlinable public var access: TransactionAccess {
+    @_lifetime(borrow self)
+    get { TransactionAccess(core, of: self) }
   }
 
   deinit {

@@ -2,6 +2,28 @@
 ///
 /// Only ``ReadTransaction`` and ``WriteTransaction`` conform.
 public protocol Transaction: ~Copyable {
-  /// What reads go through; of no use outside this module.
-  var core: TransactionCore { get }
+  /// The way into the transaction for this module's own calls; nobody else can do anything with it.
+  var access: TransactionAccess {
+    @_lifetime(borrow self)
+    get
+  }
+}
+
+/// The inside of a transaction, which ends with the borrow of it.
+///
+/// Public only because a protocol names it. It can be neither copied nor kept: what it leads to is freed with the
+/// transaction.
+public struct TransactionAccess: ~Copyable, ~Escapable {
+  @usableFromInline
+  let core: TransactionCore
+
+  @inlinable
+  @_lifetime(borrow transaction)
+  init<T: Transaction & ~Copyable>(_ core: TransactionCore, of transaction: borrowing T) {
+    self.core = core
+  }
+}
+
+extension Transaction where Self: ~Copyable {
+  @inlinable var core: TransactionCore { access.core }
 }

@@ -1,10 +1,9 @@
 import CLMDB
 
 /// The part of a transaction that is not generic: its handle and the checks before each use of it.
-///
-/// Public only because a protocol names it; it has nothing a caller could use.
 @safe
-public final class TransactionCore {
+@usableFromInline
+final class TransactionCore {
   // The transaction that owns this core keeps the environment alive, so neither outlives it. A strong reference would
   // make a circle through the idle readers.
   unowned(unsafe) let environment: Environment
