@@ -17,6 +17,19 @@ public protocol BinaryCodable: Sendable {
   init(decoding bytes: RawSpan) throws(LMDBError)
 }
 
+extension BinaryCodable {
+  /// The bytes that are stored for the value.
+  @inlinable package var encodedBytes: [UInt8] {
+    // The codec writes into memory of the size it announced; the array has as many bytes as it wrote.
+    unsafe Array(unsafeUninitializedCapacity: encodedByteCount) { buffer, written in
+      let bytes = UnsafeMutableRawBufferPointer(buffer)
+      var output = unsafe OutputRawSpan(buffer: bytes, initializedCount: 0)
+      encode(into: &output)
+      written = unsafe output.finalize(for: bytes)
+    }
+  }
+}
+
 /// A type whose binary form can be a key.
 ///
 /// Conforming is a promise that liblmdb relies on and nothing checks:

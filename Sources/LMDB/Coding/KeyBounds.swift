@@ -16,13 +16,7 @@ func encodedKey<Key: KeyCodable>(_ key: Key) throws(LMDBError) -> [UInt8] {
 func encodedPrefix<Prefix: BinaryCodable>(_ prefix: Prefix) throws(LMDBError) -> [UInt8] {
   let byteCount = prefix.encodedByteCount
   guard byteCount <= LMDBLimits.keySizeInBytes else { throw LMDBLimits.badKeySize(byteCount) }
-  // The codec writes into memory of that size; the array has as many bytes as it wrote.
-  return unsafe Array(unsafeUninitializedCapacity: byteCount) { buffer, written in
-    let bytes = UnsafeMutableRawBufferPointer(buffer)
-    var output = unsafe OutputRawSpan(buffer: bytes, initializedCount: 0)
-    prefix.encode(into: &output)
-    written = unsafe output.finalize(for: bytes)
-  }
+  return prefix.encodedBytes
 }
 
 /// The least key after all those with a prefix, or `nil` if there is none.

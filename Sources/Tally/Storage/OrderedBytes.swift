@@ -31,18 +31,6 @@ extension OutputRawSpan {
     append(bigEndian: words.high)
     append(bigEndian: words.low)
   }
-
-  /// Appends a text's UTF-8 bytes, without a length or an end mark.
-  @_lifetime(self: copy self)
-  mutating func append(utf8 text: String) {
-    for byte in text.utf8 { append(byte) }
-  }
-
-  /// Appends bytes as they are.
-  @_lifetime(self: copy self)
-  mutating func append(bytes: [UInt8]) {
-    for byte in bytes { append(byte) }
-  }
 }
 
 extension RawSpan {
@@ -108,19 +96,5 @@ extension UUID {
   /// Whether this identifier comes first in byte order.
   func precedes(_ other: UUID) -> Bool {
     words < other.words
-  }
-}
-
-extension BinaryCodable {
-  /// The bytes that are stored for the value.
-  var encodedBytes: [UInt8] {
-    let count = encodedByteCount
-    // The buffer lives for the closure; the output says how much of it has been written.
-    return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
-      let raw = UnsafeMutableRawBufferPointer(buffer)
-      var output = unsafe OutputRawSpan(buffer: raw, initializedCount: 0)
-      encode(into: &output)
-      initializedCount = unsafe output.finalize(for: raw)
-    }
   }
 }

@@ -1,3 +1,5 @@
+import LMDB
+import LMDB
 import TallyTestSupport
 import Testing
 

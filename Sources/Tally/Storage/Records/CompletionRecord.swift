@@ -39,7 +39,7 @@ struct CompletionRecord: BinaryCodable, Hashable {
     output.append(bigEndian: UInt16(bitPattern: utcOffsetInMinutes))
     output.append(ordered: createdAtMicroseconds)
     output.append(listID ?? .lowest)
-    output.append(bytes: trailing)
+    trailing.encode(into: &output)
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {

@@ -35,8 +35,8 @@ extension ListRecord {
     output.append(ordered: list.sortOrder)
     output.append(ordered: list.createdAt.microsecondsSince1970)
     output.append(ordered: list.updatedAt.microsecondsSince1970)
-    output.append(utf8: list.name)
-    output.append(bytes: trailing)
+    list.name.encode(into: &output)
+    trailing.encode(into: &output)
   }
 
   /// Reads a whole record; the identifier is the key's and must be set by the caller.

@@ -40,7 +40,7 @@ struct StoreHeader: BinaryCodable, Hashable {
     output.append(bigEndian: reserved)
     output.append(storeID)
     output.append(bigEndian: sequence)
-    output.append(bytes: trailing)
+    trailing.encode(into: &output)
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
@@ -71,7 +71,7 @@ struct MetaKey: KeyCodable, Hashable {
 
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
-    output.append(utf8: name)
+    name.encode(into: &output)
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {

@@ -87,9 +87,9 @@ extension TaskRecord {
     output.append(item.listID ?? .lowest)
     output.append(bigEndian: UInt32(item.title.utf8.count))
     output.append(bigEndian: UInt32(item.notes?.utf8.count ?? 0))
-    output.append(utf8: item.title)
-    if let notes = item.notes { output.append(utf8: notes) }
-    output.append(bytes: trailing)
+    item.title.encode(into: &output)
+    item.notes?.encode(into: &output)
+    trailing.encode(into: &output)
   }
 
   /// Reads a whole record; the identifier is the key's and must be set by the caller.
