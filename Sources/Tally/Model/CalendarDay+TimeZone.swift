@@ -3,8 +3,7 @@ public import Foundation
 extension CalendarDay {
   /// The local day in which an instant lies.
   public init(containing instant: Timestamp, in timeZone: TimeZone) {
-    let seconds = instant.wholeSeconds + Int64(timeZone.secondsFromGMT(at: instant))
-    self.init(clamping: seconds.quotientRoundedDown(by: 86_400))
+    self.init(clamping: floorDivide(instant.wholeSeconds + timeZone.secondsFromGMT(at: instant), by: 86_400))
   }
 
   /// The local day in which an instant lies, in a calendar's time zone.
@@ -30,28 +29,16 @@ extension CalendarDay {
     // No zone ever changed its offset twice within that window.
     let before = midnight - 18 * 3_600
     let after = midnight + 18 * 3_600
-    let offsetBefore = Int64(timeZone.secondsFromGMT(atSecond: before))
-    let offsetAfter = Int64(timeZone.secondsFromGMT(atSecond: after))
-    guard offsetBefore != offsetAfter else { return Timestamp(seconds: midnight - offsetBefore) }
+    let offsetBefore = timeZone.secondsFromGMT(atSecond: before)
+    let offsetAfter = timeZone.secondsFromGMT(atSecond: after)
+    guard offsetBefore != offsetAfter else { return Timestamp(clampingSeconds: midnight - offsetBefore) }
     let change = timeZone.change(from: offsetBefore, after: before, notAfter: after)
-    guard midnight - offsetBefore >= change else { return Timestamp(seconds: midnight - offsetBefore) }
-    return Timestamp(seconds: max(change, midnight - offsetAfter))
+    guard midnight - offsetBefore >= change else { return Timestamp(clampingSeconds: midnight - offsetBefore) }
+    return Timestamp(clampingSeconds: max(change, midnight - offsetAfter))
   }
 }
 
 extension TimeZone {
-  /// Local time minus UTC at an instant.
-  func secondsFromGMT(at instant: Timestamp) -> Int {
-    secondsFromGMT(atSecond: instant.wholeSeconds)
-  }
-
-  /// Local time minus UTC at a second since 1970.
-  ///
-  /// Zones change at whole seconds; without a fraction a `Date` is exact over the whole range of instants.
-  fileprivate func secondsFromGMT(atSecond second: Int64) -> Int {
-    secondsFromGMT(for: Date(timeIntervalSince1970: Double(second)))
-  }
-
   /// The second at which an offset ends, by bisection.
   ///
   /// `nextDaylightSavingTimeTransition(after:)` was not taken: whether it reports changes of the standard offset, as
@@ -60,26 +47,8 @@ extension TimeZone {
     var (low, high) = (earliest, latest)
     while high - low > 1 {
       let middle = low + (high - low) / 2
-      if Int64(secondsFromGMT(atSecond: middle)) == offset { low = middle } else { high = middle }
+      if secondsFromGMT(atSecond: middle) == offset { low = middle } else { high = middle }
     }
     return high
-  }
-}
-
-extension Timestamp {
-  /// Whole seconds since 1970, rounded down.
-  fileprivate var wholeSeconds: Int64 {
-    microsecondsSince1970.quotientRoundedDown(by: 1_000_000)
-  }
-
-  fileprivate init(seconds: Int64) {
-    self.init(clamping: seconds * 1_000_000)
-  }
-}
-
-extension Int64 {
-  fileprivate func quotientRoundedDown(by divisor: Int64) -> Int64 {
-    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-    return remainder < 0 ? quotient - 1 : quotient
   }
 }

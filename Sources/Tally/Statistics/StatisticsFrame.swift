@@ -28,7 +28,7 @@ struct StatisticsFrame {
     scope = CounterScope(options)
     series = CounterSeries(options)
     dayStartInMicroseconds = Int64(options.dayStartInMinutes) * 60_000_000
-    let offset = Int64(calendar.timeZone.secondsFromGMT(at: now)) * 1_000_000
+    let offset = calendar.timeZone.secondsFromGMT(at: now) * 1_000_000
     let local = now.microsecondsSince1970 + offset - dayStartInMicroseconds
     let today = floorDivide(local, by: QuarterHour.microsecondsPerDay)
     elapsedTodayInMicroseconds = local - today * QuarterHour.microsecondsPerDay

@@ -40,10 +40,11 @@ struct WallTime: Hashable {
 extension LocalClock {
   /// What a clock on the wall shows at an instant.
   func wallTime(at instant: Timestamp) -> WallTime {
-    let local = Int(instant.wholeSeconds) + timeZone.secondsFromGMT(for: instant.date)
-    let secondOfDay = ((local % 86_400) + 86_400) % 86_400
+    let local = instant.wholeSeconds + timeZone.secondsFromGMT(at: instant)
+    let dayNumber = floorDivide(local, by: 86_400)
+    let secondOfDay = Int(local - dayNumber * 86_400)
     return WallTime(
-      day: CalendarDay(clamping: Int64((local - secondOfDay) / 86_400)),
+      day: CalendarDay(clamping: dayNumber),
       hour: secondOfDay / 3_600,
       minute: secondOfDay / 60 % 60,
       second: secondOfDay % 60
@@ -57,11 +58,10 @@ extension LocalClock {
   func instant(of day: CalendarDay, hour: Int, minute: Int) -> Timestamp {
     let local = Int64(day.dayNumber) * 86_400 + Int64(hour) * 3_600 + Int64(minute) * 60
     // Offsets stay within a day of UTC, so these are those before and after any change near the time.
-    let earlier = local - offset(atSecond: local - 86_400)
-    let later = local - offset(atSecond: local + 86_400)
-    let isLater = local - offset(atSecond: earlier) != earlier && local - offset(atSecond: later) == later
-    let (seconds, overflow) = (isLater ? later : earlier).multipliedReportingOverflow(by: 1_000_000)
-    return Timestamp(clamping: overflow ? .max : seconds)
+    let earlier = local - timeZone.secondsFromGMT(atSecond: local - 86_400)
+    let later = local - timeZone.secondsFromGMT(atSecond: local + 86_400)
+    func shows(_ second: Int64) -> Bool { second + timeZone.secondsFromGMT(atSecond: second) == local }
+    return Timestamp(clampingSeconds: !shows(earlier) && shows(later) ? later : earlier)
   }
 
   /// The last whole second of a day, which is when something due on that day becomes overdue.
@@ -70,17 +70,5 @@ extension LocalClock {
   func lastSecond(of day: CalendarDay) -> Timestamp {
     guard let next = try? day.adding(days: 1) else { return .latest }
     return next.start(in: timeZone).adding(seconds: -1)
-  }
-
-  private func offset(atSecond second: Int64) -> Int64 {
-    Int64(timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second))))
-  }
-}
-
-extension Timestamp {
-  /// Whole seconds since 1970, rounded down.
-  var wholeSeconds: Int64 {
-    let (seconds, rest) = microsecondsSince1970.quotientAndRemainder(dividingBy: 1_000_000)
-    return rest < 0 ? seconds - 1 : seconds
   }
 }

@@ -23,9 +23,3 @@ enum QuarterHour {
     return (Int32(clamping: day), Int(number - day * Int64(countPerDay)))
   }
 }
-
-/// Division that rounds towards negative infinity, so that instants before 1970 fall into their own day.
-func floorDivide(_ dividend: Int64, by divisor: Int64) -> Int64 {
-  let quotient = dividend / divisor
-  return dividend % divisor < 0 ? quotient - 1 : quotient
-}
