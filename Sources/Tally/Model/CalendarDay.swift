@@ -83,19 +83,12 @@ extension CalendarDay: CustomStringConvertible {
   }
 
   init(iso8601 bytes: Span<UInt8>) throws(TallyError) {
-    var parser = ISO8601Parser(bytes)
-    do {
-      dayNumber = try parser.wholeDay()
-    } catch {
-      throw error.dayError
-    }
+    dayNumber = try ISO8601Parser.dayNumber(of: bytes)
   }
 
   /// The day as `YYYY-MM-DD`.
   public var iso8601: String {
-    var bytes: [UInt8] = []
-    append(to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
+    String(writing: append)
   }
 
   /// The same as ``iso8601``.

@@ -63,6 +63,15 @@ extension [UInt8] {
   }
 }
 
+extension String {
+  /// Makes the text of bytes that a closure appends.
+  init(writing write: (inout [UInt8]) -> Void) {
+    var bytes: [UInt8] = []
+    write(&bytes)
+    self.init(decoding: bytes, as: UTF8.self)
+  }
+}
+
 extension MutableSpan<UInt8> {
   /// Writes a number below 100 as two digits.
   @_lifetime(self: copy self)

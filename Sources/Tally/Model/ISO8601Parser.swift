@@ -13,21 +13,45 @@ struct ISO8601Parser: ~Escapable {
   private var index = 0
 
   @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>) {
+  private init(_ bytes: Span<UInt8>) {
     self.bytes = bytes
   }
 
   /// Reads a whole text as a day and gives its number.
+  ///
+  /// - Throws: `invalidDay` or `valueOutOfRange`.
+  static func dayNumber(of bytes: Span<UInt8>) throws(TallyError) -> Int32 {
+    var parser = ISO8601Parser(bytes)
+    do {
+      return try parser.wholeDay()
+    } catch {
+      throw error.dayError
+    }
+  }
+
+  /// Reads a whole text as an instant, in microseconds since 1970, with its offset.
+  ///
+  /// - Throws: `invalidInstant` or `valueOutOfRange`.
+  static func instant(
+    of bytes: Span<UInt8>
+  ) throws(TallyError) -> (microseconds: Int64, utcOffsetInMinutes: Int) {
+    var parser = ISO8601Parser(bytes)
+    do {
+      return try parser.wholeInstant()
+    } catch {
+      throw error.instantError
+    }
+  }
+
   @_lifetime(self: copy self)
-  mutating func wholeDay() throws(ISO8601Fault) -> Int32 {
+  private mutating func wholeDay() throws(ISO8601Fault) -> Int32 {
     let dayNumber = try day()
     guard index == bytes.count else { throw .trailingText }
     return dayNumber
   }
 
-  /// Reads a whole text as an instant, in microseconds since 1970, with its offset.
   @_lifetime(self: copy self)
-  mutating func wholeInstant() throws(ISO8601Fault) -> (microseconds: Int64, utcOffsetInMinutes: Int) {
+  private mutating func wholeInstant() throws(ISO8601Fault) -> (microseconds: Int64, utcOffsetInMinutes: Int) {
     let dayNumber = try day()
     guard take("T") || take("t") else { throw index == bytes.count ? .missingTime : .malformedTime }
     let seconds = try timeOfDay()

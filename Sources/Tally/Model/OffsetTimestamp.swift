@@ -55,23 +55,16 @@ extension OffsetTimestamp: CustomStringConvertible {
   }
 
   init(iso8601 bytes: Span<UInt8>) throws(TallyError) {
-    var parser = ISO8601Parser(bytes)
-    do {
-      let (microseconds, offset) = try parser.wholeInstant()
-      instant = Timestamp(clamping: microseconds)
-      utcOffsetInMinutes = offset
-    } catch {
-      throw error.instantError
-    }
+    let (microseconds, offset) = try ISO8601Parser.instant(of: bytes)
+    instant = Timestamp(clamping: microseconds)
+    utcOffsetInMinutes = offset
   }
 
   /// The local time with its offset, as `2026-11-21T15:00:00+03:00`; `Z` stands for an offset of zero.
   ///
   /// A fraction is there only where it is not zero: 3 digits for whole milliseconds, otherwise 6.
   public var iso8601: String {
-    var bytes: [UInt8] = []
-    append(to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
+    String(writing: append)
   }
 
   /// The same as ``iso8601``.

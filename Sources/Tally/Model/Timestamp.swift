@@ -117,21 +117,14 @@ extension Timestamp: CustomStringConvertible {
   }
 
   init(iso8601 bytes: Span<UInt8>) throws(TallyError) {
-    var parser = ISO8601Parser(bytes)
-    do {
-      microsecondsSince1970 = try parser.wholeInstant().microseconds
-    } catch {
-      throw error.instantError
-    }
+    microsecondsSince1970 = try ISO8601Parser.instant(of: bytes).microseconds
   }
 
   /// The instant in UTC, as `2026-11-21T12:00:00Z`.
   ///
   /// A fraction is there only where it is not zero: 3 digits for whole milliseconds, otherwise 6.
   public var iso8601: String {
-    var bytes: [UInt8] = []
-    append(to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
+    String(writing: append)
   }
 
   /// The same as ``iso8601``.
