@@ -1,38 +1,21 @@
 import Foundation
-import LMDB
 
 /// The key of `completions`: whether the task has been deleted, then the instant and the identifier; 25 bytes.
 ///
 /// Entries of live tasks come first: the Completed view scans them without stepping over deleted ones.
-struct CompletionKey: IndexKey {
-  static let width = 1 + InstantKey.width
-  let isTaskDeleted: Bool
-  let completed: InstantKey
+typealias CompletionKey = FlaggedInstantKey<CompletionsTable>
 
-  var id: UUID { completed.id }
-
-  init(isTaskDeleted: Bool, completed: InstantKey) {
-    self.isTaskDeleted = isTaskDeleted
-    self.completed = completed
-  }
-
-  init(fields bytes: RawSpan) {
-    isTaskDeleted = bytes.load(bigEndianAt: 0, as: UInt8.self) != 0
-    completed = InstantKey(fields: bytes.extracting(1..<Self.width))
-  }
-
-  @_lifetime(output: copy output)
-  func encode(into output: inout OutputRawSpan) {
-    output.append(isTaskDeleted ? 1 : 0)
-    completed.encode(into: &output)
-  }
-
-  static func < (left: Self, right: Self) -> Bool {
-    left.isTaskDeleted == right.isTaskDeleted ? left.completed < right.completed : right.isTaskDeleted
-  }
-}
+/// Tells the keys of `completions` from those of `byDue`.
+enum CompletionsTable {}
 
 extension CompletionKey {
+  var isTaskDeleted: Bool { flag }
+  var completed: InstantKey { instant }
+
+  init(isTaskDeleted: Bool, completed: InstantKey) {
+    self.init(flag: isTaskDeleted, instant: completed)
+  }
+
   /// The key of a live task's completion; `nil` for an open task.
   init?(of task: TaskItem) {
     guard let completedAt = task.completedAt else { return nil }
