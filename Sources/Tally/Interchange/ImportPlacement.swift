@@ -5,12 +5,6 @@ internal import LMDB
 ///
 /// The records of a batch are not stored yet when the next one asks, so what they take is kept here.
 struct ImportPlacement {
-  private enum Place: Hashable {
-    case inbox
-    case day(CalendarDay)
-    case list(UUID)
-  }
-
   /// The next free order of each place that the document has used so far.
   private var nextOrders: [Place: Int64] = [:]
   private var nextListOrder: Int64?
@@ -21,7 +15,7 @@ struct ImportPlacement {
     in transaction: borrowing StoreTransaction<Base>
   ) throws -> Int64 {
     let stored = try transaction.lastSortOrder(ofPlacesOf: task)
-    return Self.places(of: task).reduce(stored) { max($0, nextOrders[$1] ?? $0) }
+    return Place.all(of: task).reduce(stored) { max($0, nextOrders[$1] ?? $0) }
   }
 
   /// The order that puts a list last.
@@ -36,21 +30,12 @@ struct ImportPlacement {
   /// Notes where a task stands.
   mutating func note(_ task: TaskItem) {
     let next = SortOrder.between(task.sortOrder, nil) ?? SortOrder.limit
-    for place in Self.places(of: task) { nextOrders[place] = max(next, nextOrders[place] ?? next) }
+    for place in Place.all(of: task) { nextOrders[place] = max(next, nextOrders[place] ?? next) }
   }
 
   /// Notes where a list stands.
   mutating func note(_ list: TaskList) {
     let next = SortOrder.between(list.sortOrder, nil) ?? SortOrder.limit
     nextListOrder = max(next, nextListOrder ?? next)
-  }
-
-  private static func places(of task: TaskItem) -> [Place] {
-    switch (task.listID, task.scheduledDate) {
-    case (nil, nil): [.inbox]
-    case (nil, let day?): [.day(day)]
-    case (let list?, nil): [.list(list)]
-    case (let list?, let day?): [.list(list), .day(day)]
-    }
   }
 }

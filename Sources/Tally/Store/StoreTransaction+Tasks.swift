@@ -104,7 +104,6 @@ extension StoreTransaction where Base == WriteTransaction {
       task.completedAt = OffsetTimestamp(now, in: calendar.timeZone)
     }
   }
-
 }
 
 extension TaskItem {
@@ -157,21 +156,4 @@ extension StoreTransaction where Base: ~Copyable {
 private func max(_ left: Int64?, _ right: Int64?) -> Int64? {
   guard let left, let right else { return left ?? right }
   return Swift.max(left, right)
-}
-
-/// Where a task is kept, which is where its order counts first: its list, else its day, else the inbox.
-enum Place: Hashable {
-  case inbox
-  case day(CalendarDay)
-  case list(UUID)
-
-  init(of task: TaskItem) {
-    if let listID = task.listID {
-      self = .list(listID)
-    } else if let day = task.scheduledDate {
-      self = .day(day)
-    } else {
-      self = .inbox
-    }
-  }
 }

@@ -1,0 +1,27 @@
+import Foundation
+
+/// Where a task is kept among others, in an order of its own.
+enum Place: Hashable {
+  case inbox
+  case day(CalendarDay)
+  case list(UUID)
+
+  /// The place where a task's order counts first: its list, else its day, else the inbox.
+  init(of task: TaskItem) {
+    if let listID = task.listID {
+      self = .list(listID)
+    } else if let day = task.scheduledDate {
+      self = .day(day)
+    } else {
+      self = .inbox
+    }
+  }
+
+  /// Every place of a task: its list and its day, or the inbox.
+  static func all(of task: TaskItem) -> [Place] {
+    switch (task.listID, task.scheduledDate) {
+    case (let list?, let day?): [.list(list), .day(day)]
+    default: [Place(of: task)]
+    }
+  }
+}
