@@ -67,30 +67,24 @@ struct DocumentExporter: ~Copyable {
   private mutating func writeLists<Base: Transaction & ~Copyable>(
     of transaction: borrowing StoreTransaction<Base>
   ) throws {
-    var cursor = try transaction.tables.lists.cursor(in: transaction.base)
-    var isAtEntry = try cursor.moveToFirst()
-    while isAtEntry {
-      let id = try cursor.key().id
-      ListDocument.write(try ListRecord(id: id, decoding: cursor.valueBytes).list, to: &writer)
+    try transaction.tables.lists.forEach(in: transaction.base) { key, value in
+      ListDocument.write(try ListRecord(id: IDKey(decoding: key).id, decoding: value).list, to: &writer)
       summary.listCount += 1
       try flush(ifAtLeast: Self.flushThresholdInBytes)
-      isAtEntry = try cursor.next()
+      return true
     }
   }
 
   private mutating func writeTasks<Base: Transaction & ~Copyable>(
     of transaction: borrowing StoreTransaction<Base>
   ) throws {
-    var cursor = try transaction.tables.tasks.cursor(in: transaction.base)
-    var isAtEntry = try cursor.moveToFirst()
-    while isAtEntry {
-      let id = try cursor.key().id
-      TaskDocument.write(try TaskFields(cursor.valueBytes).item(id: id), to: &writer)
+    try transaction.tables.tasks.forEach(in: transaction.base) { key, value in
+      TaskDocument.write(try TaskFields(value).item(id: IDKey(decoding: key).id), to: &writer)
       if format == .ndjson { writer.lineFeed() }
       summary.taskCount += 1
       try flush(ifAtLeast: Self.flushThresholdInBytes)
       if summary.taskCount.isMultiple(of: InterchangeProgress.strideInTasks) { try tellProgress() }
-      isAtEntry = try cursor.next()
+      return true
     }
   }
 

@@ -5,16 +5,10 @@ extension StoreTransaction where Base: ~Copyable {
   /// Hands each completion whose entry says more than its task does to a closure, by time: all those of deleted tasks,
   /// and those of tasks that have changed their list since.
   func forEachDetachedCompletion(_ body: (Completion) throws -> Void) throws {
-    for isTaskDeleted in [false, true] {
-      _ = try scan(
-        tables.completions, from: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: .min)),
-        to: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: .max))
-      ) { key in
-        guard let completion = try completion(key) else { return true }
-        if !isTaskDeleted, try task(key.id)?.listID == completion.listID { return true }
-        try body(completion)
-        return true
-      }
+    try tables.completions.forEach(in: base) { key, value in
+      let completion = try Completion(CompletionKey(decoding: key), CompletionRecord(decoding: value))
+      if try completion.isTaskDeleted || listID(ofTask: completion.taskID) != completion.listID { try body(completion) }
+      return true
     }
   }
 
@@ -32,10 +26,18 @@ extension StoreTransaction where Base: ~Copyable {
     return try tables.completions.value(forKey: key, in: base).map { $0.isSame(as: record) }
   }
 
-  private func completion(_ key: CompletionKey) throws -> Completion? {
-    guard let record = try tables.completions.value(forKey: key, in: base) else { return nil }
+  /// The list that a task is in now; nothing else of the task is read.
+  private func listID(ofTask id: UUID) throws -> UUID? {
+    guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
+    return try TaskFields(bytes).listID
+  }
+}
+
+extension Completion {
+  /// The completion that an entry of the ledger tells.
+  fileprivate init(_ key: CompletionKey, _ record: CompletionRecord) throws {
     let instant = try Timestamp(microsecondsSince1970: key.completed.microseconds)
-    return Completion(
+    self.init(
       taskID: key.id,
       completedAt: try OffsetTimestamp(instant, utcOffsetInMinutes: Int(record.utcOffsetInMinutes)),
       createdAt: try Timestamp(microsecondsSince1970: record.createdAtMicroseconds), listID: record.listID,
