@@ -20,7 +20,7 @@ extension Environment {
   }
 
   /// Whether the calling thread is inside a transaction: to wait for the end of all would be to wait for itself.
-  public var isInUseByThisThread: Bool {
+  package var isInUseByThisThread: Bool {
     state.withLock { $0.hasTransaction(on: currentThread()) }
   }
 

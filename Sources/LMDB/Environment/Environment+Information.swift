@@ -40,7 +40,7 @@ extension Environment {
   /// Costs a walk over the list of free pages.
   ///
   /// The corresponding C function is `mdb_cursor_get` on the database of free pages.
-  public func freePageCount(in transaction: borrowing ReadTransaction) throws(LMDBError) -> Int {
+  package func freePageCount(in transaction: borrowing ReadTransaction) throws(LMDBError) -> Int {
     let core = transaction.core
     let operation = "count free pages"
     let reader = try unsafe core.usableHandle(operation)

@@ -5,7 +5,7 @@ extension TallyError {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Name: String {
       case blankTitle, blankListName, invalidColor, invalidDay, invalidInstant, invalidState, valueOutOfRange
-      case inconsistentTask, taskNotFound, listNotFound, ambiguousHandle, differentPlaces, duplicateID, unknownList
+      case inconsistentTask, taskNotFound, listNotFound, differentPlaces, duplicateID, unknownList
       case malformedDocument, unknownKey, inputUnreadable, outputNotCreated
       case storeMissing, notAStore, newerFormat, damagedStore, permissionDenied, remoteFilesystem
       case storeBusy, alreadyOpen, reentrantTransaction, storeClosed, readersFull
@@ -41,8 +41,6 @@ extension TallyError {
     public static let taskNotFound = Code(.taskNotFound)
     /// No list has the given id.
     public static let listNotFound = Code(.listNotFound)
-    /// A handle fits more than one task.
-    public static let ambiguousHandle = Code(.ambiguousHandle)
     /// Two tasks share no place, so neither can be put before or after the other.
     public static let differentPlaces = Code(.differentPlaces)
     /// An id is already taken, or stands twice in one document.

@@ -26,7 +26,7 @@ public enum TaskView: Hashable, Sendable {
   /// Every task, by creation.
   case all
 
-  /// The view's name, as in the command line's output: `inbox`, `today` and so on.
+  /// The view's name, which stays the same from version to version: `inbox`, `today` and so on.
   public var name: String {
     switch self {
     case .inbox: "inbox"

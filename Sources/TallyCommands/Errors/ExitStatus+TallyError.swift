@@ -13,7 +13,6 @@ extension ExitStatus {
   static let byCode: [TallyError.Code: ExitStatus] = [
     .taskNotFound: .notFound,
     .listNotFound: .notFound,
-    .ambiguousHandle: .notFound,
     .storeMissing: .notFound,
 
     .blankTitle: .usage,
