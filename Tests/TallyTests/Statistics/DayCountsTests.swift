@@ -1,5 +1,4 @@
 import LMDB
-import LMDB
 import TallyTestSupport
 import Testing
 
