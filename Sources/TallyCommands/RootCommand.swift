@@ -56,7 +56,7 @@ struct RootCommand: ParsableCommand {
         name: "Changing tasks",
         subcommands: [
           AddCommand.self, EditCommand.self, StartCommand.self, DoneCommand.self, ReopenCommand.self, MoveCommand.self,
-          DeleteCommand.self,
+          DeleteCommand.self, UndoCommand.self, RedoCommand.self,
         ]
       ),
       CommandGroup(name: "Lists", subcommands: [ListsCommand.self]),

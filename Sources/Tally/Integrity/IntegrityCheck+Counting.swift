@@ -9,15 +9,21 @@ extension IntegrityCheck {
       if count > expectedCounts[index, default: 0] - missingCounts[index, default: 0] { surplusIndexes.append(index) }
     }
     try compareCounters(with: deltas, in: transaction)
+    try checkHistory(in: transaction)
   }
 
   /// Compares the counters with those that one snapshot gives, computed anew.
   mutating func checkCountersAnew<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
+    try checkHistory(in: transaction)
     do {
       try compareCounters(with: CounterRebuild(tables: tables).deltas(in: transaction), in: transaction)
     } catch let error as LMDBError where error.code == .undecodable {
       // A record that cannot be read is a fault of its own, and leaves nothing to compare with.
     }
+  }
+
+  private mutating func checkHistory<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
+    if try !HistoryCheck.passes(tables, in: transaction) { add(.invalidRecord, "history", nil) }
   }
 
   /// Compares the counters, byte for byte, with those that the records make.

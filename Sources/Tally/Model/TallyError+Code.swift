@@ -9,6 +9,7 @@ extension TallyError {
       case malformedDocument, unknownKey, inputUnreadable, outputNotCreated
       case storeMissing, notAStore, newerFormat, damagedStore, permissionDenied, remoteFilesystem
       case storeBusy, alreadyOpen, reentrantTransaction, storeClosed, readersFull
+      case nothingToUndo, nothingToRedo, undoConflict
       case diskFull, storageFailed, outcomeUnknown, cancelled, internalFault
     }
 
@@ -77,6 +78,12 @@ extension TallyError {
     public static let storeClosed = Code(.storeClosed)
     /// Every reader slot is taken by a live reader.
     public static let readersFull = Code(.readersFull)
+    /// No change is left that could be taken back.
+    public static let nothingToUndo = Code(.nothingToUndo)
+    /// Nothing has been taken back since the last change.
+    public static let nothingToRedo = Code(.nothingToRedo)
+    /// A later change stands in the way of taking one back.
+    public static let undoConflict = Code(.undoConflict)
     /// The disk, or the quota on it, is full.
     public static let diskFull = Code(.diskFull)
     /// The storage failed to read or write.

@@ -22,6 +22,7 @@ struct CompletionLedger {
   func apply(
     _ change: TaskChange,
     counting deltas: inout CounterDeltas,
+    recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let (old, new) = (change.old?.item, change.new?.item)
@@ -30,7 +31,7 @@ struct CompletionLedger {
     if let old { entry = try liveEntry(of: old, in: transaction) }
     guard let new else {
       if let entry {
-        try markDeleted(entry, in: &transaction)
+        try markDeleted(entry, recording: &images, in: &transaction)
       } else if let old {
         deltas.count(CountedTask(open: old), sign: -1)
       }
@@ -38,11 +39,12 @@ struct CompletionLedger {
     }
     if let entry {
       deltas.count(CountedTask(entry.key, entry.record), sign: -1)
+      images.add(entry.key, entry.record)
       _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
     } else if let old {
       deltas.count(CountedTask(open: old), sign: -1)
     }
-    try add(new, replacing: entry?.record, counting: &deltas, in: &transaction)
+    try add(new, replacing: entry?.record, counting: &deltas, recording: &images, in: &transaction)
   }
 
   /// Whether two states of a task have the same entry and count the same.
@@ -58,6 +60,7 @@ struct CompletionLedger {
     _ task: TaskItem,
     replacing replaced: CompletionRecord?,
     counting deltas: inout CounterDeltas,
+    recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     guard let key = CompletionKey(of: task), var record = CompletionRecord(of: task) else {
@@ -65,11 +68,14 @@ struct CompletionLedger {
     }
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
     let deleted = try tables.completions.value(forKey: deletedKey, in: transaction)
-    if let deleted { try removeDeleted((deletedKey, deleted), counting: &deltas, in: &transaction) }
+    if let deleted {
+      try removeDeleted((deletedKey, deleted), counting: &deltas, recording: &images, in: &transaction)
+    }
     if let recorded = deleted ?? replaced {
       record.listID = recorded.listID
       record.trailing = recorded.trailing
     }
+    images.add(key, nil)
     try tables.completions.put(record, forKey: key, in: &transaction)
     deltas.count(CountedTask(key, record), sign: 1)
   }
@@ -81,7 +87,13 @@ struct CompletionLedger {
   }
 
   /// Keeps the completion of a task that goes; it counts on.
-  private func markDeleted(_ entry: Entry, in transaction: inout WriteTransaction) throws(LMDBError) {
+  private func markDeleted(
+    _ entry: Entry,
+    recording images: inout BeforeImages,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    images.add(entry.key, entry.record)
+    images.add(CompletionKey(isTaskDeleted: true, completed: entry.key.completed), nil)
     _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
     try putDeleted(entry.key.completed, entry.record, in: &transaction)
   }
@@ -99,9 +111,11 @@ struct CompletionLedger {
   private func removeDeleted(
     _ entry: Entry,
     counting deltas: inout CounterDeltas,
+    recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     deltas.count(CountedTask(entry.key, entry.record), sign: -1)
+    images.add(entry.key, entry.record)
     _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
     _ = try tables.deletedByCreated.remove(
       forKey: DeletedCreationKey(entry.key.completed, entry.record),
@@ -129,6 +143,7 @@ extension CompletionLedger {
     _ record: CompletionRecord,
     isTaskDeleted: Bool,
     counting deltas: inout CounterDeltas,
+    recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     var record = record
@@ -142,13 +157,16 @@ extension CompletionLedger {
       guard changed != live else { return false }
       deltas.count(CountedTask(liveKey, live), sign: -1)
       deltas.count(CountedTask(liveKey, changed), sign: 1)
+      images.add(liveKey, live)
       try tables.completions.put(changed, forKey: liveKey, in: &transaction)
     } else {
       let key = CompletionKey(isTaskDeleted: true, completed: completed)
       if let known = try tables.completions.value(forKey: key, in: transaction) {
         record.trailing = known.trailing
         guard known != record else { return false }
-        try removeDeleted((key, known), counting: &deltas, in: &transaction)
+        try removeDeleted((key, known), counting: &deltas, recording: &images, in: &transaction)
+      } else {
+        images.add(key, nil)
       }
       try putDeleted(completed, record, in: &transaction)
       deltas.count(CountedTask(key, record), sign: 1)
@@ -156,12 +174,47 @@ extension CompletionLedger {
     return true
   }
 
-  /// Forgets completions of deleted tasks.
-  func purge(_ entries: [CompletionKey], in transaction: inout WriteTransaction) throws(LMDBError) {
+  /// Puts an entry back to what it was: a record, or nothing.
+  func restore(
+    _ key: CompletionKey,
+    to record: CompletionRecord?,
+    counting deltas: inout CounterDeltas,
+    recording images: inout BeforeImages,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let current = try tables.completions.value(forKey: key, in: transaction)
+    guard current != record else { return }
+    if let current {
+      if key.isTaskDeleted {
+        try removeDeleted((key, current), counting: &deltas, recording: &images, in: &transaction)
+      } else {
+        deltas.count(CountedTask(key, current), sign: -1)
+        images.add(key, current)
+        _ = try tables.completions.remove(forKey: key, in: &transaction)
+      }
+    } else {
+      images.add(key, nil)
+    }
+    guard let record else { return }
+    deltas.count(CountedTask(key, record), sign: 1)
+    if key.isTaskDeleted {
+      try putDeleted(key.completed, record, in: &transaction)
+    } else {
+      try tables.completions.put(record, forKey: key, in: &transaction)
+    }
+  }
+
+  /// Forgets completions of deleted tasks, for good: no image of them is kept, nor any older one.
+  func purge(
+    _ entries: [CompletionKey],
+    recording images: inout BeforeImages,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    images.forget()
     var deltas = CounterDeltas()
     for key in entries {
       guard let record = try tables.completions.value(forKey: key, in: transaction) else { continue }
-      try removeDeleted((key, record), counting: &deltas, in: &transaction)
+      try removeDeleted((key, record), counting: &deltas, recording: &images, in: &transaction)
     }
     try deltas.apply(to: tables, in: &transaction)
   }

@@ -34,7 +34,7 @@ extension Database where Key: IndexKey, Value == NoValue {
   }
 }
 
-extension Database where Key: IndexKey {
+extension Database {
   /// The last key of the table; `nil` in an empty one.
   func lastKey<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Key? {
     var cursor = try cursor(in: transaction)

@@ -19,8 +19,21 @@ struct TaskChange {
 struct RecordWriter {
   let tables: Tables
 
-  /// Writes, rewrites or deletes one task.
-  func apply(_ change: TaskChange, in transaction: inout WriteTransaction) throws(LMDBError) {
+  /// Writes, rewrites or deletes one task, and notes in `images` what was there.
+  func apply(
+    _ change: TaskChange, recording images: inout BeforeImages, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    try writeRecord(of: change, recording: &images, in: &transaction)
+    var deltas = CounterDeltas()
+    try CompletionLedger(tables: tables).apply(change, counting: &deltas, recording: &images, in: &transaction)
+    try deltas.apply(to: tables, in: &transaction)
+  }
+
+  /// Writes, rewrites or deletes one task's record and index entries, but for the ledger and the counters.
+  func writeRecord(
+    of change: TaskChange, recording images: inout BeforeImages, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    images.add(change)
     let old = change.old.map { IndexEntries(of: $0.item) }
     let new = change.new.map { IndexEntries(of: $0.item) }
     if let record = change.new {
@@ -35,17 +48,16 @@ struct RecordWriter {
     try tables.byCreated.replace(old?.created, by: new?.created, in: &transaction)
     try tables.byActive.replace(old?.active, by: new?.active, in: &transaction)
     try tables.byTail.replace(old?.tail, by: new?.tail, in: &transaction)
-    var deltas = CounterDeltas()
-    try CompletionLedger(tables: tables).apply(change, counting: &deltas, in: &transaction)
-    try deltas.apply(to: tables, in: &transaction)
   }
 
   /// Writes many tasks, one table after the other, each in its own order.
   ///
   /// What the counters are to change by goes into `deltas`; the caller applies it, perhaps after many such writes.
   func applyAll(
-    _ changes: [TaskChange], counting deltas: inout CounterDeltas, in transaction: inout WriteTransaction
+    _ changes: [TaskChange], counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
+    in transaction: inout WriteTransaction
   ) throws(LMDBError) {
+    for change in changes { images.add(change) }
     try writeRecords(of: changes, in: &transaction)
     let entries = changes.map { change in
       (old: change.old.map { IndexEntries(of: $0.item) }, new: change.new.map { IndexEntries(of: $0.item) })
@@ -61,12 +73,15 @@ struct RecordWriter {
     // Keys are sorted, not changes: those are large to move and hold references to count.
     let order = changes.indices.map { (key: CompletionLedger.position(of: changes[$0]), index: $0) }
     for (_, index) in order.sorted(by: { $0.key < $1.key }) {
-      try ledger.apply(changes[index], counting: &deltas, in: &transaction)
+      try ledger.apply(changes[index], counting: &deltas, recording: &images, in: &transaction)
     }
   }
 
   /// Writes, rewrites or deletes one list.
-  func apply(old: ListRecord?, new: ListRecord?, in transaction: inout WriteTransaction) throws(LMDBError) {
+  func apply(
+    old: ListRecord?, new: ListRecord?, recording images: inout BeforeImages, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    if let id = old?.list.id ?? new?.list.id { images.add(list: id, old) }
     if let new {
       try tables.lists.put(new, forKey: IDKey(new.list.id), in: &transaction)
     } else if let old {
@@ -93,5 +108,12 @@ struct RecordWriter {
         try tables.tasks.put(record, forKey: key, in: &transaction)
       }
     }
+  }
+}
+
+extension BeforeImages {
+  /// Notes what a change of a task finds.
+  fileprivate mutating func add(_ change: TaskChange) {
+    if let id = change.old?.item.id ?? change.new?.item.id { add(task: id, change.old) }
   }
 }

@@ -19,6 +19,7 @@ struct Tables: Sendable {
   let deletedByCreated: Index<DeletedCreationKey>
   let counts: Database<DayCountsKey, DayCounts>
   let totals: Database<TotalKey, UInt64>
+  let history: Database<HistoryKey, HistoryRecord>
 
   /// How many named databases a store has room for; later formats may add some.
   static let maximumCount = 32
@@ -26,7 +27,7 @@ struct Tables: Sendable {
   /// The names of the tables.
   static let names = [
     "meta", "tasks", "lists", "listsByOrder", "byPlace", "byDay", "byDue", "byReminder", "byCreated", "byActive",
-    "byTail", "completions", "deletedByCreated", "counts", "totals",
+    "byTail", "completions", "deletedByCreated", "counts", "totals", "history",
   ]
 }
 
@@ -62,6 +63,7 @@ extension Tables {
     deletedByCreated = try Database(opening: "deletedByCreated", creating: true, in: &transaction)
     counts = try Database(opening: "counts", creating: true, in: &transaction)
     totals = try Database(opening: "totals", creating: true, in: &transaction)
+    history = try Database(opening: "history", creating: true, in: &transaction)
   }
 
   /// Opens the tables of a store that exists.
@@ -81,5 +83,6 @@ extension Tables {
     deletedByCreated = try Database(opening: "deletedByCreated", in: environment)
     counts = try Database(opening: "counts", in: environment)
     totals = try Database(opening: "totals", in: environment)
+    history = try Database(opening: "history", in: environment)
   }
 }

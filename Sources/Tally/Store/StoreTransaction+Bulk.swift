@@ -33,15 +33,15 @@ extension StoreTransaction where Base == WriteTransaction {
   /// A long import comes in batches that may all touch the same days: their counters are written once, at the end.
   mutating func write(_ changes: [TaskChange], counting deltas: inout CounterDeltas) throws {
     guard !changes.isEmpty else { return }
-    try change { (writer, base) throws(LMDBError) in
-      try writer.applyAll(changes, counting: &deltas, in: &base)
+    try change { (writer, images, base) throws(LMDBError) in
+      try writer.applyAll(changes, counting: &deltas, recording: &images, in: &base)
     }
   }
 
   /// Writes the counters that have been gathered.
   mutating func apply(_ deltas: CounterDeltas) throws {
     guard !deltas.isEmpty else { return }
-    try change { (writer, base) throws(LMDBError) in try deltas.apply(to: writer.tables, in: &base) }
+    try change { (writer, _, base) throws(LMDBError) in try deltas.apply(to: writer.tables, in: &base) }
   }
 }
 

@@ -23,9 +23,11 @@ extension Environment {
 
 extension StoreTransaction where Base == WriteTransaction {
   /// Makes a change of several tables; unless it ends well the transaction is unfit to commit, whatever follows.
-  mutating func change(_ body: (RecordWriter, inout WriteTransaction) throws(LMDBError) -> Void) throws {
-    try changeIfNeeded { (tables, base) throws(LMDBError) in
-      try body(RecordWriter(tables: tables), &base)
+  mutating func change(
+    _ body: (RecordWriter, inout BeforeImages, inout WriteTransaction) throws(LMDBError) -> Void
+  ) throws {
+    try changeIfNeeded { (tables, images, base) throws(LMDBError) in
+      try body(RecordWriter(tables: tables), &images, &base)
       return true
     }
   }
@@ -35,14 +37,15 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Returns: what the body says: whether anything has changed.
   @discardableResult
   mutating func changeIfNeeded(
-    _ body: (Tables, inout WriteTransaction) throws(LMDBError) -> Bool
+    _ body: (Tables, inout BeforeImages, inout WriteTransaction) throws(LMDBError) -> Bool
   ) throws -> Bool {
     // A change that ends well does not mend an earlier one.
     guard !isHalfDone else { throw TallyError.halfDone }
     isHalfDone = true
-    let isChanged = try body(tables, &base)
+    let isChanged = try body(tables, &images, &base)
     isHalfDone = false
     hasChanges = hasChanges || isChanged
+    hasUnrecordedChanges = hasUnrecordedChanges || isChanged
     return isChanged
   }
 
@@ -50,6 +53,7 @@ extension StoreTransaction where Base == WriteTransaction {
   mutating func prepareCommit() throws {
     guard !isHalfDone else { throw TallyError.halfDone }
     guard hasChanges else { return }
+    try recordHistory()
     var header = try header()
     header.sequence += 1
     try tables.meta.put(header, forKey: .header, in: &base)
@@ -68,6 +72,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
   private consuming func commitNested() throws -> Bool {
     guard !isHalfDone else { throw TallyError.halfDone }
+    try recordHistory()
     let didChange = hasChanges
     try base.commit()
     return didChange

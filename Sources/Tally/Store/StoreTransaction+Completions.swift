@@ -65,8 +65,8 @@ extension StoreTransaction where Base == WriteTransaction {
       return true
     }
     guard !keys.isEmpty else { return 0 }
-    try changeIfNeeded { (tables, base) throws(LMDBError) in
-      try CompletionLedger(tables: tables).purge(keys, in: &base)
+    try changeIfNeeded { (tables, images, base) throws(LMDBError) in
+      try CompletionLedger(tables: tables).purge(keys, recording: &images, in: &base)
       return true
     }
     return keys.count
@@ -86,10 +86,10 @@ extension StoreTransaction where Base == WriteTransaction {
   /// As `record(_:)`, but for the counters: `apply(_:)` must follow in the same transaction.
   @discardableResult
   mutating func record(_ completion: Completion, counting deltas: inout CounterDeltas) throws -> Bool {
-    return try changeIfNeeded { (tables, base) throws(LMDBError) in
+    return try changeIfNeeded { (tables, images, base) throws(LMDBError) in
       try CompletionLedger(tables: tables).record(
         InstantKey(of: completion), CompletionRecord(of: completion), isTaskDeleted: completion.isTaskDeleted,
-        counting: &deltas, in: &base)
+        counting: &deltas, recording: &images, in: &base)
     }
   }
 }

@@ -80,7 +80,9 @@ extension StoreTransaction where Base == WriteTransaction {
 extension StoreTransaction where Base == WriteTransaction {
   /// Writes one change of a list.
   mutating func write(old: ListRecord?, new: ListRecord?) throws {
-    try change { (writer, base) throws(LMDBError) in try writer.apply(old: old, new: new, in: &base) }
+    try change { (writer, images, base) throws(LMDBError) in
+      try writer.apply(old: old, new: new, recording: &images, in: &base)
+    }
   }
 
   private mutating func updateList(_ id: UUID, _ change: (inout TaskList) -> Void) throws -> TaskList {

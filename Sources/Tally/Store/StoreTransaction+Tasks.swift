@@ -84,7 +84,9 @@ extension StoreTransaction where Base == WriteTransaction {
 extension StoreTransaction where Base == WriteTransaction {
   /// Writes one change of a task.
   mutating func write(_ taskChange: TaskChange) throws {
-    try change { (writer, base) throws(LMDBError) in try writer.apply(taskChange, in: &base) }
+    try change { (writer, images, base) throws(LMDBError) in
+      try writer.apply(taskChange, recording: &images, in: &base)
+    }
   }
 
   /// Sees to it that a task about to be stored obeys the model's rules and names a list that exists.

@@ -26,6 +26,10 @@ public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
   var hasChanges = false
   /// Whether a change began and did not end: such a transaction must not commit.
   var isHalfDone = false
+  /// What the changes found, as far as it is not in the history yet.
+  var images = BeforeImages()
+  /// Whether there are changes that the history does not know yet.
+  var hasUnrecordedChanges = false
 
   init(_ base: consuming Base, tables: Tables, now: Timestamp, calendar: Calendar) {
     self.base = base

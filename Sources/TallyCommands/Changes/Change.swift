@@ -3,30 +3,42 @@ import Tally
 
 /// What a command changed, and how to take it back.
 struct Change {
+  /// The command that takes a change back.
+  enum Remedy {
+    case undo, redo
+
+    var purpose: String {
+      switch self {
+      case .undo: "To take it back"
+      case .redo: "To do it again"
+      }
+    }
+
+    var command: String {
+      switch self {
+      case .undo: "undo"
+      case .redo: "redo"
+      }
+    }
+  }
+
   var changed: [NamedTask] = []
   var deleted: [UUID] = []
   var lists: [TaskList] = []
   /// What happened, a sentence each.
   var messages: [String] = []
-  /// What takes it back, in the order in which it happened.
-  var remedies: [Remedy] = []
-}
-
-/// A command that takes back what was done to one task.
-///
-/// Those that differ only in the task are offered as one command.
-struct Remedy: Equatable {
-  let verb: String
-  let handle: String
-  var options: [String] = []
+  /// What is offered for taking it back.
+  var remedy = Remedy.undo
 }
 
 extension Change {
+  /// Whether anything is other than it was.
+  var isEmpty: Bool { changed.isEmpty && deleted.isEmpty && lists.isEmpty }
+
   /// Adds what happened to one task.
-  mutating func append(_ named: NamedTask, _ message: String, _ remedies: [Remedy]) {
+  mutating func append(_ named: NamedTask, _ message: String) {
     changed.append(named)
     messages.append(message)
-    self.remedies += remedies
   }
 }
 
@@ -59,30 +71,12 @@ extension Session {
     let shownCount = 20
     for message in change.messages.prefix(shownCount) { say(message) }
     if change.messages.count > shownCount { say("… and \((change.messages.count - shownCount).grouped) more.") }
-    guard !change.remedies.isEmpty else { return }
-    // A line of a thousand handles would help nobody.
-    let isMany = change.remedies.count > shownCount
-    let remedies = isMany ? Array(change.remedies.prefix(1)) : change.remedies
-    let commands = Remedy.commands(for: remedies, storeOption: options.store)
-    say("To take \(isMany ? "the first of them" : "it") back: \(commands.joined(separator: " && "))")
+    if !change.isEmpty { say(offer(change.remedy)) }
   }
-}
 
-extension Remedy {
-  /// The commands that take everything back, last things first; neighbours that differ only in the task become one.
-  static func commands(for remedies: [Remedy], storeOption: String?) -> [String] {
-    var groups: [(remedy: Remedy, handles: [String])] = []
-    for remedy in remedies.reversed() {
-      if let last = groups.last, last.remedy.verb == remedy.verb, last.remedy.options == remedy.options {
-        groups[groups.count - 1].handles.append(remedy.handle)
-      } else {
-        groups.append((remedy, [remedy.handle]))
-      }
-    }
-    let program = ["tally"] + (storeOption.map { ["--store", $0.shellQuoted] } ?? [])
-    return groups.map { group in
-      (program + [group.remedy.verb] + group.handles.reversed() + group.remedy.options.map(\.shellQuoted))
-        .filter { !$0.isEmpty }.joined(separator: " ")
-    }
+  /// Offers the command that takes a change back, or another one that follows it.
+  func offer(_ remedy: Change.Remedy) -> String {
+    let program = ["tally"] + (options.store.map { ["--store", $0.shellQuoted] } ?? [])
+    return "\(remedy.purpose): \((program + [remedy.command]).joined(separator: " "))"
   }
 }

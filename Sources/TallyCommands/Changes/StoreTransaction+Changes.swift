@@ -6,8 +6,7 @@ extension StoreTransaction where Base: ~Copyable {
     from before: TaskItem,
     to after: TaskItem,
     _ verb: String,
-    _ suffix: String = "",
-    remedies: (NamedTask) throws -> [Remedy]
+    _ suffix: String = ""
   ) throws -> Change {
     let named = try name(after)
     let subject = "\(named.handle) \(after.title.quotedForMessage)"
@@ -15,7 +14,7 @@ extension StoreTransaction where Base: ~Copyable {
     if before == after {
       change.messages = ["\(subject) is that way already; nothing changed."]
     } else {
-      change.append(named, "\(verb) \(subject)\(suffix).", try remedies(named))
+      change.append(named, "\(verb) \(subject)\(suffix).")
     }
     return change
   }
@@ -28,6 +27,5 @@ extension Change {
     deleted += other.deleted
     lists += other.lists
     messages += other.messages
-    remedies += other.remedies
   }
 }

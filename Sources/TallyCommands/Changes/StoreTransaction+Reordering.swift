@@ -1,23 +1,6 @@
 import Foundation
 import Tally
 
-extension StoreTransaction where Base: ~Copyable {
-  /// The task that follows, or else comes before, a task in its list, the inbox or its day; `nil` where the place is
-  /// long and the task is far down, or is the only one of its state.
-  func neighbor(of task: TaskItem) throws -> (side: String, task: TaskItem)? {
-    let view: TaskView =
-      task.listID.map { .list($0) } ?? (task.scheduledDate == nil ? .inbox : nil) ?? .today
-    if task.listID == nil, task.scheduledDate != nil, task.scheduledDate != today { return nil }
-    // Looked for only to say how to take a move back, which is not worth walking through a list of any length.
-    let searchedCount = 1_000
-    let tasks = try page(of: view, limit: searchedCount).tasks
-    guard let index = tasks.firstIndex(where: { $0.id == task.id }) else { return nil }
-    if index + 1 < tasks.count, tasks[index + 1].state == task.state { return ("--before", tasks[index + 1]) }
-    if index > 0, tasks[index - 1].state == task.state { return ("--after", tasks[index - 1]) }
-    return nil
-  }
-}
-
 extension StoreWriteTransaction {
   /// Puts tasks before another one, in their order.
   mutating func moveTasks(_ tasks: [TaskItem], before anchorName: String) throws -> Change {
@@ -49,13 +32,8 @@ extension StoreWriteTransaction {
     guard task.id != anchor.id else {
       throw CommandFailure.usage("A task cannot be moved beside itself", remedy: "Name two tasks")
     }
-    let former = try neighbor(of: task)
     let moved = try move(&self)
     let anchorHandle = try handle(of: anchor.id)
-    let formerHandle = try former.map { try handle(of: $0.task.id) }
-    return try change(from: task, to: moved, "Moved", " \(side) \(anchorHandle)") { named in
-      guard let former, let formerHandle else { return [] }
-      return [Remedy(verb: "move", handle: named.handle, options: [former.side, formerHandle])]
-    }
+    return try change(from: task, to: moved, "Moved", " \(side) \(anchorHandle)")
   }
 }

@@ -149,8 +149,7 @@ extension AddCommand {
     let place = session.placeInWords(list: list, day: task.scheduledDate)
     change.append(
       named,
-      "Added \(named.handle) \(task.title.quotedForMessage) to \(place).",
-      [Remedy(verb: "delete", handle: named.handle)]
+      "Added \(named.handle) \(task.title.quotedForMessage) to \(place)."
     )
   }
 }

@@ -24,7 +24,6 @@ struct DeleteCommand: SessionCommand {
         try transaction.delete(named.task.id)
         change.deleted.append(named.task.id)
         change.messages.append("Deleted \(named.handle) \(named.task.title.quotedForMessage).")
-        change.remedies += Remedy.addingAgain(named)
       }
       return change
     }

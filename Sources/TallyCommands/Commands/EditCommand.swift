@@ -54,12 +54,7 @@ struct EditCommand: SessionCommand {
         if let dueDate { task.dueDate = dueDate }
         if let reminderDate { task.reminderDate = reminderDate }
       }
-      return try transaction.change(
-        from: before,
-        to: after,
-        "Changed",
-        remedies: { Remedy.restoringFields(of: before, from: after, handle: $0.handle) }
-      )
+      return try transaction.change(from: before, to: after, "Changed")
     }
     try session.report(change)
   }

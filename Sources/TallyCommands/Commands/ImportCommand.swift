@@ -48,7 +48,7 @@ struct ImportCommand: SessionCommand {
         progress: progress
       )
     }
-    try report(summary, session)
+    try report(summary, session, store)
   }
 }
 
@@ -66,7 +66,7 @@ extension ImportCommand {
     }
   }
 
-  private func report(_ summary: ImportSummary, _ session: Session) throws {
+  private func report(_ summary: ImportSummary, _ session: Session, _ store: TaskStore) throws {
     switch session.options.format {
     case .json: try session.output.write(Self.json(of: summary))
     case .plain:
@@ -77,15 +77,18 @@ extension ImportCommand {
         // This is the answer, and not a message about a change.
         try session.output.write(Self.inWords(summary, "would be ") + "Nothing was changed.\n")
       } else {
-        session.say(Self.inWords(summary, "") + Self.lastWord(summary))
+        session.say(Self.inWords(summary, "") + (try lastWord(summary, session, store)))
       }
     }
   }
 
-  private static func lastWord(_ summary: ImportSummary) -> String {
+  private func lastWord(_ summary: ImportSummary, _ session: Session, _ store: TaskStore) throws -> String {
     let changeCount = [summary.tasks, summary.lists, summary.completions].reduce(0) { $0 + $1.added + $1.changed }
-    return changeCount == 0
-      ? "Nothing was changed." : "No command takes an import back; --dry-run says beforehand what it would do."
+    if changeCount == 0 { return "Nothing was changed." }
+    // Another process may have changed something meanwhile; then undo says what it takes back.
+    return try store.read { try $0.undoableChange } != nil
+      ? session.offer(.undo)
+      : "It was too large to be taken back; --dry-run says beforehand what an import would do."
   }
 
   private static func json(of summary: ImportSummary) -> [UInt8] {

@@ -86,10 +86,7 @@ extension MoveCommand {
       if self.list != nil { task.listID = list?.id } else { task.scheduledDate = day }
       if to?.lowercased() == "inbox" { task.listID = nil }
     }
-    let formerList = try transaction.list(withID: before.listID)
     let place = session.placeInWords(list: try transaction.list(withID: after.listID), day: after.scheduledDate)
-    return try transaction.change(from: before, to: after, "Moved", " to \(place)") {
-      Remedy.restoringPlace(of: before, from: after, list: formerList, handle: $0.handle)
-    }
+    return try transaction.change(from: before, to: after, "Moved", " to \(place)")
   }
 }

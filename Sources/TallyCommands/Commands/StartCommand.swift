@@ -34,11 +34,7 @@ extension Session {
         var changes = Change()
         for before in try transaction.tasks(named: names) {
           let after = try change(before.id, &transaction)
-          changes.append(
-            try transaction.change(from: before, to: after, verb, suffix) {
-              [.restoringState(of: before, handle: $0.handle)]
-            }
-          )
+          changes.append(try transaction.change(from: before, to: after, verb, suffix))
         }
         return changes
       }

@@ -14,6 +14,9 @@ extension ExitStatus {
     .taskNotFound: .notFound,
     .listNotFound: .notFound,
     .storeMissing: .notFound,
+    .nothingToUndo: .notFound,
+    .nothingToRedo: .notFound,
+    .undoConflict: .notFound,
 
     .blankTitle: .usage,
     .blankListName: .usage,

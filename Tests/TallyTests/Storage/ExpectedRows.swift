@@ -44,7 +44,32 @@ struct ExpectedRows {
     let counters = ExpectedCounters(golden: golden)
     rows["counts"] = counters.dayRows
     rows["totals"] = counters.totalRows
+    rows["history"] = Self.history(golden, tasks)
     self.rows = rows
+  }
+
+  /// Everything was new, so the images are ids; but task 2 was started, task 3 completed and moved, and task 5 deleted,
+  /// each in the write that made it.
+  private static func history(_ golden: GoldenStore, _ tasks: [TaskItem]) -> [Row] {
+    func id(_ number: UInt8) -> String { hexadecimal(GoldenStore.id(number)) }
+    let (read, gone) = (number(of: tasks[2].completedAt?.instant), number(of: golden.start.adding(seconds: 5)))
+    let images = [
+      "list \(id(0xA0)), list \(id(0xA1))",
+      "task \(id(1))",
+      "task \(id(2)), task \(id(2)) \(84 + 12 + 10)",
+      "task \(id(3)), task \(id(3)) \(84 + 4), completion \(id(3)) @\(read), task \(id(3)) \(84 + 4)",
+      "task \(id(4))",
+      "task \(id(5)), task \(id(5)) \(84 + 4), completion \(id(5)) @\(gone), task \(id(5)) \(84 + 4), "
+        + "completion \(id(5)) @\(gone) 28, deletedCompletion \(id(5)) @\(gone)",
+    ]
+    let sizes = [36, 18, 18 + 22 + 106, 18 + 110 + 26 + 110, 18, 0]
+    return images.enumerated().map { index, text in
+      [
+        "sequence": "\(index + 1)", "position": "0", "part": "0", "format": "1", "kind": "change",
+        "targetPosition": "0", "targetSequence": "0", "date": number(of: golden.start.adding(seconds: Int64(index))),
+        "precedingSize": "\(sizes.prefix(index).reduce(0, +))", "images": text,
+      ]
+    }
   }
 
   private static func record(_ task: TaskItem) -> Row {

@@ -39,11 +39,19 @@ struct StorageSchema: Decodable {
     let bitmapUnless: String
   }
 
+  struct Images: Decodable {
+    let name: String
+    let fields: [Field]
+    let instantUnless: [String]
+    let sizeIf: String
+  }
+
   struct Record: Decodable {
     let headSize: Int
     let fields: [Field]
     let texts: [Text]
     let counts: Counts?
+    let images: Images?
   }
 
   let majorFormat: Int
@@ -97,6 +105,10 @@ struct SchemaDecoder {
       offset += size
     }
     if let counts = record.counts { offset += try read(counts, from: Array(bytes[offset...]), into: &row) }
+    if let images = record.images {
+      row[images.name] = try self.images(images, of: Array(bytes[offset...]))
+      offset = bytes.count
+    }
     guard offset == bytes.count else { throw Mismatch(description: "bytes behind a \(table.value)") }
     return row
   }
@@ -117,6 +129,30 @@ struct SchemaDecoder {
       return "\(index):\(bytes[offset..<(offset + size)].reduce(0) { $0 << 8 | Int($1) })"
     }.joined(separator: " ")
     return offset
+  }
+
+  /// Reads images as `kind id`, with `@instant` and the number of bytes of the record where there are such.
+  private func images(_ images: StorageSchema.Images, of bytes: [UInt8]) throws -> String {
+    var texts: [String] = []
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let row = try fields(images.fields, of: Array(rest))
+      rest = rest.dropFirst(images.fields.reduce(0) { $0 + $1.size })
+      var text = "\(row["kind"] ?? "") \(row["id"] ?? "")"
+      if !images.instantUnless.contains(row["kind"] ?? "") {
+        let unsigned = rest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        text += " @\(Int64(truncatingIfNeeded: unsigned ^ (1 << 63)))"
+        rest = rest.dropFirst(8)
+      }
+      if row[images.sizeIf] == "yes" {
+        let size = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        text += " \(size)"
+        guard rest.count >= 4 + size else { throw Mismatch(description: "the size of an image") }
+        rest = rest.dropFirst(4 + size)
+      }
+      texts.append(text)
+    }
+    return texts.joined(separator: ", ")
   }
 
   private func fields(_ fields: [StorageSchema.Field], of bytes: [UInt8]) throws -> Row {

@@ -26,8 +26,6 @@ struct AddListCommand: SessionCommand {
       let list = try transaction.addList(name: name, colorHex: color.withoutNumberSign)
       var change = Change(lists: [list], messages: ["Made the list \(name.quotedForMessage)."])
       if !twins.isEmpty { change.messages.append("There is another list of this name; name them by id from now on.") }
-      let listName = twins.isEmpty ? name : list.id.text
-      change.remedies = [Remedy(verb: "lists delete", handle: "", options: [listName])]
       return change
     }
     try session.report(change)

@@ -25,9 +25,7 @@ struct ColorListCommand: SessionCommand {
       return Change(
         from: before,
         to: after,
-        "Gave the list \(after.name.quotedForMessage) the colour \(after.colorHex).",
-        remedy: "lists color",
-        [before.name, before.colorHex]
+        "Gave the list \(after.name.quotedForMessage) the colour \(after.colorHex)."
       )
     }
     try session.report(change)

@@ -39,11 +39,6 @@ struct DeleteListCommand: SessionCommand {
     change.deleted.append(list.id)
     let tasks = taskCount == 0 ? "" : " and its \(taskCount.counted("task"))"
     change.messages = ["Deleted the list \(list.name.quotedForMessage)\(tasks)."]
-    if taskCount == 0 {
-      change.remedies = [Remedy(verb: "lists add", handle: "", options: [list.name, "--color", list.colorHex])]
-    } else {
-      change.messages.append("Only an earlier export can bring the tasks back: tally import FILE")
-    }
     return change
   }
 }

@@ -31,7 +31,6 @@ struct MoveListCommand: SessionCommand {
 
   private func move(_ transaction: inout StoreWriteTransaction) throws -> Change {
     let list = try transaction.list(named: name)
-    let lists = try transaction.lists()
     let anchor = try transaction.list(named: before ?? after ?? "")
     guard list.id != anchor.id else {
       throw CommandFailure.usage("A list cannot be moved beside itself", remedy: "Name two lists")
@@ -43,16 +42,7 @@ struct MoveListCommand: SessionCommand {
     return Change(
       from: list,
       to: moved,
-      "Moved the list \(list.name.quotedForMessage) \(side) \(anchor.name.quotedForMessage).",
-      remedy: "lists move",
-      Self.formerPlace(of: list, in: lists)
+      "Moved the list \(list.name.quotedForMessage) \(side) \(anchor.name.quotedForMessage)."
     )
-  }
-
-  /// The arguments that put a list back to where it stood.
-  private static func formerPlace(of list: TaskList, in lists: [TaskList]) -> [String] {
-    guard let index = lists.firstIndex(where: { $0.id == list.id }) else { return [] }
-    if index + 1 < lists.count { return [list.name, "--before", lists[index + 1].name] }
-    return index > 0 ? [list.name, "--after", lists[index - 1].name] : []
   }
 }

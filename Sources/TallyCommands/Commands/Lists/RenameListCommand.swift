@@ -25,9 +25,7 @@ struct RenameListCommand: SessionCommand {
       return Change(
         from: before,
         to: after,
-        "Renamed the list \(before.name.quotedForMessage) to \(after.name.quotedForMessage).",
-        remedy: "lists rename",
-        [after.name, before.name]
+        "Renamed the list \(before.name.quotedForMessage) to \(after.name.quotedForMessage)."
       )
     }
     try session.report(change)
@@ -36,13 +34,12 @@ struct RenameListCommand: SessionCommand {
 
 extension Change {
   /// Tells the change of one list; one that changed nothing is told but counts for nothing.
-  init(from before: TaskList, to after: TaskList, _ message: String, remedy verb: String, _ options: [String]) {
+  init(from before: TaskList, to after: TaskList, _ message: String) {
     if before == after {
       messages = ["The list \(after.name.quotedForMessage) is that way already; nothing changed."]
     } else {
       lists = [after]
       messages = [message]
-      remedies = options.isEmpty ? [] : [Remedy(verb: verb, handle: "", options: options)]
     }
   }
 }

@@ -1,0 +1,51 @@
+import LMDB
+
+/// Looks whether the history can be read and keeps its bounds.
+struct HistoryCheck {
+  private var isSound = true
+  private var expectedSize: UInt64?
+  private var keptSizeInBytes: UInt64 = 0
+  private var previous: HistoryKey?
+
+  /// Whether every entry of the table is one that a write could have made.
+  static func passes<T: Transaction & ~Copyable>(_ tables: Tables, in transaction: borrowing T) throws -> Bool {
+    var check = HistoryCheck()
+    // A header that cannot be read is a fault of its own.
+    let sequence = (try? tables.meta.value(forKey: .header, in: transaction))?.sequence ?? .max
+    try tables.history.forEach(in: transaction) { key, value in
+      do {
+        try check.check(try HistoryKey(decoding: key), value, lastSequence: sequence)
+      } catch is LMDBError {
+        check.isSound = false
+      }
+      return check.isSound
+    }
+    let limit = HistoryWriter.maximumPartCount + HistoryWriter.slackPartCount
+    return try check.isSound && tables.history.count(in: transaction) <= limit
+      && check.keptSizeInBytes <= UInt64(BeforeImages.maximumSizeInBytes)
+  }
+
+  private mutating func check(_ key: HistoryKey, _ value: RawSpan, lastSequence: UInt64) throws {
+    let head = try HistoryRecord(headOf: value)
+    var images = ImageReader(value.extracting(HistoryRecord.headByteCount..<value.byteCount))
+    try images.forEach(Self.decode)
+    let isNextPart = previous.map { $0.change == key.change && $0.part + 1 == key.part } ?? false
+    let size = UInt64(value.byteCount - HistoryRecord.headByteCount)
+    isSound =
+      key.change.sequence <= lastSequence && (key.part == 0 || isNextPart)
+      && (expectedSize ?? head.precedingSizeInBytes) == head.precedingSizeInBytes
+      && (head.target.map { $0 < key.change } ?? true)
+    expectedSize = head.precedingSizeInBytes &+ size
+    keptSizeInBytes += size
+    previous = key
+  }
+
+  private static func decode(_ key: ImageKey, _ wasThere: Bool, _ bytes: RawSpan) throws {
+    guard wasThere else { return }
+    switch key.kind {
+    case .task: _ = try TaskRecord(id: key.id, decoding: bytes)
+    case .list: _ = try ListRecord(id: key.id, decoding: bytes)
+    case .completion, .deletedCompletion: _ = try CompletionRecord(decoding: bytes)
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import LMDB
+
+/// What an image is of; the raw values are stored: do not change them.
+enum ImageKind: UInt8 {
+  case task = 1
+  case list = 2
+  /// A completion in the ledger, of a task that was there.
+  case completion = 3
+  /// A completion in the ledger, of a task that had been deleted.
+  case deletedCompletion = 4
+
+  /// Whether the image is named by an instant beside its identifier.
+  var hasInstant: Bool { self == .completion || self == .deletedCompletion }
+}
+
+/// What one write found where it wrote, in the order in which it wrote.
+///
+/// ```
+/// offset size
+///      0    1  kind
+///      1    1  whether anything was there: 0 or 1
+///      2   16  id
+///     18    8  completions only: the instant
+///           4  only if there was anything: bytes of the record, then the record as it was stored
+/// ```
+///
+/// Of something new an image is its id alone. A record that is written twice has two images, of which the first counts:
+/// looking for it each time would cost a bulk insert more than the bytes do.
+struct BeforeImages {
+  /// More than this is not kept, of one write or of all of them together.
+  static let maximumSizeInBytes = 8 << 20
+  /// A part is full with this; one long record may make it longer.
+  private static let partSizeInBytes = 32 << 10
+
+  private(set) var bytes: [UInt8] = []
+  /// Where each part begins.
+  private var starts = [0]
+  /// Whether there was more than is kept, so that nothing is.
+  private(set) var isTooLarge = false
+
+  var isEmpty: Bool { bytes.isEmpty && !isTooLarge }
+
+  /// Notes that nothing of this write is to be taken back.
+  mutating func forget() {
+    isTooLarge = true
+    bytes = []
+    starts = [0]
+  }
+
+  mutating func add(task id: UUID, _ record: TaskRecord?) {
+    add(.task, id, record)
+  }
+
+  mutating func add(list id: UUID, _ record: ListRecord?) {
+    add(.list, id, record)
+  }
+
+  mutating func add(_ key: CompletionKey, _ record: CompletionRecord?) {
+    add(key.isTaskDeleted ? .deletedCompletion : .completion, key.id, record, instant: key.completed.microseconds)
+  }
+
+  private mutating func add(
+    _ kind: ImageKind, _ id: UUID, _ record: (some BinaryCodable)?, instant: Int64? = nil
+  ) {
+    guard !isTooLarge else { return }
+    let recordSize = record?.encodedByteCount ?? 0
+    guard bytes.count + recordSize + ImageKey.maximumByteCount <= Self.maximumSizeInBytes else { return forget() }
+    if bytes.count - starts[starts.count - 1] >= Self.partSizeInBytes { starts.append(bytes.count) }
+    bytes.append(kind.rawValue)
+    bytes.append(record == nil ? 0 : 1)
+    append(id.words.high)
+    append(id.words.low)
+    if let instant { append(UInt64(bitPattern: instant) ^ (1 << 63)) }
+    guard let record else { return }
+    append(UInt32(recordSize))
+    bytes += record.encodedBytes
+  }
+
+  private mutating func append(_ number: some FixedWidthInteger) {
+    var shift = number.bitWidth
+    while shift > 0 {
+      shift -= 8
+      bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+    }
+  }
+
+  /// The parts, each of whole images; one where there are none.
+  var parts: [ArraySlice<UInt8>] {
+    let ends = starts.dropFirst() + [bytes.count]
+    return zip(starts, ends).map { bytes[$0..<$1] }
+  }
+}
+
+/// What names an object of which there may be an image.
+struct ImageKey: Hashable {
+  /// The most bytes that an image takes beside the record.
+  static let maximumByteCount = 30
+
+  let kind: ImageKind
+  let id: UUID
+  /// Zero unless it is a completion.
+  var instant: Int64 = 0
+
+  /// The key of a completion.
+  var completion: CompletionKey {
+    CompletionKey(
+      isTaskDeleted: kind == .deletedCompletion, completed: InstantKey(microseconds: instant, id: id))
+  }
+}
+
+/// Reads the images of one part, one after the other.
+struct ImageReader: ~Escapable {
+  private var bytes: RawSpan
+
+  @_lifetime(copy bytes)
+  init(_ bytes: RawSpan) {
+    self.bytes = bytes
+  }
+
+  /// Hands each image to a closure: what it is of, whether anything was there, and that record's bytes.
+  mutating func forEach(_ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void) throws {
+    var offset = 0
+    while offset < bytes.byteCount {
+      let key = try key(at: &offset)
+      let wasThere: UInt8 = bytes.load(bigEndianAt: key.start + 1)
+      guard wasThere != 0 else {
+        try body(key.key, false, bytes.extracting(0..<0))
+        continue
+      }
+      guard offset + 4 <= bytes.byteCount else { throw LMDBError.undecodable("an image ends before its size") }
+      let size = Int(bytes.load(bigEndianAt: offset, as: UInt32.self))
+      offset += 4
+      guard offset + size <= bytes.byteCount else { throw LMDBError.undecodable("an image ends before its record") }
+      try body(key.key, true, bytes.extracting(offset..<(offset + size)))
+      offset += size
+    }
+  }
+
+  private func key(at offset: inout Int) throws(LMDBError) -> (key: ImageKey, start: Int) {
+    let start = offset
+    guard offset + 18 <= bytes.byteCount, let kind = ImageKind(rawValue: bytes.load(bigEndianAt: offset)) else {
+      throw .undecodable("an image is too short or of an unknown kind")
+    }
+    var key = ImageKey(kind: kind, id: bytes.load(idAt: offset + 2))
+    offset += 18
+    guard kind.hasInstant else { return (key, start) }
+    guard offset + 8 <= bytes.byteCount else { throw .undecodable("an image ends before its instant") }
+    key.instant = bytes.load(orderedInt64At: offset)
+    offset += 8
+    return (key, start)
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import LMDB
+
+/// Appends entries to the history and keeps it within its bounds.
+struct HistoryWriter {
+  /// The most parts that stay; nearly every entry has one.
+  static let maximumPartCount = 1_000
+  /// Old parts go so many at a time: each time costs pages at the other end of the table.
+  static let slackPartCount = 64
+
+  let table: Database<HistoryKey, HistoryRecord>
+
+  /// Writes the entry of one write, and lets go what is too much with it.
+  ///
+  /// An entry without images cuts the history: nothing from before it can be taken back.
+  func append(
+    _ kind: HistoryKind, target: ChangeID?, _ images: BeforeImages, as change: ChangeID, at now: Timestamp,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let isCut = kind == .cut || images.isTooLarge
+    let first = HistoryRecord(
+      kind: isCut ? .cut : kind, target: isCut ? nil : target, dateMicroseconds: now.microsecondsSince1970,
+      precedingSizeInBytes: try endInBytes(in: transaction))
+    if isCut { while try removeFirst(in: &transaction) > 0 {} }
+    var record = first
+    for (part, bytes) in images.parts.enumerated() {
+      record.images = bytes
+      try table.append(record, forKey: HistoryKey(change, part: UInt16(part)), in: &transaction)
+      record.precedingSizeInBytes += UInt64(bytes.count)
+    }
+    try trim(in: &transaction)
+  }
+
+  /// The size of all images there have been, since the store was made.
+  private func endInBytes<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> UInt64 {
+    var cursor = try table.cursor(in: transaction)
+    guard try cursor.moveToLast() else { return 0 }
+    let size = cursor.valueBytes.byteCount - HistoryRecord.headByteCount
+    return try HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes &+ UInt64(max(0, size))
+  }
+
+  /// Removes the oldest entries where there are too many, or they are too large.
+  private func trim(in transaction: inout WriteTransaction) throws(LMDBError) {
+    var count = try table.count(in: transaction)
+    let end = try endInBytes(in: transaction)
+    let limit = UInt64(BeforeImages.maximumSizeInBytes)
+    var start = try startInBytes(in: transaction)
+    guard count > Self.maximumPartCount + Self.slackPartCount || end &- start > limit else { return }
+    while count > Self.maximumPartCount || end &- start > limit {
+      let removedCount = try removeFirst(in: &transaction)
+      guard removedCount > 0 else { return }
+      count -= removedCount
+      start = try startInBytes(in: transaction)
+    }
+  }
+
+  private func startInBytes<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> UInt64 {
+    var cursor = try table.cursor(in: transaction)
+    return try cursor.moveToFirst() ? HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes : 0
+  }
+
+  /// Removes the oldest entry with all its parts, and tells how many those were.
+  private func removeFirst(in transaction: inout WriteTransaction) throws(LMDBError) -> Int {
+    let keys = try firstKeys(in: transaction)
+    for key in keys { _ = try table.remove(forKey: key, in: &transaction) }
+    return keys.count
+  }
+
+  private func firstKeys<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> [HistoryKey] {
+    var keys: [HistoryKey] = []
+    var cursor = try table.cursor(in: transaction)
+    var isAtEntry = try cursor.moveToFirst()
+    while isAtEntry {
+      let key = try cursor.key()
+      if let first = keys.first, first.change != key.change { break }
+      keys.append(key)
+      isAtEntry = try cursor.next()
+    }
+    return keys
+  }
+}

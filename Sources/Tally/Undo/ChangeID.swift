@@ -1,0 +1,28 @@
+/// What names one write among all that a store has seen: its commit, and its place among the writes of that commit.
+///
+/// ```swift
+/// let deletion = try store.write { transaction in
+///   try transaction.delete(id)
+///   return try transaction.changeID
+/// }
+/// try store.write { try $0.undo(deletion) }
+/// ```
+public struct ChangeID: Hashable, Comparable, Sendable {
+  /// The commit.
+  public let sequence: UInt64
+  /// Which of the commit's writes, from 0: writes that wait at the same time share a commit.
+  public let position: Int
+
+  /// The most writes of one commit, as a key holds them.
+  static let maximumPosition = Int(UInt16.max)
+
+  init(sequence: UInt64, position: Int) {
+    self.sequence = sequence
+    self.position = position
+  }
+
+  /// Whether one write came before another.
+  public static func < (left: ChangeID, right: ChangeID) -> Bool {
+    (left.sequence, left.position) < (right.sequence, right.position)
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import LMDB
+
+/// What has to be written to put back what one entry of the history found.
+struct RestorationPlan {
+  private var tasks: [TaskChange] = []
+  private var lists: [(old: ListRecord?, new: ListRecord?)] = []
+  private var completions: [(key: CompletionKey, record: CompletionRecord?)] = []
+  /// Everything the entry has images of.
+  private var keys: Set<ImageKey> = []
+  private(set) var reversal: Reversal
+
+  /// Whether all is as it was already.
+  var isEmpty: Bool { tasks.isEmpty && lists.isEmpty && completions.isEmpty }
+
+  /// Reads an entry's images and compares them with what is there.
+  init(of entry: HistoryEntry, in transaction: borrowing StoreWriteTransaction) throws {
+    reversal = Reversal(change: entry.id, date: entry.date)
+    try transaction.forEachImage(of: entry.id) { key, wasThere, bytes in
+      // Of several images the first one tells what was there before the write.
+      guard keys.insert(key).inserted else { return }
+      try add(key, wasThere, bytes, transaction)
+    }
+  }
+
+  private mutating func add(
+    _ key: ImageKey, _ wasThere: Bool, _ bytes: RawSpan, _ transaction: borrowing StoreWriteTransaction
+  ) throws {
+    switch key.kind {
+    case .task:
+      let record = wasThere ? try TaskRecord(id: key.id, decoding: bytes) : nil
+      try add(from: transaction.taskRecord(key.id), to: record, at: transaction.now)
+    case .list:
+      let record = wasThere ? try ListRecord(id: key.id, decoding: bytes) : nil
+      try add(from: transaction.listRecord(key.id), to: record, at: transaction.now)
+    case .completion, .deletedCompletion:
+      let record = wasThere ? try CompletionRecord(decoding: bytes) : nil
+      let current = try transaction.tables.completions.value(forKey: key.completion, in: transaction.base)
+      if record != current { completions.append((key.completion, record)) }
+    }
+  }
+
+  private mutating func add(from old: TaskRecord?, to image: TaskRecord?, at now: Timestamp) throws {
+    guard old?.encodedBytes != image?.encodedBytes else { return }
+    var new = image
+    // A renumbering was no change to the task's owner, nor is taking it back.
+    var renumbered = old?.item
+    if let image { renumbered?.sortOrder = image.item.sortOrder }
+    if let image, renumbered?.isIdentical(to: image.item) != true { new?.item.updatedAt = now }
+    tasks.append(TaskChange(old: old, new: new))
+    guard let item = new?.item else {
+      if let old { reversal.deletedTasks.append(old.item) }
+      return
+    }
+    reversal.tasks.append(item)
+    if old == nil { reversal.returnedTaskIDs.insert(item.id) }
+  }
+
+  private mutating func add(from old: ListRecord?, to image: ListRecord?, at now: Timestamp) throws {
+    guard old?.encodedBytes != image?.encodedBytes else { return }
+    var new = image
+    var renumbered = old?.list
+    if let image { renumbered?.sortOrder = image.list.sortOrder }
+    if let image, renumbered?.isIdentical(to: image.list) != true { new?.list.updatedAt = now }
+    lists.append((old, new))
+    guard let list = new?.list else {
+      if let old { reversal.deletedLists.append(old.list) }
+      return
+    }
+    reversal.lists.append(list)
+    if old == nil { reversal.returnedListIDs.insert(list.id) }
+  }
+}
+
+extension RestorationPlan {
+  /// Refuses to go back behind a later change of the same task, list or completion.
+  func checkNoneTouched(by changes: [ChangeID], in transaction: borrowing StoreWriteTransaction) throws {
+    for change in changes {
+      try transaction.forEachImage(of: change) { key, _, _ in
+        guard !keys.contains(key) else {
+          throw TallyError.undoConflict("a later change of the same \(key.kind == .list ? "list" : "task") stands")
+        }
+      }
+    }
+  }
+
+  /// Refuses to leave a task in a list that does not exist.
+  func checkLists(in transaction: borrowing StoreWriteTransaction) throws {
+    let arriving = Set(lists.compactMap { $0.new?.list.id })
+    let leaving = lists.compactMap { $0.new == nil ? $0.old?.list.id : nil }
+    for listID in tasks.compactMap({ $0.new?.item.listID }) where !arriving.contains(listID) {
+      guard !leaving.contains(listID), try transaction.list(listID) != nil else {
+        throw TallyError.undoConflict("the list of a task has been deleted since")
+      }
+    }
+    let handled = Set(tasks.compactMap { $0.old?.item.id })
+    for listID in leaving {
+      _ = try transaction.scan(.list(listID), after: nil) { taskID, _ in
+        guard handled.contains(taskID) else {
+          throw TallyError.undoConflict("a list that would go has got other tasks since")
+        }
+        return true
+      }
+    }
+  }
+
+  /// Writes the plan, counters aside.
+  func apply(
+    with writer: RecordWriter, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    for list in lists { try writer.apply(old: list.old, new: list.new, recording: &images, in: &transaction) }
+    for change in tasks {
+      try writer.writeRecord(of: change, recording: &images, in: &transaction)
+      if let old = change.old?.item, !old.isCompleted { deltas.count(CountedTask(open: old), sign: -1) }
+      if let new = change.new?.item, !new.isCompleted { deltas.count(CountedTask(open: new), sign: 1) }
+    }
+    // The ledger follows its own images: what its rules would make of the tasks' changes is not always what was there.
+    let ledger = CompletionLedger(tables: writer.tables)
+    for (key, record) in completions {
+      try ledger.restore(key, to: record, counting: &deltas, recording: &images, in: &transaction)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+public import LMDB
+
+/// One entry of the history, without its images.
+struct HistoryEntry {
+  let id: ChangeID
+  let kind: HistoryKind
+  let target: ChangeID?
+  let date: Timestamp
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The entries that are kept, newest first.
+  ///
+  /// There are about a thousand at most, and only their heads are read.
+  func historyEntries() throws -> [HistoryEntry] {
+    var entries: [HistoryEntry] = []
+    var cursor = try tables.history.cursor(in: base)
+    var isAtEntry = try cursor.moveToLast()
+    while isAtEntry {
+      let key = try cursor.key()
+      if key.part == 0 {
+        let head = try HistoryRecord(headOf: cursor.valueBytes)
+        let date = Timestamp(clamping: head.dateMicroseconds)
+        entries.append(HistoryEntry(id: key.change, kind: head.kind, target: head.target, date: date))
+      }
+      isAtEntry = try cursor.previous()
+    }
+    return entries
+  }
+
+  /// Hands the images of one write to a closure, in the order in which they were made.
+  func forEachImage(
+    of change: ChangeID, _ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void
+  ) throws {
+    var cursor = try tables.history.cursor(in: base)
+    var isAtEntry = try cursor.move(toFirstAtOrAfter: HistoryKey(change, part: 0))
+    while isAtEntry, try cursor.key().change == change {
+      try Self.forEachImage(inPart: cursor.valueBytes, body)
+      isAtEntry = try cursor.next()
+    }
+  }
+
+  private static func forEachImage(
+    inPart part: RawSpan, _ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void
+  ) throws {
+    guard part.byteCount >= HistoryRecord.headByteCount else {
+      throw LMDBError.undecodable("an entry of the history is too short")
+    }
+    var images = ImageReader(part.extracting(HistoryRecord.headByteCount..<part.byteCount))
+    try images.forEach(body)
+  }
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// The name that the changes of this write have once they are committed, for taking them back later.
+  ///
+  /// Changes behind an ``undo()`` or a ``redo()`` of the same write have another one than those before it.
+  ///
+  /// - Throws: what the storage throws.
+  public var changeID: ChangeID {
+    get throws {
+      let sequence = try header().sequence + 1
+      guard let last = try tables.history.lastKey(in: base)?.change, last.sequence == sequence else {
+        return ChangeID(sequence: sequence, position: 0)
+      }
+      return ChangeID(sequence: sequence, position: last.position + 1)
+    }
+  }
+
+  /// Writes what has been changed so far as an entry of the history.
+  mutating func recordHistory(_ kind: HistoryKind = .change, target: ChangeID? = nil) throws {
+    guard hasUnrecordedChanges || kind != .change else { return }
+    // A change of which there are no images cannot be taken back, so nothing before it can.
+    let kind = kind == .change && images.isEmpty ? .cut : kind
+    let change = try changeID
+    guard change.position <= ChangeID.maximumPosition else { throw TallyError.tooManyChanges }
+    let now = now
+    try changeIfNeeded { (tables, images, base) throws(LMDBError) in
+      try HistoryWriter(table: tables.history).append(kind, target: target, images, as: change, at: now, in: &base)
+      images = BeforeImages()
+      return true
+    }
+    hasUnrecordedChanges = false
+  }
+}

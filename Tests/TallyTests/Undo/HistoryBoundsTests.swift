@@ -1,0 +1,115 @@
+import Foundation
+import LMDB
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// The history keeps the last changes and no more.
+@Suite struct HistoryBoundsTests {
+  @Test func theOldestChangesGo() throws {
+    try withStore { store in
+      let id = try store.write { try $0.add("start", to: .inbox).id }
+      let count = HistoryWriter.maximumPartCount + 3 * HistoryWriter.slackPartCount
+      for number in 0..<count {
+        try store.write { transaction in _ = try transaction.update(id) { $0.title = "title \(number)" } }
+      }
+      let kept = try store.read { try $0.historyEntries() }
+      #expect(kept.count <= HistoryWriter.maximumPartCount + HistoryWriter.slackPartCount)
+      #expect(kept.count >= HistoryWriter.maximumPartCount)
+      #expect(kept.first?.id.sequence == UInt64(count + 1))
+    }
+  }
+
+  @Test func theBytesOfTheHistoryAreBounded() throws {
+    try withStore { store in
+      let id = try store.write { try $0.add("start", to: .inbox).id }
+      let megabyte = String(repeating: "x", count: 1 << 20)
+      for number in 0..<20 {
+        try store.write { transaction in _ = try transaction.update(id) { $0.title = "\(number)" + megabyte } }
+      }
+      // The check of the invariants at the end looks at the bytes; as many as fit are there.
+      #expect(try store.read { try $0.historyEntries().count } == 7)
+      // Each undo is a change like others, and needs room too.
+      var undoneCount = 0
+      while (try? store.undo()) != nil { undoneCount += 1 }
+      #expect((3...7).contains(undoneCount))
+      expectError(.nothingToUndo) { try store.undo() }
+      #expect(try store.read { try $0.task(id)?.title.hasPrefix("\(19 - undoneCount)x") } == true)
+    }
+  }
+
+  @Test func aChangeTooLargeToBeKeptCutsTheHistoryAndSaysSo() throws {
+    try withStore { store in
+      let id = try store.write { try $0.add(String(repeating: "x", count: 9 << 20), to: .inbox).id }
+      try store.write { _ = try $0.delete(id) }
+      #expect(try store.read { try $0.historyEntries().map(\.kind) } == [.cut])
+      #expect {
+        try store.undo()
+      } throws: { error in
+        (error as? TallyError)?.message == TallyError.historyIsCut.message
+      }
+      try store.write { _ = try $0.add("small", to: .inbox) }
+      try store.undo()
+      expectError(.nothingToUndo) { try store.undo() }
+    }
+  }
+
+  @Test func aPurgeForgetsTheHistoryToo() throws {
+    try withStore { store in
+      let id = try store.write { transaction in
+        let id = try transaction.add("secret", to: .inbox).id
+        return try transaction.complete(id).id
+      }
+      try store.write { _ = try $0.delete(id) }
+      try store.write { _ = try $0.purgeCompletions(before: .latest) }
+      #expect(try store.read { try $0.historyEntries().map(\.kind) } == [.cut])
+      expectError(.nothingToUndo) { try store.undo() }
+    }
+  }
+
+  @Test(arguments: [(0, 7), (1, 9), (24, 1), (32, 9), (33, 2)])
+  func aDamagedEntryIsFound(offset: Int, value: UInt8) throws {
+    try withTemporaryDirectory { directory in
+      let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
+      for _ in 0..<2 { try store.write { _ = try $0.add("x", to: .inbox) } }
+      try checkInvariants(of: store)
+      let raw = try Database<HistoryKey, [UInt8]>(opening: "history", in: store.environment)
+      try store.environment.write { transaction in
+        let key = HistoryKey(ChangeID(sequence: 2, position: 0), part: 0)
+        var bytes = try #require(try raw.value(forKey: key, in: transaction))
+        bytes[offset] = value
+        try raw.put(bytes, forKey: key, in: &transaction)
+      }
+      #expect(throws: UnsoundStore.self) { try checkInvariants(of: store) }
+      try store.close()
+    }
+  }
+
+  @Test func theHistoryOfRandomChangesLeadsBackToTheBeginning() throws {
+    var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "HistoryBoundsTests"))
+    let clock = TestClock.noon
+    try withStore(.testing(clock: clock)) { store in
+      var model = TaskModel()
+      var states = [try contents(of: store)]
+      for _ in 0..<150 {
+        clock.now = clock.now.adding(seconds: 1)
+        let calendar = store.configuration.calendar
+        let change = RandomChange.next(in: model, now: clock.now, calendar: calendar, using: &generator)
+        _ = model.apply(change, now: clock.now, timeZone: calendar.timeZone)
+        try? store.write { try change.apply(to: &$0) }
+        let state = try contents(of: store)
+        if state != states.last { states.append(state) }
+      }
+      for state in states.dropLast().reversed() {
+        try store.undo()
+        #expect(try contents(of: store) == state)
+      }
+      for state in states.dropFirst() {
+        try store.redo()
+        #expect(try contents(of: store) == state)
+      }
+    }
+  }
+}

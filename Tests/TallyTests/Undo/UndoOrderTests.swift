@@ -1,0 +1,165 @@
+import Foundation
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// Which change is taken back, which is done again, and which cannot be.
+@Suite struct UndoOrderTests {
+  @Test func undoTwiceTakesBackTheOneBefore() throws {
+    try withTitles { store, id in
+      for title in ["b", "c"] { try rename(id, to: title, in: store) }
+      try store.undo()
+      #expect(try title(of: id, in: store) == "b")
+      try store.undo()
+      #expect(try title(of: id, in: store) == "a")
+    }
+  }
+
+  @Test func redoFollowsTheLineOfUndos() throws {
+    try withTitles { store, id in
+      for title in ["b", "c"] { try rename(id, to: title, in: store) }
+      try store.undo()
+      try store.undo()
+      try store.redo()
+      #expect(try title(of: id, in: store) == "b")
+      try store.redo()
+      #expect(try title(of: id, in: store) == "c")
+      expectError(.nothingToRedo) { try store.redo() }
+      try store.undo()
+      try store.undo()
+      #expect(try title(of: id, in: store) == "a")
+      try store.redo()
+      #expect(try title(of: id, in: store) == "b")
+    }
+  }
+
+  @Test func aNewChangeEndsWhatCanBeDoneAgain() throws {
+    try withTitles { store, id in
+      try rename(id, to: "b", in: store)
+      try store.undo()
+      try rename(id, to: "c", in: store)
+      expectError(.nothingToRedo) { try store.redo() }
+      try store.undo()
+      #expect(try title(of: id, in: store) == "a")
+    }
+  }
+
+  @Test func anEmptyHistoryHasNothingToTakeBack() throws {
+    try withStore { store in
+      expectError(.nothingToUndo) { try store.undo() }
+      expectError(.nothingToRedo) { try store.redo() }
+    }
+  }
+
+  @Test func aWriteThatCameToNothingIsPassedOver() throws {
+    try withTitles { store, id in
+      try rename(id, to: "b", in: store)
+      try store.write { transaction in
+        let id = try transaction.add("short-lived", to: .inbox).id
+        try transaction.delete(id)
+      }
+      try store.undo()
+      #expect(try title(of: id, in: store) == "a")
+    }
+  }
+
+  @Test func eachOfSeveralWritesInOneCommitIsTakenBackAlone() async throws {
+    try await withStore { store in
+      let gate = await QueueGate(store)
+      let writes = (0..<5).map { number in
+        Task { try await store.write { _ = try $0.add("task \(number)", to: .inbox) } }
+      }
+      await gate.open(whenWaiting: writes.count)
+      for write in writes { try await write.value }
+      #expect(try store.read { try $0.sequence } == 1)
+      for remaining in (0..<5).reversed() {
+        let reversal = try await store.undo()
+        #expect(reversal.deletedTasks.count == 1)
+        #expect(try store.read { try $0.taskCount } == remaining)
+      }
+    }
+  }
+
+  @Test func anEarlierChangeIsTakenBackWhereNothingStandsOnIt() throws {
+    try withTitles { store, id in
+      let change = try store.write { transaction in
+        try transaction.update(id) { $0.title = "b" }
+        return try transaction.changeID
+      }
+      let other = try store.write { try $0.add("other", to: .inbox).id }
+      try store.write { _ = try $0.undo(change) }
+      #expect(try title(of: id, in: store) == "a")
+      #expect(try title(of: other, in: store) == "other")
+      expectError(.nothingToUndo) { try store.write { _ = try $0.undo(change) } }
+    }
+  }
+
+  @Test func aLaterChangeOfTheSameTaskIsAConflictAndNothingIsHalfUndone() throws {
+    try withTitles { store, id in
+      let change = try store.write { transaction in
+        try transaction.update(id) { $0.title = "b" }
+        _ = try transaction.add("with it", to: .inbox)
+        return try transaction.changeID
+      }
+      try rename(id, to: "c", in: store)
+      let before = try contents(of: store)
+      let sequence = try store.read { try $0.sequence }
+      expectError(.undoConflict) { try store.write { _ = try $0.undo(change) } }
+      #expect(try contents(of: store) == before)
+      #expect(try store.read { try $0.sequence } == sequence)
+      // Once the later one is taken back nothing stands in the way.
+      try store.undo()
+      try store.write { _ = try $0.undo(change) }
+      #expect(try title(of: id, in: store) == "a")
+    }
+  }
+
+  @Test func aListThatHasGotTasksSinceDoesNotGo() throws {
+    try withStore { store in
+      let (list, change) = try store.write { transaction in
+        (try transaction.addList(name: "Home").id, try transaction.changeID)
+      }
+      try store.write { _ = try $0.add("in it", to: .list(list)) }
+      expectError(.undoConflict) { try store.write { _ = try $0.undo(change) } }
+    }
+  }
+
+  @Test func aTaskDoesNotComeBackIntoAListThatIsGone() throws {
+    try withStore { store in
+      let list = try store.write { try $0.addList(name: "Home").id }
+      let id = try store.write { try $0.add("x", to: .list(list)).id }
+      let change = try store.write { transaction in
+        _ = try transaction.delete(id)
+        return try transaction.changeID
+      }
+      try store.write { _ = try $0.deleteList(list) }
+      expectError(.undoConflict) { try store.write { _ = try $0.undo(change) } }
+    }
+  }
+
+  private func withTitles(_ body: (TaskStore, UUID) throws -> Void) throws {
+    try withStore { store in
+      try body(store, try store.write { try $0.add("a", to: .inbox).id })
+    }
+  }
+
+  private func rename(_ id: UUID, to title: String, in store: TaskStore) throws {
+    try store.write { transaction in _ = try transaction.update(id) { $0.title = title } }
+  }
+
+  private func title(of id: UUID, in store: TaskStore) throws -> String? {
+    try store.read { try $0.task(id)?.title }
+  }
+}
+
+/// Expects a body to fail with an error of a code.
+func expectError(
+  _ code: TallyError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+) {
+  #expect(sourceLocation: sourceLocation) {
+    try body()
+  } throws: { error in
+    (error as? TallyError)?.code == code
+  }
+}
