@@ -60,4 +60,4 @@ smoke: ## Runs the benchmarks on small stores, to check their answers, not their
 	@Scripts/bench.py floor --smoke
 	@Scripts/bench.py readme --check
 
-SWIFT_FILES := $(wildcard Sources Tests Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift)
+SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift)

@@ -30,3 +30,6 @@ build "$outside/articles" Articles
 }
 Scripts/extract-articles.py "$outside" --verify
 echo 'check-outside: the README, the articles and the comments compile, and the articles run as they say'
+
+build "$PWD/Examples/Today" Today
+Scripts/check-example.py "$outside/build/debug/Today" "$(swift build --show-bin-path)/tally"

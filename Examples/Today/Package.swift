@@ -1,0 +1,18 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// An application as others write it: it sees of Tally what `import Tally` shows.
+let package = Package(
+  name: "today",
+  platforms: [.macOS("26.0")],
+  // Without the name it would be that of the folder into which Tally was cloned.
+  dependencies: [.package(name: "tally", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "Today",
+      dependencies: [.product(name: "Tally", package: "tally")],
+      swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+    )
+  ]
+)
