@@ -70,23 +70,35 @@ let package = Package(
     ),
     // The directory is not `tally`: it would be the same as `Tally` where case does not count.
     .executableTarget(name: "TallyMain", dependencies: ["TallyCommands"], swiftSettings: settings),
-    .target(name: "TallyTestSupport", dependencies: ["Tally"], path: "Tests/TallyTestSupport", swiftSettings: settings),
+    // What the tests of both libraries share: random numbers with a seed, and other processes.
+    .target(
+      name: "TestSupport",
+      dependencies: [.product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/TestSupport",
+      swiftSettings: settings
+    ),
+    .target(
+      name: "TallyTestSupport",
+      dependencies: ["Tally", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
+      path: "Tests/TallyTestSupport",
+      swiftSettings: settings
+    ),
     // A program of its own for what one process cannot show: other processes, forks, resource limits, failing disks.
     .executableTarget(
       name: "LMDBTestHelper",
-      dependencies: ["LMDB", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: ["LMDB", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
       path: "Tests/LMDBTestHelper",
       swiftSettings: settings
     ),
     .testTarget(
       name: "LMDBTests",
-      dependencies: ["LMDB", "LMDBTestHelper", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: ["LMDB", "LMDBTestHelper", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
       swiftSettings: settings
     ),
     // A program of its own for what one process cannot show: other users, other processes, a crash.
     .executableTarget(
       name: "TallyTestHelper",
-      dependencies: ["Tally", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: ["Tally", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
       path: "Tests/TallyTestHelper",
       swiftSettings: settings
     ),

@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @Suite struct CodingTests {
@@ -35,7 +36,7 @@ import Testing
   }
 
   @Test func orderOfIntegersIsTheOrderOfTheirBytes() throws {
-    var random = Seeded.announced()
+    var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: #function))
     try check(UInt16.self, with: &random)
     try check(UInt32.self, with: &random)
     try check(UInt64.self, with: &random)

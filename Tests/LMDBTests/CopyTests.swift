@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite struct CopyTests {
@@ -81,7 +82,7 @@ import Testing
   @Test(arguments: [false, true])
   func copyMadeWhileOthersWriteIsOneSnapshot(compacting: Bool) throws {
     let sample = try Sample()
-    let writer = try Helper("count", sample.directory, 200)
+    let writer = try HelperProcess("count", sample.directory, 200)
     for _ in 0..<10 {
       let target = try TemporaryDirectory()
       try sample.environment.copy(to: target.path, compacting: compacting)

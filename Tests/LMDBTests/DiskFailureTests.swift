@@ -1,13 +1,14 @@
+import TestSupport
 import Testing
 
 @Suite struct DiskFailureTests {
   @Test func fullDiskIsToldAndTheEnvironmentGoesOn() throws {
-    let lines = try Helper("fail-data", TemporaryDirectory()).lines()
+    let lines = try HelperProcess("fail-data", TemporaryDirectory()).lines()
     #expect(lines == ["commit: diskFull", "write: none", "read: none", "reopened: [1]"])
   }
 
   @Test func failureOfTheLastStepLeavesTheOutcomeUnknownUntilReopened() throws {
-    let lines = try Helper("fail-meta", TemporaryDirectory()).lines()
+    let lines = try HelperProcess("fail-meta", TemporaryDirectory()).lines()
     #expect(lines == ["commit: commitOutcomeUnknown", "write: panic", "read: panic", "reopened: [1]"])
   }
 }

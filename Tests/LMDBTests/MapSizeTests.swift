@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @Suite struct MapSizeTests {
@@ -127,7 +128,7 @@ import Testing
 
   @Test func mapEnlargedByAnotherProcessIsAdopted() throws {
     let sample = try Sample(options: Sample.options(mapSizeInBytes: small))
-    #expect(try Helper("enlarge", sample.directory, 8 << 20, 2 << 20).lines() == ["\(8 << 20)"])
+    #expect(try HelperProcess("enlarge", sample.directory, 8 << 20, 2 << 20).lines() == ["\(8 << 20)"])
     let large = try sample.environment.read { (transaction) throws in
       try sample.numbers.count(in: transaction)
     }
@@ -136,7 +137,7 @@ import Testing
     let other = try Sample.Numbers(opening: "large", in: sample.environment)
     #expect(try sample.environment.read { try other.count(in: $0) } == (2 << 20) / 4000)
     // And in a write transaction.
-    #expect(try Helper("enlarge", sample.directory, 16 << 20, 9 << 20).lines() == ["\(16 << 20)"])
+    #expect(try HelperProcess("enlarge", sample.directory, 16 << 20, 9 << 20).lines() == ["\(16 << 20)"])
     try sample.put([1], forKey: 1)
     #expect(try sample.environment.information().mapSizeInBytes == 16 << 20)
   }
@@ -144,7 +145,7 @@ import Testing
   @Test func fullMapAdoptsAnotherProcesssSizeBeforeItDoubles() throws {
     let sample = try Sample(options: Sample.options(mapSizeInBytes: small))
     // Little enough that this process's map still holds it.
-    #expect(try Helper("enlarge", sample.directory, 32 << 20, 100_000).lines() == ["\(32 << 20)"])
+    #expect(try HelperProcess("enlarge", sample.directory, 32 << 20, 100_000).lines() == ["\(32 << 20)"])
     #expect(try sample.environment.information().mapSizeInBytes == small)
     try sample.put([UInt8](repeating: 1, count: 2 << 20), forKey: 1)
     #expect(try sample.environment.information().mapSizeInBytes == 32 << 20)

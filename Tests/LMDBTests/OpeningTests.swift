@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite struct OpeningTests {
@@ -76,7 +77,7 @@ import Testing
   @Test func directoryWithoutPermissionIsRefused() throws {
     let directory = try TemporaryDirectory()
     try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: directory.path.string)
-    #expect(try Helper("unprivileged", directory).lines() == ["permissionDenied"])
+    #expect(try HelperProcess("unprivileged", directory).lines() == ["permissionDenied"])
   }
 
   @Test func senselessOptionsAreRefused() throws {
@@ -91,7 +92,7 @@ import Testing
   @Test func mapIsHalvedUntilTheSystemAllowsIt() throws {
     let directory = try TemporaryDirectory()
     let limit = 40 << 30
-    let lines = try Helper("little-memory", directory, limit).lines()
+    let lines = try HelperProcess("little-memory", directory, limit).lines()
     #expect(lines == ["\(1 << 35)"])
   }
 
@@ -117,7 +118,7 @@ import Testing
 
   @Test func openingHoldsAgainstProcessesThatOpenAndClose() throws {
     let directory = try TemporaryDirectory()
-    let others = try (0..<2).map { _ in try Helper("open-and-close", directory, 100) }
+    let others = try (0..<2).map { _ in try HelperProcess("open-and-close", directory, 100) }
     for _ in 0..<100 { try Environment(path: directory.path).close() }
     for other in others { #expect(other.lines() == ["done"]) }
   }

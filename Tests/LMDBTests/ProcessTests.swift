@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @Suite struct ProcessTests {
@@ -9,8 +10,8 @@ import Testing
     }
     let rounds = 300
     // Several, because a reader that sees too much must be held up at one very place.
-    let watchers = try (0..<4).map { _ in try Helper("watch", sample.directory, 3 * rounds) }
-    let writers = try (0..<2).map { _ in try Helper("count", sample.directory, rounds) }
+    let watchers = try (0..<4).map { _ in try HelperProcess("watch", sample.directory, 3 * rounds) }
+    let writers = try (0..<2).map { _ in try HelperProcess("count", sample.directory, rounds) }
     for _ in 0..<rounds {
       try sample.environment.write { (transaction) throws in
         let next = (try counters.value(forKey: 0, in: transaction) ?? 0) + 1
@@ -25,7 +26,7 @@ import Testing
 
   @Test func killedWriterLeavesNeitherItsLockNorItsChanges() throws {
     let sample = try Sample()
-    let helper = try Helper("hold-write", sample.directory)
+    let helper = try HelperProcess("hold-write", sample.directory)
     #expect(helper.line() == "ready")
     helper.kill()
     try sample.put([1], forKey: 1)
@@ -34,7 +35,7 @@ import Testing
   }
 
   @Test func childOfAForkIsRefusedAndItsParentGoesOn() throws {
-    let lines = try Helper("fork", TemporaryDirectory()).lines()
+    let lines = try HelperProcess("fork", TemporaryDirectory()).lines()
     #expect(
       lines == [
         "child: forked forked forked forked forked", "child opens: none", "child ended: 0", "parent's readers: 1",

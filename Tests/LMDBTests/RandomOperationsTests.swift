@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @Suite struct RandomOperationsTests {
@@ -6,7 +7,7 @@ import Testing
   private typealias Model = [UInt64: [UInt8]]
 
   @Test func randomOperationsAgreeWithADictionary() throws {
-    var random = Seeded.announced()
+    var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: #function))
     let directory = try TemporaryDirectory()
     var model: Model = [:]
     for _ in 0..<12 {
@@ -24,7 +25,7 @@ import Testing
     to environment: Environment,
     _ numbers: Sample.Numbers,
     _ model: inout Model,
-    _ random: inout Seeded
+    _ random: inout SeededGenerator
   ) throws {
     struct Stop: Error {}
     let isKept = UInt8.random(in: 0..<4, using: &random) > 0
@@ -46,7 +47,7 @@ import Testing
     _ numbers: Sample.Numbers,
     in transaction: inout WriteTransaction,
     _ model: inout Model,
-    _ random: inout Seeded,
+    _ random: inout SeededGenerator,
     depth: Int
   ) throws {
     for _ in 0..<Int.random(in: 1...15, using: &random) {
@@ -77,7 +78,7 @@ import Testing
     _ numbers: Sample.Numbers,
     in transaction: inout WriteTransaction,
     _ model: inout Model,
-    _ random: inout Seeded,
+    _ random: inout SeededGenerator,
     depth: Int
   ) throws {
     var (changed, generator) = (model, random)

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TestSupport
 import Testing
 
 @Suite struct ReaderTests {
@@ -47,7 +48,7 @@ import Testing
 
   @Test func listTellsProcessAndSnapshotOfEachReader() throws {
     let sample = try Sample()
-    let helper = try Helper("hold-read", sample.directory)
+    let helper = try HelperProcess("hold-read", sample.directory)
     #expect(helper.line() == "ready")
     let last = try sample.environment.information().lastTransactionID
     try sample.environment.read { (_) throws in
@@ -65,7 +66,7 @@ import Testing
 
   @Test func readerOfAKilledProcessIsCleared() throws {
     let sample = try Sample()
-    let helper = try Helper("hold-read", sample.directory)
+    let helper = try HelperProcess("hold-read", sample.directory)
     #expect(helper.line() == "ready")
     #expect(try sample.environment.clearStaleReaders() == 0)
     helper.kill()
@@ -78,7 +79,7 @@ import Testing
   @Test func fullTableIsRidOfDeadReadersByItself() throws {
     let sample = try Sample(options: Sample.options(mapSizeInBytes: 1 << 20, maxReaders: 2))
     for _ in 0..<2 {
-      let helper = try Helper("hold-read", sample.directory)
+      let helper = try HelperProcess("hold-read", sample.directory)
       #expect(helper.line() == "ready")
       helper.kill()
     }
@@ -88,7 +89,7 @@ import Testing
   @Test func fullMapIsRidOfDeadReadersBeforeItGrows() throws {
     let sample = try Sample(options: Sample.options(mapSizeInBytes: 1 << 20))
     try sample.put([UInt8](repeating: 1, count: 200_000), forKey: 1)
-    let helper = try Helper("hold-read", sample.directory)
+    let helper = try HelperProcess("hold-read", sample.directory)
     #expect(helper.line() == "ready")
     helper.kill()
     // Each rewrite needs the pages of the one before the last, which the dead reader keeps.

@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TestSupport
 import Testing
 
 /// Programs against the binding that must not compile: what keeps them out is the types, so only a compiler can test it.
@@ -188,7 +189,7 @@ import Testing
       }
       """
     try program.write(toFile: file, atomically: true, encoding: .utf8)
-    let build = Helper.directoryOfBuild
+    let build = HelperProcess.directoryOfBuild
     let sources = URL(fileURLWithPath: "\(#filePath)/../../..").standardized
     // Beside the binding's module those of the C code it was compiled against.
     let moduleMaps = [

@@ -1,5 +1,6 @@
 import Dispatch
 import LMDB
+import TestSupport
 import Testing
 
 @Suite struct TransactionTests {
@@ -87,7 +88,7 @@ import Testing
 
   /// A commit on another thread would report success and keep the write lock for ever, hence the process of its own.
   @Test func endingAWriteTransactionOnAnotherThreadIsRefusedAndRecovered() throws {
-    let lines = try Helper("foreign-thread", TemporaryDirectory()).lines()
+    let lines = try HelperProcess("foreign-thread", TemporaryDirectory()).lines()
     #expect(
       lines == [
         "commit: wrongThread", "other writer: wrongThread", "own writer: none", "other writer afterwards: none",

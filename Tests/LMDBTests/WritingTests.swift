@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @Suite struct WritingTests {
@@ -32,7 +33,7 @@ import Testing
 
   @Test func appendLeavesFullerPagesThanPut() throws {
     let sample = try Sample()
-    var random = Seeded.announced()
+    var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: #function))
     let value = [UInt8](repeating: 1, count: 50)
     let shuffled = Array(UInt64(0)..<5000).shuffled(using: &random)
     let (appended, put) = try sample.environment.write { (transaction) throws in

@@ -1,11 +1,5 @@
-// Runs one act of another process for the tests of Tally: `TallyTestHelper ACT DIRECTORY [NUMBER …]`.
-// It prints what it saw, a line each; an error that was not expected is printed too and ends it with 1.
+// Runs one act of another process for the tests of Tally.
 
-import Foundation
+import TestSupport
 
-do {
-  try Act(CommandLine.arguments.dropFirst()).run()
-} catch {
-  say("failed: \(error)")
-  exit(1)
-}
+HelperAct.runFromArguments { try $0.run() }

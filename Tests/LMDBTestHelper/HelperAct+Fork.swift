@@ -1,7 +1,8 @@
 import Foundation
 import LMDB
+import TestSupport
 
-extension Act {
+extension HelperAct {
   /// Forks with both kinds of transaction open, and says what the child saw and what the parent has left.
   func forkInside() throws {
     let environment = try Environment(path: directory)

@@ -1,18 +1,20 @@
-import Foundation
-import SystemPackage
+public import Foundation
+public import SystemPackage
 
-/// Another process, which runs one act of `LMDBTestHelper`.
-final class Helper {
+/// Another process, which runs one act of a helper program.
+public final class HelperProcess {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
-  // Kept from being removed while the helper works in it.
-  private let directory: TemporaryDirectory
+  private let directory: AnyObject?
 
-  init(_ act: String, _ directory: TemporaryDirectory, _ numbers: Int...) throws {
+  /// Starts an act on a directory; what keeps the directory from being removed lives as long as this.
+  public init(
+    _ program: String, _ act: String, _ path: FilePath, _ numbers: [Int], keeping directory: AnyObject? = nil
+  ) throws {
     self.directory = directory
-    process.executableURL = Self.directoryOfBuild.appendingPathComponent("LMDBTestHelper")
-    process.arguments = [act, directory.path.string] + numbers.map { "\($0)" }
+    process.executableURL = Self.directoryOfBuild.appendingPathComponent(program)
+    process.arguments = [act, path.string] + numbers.map { "\($0)" }
     process.standardInput = input
     process.standardOutput = output
     try process.run()
@@ -23,15 +25,14 @@ final class Helper {
     if process.isRunning { kill() }
   }
 
-  /// Where the build put the program that runs the tests, and the helper beside it.
-  static let directoryOfBuild: URL = {
-    let program =
-      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-    return URL(fileURLWithPath: program).deletingLastPathComponent()
+  /// Where the build put the program that runs the tests, and the helpers beside it.
+  public static let directoryOfBuild: URL = {
+    let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return URL(fileURLWithPath: program ?? CommandLine.arguments[0]).deletingLastPathComponent()
   }()
 
   /// Waits for the helper's next line.
-  func line() -> String {
+  public func line() -> String {
     var bytes: [UInt8] = []
     while let byte = output.fileHandleForReading.readData(ofLength: 1).first, byte != UInt8(ascii: "\n") {
       bytes.append(byte)
@@ -40,19 +41,19 @@ final class Helper {
   }
 
   /// Waits for the end, and gives the lines not read yet; a failure is among them.
-  func lines() -> [String] {
+  public func lines() -> [String] {
     let data = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// Lets a helper that holds something go on.
-  func release() {
+  /// Lets a helper that waits go on.
+  public func release() {
     input.fileHandleForWriting.write(Data("\n".utf8))
   }
 
   /// Ends it as a crash would.
-  func kill() {
+  public func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }

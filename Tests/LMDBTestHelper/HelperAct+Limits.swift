@@ -1,8 +1,9 @@
 import Foundation
 import LMDB
 import SystemPackage
+import TestSupport
 
-extension Act {
+extension HelperAct {
   /// Makes one of the environment's descriptors fail, commits, and tells what came of that and of the calls after it.
   ///
   /// liblmdb writes data through one descriptor and the meta page, last, through a synchronous one.

@@ -1,6 +1,7 @@
 import LMDB
+import TestSupport
 
-extension Act {
+extension HelperAct {
   /// Keeps a snapshot until a line comes in.
   func holdRead() throws {
     let environment = try Environment(path: directory)

@@ -1,22 +1,10 @@
 import Foundation
 import SystemPackage
 import Tally
+import TestSupport
 
-/// What the helper is asked to do.
-struct Act {
-  let name: String
-  let directory: FilePath
-  let numbers: [Int]
-
-  init(_ arguments: ArraySlice<String>) throws {
-    guard let name = arguments.first, let directory = arguments.dropFirst().first else { throw Misuse() }
-    self.name = name
-    self.directory = FilePath(directory)
-    numbers = arguments.dropFirst(2).compactMap { Int($0) }
-  }
-
-  struct Misuse: Error {}
-
+extension HelperAct {
+  /// Does what is asked.
   func run() throws {
     switch name {
     case "open-with-mask": openWithMask()
@@ -103,10 +91,4 @@ struct Act {
       return "\(error)"
     }
   }
-}
-
-/// Writes a line at once: the reader waits for it.
-func say(_ line: String) {
-  // Without a reader there is nobody to tell of the failure.
-  _ = try? FileDescriptor.standardOutput.writeAll("\(line)\n".utf8)
 }

@@ -1,0 +1,11 @@
+// Whoever tests the store gets the random numbers and the processes that all tests share with it.
+@_exported public import TestSupport
+
+public import SystemPackage
+
+extension HelperProcess {
+  /// Starts an act of `TallyTestHelper` on a directory.
+  public convenience init(_ act: String, _ directory: FilePath, _ numbers: Int...) throws {
+    try self.init("TallyTestHelper", act, directory, numbers)
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+public import SystemPackage
+
+/// What a helper program is asked to do: `PROGRAM ACT DIRECTORY [NUMBER …]`.
+///
+/// It says what it saw, a line each; an error that was not expected is said too and ends it with 1.
+public struct HelperAct: Sendable {
+  /// The act's name.
+  public let name: String
+  /// The directory to work in.
+  public let directory: FilePath
+  /// What else the act wants to know.
+  public let numbers: [Int]
+
+  /// The arguments name no act of the program.
+  public struct Misuse: Error {
+    /// Makes the error.
+    public init() {}
+  }
+
+  private init(_ arguments: ArraySlice<String>) throws {
+    guard let name = arguments.first, let directory = arguments.dropFirst().first else { throw Misuse() }
+    self.name = name
+    self.directory = FilePath(directory)
+    numbers = arguments.dropFirst(2).compactMap { Int($0) }
+  }
+
+  /// Runs the act that the process's arguments name.
+  public static func runFromArguments(_ body: (HelperAct) throws -> Void) {
+    do {
+      try body(HelperAct(CommandLine.arguments.dropFirst()))
+    } catch {
+      say("failed: \(error)")
+      exit(1)
+    }
+  }
+}
+
+/// Writes a line at once: the reader waits for it, and a child of a fork must not repeat a buffer.
+public func say(_ line: String) {
+  // Without a reader there is nobody to tell of the failure.
+  _ = try? FileDescriptor.standardOutput.writeAll("\(line)\n".utf8)
+}
