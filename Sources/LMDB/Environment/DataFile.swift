@@ -1,12 +1,12 @@
-public import SystemPackage
+package import SystemPackage
 
 /// The file of an environment as bytes, looked at before liblmdb is trusted with it.
 ///
 /// liblmdb makes an empty file into an environment, and takes a file's own word for its length: reading a page that was
 /// cut off kills the process.
-public struct DataFile: Sendable {
+package struct DataFile: Sendable {
   /// What a file is by its first bytes.
-  public enum Kind: Sendable {
+  package enum Kind: Sendable {
     /// No bytes at all.
     case empty
     /// Something else than an environment.
@@ -18,17 +18,17 @@ public struct DataFile: Sendable {
   }
 
   /// The file's path.
-  public let path: FilePath
+  package let path: FilePath
 
   /// Names the file of the environment in a directory; nothing is opened.
-  public init(inDirectory directory: FilePath) {
+  package init(inDirectory directory: FilePath) {
     path = directory.appending(Environment.dataFileName)
   }
 
   /// What the file is.
   ///
   /// Throws `noSuchFile`, `permissionDenied`, `ioFailure`.
-  public func kind() throws(LMDBError) -> Kind {
+  package func kind() throws(LMDBError) -> Kind {
     try reading { reader in
       let sizeInBytes = try reader.sizeInBytes()
       if sizeInBytes == 0 { return .empty }

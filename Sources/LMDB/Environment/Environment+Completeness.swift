@@ -8,7 +8,7 @@ extension Environment {
   /// Throws `closed`, `forked`, `corrupted`, `ioFailure`.
   ///
   /// - Complexity: a few system calls; where pages lie beyond the end, the length of the list of free pages.
-  public func isFileComplete() throws(LMDBError) -> Bool {
+  package func isFileComplete() throws(LMDBError) -> Bool {
     // While this snapshot lives no page that a later commit frees is used again, so the list stays as it is.
     let snapshot = try beginRead()
     defer { extendLifetime(snapshot) }

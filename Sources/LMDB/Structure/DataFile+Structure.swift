@@ -9,7 +9,7 @@ extension DataFile {
   /// `noSuchFile`, `permissionDenied`, `ioFailure`.
   ///
   /// - Complexity: the file is read once; a byte of memory a page.
-  public func checkStructure() throws(LMDBError) {
+  package func checkStructure() throws(LMDBError) {
     guard try kind() == .environment else { throw LMDBError(.invalidFile, operation: "check the file") }
     try reading { reader in
       let meta = try MetaPage.latest(of: reader)
@@ -48,7 +48,7 @@ extension Environment {
   /// The check is a long reader: pages freed meanwhile cannot be used again until it is done.
   ///
   /// Throws as ``DataFile/checkStructure()``, and what ``beginRead()`` throws.
-  public func checkStructure() throws(LMDBError) {
+  package func checkStructure() throws(LMDBError) {
     // While this snapshot lives no page that a later commit frees is used again, so all that the file's newest first
     // page leads to stays as it is.
     let snapshot = try beginRead()
