@@ -1,7 +1,6 @@
+public import SystemPackage
 // Whoever tests the store gets the random numbers and the processes that all tests share with it.
 @_exported public import TestSupport
-
-public import SystemPackage
 
 extension HelperProcess {
   /// Starts an act of `TallyTestHelper` on a directory.

@@ -9,7 +9,7 @@ extension Array: BinaryCodable, KeyCodable where Element == UInt8 {
     unsafe withUnsafeBytes { unsafe output.append(copying: $0) }
   }
 
-  /// Copies the bytes.
+  /// Copies the bytes; never throws.
   @inlinable
   public init(decoding bytes: RawSpan) throws(LMDBError) {
     // The span is only read within the closure, so its pointer cannot outlive it.
@@ -31,7 +31,9 @@ extension String: BinaryCodable {
     text.withUTF8 { unsafe output.append(copying: UnsafeRawBufferPointer($0)) }
   }
 
-  /// Copies text; throws if the bytes are not UTF-8.
+  /// Copies text.
+  ///
+  /// Throws `undecodable` if the bytes are not UTF-8.
   @inlinable
   public init(decoding bytes: RawSpan) throws(LMDBError) {
     // The span is only read within the closure, so its pointer cannot outlive it.

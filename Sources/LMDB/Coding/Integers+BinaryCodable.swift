@@ -18,7 +18,9 @@ extension FixedWidthKey {
     }
   }
 
-  /// Reads a number; throws if the number of bytes is not the width of the type.
+  /// Reads a number.
+  ///
+  /// Throws `undecodable` if the number of bytes is not the width of the type.
   @inlinable
   public init(decoding bytes: RawSpan) throws(LMDBError) {
     guard bytes.byteCount == Self.bitWidth / 8 else {

@@ -12,6 +12,8 @@ public struct NoValue: BinaryCodable, Hashable {
   public func encode(into output: inout OutputRawSpan) {}
 
   /// Accepts only the empty span.
+  ///
+  /// Throws `undecodable` for any other.
   @inlinable
   public init(decoding bytes: RawSpan) throws(LMDBError) {
     guard bytes.isEmpty else { throw LMDBError.undecodable("NoValue", byteCount: bytes.byteCount) }

@@ -1,6 +1,8 @@
 extension Cursor {
   /// Moves to the first entry, and tells whether there is one.
   ///
+  /// Throws `badTransaction`, `ioFailure`, `corrupted`.
+  ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_FIRST`.
   @inlinable
   @_lifetime(self: copy self)
@@ -10,6 +12,8 @@ extension Cursor {
 
   /// Moves to the last entry, and tells whether there is one.
   ///
+  /// Throws as ``moveToFirst()``.
+  ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_LAST`.
   @inlinable
   @_lifetime(self: copy self)
@@ -18,6 +22,8 @@ extension Cursor {
   }
 
   /// Moves to the next entry, or to the first one if the cursor was not moved yet, and tells whether there is one.
+  ///
+  /// Throws as ``moveToFirst()``.
   ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_NEXT`.
   @inlinable
@@ -32,6 +38,8 @@ extension Cursor {
 
   /// Moves to the entry before, or to the last one if the cursor was not moved yet, and tells whether there is one.
   ///
+  /// Throws as ``moveToFirst()``.
+  ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_PREV`.
   @inlinable
   @_lifetime(self: copy self)
@@ -45,6 +53,8 @@ extension Cursor {
 
   /// Moves to the entry of a key, and tells whether there is one; if not, the cursor is at no entry.
   ///
+  /// Throws `badKeySize`, and as ``moveToFirst()``.
+  ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_SET_KEY`.
   @inlinable
   @_lifetime(self: copy self)
@@ -54,6 +64,8 @@ extension Cursor {
 
   /// Moves to the first entry whose key is not less, and tells whether there is one.
   ///
+  /// Throws `badKeySize`, and as ``moveToFirst()``.
+  ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_SET_RANGE`.
   @inlinable
   @_lifetime(self: copy self)
@@ -62,6 +74,8 @@ extension Cursor {
   }
 
   /// Moves to the last entry whose key is less, and tells whether there is one.
+  ///
+  /// Throws `badKeySize`, and as ``moveToFirst()``.
   ///
   /// The corresponding C function is `mdb_cursor_get` with `MDB_SET_RANGE`, then `MDB_PREV`.
   @inlinable

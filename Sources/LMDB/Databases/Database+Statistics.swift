@@ -28,12 +28,16 @@ public struct DatabaseStatistics: Sendable, Hashable {
 extension Database {
   /// Gives the number of keys, without counting them.
   ///
+  /// Throws `badDatabase`, `badTransaction`.
+  ///
   /// The corresponding C function is `mdb_stat`.
   public func count<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int {
     try statistics(in: transaction).entryCount
   }
 
   /// Gives the shape of the tree.
+  ///
+  /// Throws `badDatabase`, `badTransaction`.
   ///
   /// The corresponding C function is `mdb_stat`.
   public func statistics<T: Transaction & ~Copyable>(

@@ -3,8 +3,9 @@ extension Database {
   ///
   /// The value is encoded straight into the page.
   ///
-  /// Throws `badKeySize`, `badValueSize`, `mapFull`, `transactionFull`, `badTransaction`, `badDatabase`, `diskFull`,
-  /// `ioFailure`. All but `badKeySize` and `badDatabase` leave a transaction that can only be aborted.
+  /// Throws `badKeySize`, `badDatabase`, and `badValueSize` for a value that is too long, which change nothing. After
+  /// `mapFull`, `transactionFull`, `diskFull`, `ioFailure`, and `badValueSize` for a codec that wrote another length than
+  /// it announced, the transaction can only be aborted; whatever is tried then throws `badTransaction`.
   ///
   /// The corresponding C function is `mdb_put`.
   @inlinable

@@ -11,7 +11,7 @@ extension Environment {
   ///
   /// Throws `fileExists` if the target has an environment; `reentrantWrite` within this thread's write transaction,
   /// whose lock copying needs; `diskFull`, `noSuchFile`, `permissionDenied`, `ioFailure`; `incompatible` if a compacting
-  /// copy finds that pages were lost.
+  /// copy finds that pages were lost; `closed`, `forked`, `busy`.
   ///
   /// The corresponding C function is `mdb_env_copyfd2`.
   public func copy(to directory: FilePath, compacting: Bool = false) throws(LMDBError) {
@@ -21,14 +21,16 @@ extension Environment {
       // After a successful flush closing has nothing left to report.
       defer { try? descriptor.close() }
       try copy(into: descriptor, compacting: compacting)
-      try LMDBError.translating("copy") { try SystemCalls.flush(descriptor) }
+      try LMDBError.translating("copy") {
+        try SystemCalls.flush(descriptor)
+        // The name of the file is in the directory, which is flushed on its own.
+        try SystemCalls.flushDirectory(directory)
+      }
     } catch {
       // The file is ours: it was created here and by nobody else. What went wrong before says more than a failure here.
       try? SystemCalls.removeFile(file)
       throw error
     }
-    // The name of the file is in the directory, which is flushed on its own.
-    try LMDBError.translating("copy") { try SystemCalls.flushDirectory(directory) }
   }
 
   private func create(_ file: FilePath) throws(LMDBError) -> FileDescriptor {

@@ -23,12 +23,16 @@ public struct EnvironmentInformation: Sendable, Hashable {
 extension Environment {
   /// Gives size, last transaction and use of the reader table.
   ///
+  /// Throws `closed`, `forked`; `busy` if a map that must move stood waiting too long.
+  ///
   /// The corresponding C functions are `mdb_env_info`, `mdb_env_stat` and `mdb_reader_list`.
   public func information() throws(LMDBError) -> EnvironmentInformation {
     try whileOpen("information") { () throws(LMDBError) in try liveInformation() }
   }
 
   /// Gives the shape of the tree that holds the names of databases.
+  ///
+  /// Throws as ``information()``.
   ///
   /// The corresponding C function is `mdb_env_stat`.
   public func statistics() throws(LMDBError) -> DatabaseStatistics {
@@ -37,7 +41,7 @@ extension Environment {
 
   /// Counts the pages that are free to be used again, as a snapshot sees them.
   ///
-  /// Costs a walk over the list of free pages.
+  /// Costs a walk over the list of free pages. Throws `badTransaction`, `ioFailure`, `corrupted`.
   ///
   /// The corresponding C function is `mdb_cursor_get` on the database of free pages.
   package func freePageCount(in transaction: borrowing ReadTransaction) throws(LMDBError) -> Int {

@@ -13,6 +13,8 @@ public struct Reader: Sendable, Hashable {
 extension Environment {
   /// Lists the readers of all processes, idle ones included.
   ///
+  /// Throws `closed`, `forked`; `busy` if a map that must move stood waiting too long.
+  ///
   /// The corresponding C function is `mdb_reader_list`.
   public func readers() throws(LMDBError) -> [Reader] {
     try whileOpen("list readers") { () throws(LMDBError) in try readerTable() }
@@ -22,6 +24,8 @@ extension Environment {
   ///
   /// Their snapshots keep pages from being used again. Liveness is told by process id, so processes in different
   /// process-id namespaces must not share an environment.
+  ///
+  /// Throws as ``readers()``.
   ///
   /// The corresponding C function is `mdb_reader_check`.
   @discardableResult

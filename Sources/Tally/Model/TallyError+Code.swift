@@ -90,7 +90,7 @@ extension TallyError {
     public static let storageFailed = Code(.storageFailed)
     /// The disk failed at the last step of a commit: reopen the store to learn whether it took place.
     public static let outcomeUnknown = Code(.outcomeUnknown)
-    /// The caller cancelled the operation before it began.
+    /// The Swift task that ran the operation was cancelled; what was begun has been taken back.
     public static let cancelled = Code(.cancelled)
     /// The library contradicts itself; please report it.
     public static let internalFault = Code(.internalFault)

@@ -23,6 +23,9 @@ final class CommitQueue: @unchecked Sendable {
   /// The most writes in one commit, so that an endless stream of them does not keep the first from its answer.
   private static let maximumBatchCount = 256
 
+  /// How long the thread waits for more work before it ends: a store that is only read keeps none.
+  private static let idleLimitInSeconds: TimeInterval = 5
+
   private static let longestFlushIntervalInSeconds: TimeInterval = 86_400
 
   init(environment: Environment, tables: Tables, configuration: TaskStore.Configuration) {
@@ -98,7 +101,7 @@ final class CommitQueue: @unchecked Sendable {
   /// Waits for work: some writes, or none when a flush is due; `nil` ends the thread.
   private func nextBatch() -> [any WriteJob]? {
     condition.withLock {
-      let idleLimit = Date(timeIntervalSinceNow: 5)
+      let idleLimit = Date(timeIntervalSinceNow: Self.idleLimitInSeconds)
       // The flush comes first: a stream of writes that never ends must not put it off.
       while unflushedSince != nil || waiting.isEmpty {
         let flushDate = unflushedSince?.addingTimeInterval(flushIntervalInSeconds)

@@ -6,6 +6,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// A UUIDv7 begins with its time, which does not tell neighbours apart; its end is random.
   ///
+  /// - Throws: what the storage throws.
   /// - Complexity: two neighbours in an index, whatever the size of the store.
   public func handle(of id: UUID) throws -> String {
     let key = TailKey(id)

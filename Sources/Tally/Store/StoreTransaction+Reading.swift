@@ -4,6 +4,7 @@ import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// The task with an identifier; `nil` if there is none.
   ///
+  /// - Throws: `damagedStore` for a record that cannot be read, and what else the storage throws.
   /// - Complexity: one lookup, whatever the size of the store.
   public func task(_ id: UUID) throws -> TaskItem? {
     guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
@@ -11,12 +12,15 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// The list with an identifier; `nil` if there is none.
+  ///
+  /// - Throws: as `task(_:)`.
   public func list(_ id: UUID) throws -> TaskList? {
     try listRecord(id)?.list
   }
 
   /// Every list, in the order people gave them.
   ///
+  /// - Throws: as `task(_:)`.
   /// - Complexity: one lookup a list.
   public func lists() throws -> [TaskList] {
     var ids: [UUID] = []
@@ -30,17 +34,17 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// How many tasks there are.
+  /// How many tasks there are; throws what the storage throws.
   public var taskCount: Int {
     get throws { try tables.tasks.count(in: base) }
   }
 
-  /// How many lists there are.
+  /// How many lists there are; throws what the storage throws.
   public var listCount: Int {
     get throws { try tables.lists.count(in: base) }
   }
 
-  /// The number of commits that the store has seen when this snapshot was taken.
+  /// The number of commits that the store has seen when this snapshot was taken; throws what the storage throws.
   public var sequence: UInt64 {
     get throws { try header().sequence }
   }

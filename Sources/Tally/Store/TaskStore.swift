@@ -11,7 +11,8 @@ public import SystemPackage
 /// ```
 ///
 /// A store is safe to use from any thread, and several processes may use one directory at once; one process keeps one
-/// `TaskStore` a directory. Reads never wait for writes, nor writes for reads; writes wait for each other.
+/// `TaskStore` a directory. Reads never wait for writes, nor writes for reads, but for the moment in which the store's map
+/// is made larger; writes wait for each other.
 public final class TaskStore: Sendable {
   /// The store's directory.
   public let directory: FilePath
@@ -28,7 +29,8 @@ public final class TaskStore: Sendable {
   /// A new directory gets the permissions 0700, its files 0600.
   ///
   /// - Throws: `notAStore` for anything else at that path, `newerFormat`, `damagedStore`, `permissionDenied`,
-  ///   `remoteFilesystem`, `alreadyOpen`; `storeMissing` where there is none and none is to be made.
+  ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` where there is none
+  ///   and none is to be made.
   /// - Complexity: well under a millisecond, whatever the size of the store.
   public init(at directory: FilePath, configuration: Configuration = Configuration()) throws {
     let opened = try TallyError.translating {
@@ -67,8 +69,9 @@ public final class TaskStore: Sendable {
   /// Waits for the write in progress, in this or another process. The closure may run again when the store's file has
   /// to grow, so it must do nothing but use its transaction.
   ///
-  /// - Throws: what the closure throws; `reentrantTransaction` inside another write of the same thread; `diskFull`,
-  ///   `storageFailed`; `outcomeUnknown` if the disk failed at the very last step.
+  /// - Throws: what the closure throws; `reentrantTransaction` inside another write of the same thread;
+  ///   `permissionDenied` for a store opened for reading only; `storeClosed`, `storeBusy`, `diskFull`, `storageFailed`;
+  ///   `outcomeUnknown` if the disk failed at the very last step.
   @available(*, noasync, message: "use the asynchronous form of write")
   @discardableResult
   public func write<R>(_ body: (inout StoreWriteTransaction) throws -> R) throws -> R {
@@ -95,12 +98,12 @@ public final class TaskStore: Sendable {
 
   /// Flushes what relaxed writes have left unflushed.
   ///
-  /// - Throws: `diskFull` or `storageFailed`.
+  /// - Throws: `storeClosed`, `permissionDenied` for a store opened for reading only, `diskFull` or `storageFailed`.
   public func flush() throws {
     try TallyError.translating { try environment.sync(force: true) }
   }
 
-  /// Finishes the waiting writes, flushes and closes; every later call throws `storeClosed`.
+  /// Finishes the waiting writes, flushes and closes; every later call but this one throws `storeClosed`.
   ///
   /// - Throws: `storeBusy`, and leaves the store open, while reads or writes are in progress.
   public func close() throws {

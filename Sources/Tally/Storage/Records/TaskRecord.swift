@@ -23,7 +23,8 @@ import LMDB
 ///     84       title, notes, then whatever a newer minor version has added
 /// ```
 ///
-/// Absent values are zero with their presence bit clear; bits unknown here are kept on rewrite. `Schemas/storage-v1.json` holds the same layout as data.
+/// Absent values are zero with their presence bit clear; bits unknown here are kept on rewrite. `Schemas/storage-v1.json`
+/// holds the same layout as data.
 struct TaskRecord: BinaryCodable {
   static let format: UInt8 = 1
   static let headByteCount = 84
