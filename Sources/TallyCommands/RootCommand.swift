@@ -62,7 +62,10 @@ struct RootCommand: ParsableCommand {
       CommandGroup(name: "Lists", subcommands: [ListsCommand.self]),
       CommandGroup(
         name: "The store",
-        subcommands: [ExportCommand.self, ImportCommand.self, VerifyCommand.self, InfoCommand.self]
+        subcommands: [
+          ExportCommand.self, ImportCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
+          CompactCommand.self, InfoCommand.self,
+        ]
       ),
     ],
     defaultSubcommand: TodayCommand.self

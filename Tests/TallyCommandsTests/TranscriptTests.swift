@@ -171,8 +171,8 @@ enum RequiredCommands {
   static let names: [[String]] =
     [
       "add", "inbox", "today", "upcoming", "past", "overdue", "active", "all", "completed", "list", "lists", "show",
-      "edit", "start", "done", "reopen", "move", "delete", "undo", "redo", "export", "import", "verify", "info",
-      "stats",
+      "edit", "start", "done", "reopen", "move", "delete", "undo", "redo", "export", "import", "backup", "restore", "verify",
+      "compact", "info", "stats",
     ].map { [$0] } + ["add", "rename", "color", "move", "delete"].map { ["lists", $0] }
 
   /// Commands that only read and need no name.
@@ -182,5 +182,5 @@ enum RequiredCommands {
   ]
 
   /// Those that come with later work, which must not exist as empty shells.
-  static let later = ["reminders", "snooze", "backup", "restore", "compact"]
+  static let later = ["reminders", "snooze"]
 }

@@ -26,27 +26,19 @@ struct NewStore {
   func create() throws {
     let isDirectoryThere = (try? directory.stat()) != nil
     let parent = isDirectoryThere ? directory : directory.parentOrCurrent
-    let workshop = parent.appending(Self.workshopName(for: directory))
-    try SystemCalls.createDirectory(workshop, permissions: .ownerReadWriteExecute)
-    defer { remove(workshop) }
-    try fill(workshop)
+    Workshop.sweep(parent)
+    let workshop = try Workshop(in: parent, for: directory.lastComponent?.string ?? "store")
+    try fill(workshop.path)
     do {
-      if isDirectoryThere { try moveFiles(from: workshop) } else { try SystemCalls.rename(workshop, to: directory) }
+      if isDirectoryThere {
+        try moveFiles(from: workshop.path)
+      } else {
+        try SystemCalls.rename(workshop.path, to: directory)
+      }
     } catch Errno.fileExists, Errno.directoryNotEmpty {
       return
     }
     try SystemCalls.flushDirectory(parent)
-  }
-
-  private static let workshopMark = ".new-"
-
-  private static func workshopName(for directory: FilePath) -> String {
-    (directory.lastComponent?.string ?? "store") + workshopMark + UUID().uuidString.lowercased()
-  }
-
-  /// Whether a directory's entry is a store in the making, or one that a crash left behind.
-  static func isWorkshop(_ name: String) -> Bool {
-    name.contains(workshopMark)
   }
 
   private func fill(_ workshop: FilePath) throws {
@@ -84,12 +76,6 @@ struct NewStore {
   private func link(_ name: String, from workshop: FilePath) throws(Errno) {
     // Unlike a renaming, a link never replaces the file of somebody who was first.
     try SystemCalls.link(workshop.appending(name), as: directory.appending(name))
-  }
-
-  private func remove(_ workshop: FilePath) {
-    // Nothing is there any more after a renaming.
-    for name in StoreOpening.fileNames { try? SystemCalls.removeFile(workshop.appending(name)) }
-    try? SystemCalls.removeDirectory(workshop)
   }
 }
 

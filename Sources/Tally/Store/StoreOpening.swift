@@ -36,8 +36,12 @@ struct StoreOpening {
     }
   }
 
+  /// The store's data file.
+  var dataFile: FilePath { directory.appending(Self.dataFileName) }
+
   func open() throws -> OpenStore {
     try createStoreIfMissing()
+    if !configuration.isReadOnly { Workshop.sweep(directory) }
     let opened = try openEnvironment(.shared)
     do {
       let environment = opened.environment
@@ -59,7 +63,7 @@ struct StoreOpening {
     }
     let opened = try openEnvironment(mode)
     defer { opened.close() }
-    try refuseNewerFormat(header(in: opened.environment))
+    if let header = try Self.header(in: opened.environment) { try Self.refuseNewerFormat(header) }
     return try body(opened)
   }
 
@@ -78,6 +82,29 @@ struct StoreOpening {
     }
   }
 
+  /// Sees to it that there is a directory for a store, with or without one.
+  func prepareDirectory() throws {
+    if try isStoreThere() { return try refuseRemoteFilesystem(directory) }
+    let parent = directory.parentOrCurrent
+    try createDirectories(upTo: parent)
+    try refuseRemoteFilesystem(parent)
+    do {
+      try SystemCalls.createDirectory(directory, permissions: .ownerReadWriteExecute)
+    } catch Errno.fileExists {
+      // Empty, as the look at it has told.
+    }
+    try SystemCalls.flushDirectory(parent)
+  }
+
+  /// The header of a store that nobody has open; `nil` if there is none, or none that can be read without danger.
+  func headerOfClosedStore() -> StoreHeader? {
+    guard (try? DataFile(inDirectory: directory).checkStructure()) != nil,
+      let environment = try? Environment(path: directory, options: environmentOptions)
+    else { return nil }
+    defer { try? environment.close() }
+    return (try? Self.header(in: environment)) ?? nil
+  }
+
   /// A header was there, so the file is a store; what it lacks has been lost.
   private func openTables(in environment: Environment) throws -> Tables {
     do throws(LMDBError) {
@@ -94,7 +121,7 @@ struct StoreOpening {
     configuration.logger.notice("cleared reader slots of dead processes", metadata: ["count": "\(count)"])
   }
 
-  private var environmentOptions: Environment.Options {
+  var environmentOptions: Environment.Options {
     var options = Environment.Options()
     options.mapSizeInBytes = configuration.mapSizeInBytes
     options.maxDatabases = Tables.maximumCount
@@ -118,7 +145,7 @@ struct StoreOpening {
     // Another process may have made the store since the look above.
     if names.contains(Self.dataFileName) { return true }
     // A directory that is not empty may be anyone's; a lock alone may be left from a failed opening.
-    guard names.allSatisfy({ Self.ownNames.contains($0) || NewStore.isWorkshop($0) }) else {
+    guard names.allSatisfy({ Self.ownNames.contains($0) || Workshop.isWorkshop($0) || KeptFile.isKept($0) }) else {
       throw TallyError(
         .notAStore, "The directory holds other files and no store",
         remedy: "Give the directory of a store, an empty one, or a path that does not exist yet")
@@ -169,17 +196,16 @@ struct StoreOpening {
     let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
     let header = try environment.read { transaction in try meta.value(forKey: .header, in: transaction) }
     guard let header else { throw TallyError.foreignFile }
-    try refuseNewerFormat(header)
+    try Self.refuseNewerFormat(header)
   }
 
   /// The header, where one can be read.
-  private func header(in environment: Environment) throws -> StoreHeader? {
+  static func header(in environment: Environment) throws -> StoreHeader? {
     guard let meta = try? Database<MetaKey, StoreHeader>(opening: "meta", in: environment) else { return nil }
     return try environment.read { transaction in try? meta.value(forKey: .header, in: transaction) }
   }
 
-  private func refuseNewerFormat(_ header: StoreHeader?) throws {
-    guard let header else { return }
+  static func refuseNewerFormat(_ header: StoreHeader) throws {
     guard header.majorFormat <= StoreHeader.currentMajorFormat else {
       throw TallyError(
         .newerFormat,
@@ -219,6 +245,15 @@ struct StoreOpening {
 }
 
 extension TallyError {
+  /// Runs a body and turns the system's errors about a store's directory into errors of this type.
+  static func translatingErrno<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let error as Errno {
+      throw cannotOpen(error)
+    }
+  }
+
   static let storeMissing = TallyError(
     .storeMissing, "There is no store at this path", remedy: "Add a task to create one, or give another path")
 

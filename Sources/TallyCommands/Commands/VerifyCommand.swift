@@ -1,4 +1,5 @@
 import ArgumentParser
+import SystemPackage
 import Tally
 
 /// `tally verify`.
@@ -6,19 +7,27 @@ struct VerifyCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Check that nothing in the store contradicts itself.",
-    usage: "tally verify [<options>]",
+    usage: "tally verify [--repair] [<options>]",
     discussion: """
       Compares every index, the history of completions and every counter with the tasks, and checks each page of the \
       file. Others may use the store meanwhile. Exits with 65 where something disagrees.
+
+      With --repair, indexes and counters are made anew from the tasks and the history. Nobody may have the store open; \
+      the store as it was is kept in a file whose path is printed. A task whose list is gone goes to the inbox; a \
+      record that cannot be read is set aside. Exits with 65 if something still disagrees.
 
       With --plain, prints a disagreement a line with these columns: kind, table, id.
       """
   )
 
+  @Flag(help: "Mend what disagrees, after keeping the store as it was.")
+  var repair = false
+
   @OptionGroup
   var global: GlobalOptions
 
   func run(in session: Session) throws {
+    if repair { return try mend(in: session) }
     let report = try session.withVerificationProgress("Verifying") { progress in
       try TaskStore.verify(at: session.storePath, configuration: session.configuration, progress: progress)
     }
@@ -27,8 +36,22 @@ struct VerifyCommand: SessionCommand {
   }
 }
 
+extension VerifyCommand {
+  private func mend(in session: Session) throws {
+    let report = try session.withVerificationProgress("Verifying") { progress in
+      try TaskStore.repair(at: session.storePath, configuration: session.configuration, progress: progress)
+    }
+    try session.print(VerificationText(report: report.after, repair: report))
+    if let kept = report.keptFile?.string {
+      session.say("Mended \(report.before.faultCount.counted("fault")).")
+      session.say("The store as it was: \(kept.escapedForDisplay())\nTake it back: tally restore \(kept.shellQuoted)")
+    }
+    guard report.after.isSound else { throw CommandFailure(report.after) }
+  }
+}
+
 extension Session {
-  func print(_ text: VerificationText) throws {
+  fileprivate func print(_ text: VerificationText) throws {
     switch options.format {
     case .json: try output.write(text.json)
     case .plain: try output.write(text.records)
@@ -46,7 +69,7 @@ extension CommandFailure {
       .badData,
       code: TallyError.Code.damagedStore.description,
       "The store contradicts itself: \(first)\(more)",
-      remedy: "Restore a backup, or keep an export of what can be read"
+      remedy: "Run 'tally verify --repair', restore a backup, or keep an export of what can be read"
     )
   }
 }

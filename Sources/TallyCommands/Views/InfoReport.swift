@@ -94,7 +94,7 @@ extension InfoReport {
 
 extension Int64 {
   /// The size in the largest unit of 1,024 bytes and its powers that leaves a whole number before the point.
-  fileprivate var inBytes: String {
+  var inBytes: String {
     var (value, unit) = (Double(self), 0)
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
     while value >= 1_024, unit < units.count - 1 {

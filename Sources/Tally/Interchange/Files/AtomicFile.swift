@@ -29,9 +29,7 @@ package struct AtomicFile: ~Copyable {
   /// - Throws: `outputNotCreated` if the path is a directory, a device or a pipe, or its directory does not exist or
   ///   must not be written to; `diskFull`.
   package static func create(replacing target: FilePath) throws -> AtomicFile {
-    guard let name = target.lastComponent, name.kind == .regular, try mayBeReplaced(target) else {
-      throw TallyError.outputNotCreated("The path of the output is not that of a file")
-    }
+    try refuseIrreplaceable(target)
     // The name must neither be guessed nor grow beyond what the filesystem takes, as the target's with a suffix might.
     let random = UInt64.random(in: 0...UInt64.max)
     let temporary = target.parentOrCurrent.appending(".tally-export-\(String(random, radix: 36)).tmp")
@@ -45,6 +43,13 @@ package struct AtomicFile: ~Copyable {
       return AtomicFile(descriptor: descriptor, target: target, temporary: temporary)
     } catch {
       throw TallyError.unwritableOutput(error)
+    }
+  }
+
+  /// Throws `outputNotCreated` for a path that a file must not take the place of.
+  static func refuseIrreplaceable(_ target: FilePath) throws {
+    guard let name = target.lastComponent, name.kind == .regular, try mayBeReplaced(target) else {
+      throw TallyError.outputNotCreated("The path of the output is not that of a file")
     }
   }
 

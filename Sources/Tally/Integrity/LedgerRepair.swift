@@ -1,0 +1,77 @@
+import Foundation
+import LMDB
+
+/// Makes the ledger agree with the tasks; every record can be read by now.
+struct LedgerRepair {
+  let tables: Tables
+
+  private typealias Entry = (key: CompletionKey, record: CompletionRecord)
+
+  func run(in transaction: inout WriteTransaction) throws {
+    var listsOfMoved: [UUID: UUID?] = [:]
+    for entry in try wrongEntries(in: transaction) {
+      _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
+      if try tables.tasks.contains(IDKey(entry.key.id), in: transaction) {
+        listsOfMoved[entry.key.id] = entry.record.listID
+      } else {
+        // What was done counts on, whatever became of its task.
+        let key = CompletionKey(isTaskDeleted: true, completed: entry.key.completed)
+        try tables.completions.put(entry.record, forKey: key, in: &transaction)
+      }
+    }
+    for task in try completedTasks(in: transaction) {
+      try setEntry(of: task, carryingListOf: listsOfMoved, in: &transaction)
+    }
+  }
+
+  /// The entries of live tasks that their tasks contradict, or that have none.
+  private func wrongEntries(in transaction: borrowing WriteTransaction) throws -> [Entry] {
+    var wrong: [Entry] = []
+    try tables.completions.forEach(in: transaction) { key, value in
+      let key = try CompletionKey(decoding: key)
+      guard !key.isTaskDeleted else { return false }
+      if case .readable(let task) = try tables.readableTask(key.id, in: transaction), CompletionKey(of: task) == key {
+        return true
+      }
+      wrong.append((key, try CompletionRecord(decoding: value)))
+      return true
+    }
+    return wrong
+  }
+
+  /// The completed tasks whose entries are missing, differ or stand twice.
+  private func completedTasks(in transaction: borrowing WriteTransaction) throws -> [TaskItem] {
+    var tasks: [TaskItem] = []
+    try self.tables.tasks.forEach(in: transaction) { id, value in
+      let fields = try TaskFields(value)
+      guard fields.isCompleted else { return true }
+      let task = try fields.item(id: IDKey(decoding: id).id)
+      guard let key = CompletionKey(of: task), var expected = CompletionRecord(of: task) else { return true }
+      let recorded = try tables.completions.value(forKey: key, in: transaction)
+      expected.listID = recorded?.listID
+      expected.trailing = recorded?.trailing ?? []
+      let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
+      if try recorded != expected || tables.completions.contains(deletedKey, in: transaction) { tasks.append(task) }
+      return true
+    }
+    return tasks
+  }
+
+  private func setEntry(
+    of task: TaskItem, carryingListOf moved: [UUID: UUID?], in transaction: inout WriteTransaction
+  ) throws {
+    guard let key = CompletionKey(of: task), var record = CompletionRecord(of: task) else { return }
+    let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
+    let recorded =
+      try tables.completions.value(forKey: key, in: transaction)
+      ?? tables.completions.value(forKey: deletedKey, in: transaction)
+    if let recorded {
+      record.listID = recorded.listID
+      record.trailing = recorded.trailing
+    } else if let listID = moved[task.id] {
+      record.listID = listID
+    }
+    _ = try tables.completions.remove(forKey: deletedKey, in: &transaction)
+    try tables.completions.put(record, forKey: key, in: &transaction)
+  }
+}

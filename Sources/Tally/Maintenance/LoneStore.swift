@@ -1,0 +1,71 @@
+import LMDB
+import SystemPackage
+
+/// A store's file in a directory of ours that nobody else knows, as a copy is before it gets its place.
+struct LoneStore {
+  let directory: FilePath
+  let configuration: TaskStore.Configuration
+
+  /// Checks every page, every table and the format, the pages before liblmdb is trusted with them.
+  ///
+  /// - Returns: the header, and what was counted.
+  /// - Throws: `newerFormat`; `damagedStore`, also for a file that is no store's.
+  func verify(progress: VerificationProgress.Observer?) throws -> (header: StoreHeader, report: VerificationReport) {
+    let file = DataFile(inDirectory: directory)
+    guard try file.kind() == .environment else { throw TallyError.noBackup }
+    try file.checkStructure()
+    return try withEnvironment { environment in
+      guard let header = try StoreOpening.header(in: environment) else { throw TallyError.noBackup }
+      try StoreOpening.refuseNewerFormat(header)
+      let report = try Verification.run(on: environment, observer: progress)
+      guard report.isSound else { throw TallyError.unsound(report) }
+      return (header, report)
+    }
+  }
+
+  /// Counts another commit, so that no sequence that the replaced store has given is ever given again.
+  ///
+  /// - Returns: the header as it is then.
+  func advanceSequence(beyond replaced: UInt64) throws -> StoreHeader {
+    try withEnvironment { environment in
+      guard var header = try StoreOpening.header(in: environment) else { throw TallyError.noBackup }
+      header.sequence = max(header.sequence, replaced) + 1
+      try Self.write(header, to: environment)
+      return header
+    }
+  }
+
+  private static func write(_ header: StoreHeader, to environment: Environment) throws {
+    let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
+    try environment.write { transaction in try meta.put(header, forKey: .header, in: &transaction) }
+  }
+
+  private func withEnvironment<R>(_ body: (Environment) throws -> R) throws -> R {
+    var options = StoreOpening(directory: directory, configuration: configuration).environmentOptions
+    options.isReadOnly = false
+    options.durability = .full
+    let environment = try Environment(path: directory, options: options)
+    do {
+      let result = try body(environment)
+      try environment.close()
+      return result
+    } catch {
+      try? environment.close()
+      throw error
+    }
+  }
+}
+
+extension TallyError {
+  static let noBackup = TallyError(
+    .damagedStore, "The file is no backup of a Tally store", remedy: "Give a file that 'tally backup' has made")
+
+  /// What a verification found, named by its first fault.
+  static func unsound(_ report: VerificationReport) -> TallyError {
+    let first = report.faults.first.map(\.description) ?? ""
+    let more = report.faultCount > 1 ? ", and \(report.faultCount - 1) more" : ""
+    return TallyError(
+      .damagedStore, "The store contradicts itself: \(first)\(more)",
+      remedy: "Repair it, restore a backup, or keep an export of what can be read")
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import LMDB
+import SystemPackage
+
+/// The steps from a backup to a store.
+///
+/// | step | what a crash leaves |
+/// | --- | --- |
+/// | copy and verify in a workshop | the old store; the next opening removes the workshop |
+/// | lock out everybody | the old store |
+/// | keep the old file under a second name | the old store, with one name more |
+/// | rename the new file over the old one | the new store |
+struct Restoring {
+  let file: FilePath
+  let opening: StoreOpening
+
+  func run(progress: VerificationProgress.Observer?) throws -> RestoreSummary {
+    let source = try openSource()
+    defer { try? source.close() }
+    try opening.prepareDirectory()
+    let workshop = try Workshop(in: opening.directory, for: "restore")
+    try copy(source, to: workshop.dataFile)
+    let copy = LoneStore(directory: workshop.path, configuration: opening.configuration)
+    var (header, report) = try copy.verify(progress: progress)
+    let access = try StoreAccess(.exclusive, to: opening.directory, configuration: opening.configuration)
+    defer { access.end() }
+    if let replaced = opening.headerOfClosedStore(), replaced.storeID == header.storeID {
+      header = try copy.advanceSequence(beyond: replaced.sequence)
+    }
+    let size = try workshop.dataFile.stat().size
+    let kept = try keepOldFile()
+    try SystemCalls.rename(workshop.dataFile, to: opening.dataFile)
+    try SystemCalls.flushDirectory(opening.directory)
+    return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), keptFile: kept)
+  }
+
+  private func openSource() throws -> FileDescriptor {
+    do {
+      let source = try FileDescriptor.open(file, .readOnly, options: .closeOnExec)
+      guard try source.stat().type == .regular else {
+        try source.close()
+        throw TallyError.noBackup
+      }
+      return source
+    } catch let error as Errno {
+      throw TallyError.unreadableInput(error)
+    }
+  }
+
+  /// Copies the bytes and flushes them.
+  private func copy(_ source: FileDescriptor, to path: FilePath) throws {
+    let target = try FileDescriptor.open(
+      path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
+    try target.closeAfter {
+      var buffer = [UInt8](repeating: 0, count: 1 << 20)
+      while true {
+        try TallyError.checkCancellation()
+        // The pointer is used within the call only.
+        let count = try unsafe buffer.withUnsafeMutableBytes { try unsafe source.read(into: $0) }
+        if count == 0 { break }
+        _ = try target.writeAll(buffer.prefix(count))
+      }
+      try SystemCalls.flush(target)
+    }
+    try SystemCalls.flushDirectory(path.removingLastComponent())
+  }
+
+  private func keepOldFile() throws -> FilePath? {
+    do {
+      return try KeptFile.keep(
+        opening.dataFile, because: .restore, in: opening.directory, at: opening.configuration.now())
+    } catch Errno.noSuchFileOrDirectory {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,82 @@
+public import Foundation
+import LMDB
+public import SystemPackage
+
+/// What a backup holds.
+public struct BackupSummary: Hashable, Sendable {
+  /// The identity of the store.
+  public let storeID: UUID
+  /// The last commit in it.
+  public let sequence: UInt64
+  /// The tasks in it.
+  public let taskCount: Int
+  /// The lists in it.
+  public let listCount: Int
+  /// The completions in it, those of deleted tasks included.
+  public let completionCount: Int
+  /// The size of the file.
+  public let sizeInBytes: Int64
+
+  init(_ header: StoreHeader, _ report: VerificationReport, sizeInBytes: Int64) {
+    storeID = header.storeID
+    sequence = header.sequence
+    taskCount = report.taskCount
+    listCount = report.listCount
+    completionCount = report.completionCount
+    self.sizeInBytes = sizeInBytes
+  }
+}
+
+extension TaskStore {
+  /// Copies the store, as of one commit, into a single file, while readers and writers go on.
+  ///
+  /// The copy is made beside the file, flushed and verified as ``verify(progress:)`` does; only then it takes the file's
+  /// name, and the place of an older one. If anything fails the old file is as it was. Only its owner may read it. It
+  /// has no free pages, so it may be much smaller than the store. ``restore(from:to:configuration:progress:)`` takes it back.
+  ///
+  /// - Parameters:
+  ///   - file: The path of the file.
+  ///   - progress: Is told how far the verification of the copy has come, and may throw to end the backup.
+  /// - Returns: What the backup holds.
+  /// - Throws: `outputNotCreated`, `diskFull`; `damagedStore` if the store is damaged; `cancelled`; what `progress`
+  ///   throws, and what `read` throws.
+  /// - Complexity: The store is read and written once, and its copy read again. The copying is one long snapshot.
+  @discardableResult
+  public func backup(to file: FilePath, progress: VerificationProgress.Observer? = nil) throws -> BackupSummary {
+    try TallyError.translating {
+      try AtomicFile.refuseIrreplaceable(file)
+      let parent = file.parentOrCurrent
+      Workshop.sweep(parent)
+      let workshop = try Self.output { try Workshop(in: parent, for: ".tally-backup") }
+      try environment.copyStore(to: workshop.path)
+      let (header, report) = try LoneStore(directory: workshop.path, configuration: configuration)
+        .verify(progress: progress)
+      let size = try Self.output { try workshop.dataFile.stat().size }
+      try Self.output {
+        try SystemCalls.rename(workshop.dataFile, to: file)
+        try SystemCalls.flushDirectory(parent)
+      }
+      return BackupSummary(header, report, sizeInBytes: size)
+    }
+  }
+
+  private static func output<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch {
+      throw TallyError.unwritableOutput(error)
+    }
+  }
+}
+
+extension Environment {
+  /// Copies the store without its free pages, or with them where liblmdb finds that some have been lost.
+  func copyStore(to directory: FilePath) throws(LMDBError) {
+    do throws(LMDBError) {
+      try copy(to: directory, compacting: true)
+    } catch {
+      guard error.code == .incompatible else { throw error }
+      try copy(to: directory, compacting: false)
+    }
+  }
+}

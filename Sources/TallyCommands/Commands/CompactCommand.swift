@@ -1,0 +1,43 @@
+import ArgumentParser
+import Tally
+
+/// `tally compact`.
+struct CompactCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compact",
+    abstract: "Give the space of what was deleted back to the disk.",
+    usage: "tally compact [<options>]",
+    discussion: """
+      A verified copy without free pages takes the place of the store's file; until then the old one stays, so there \
+      must be room for both. Nobody may have the store open.
+
+      With --plain, prints a line with these columns: bytesBefore, bytes.
+      """
+  )
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    let summary = try Signals.deferringInterruption {
+      try session.withVerificationProgress("Verifying") { progress in
+        try TaskStore.compact(at: session.storePath, configuration: session.configuration, progress: progress)
+      }
+    }
+    switch session.options.format {
+    case .json:
+      try session.output.write(
+        TerminalSafeJSON.line { json in
+          json.object { json in
+            json.member("bytesBefore", summary.sizeBeforeInBytes)
+            json.member("bytes", summary.sizeInBytes)
+          }
+        }
+      )
+    case .plain:
+      try session.output.write(PlainRecords.line([String(summary.sizeBeforeInBytes), String(summary.sizeInBytes)]))
+    case .human:
+      session.say("Compacted from \(summary.sizeBeforeInBytes.inBytes) to \(summary.sizeInBytes.inBytes).")
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import SystemPackage
+import Tally
+
+/// `tally restore FILE`.
+struct RestoreCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Put a backup in the place of the store.",
+    usage: "tally restore <file> [<options>]",
+    discussion: """
+      The file is verified first; a damaged or foreign one leaves the store untouched. The store as it was is kept \
+      beside the new one, in a file whose path is printed, and can be restored in turn. Nobody may have the store open.
+
+      With --plain, prints a line with these columns: kept file, storeID, sequence, tasks, lists, completions, bytes.
+
+      EXAMPLES
+        tally restore ~/backups/tasks.mdb
+      """
+  )
+
+  @Argument(help: ArgumentHelp("The file that 'tally backup' has made.", valueName: "file"), completion: .file())
+  var file: String
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    let summary = try Signals.deferringInterruption {
+      try session.withVerificationProgress("Verifying") { progress in
+        try TaskStore.restore(
+          from: FilePath(file), to: session.storePath, configuration: session.configuration, progress: progress)
+      }
+    }
+    let kept = summary.keptFile?.string
+    switch session.options.format {
+    case .json:
+      try session.output.write(
+        TerminalSafeJSON.line { json in
+          json.object { json in
+            json.member("keptFile", kept)
+            json.members(of: summary.restored)
+          }
+        }
+      )
+    case .plain: try session.output.write(PlainRecords.line([kept] + summary.restored.plainFields))
+    case .human:
+      session.say("Restored \(summary.restored.inWords).")
+      guard let kept else { return }
+      session.say("The store as it was: \(kept.escapedForDisplay())\nTake it back: tally restore \(kept.shellQuoted)")
+    }
+  }
+}

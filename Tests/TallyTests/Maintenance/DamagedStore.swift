@@ -1,0 +1,122 @@
+import Foundation
+import LMDB
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+typealias RawTable = Database<[UInt8], [UInt8]>
+
+/// A store that is closed, and changed behind its back.
+struct DamagedStore {
+  let directory: FilePath
+
+  func firstKey(of table: String) throws -> [UInt8]? {
+    try TallyTests.firstKey(of: table, at: directory)
+  }
+
+  func change(_ table: String, _ body: (RawTable, inout WriteTransaction) throws -> Void) throws {
+    try TallyTests.change(table, at: directory, body)
+  }
+}
+
+/// A closed store with a bit of everything, and what it holds.
+func withFilledStore(_ body: (FilePath, [String]) throws -> Void) throws {
+  try withTemporaryDirectory { directory in
+    let path = directory.appending("store")
+    let store = try TaskStore(at: path, configuration: .testing())
+    try store.write { transaction in
+      let list = try transaction.addList(name: "Home")
+      let draft = TaskDraft(
+        title: "everywhere", scheduledDate: transaction.today, dueDate: transaction.now,
+        reminderDate: transaction.now, listID: list.id)
+      try transaction.start(try transaction.add(draft).id)
+      try transaction.complete(try transaction.add("done", to: .list(list.id)).id)
+      let deleted = try transaction.add("deleted", to: .inbox)
+      try transaction.complete(deleted.id)
+      try transaction.delete(deleted.id)
+    }
+    try store.close()
+    try body(path, try contents(at: path))
+  }
+}
+
+/// Every table but the header as text, so that stores can be compared byte for byte.
+func contents(at directory: FilePath) throws -> [String] {
+  try withRawEnvironment(at: directory) { environment in
+    try Tables.names.filter { $0 != "meta" }.map { name in
+      let table = try RawTable(opening: name, in: environment)
+      var rows = [name]
+      try environment.read { transaction in
+        try table.forEach(in: transaction) { key, value in
+          rows.append("\(key.bytes(from: 0)) \(value.bytes(from: 0))")
+          return true
+        }
+      }
+      return rows.joined(separator: "\n")
+    }
+  }
+}
+
+func firstKey(of table: String, at directory: FilePath) throws -> [UInt8]? {
+  try withRawEnvironment(at: directory) { environment in
+    let raw = try RawTable(opening: table, in: environment)
+    return try environment.read { transaction in
+      var cursor = try raw.cursor(in: transaction)
+      return try cursor.moveToFirst() ? try cursor.key() : nil
+    }
+  }
+}
+
+func value(of table: String, forKey key: [UInt8], at directory: FilePath) throws -> [UInt8]? {
+  try withRawEnvironment(at: directory) { environment in
+    let raw = try RawTable(opening: table, in: environment)
+    return try environment.read { try raw.value(forKey: key, in: $0) }
+  }
+}
+
+func change(
+  _ table: String, at directory: FilePath, _ body: (RawTable, inout WriteTransaction) throws -> Void
+) throws {
+  try withRawEnvironment(at: directory) { environment in
+    let raw = try RawTable(opening: table, in: environment)
+    try environment.write { try body(raw, &$0) }
+  }
+}
+
+/// Makes the store's file anew without one of its tables.
+func dropTable(_ dropped: String, at directory: FilePath) throws {
+  let other = directory.removingLastComponent().appending("other")
+  try FileManager.default.createDirectory(atPath: other.string, withIntermediateDirectories: true)
+  try withRawEnvironment(at: directory) { source in
+    try withRawEnvironment(at: other) { target in
+      for name in Tables.names where name != dropped { try copyTable(name, from: source, to: target) }
+    }
+  }
+  let file = directory.appending("data.mdb")
+  try FileManager.default.removeItem(atPath: file.string)
+  try FileManager.default.moveItem(atPath: other.appending("data.mdb").string, toPath: file.string)
+}
+
+private func copyTable(_ name: String, from source: Environment, to target: Environment) throws {
+  let table = try RawTable(opening: name, in: source)
+  var rows: [(key: [UInt8], value: [UInt8])] = []
+  try source.read { transaction in
+    try table.forEach(in: transaction) { key, value in
+      rows.append((key.bytes(from: 0), value.bytes(from: 0)))
+      return true
+    }
+  }
+  try target.write { transaction in
+    let copy = try RawTable(opening: name, creating: true, in: &transaction)
+    for (key, value) in rows { try copy.put(value, forKey: key, in: &transaction) }
+  }
+}
+
+private func withRawEnvironment<R>(at directory: FilePath, _ body: (Environment) throws -> R) throws -> R {
+  let environment = try Environment(path: directory, options: Environment.Options())
+  let result = Result { try body(environment) }
+  try environment.close()
+  return try result.get()
+}

@@ -1,0 +1,191 @@
+import Foundation
+import LMDB
+import Synchronization
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+@Suite struct MaintenanceTests {
+  @Test func aBackupIsOneFileForItsOwnerThatRestoresTheStore() throws {
+    try withFilledStore { directory, expected in
+      let file = directory.removingLastComponent().appending("backup.mdb")
+      let summary = try withStore(at: directory) { store in
+        let summary = try store.backup(to: file)
+        try store.write { _ = try $0.add("later", to: .inbox) }
+        return summary
+      }
+      #expect(try file.stat().permissions == .ownerReadWrite)
+      #expect(summary.taskCount == 2 && summary.listCount == 1 && summary.completionCount == 2)
+      #expect(try names(in: directory.removingLastComponent()) == ["backup.mdb", "store"])
+      let restored = try TaskStore.restore(from: file, to: directory, configuration: .testing())
+      #expect(try contents(at: directory) == expected)
+      #expect(restored.restored.storeID == summary.storeID)
+      // What the replaced store held can be taken back.
+      let kept = try #require(restored.keptFile)
+      try TaskStore.restore(from: kept, to: directory, configuration: .testing())
+      try withStore(at: directory) { (store) throws in #expect(try store.read { try $0.taskCount } == 3) }
+    }
+  }
+
+  @Test func aBackupWhileOthersWriteIsOneCommit() throws {
+    try withStore { store in
+      let file = store.directory.removingLastComponent().appending("backup.mdb")
+      let writer = Thread {
+        for _ in 0..<50 {
+          try? store.write { transaction in for _ in 0..<4 { _ = try transaction.add("x", to: .today) } }
+        }
+      }
+      writer.start()
+      while !writer.isFinished {
+        let summary = try store.backup(to: file)
+        #expect(summary.taskCount == 4 * Int(summary.sequence))
+      }
+    }
+  }
+
+  @Test func restoringNeverGoesBackInTheSequence() throws {
+    try withFilledStore { directory, _ in
+      let file = directory.removingLastComponent().appending("backup.mdb")
+      let before = try withStore(at: directory) { store in
+        try store.backup(to: file)
+        for _ in 0..<3 { try store.write { _ = try $0.add("later", to: .inbox) } }
+        return try store.information()
+      }
+      try TaskStore.restore(from: file, to: directory, configuration: .testing())
+      try withStore(at: directory) { store in
+        let after = try store.information()
+        #expect(after.sequence == before.sequence + 1 && after.storeID == before.storeID)
+      }
+    }
+  }
+
+  @Test func restoringWhereNothingIsMakesAStore() throws {
+    try withFilledStore { directory, expected in
+      let file = directory.removingLastComponent().appending("backup.mdb")
+      try withStore(at: directory) { _ = try $0.backup(to: file) }
+      let new = directory.removingLastComponent().appending("a/b")
+      #expect(try TaskStore.restore(from: file, to: new, configuration: .testing()).keptFile == nil)
+      #expect(try contents(at: new) == expected)
+      #expect(try new.stat().permissions == .ownerReadWriteExecute)
+    }
+  }
+
+  @Test func aStoreTooDamagedToOpenIsReplaced() throws {
+    try withFilledStore { directory, expected in
+      let file = directory.removingLastComponent().appending("backup.mdb")
+      try withStore(at: directory) { _ = try $0.backup(to: file) }
+      try Data("nonsense".utf8).write(to: URL(filePath: directory.appending("data.mdb").string))
+      try TaskStore.restore(from: file, to: directory, configuration: .testing())
+      #expect(try contents(at: directory) == expected)
+    }
+  }
+
+  @Test func aFileThatIsNoBackupIsRefusedAndTheStoreUntouched() throws {
+    try withFilledStore { directory, expected in
+      let file = directory.removingLastComponent().appending("backup.mdb")
+      try withStore(at: directory) { _ = try $0.backup(to: file) }
+      let sound = try Data(contentsOf: URL(filePath: file.string))
+      for bytes in [Data(), sound.prefix(5_000), sound.dropLast(4_096), Data("no store".utf8)] {
+        try bytes.write(to: URL(filePath: file.string))
+        #expect { try TaskStore.restore(from: file, to: directory, configuration: .testing()) } throws: {
+          ($0 as? TallyError)?.code == .damagedStore
+        }
+      }
+      #expect(try contents(at: directory) == expected)
+      #expect(try names(in: directory) == ["access.lock", "data.mdb", "lock.mdb"])
+    }
+  }
+
+  /// A byte inside a text may be any other; one of the pages' own may not, and none may harm the process.
+  @Test func aByteThatIsWrongIsFoundOrHarmless() throws {
+    try withFilledStore { directory, _ in
+      let file = directory.removingLastComponent().appending("backup.mdb")
+      try withStore(at: directory) { _ = try $0.backup(to: file) }
+      let sound = try Data(contentsOf: URL(filePath: file.string))
+      var refusedCount = 0
+      let places = stride(from: 8_192, to: sound.count, by: 4_096).flatMap { page in
+        [0, 10, 12, 14, 16, 18, 2_048, 4_090].map { page + $0 }
+      }
+      for place in places {
+        var bytes = sound
+        bytes[place] ^= 0xFF
+        try bytes.write(to: URL(filePath: file.string))
+        do {
+          try TaskStore.restore(from: file, to: directory, configuration: .testing())
+          #expect(try TaskStore.verify(at: directory, configuration: .testing()).isSound, "byte \(place)")
+        } catch let error as TallyError {
+          #expect(error.code == .damagedStore, "byte \(place)")
+          refusedCount += 1
+        }
+      }
+      #expect(refusedCount > places.count / 2)
+    }
+  }
+
+  @Test func compactingMakesTheFileSmallerAndKeepsAllElse() throws {
+    try withFilledStore { directory, expected in
+      let before = try withStore(at: directory) { store in
+        let ids = try store.write { transaction in
+          try (0..<500).map { _ in try transaction.add(String(repeating: "x", count: 500), to: .inbox).id }
+        }
+        try store.write { transaction in for id in ids { try transaction.delete(id) } }
+        return try store.information()
+      }
+      let summary = try TaskStore.compact(at: directory, configuration: .testing())
+      #expect(summary.sizeInBytes < summary.sizeBeforeInBytes / 2)
+      #expect(try contents(at: directory) == expected)
+      try withStore(at: directory) { store in
+        let after = try store.information()
+        #expect(after.sequence == before.sequence && after.storeID == before.storeID)
+        #expect(after.sizeInBytes == summary.sizeInBytes)
+      }
+    }
+  }
+
+  @Test func anOpenStoreIsNeitherCompactedNorReplaced() throws {
+    try withStore { store in
+      var configuration = TaskStore.Configuration.testing()
+      configuration.waitLimitInSeconds = 0
+      let file = store.directory.removingLastComponent().appending("backup.mdb")
+      try store.backup(to: file)
+      #expect { try TaskStore.compact(at: store.directory, configuration: configuration) } throws: {
+        ($0 as? TallyError)?.code == .storeBusy
+      }
+      #expect { try TaskStore.restore(from: file, to: store.directory, configuration: configuration) } throws: {
+        ($0 as? TallyError)?.code == .storeBusy
+      }
+    }
+  }
+
+  @Test func whoeverOpensWaitsForTheEndOfAnExclusiveUse() throws {
+    try withFilledStore { directory, _ in
+      var configuration = TaskStore.Configuration.testing()
+      let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
+      // Time passes by the waiting itself: the third look finds the store free.
+      let waitCount = Mutex(0)
+      configuration.pause = { _ in
+        if waitCount.withLock({ count in
+          count += 1; return count
+        }) == 2 {
+          access.end()
+        }
+      }
+      let store = try TaskStore(at: directory, configuration: configuration)
+      #expect(waitCount.withLock { $0 } == 2)
+      try store.close()
+    }
+  }
+
+  @Test func whatACrashLeftIsRemovedAndWhatIsInTheMakingStays() throws {
+    try withFilledStore { directory, _ in
+      let stale = directory.appending("compact.new-\(UUID().uuidString.lowercased())")
+      try FileManager.default.createDirectory(atPath: stale.string, withIntermediateDirectories: false)
+      try Data([1]).write(to: URL(filePath: stale.appending("data.mdb").string))
+      let live = try Workshop(in: directory, for: "compact")
+      try TaskStore(at: directory, configuration: .testing()).close()
+      #expect(try names(in: directory).filter(Workshop.isWorkshop) == [live.path.lastComponent?.string])
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import LMDB
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// Whatever a wrong index maintainer may have done is found by `verify` and mended by `repair`: views, ledger and
+/// counters then are those of the store before the damage.
+@Suite struct RepairTests {
+  static let indexes = IndexTable.allCases.map(\.rawValue)
+
+  @Test(arguments: indexes)
+  func aMissingEntryIsMended(table: String) throws {
+    try expectMended(finding: "missingEntry in \(table)") { store in
+      let key = try #require(try store.firstKey(of: table))
+      try store.change(table) { _ = try $0.remove(forKey: key, in: &$1) }
+    }
+  }
+
+  @Test(arguments: indexes)
+  func anEntryWithoutARecordIsMended(table: String) throws {
+    try expectMended(finding: "danglingEntry in \(table)") { store in
+      var key = try #require(try store.firstKey(of: table))
+      key[key.count - 1] ^= 0x55
+      try store.change(table) { try $0.put([], forKey: key, in: &$1) }
+    }
+  }
+
+  @Test(arguments: indexes)
+  func bytesThatAreNoKeyAreMended(table: String) throws {
+    try expectMended(finding: "danglingEntry in \(table)") { store in
+      try store.change(table) { try $0.put([], forKey: [1, 2, 3], in: &$1) }
+    }
+  }
+
+  @Test func anEntryThatDiffersFromItsRecordIsMended() throws {
+    try expectMended(finding: "wrongEntry in byPlace") { store in
+      var key = try #require(try store.firstKey(of: "byPlace"))
+      let old = key
+      key[20] ^= 0x01
+      try store.change("byPlace") {
+        _ = try $0.remove(forKey: old, in: &$1)
+        try $0.put([], forKey: key, in: &$1)
+      }
+    }
+  }
+
+  @Test func aTaskThatStandsInAnOrderTwiceIsMended() throws {
+    try expectMended(finding: "duplicateEntry in byPlace") { store in
+      var key = try #require(try store.firstKey(of: "byPlace"))
+      key[20] ^= 0x01
+      try store.change("byPlace") { try $0.put([], forKey: key, in: &$1) }
+    }
+  }
+
+  @Test(arguments: ["counts", "totals"])
+  func countersThatAreOffAreMended(table: String) throws {
+    try expectMended(finding: "wrongCounter in \(table)") { store in
+      let key = try #require(try store.firstKey(of: table))
+      try store.change(table) { table, transaction in
+        var value = try #require(try table.value(forKey: key, in: transaction))
+        value[value.count - 1] &+= 1
+        try table.put(value, forKey: key, in: &transaction)
+      }
+    }
+  }
+
+  @Test(arguments: ["counts", "totals"])
+  func countersThatAreGoneAreMended(table: String) throws {
+    try expectMended(finding: "wrongCounter in \(table)") { store in
+      try store.change(table) { try $0.removeAll(in: &$1) }
+    }
+  }
+
+  @Test func aLedgerThatLacksACompletionIsMended() throws {
+    try expectMended(finding: "missingEntry in completions") { store in
+      let key = try #require(try store.firstKey(of: "completions"))
+      try store.change("completions") { _ = try $0.remove(forKey: key, in: &$1) }
+    }
+  }
+
+  @Test func aLedgerEntryAtAnotherInstantIsMended() throws {
+    try expectMended(finding: "wrongEntry in completions") { store in
+      let key = try #require(try store.firstKey(of: "completions"))
+      var moved = key
+      moved[7] ^= 0x20
+      try store.change("completions") { table, transaction in
+        let value = try #require(try table.value(forKey: key, in: transaction))
+        _ = try table.remove(forKey: key, in: &transaction)
+        try table.put(value, forKey: moved, in: &transaction)
+      }
+    }
+  }
+
+  @Test func aLedgerEntryThatDiffersFromItsTaskIsMended() throws {
+    try expectMended(finding: "wrongEntry in completions") { store in
+      let key = try #require(try store.firstKey(of: "completions"))
+      try store.change("completions") { table, transaction in
+        var value = try #require(try table.value(forKey: key, in: transaction))
+        value[3] ^= 0x0F
+        try table.put(value, forKey: key, in: &transaction)
+      }
+    }
+  }
+
+  @Test(arguments: indexes + ["counts", "totals"])
+  func aMissingTableIsMadeAnew(table: String) throws {
+    try withFilledStore { directory, expected in
+      try dropTable(table, at: directory)
+      #expect(throws: TallyError.self) { try TaskStore(at: directory, configuration: .testing()) }
+      let report = try TaskStore.verify(at: directory, configuration: .testing())
+      #expect(report.faults.map(\.description) == ["missingTable in \(table)"])
+      #expect(try TaskStore.repair(at: directory, configuration: .testing()).after.isSound)
+      #expect(try contents(at: directory) == expected)
+    }
+  }
+
+  @Test func aMissingHeaderIsReplacedUnderANewIdentity() throws {
+    try withFilledStore { directory, expected in
+      try change("meta", at: directory) { try $0.removeAll(in: &$1) }
+      #expect(throws: TallyError.self) { try TaskStore(at: directory, configuration: .testing()) }
+      let report = try TaskStore.repair(at: directory, configuration: .testing())
+      #expect(report.before.faults.map(\.kind) == [.damagedHeader])
+      #expect(report.after.isSound && report.after.sequence == 1)
+      #expect(try contents(at: directory) == expected)
+    }
+  }
+
+  @Test func aStoreWithoutTasksTableIsLeftAlone() throws {
+    try withFilledStore { directory, _ in
+      try dropTable("tasks", at: directory)
+      #expect { try TaskStore.repair(at: directory, configuration: .testing()) } throws: {
+        ($0 as? TallyError)?.code == .damagedStore
+      }
+      #expect(try names(in: directory).filter(KeptFile.isKept).isEmpty)
+    }
+  }
+
+  @Test func aTaskWhoseListIsGoneGoesToTheInbox() throws {
+    try withFilledStore { directory, _ in
+      try change("lists", at: directory) { try $0.removeAll(in: &$1) }
+      let report = try TaskStore.repair(at: directory, configuration: .testing())
+      #expect(report.before.faults.contains { $0.kind == .unknownList })
+      #expect(report.after.isSound)
+      try withStore(at: directory) { (store) throws in
+        #expect(try store.read { try $0.view(.inbox).tasks.map(\.title).contains("done") })
+      }
+    }
+  }
+
+  @Test(arguments: ["tasks", "lists", "completions"])
+  func aRecordThatCannotBeReadIsSetAsideWithItsBytes(table: String) throws {
+    try withFilledStore { directory, _ in
+      let key = try #require(try firstKey(of: table, at: directory))
+      try change(table, at: directory) { try $0.put([9, 9, 9], forKey: key, in: &$1) }
+      let report = try TaskStore.repair(at: directory, configuration: .testing())
+      #expect(report.before.faults.contains { $0.kind == .unreadableRecord && $0.table == table })
+      #expect(report.after.isSound && report.after.setAsideCount == 1)
+      #expect(try value(of: "setAside", forKey: Array(table.utf8) + [0] + key, at: directory) == [9, 9, 9])
+    }
+  }
+
+  @Test func aCompletionWhoseTaskIsGoneCountsOn() throws {
+    try withFilledStore { directory, _ in
+      let key = try #require(try firstKey(of: "completions", at: directory))
+      try change("tasks", at: directory) { _ = try $0.remove(forKey: Array(key[9...]), in: &$1) }
+      let report = try TaskStore.repair(at: directory, configuration: .testing())
+      #expect(report.after.isSound && report.after.completionCount == 2)
+    }
+  }
+
+  @Test func theOldStoreIsKeptAndCanBeTakenBack() throws {
+    try withFilledStore { directory, _ in
+      try change("counts", at: directory) { try $0.removeAll(in: &$1) }
+      let kept = try #require(try TaskStore.repair(at: directory, configuration: .testing()).keptFile)
+      // Damaged as it is, it is refused: what is kept is the store as it was, not a sound one.
+      #expect { try TaskStore.restore(from: kept, to: directory, configuration: .testing()) } throws: {
+        ($0 as? TallyError)?.code == .damagedStore
+      }
+      #expect(try kept.stat().permissions == .ownerReadWrite)
+    }
+  }
+
+  @Test func aSoundStoreIsLeftAsItIs() throws {
+    try withFilledStore { directory, _ in
+      let bytes = try Data(contentsOf: URL(filePath: directory.appending("data.mdb").string))
+      #expect(try TaskStore.repair(at: directory, configuration: .testing()).keptFile == nil)
+      #expect(try Data(contentsOf: URL(filePath: directory.appending("data.mdb").string)) == bytes)
+    }
+  }
+
+  @Test func anOpenStoreIsNotRepaired() throws {
+    try withStore { store in
+      var configuration = TaskStore.Configuration.testing()
+      configuration.waitLimitInSeconds = 0
+      #expect { try TaskStore.repair(at: store.directory, configuration: configuration) } throws: {
+        ($0 as? TallyError)?.code == .storeBusy
+      }
+    }
+  }
+
+  private func expectMended(finding fault: String, _ damage: (DamagedStore) throws -> Void) throws {
+    try withFilledStore { directory, expected in
+      try damage(DamagedStore(directory: directory))
+      let report = try TaskStore.repair(at: directory, configuration: .testing())
+      #expect(report.before.faults.map { "\($0.kind) in \($0.table)" }.contains(fault))
+      #expect(report.after.isSound, "\(report.after.faults)")
+      #expect(try contents(at: directory) == expected)
+    }
+  }
+}
