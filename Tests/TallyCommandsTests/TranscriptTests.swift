@@ -171,7 +171,8 @@ enum RequiredCommands {
   static let names: [[String]] =
     [
       "add", "inbox", "today", "upcoming", "past", "overdue", "active", "all", "completed", "list", "lists", "show",
-      "edit", "start", "done", "reopen", "move", "delete", "undo", "redo", "export", "import", "backup", "restore", "verify",
+      "edit", "start", "done", "reopen", "move", "delete", "undo", "redo", "export", "import", "backup", "restore",
+      "verify",
       "compact", "info", "stats",
     ].map { [$0] } + ["add", "rename", "color", "move", "delete"].map { ["lists", $0] }
 

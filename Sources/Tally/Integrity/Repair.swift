@@ -12,6 +12,7 @@ import LMDB
 /// | a completion that contradicts its task | the task is right; the list of the completion stays |
 /// | an index with any fault | built anew from the records |
 /// | counters | made anew from records and ledger |
+/// | the history of changes, or what it would bring back into | empty: there is nothing to undo then |
 /// | no header | a new one, with a new identity: whoever remembers a sequence must not go on from it |
 ///
 /// A record that breaks the model's rules stays as it is: what it should say is for its user to tell.
@@ -27,6 +28,7 @@ struct Repair {
     try LedgerRepair(tables: tables).run(in: &transaction)
     for index in indexesToRebuild { try rebuild(index, of: tables, in: &transaction) }
     try rebuildCounters(of: tables, in: &transaction)
+    if !isHistoryOfUse { try tables.history.removeAll(in: &transaction) }
     try advanceSequence(tables, in: &transaction)
   }
 
@@ -36,6 +38,13 @@ struct Repair {
     let tables = Set(report.faults.map(\.table))
     guard isListed, tables.isDisjoint(with: ["tasks", "lists", "completions"]) else { return IndexTable.allCases }
     return IndexTable.allCases.filter { tables.contains($0.rawValue) }
+  }
+
+  /// Whether earlier states still fit what is there: not where records, ledger or sequence are others now.
+  private var isHistoryOfUse: Bool {
+    let isListed = report.faultCount == report.faults.count
+    let tables = Set(report.faults.map(\.table))
+    return isListed && tables.isDisjoint(with: ["meta", "tasks", "lists", "completions", "history"])
   }
 
   private func moveTasksOfUnknownLists(_ tables: Tables, in transaction: inout WriteTransaction) throws {

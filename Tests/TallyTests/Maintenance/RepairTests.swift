@@ -74,6 +74,13 @@ import Testing
     }
   }
 
+  @Test func aHistoryThatCannotBeReadBeginsAnew() throws {
+    try expectMended(finding: "invalidRecord in history") { store in
+      let key = try #require(try store.firstKey(of: "history"))
+      try store.change("history") { try $0.put([9, 9], forKey: key, in: &$1) }
+    }
+  }
+
   @Test func aLedgerThatLacksACompletionIsMended() throws {
     try expectMended(finding: "missingEntry in completions") { store in
       let key = try #require(try store.firstKey(of: "completions"))
