@@ -121,7 +121,7 @@ let package = Package(
     // Causes faults in processes of its own; too long for a test, so that `make test-faults` runs it.
     .executableTarget(
       name: "TallyFaults",
-      dependencies: ["Tally", "TallyTestSupport", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: ["LMDB", "Tally", "TallyTestSupport", .product(name: "SystemPackage", package: "swift-system")],
       path: "Tests/TallyFaults",
       exclude: ["Preloads"],
       swiftSettings: settings
@@ -129,3 +129,25 @@ let package = Package(
     .testTarget(name: "StyleTests", swiftSettings: settings),
   ]
 )
+
+/// What reads strangers' bytes: a test that replays inputs, or the program that looks for them (`Scripts/fuzz.sh`).
+///
+/// libFuzzer brings its own `main`, so the program links only with its compiler flags.
+let fuzzing: [Target.Dependency] = [
+  "LMDB", "Tally", "TallyCommands", "TallyTestSupport",
+  .product(name: "ArgumentParser", package: "swift-argument-parser"),
+  .product(name: "SystemPackage", package: "swift-system"),
+]
+if Context.environment["TALLY_FUZZ"] == nil {
+  package.targets.append(
+    .testTarget(name: "FuzzTests", dependencies: fuzzing, exclude: ["Corpora"], swiftSettings: settings))
+} else {
+  package.targets.append(
+    .executableTarget(
+      name: "TallyFuzz",
+      dependencies: fuzzing,
+      path: "Tests/FuzzTests",
+      exclude: ["Corpora", "CorpusTests.swift"],
+      swiftSettings: settings
+    ))
+}

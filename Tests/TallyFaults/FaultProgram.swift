@@ -41,6 +41,7 @@ struct FaultSuite: Sendable {
     FaultSuite(name: "full-disk", run: FullDiskSuite.run),
     FaultSuite(name: "histories", run: HistorySuite.run),
     FaultSuite(name: "model", run: ModelSuite.run),
+    FaultSuite(name: "damage", run: DamageSuite.run),
   ]
 }
 

@@ -24,6 +24,7 @@ struct Act {
       try session.run()
     case "small-disk": try SmallDiskAct(self).run()
     case "history": try HistoryAct(self).run()
+    case "check-damage": try DamageCheck(self).run()
     default: throw FaultProgram.Misuse()
     }
   }

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Looks for inputs that crash what reads strangers' bytes, each target for TALLY_FUZZ_SECONDS (20), with libFuzzer.
+# Arguments name targets (Tests/FuzzTests/FuzzTarget.swift); without one all of them run. Starts from Tests/FuzzTests/Corpora; what
+# it finds collects in .build/fuzz-corpora, and with TALLY_FUZZ_KEEP=1 the smallest set that reaches as much goes back.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+seconds=${TALLY_FUZZ_SECONDS:-20}
+[ "$#" -gt 0 ] || set -- records json ndjson instants arguments
+
+export TALLY_FUZZ=1
+build=(swift build -c release --scratch-path .build/fuzz --product TallyFuzz -Xswiftc -enable-testing
+  -Xswiftc -sanitize=fuzzer,address -Xswiftc -parse-as-library)
+"${build[@]}" >&2
+program=$("${build[@]}" --show-bin-path)/TallyFuzz
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# Swift keeps types for ever, which looks like leaks. In memory, where a write costs nothing.
+export ASAN_OPTIONS=detect_leaks=0 TMPDIR=$scratch
+[ ! -w /dev/shm ] || export TMPDIR=/dev/shm
+
+status=0
+for target in "$@"; do
+  corpus=.build/fuzz-corpora/$target
+  seeds=Tests/FuzzTests/Corpora/$target
+  mkdir -p "$corpus" .build/fuzz-findings
+  if TALLY_FUZZ_TARGET=$target "$program" -max_total_time="$seconds" -timeout=10 -max_len=4096 -print_final_stats=1 \
+    -dict=Tests/FuzzTests/Corpora/words.dict -artifact_prefix=.build/fuzz-findings/"$target"- \
+    "$corpus" "$seeds" >"$scratch/$target.log" 2>&1; then
+    awk -v target="$target" '/number_of_executed_units/ { executed = $2 } /cov:/ { covered = $4 }
+      END { printf "fuzz %s: %d executions, %d places reached, no finding\n", target, executed, covered }' "$scratch/$target.log"
+  else
+    status=1
+    echo "fuzz $target: FOUND, see .build/fuzz-findings:"
+    tail -40 "$scratch/$target.log"
+  fi
+  if [ -n "${TALLY_FUZZ_KEEP-}" ]; then
+    mkdir "$scratch/$target"
+    TALLY_FUZZ_TARGET=$target "$program" -merge=1 -max_len=512 "$scratch/$target" "$seeds" "$corpus" >/dev/null 2>&1
+    rm -rf "$seeds" && cp -r "$scratch/$target" "$seeds"
+  fi
+done
+exit "$status"

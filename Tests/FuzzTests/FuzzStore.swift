@@ -1,0 +1,82 @@
+import Foundation
+import SystemPackage
+import TallyTestSupport
+
+@testable import Tally
+
+/// A store into which documents are imported and taken back.
+final class FuzzStore: Sendable {
+  private let store: TaskStore
+  private let document: FileDescriptor
+  private let copy: FileDescriptor
+
+  private struct TakenBack: Error {}
+
+  /// The one of this process, since each import leaves it as it was.
+  static var shared: FuzzStore { get throws { try made.get() } }
+
+  private static let made = Result { try FuzzStore() }
+
+  private init() throws {
+    let directory = FilePath(FileManager.default.temporaryDirectory.path).appending("tally-fuzz-\(UUID().uuidString)")
+    store = try TaskStore(at: directory, configuration: .testing())
+    document = try Self.file(directory.appending("document"))
+    copy = try Self.file(directory.appending("copy"))
+    try store.write { transaction in
+      let list = try transaction.addList(name: "list", id: Self.id(1))
+      for number in 2..<6 {
+        var draft = TaskDraft(id: Self.id(number), title: "task \(number)")
+        if number > 3 { draft.listID = list.id }
+        _ = try transaction.add(draft)
+      }
+      _ = try transaction.complete(Self.id(5))
+    }
+    // Open files are all that is needed from now on, and nothing is left behind.
+    try FileManager.default.removeItem(atPath: directory.string)
+  }
+
+  private static func id(_ number: Int) -> UUID {
+    UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number)))
+  }
+
+  private static func file(_ path: FilePath) throws -> FileDescriptor {
+    try FileDescriptor.open(
+      path, .readWrite, options: [.create, .truncate, .closeOnExec], permissions: .ownerReadWrite)
+  }
+
+  /// Imports; what was taken must be sound, and importing its export must change nothing.
+  func importDocument(_ bytes: [UInt8], _ format: InterchangeFormat) throws {
+    try rewrite(document)
+    try document.writeAll(bytes)
+    do {
+      try store.write { transaction in
+        _ = try session(document, format).run(in: &transaction)
+        if let found = try transaction.inconsistencies().first { throw FuzzTarget.Finding(description: "\(found)") }
+        try rewrite(copy)
+        var exporter = DocumentExporter(output: copy, format: format, observer: nil)
+        _ = try exporter.run(in: transaction)
+        let again = try session(copy, format).run(in: &transaction)
+        guard again.tasks.added + again.tasks.changed + again.lists.added + again.lists.changed == 0 else {
+          throw FuzzTarget.Finding(description: "importing the export changes \(again)")
+        }
+        throw TakenBack()
+      }
+    } catch is TakenBack {
+      return
+    } catch let error as TallyError {
+      // A document's fault has its place in the document; what no document can cause is a finding.
+      if error.position == nil { throw FuzzTarget.Finding(description: "\(error)") }
+    }
+  }
+
+  private func session(_ file: FileDescriptor, _ format: InterchangeFormat) throws -> ImportSession {
+    try file.seek(offset: 0, from: .start)
+    let input = try ReplayableInput(file, copyingPipesTo: store.directory)
+    return ImportSession(input: input, format: format, options: ImportOptions(), observer: nil)
+  }
+
+  private func rewrite(_ file: FileDescriptor) throws {
+    try file.resize(to: 0)
+    try file.seek(offset: 0, from: .start)
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import LMDB
+import SystemPackage
+import Tally
+import TallyTestSupport
+
+/// Uses damaged copies of a data file, two lines each: `check-damage FILE DIRECTORY SEED FIRST COUNT`.
+///
+/// A process of its own: what it must not do is end.
+struct DamageCheck {
+  private let file: [UInt8]
+  private let directory: FilePath
+  private let seed: UInt64
+  private let first: Int
+  private let count: Int
+
+  private static let longestCheckInSeconds: UInt32 = 20
+
+  init(_ act: Act) throws {
+    file = try bytes(of: try act.path(0))
+    directory = try act.path(1)
+    seed = try act.number(2)
+    first = try act.number(3)
+    count = try act.number(4)
+  }
+
+  func run() throws {
+    for number in first..<count {
+      var generator = SeededGenerator(seed: seed &+ UInt64(number) &* 0x2545_F491_4F6C_DD1D)
+      let damage = Damage.allCases[number % Damage.allCases.count]
+      var damaged = file
+      damage.apply(to: &damaged, using: &generator)
+      let lock = damage.lock(using: &generator)
+      try place(damaged, lock)
+      // A store that hangs is one that failed: the signal ends the process.
+      alarm(Self.longestCheckInSeconds)
+      say("\(number) \(damage) verify")
+      let verified = outcome { try verify() }
+      // What lies on the pages decides whether liblmdb can be trusted with them; a record's fault is no danger.
+      let pages = outcome { try DataFile(inDirectory: directory).checkStructure() }
+      try place(damaged, lock)
+      say("\(number) \(damage) \(verified) \(pages == "none" ? "use" : "use-untrusted")")
+      say("\(number) \(damage) \(verified) used \(outcome { try use() })")
+    }
+  }
+
+  private func place(_ file: [UInt8], _ lock: [UInt8]?) throws {
+    try? FileManager.default.removeItem(atPath: directory.string)
+    try FileManager.default.createDirectory(atPath: directory.string, withIntermediateDirectories: true)
+    try write(file, to: directory.appending("data.mdb"))
+    if let lock { try write(lock, to: directory.appending("lock.mdb")) }
+  }
+
+  private var configuration: TaskStore.Configuration {
+    var configuration = TaskStore.Configuration.testing()
+    configuration.createsIfMissing = false
+    return configuration
+  }
+
+  private func verify() throws {
+    let report = try TaskStore.verify(at: directory, configuration: configuration)
+    if let first = report.faults.first { throw TallyError(.damagedStore, "\(first)", remedy: "none") }
+  }
+
+  /// What a program does with a store: looks at all of it, and changes it.
+  private func use() throws {
+    let store = try TaskStore(at: directory, configuration: configuration)
+    defer { try? store.close() }
+    for view in [TaskView.all, .today, .completed(nil), .past] { _ = try store.read { try $0.view(view) } }
+    let null = try FileDescriptor.open(FilePath("/dev/null"), .writeOnly)
+    _ = try null.closeAfter { try store.export(to: null) }
+    let tasks = try store.read { try $0.view(.all).tasks }
+    let added = try store.write { try $0.add("added", to: .today) }
+    for task in tasks.prefix(20) { try store.write { _ = try $0.delete(task.id) } }
+    try store.write { _ = try $0.delete(added.id) }
+  }
+}
