@@ -2,10 +2,10 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas page smoke outside faults
-.PHONY: test-faults
+.PHONY: test-faults test-sanitizers
 
 help: ## Lists what can be made.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: set-up ## Shows Tally at work on this repository's own history, in a scratch store.
 	@Scripts/demo.sh
@@ -55,6 +55,9 @@ faults: build ## Causes faults of every kind, a few of each: crashes, kills, fai
 
 test-faults: set-up ## Causes faults of every kind by the thousand and prints how many; minutes.
 	@Scripts/test-faults.sh
+
+test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
+	@Scripts/test-sanitizers.sh
 
 smoke: ## Runs the benchmarks on small stores, to check their answers, not their times.
 	@Scripts/bench.py floor --smoke

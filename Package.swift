@@ -132,7 +132,7 @@ let package = Package(
 
 /// What reads strangers' bytes: a test that replays inputs, or the program that looks for them (`Scripts/fuzz.sh`).
 ///
-/// libFuzzer brings its own `main`, so the program links only with its compiler flags.
+/// The program links only with libFuzzer, which is a flag of the compiler.
 let fuzzing: [Target.Dependency] = [
   "LMDB", "Tally", "TallyCommands", "TallyTestSupport",
   .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -140,7 +140,7 @@ let fuzzing: [Target.Dependency] = [
 ]
 if Context.environment["TALLY_FUZZ"] == nil {
   package.targets.append(
-    .testTarget(name: "FuzzTests", dependencies: fuzzing, exclude: ["Corpora"], swiftSettings: settings))
+    .testTarget(name: "FuzzTests", dependencies: fuzzing, exclude: ["Corpora", "main.swift"], swiftSettings: settings))
 } else {
   package.targets.append(
     .executableTarget(

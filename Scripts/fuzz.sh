@@ -10,7 +10,7 @@ seconds=${TALLY_FUZZ_SECONDS:-20}
 
 export TALLY_FUZZ=1
 build=(swift build -c release --scratch-path .build/fuzz --product TallyFuzz -Xswiftc -enable-testing
-  -Xswiftc -sanitize=fuzzer,address -Xswiftc -parse-as-library)
+  -Xswiftc -sanitize=fuzzer,address)
 "${build[@]}" >&2
 program=$("${build[@]}" --show-bin-path)/TallyFuzz
 

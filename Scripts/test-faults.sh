@@ -29,4 +29,6 @@ done
 for product in TallyFaults tally; do
   swift build -c "$configuration" --product "$product" >&2
 done
-TALLY_PRELOADS=$PWD/$preloads exec "$(swift build -c "$configuration" --show-bin-path)/TallyFaults" "$@"
+TALLY_PRELOADS=$PWD/$preloads "$(swift build -c "$configuration" --show-bin-path)/TallyFaults" "$@"
+# The short form replays what fuzzing has found, as tests.
+if [ "$#" -eq 0 ]; then Scripts/fuzz.sh; fi

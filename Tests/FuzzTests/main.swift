@@ -1,0 +1,36 @@
+// The program that `Scripts/fuzz.sh` builds: libFuzzer makes inputs and hands them to one target. No part of the tests.
+
+import Foundation
+
+/// libFuzzer's loop, for programs that have a `main` of their own.
+///
+/// The corresponding C function is `LLVMFuzzerRunDriver`; pointers and integers are passed alike in both languages.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+  _ argumentCount: UnsafeMutablePointer<CInt>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+  _ testOneInput: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+private func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let name = ProcessInfo.processInfo.environment["TALLY_FUZZ_TARGET"] ?? ""
+  guard let target = FuzzTarget(rawValue: name) else { preconditionFailure("TALLY_FUZZ_TARGET names no target") }
+  // libFuzzer's buffer lives as long as the call; it is copied here.
+  let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+  do {
+    try target.run(bytes)
+  } catch {
+    // libFuzzer keeps the input of a process that ends so.
+    preconditionFailure("\(error)")
+  }
+  return 0
+}
+
+private func fuzz() -> CInt {
+  var argumentCount = CommandLine.argc
+  var arguments = unsafe CommandLine.unsafeArgv
+  // The loop only reads and replaces these two of ours.
+  return unsafe runFuzzer(&argumentCount, &arguments) { start, count in unsafe testOneInput(start, count) }
+}
+
+exit(fuzz())
