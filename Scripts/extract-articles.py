@@ -43,7 +43,9 @@ let package = Package(
   ]
 )
 """
-MAIN = """func show(_ values: Any...) {}
+MAIN = """// What the examples do with what they find.
+func show(_ values: Any...) {}
+func offer(_ values: Any...) {}
 
 func run(_ name: String, _ body: (TaskStore, FilePath) async throws -> Void) async throws {
   print("==", name)
