@@ -56,8 +56,12 @@ struct RootCommand: ParsableCommand {
         name: "Changing tasks",
         subcommands: [
           AddCommand.self, EditCommand.self, StartCommand.self, DoneCommand.self, ReopenCommand.self, MoveCommand.self,
-          DeleteCommand.self, UndoCommand.self, RedoCommand.self,
+          DeleteCommand.self, UndoCommand.self, RedoCommand.self, OpenCommand.self,
         ]
+      ),
+      CommandGroup(
+        name: "Reminders",
+        subcommands: [RemindersCommand.self, SnoozeCommand.self, RemindCommand.self]
       ),
       CommandGroup(name: "Lists", subcommands: [ListsCommand.self]),
       CommandGroup(

@@ -8,10 +8,9 @@ import Testing
 
 /// What programs rely on: names, places of options, exit codes, streams.
 struct ContractTests {
-  @Test func everyCommandOfTheContractExistsAndLaterOnesDoNot() throws {
+  @Test func everyCommandOfTheContractExists() throws {
     let names = Set(RootCommand.commandNames)
     for command in RequiredCommands.names { #expect(names.contains(command[0]), "\(command)") }
-    for command in RequiredCommands.later { #expect(!names.contains(command), "\(command)") }
   }
 
   @Test func globalOptionsWorkBeforeAndAfterTheCommand() throws {

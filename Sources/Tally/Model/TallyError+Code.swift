@@ -6,7 +6,7 @@ extension TallyError {
     private enum Name: String {
       case blankTitle, blankListName, invalidColor, invalidDay, invalidInstant, invalidState, valueOutOfRange
       case inconsistentTask, taskNotFound, listNotFound, differentPlaces, duplicateID, unknownList
-      case malformedDocument, unknownKey, inputUnreadable, outputNotCreated
+      case invalidLink, malformedDocument, unknownKey, inputUnreadable, outputNotCreated
       case storeMissing, notAStore, newerFormat, damagedStore, permissionDenied, remoteFilesystem
       case storeBusy, alreadyOpen, reentrantTransaction, storeClosed, readersFull
       case nothingToUndo, nothingToRedo, undoConflict
@@ -48,6 +48,8 @@ extension TallyError {
     public static let duplicateID = Code(.duplicateID)
     /// A task names a list that neither the store nor the document has.
     public static let unknownList = Code(.unknownList)
+    /// A link is none that can be followed.
+    public static let invalidLink = Code(.invalidLink)
     /// A document breaks its format; the error carries the position.
     public static let malformedDocument = Code(.malformedDocument)
     /// A document has a key that the format does not know.

@@ -111,7 +111,7 @@ extension AddCommand {
     }
     // Named once all are there: each may have made an earlier one's handle too short.
     var change = Change()
-    for task in tasks { try tell(task, session, transaction, in: &change) }
+    for task in tasks { change.append(try session.added(task, in: transaction)) }
     return change
   }
 
@@ -121,10 +121,7 @@ extension AddCommand {
     _ session: Session,
     _ transaction: inout StoreWriteTransaction
   ) throws -> Change {
-    let task = try store(title, template, &transaction)
-    var change = Change()
-    try tell(task, session, transaction, in: &change)
-    return change
+    try session.added(try store(title, template, &transaction), in: transaction)
   }
 
   private func store(
@@ -137,24 +134,18 @@ extension AddCommand {
     draft.listID = try list.map { try transaction.list(named: $0).id }
     return try transaction.add(draft)
   }
-
-  private func tell(
-    _ task: TaskItem,
-    _ session: Session,
-    _ transaction: borrowing StoreWriteTransaction,
-    in change: inout Change
-  ) throws {
-    let named = try transaction.name(task)
-    let list = try task.listID.flatMap { try transaction.list($0) }
-    let place = session.placeInWords(list: list, day: task.scheduledDate)
-    change.append(
-      named,
-      "Added \(named.handle) \(task.title.quotedForMessage) to \(place)."
-    )
-  }
 }
 
 extension Session {
+  /// Tells that a task has been added.
+  func added(_ task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws -> Change {
+    let named = try transaction.name(task)
+    let place = placeInWords(list: try transaction.list(withID: task.listID), day: task.scheduledDate)
+    var change = Change()
+    change.append(named, "Added \(named.handle) \(task.title.quotedForMessage) to \(place).")
+    return change
+  }
+
   /// Where a task stands, in words: `the inbox`, `today`, `Work`, `Work, Fri 27 Nov`.
   func placeInWords(list: TaskList?, day: CalendarDay?) -> String {
     let places = [list?.name.quotedForMessage, day.map(clock.relativeName)].compactMap(\.self)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Tally
 
 /// `tally show TASK`.
 struct ShowCommand: SessionCommand {
@@ -16,14 +17,21 @@ struct ShowCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    let named = try session.read { try $0.name(try $0.task(named: task)) }
-    switch session.options.format {
+    try session.showSheet { try $0.task(named: task) }
+  }
+}
+
+extension Session {
+  /// Prints one task in full.
+  func showSheet(of task: (borrowing StoreReadTransaction) throws -> TaskItem) throws {
+    let named = try read { try $0.name(try task($0)) }
+    switch options.format {
     case .json:
-      try session.output.write(TerminalSafeJSON.line { json in json.object { $0.members(of: named) } })
+      try output.write(TerminalSafeJSON.line { json in json.object { $0.members(of: named) } })
     case .plain:
-      try session.output.write(TaskSheet.fields(of: named).map { PlainRecords.line([$0.name, $0.value]) }.joined())
+      try output.write(TaskSheet.fields(of: named).map { PlainRecords.line([$0.name, $0.value]) }.joined())
     case .human:
-      try session.output.write(TaskSheet(named: named, session: session).text)
+      try output.write(TaskSheet(named: named, session: self).text)
     }
   }
 }

@@ -27,6 +27,7 @@ extension ExitStatus {
     .valueOutOfRange: .usage,
     .inconsistentTask: .usage,
     .differentPlaces: .usage,
+    .invalidLink: .usage,
 
     .duplicateID: .badData,
     .unknownList: .badData,

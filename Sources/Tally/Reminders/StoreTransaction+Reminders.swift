@@ -1,0 +1,79 @@
+public import Foundation
+public import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The reminders to come from an instant on, soonest first: the tasks that have them, completed ones never.
+  ///
+  /// ```swift
+  /// let next = try store.read { try $0.pendingReminders(limit: 64) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - instant: the first instant that counts; `nil` for now.
+  ///   - limit: how many at most; notification centres hold 64.
+  /// - Returns: tasks with a `reminderDate`.
+  /// - Throws: what the storage throws.
+  /// - Complexity: what is returned.
+  public func pendingReminders(from instant: Timestamp? = nil, limit: Int = .max) throws -> [TaskItem] {
+    try reminders(from: instant ?? now, to: nil, limit: limit)
+  }
+
+  /// The reminders that have passed since an instant and whose tasks are still open, oldest first.
+  ///
+  /// - Parameters:
+  ///   - instant: the first instant that counts, as that of the last look.
+  ///   - limit: how many at most.
+  /// - Returns: tasks with a `reminderDate` before now.
+  /// - Throws: what the storage throws.
+  /// - Complexity: what is returned.
+  public func missedReminders(since instant: Timestamp, limit: Int = .max) throws -> [TaskItem] {
+    try reminders(from: instant, to: now, limit: limit)
+  }
+
+  /// The reminders from an instant on, up to but not including another one.
+  package func reminders(from start: Timestamp, to end: Timestamp?, limit: Int = .max) throws -> [TaskItem] {
+    var ids: [UUID] = []
+    guard limit > 0 else { return [] }
+    _ = try scan(
+      tables.byReminder, from: .start(at: start.microsecondsSince1970),
+      to: end.map { .start(at: $0.microsecondsSince1970) }
+    ) { key in
+      ids.append(key.id)
+      return ids.count < limit
+    }
+    return try ids.map { try indexedTask($0) }
+  }
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Reminds of a task again later.
+  ///
+  /// - Parameters:
+  ///   - id: the task.
+  ///   - instant: when to be reminded; takes the place of the reminder there is.
+  /// - Returns: the task as stored.
+  /// - Throws: `taskNotFound`; `inconsistentTask` if the task is completed, as such tasks have no reminders.
+  @discardableResult
+  public mutating func snooze(_ id: UUID, until instant: Timestamp) throws -> TaskItem {
+    try update(id) { task in
+      guard !task.isCompleted else { throw TallyError.completedTaskSnoozed }
+      task.reminderDate = instant
+    }
+  }
+
+  /// Takes a task's reminder away; the task stays as it is.
+  ///
+  /// To mark the task done instead, `complete` it: completed tasks have no reminders.
+  ///
+  /// - Returns: the task as stored.
+  /// - Throws: `taskNotFound`.
+  @discardableResult
+  public mutating func dismissReminder(of id: UUID) throws -> TaskItem {
+    try update(id) { $0.reminderDate = nil }
+  }
+}
+
+extension TallyError {
+  static let completedTaskSnoozed = TallyError(
+    .inconsistentTask, "The task is completed, so there is nothing to remind of", remedy: "Reopen it first")
+}

@@ -1,0 +1,95 @@
+import Foundation
+import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The instants at which "due today" and "overdue" change, with the tasks shown from each on.
+  ///
+  /// The first entry is that of `start`. A task becomes overdue in the microsecond after its due date, and a day
+  /// changes when the zone's does.
+  ///
+  /// - Parameters:
+  ///   - start: the first instant; `nil` for now.
+  ///   - end: the last instant; `nil` for 24 hours after the first.
+  ///   - scope: all tasks, or those of some lists.
+  /// - Returns: at least one entry, in order; each differs from the one before.
+  /// - Throws: `valueOutOfRange` if the end lies before the start.
+  /// - Complexity: the overdue tasks and those due in the interval, for each change.
+  public func timeline(
+    from start: Timestamp? = nil, to end: Timestamp? = nil, for scope: TimelineScope = .all
+  ) throws -> [TimelineEntry] {
+    let start = start ?? now
+    let end = end ?? start.adding(seconds: 86_400)
+    guard start <= end else {
+      throw TallyError(.valueOutOfRange, "The timeline ends before it begins", remedy: "Give an end after the start")
+    }
+    let tasks = TimelineTasks(try dueTasks(from: start, to: end).filter(scope.contains), in: calendar)
+    var entries: [TimelineEntry] = []
+    for date in tasks.changes(from: start, to: end) {
+      let entry = tasks.entry(at: date)
+      let isNew = entries.last.map { $0.dueToday != entry.dueToday || $0.overdue != entry.overdue } ?? true
+      if isNew { entries.append(entry) }
+    }
+    return entries
+  }
+
+  /// The open tasks due by the end of the last day, and the completed ones due on one of the days.
+  private func dueTasks(from start: Timestamp, to end: Timestamp) throws -> [TaskItem] {
+    let first = CalendarDay(containing: start, in: calendar).start(in: calendar)
+    let lastDay = CalendarDay(containing: end, in: calendar)
+    let last = (try? lastDay.adding(days: 1))?.start(in: calendar) ?? .latest
+    // A day may begin twice where clocks go back over midnight; what lies outside is sorted out by its day.
+    let margin: Int64 = 3 * 3_600
+    var tasks: [TaskItem] = []
+    for isCompleted in [false, true] {
+      let from = isCompleted ? first.adding(seconds: -margin).microsecondsSince1970 : .min
+      _ = try scan(
+        tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: from)),
+        to: DueKey(
+          isCompleted: isCompleted, due: .start(at: last.adding(seconds: margin).microsecondsSince1970))
+      ) { key in
+        tasks.append(try indexedTask(key.id))
+        return true
+      }
+    }
+    return tasks
+  }
+}
+
+/// The tasks of a timeline, and the days on which they are due.
+private struct TimelineTasks {
+  private let calendar: Calendar
+  private let open: [(key: InstantKey, task: TaskItem)]
+  private let byDay: [CalendarDay: [TaskItem]]
+
+  init(_ tasks: [TaskItem], in calendar: Calendar) {
+    self.calendar = calendar
+    let due = tasks.compactMap { task in
+      task.dueDate.map { (key: InstantKey(microseconds: $0.microsecondsSince1970, id: task.id), task: task) }
+    }
+    open = due.filter { !$0.task.isCompleted }.sorted { $0.key < $1.key }
+    byDay = Dictionary(grouping: due) {
+      CalendarDay(containing: Timestamp(clamping: $0.key.microseconds), in: calendar)
+    }.mapValues { tasks in tasks.map(\.task).sorted { ViewOrder($0) < ViewOrder($1) } }
+  }
+
+  /// The instants at which something may change, in order.
+  func changes(from start: Timestamp, to end: Timestamp) -> [Timestamp] {
+    let (first, last) = (start.microsecondsSince1970, end.microsecondsSince1970)
+    let margin = 3 * QuarterHour.microsecondsPerDay
+    let days =
+      CalendarDay(containing: start, in: calendar)
+      .dayNumber...CalendarDay(containing: end, in: calendar)
+      .dayNumber
+    let offsets = ZoneOffsets(of: calendar.timeZone, from: first - margin, to: last + margin)
+    // A day that begins twice, where the clock goes back over midnight, is two pieces.
+    let pieces = LocalDays(days, offsets: offsets, dayStartInMicroseconds: 0).pieces
+    let instants = [first] + pieces.map(\.start) + open.map { $0.key.microseconds + 1 }
+    return Set(instants).filter { $0 >= first && $0 <= last }.sorted().map { Timestamp(clamping: $0) }
+  }
+
+  func entry(at date: Timestamp) -> TimelineEntry {
+    TimelineEntry(
+      date: date, dueToday: byDay[CalendarDay(containing: date, in: calendar)] ?? [],
+      overdue: open.prefix(while: { $0.key.microseconds < date.microsecondsSince1970 }).map(\.task))
+  }
+}

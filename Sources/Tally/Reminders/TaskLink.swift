@@ -1,0 +1,102 @@
+public import Foundation
+
+/// What a link into an application asks for: `tally://create-task?title=…&list=…` or `tally://open-task?id=…`.
+///
+/// Links come from anywhere, so they are read strictly: exactly these forms, each parameter once, everything else
+/// percent-encoded UTF-8 (a plus sign is a plus sign). Reading one does nothing.
+///
+/// ```swift
+/// switch try TaskLink("tally://open-task?id=01a1f000-0000-7000-8000-000000007f3a") {
+/// case .createTask(let title, let list): offer(title, list)
+/// case .openTask(let id): show(id)
+/// }
+/// ```
+public enum TaskLink: Hashable, Sendable {
+  /// Make a task with this title, in the list of this name or id if one is given.
+  case createTask(title: String, list: String?)
+  /// Show the task with this id.
+  case openTask(id: UUID)
+
+  /// The scheme of links unless an application has its own.
+  public static let defaultScheme = "tally"
+  /// Longer links are refused.
+  public static let maximumSizeInBytes = 1 << 16
+
+  /// Reads a link.
+  ///
+  /// - Parameters:
+  ///   - text: the link.
+  ///   - scheme: what it must begin with, in any case.
+  /// - Throws: `invalidLink`.
+  public init(_ text: String, scheme: String = defaultScheme) throws {
+    guard text.utf8.count <= Self.maximumSizeInBytes else { throw TallyError.invalidLink("it is too long") }
+    guard let parts = URLComponents(string: text, encodingInvalidCharacters: false) else {
+      throw TallyError.invalidLink("it is no URL")
+    }
+    guard parts.scheme?.lowercased() == scheme.lowercased() else { throw TallyError.invalidLink("its scheme differs") }
+    guard parts.path.isEmpty || parts.path == "/", parts.user == nil, parts.password == nil, parts.port == nil,
+      parts.fragment == nil
+    else { throw TallyError.invalidLink("it has parts that no such link has") }
+    var parameters = try LinkParameters(parts.percentEncodedQueryItems ?? [])
+    switch parts.host {
+    case "create-task":
+      guard let title = parameters.take("title") else { throw TallyError.invalidLink("it has no title") }
+      try TaskItem(title: title, createdAt: .earliest).validate()
+      self = .createTask(title: title, list: parameters.take("list"))
+    case "open-task":
+      guard let id = parameters.take("id").flatMap(UUID.init(uuidString:)) else {
+        throw TallyError.invalidLink("it has no id")
+      }
+      self = .openTask(id: id)
+    default: throw TallyError.invalidLink("it asks for neither create-task nor open-task")
+    }
+    try parameters.finish()
+  }
+
+  /// The link as text.
+  public func text(scheme: String = defaultScheme) -> String {
+    switch self {
+    case .createTask(let title, let list):
+      let list = list.map { "&list=\(Self.encoded($0))" } ?? ""
+      return "\(scheme)://create-task?title=\(Self.encoded(title))\(list)"
+    case .openTask(let id): return "\(scheme)://open-task?id=\(id.uuidString.lowercased())"
+    }
+  }
+
+  private static func encoded(_ text: String) -> String {
+    let unreserved = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+    return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+  }
+}
+
+/// The parameters of a link, each of which is taken once.
+private struct LinkParameters {
+  private var values: [String: String] = [:]
+
+  init(_ items: [URLQueryItem]) throws {
+    for item in items {
+      guard let name = item.name.removingPercentEncoding, let value = item.value?.removingPercentEncoding else {
+        throw TallyError.invalidLink("a parameter is no UTF-8 text or has no value")
+      }
+      guard values.updateValue(value, forKey: name) == nil else {
+        throw TallyError.invalidLink("a parameter stands twice")
+      }
+    }
+  }
+
+  mutating func take(_ name: String) -> String? {
+    values.removeValue(forKey: name)
+  }
+
+  func finish() throws {
+    guard values.isEmpty else { throw TallyError.invalidLink("it has a parameter that no such link has") }
+  }
+}
+
+extension TallyError {
+  static func invalidLink(_ what: String) -> TallyError {
+    TallyError(
+      .invalidLink, "The link cannot be followed: \(what)",
+      remedy: "Links are tally://create-task?title=TEXT&list=NAME and tally://open-task?id=UUID")
+  }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Foundation
+import SystemPackage
+import Tally
+
+/// `tally remind`.
+struct RemindCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remind",
+    abstract: "Wait, and run a program for each reminder as it falls due.",
+    usage: "tally remind --exec <program> [--once] [--journal <file>] [<options>] [-- <argument> ...]",
+    discussion: """
+      The program is started directly, never by a shell, with the arguments after '--'. It finds the task in its \
+      environment: TALLY_TASK_TITLE, TALLY_TASK_NOTES, TALLY_TASK_LIST, TALLY_TASK_ID, TALLY_TASK_HANDLE and \
+      TALLY_REMINDER_DATE.
+
+      The first start begins with the reminders from then on. A journal remembers what was run: reminders that fell \
+      due while nothing ran are made up for at the next start, and one whose program was running when this one was \
+      killed is reported as missed, as nobody knows what became of it. The journal is in $XDG_STATE_HOME/tally or \
+      ~/.local/state/tally unless --journal says otherwise.
+
+      With --plain, a line has these columns: what happened (ran, missed or failed), reminderDate, id, the program's \
+      exit status, title.
+
+      EXAMPLES
+        tally remind --exec notify-send -- --app-name=Tally 'A task is due'
+        tally remind --exec ./tell-me.sh
+      """
+  )
+
+  @Option(help: ArgumentHelp("The program, by path or by its name along PATH.", valueName: "program"))
+  var exec: String
+
+  @Flag(help: "Run what is due, then end: for a scheduler that starts it every minute.")
+  var once = false
+
+  @Option(help: ArgumentHelp("Where to remember what was run.", valueName: "file"))
+  var journal: String?
+
+  @Argument(help: ArgumentHelp("Arguments of the program.", valueName: "argument"))
+  var arguments: [String] = []
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    let command = try ReminderCommand(exec, arguments: arguments, environment: session.environment)
+    let store = try session.existingStoreForReading()
+    let path = try journal.map { FilePath($0) } ?? Self.defaultJournal(of: store, session)
+    let journal = try ReminderJournal(at: path, now: session.clock.now)
+    try Signals.deferringInterruption {
+      try ReminderLoop(session: session, store: store, journal: journal, command: command).run(once: once)
+    }
+  }
+
+  /// A file for each store, by its identity: that stays with it wherever it is moved.
+  private static func defaultJournal(of store: TaskStore, _ session: Session) throws -> FilePath {
+    let state = session.environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? FilePath($0) : nil }
+    let home = session.environment["HOME"].flatMap { $0.isEmpty ? nil : FilePath($0) }
+    guard let directory = state ?? home?.appending(".local/state") else {
+      throw CommandFailure.usage("There is no home directory for the journal", remedy: "Name a file with --journal")
+    }
+    let own = directory.appending("tally")
+    try FileManager.default.createDirectory(
+      atPath: own.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    return own.appending("remind-\(try store.information().storeID.text).journal")
+  }
+}

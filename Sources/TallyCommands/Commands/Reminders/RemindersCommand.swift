@@ -1,0 +1,83 @@
+import ArgumentParser
+import Foundation
+import Tally
+
+/// `tally reminders`.
+struct RemindersCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reminders",
+    abstract: "Show the reminders to come, soonest first.",
+    usage: "tally reminders [--from <instant>] [--limit <n>] [<options>]",
+    discussion: """
+      With --from an instant that has passed, those missed since come too. Completed tasks have no reminders.
+
+      With --plain, a line has these columns: handle, reminderDate, title, id.
+      """
+  )
+
+  @Option(help: ArgumentHelp("From this instant on instead of from now.", valueName: "instant"))
+  var from: String?
+
+  @Option(help: ArgumentHelp("How many at most.", valueName: "n"))
+  var limit: Int?
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
+  }
+
+  func run(in session: Session) throws {
+    let start = try from.map { text in
+      try CommandFailure.naming("--from") { try session.clock.instant(text, bareDay: .morning) }
+    }
+    let reminders = try session.read { transaction in
+      try transaction.pendingReminders(from: start, limit: limit ?? .max).map { try transaction.name($0) }
+    }
+    switch session.options.format {
+    case .json: try session.output.write(json(of: reminders, session))
+    case .plain:
+      for named in reminders {
+        let task = named.task
+        let fields = [named.handle, task.reminderDate?.iso8601, task.title, task.id.text]
+        try session.output.write(PlainRecords.line(fields))
+      }
+    case .human: try session.output.write(text(of: reminders, session))
+    }
+    if reminders.isEmpty {
+      session.hint("No reminders are to come; give a task one with: tally edit TASK --remind 'tomorrow 10:00'")
+    }
+  }
+
+  private func json(of reminders: [NamedTask], _ session: Session) -> [UInt8] {
+    TerminalSafeJSON.line { json in
+      json.object { json in
+        json.member("view", "reminders")
+        json.member("asOf", session.clock.now)
+        json.member("timeZone", session.clock.timeZone.identifier)
+        json.member("completedCount", 0)
+        json.key("sections")
+        json.beginArray()
+        json.object { json in
+          json.key("day")
+          json.value(nil as CalendarDay?)
+          json.array("tasks", of: reminders) { json, named in json.object { $0.members(of: named) } }
+        }
+        json.endArray()
+      }
+    }
+  }
+
+  private func text(of reminders: [NamedTask], _ session: Session) -> String {
+    let handleWidth = reminders.map(\.handle.utf8.count).max() ?? 0
+    return reminders.map { named in
+      let when = named.task.reminderDate.map(session.clock.relativeName) ?? ""
+      let start = "  \(named.handle.padded(toWidth: handleWidth))  \(when)  "
+      let room = session.width.map { max(8, $0 - start.displayWidth) } ?? .max
+      let handle = session.painter.paint(named.handle.padded(toWidth: handleWidth), .handle)
+      return "  \(handle)  \(session.painter.paint(when, .detail))  "
+        + named.task.title.escapedForDisplay().truncated(toWidth: room) + "\n"
+    }.joined()
+  }
+}

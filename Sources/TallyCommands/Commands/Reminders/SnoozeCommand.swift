@@ -1,0 +1,37 @@
+import ArgumentParser
+import Tally
+
+/// `tally snooze TASK`.
+struct SnoozeCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "snooze",
+    abstract: "Be reminded of a task later.",
+    usage: "tally snooze <task> --until <when> [<options>]",
+    discussion: """
+      Takes the place of the task's reminder; 'tally edit <task> --remind none' takes it away.
+
+      \(SharedHelp.day) \(SharedHelp.when)
+      """
+  )
+
+  @Argument(help: SharedHelp.task)
+  var task: String
+
+  @Option(help: ArgumentHelp("When to be reminded. \(SharedHelp.remind)", valueName: "when"))
+  var until: String
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    let instant = try CommandFailure.naming("--until") { try session.clock.instant(until, bareDay: .morning) }
+    let suffix = " until " + session.clock.relativeName(of: instant)
+    try session.report(
+      try session.write { transaction in
+        let before = try transaction.task(named: task)
+        let after = try transaction.snooze(before.id, until: instant)
+        return try transaction.change(from: before, to: after, "Snoozed", suffix)
+      }
+    )
+  }
+}

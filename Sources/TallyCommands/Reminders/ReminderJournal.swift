@@ -1,0 +1,117 @@
+import Foundation
+import SystemPackage
+import Tally
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// What `tally remind` has done, so that a new start neither repeats nor forgets a reminder.
+///
+/// A text file of lines, appended and flushed before and after each command:
+///
+/// ```
+/// since 2026-11-21T12:00:00Z            reminders before it are none of ours
+/// start 2026-11-21T12:05:00Z ID         the command is about to be run
+/// end 2026-11-21T12:05:00Z ID           it has ended
+/// ```
+///
+/// A start without an end was under way when the program was killed: whether its command did its work nobody knows, so
+/// it is reported and not run again. Not in the store itself: this is about one machine's commands, and would be a
+/// change that undo takes back.
+final class ReminderJournal {
+  /// A reminder: moved to another time it is another one.
+  struct Entry: Hashable {
+    let date: Timestamp
+    let taskID: UUID
+  }
+
+  /// Reminders before this are none of ours.
+  private(set) var since: Timestamp
+  /// Those that were begun, whether they ended or not.
+  private(set) var begun: Set<Entry> = []
+  /// Those that an earlier run began and did not end.
+  private(set) var interrupted: [Entry] = []
+  private let file: FileDescriptor
+
+  /// Opens the journal, or begins one at `now`.
+  ///
+  /// - Throws: ``CommandFailure`` if another process has it open.
+  init(at path: FilePath, now: Timestamp) throws {
+    since = now
+    do {
+      file = try FileDescriptor.open(
+        path, .readWrite, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
+    } catch {
+      throw CommandFailure(
+        .outputNotCreated, code: "outputNotCreated",
+        "The journal '\(path.string.escapedForDisplay())' cannot be opened: \(error)",
+        remedy: "Check its directory and permissions, or give another file with --journal")
+    }
+    guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
+      throw CommandFailure(
+        .busy, code: "storeBusy", "Another 'tally remind' runs for this store", remedy: "End that one first")
+    }
+    if try read() { try append("since \(now.iso8601)") }
+  }
+
+  deinit {
+    try? file.close()
+  }
+
+  /// Notes that a command is about to be run.
+  func begin(_ entry: Entry) throws {
+    begun.insert(entry)
+    try append("start \(entry.date.iso8601) \(entry.taskID.text)")
+  }
+
+  /// Notes that a command has ended, or that it has been reported.
+  func end(_ entry: Entry) throws {
+    try append("end \(entry.date.iso8601) \(entry.taskID.text)")
+  }
+}
+
+extension ReminderJournal {
+  /// Reads what earlier runs have left; true if there was nothing.
+  private func read() throws -> Bool {
+    let text = String(decoding: try contents(), as: UTF8.self)
+    // A line without its end was cut off by a crash; its command was not begun.
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    var open: Set<Entry> = []
+    for line in lines {
+      let words = line.split(separator: " ").map(String.init)
+      guard let date = words.dropFirst().first.flatMap({ try? Timestamp(iso8601: $0) }) else { continue }
+      if words[0] == "since" { since = date }
+      guard words.count == 3, let id = UUID(uuidString: words[2]) else { continue }
+      let entry = Entry(date: date, taskID: id)
+      begun.insert(entry)
+      if words[0] == "start" { open.insert(entry) } else { open.remove(entry) }
+    }
+    interrupted = open.sorted { ($0.date, $0.taskID.uuidString) < ($1.date, $1.taskID.uuidString) }
+    // What a crash cut off must not grow together with the next line.
+    if !text.isEmpty, !text.hasSuffix("\n") { try file.writeAll("\n".utf8) }
+    return lines.isEmpty
+  }
+
+  private func contents() throws -> [UInt8] {
+    var contents: [UInt8] = []
+    while true {
+      let offset = Int64(contents.count)
+      let chunk = try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+        // The system writes no more than the buffer holds, and says how much that is.
+        count = try unsafe file.read(fromAbsoluteOffset: offset, into: UnsafeMutableRawBufferPointer(buffer))
+      }
+      if chunk.isEmpty { return contents }
+      contents += chunk
+    }
+  }
+
+  private func append(_ line: String) throws {
+    try file.writeAll((line + "\n").utf8)
+    guard fsync(file.rawValue) == 0 else { throw StreamError(writing: Errno(rawValue: errno)) }
+  }
+}

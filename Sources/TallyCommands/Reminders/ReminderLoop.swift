@@ -1,0 +1,138 @@
+import Foundation
+import Tally
+
+/// Waits for reminders and runs a command for each.
+final class ReminderLoop {
+  private let session: Session
+  private let store: TaskStore
+  private let journal: ReminderJournal
+  private let command: ReminderCommand
+  private let startedAt = ContinuousClock.now
+  private var running: [(process: Process, named: NamedTask, entry: ReminderJournal.Entry)] = []
+  /// Where the reminders begin that may still have to be run.
+  private var earliest: Timestamp
+
+  /// How often the store is looked at, as other processes add tasks, too; a look costs some microseconds.
+  private static let pollIntervalInSeconds = 0.1
+  /// Reminders that are set for a time already past are run up to this age.
+  private static let graceInSeconds: Int64 = 3_600
+  /// Commands that run at the same time; more reminders wait.
+  private static let maximumRunningCount = 32
+
+  init(session: Session, store: TaskStore, journal: ReminderJournal, command: ReminderCommand) {
+    self.session = session
+    self.store = store
+    self.journal = journal
+    self.command = command
+    earliest = journal.since
+  }
+
+  /// Runs until it is interrupted or, with `isOnce`, until what is due has been run.
+  func run(once isOnce: Bool) throws {
+    try reportInterrupted()
+    while true {
+      let hasStartedAll = try startDue()
+      try finishEnded()
+      if isOnce, hasStartedAll, running.isEmpty { return }
+      if Signals.isInterrupted { return try finishAll() }
+      Thread.sleep(forTimeInterval: Self.pollIntervalInSeconds)
+    }
+  }
+
+  /// Now, by the clock that `--now` sets and that then goes on.
+  private var now: Timestamp {
+    let (seconds, attoseconds) = (ContinuousClock.now - startedAt).components
+    return session.clock.now.adding(microseconds: seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+  }
+
+  /// Starts the commands of what is due; false if some must wait for others to end.
+  private func startDue() throws -> Bool {
+    let now = now
+    let due = try store.read { transaction in
+      try transaction.reminders(from: earliest, to: now.adding(microseconds: 1)).compactMap { task in
+        try task.reminderDate.map { date in
+          (entry: ReminderJournal.Entry(date: date, taskID: task.id), named: try transaction.name(task))
+        }
+      }
+    }
+    for (entry, named) in due where !journal.begun.contains(entry) {
+      guard running.count < Self.maximumRunningCount else { return false }
+      try journal.begin(entry)
+      do {
+        running.append((try command.start(for: named, date: entry.date), named, entry))
+      } catch {
+        try journal.end(entry)
+        try report(named, entry, .failed, status: nil)
+      }
+    }
+    earliest = max(earliest, now.adding(seconds: -Self.graceInSeconds))
+    return true
+  }
+
+  private func finishEnded() throws {
+    let ended = running.filter { !$0.process.isRunning }
+    running.removeAll { running in ended.contains { $0.entry == running.entry } }
+    for (process, named, entry) in ended {
+      try journal.end(entry)
+      try report(named, entry, .ran, status: process.terminationStatus)
+    }
+  }
+
+  /// Lets the commands that run come to their end, so that none is reported as missed the next time.
+  private func finishAll() throws {
+    for entry in running { entry.process.waitUntilExit() }
+    try finishEnded()
+    throw CommandFailure(.interrupted, code: "cancelled", "Interrupted", remedy: "Start it again to go on")
+  }
+
+  private func reportInterrupted() throws {
+    for entry in journal.interrupted {
+      let named = try store.read { transaction in
+        try transaction.task(entry.taskID).map { try transaction.name($0) }
+      }
+      try report(named, entry, .missed, status: nil)
+      try journal.end(entry)
+    }
+  }
+}
+
+extension ReminderLoop {
+  /// What became of a reminder.
+  private enum Event: String {
+    case ran, missed, failed
+  }
+
+  /// Tells what became of one reminder, at once.
+  private func report(_ named: NamedTask?, _ entry: ReminderJournal.Entry, _ event: Event, status: Int32?) throws {
+    switch session.options.format {
+    case .json:
+      let line = TerminalSafeJSON.line { json in
+        json.object { json in
+          json.member("event", event.rawValue)
+          json.member("id", entry.taskID)
+          json.member("reminderDate", entry.date)
+          json.member("title", named?.task.title)
+          json.member("status", status.map { Int64($0) })
+        }
+      }
+      try session.output.write(line)
+    case .plain:
+      let fields = [
+        event.rawValue, entry.date.iso8601, entry.taskID.text, status.map { String($0) }, named?.task.title,
+      ]
+      try session.output.write(PlainRecords.line(fields))
+    case .human:
+      let task = named.map { "\($0.handle) \($0.task.title.quotedForMessage)" } ?? "a task deleted since"
+      try session.output.write("\(session.clock.name(of: entry.date))  \(Self.inWords(event, status))\(task)\n")
+    }
+    try session.output.flush()
+  }
+
+  private static func inWords(_ event: Event, _ status: Int32?) -> String {
+    switch event {
+    case .missed: "may have been missed, as the program was killed meanwhile: "
+    case .failed: "could not be told, as the program did not start: "
+    case .ran: status == 0 ? "" : "told with status \(status ?? 0): "
+    }
+  }
+}

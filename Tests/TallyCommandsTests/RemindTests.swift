@@ -1,0 +1,146 @@
+import Foundation
+import SystemPackage
+import Tally
+import TallyTestSupport
+import Testing
+
+@testable import TallyCommands
+
+/// `tally remind` runs a program for each reminder, once, whatever happens to it meanwhile.
+@Suite(.serialized) struct RemindTests {
+  @Test func eachReminderIsToldOnceThoughTheProgramIsKilledAndStartedAgain() throws {
+    try withReminders(count: 10) { (program, tell) throws in
+      let first = try start(program, tell)
+      try waitUntil("some have been told") { try told(program).count >= 4 }
+      first.process.terminateNow()
+      let second = try start(program, tell)
+      try waitUntil("all have been told") { () throws -> Bool in
+        let ran = Set(try told(program))
+        return ran.union(try missed(second.output)).count == 10
+      }
+      second.process.interrupt()
+      second.process.waitUntilExit()
+      let (ran, reported) = (try told(program), try missed(second.output))
+      #expect(Set(ran).count == ran.count, "told twice: \(ran)")
+      #expect(Set(ran).union(reported) == Set((0..<10).map { "reminder \($0)" }))
+      #expect(second.process.terminationStatus == 130)
+    }
+  }
+
+  @Test func aReminderWhoseProgramRanWhenItWasKilledIsReportedAndNotRunAgain() throws {
+    try withReminders(count: 1, script: "echo begun >> told; sleep 2; echo $TALLY_TASK_TITLE >> told") {
+      program, tell in
+      let first = try start(program, tell)
+      try waitUntil("it has begun") { try told(program).count == 1 }
+      first.process.terminateNow()
+      let outcome = try program.runBare(["remind", "--exec", tell, "--once", "--plain"])
+      #expect(outcome.output.hasPrefix("missed\t"), "\(outcome.output)")
+      let tellings = try told(program)
+      #expect(tellings.count { $0 == "begun" } == 1)
+    }
+  }
+
+  @Test func tasksThatOtherProcessesAddAreNoticed() throws {
+    try withReminders(count: 0) { program, tell in
+      let loop = try start(program, tell)
+      try waitUntil("it has begun its journal") { FileManager.default.fileExists(atPath: journal(program)) }
+      let soon = Timestamp.now().adding(seconds: 1).iso8601
+      let outcome = try program.runBare(["add", "added; touch evil", "--remind", soon])
+      #expect(outcome.status == 0)
+      try waitUntil("it has been told") { try told(program) == ["added; touch evil"] }
+      loop.process.terminateNow()
+      #expect(!FileManager.default.fileExists(atPath: program.directory.appending("evil").string))
+    }
+  }
+
+  @Test func onlyOneRunsForAStore() throws {
+    try withReminders(count: 0) { program, tell in
+      let loop = try start(program, tell)
+      try waitUntil("it has begun its journal") { FileManager.default.fileExists(atPath: journal(program)) }
+      let outcome = try program.runBare(["remind", "--exec", tell, "--once"])
+      #expect(outcome.status == 75)
+      loop.process.terminateNow()
+    }
+  }
+
+  @Test func aProgramThatIsNotThereIsAnError() throws {
+    try withReminders(count: 0) { program, _ in
+      let outcome = try program.runBare(["remind", "--exec", "no-such-program-of-ours"])
+      #expect(outcome.status == 1)
+    }
+  }
+}
+
+extension RemindTests {
+  /// A store whose reminders fall due a second apart from now on, and a program that writes down each title.
+  private func withReminders(
+    count: Int, script: String = "printf '%s\\n' \"$TALLY_TASK_TITLE\" >> told",
+    _ body: (Program, String) throws -> Void
+  ) throws {
+    try withProgram { program in
+      let tell = program.directory.appending("tell").string
+      try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: tell))
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: tell)
+      let store = try TaskStore(at: program.store)
+      try store.write { transaction in
+        for number in 0..<count {
+          let date = transaction.now.adding(microseconds: 1_500_000 + Int64(number) * 1_000_000)
+          _ = try transaction.add(TaskDraft(title: "reminder \(number)", reminderDate: date))
+        }
+      }
+      try store.close()
+      try body(program, tell)
+    }
+  }
+
+  private func start(_ program: Program, _ tell: String) throws -> (process: Process, output: FilePath) {
+    let output = program.directory.appending("remind-\(UUID().uuidString).out")
+    try Data().write(to: URL(filePath: output.string))
+    let process = Process()
+    process.executableURL = Program.executable
+    process.arguments = ["remind", "--exec", tell, "--plain"]
+    process.environment = program.environment
+    process.currentDirectoryURL = URL(filePath: program.directory.string)
+    process.standardOutput = FileHandle(forWritingAtPath: output.string)
+    try process.run()
+    return (process, output)
+  }
+
+  private func told(_ program: Program) throws -> [String] {
+    let path = program.directory.appending("told").string
+    guard FileManager.default.fileExists(atPath: path) else { return [] }
+    return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+  }
+
+  private func missed(_ output: FilePath) throws -> Set<String> {
+    let lines = try String(contentsOfFile: output.string, encoding: .utf8).split(separator: "\n")
+    return Set(lines.filter { $0.hasPrefix("missed\t") }.compactMap { $0.split(separator: "\t").last.map(String.init) })
+  }
+
+  private func journal(_ program: Program) -> String {
+    let directory = program.directory.appending(".local/state/tally").string
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    return directory + "/" + (names.first ?? "none")
+  }
+
+  /// Looks again and again; gives up after a minute, so that a fault does not hold the tests up for ever.
+  private func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
+    for _ in 0..<1_200 {
+      if try condition() { return }
+      Thread.sleep(forTimeInterval: 0.05)
+    }
+    throw NeverHappened(description: what)
+  }
+}
+
+private struct NeverHappened: Error, CustomStringConvertible {
+  let description: String
+}
+
+extension Process {
+  /// Ends the process as a power cut would, and waits for it.
+  fileprivate func terminateNow() {
+    kill(processIdentifier, SIGKILL)
+    waitUntilExit()
+  }
+}
