@@ -148,6 +148,8 @@ if Context.environment["TALLY_FUZZ"] == nil {
       dependencies: fuzzing,
       path: "Tests/FuzzTests",
       exclude: ["Corpora", "CorpusTests.swift"],
-      swiftSettings: settings
+      swiftSettings: settings,
+      // The default linker of some systems fails over the sanitizers' sections.
+      linkerSettings: [.unsafeFlags(["-use-ld=lld"])]
     ))
 }

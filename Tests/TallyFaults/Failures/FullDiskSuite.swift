@@ -61,6 +61,7 @@ struct SmallDiskAct {
     // Long notes fill the disk, short tasks its last pages.
     let longCount = try addUntilFull(["--notes", String(repeating: "note ", count: 4_000)])
     let shortCount = try addUntilFull([])
+    try require(tally(["verify"]).ending == .exit(0), "verify on the full disk")
     let store = try TaskStore(at: directory.appending("store"))
     let tasks = try store.read { try $0.view(.all).tasks }
     let found = try store.read { try $0.inconsistencies() }

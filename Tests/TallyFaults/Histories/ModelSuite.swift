@@ -12,7 +12,7 @@ enum ModelSuite {
       let path = directory.appending("store")
       let acknowledgements = directory.appending("acknowledged")
       var workload = Workload(seed: run.seed)
-      var (crashCount, reopenCount) = (0, 0)
+      var (crashCount, reopenCount, compactionCount) = (0, 0, 0)
       while workload.sequence < transactionCount {
         let goal = min(transactionCount, workload.sequence + UInt64.random(in: 1...120, using: &generator))
         let child = try ChildProcess.act(
@@ -26,10 +26,14 @@ enum ModelSuite {
           crashCount += 1
         }
         reopenCount += 1
+        if generator.oneIn(4) {
+          try TaskStore.compact(at: path, configuration: workload.configuration)
+          compactionCount += 1
+        }
         try compare(&workload, at: path, acknowledgements, &run)
       }
-      return "\(workload.sequence) random transactions equal the model after \(crashCount) crashes and "
-        + "\(reopenCount) reopenings"
+      return "\(workload.sequence) random transactions equal the model after \(crashCount) crashes, "
+        + "\(compactionCount) compactions and \(reopenCount) reopenings"
     }
   }
 

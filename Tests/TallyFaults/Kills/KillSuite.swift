@@ -3,7 +3,7 @@ import SystemPackage
 import Tally
 import TallyTestSupport
 
-/// Processes that write, read and import together, killed at random moments.
+/// Processes that write, read, import and compact together, killed at random moments.
 enum KillSuite {
   private static let roundsWithOneStore = 8
 
@@ -30,7 +30,7 @@ enum KillSuite {
   private static func killRivals(
     in directory: FilePath, _ round: Int, _ run: inout FaultRun, using generator: inout SeededGenerator
   ) throws -> Int {
-    let roles = (0..<Rivals.writerCount).map { ("writer", $0) } + [("reader", 0), ("importer", 0), ("reader", 1)]
+    let roles = (0..<Rivals.writerCount).map { ("writer", $0) } + [("reader", 0), ("importer", 0), ("compactor", 0)]
     let rivals = try roles.map { role, number in
       let name = "\(role)-\(number)"
       return try ChildProcess.act(
@@ -54,8 +54,8 @@ enum KillSuite {
   /// Looks whether the store is sound and holds what was acknowledged; gives its sequence.
   private static func check(_ directory: FilePath, _ round: Int, _ run: inout FaultRun) throws -> UInt64 {
     let store = try TaskStore(at: store(in: directory))
-    let found = try store.read { try $0.inconsistencies() }
-    run.require(found.isEmpty, "round \(round): \(found)")
+    let report = try store.verify()
+    run.require(report.isSound, "round \(round): \(report.faults)")
     let account = try store.read { try Rivals.account(of: $0) }
     if let fault = account.fault { run.fail("round \(round): \(fault)") }
     let numbers = (0..<Rivals.writerCount).map { ("writer-\($0)", account.writers[$0]) }

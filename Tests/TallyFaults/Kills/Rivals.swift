@@ -56,6 +56,10 @@ struct RivalAct {
   private let acknowledgements: FilePath
   private let role: String
   private let number: Int
+  /// The newest that a reader has seen.
+  private var sequence: UInt64 = 0
+
+  private static let operationsPerOpening = 12
 
   init(_ act: Act) throws {
     directory = try act.path(0)
@@ -64,14 +68,14 @@ struct RivalAct {
     number = try act.number(3)
   }
 
-  func run() throws {
-    let store = try openPatiently()
+  mutating func run() throws {
     let file = try FileDescriptor.open(
       acknowledgements, .writeOnly, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
     switch role {
-    case "writer": try write(store, acknowledging: file)
-    case "reader": try read(store)
-    case "importer": try importAgain(store, acknowledging: file)
+    case "writer": try repeatedly { try write($0, acknowledging: file) }
+    case "reader": try repeatedly { try read($0) }
+    case "importer": try repeatedly { try importAgain($0, acknowledging: file) }
+    case "compactor": try compactAgain()
     default: throw FaultProgram.Misuse()
     }
   }
@@ -87,12 +91,33 @@ struct RivalAct {
     }
   }
 
+  /// Does a few things with the store, closes it for a moment, and begins again.
+  private func repeatedly(_ body: (TaskStore) throws -> Void) throws {
+    while true {
+      let store = try openPatiently()
+      try body(store)
+      try store.close()
+      usleep(UInt32.random(in: 0...3_000))
+    }
+  }
+
+  /// Compacts whenever nobody has the store open.
+  private func compactAgain() throws {
+    while true {
+      do {
+        try TaskStore.compact(at: directory)
+      } catch let error as TallyError where error.code == .storeBusy {
+        usleep(500)
+      }
+    }
+  }
+
   private func write(_ store: TaskStore, acknowledging file: FileDescriptor) throws {
     let markers = Rivals.markers(of: number)
     var count = try store.read { try Rivals.account(of: $0).writers[number] }
     // A predecessor may have died between its commit and its word of it.
     try file.writeAll("\(count)\n".utf8)
-    while true {
+    for _ in 0..<Self.operationsPerOpening {
       count += 1
       let next = count
       try store.write { transaction in
@@ -113,12 +138,11 @@ struct RivalAct {
     }
   }
 
-  private func read(_ store: TaskStore) throws {
-    var sequence: UInt64 = 0
-    while true {
+  private mutating func read(_ store: TaskStore) throws {
+    for _ in 0..<10 * Self.operationsPerOpening {
       let account = try store.read { try Rivals.account(of: $0) }
-      if let fault = account.fault { return say("torn: \(fault)") }
-      if account.sequence < sequence { return say("sequence \(sequence), then \(account.sequence)") }
+      if let fault = account.fault { say("torn: \(fault)") }
+      if account.sequence < sequence { say("sequence \(sequence), then \(account.sequence)") }
       sequence = account.sequence
     }
   }
@@ -126,7 +150,7 @@ struct RivalAct {
   private func importAgain(_ store: TaskStore, acknowledging file: FileDescriptor) throws {
     var count = try store.read { try Rivals.account(of: $0).importCount }
     try file.writeAll("\(count)\n".utf8)
-    while true {
+    for _ in 0..<2 {
       let document = try FileDescriptor.temporary(beside: acknowledgements)
       let lines = (0..<Rivals.importedTaskCount).map { task in
         let id = Rivals.id(9, count * Rivals.importedTaskCount + task).uuidString.lowercased()

@@ -17,7 +17,9 @@ struct Act {
     switch name {
     case "workload": try WorkloadAct(self).run()
     case "check-images": try CrashImageCheck(self).run()
-    case "rival": try RivalAct(self).run()
+    case "rival":
+      var rival = try RivalAct(self)
+      try rival.run()
     case "bulk": try BulkAct(self).run()
     case "session":
       var session = try SessionAct(self)
