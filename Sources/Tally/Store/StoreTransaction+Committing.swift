@@ -2,16 +2,47 @@ import LMDB
 
 extension Environment {
   /// Runs one write transaction of a store, commit included.
+  ///
+  /// Deleting makes room, so it must work where there is none: on a full disk it is done again without what taking it
+  /// back would need. Other changes are refused there, as undo is worth more than one more of them.
   @available(*, noasync)
   func write<R>(
     tables: Tables, configuration: TaskStore.Configuration, _ body: (inout StoreWriteTransaction) throws -> R
   ) throws -> R {
+    var hasDeleted = false
+    do {
+      return try write(tables, configuration, keepsImages: true, &hasDeleted, body)
+    } catch let error as LMDBError where error.code == .diskFull && hasDeleted {
+      try releaseFreedPages(with: tables)
+      return try write(tables, configuration, keepsImages: false, &hasDeleted, body)
+    }
+  }
+
+  /// Makes a commit of a few pages, so that the next one can use the pages which the last one gave back.
+  ///
+  /// liblmdb keeps the pages that a commit frees until another commit has followed.
+  @available(*, noasync)
+  private func releaseFreedPages(with tables: Tables) throws {
+    try write { base in
+      guard let header = try tables.meta.value(forKey: .header, in: base) else { return }
+      try tables.meta.put(header, forKey: .header, in: &base)
+    }
+  }
+
+  @available(*, noasync)
+  private func write<R>(
+    _ tables: Tables, _ configuration: TaskStore.Configuration, keepsImages: Bool, _ hasDeleted: inout Bool,
+    _ body: (inout StoreWriteTransaction) throws -> R
+  ) throws -> R {
     try write { base in
       var transaction = StoreWriteTransaction(
         base, tables: tables, now: configuration.now(), calendar: configuration.calendar)
+      if !keepsImages { transaction.images.forget() }
       // The body's own error comes before the one that a half-done change must not be committed.
       let result = Result {
+        let count = try transaction.taskCount
         let result = try body(&transaction)
+        hasDeleted = try transaction.taskCount < count
         try transaction.prepareCommit()
         return result
       }
