@@ -3,6 +3,7 @@
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas page smoke outside faults
 .PHONY: test-faults test-sanitizers
+.PHONY: bench-peers bench-growth bench-cli
 
 help: ## Lists what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +21,15 @@ format: ## Formats every Swift file in place.
 
 bench: ## Measures the operations that have a limit; one that exceeds it fails.
 	@Scripts/bench.py floor
+
+bench-peers: ## Measures Tally beside SQLite (GRDB) and liblmdb, in turn, and prints ratios.
+	@Scripts/bench.py peers
+
+bench-growth: ## Measures how cost grows from 1,000 to 1,000,000 tasks.
+	@Scripts/bench.py growth
+
+bench-cli: ## Times the command line beside Taskwarrior, as whole processes.
+	@Scripts/bench.py cli
 
 bench-readme: ## Puts the results of the last runs into Benchmarks/README.md.
 	@Scripts/bench.py readme
@@ -60,7 +70,7 @@ test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSani
 	@Scripts/test-sanitizers.sh
 
 smoke: ## Runs the benchmarks on small stores, to check their answers, not their times.
-	@Scripts/bench.py floor --smoke
+	@for suite in floor peers growth cli; do Scripts/bench.py $$suite --smoke || exit; done
 	@Scripts/bench.py readme --check
 
 SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift)

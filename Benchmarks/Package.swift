@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, so that nobody who embeds Tally builds its benchmarks.
+// A package of its own, so that nobody who embeds Tally builds its benchmarks, or the peers they compare it with.
 
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6), .strictMemorySafety(), .enableUpcomingFeature("ExistentialAny"),
@@ -12,6 +12,7 @@ let settings: [SwiftSetting] = [
 
 let tally: Target.Dependency = .product(name: "Tally", package: "tally")
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 
 /// An executable whose benchmarks the `benchmark` command runs, each in a process of its own.
 func benchmarks(_ name: String, dependencies: [Target.Dependency] = []) -> Target {
@@ -33,14 +34,33 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     // Without its traits: their allocation counters come as libraries of their own, and time is what is measured here.
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    .target(name: "BenchmarkData", dependencies: [tally, systemPackage], swiftSettings: settings),
+    .target(
+      name: "BenchmarkData",
+      dependencies: [.product(name: "Benchmark", package: "benchmark"), tally, systemPackage],
+      swiftSettings: settings
+    ),
+    .systemLibrary(
+      name: "CPeerLMDB",
+      pkgConfig: "lmdb",
+      providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
+    ),
+    // liblmdb called from C, with nothing of Tally's in between: the limit.
+    .target(name: "CRawLMDB", dependencies: ["CPeerLMDB"]),
+    .target(
+      name: "SQLitePeer",
+      dependencies: ["BenchmarkData", tally, systemPackage, grdb],
+      swiftSettings: settings
+    ),
     .executableTarget(
       name: "MakeDataSets",
-      dependencies: ["BenchmarkData", tally],
+      dependencies: ["BenchmarkData", "SQLitePeer", tally],
       swiftSettings: settings
     ),
     benchmarks("FloorBenchmarks"),
+    benchmarks("GrowthBenchmarks", dependencies: [systemPackage]),
+    benchmarks("PeerBenchmarks", dependencies: ["CRawLMDB", "SQLitePeer", systemPackage, grdb]),
   ]
 )

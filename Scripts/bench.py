@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs a suite of benchmarks, writes its results as JSON and prints them as a table.
 
-  Scripts/bench.py floor [--smoke]    a suite; --smoke checks the answers on small stores, not the times
-  Scripts/bench.py readme [--check]   puts the tables of the last runs into Benchmarks/README.md
+  Scripts/bench.py floor|peers|growth|cli [--smoke]  a suite; --smoke checks the answers on small stores, not the times
+  Scripts/bench.py readme [--check]                  puts the tables of the last runs into Benchmarks/README.md
 
 Data sets, made once and kept while the code that makes them stays the same, scratch stores and results lie under
 .build/bench. A limit that is exceeded, an answer that is wrong or a row that is missing ends the run with 1.
@@ -18,11 +18,12 @@ import subprocess
 import sys
 import time
 
+import bench_cli
 import bench_report
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / ".build/benchmarks"
-WALL_CLOCK = "Time (wall clock)"
+SAMPLES = ".histogram.samples.tsv"
 
 
 def say(text=""):
@@ -49,10 +50,10 @@ class Run:
     def build(self, *products):
         for product in products:
             started = time.monotonic()
-            command = ["swift", "build", "--package-path", str(ROOT / "Benchmarks"), "--scratch-path", str(BUILD)]
             result = subprocess.run(
-                command + ["-c", "release", "--product", product], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                text=True)
+                ["swift", "build", "--package-path", str(ROOT / "Benchmarks"), "--scratch-path", str(BUILD), "-c",
+                 "release", "--product", product],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if result.returncode:
                 fail(f"building {product} failed\n{result.stdout}")
             say(f"built {product} in {time.monotonic() - started:.0f} s")
@@ -64,7 +65,7 @@ class Run:
         """Makes what is missing; all of it when the code has changed that says what is in a store."""
         data, stamp = self.folder / "data", self.folder / "data/made-by"
         digest = hashlib.sha256()
-        for place in ["Sources/LMDB", "Sources/Tally/Storage", "Benchmarks/Sources"]:
+        for place in ["Sources/Tally/Storage", "Benchmarks/Sources"]:
             for file in sorted((ROOT / place).rglob("*.*")):
                 digest.update(file.read_bytes())
         if not stamp.exists() or stamp.read_text() != digest.hexdigest():
@@ -72,7 +73,7 @@ class Run:
         for size in self.sizes:
             started = time.monotonic()
             self.call(self.program("MakeDataSets"), str(size))
-            say(f"data set of {size:,} tasks: {time.monotonic() - started:.1f} s")
+            say(f"data set {size}: {time.monotonic() - started:.1f} s")
         stamp.write_text(digest.hexdigest())
 
     def call(self, *command):
@@ -87,48 +88,54 @@ class Run:
         target, output = self.suite["target"], self.folder / "scratch/output"
         shutil.rmtree(output, ignore_errors=True)
         log = self.call(
-            self.program("BenchmarkTool"), "--command", "run", "--format", "jmh", "--grouping", "benchmark",
-            "--no-progress", "--filter", name, "--baseline-storage-path", str(output), "--path", str(output),
-            "--targets", target, "--benchmark-executable-paths", self.program(target))
-        file = output / "Current_run.jmh.json"
-        results = json.loads(file.read_text()) if file.exists() else []
-        if len(results) != 1:
+            self.program("BenchmarkTool"), "--command", "run", "--format", "histogramSamples", "--grouping",
+            "benchmark", "--no-progress", "--filter", name, "--baseline-storage-path", str(output), "--path",
+            str(output), "--targets", target, "--benchmark-executable-paths", self.program(target))
+        metrics = {}
+        for file in output.glob(f"Current_run.{target}.{name}.*{SAMPLES}"):
+            metric = file.name.removesuffix(SAMPLES).rpartition(".")[2]
+            # The first line is a heading; times come in nanoseconds, as the benchmarks ask for.
+            metrics[metric] = self.percentiles([int(line) for line in file.read_text().splitlines()[1:]])
+        if not metrics:
             fail(f"the benchmark {name} failed\n{log}")
-        metrics = results[0]["secondaryMetrics"]
         hashes = [line.split()[1] for line in log.splitlines() if line.startswith("answer-hash ")]
-        return {
-            "name": name, "answers": hashes,
-            "metrics": {("time" if key == WALL_CLOCK else key): percentiles(value["rawData"][0])
-                        for key, value in metrics.items()},
-        }
+        return {"name": name, "answers": hashes, "metrics": metrics}
+
+    @staticmethod
+    def percentiles(values):
+        """What is kept of a metric's samples."""
+        values = sorted(values)
+        at = lambda share: values[min(len(values) - 1, int(len(values) * share))]
+        return {"count": len(values), "p10": at(0.1), "p50": at(0.5), "p90": at(0.9), "p99": at(0.99), "p99.9": at(0.999)}
 
     def benchmarks(self):
         """Runs the suite's benchmarks one after another."""
-        names = list(dict.fromkeys(row["benchmark"] for row in self.suite["rows"]))
+        names = [row[key] for row in self.suite["rows"] for key in ["benchmark", "against"] if key in row]
+        # The suite of growth has its benchmarks for each size but the one of the store that is only there to be open.
+        names += [f"{row['group']}-{size}" for size in self.sizes[1:] for row in self.suite["rows"] if "group" in row]
+        names = list(dict.fromkeys(names))
         results = []
         for number, name in enumerate(names, 1):
             started = time.monotonic()
             results.append(self.benchmark(name))
             say(f"{number:3}/{len(names)} {name}: {time.monotonic() - started:.1f} s")
-        shutil.rmtree(self.folder / "scratch", ignore_errors=True)
         return results
-
-
-def percentiles(values):
-    """Of samples in microseconds, or in a metric's own unit."""
-    values = sorted(values)
-    at = lambda share: values[min(len(values) - 1, int(len(values) * share))]
-    return {"count": len(values), "p10": at(0.1), "p50": at(0.5), "p90": at(0.9), "p99": at(0.99), "p99.9": at(0.999)}
 
 
 def run_suite(name, is_smoke):
     run = Run(name, is_smoke)
     started = time.monotonic()
     say(f"{name}: takes about {'a minute' if is_smoke else run.suite['estimate']}")
-    subprocess.run([ROOT / "Scripts/set-up.sh"], check=True)
-    run.build("MakeDataSets", "BenchmarkTool", run.suite["target"])
+    if subprocess.run([ROOT / "Scripts/set-up-bench.sh", name]).returncode:
+        return say(f"{name}: skipped, as something is missing") if is_smoke else sys.exit(1)
+    run.build("MakeDataSets")
     run.make_data_sets()
-    results = run.benchmarks()
+    if name == "cli":
+        results = bench_cli.run(run, say, fail)
+    else:
+        run.build("BenchmarkTool", run.suite["target"])
+        results = run.benchmarks()
+    shutil.rmtree(run.folder / "scratch", ignore_errors=True)
     report = {"suite": name, "machine": bench_report.machine(ROOT, run.folder), "results": results}
     file = run.folder / f"results/{name}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -146,7 +153,7 @@ def run_suite(name, is_smoke):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    for suite in ["floor"]:
+    for suite in ["floor", "peers", "growth", "cli"]:
         commands.add_parser(suite).add_argument("--smoke", action="store_true")
     commands.add_parser("readme").add_argument("--check", action="store_true")
     arguments = parser.parse_args()

@@ -66,12 +66,16 @@ def short(value):
     return f"{value:,.{digits}f}"
 
 
+# Of a limit's unit: nanoseconds for times, kilobytes for sizes.
+UNITS = {"ms": 1e6, "MB": 1e3}
+
+
 def floor_table(suite, results):
     rows, failures = [["operation, 1,000 tasks", "limit (p99)", "p50", "p99", "margin"]], []
     for row in suite["rows"]:
-        # Times come in microseconds and sizes in kilobytes; limits are in milliseconds and megabytes.
-        measured = results[row["benchmark"]]["metrics"][row.get("metric", "time")]
-        p50, p99, limit, unit = measured["p50"] / 1000, measured["p99"] / 1000, row["limit"], row["unit"]
+        measured = results[row["benchmark"]]["metrics"][row.get("metric", "wallClock")]
+        limit, unit = row["limit"], row["unit"]
+        p50, p99 = measured["p50"] / UNITS[unit], measured["p99"] / UNITS[unit]
         rows.append([row["operation"], f"{limit:,} {unit}", f"{short(p50)} {unit}", f"{short(p99)} {unit}",
                      f"{short(limit / max(p99, 1e-6))}×"])
         if p99 > limit:
@@ -79,17 +83,103 @@ def floor_table(suite, results):
     return rows, failures
 
 
+def peers_table(suite, results):
+    rows = [["work, 100,000 tasks", "peer", "Tally", "peer's", "peer ÷ Tally (p10–p90)", "target", "verdict"]]
+    for row in suite["rows"]:
+        metrics = results[row["benchmark"]]["metrics"]
+        if row["benchmark"] == "room" or "against" in row:
+            metric = row["metric"]
+            other = results[row.get("against", row["benchmark"])]["metrics"][row.get("againstMetric", metric)]
+            tally, peer = max(1, metrics[metric]["p50"]), other["p50"]
+            unit = size if metric == "privateKilobytes" else lambda value: f"{value:,.0f} bytes"
+            ratio, spread = peer / tally, ""
+        else:
+            tally, peer, unit = metrics["tallyNanoseconds"]["p50"], metrics["peerNanoseconds"]["p50"], duration
+            ratios = metrics["peerByTallyThousandths"]
+            ratio = ratios["p50"] / 1000
+            spread = f" ({short(ratios['p10'] / 1000)}–{short(ratios['p90'] / 1000)})"
+        target, verdict = judge(row, ratio)
+        rows.append([row["operation"], row["peer"], unit(tally), unit(peer), short(ratio) + spread, target, verdict])
+    return rows, []
+
+
+def growth_table(suite, results):
+    sizes = sorted({int(name.rpartition("-")[2]) for name in results})
+    rows = [["p50"] + [f"{count:,} tasks" for count in sizes] + ["growth", "target", "verdict"]]
+    for row in suite["rows"]:
+        values = [results[f"{row['group']}-{count}"]["metrics"][row["metric"]]["p50"] for count in sizes]
+        ratio = values[-1] / max(1, values[0])
+        targets, is_met = [], True
+        if "growth" in row:
+            targets.append(f"at most {row['growth']}×")
+            is_met = ratio <= row["growth"]
+        if "limit" in row:
+            targets.append(f"at most {in_unit(row, row['limit'])}")
+            judged = [value for value, count in zip(values, sizes) if count == row.get("limitAt", count)]
+            is_met = is_met and max(judged) <= row["limit"]
+        rows.append([row["operation"]] + [in_unit(row, value) for value in values] + [
+            f"{short(ratio)}×" if "growth" in row else "", ", ".join(targets),
+            ("met" if is_met else "missed") if targets else ""])
+    return rows, []
+
+
+def cli_table(suite, results):
+    sizes = sorted({int(name.rpartition("-")[2]) for name in results})
+    rows = [["whole process, p50"] + [f"{program}, {count:,}" for count in sizes for program in ["tally", "task"]]
+            + ["target", "verdict"]]
+    version = [results[f"version-{count}"]["metrics"]["tally"]["p50"] for count in sizes]
+    for row in suite["rows"]:
+        cells, target, verdict = [], "", ""
+        times = [results.get(f"{row['name']}-{count}", {}).get("metrics") for count in sizes]
+        for both in times:
+            cells += [duration(both[program]["p50"]) if both else "" for program in ["tally", "peer"]]
+        if row["name"] == "today":
+            ratio = max(both["tally"]["p50"] / start for both, start in zip(times, version))
+            target = f"at most {suite['tallyTimesVersion']}× tally --version"
+            verdict = "met" if ratio <= suite["tallyTimesVersion"] else f"missed: {short(ratio)}×"
+        rows.append([row["operation"]] + cells + [target, verdict])
+    return rows, []
+
+
+def in_unit(row, value):
+    unit = row.get("unit", "ns")
+    if unit == "kB":
+        return size(value)
+    return duration(value * (1e6 if unit == "ms" else 1)) if unit != "bytes" else f"{value:,}"
+
+
+def judge(row, ratio):
+    """A target's text and the verdict; `atLeast` times as fast as the peer, or `atMost` so many times its time."""
+    if "atLeast" in row:
+        return f"at least {row['atLeast']}×", "met" if ratio >= row["atLeast"] else f"missed: {short(ratio)}×"
+    if "atMost" in row:
+        return (f"at most {row['atMost']}× its time",
+                "met" if 1 / ratio <= row["atMost"] else f"missed: {short(1 / ratio)}× its time")
+    return "", "" if ratio >= 1 else "slower" if "GRDB" in row["peer"] else ""
+
+
+def duration(nanoseconds):
+    for limit, factor, unit in [(1e3, 1, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")]:
+        if nanoseconds < limit:
+            return f"{short(nanoseconds / factor)} {unit}"
+    return f"{short(nanoseconds / 1e9)} s"
+
+
+def size(kilobytes):
+    return f"{kilobytes:,} kB" if kilobytes < 1024 else f"{short(kilobytes / 1024)} MB"
+
+
 def prove_limits(suite, report):
     """Sees to it that each row of the floor can fail: what is measured is put just over its limit."""
     for row in suite["rows"]:
         slow = copy.deepcopy(report)
         result = next(result for result in slow["results"] if result["name"] == row["benchmark"])
-        result["metrics"][row.get("metric", "time")]["p99"] = row["limit"] * 1001
+        result["metrics"][row.get("metric", "wallClock")]["p99"] = row["limit"] * UNITS[row["unit"]] * 1.01
         if len(table(suite, slow)[1]) == 0:
             raise SystemExit(f"bench: the limit of {row['operation']} cannot be exceeded")
 
 
-TABLES = {"floor": floor_table}
+TABLES = {"floor": floor_table, "peers": peers_table, "growth": growth_table, "cli": cli_table}
 
 
 def update_readme(root, is_check):

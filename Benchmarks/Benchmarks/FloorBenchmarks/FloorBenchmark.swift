@@ -1,6 +1,5 @@
 import Benchmark
 import BenchmarkData
-import Synchronization
 import Tally
 
 /// What all benchmarks of the floor share.
@@ -10,7 +9,7 @@ enum Floor {
 
   static var configuration: Benchmark.Configuration {
     .init(
-      metrics: [.wallClock, .throughput], warmupIterations: BenchmarkFolder.isSmoke ? 0 : 10,
+      metrics: [.wallClock], timeUnits: .nanoseconds, warmupIterations: BenchmarkFolder.isSmoke ? 0 : 10,
       maxDuration: .seconds(2), maxIterations: BenchmarkFolder.isSmoke ? 2 : 500)
   }
 }
@@ -26,21 +25,13 @@ func floorBenchmark(
   Benchmark(
     name,
     configuration: configuration,
-    closure: { benchmark in
-      guard let store = opened.store.withLock({ $0 }) else { throw WrongAnswer(description: "no store is open") }
-      try work(benchmark, store)
-    },
-    setup: { try opened.store.withLock { $0 = try openStore() } },
-    teardown: { try opened.store.withLock { try $0?.close() } }
+    closure: { benchmark in try work(benchmark, opened.get()) },
+    setup: { try opened.open(openStore) },
+    teardown: { try opened.close() }
   )
 }
 
 /// As `floorBenchmark`, on a copy that may be changed.
 func changeBenchmark(_ name: String, _ work: @escaping @Sendable (Benchmark, TaskStore) throws -> Void) {
   floorBenchmark(name, on: { try Floor.dataSet.openCopy("floor-\(name)") }, work)
-}
-
-/// A benchmark's store, between its set-up and its end.
-private final class OpenedStore: Sendable {
-  let store = Mutex<TaskStore?>(nil)
 }

@@ -11,7 +11,8 @@ enum SizeBenchmarks {
 
   static func register() {
     var configuration = Floor.configuration
-    configuration.metrics = [.wallClock, .throughput, memory, disk]
+    configuration.metrics = [memory, disk]
+    configuration.units = .unscaled(configuration.metrics)
     configuration.warmupIterations = 0
     configuration.maxIterations = 20
     floorBenchmark(

@@ -1,12 +1,20 @@
 import BenchmarkData
+import SQLitePeer
 
-/// Makes the data sets whose sizes are given, unless they are there: `MakeDataSets 1000 100000`.
+/// Makes the data sets that are named, unless they are there: `MakeDataSets 1000 peers-100000`.
 @main
 struct MakeDataSets {
+  private static let peersMark = "peers-"
+
   static func main() throws {
-    for argument in CommandLine.arguments.dropFirst() {
-      guard let taskCount = Int(argument) else { throw WrongAnswer(description: "no number of tasks: \(argument)") }
-      try DataSet(taskCount: taskCount).makeIfMissing()
+    for name in CommandLine.arguments.dropFirst() {
+      let hasPeers = name.hasPrefix(peersMark)
+      guard let taskCount = Int(hasPeers ? String(name.dropFirst(peersMark.count)) : name) else {
+        throw WrongAnswer(description: "no data set: \(name)")
+      }
+      let dataSet = DataSet(taskCount: taskCount)
+      try dataSet.makeIfMissing()
+      if hasPeers { try SQLiteDataSet(of: dataSet).makeIfMissing() }
     }
   }
 }

@@ -1,0 +1,138 @@
+import Benchmark
+import BenchmarkData
+import Foundation
+import Synchronization
+import SystemPackage
+import Tally
+
+/// The benchmarks of one size.
+struct GrowthBenchmarks: Sendable {
+  let dataSet: DataSet
+
+  func register() {
+    let dataSet = dataSet
+    Call.benchmark("reads-\(dataSet.taskCount)", of: [readTask] + views + counts) { try dataSet.open() }
+    Call.benchmark("changes-\(dataSet.taskCount)", of: changes) {
+      try dataSet.openCopy("growth-changes-\(dataSet.taskCount)")
+    }
+    Call.benchmark("opening-\(dataSet.taskCount)", of: [opening], iterations: 200) {
+      try DataSet(taskCount: 10).openCopy("growth-opening")
+    }
+    whole()
+  }
+
+  private var readTask: Call {
+    let (taskCount, sample) = (dataSet.taskCount, SampleOfIDs())
+    return Call(name: "readTask", repetitionCount: 20) { store, number in
+      let id = try sample.id(number, of: taskCount)
+      guard try store.read({ try $0.task(id) }) != nil else { throw WrongAnswer(description: "a task is missing") }
+    }
+  }
+
+  private var views: [Call] {
+    [
+      view("viewToday", .today, TaskGenerator.todayNumbers.count),
+      view("viewInbox", .inbox, TaskGenerator.inboxNumbers.count),
+      Call(name: "viewList500") { store, _ in
+        let count = try store.read { try $0.view(.list($0.lists()[0].id)).tasks.count }
+        try expectEqual(count, TaskGenerator.projectNumbers.count, "tasks of a list")
+      },
+      Call(name: "pageCompleted50") { store, _ in
+        let count = try store.read { try $0.page(of: .completed(nil), limit: 50).tasks.count }
+        try expectEqual(count, 50, "tasks of a page")
+      },
+    ]
+  }
+
+  private func view(_ name: String, _ view: TaskView, _ taskCount: Int) -> Call {
+    Call(name: name) { store, _ in
+      try expectEqual(try store.read { try $0.view(view).tasks.count }, taskCount, "tasks of \(view.name)")
+    }
+  }
+
+  private var counts: [Call] {
+    let periods = StatisticsPeriods.names.map { name, component in
+      let interval = Result { try StatisticsPeriods.interval(of: component) }
+      return Call(name: "count-\(name)", repetitionCount: 20) { store, _ in
+        _ = try store.read { try $0.completionCount(in: interval.get()) }
+      }
+    }
+    let all = Call(name: "count-all", repetitionCount: 20) { store, _ in
+      _ = try store.read { try $0.completionCount() }
+    }
+    let statistics = Call(name: "statistics") { store, _ in
+      let count = try store.read { try $0.statistics().open.scheduledToday }
+      try expectEqual(count, TaskGenerator.todayNumbers.count, "tasks of Today in the statistics")
+    }
+    return periods + [all, statistics]
+  }
+
+  private var changes: [Call] {
+    [
+      Call(name: "create") { store, _ in
+        _ = try store.write { try $0.add("Water the plants", to: .list($0.lists()[0].id)) }
+      },
+      Call(name: "changeState") { store, _ in
+        _ = try store.write { try $0.advanceState(of: $0.page(of: .inbox, limit: 1).tasks[0].id) }
+      },
+      Call(name: "move") { store, number in
+        try store.write { transaction in
+          let tasks = try transaction.view(.today).tasks.filter { $0.state == .notStarted }
+          _ = try transaction.move(tasks[tasks.count - 1].id, before: tasks[0].id)
+        }
+      },
+    ]
+  }
+
+  private var opening: Call {
+    Call(name: "openAndToday") { [dataSet] _, _ in
+      let store = try dataSet.open()
+      let count = try store.read { try $0.view(.today).tasks.count }
+      try expectEqual(count, TaskGenerator.todayNumbers.count, "tasks of Today")
+      try store.close()
+    }
+  }
+
+  /// The room of the whole store, and an export of it, in a process that does nothing else.
+  private func whole() {
+    let room = BenchmarkMetric.custom("diskBytesPerTask")
+    let memory = BenchmarkMetric.custom("exportPrivateKilobytes")
+    let time = BenchmarkMetric.custom("exportMilliseconds")
+    let name = "whole-\(dataSet.taskCount)"
+    Benchmark(
+      name,
+      configuration: .init(
+        metrics: [room, memory, time], units: .unscaled([room, memory, time]), warmupIterations: 0,
+        maxDuration: .seconds(60), maxIterations: 1),
+      closure: { [dataSet] benchmark in
+        let file = try BenchmarkFolder.makeScratch(name).appending("tasks.json")
+        let store = try dataSet.open()
+        let clock = ContinuousClock()
+        let (before, start) = (MemoryUse.privateInKilobytes, clock.now)
+        let peak = try MemoryUse.peakPrivateInKilobytes {
+          try expectEqual(try store.export(to: file).taskCount, dataSet.taskCount, "tasks exported")
+        }
+        benchmark.measurement(time, Int((clock.now - start) / .milliseconds(1)))
+        benchmark.measurement(memory, max(0, peak - before))
+        let data = dataSet.directory.appending("data.mdb")
+        benchmark.measurement(room, try BenchmarkFolder.sizeInBytes(of: data) / dataSet.taskCount)
+        try store.close()
+      })
+  }
+}
+
+/// Tasks from all over a store, in no order; made when the first is asked for, before anything is timed.
+private final class SampleOfIDs: Sendable {
+  private static let count = 10_000
+  private let ids = Mutex<[UUID]>([])
+
+  func id(_ number: Int, of taskCount: Int) throws -> UUID {
+    try ids.withLock { ids in
+      if ids.isEmpty {
+        var (generator, random) = (TaskGenerator(), SeededRandom(seed: TaskGenerator.seed))
+        ids = Array(try generator.tasks(0..<taskCount).map(\.id).shuffled(using: &random).prefix(Self.count))
+      }
+      return ids[number % ids.count]
+    }
+  }
+}

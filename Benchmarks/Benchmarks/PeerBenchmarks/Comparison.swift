@@ -1,0 +1,73 @@
+import Benchmark
+import BenchmarkData
+import Synchronization
+
+/// Two ways of doing the same work, timed in turn in one process, so that a machine that is busy now and idle then is so
+/// for both.
+struct Comparison: Sendable {
+  /// How often each is done between two looks at the clock.
+  var tallyRepetitionCount = 1
+  var peerRepetitionCount = 1
+  /// The work, told how often it has been done before.
+  let tally: @Sendable (Int) throws -> Void
+  let peer: @Sendable (Int) throws -> Void
+  /// Ends both; what it removes is in the way of the next run.
+  var close: @Sendable () throws -> Void = {}
+}
+
+/// The times of one piece of work, in nanoseconds; histograms hold integers.
+let tallyNanoseconds = BenchmarkMetric.custom("tallyNanoseconds")
+let peerNanoseconds = BenchmarkMetric.custom("peerNanoseconds")
+/// The peer's time by Tally's, from one pair of neighbours, in thousandths.
+let peerByTallyThousandths = BenchmarkMetric.custom("peerByTallyThousandths")
+private let comparisonMetrics = [tallyNanoseconds, peerNanoseconds, peerByTallyThousandths]
+
+/// Registers a comparison, which is made ready, with its answers compared, before it is timed.
+func comparison(
+  _ name: String, iterations: Int = 200, seconds: Int = 6, _ makeReady: @escaping @Sendable () throws -> Comparison
+) {
+  let ready = Ready()
+  let configuration = Benchmark.Configuration(
+    metrics: comparisonMetrics, units: .unscaled(comparisonMetrics),
+    warmupIterations: BenchmarkFolder.isSmoke || iterations < 10 ? 0 : 2, maxDuration: .seconds(seconds),
+    maxIterations: BenchmarkFolder.isSmoke ? 2 : iterations)
+  Benchmark(
+    name,
+    configuration: configuration,
+    closure: { benchmark in try ready.runOnce(benchmark) },
+    setup: { try ready.comparison.withLock { $0 = try makeReady() } },
+    teardown: { try ready.comparison.withLock { try $0?.close() } }
+  )
+}
+
+/// A comparison between its set-up and its end, and how often it has run.
+private final class Ready: Sendable {
+  let comparison = Mutex<Comparison?>(nil)
+  private let runCount = Mutex(0)
+
+  func runOnce(_ benchmark: Benchmark) throws {
+    guard let comparison = comparison.withLock({ $0 }) else { throw WrongAnswer(description: "nothing to compare") }
+    let run = runCount.withLock { count in
+      defer { count += 1 }
+      return count
+    }
+    let tally = { try time(comparison.tallyRepetitionCount, run, comparison.tally) }
+    let peer = { try time(comparison.peerRepetitionCount, run, comparison.peer) }
+    // By turns the first, since the first finds the caches as the other has left them.
+    let isTallyFirst = run.isMultiple(of: 2)
+    let first = try isTallyFirst ? tally() : peer()
+    let second = try isTallyFirst ? peer() : tally()
+    let (tallyTime, peerTime) = isTallyFirst ? (first, second) : (second, first)
+    benchmark.measurement(tallyNanoseconds, tallyTime)
+    benchmark.measurement(peerNanoseconds, peerTime)
+    benchmark.measurement(peerByTallyThousandths, peerTime * 1_000 / max(1, tallyTime))
+  }
+}
+
+/// The nanoseconds that one repetition takes.
+private func time(_ repetitionCount: Int, _ run: Int, _ work: (Int) throws -> Void) throws -> Int {
+  let clock = ContinuousClock()
+  let start = clock.now
+  for repetition in 0..<repetitionCount { try work(run * repetitionCount + repetition) }
+  return Int((clock.now - start) / .nanoseconds(1)) / repetitionCount
+}

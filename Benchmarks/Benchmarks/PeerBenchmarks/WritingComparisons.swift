@@ -1,0 +1,116 @@
+import Benchmark
+import BenchmarkData
+import Foundation
+import GRDB
+import SQLitePeer
+import Synchronization
+import SystemPackage
+import Tally
+
+/// Creates, one by one and by many callers, and a bulk insert.
+enum WritingComparisons {
+  private static let callerCount = 16
+  private static let createsPerCaller = 8
+
+  static func register() {
+    creates("create-durable", isDurable: true)
+    creates("create-relaxed", isDurable: false)
+    comparison("create-durable-raw") {
+      let peers = try Peers("create-durable-raw")
+      let raw = try RawStore(copyOf: Peers.dataSet, "create-durable-raw-lmdb")
+      return Comparison(
+        tally: { number in _ = try peers.tally.write { try $0.add(title(number), to: .list(peers.project)) } },
+        peer: raw.create,
+        close: {
+          raw.close()
+          try peers.close()
+        })
+    }
+    concurrentCreates("create-durable-16", isDurable: true)
+    concurrentCreates("create-relaxed-16", isDurable: false)
+    comparison("bulk-insert", iterations: 3, seconds: 60, bulkInsert)
+  }
+
+  private static func title(_ number: Int) -> String { "Water the plants \(number)" }
+
+  private static func creates(_ name: String, isDurable: Bool) {
+    comparison(name) {
+      let peers = try Peers(name, isDurable: isDurable)
+      return Comparison(
+        tally: { number in _ = try peers.tally.write { try $0.add(title(number), to: .list(peers.project)) } },
+        peer: { number in
+          try peers.sqlite.pool.write {
+            try SQLiteTaskStore.add(title(number), toList: peers.project, at: TaskGenerator.now, in: $0)
+          }
+        },
+        close: peers.close)
+    }
+  }
+
+  /// Sixteen callers that each wait for their own creates; the time is that of all, by their number.
+  private static func concurrentCreates(_ name: String, isDurable: Bool) {
+    comparison(name, iterations: 60) {
+      let peers = try Peers(name, isDurable: isDurable)
+      let creates = callerCount * createsPerCaller
+      return Comparison(
+        tally: { number in
+          try waitForCallers { try await peers.tally.write { _ = try $0.add(title(number), to: .list(peers.project)) } }
+        },
+        peer: { number in
+          try waitForCallers {
+            try await peers.sqlite.pool.write {
+              try SQLiteTaskStore.add(title(number), toList: peers.project, at: TaskGenerator.now, in: $0)
+            }
+          }
+        },
+        close: {
+          let before = Peers.dataSet.taskCount
+          let added = try peers.tally.read { try $0.taskCount } - before
+          guard added > 0, added.isMultiple(of: creates) else { throw WrongAnswer(description: "a create was lost") }
+          try peers.close()
+        })
+    }
+  }
+
+  private static func waitForCallers(_ create: @escaping @Sendable () async throws -> Void) throws {
+    let failure = Mutex<(any Error)?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    Task {
+      do {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for _ in 0..<callerCount {
+            group.addTask { for _ in 0..<createsPerCaller { try await create() } }
+          }
+          try await group.waitForAll()
+        }
+      } catch {
+        failure.withLock { $0 = error }
+      }
+      done.signal()
+    }
+    done.wait()
+    if let error = failure.withLock({ $0 }) { throw error }
+  }
+
+  @Sendable private static func bulkInsert() throws -> Comparison {
+    let tasks = try bulkTasks()
+    let folder = try BenchmarkFolder.makeScratch("bulk-insert")
+    return Comparison(
+      tally: { number in
+        let store = try TaskStore(at: folder.appending("tally-\(number)"), configuration: DataSet.configuration())
+        try DocumentOfLists(lists: TaskGenerator().lists).importInto(store)
+        try store.write { try $0.insert(contentsOf: tasks) }
+        try store.close()
+      },
+      peer: { number in
+        let store = try SQLiteTaskStore(at: folder.appending("sqlite-\(number)"), synchronous: .full)
+        try store.insert(tasks)
+        try store.close()
+      })
+  }
+
+  private static func bulkTasks() throws -> [TaskItem] {
+    var generator = TaskGenerator()
+    return try generator.tasks(0..<Peers.dataSet.taskCount).sorted { $0.createdAt < $1.createdAt }
+  }
+}

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// An open environment with the tables that a task's creation writes, or NULL.
+typedef struct raw_store raw_store;
+
+/// Opens a copy of a store's directory with liblmdb's own defaults: every commit is on the disk.
+raw_store *_Nullable raw_store_open(const char *_Nonnull path);
+void raw_store_close(raw_store *_Nonnull store);
+
+/// Looks up records by id in one read transaction and copies each; returns the sum of all bytes, or -1.
+int64_t raw_store_read(raw_store *_Nonnull store, const uint8_t *_Nonnull ids, size_t count);
+
+/// Puts one record into `tasks` and one entry into each of five indexes, with keys as long as a task's, and commits;
+/// returns liblmdb's code.
+int raw_store_create(raw_store *_Nonnull store, uint64_t number);

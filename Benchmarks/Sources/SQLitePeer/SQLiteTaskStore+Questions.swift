@@ -1,0 +1,51 @@
+package import Foundation
+package import GRDB
+package import Tally
+
+extension SQLiteTaskStore {
+  package static func task(_ id: UUID, in database: Database) throws -> TaskItem? {
+    let statement = try database.cachedStatement(sql: "SELECT \(columns) FROM task WHERE id = ?")
+    let rows = try Row.fetchCursor(statement, arguments: [id])
+    return try rows.next().map { try task($0) }
+  }
+
+  /// A list's tasks in the order of Tally's view.
+  package static func tasks(ofList listID: UUID, in database: Database) throws -> [TaskItem] {
+    let statement = try database.cachedStatement(
+      sql: "SELECT \(columns) FROM task WHERE listID = ? ORDER BY rank, sortOrder, createdAt, id")
+    var tasks: [TaskItem] = []
+    let rows = try Row.fetchCursor(statement, arguments: [listID])
+    while let row = try rows.next() { tasks.append(try task(row)) }
+    return tasks
+  }
+
+  /// How many tasks were completed in an interval, or ever.
+  package static func completionCount(in interval: Range<Timestamp>?, in database: Database) throws -> Int {
+    guard let interval else {
+      return try Int.fetchOne(
+        database.cachedStatement(sql: "SELECT COUNT(*) FROM task WHERE completedAt IS NOT NULL")) ?? 0
+    }
+    return try Int.fetchOne(
+      database.cachedStatement(sql: "SELECT COUNT(*) FROM task WHERE completedAt >= ? AND completedAt < ?"),
+      arguments: [interval.lowerBound.microsecondsSince1970, interval.upperBound.microsecondsSince1970]) ?? 0
+  }
+
+  /// Completions by weekday (from Monday), by hour and by list, in UTC: a part of what Tally's statistics answer.
+  package static func profiles(in database: Database) throws -> (byWeekday: [Int], byHour: [Int], byList: [UUID?: Int])
+  {
+    let day = 86_400_000_000
+    var (byWeekday, byHour) = ([Int](repeating: 0, count: 7), [Int](repeating: 0, count: 24))
+    // 1 January 1970 was a Thursday.
+    let weekdays = try database.cachedStatement(
+      sql: "SELECT (completedAt / \(day) + 3) % 7, COUNT(*) FROM task WHERE completedAt IS NOT NULL GROUP BY 1")
+    for row in try Row.fetchAll(weekdays) { byWeekday[row[0]] = row[1] }
+    let hours = try database.cachedStatement(
+      sql: "SELECT completedAt % \(day) / 3600000000, COUNT(*) FROM task WHERE completedAt IS NOT NULL GROUP BY 1")
+    for row in try Row.fetchAll(hours) { byHour[row[0]] = row[1] }
+    let lists = try database.cachedStatement(
+      sql: "SELECT listID, COUNT(*) FROM task WHERE rank = 2 GROUP BY listID")
+    var byList: [UUID?: Int] = [:]
+    for row in try Row.fetchAll(lists) { byList[row[0]] = row[1] }
+    return (byWeekday, byHour, byList)
+  }
+}
