@@ -11,9 +11,9 @@ public protocol Transaction: ~Copyable {
 
 /// The inside of a transaction, which ends with the borrow of it.
 ///
-/// Public only because a protocol names it. It can be neither copied nor kept: what it leads to is freed with the
-/// transaction.
-public struct TransactionAccess: ~Copyable, ~Escapable {
+/// Public only because a protocol names it. It cannot be kept: what it leads to is freed with the transaction. Copies end
+/// with the borrow as well; without them the compiler (6.3.1) ends itself where it optimises.
+public struct TransactionAccess: ~Escapable {
   @usableFromInline
   let core: TransactionCore
 
