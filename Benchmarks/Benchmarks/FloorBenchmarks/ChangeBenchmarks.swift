@@ -31,6 +31,13 @@ enum ChangeBenchmarks {
       benchmark.stopMeasurement()
       try expectEqual(try store.read { try $0.view(.inbox).tasks[0].id }, tasks[tasks.count - 1].id, "the first task")
     }
+    changeBenchmark("undo") { benchmark, store in
+      let id = try store.write { try $0.add("Water the plants", to: .inbox) }.id
+      benchmark.startMeasurement()
+      try store.undo()
+      benchmark.stopMeasurement()
+      try expectEqual(try store.read { try $0.task(id) }, nil, "the task whose creation was taken back")
+    }
   }
 }
 
