@@ -73,6 +73,8 @@ extension Environment {
     }
     let core = transaction.core
     let handle = try unsafe core.usableHandle(operation)
+    // What does not end in a commit leaves no handle, and the reader's core is used again.
+    defer { core.dropOpenedDatabases() }
     let database = try unsafe core.openDatabase(named: name, flags: 0, in: handle)
     // Handles opened by a reader last only if it is committed.
     unsafe core.handle = nil

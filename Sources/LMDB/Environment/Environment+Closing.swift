@@ -11,7 +11,7 @@ extension Environment {
     let thread = currentThread()
     let isOpen = try state.withLock { (state) throws(LMDBError) in
       if state.isClosed { return false }
-      Self.reclaimStranded(in: &state, on: thread)
+      reclaimStranded(in: &state, on: thread)
       guard state.liveCount == 0, !state.isRemapping else { throw LMDBError(.busy, operation: "close") }
       state.isClosed = true
       return true

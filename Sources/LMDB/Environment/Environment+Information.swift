@@ -65,7 +65,7 @@ extension Environment {
   }
 
   /// The newest transaction whose meta page is written, acknowledged or not; the caller keeps the environment open.
-  var newestTransactionID: Int {
+  package var newestTransactionID: Int {
     // The call only writes into the local it is given.
     var information = unsafe MDB_envinfo()
     unsafe mdb_env_info(handle, &information)

@@ -66,7 +66,7 @@ extension Environment {
     let thread = currentThread()
     let reserved = try state.wait(atMostSeconds: options.waitLimitInSeconds) { (state) throws(LMDBError) -> Bool? in
       if state.isClosed { throw LMDBError(.closed, operation: operation) }
-      Self.reclaimStranded(in: &state, on: thread)
+      reclaimStranded(in: &state, on: thread)
       guard !state.hasTransaction(on: thread) else { throw LMDBError(.busy, operation: operation) }
       guard !state.isRemapping else { return nil }
       state.isRemapping = true

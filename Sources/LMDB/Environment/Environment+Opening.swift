@@ -5,10 +5,20 @@ extension Environment {
   /// How often opening is tried while other processes open and close the environment.
   private static let openingAttempts = 10
 
+  /// More would make a lock file of gigabytes.
+  private static let maximumReaderCount = 1 << 24
+  /// Each transaction carries an array of as many.
+  private static let maximumDatabaseCount = 1 << 15
+
   /// Opens the handle, with smaller maps where the system refuses, and again where another process is in the way.
   static func openHandle(path: FilePath, options: Options) throws(LMDBError) -> OpaquePointer {
-    guard options.mapSizeInBytes > 0, options.maxReaders > 0, options.maxDatabases >= 0 else {
-      throw LMDBError(.invalidArgument, operation: "open", remedy: "Give sizes and numbers above zero")
+    // Halving must come to an end, and liblmdb takes both numbers without a look at them.
+    guard options.mapSizeInBytes > 0, options.minimumMapSizeInBytes > 0,
+      (1...maximumReaderCount).contains(options.maxReaders), (0...maximumDatabaseCount).contains(options.maxDatabases)
+    else {
+      throw LMDBError(
+        .invalidArgument, operation: "open",
+        remedy: "Give sizes above zero, at most \(maximumReaderCount) readers and \(maximumDatabaseCount) databases")
     }
     var mapSizeInBytes = options.mapSizeInBytes
     var attempt = 1

@@ -12,12 +12,17 @@ extension Environment {
   public func beginRead() throws(LMDBError) -> ReadTransaction {
     try checkProcess("begin read")
     var hasCheckedReaders = false
+    var uncertainCount = 0
     while true {
       let core = try enterReader()
       let result = startReader(core)
       if result == MDB_SUCCESS {
         if hasCertainSnapshot(core) { return ReadTransaction(environment: self, core: core) }
         endRead(core)
+        // A commit is on its way to the disk, and no slot is free to ask how far it is: that takes as long as it takes.
+        uncertainCount += 1
+        if uncertainCount > Self.uncertainAttempts { throw LMDBError(.readersFull, operation: "begin read") }
+        if uncertainCount > Self.hastyAttempts { pause(microseconds: Self.pauseInMicroseconds) }
         continue
       }
       endReader(core)
@@ -32,6 +37,12 @@ extension Environment {
       }
     }
   }
+
+  /// How often a snapshot is begun anew at once, because it was not certain which it is.
+  private static let hastyAttempts = 16
+  /// How often in all; with the pauses that is seconds.
+  private static let uncertainAttempts = 20_000
+  private static let pauseInMicroseconds: UInt32 = 100
 
   /// Runs a body with a snapshot that ends with it.
   ///

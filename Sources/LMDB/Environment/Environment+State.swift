@@ -46,7 +46,7 @@ extension Environment {
     let thread = currentThread()
     let entered = try state.wait(atMostSeconds: options.waitLimitInSeconds) { (state) throws(LMDBError) -> R? in
       if state.isClosed { throw LMDBError(.closed, operation: operation) }
-      Self.reclaimStranded(in: &state, on: thread)
+      reclaimStranded(in: &state, on: thread)
       if state.isRemapping && !state.hasTransaction(on: thread) { return nil }
       let result = try body(&state)
       state.liveCount += 1
@@ -67,11 +67,14 @@ extension Environment {
   }
 
   /// Aborts a write transaction that was dropped elsewhere, now that its own thread is here.
-  static func reclaimStranded(in state: inout State, on thread: UInt) {
+  func reclaimStranded(in state: inout State, on thread: UInt) {
     guard let stranded = state.stranded, stranded.thread == thread else { return }
     state.stranded = nil
     state.writer = nil
     state.liveCount -= 1
+    if state.databaseOpener == thread { state.databaseOpener = nil }
     stranded.abortHandle()
+    // Others may wait for the end of this transaction, or for their turn to open databases; the lock is held here.
+    self.state.wakeAll()
   }
 }

@@ -81,5 +81,5 @@ public final class Environment: Sendable {
   static let coreDatabases = 2
 
   /// Whether this process is a child of the one that opened the environment.
-  var isForked: Bool { forkGeneration.current != openedInGeneration }
+  package var isForked: Bool { forkGeneration.current != openedInGeneration }
 }

@@ -68,7 +68,8 @@ final class Monitor<State>: @unchecked Sendable {
     if let result = try body(&state) { return result }
     var deadline = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &deadline)
-    deadline.tv_sec += limit
+    // Within what a clock can be moved by.
+    deadline.tv_sec += min(max(limit, 0), 1_000_000_000)
     while true {
       let outcome = unsafe pthread_cond_timedwait(condition, mutex, &deadline)
       if let result = try body(&state) { return result }

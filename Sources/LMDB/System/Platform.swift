@@ -43,7 +43,9 @@ func isFilesystemFull(at path: FilePath, neededBytes: UInt64) -> Bool {
   // `statvfs` only writes into the local it is given.
   let result = unsafe path.withPlatformString { unsafe statvfs($0, &status) }
   guard result == 0 else { return false }
-  return UInt64(status.f_bavail) * UInt64(status.f_frsize) < neededBytes
+  // Some filesystems without a limit claim more than 64 bits can count.
+  let (room, isEndless) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+  return !isEndless && room < neededBytes
 }
 
 /// Sleeps, for the pauses between attempts.

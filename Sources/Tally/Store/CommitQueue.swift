@@ -49,16 +49,20 @@ final class CommitQueue: @unchecked Sendable {
 
   /// Accepts writes again, where the store could not be closed.
   func resume() {
-    condition.withLock { isFinishing = false }
+    condition.withLock {
+      isFinishing = false
+      if unflushedSince != nil { wakeThread() }
+    }
   }
 
   /// Sees to it that a relaxed commit is flushed in time.
   func noteUnflushedCommit() {
     guard configuration.durability == .relaxed else { return }
     condition.withLock {
-      guard unflushedSince == nil, !isFinishing else { return }
+      guard unflushedSince == nil else { return }
       unflushedSince = Date()
-      wakeThread()
+      // Closing flushes; if it fails, `resume` goes on from here.
+      if !isFinishing { wakeThread() }
     }
   }
 

@@ -10,6 +10,7 @@ import SystemPackage
 struct StoreOpening {
   let directory: FilePath
   let configuration: TaskStore.Configuration
+  var migrations = MigrationTable.shipped
 
   static let dataFileName = Environment.dataFileName
   static let lockFileName = Environment.lockFileName
@@ -42,7 +43,7 @@ struct StoreOpening {
   func open() throws -> OpenStore {
     try createStoreIfMissing()
     if !configuration.isReadOnly { Workshop.sweep(directory) }
-    let opened = try openEnvironment(.shared)
+    let opened = try openMigrated()
     do {
       let environment = opened.environment
       try refuseOtherFormats(in: environment)
@@ -67,7 +68,7 @@ struct StoreOpening {
     return try body(opened)
   }
 
-  private func openEnvironment(_ mode: FileLock.Mode) throws -> OpenEnvironment {
+  func openEnvironment(_ mode: FileLock.Mode) throws -> OpenEnvironment {
     try refuseRemoteFilesystem(directory)
     let access = try StoreAccess(mode, to: directory, configuration: configuration)
     try refuseOtherFiles()
@@ -193,10 +194,14 @@ struct StoreOpening {
   }
 
   private func refuseOtherFormats(in environment: Environment) throws {
+    let missing = try Tables.missingNames(in: environment)
+    // Another program's file has none of them; a store that lacks one has lost it.
+    guard missing.count < Tables.names.count else { throw TallyError.foreignFile }
+    guard !missing.contains("meta") else { throw TallyError.missingTable }
     let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
     let header = try environment.read { transaction in try meta.value(forKey: .header, in: transaction) }
     guard let header else { throw TallyError.foreignFile }
-    try Self.refuseNewerFormat(header)
+    try Self.refuseNewerFormat(header, known: migrations.current)
   }
 
   /// The header, where one can be read.
@@ -205,11 +210,13 @@ struct StoreOpening {
     return try environment.read { transaction in try? meta.value(forKey: .header, in: transaction) }
   }
 
-  static func refuseNewerFormat(_ header: StoreHeader) throws {
-    guard header.majorFormat <= StoreHeader.currentMajorFormat else {
+  static func refuseNewerFormat(
+    _ header: StoreHeader, known: UInt16 = StoreHeader.currentMajorFormat
+  ) throws {
+    guard header.majorFormat <= known else {
       throw TallyError(
         .newerFormat,
-        "The store has format \(header.majorFormat); this version knows formats up to \(StoreHeader.currentMajorFormat)",
+        "The store has format \(header.majorFormat); this version knows formats up to \(known)",
         remedy: "Use a newer version of Tally; the store has not been touched")
     }
   }

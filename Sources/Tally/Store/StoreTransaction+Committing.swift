@@ -9,6 +9,17 @@ extension Environment {
   func write<R>(
     tables: Tables, configuration: TaskStore.Configuration, _ body: (inout StoreWriteTransaction) throws -> R
   ) throws -> R {
+    let result = try configuration.retrying {
+      try writeMakingRoom(tables: tables, configuration: configuration, body)
+    }
+    warnOfLongReaders(configuration)
+    return result
+  }
+
+  @available(*, noasync)
+  private func writeMakingRoom<R>(
+    tables: Tables, configuration: TaskStore.Configuration, _ body: (inout StoreWriteTransaction) throws -> R
+  ) throws -> R {
     var hasDeleted = false
     do {
       return try write(tables, configuration, keepsImages: true, &hasDeleted, body)

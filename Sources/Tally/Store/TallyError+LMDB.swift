@@ -24,14 +24,18 @@ extension TallyError {
     case .closed, .forked: (.storeClosed, nil)
     case .busy, .mapResized: (.storeBusy, nil)
     case .readersFull: (.readersFull, nil)
-    case .diskFull, .mapFull: (.diskFull, "Free some space, then try again; deleting tasks still works")
+    case .diskFull: (.diskFull, "Free some space, then try again; deleting tasks still works")
+    case .mapFull:
+      (.storageFailed, "End long reads; if there are none, delete tasks and compact the store, which has no room left")
     case .permissionDenied, .readOnly: (.permissionDenied, nil)
-    case .invalidFile, .incompatible, .databaseNotFound: (.notAStore, "Give the directory of a Tally store")
+    case .invalidFile, .incompatible: (.notAStore, "Give the directory of a Tally store")
+    case .databaseNotFound: (.damagedStore, "Repair the store, or restore a backup")
     case .versionMismatch: (.newerFormat, "Use a newer version of Tally")
-    case .corrupted, .undecodable, .panic: (.damagedStore, nil)
+    case .corrupted, .undecodable: (.damagedStore, nil)
+    case .panic: (.storageFailed, "Close the store and open it again")
     case .commitOutcomeUnknown: (.outcomeUnknown, "Open the store again and look whether the change is there")
     case .badValueSize: (.valueOutOfRange, "Shorten the text")
-    case .invalidArgument: (.internalFault, nil)
+    case .invalidArgument: (.valueOutOfRange, nil)
     default: (.storageFailed, nil)
     }
   }

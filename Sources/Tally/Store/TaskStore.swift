@@ -32,9 +32,14 @@ public final class TaskStore: Sendable {
   ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` where there is none
   ///   and none is to be made.
   /// - Complexity: well under a millisecond, whatever the size of the store.
-  public init(at directory: FilePath, configuration: Configuration = Configuration()) throws {
+  public convenience init(at directory: FilePath, configuration: Configuration = Configuration()) throws {
+    try self.init(at: directory, configuration: configuration, migrations: .shipped)
+  }
+
+  /// Opens a store with other migrations than those of this version; for tests.
+  init(at directory: FilePath, configuration: Configuration, migrations: MigrationTable) throws {
     let opened = try TallyError.translating {
-      try StoreOpening(directory: directory, configuration: configuration).open()
+      try StoreOpening(directory: directory, configuration: configuration, migrations: migrations).open()
     }
     self.directory = directory
     self.configuration = configuration
@@ -59,7 +64,8 @@ public final class TaskStore: Sendable {
   public func read<R>(_ body: (borrowing StoreReadTransaction) throws -> R) throws -> R {
     try TallyError.translating {
       let transaction = StoreReadTransaction(
-        try environment.beginRead(), tables: tables, now: configuration.now(), calendar: configuration.calendar)
+        try configuration.retrying { try environment.beginRead() }, tables: tables, now: configuration.now(),
+        calendar: configuration.calendar)
       return try body(transaction)
     }
   }
@@ -107,6 +113,8 @@ public final class TaskStore: Sendable {
   ///
   /// - Throws: `storeBusy`, and leaves the store open, while reads or writes are in progress.
   public func close() throws {
+    // In a child of a fork everything is the parent's, and the queue's thread does not exist.
+    guard !environment.isForked else { throw TallyError.storeClosed }
     // Waiting for the queue inside a write would be waiting for this very thread.
     guard !environment.isInUseByThisThread else { throw TallyError.closedInsideTransaction }
     commits.finish()

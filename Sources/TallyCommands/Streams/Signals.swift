@@ -35,6 +35,8 @@ enum Signals {
     signal(SIGTERM) { number in Signals.receive(number) }
     // A write to a closed pipe then returns an error, which ends the program quietly.
     signal(SIGPIPE, SIG_IGN)
+    // And one beyond the limit of a file's size fails as one on a full disk does.
+    signal(SIGXFSZ, SIG_IGN)
     unblock()
   }
 

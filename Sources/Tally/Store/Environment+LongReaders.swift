@@ -1,0 +1,20 @@
+import LMDB
+import Logging
+
+extension Environment {
+  /// How many commits lie between two looks at the readers, which cost more than a commit should.
+  private static let commitsBetweenLooks = 1_024
+  /// How many commits a snapshot may be behind before an operator is told.
+  private static let tolerableLag = 1_024
+
+  /// Tells the logger of a reader that keeps pages from being used again, so that the file grows.
+  func warnOfLongReaders(_ configuration: TaskStore.Configuration) {
+    guard newestTransactionID % Self.commitsBetweenLooks == 0, let readers = try? readers() else { return }
+    let newest = newestTransactionID
+    let oldest = readers.filter { $0.transactionID != nil }.min { $0.transactionID ?? 0 < $1.transactionID ?? 0 }
+    guard let oldest, let snapshot = oldest.transactionID, newest - snapshot > Self.tolerableLag else { return }
+    configuration.logger.warning(
+      "a long read keeps pages from being used again",
+      metadata: ["lagInCommits": "\(newest - snapshot)", "processID": "\(oldest.processID)"])
+  }
+}
