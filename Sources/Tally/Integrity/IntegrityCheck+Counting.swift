@@ -30,20 +30,19 @@ extension IntegrityCheck {
   private mutating func compareCounters<T: Transaction & ~Copyable>(
     with rebuilt: CounterDeltas, in transaction: borrowing T
   ) throws {
-    var days = try rebuilt.dayCounts()
+    var blocks = try rebuilt.blockCounts()
     try tables.counts.forEach(in: transaction) { key, value in
-      let expected = DayCountsKey(canonically: key).flatMap { days.removeValue(forKey: $0) }
+      let expected = BlockCountsKey(canonically: key).flatMap { blocks.removeValue(forKey: $0) }
       if expected?.encodedBytes != value.bytes(from: 0) { add(.wrongCounter, "counts", nil) }
       return true
     }
     var totals = rebuilt.totalCounts()
     try tables.totals.forEach(in: transaction) { key, value in
       let expected = TotalKey(canonically: key).flatMap { totals.removeValue(forKey: $0) }
-      let count = (try? UInt64(decoding: value)).flatMap { Int64(exactly: $0) }
-      if expected == nil || expected != count { add(.wrongCounter, "totals", nil) }
+      if expected == nil || expected != (try? Total(decoding: value))?.count { add(.wrongCounter, "totals", nil) }
       return true
     }
-    for _ in days { add(.wrongCounter, "counts", nil) }
+    for _ in blocks { add(.wrongCounter, "counts", nil) }
     for _ in totals { add(.wrongCounter, "totals", nil) }
   }
 }

@@ -1,4 +1,4 @@
-/// Adds up, day by day, what happened in each hour of the local day.
+/// Adds up, block by block, what happened in each hour of the local day.
 ///
 /// While an offset stays the same the quarters of all days are added up as they are; the sums alone are then moved by
 /// the offset.
@@ -36,23 +36,15 @@ struct HourProfile {
     raggedIntervals = ragged.filter { $0.start < $0.end }
   }
 
-  /// Adds the counts of a UTC day; days must come in order.
-  mutating func add(_ fields: borrowing DayCountsFields, ofDay dayNumber: Int32) {
-    let first = Int64(dayNumber) * Int64(QuarterHour.countPerDay)
-    let day = first..<(first + Int64(QuarterHour.countPerDay))
-    while position < runs.count, runs[position].quarters.upperBound <= day.lowerBound {
+  /// Adds the counts of a block of days; blocks must come in order.
+  mutating func add(_ fields: borrowing BlockCountsFields, of block: Int32) {
+    let (first, end) = (CounterBlock.firstQuarter(of: block), CounterBlock.firstQuarter(of: block + 1))
+    while position < runs.count, runs[position].quarters.lowerBound < end {
+      let part = runs[position].quarters.clamped(to: first..<end)
+      sums.add(fields, Int(part.lowerBound - first)..<Int(part.upperBound - first))
+      guard runs[position].quarters.upperBound <= end else { return }
       moveSums()
       position += 1
-    }
-    guard position < runs.count else { return }
-    if runs[position].quarters.contains(day.lowerBound), day.upperBound <= runs[position].quarters.upperBound {
-      return sums.add(fields)
-    }
-    for run in runs[position...].prefix(while: { $0.quarters.lowerBound < day.upperBound }) {
-      for quarter in run.quarters.clamped(to: day) {
-        let index = Int(quarter - first)
-        add(fields.sum(of: index..<(index + 1)), atQuarter: index, of: run)
-      }
     }
   }
 

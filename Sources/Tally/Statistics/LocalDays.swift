@@ -77,6 +77,11 @@ struct LocalDays {
     return intervals
   }
 
+  /// Where the first piece begins; where they end if there is none.
+  var start: Int64 {
+    pieces.first?.start ?? end
+  }
+
   /// Where the pieces begin, and where the last one ends.
   var boundaries: [Int64] {
     pieces.map(\.start) + [end]
@@ -93,7 +98,7 @@ struct LocalDays {
     var lastEnds: [Int32: Int64] = [:]
     for (index, piece) in pieces.enumerated() { lastEnds[piece.dayNumber] = end(ofPiece: index) }
     // Where the very first range was skipped, what follows begins where it would have.
-    var end = pieces.first?.start ?? self.end
+    var end = start
     return ranges.map { range in
       end = range.reversed().lazy.compactMap { lastEnds[$0] }.first ?? end
       return end

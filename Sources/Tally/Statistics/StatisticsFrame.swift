@@ -49,11 +49,6 @@ struct StatisticsFrame {
     options.from == nil && options.to == nil ? nil : seriesDays
   }
 
-  /// The UTC days that some local days may share.
-  func utcDays(around days: ClosedRange<Int32>) -> ClosedRange<Int32> {
-    (days.lowerBound - 1)...(days.upperBound + 2)
-  }
-
   /// The local time of a day at which as much of it has passed as of today, in microseconds since 1970 as if in UTC.
   func localTimeElapsed(on day: Int32) -> Int64 {
     Int64(day) * QuarterHour.microsecondsPerDay + dayStartInMicroseconds + elapsedTodayInMicroseconds

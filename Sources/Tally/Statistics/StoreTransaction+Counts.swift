@@ -7,7 +7,7 @@ import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// The number of events over all time.
   func total(_ series: CounterSeries, _ scope: CounterScope) throws -> Int {
-    Int(try tables.totals.value(forKey: TotalKey(series, scope), in: base) ?? 0)
+    Int(try tables.totals.value(forKey: TotalKey(series, scope), in: base)?.count ?? 0)
   }
 
   /// The number of events from one instant up to, but not including, another.
@@ -17,55 +17,51 @@ extension StoreTransaction where Base: ~Copyable {
     return counts[1] - counts[0]
   }
 
-  /// The number of events before each of some ascending instants, counted from the UTC day of the first one.
+  /// The number of events before each of some ascending instants, counted from the block of the first one.
   ///
-  /// One scan over the days between the first and the last instant; `visit` sees the counts of each day on the way.
+  /// One scan over the blocks from the first to the last instant; `visit` sees the counts of each block on the way.
   func cumulativeCounts(
     _ series: CounterSeries, _ scope: CounterScope, at instants: [Int64],
-    _ visit: (Int32, borrowing DayCountsFields) -> Void = { _, _ in }
+    _ visit: (Int32, borrowing BlockCountsFields) -> Void = { _, _ in }
   ) throws -> [Int] {
     var counter = CumulativeCounter(instants: instants)
     guard let first = instants.first, let last = instants.last else { return [] }
-    let firstDay = QuarterHour.position(of: QuarterHour.number(containing: first)).dayNumber
-    let lastDay = QuarterHour.position(of: QuarterHour.number(containing: last)).dayNumber
-    try forEachDay(series, scope, firstDay...lastDay) { dayNumber, fields in
-      visit(dayNumber, fields)
-      counter.skip(toDay: dayNumber)
-      try counter.add(fields, ofDay: dayNumber) { start, end in
+    try forEachBlock(series, scope, CounterBlock.numbers(from: first, through: last)) { block, fields in
+      visit(block, fields)
+      try counter.add(fields, of: block) { start, end in
         try countEvents(series, scope, from: start, to: end)
       }
     }
     return counter.finish()
   }
 
-  /// Hands the counts of each day that has any to a closure, in order.
-  func forEachDay(
+  /// Hands the counts of each block that has any to a closure, in order.
+  func forEachBlock(
     _ series: CounterSeries,
     _ scope: CounterScope,
-    _ days: ClosedRange<Int32>,
-    _ body: (Int32, borrowing DayCountsFields) throws -> Void
+    _ blocks: ClosedRange<Int32>,
+    _ body: (Int32, borrowing BlockCountsFields) throws -> Void
   ) throws {
-    let upper = days.upperBound == .max ? nil : DayCountsKey(series, scope, dayNumber: days.upperBound + 1)
     try tables.counts.forEach(
-      from: DayCountsKey(series, scope, dayNumber: days.lowerBound),
-      upTo: upper,
+      from: BlockCountsKey(series, scope, block: blocks.lowerBound),
+      upTo: BlockCountsKey(series, scope, block: min(blocks.upperBound, .max - 1) + 1),
       in: base
     ) { key, value in
-      let fields = try DayCountsFields(value)
-      try body(key.load(orderedInt32At: 1 + CounterScope.width), fields)
+      let fields = try BlockCountsFields(value)
+      try body(BlockCountsKey.block(key), fields)
       return true
     }
   }
 
-  /// The first and last UTC day on which anything was counted; `nil` if nothing was.
+  /// The UTC days of the blocks in which anything was counted; `nil` if nothing was.
   func dayRange(_ series: CounterSeries, _ scope: CounterScope) throws -> ClosedRange<Int32>? {
-    let lowest = DayCountsKey(series, scope, dayNumber: .min)
-    let highest = DayCountsKey(series, scope, dayNumber: .max)
+    let lowest = BlockCountsKey(series, scope, block: .min)
+    let highest = BlockCountsKey(series, scope, block: .max)
     var cursor = try tables.counts.cursor(in: base)
     guard try cursor.move(toFirstAtOrAfter: lowest) else { return nil }
     let first = try cursor.key()
     guard first < highest, try cursor.move(toLastBefore: highest) else { return nil }
-    return first.dayNumber...(try cursor.key()).dayNumber
+    return CounterBlock.days(of: first.block...(try cursor.key()).block)
   }
 
   /// Counts events one by one, for a part of a quarter hour.
@@ -180,7 +176,7 @@ extension CounterScope {
   }
 }
 
-/// Adds up counts day by day and notes the sum at each of some instants.
+/// Adds up counts block by block and notes the sum at each of some instants.
 private struct CumulativeCounter {
   private let instants: [Int64]
   private var counts: [Int] = []
@@ -191,25 +187,24 @@ private struct CumulativeCounter {
     counts.reserveCapacity(instants.count)
   }
 
-  /// Notes the sum at the instants before a day.
-  mutating func skip(toDay dayNumber: Int32) {
-    let start = Int64(dayNumber) * QuarterHour.microsecondsPerDay
-    while counts.count < instants.count, instants[counts.count] < start { counts.append(sum) }
-  }
-
-  /// Notes the sum at the instants within a day, then adds the day.
+  /// Notes the sum at the instants before a block and within it, then adds the block.
   mutating func add(
-    _ fields: borrowing DayCountsFields,
-    ofDay dayNumber: Int32,
+    _ fields: borrowing BlockCountsFields,
+    of block: Int32,
     countEvents: (Int64, Int64) throws -> Int
   ) throws {
-    let start = Int64(dayNumber) * QuarterHour.microsecondsPerDay
-    while counts.count < instants.count, instants[counts.count] < start + QuarterHour.microsecondsPerDay {
+    let start = CounterBlock.firstQuarter(of: block) * QuarterHour.microseconds
+    let end = CounterBlock.firstQuarter(of: block + 1) * QuarterHour.microseconds
+    while counts.count < instants.count, instants[counts.count] < start { counts.append(sum) }
+    var progress = BlockCountsFields.Progress()
+    var sumWithin = 0
+    while counts.count < instants.count, instants[counts.count] < end {
       let instant = instants[counts.count]
       let quarter = Int((instant - start) / QuarterHour.microseconds)
       let quarterStart = start + Int64(quarter) * QuarterHour.microseconds
       let ragged = quarterStart < instant ? try countEvents(quarterStart, instant) : 0
-      counts.append(sum + fields.sum(of: 0..<quarter) + ragged)
+      sumWithin += fields.sum(upTo: quarter, from: &progress)
+      counts.append(sum + sumWithin + ragged)
     }
     sum += fields.total
   }

@@ -5,9 +5,10 @@ extension StoreTransaction where Base: ~Copyable {
   /// Completions by hour of the local day; where no days are named, the profile of all history serves.
   func byHour(_ frame: StatisticsFrame, _ profile: consuming HourProfile) throws -> [Int] {
     if let days = frame.namedDays {
-      profile = HourProfile(frame.completionDays(days).intervals)
-      let reach = frame.utcDays(around: days)
-      try forEachDay(frame.series, frame.scope, reach) { profile.add($1, ofDay: $0) }
+      let localDays = frame.completionDays(days)
+      profile = HourProfile(localDays.intervals)
+      let blocks = CounterBlock.numbers(from: localDays.start, through: localDays.end)
+      try forEachBlock(frame.series, frame.scope, blocks) { profile.add($1, of: $0) }
     }
     for interval in profile.raggedIntervals {
       try forEachEvent(frame.series, frame.scope, from: interval.start, to: interval.end) {
@@ -66,9 +67,13 @@ extension StoreTransaction where Base: ~Copyable {
 
   private func cycleTimeBuckets(_ scope: CounterScope) throws -> [(bucket: UInt16, count: Int)] {
     var buckets: [(bucket: UInt16, count: Int)] = []
-    let (first, end) = (TotalKey(cycleTimeBucket: 0, scope), TotalKey(cycleTimeBucket: .max, scope))
-    try tables.totals.forEach(from: first, upTo: end, in: base) { key, value in
-      buckets.append((bucket: TotalKey.bucket(key), count: Int(try UInt64(decoding: value))))
+    let first = BlockCountsKey(seriesRawValue: 0, scope, block: 0)
+    let end = BlockCountsKey(seriesRawValue: 0, scope, block: .max)
+    try tables.counts.forEach(from: first, upTo: end, in: base) { key, value in
+      let firstBucket = Int(BlockCountsKey.block(key)) * CounterBlock.slotCount
+      try BlockCountsFields(value).forEachBusySlot(in: 0..<CounterBlock.slotCount) { slot, count in
+        buckets.append((bucket: UInt16(clamping: firstBucket + slot), count: count))
+      }
       return true
     }
     return buckets

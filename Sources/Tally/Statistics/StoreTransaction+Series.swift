@@ -70,12 +70,16 @@ extension StoreTransaction where Base: ~Copyable {
 
   private func scheduledCount(on day: Int32, isCompleted: Bool, _ frame: StatisticsFrame) throws -> Int {
     var count = 0
-    _ = try scan(
-      tables.byDay,
-      from: .start(of: day, isCompleted: isCompleted),
-      to: .end(of: day, isCompleted: isCompleted)
-    ) { key in
-      if try frame.scope == .all || frame.scope.contains(listID: indexedTask(key.id).listID) { count += 1 }
+    let (start, end) = (DayKey.start(of: day, isCompleted: isCompleted), DayKey.end(of: day, isCompleted: isCompleted))
+    guard frame.scope != .all else {
+      try tables.byDay.forEach(from: start, upTo: end, in: base) { _, _ in
+        count += 1
+        return true
+      }
+      return count
+    }
+    _ = try scan(tables.byDay, from: start, to: end) { key in
+      if try frame.scope.contains(listID: indexedTask(key.id).listID) { count += 1 }
       return true
     }
     return count

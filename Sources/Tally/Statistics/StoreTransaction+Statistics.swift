@@ -62,8 +62,8 @@ extension StoreTransaction where Base: ~Copyable {
     let days = frame.historyDays ?? frame.periods.today...frame.periods.today
     let localDays = frame.completionDays(days)
     var profile = HourProfile(localDays.intervals)
-    let cumulative = try cumulativeCounts(frame.series, frame.scope, at: localDays.boundaries) { day, fields in
-      profile.add(fields, ofDay: day)
+    let cumulative = try cumulativeCounts(frame.series, frame.scope, at: localDays.boundaries) { block, fields in
+      profile.add(fields, of: block)
     }
     let daily = DailyCounts(days, localDays: localDays, cumulative: cumulative, skippedDays: frame.skippedDays)
     return (daily, profile)

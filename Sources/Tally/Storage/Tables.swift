@@ -17,8 +17,8 @@ struct Tables: Sendable {
   let byTail: Index<TailKey>
   let completions: Database<CompletionKey, CompletionRecord>
   let deletedByCreated: Index<DeletedCreationKey>
-  let counts: Database<DayCountsKey, DayCounts>
-  let totals: Database<TotalKey, UInt64>
+  let counts: Database<BlockCountsKey, BlockCounts>
+  let totals: Database<TotalKey, Total>
   let history: Database<HistoryKey, HistoryRecord>
 
   /// How many named databases a store has room for; later formats may add some.

@@ -37,18 +37,18 @@ import Testing
   private static func countersEqualARebuild(in transaction: borrowing StoreReadTransaction) throws -> Bool {
     let tables = transaction.tables
     let rebuilt = try CounterRebuild(tables: tables).deltas(in: transaction.base)
-    var days = try rebuilt.dayCounts()
+    var blocks = try rebuilt.blockCounts()
     var totals = rebuilt.totalCounts()
     var isEqual = true
     try tables.counts.forEach(in: transaction.base) { key, value in
-      isEqual = try days.removeValue(forKey: DayCountsKey(decoding: key))?.encodedBytes == value.bytes(from: 0)
+      isEqual = try blocks.removeValue(forKey: BlockCountsKey(decoding: key))?.encodedBytes == value.bytes(from: 0)
       return isEqual
     }
     guard isEqual else { return false }
     try tables.totals.forEach(in: transaction.base) { key, value in
-      isEqual = try totals.removeValue(forKey: TotalKey(decoding: key)) == Int64(UInt64(decoding: value))
+      isEqual = try totals.removeValue(forKey: TotalKey(decoding: key)) == Total(decoding: value).count
       return isEqual
     }
-    return isEqual && days.isEmpty && totals.isEmpty
+    return isEqual && blocks.isEmpty && totals.isEmpty
   }
 }

@@ -53,27 +53,34 @@ struct ExpectedCounters {
     }
   }
 
-  /// One row a series, scope and UTC day.
-  var dayRows: [Row] {
-    var quarters: [Row: [Int64: Int]] = [:]
+  /// One row a series, scope and block of sixteen days; the cycle times are in the first bucket of all.
+  var blockRows: [Row] {
+    var slots: [Row: [Int64: Int]] = [:]
     for event in events {
-      let key = row(event.series, event.scope).merging(["day": "\(event.seconds / 86_400)"]) { first, _ in first }
-      quarters[key, default: [:]][event.seconds % 86_400 / 900, default: 0] += 1
+      let length: Int64 = 16 * 86_400
+      let second = (event.seconds % length + length) % length
+      let block = (event.seconds - second) / length
+      let slot = second / 900
+      slots[row(event.series, event.scope, block: block), default: [:]][slot, default: 0] += 1
     }
-    return quarters.map { key, counts in
+    for scope in cycleTimeScopes { slots[row("cycleTime", scope, block: 0), default: [:]][0, default: 0] += 1 }
+    return slots.map { key, counts in
       let texts = counts.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }
       let total = counts.values.reduce(0, +)
-      return key.merging(["total": "\(total)", "quarters": texts.joined(separator: " ")]) { first, _ in first }
+      return key.merging(["total": "\(total)", "slots": texts.joined(separator: " ")]) { first, _ in first }
     }.sorted(by: Self.areInOrder)
   }
 
-  /// One row a series and scope, and one a bucket of times from creation to completion.
+  /// One row a series and scope.
   var totalRows: [Row] {
     var counts: [Row: Int] = [:]
     for event in events { counts[row(event.series, event.scope), default: 0] += 1 }
-    for scope in cycleTimeScopes { counts[row("cycleTime", scope), default: 0] += 1 }
-    return counts.map { key, count in key.merging(["bucket": "0", "count": "\(count)"]) { first, _ in first } }
+    return counts.map { key, count in key.merging(["count": "\(count)"]) { first, _ in first } }
       .sorted(by: Self.areInOrder)
+  }
+
+  private func row(_ series: String, _ scope: Scope, block: Int64) -> Row {
+    row(series, scope).merging(["block": "\(block)"]) { first, _ in first }
   }
 
   private func row(_ series: String, _ scope: Scope) -> Row {
@@ -84,7 +91,7 @@ struct ExpectedCounters {
     func key(_ row: Row) -> (Int, Int, String, Int) {
       let series = seriesNames.firstIndex(of: row["series"] ?? "") ?? 0
       let scope = ["all", "noList", "list"].firstIndex(of: row["scope"] ?? "") ?? 0
-      return (series, scope, row["list"] ?? "", Int(row["day"] ?? "") ?? 0)
+      return (series, scope, row["list"] ?? "", Int(row["block"] ?? "") ?? 0)
     }
     return key(left) < key(right)
   }

@@ -42,7 +42,7 @@ struct ExpectedRows {
         .merging(["id": hexadecimal(GoldenStore.id(5))]) { first, _ in first }
     }
     let counters = ExpectedCounters(golden: golden)
-    rows["counts"] = counters.dayRows
+    rows["counts"] = counters.blockRows
     rows["totals"] = counters.totalRows
     rows["history"] = Self.history(golden, tasks)
     self.rows = rows

@@ -36,7 +36,7 @@ struct StorageSchema: Decodable {
     let name: String
     let number: Int
     let sizeField: String
-    let bitmapUnless: String
+    let namedUnless: String
   }
 
   struct Images: Decodable {
@@ -113,16 +113,17 @@ struct SchemaDecoder {
     return row
   }
 
-  /// Reads counts as `quarter:count`, and tells how many bytes they take.
+  /// Reads counts as `slot:count`, and tells how many bytes they take.
   private func read(_ counts: StorageSchema.Counts, from bytes: [UInt8], into row: inout Row) throws -> Int {
     guard let size = row.removeValue(forKey: counts.sizeField).flatMap({ Int($0) }) else {
       throw Mismatch(description: "the size of \(counts.name)")
     }
     var offset = 0
     var indices = Array(0..<counts.number)
-    if row.removeValue(forKey: counts.bitmapUnless) != "yes" {
-      offset = counts.number / 8
-      indices = indices.filter { bytes[$0 / 8] & (0x80 >> UInt8($0 % 8)) != 0 }
+    if row.removeValue(forKey: counts.namedUnless) != "yes" {
+      let number = bytes.count / (2 + size)
+      offset = 2 * number
+      indices = (0..<number).map { Int(bytes[2 * $0]) << 8 | Int(bytes[2 * $0 + 1]) }
     }
     row[counts.name] = indices.map { index in
       defer { offset += size }

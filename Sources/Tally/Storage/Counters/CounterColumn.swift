@@ -5,12 +5,12 @@ struct CounterColumn {
   /// The series; zero for times from creation to completion.
   private let seriesRawValue: UInt8
   private let scope: CounterScope
-  /// Quarters, or buckets of durations, shifted left; the lowest bit says that the event is taken away.
+  /// The numbers of quarters, or of buckets of cycle times, shifted left; the lowest bit says that the event is taken away.
   private let events: [Int32]
 
-  /// How much the quarters of one day change.
-  struct DayChanges {
-    fileprivate let firstQuarter: Int64
+  /// How much the slots of one block change.
+  struct BlockChanges {
+    fileprivate let firstSlot: Int64
     fileprivate let events: ArraySlice<Int32>
   }
 
@@ -20,69 +20,56 @@ struct CounterColumn {
     self.events = events.sorted()
   }
 
-  /// Hands the events of each day to a closure; none for cycle times, which have totals only.
-  func forEachDay(_ body: (DayCountsKey, DayChanges) throws(LMDBError) -> Void) throws(LMDBError) {
-    guard let series = CounterSeries(rawValue: seriesRawValue) else { return }
+  /// Hands the events of each block to a closure.
+  func forEachBlock(_ body: (BlockCountsKey, BlockChanges) throws(LMDBError) -> Void) throws(LMDBError) {
     var start = events.startIndex
     while start < events.endIndex {
-      let dayNumber = QuarterHour.position(of: Int64(events[start] >> 1)).dayNumber
-      let firstQuarter = Int64(dayNumber) * Int64(QuarterHour.countPerDay)
-      let nextDay = firstQuarter + Int64(QuarterHour.countPerDay)
+      let block = CounterBlock.number(containing: Int64(events[start] >> 1))
+      let nextBlock = CounterBlock.firstQuarter(of: block + 1)
       var end = start + 1
-      while end < events.endIndex, Int64(events[end] >> 1) < nextDay { end += 1 }
-      let day = DayChanges(firstQuarter: firstQuarter, events: events[start..<end])
-      if !day.isNothing { try body(DayCountsKey(series, scope, dayNumber: dayNumber), day) }
+      while end < events.endIndex, Int64(events[end] >> 1) < nextBlock { end += 1 }
+      let changes = BlockChanges(firstSlot: CounterBlock.firstQuarter(of: block), events: events[start..<end])
+      if !changes.isNothing { try body(BlockCountsKey(seriesRawValue: seriesRawValue, scope, block: block), changes) }
       start = end
     }
   }
 
-  /// Hands each total that changes to a closure.
-  func forEachTotal<Failure: Error>(_ body: (TotalKey, Int64) throws(Failure) -> Void) throws(Failure) {
-    if let series = CounterSeries(rawValue: seriesRawValue) {
-      let delta = Self.sum(events[...])
-      if delta != 0 { try body(TotalKey(series, scope), delta) }
-      return
-    }
-    var start = events.startIndex
-    while start < events.endIndex {
-      var end = start + 1
-      while end < events.endIndex, events[end] >> 1 == events[start] >> 1 { end += 1 }
-      let delta = Self.sum(events[start..<end])
-      if delta != 0 { try body(TotalKey(cycleTimeBucket: UInt16(events[start] >> 1), scope), delta) }
-      start = end
-    }
-  }
-
-  private static func sum(_ events: ArraySlice<Int32>) -> Int64 {
-    events.reduce(0) { $0 + ($1 & 1 == 0 ? 1 : -1) }
+  /// How much the total of the series changes; `nil` if it does not, and for cycle times, whose total is that of the
+  /// completions.
+  var totalChange: (key: TotalKey, delta: Int64)? {
+    guard let series = CounterSeries(rawValue: seriesRawValue) else { return nil }
+    let delta: Int64 = events.reduce(0) { $0 + ($1 & 1 == 0 ? 1 : -1) }
+    return delta == 0 ? nil : (TotalKey(series, scope), delta)
   }
 }
 
-extension CounterColumn.DayChanges {
+extension CounterColumn.BlockChanges {
   /// Whether what is added is taken away again: most changes of a task leave most counters alone.
   fileprivate var isNothing: Bool {
-    var start = events.startIndex
-    while start < events.endIndex {
-      let removed = events[start] | 1
-      var delta = 0
-      while start < events.endIndex, events[start] | 1 == removed {
-        delta += events[start] == removed ? -1 : 1
-        start += 1
-      }
+    var position = events.startIndex
+    while let (_, delta) = next(after: &position) {
       if delta != 0 { return false }
     }
     return true
   }
+
+  /// The next slot and what it changes by; none behind the last one.
+  fileprivate func next(after position: inout Int) -> (slot: UInt16, delta: Int64)? {
+    guard position < events.endIndex else { return nil }
+    let number = events[position] >> 1
+    var delta: Int64 = 0
+    while position < events.endIndex, events[position] >> 1 == number {
+      delta += events[position] & 1 == 0 ? 1 : -1
+      position += 1
+    }
+    return (UInt16(Int64(number) - firstSlot), delta)
+  }
 }
 
-extension DayCounts {
-  /// Adds the events of a day, and takes away what is to be taken away.
-  mutating func apply(_ day: CounterColumn.DayChanges) throws(LMDBError) {
-    // What comes stands before what goes in each quarter, so no count is negative on the way.
-    for event in day.events {
-      guard add(event & 1 == 0 ? 1 : -1, toQuarter: Int(Int64(event >> 1) - day.firstQuarter)) else {
-        throw .undecodable("a counter disagrees with the records")
-      }
-    }
+extension BlockCounts {
+  /// Adds the events of a block, and takes away what is to be taken away.
+  mutating func apply(_ changes: CounterColumn.BlockChanges) throws(LMDBError) {
+    var position = changes.events.startIndex
+    try add { changes.next(after: &position) }
   }
 }

@@ -3,7 +3,7 @@ import LMDB
 /// Changes of the counters, gathered so that each counter is written once.
 ///
 /// Gathering must be cheap, as a bulk insert does it for each task: an event is one number, appended to the column of
-/// its scope and series; sorting a column brings the events of a day together. Dictionaries were tried: hashing scopes
+/// its scope and series; sorting a column brings the events of a block together. Dictionaries were tried: hashing scopes
 /// and days cost as much as a third of the whole insert.
 struct CounterDeltas {
   /// The events of one scope: a column for each series, and one for the times from creation to completion.
@@ -34,13 +34,13 @@ struct CounterDeltas {
   }
 
   /// The counters that these changes alone would make, as rows of `counts`.
-  func dayCounts() throws(LMDBError) -> [DayCountsKey: DayCounts] {
-    var rows: [DayCountsKey: DayCounts] = [:]
+  func blockCounts() throws(LMDBError) -> [BlockCountsKey: BlockCounts] {
+    var rows: [BlockCountsKey: BlockCounts] = [:]
     for column in sortedColumns {
-      try column.forEachDay { key, day throws(LMDBError) in
-        var counts = DayCounts()
-        try counts.apply(day)
-        if counts.total != 0 { rows[key] = counts }
+      try column.forEachBlock { key, changes throws(LMDBError) in
+        var counts = BlockCounts()
+        try counts.apply(changes)
+        if !counts.entries.isEmpty { rows[key] = counts }
       }
     }
     return rows
@@ -49,7 +49,9 @@ struct CounterDeltas {
   /// The counters that these changes alone would make, as rows of `totals`.
   func totalCounts() -> [TotalKey: Int64] {
     var totals: [TotalKey: Int64] = [:]
-    for column in sortedColumns { column.forEachTotal { totals[$0] = $1 } }
+    for column in sortedColumns {
+      if let change = column.totalChange { totals[change.key] = change.delta }
+    }
     return totals
   }
 
@@ -57,10 +59,10 @@ struct CounterDeltas {
   func apply(to tables: Tables, in transaction: inout WriteTransaction) throws(LMDBError) {
     let columns = sortedColumns
     for column in columns {
-      try column.forEachDay { key, day throws(LMDBError) in
-        var counts = try tables.counts.value(forKey: key, in: transaction) ?? DayCounts()
-        try counts.apply(day)
-        if counts.total == 0 {
+      try column.forEachBlock { key, changes throws(LMDBError) in
+        var counts = try tables.counts.value(forKey: key, in: transaction) ?? BlockCounts()
+        try counts.apply(changes)
+        if counts.entries.isEmpty {
           _ = try tables.counts.remove(forKey: key, in: &transaction)
         } else {
           try tables.counts.put(counts, forKey: key, in: &transaction)
@@ -68,14 +70,13 @@ struct CounterDeltas {
       }
     }
     for column in columns {
-      try column.forEachTotal { key, delta throws(LMDBError) in
-        let sum = Int64(try tables.totals.value(forKey: key, in: transaction) ?? 0) + delta
-        guard sum >= 0 else { throw .undecodable("a counter disagrees with the records") }
-        if sum == 0 {
-          _ = try tables.totals.remove(forKey: key, in: &transaction)
-        } else {
-          try tables.totals.put(UInt64(sum), forKey: key, in: &transaction)
-        }
+      guard let (key, delta) = column.totalChange else { continue }
+      let total = Total(count: delta + (try tables.totals.value(forKey: key, in: transaction)?.count ?? 0))
+      guard total.count >= 0 else { throw .undecodable("a counter disagrees with the records") }
+      if total.count == 0 {
+        _ = try tables.totals.remove(forKey: key, in: &transaction)
+      } else {
+        try tables.totals.put(total, forKey: key, in: &transaction)
       }
     }
   }

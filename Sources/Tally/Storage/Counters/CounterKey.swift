@@ -66,91 +66,81 @@ enum CounterScope: Hashable {
   }
 }
 
-/// The key of `counts`: series, scope and UTC day; 22 bytes.
+/// The key of `counts`: series, scope and block; 22 bytes.
 ///
-/// One series of one scope lies together, in the order of its days: a long range is one scan.
-struct DayCountsKey: KeyCodable, Comparable, Hashable {
+/// One series of one scope lies together, in the order of its days: a long range is one scan. Times from creation to
+/// completion lie under the series zero, in buckets, see `CycleTimeBucket`.
+struct BlockCountsKey: KeyCodable, Comparable, Hashable {
   static let width = 5 + CounterScope.width
   let seriesRawValue: UInt8
   let scope: CounterScope
-  let dayNumber: Int32
+  let block: Int32
 
   var encodedByteCount: Int { Self.width }
 
-  init(_ series: CounterSeries, _ scope: CounterScope, dayNumber: Int32) {
-    seriesRawValue = series.rawValue
+  init(_ series: CounterSeries, _ scope: CounterScope, block: Int32) {
+    self.init(seriesRawValue: series.rawValue, scope, block: block)
+  }
+
+  init(seriesRawValue: UInt8, _ scope: CounterScope, block: Int32) {
+    self.seriesRawValue = seriesRawValue
     self.scope = scope
-    self.dayNumber = dayNumber
+    self.block = block
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
     guard bytes.byteCount == Self.width else { throw .undecodable("a counter's key has the wrong size") }
     seriesRawValue = bytes.load(bigEndianAt: 0)
     scope = CounterScope(fields: bytes.extracting(1..<(1 + CounterScope.width)))
-    dayNumber = bytes.load(orderedInt32At: 1 + CounterScope.width)
+    block = Self.block(bytes)
+  }
+
+  /// The block of an encoded key.
+  static func block(_ bytes: RawSpan) -> Int32 {
+    bytes.load(orderedInt32At: 1 + CounterScope.width)
   }
 
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
     output.append(seriesRawValue)
     scope.encode(into: &output)
-    output.append(ordered: dayNumber)
+    output.append(ordered: block)
   }
 
   static func < (left: Self, right: Self) -> Bool {
     if left.seriesRawValue != right.seriesRawValue { return left.seriesRawValue < right.seriesRawValue }
     if left.scope != right.scope { return left.scope.precedes(right.scope) }
-    return left.dayNumber < right.dayNumber
+    return left.block < right.block
   }
 }
 
-/// The key of `totals`: what is counted and for whom, over all time; 20 bytes.
-///
-/// `bucket` is zero for a series' number of events; for times from creation to completion (series zero) it is their
-/// bucket, see `CycleTimeBucket`.
+/// The key of `totals`: what is counted and for whom, over all time; 18 bytes.
 struct TotalKey: KeyCodable, Comparable, Hashable {
-  static let width = 3 + CounterScope.width
+  static let width = 1 + CounterScope.width
   let seriesRawValue: UInt8
   let scope: CounterScope
-  let bucket: UInt16
 
   var encodedByteCount: Int { Self.width }
 
   init(_ series: CounterSeries, _ scope: CounterScope) {
     seriesRawValue = series.rawValue
     self.scope = scope
-    bucket = 0
-  }
-
-  /// The key of a bucket of times from creation to completion.
-  init(cycleTimeBucket bucket: UInt16, _ scope: CounterScope) {
-    seriesRawValue = 0
-    self.scope = scope
-    self.bucket = bucket
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
     guard bytes.byteCount == Self.width else { throw .undecodable("a total's key has the wrong size") }
     seriesRawValue = bytes.load(bigEndianAt: 0)
     scope = CounterScope(fields: bytes.extracting(1..<(1 + CounterScope.width)))
-    bucket = Self.bucket(bytes)
-  }
-
-  /// The bucket of an encoded key.
-  static func bucket(_ bytes: RawSpan) -> UInt16 {
-    bytes.load(bigEndianAt: 1 + CounterScope.width)
   }
 
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
     output.append(seriesRawValue)
     scope.encode(into: &output)
-    output.append(bigEndian: bucket)
   }
 
   static func < (left: Self, right: Self) -> Bool {
     if left.seriesRawValue != right.seriesRawValue { return left.seriesRawValue < right.seriesRawValue }
-    if left.scope != right.scope { return left.scope.precedes(right.scope) }
-    return left.bucket < right.bucket
+    return left.scope.precedes(right.scope)
   }
 }

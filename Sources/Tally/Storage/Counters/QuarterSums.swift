@@ -1,33 +1,66 @@
 /// The counts of many days, added up by quarter of the day.
 ///
-/// Nearly all days have a byte for each quarter: eight of them are added in four steps, in lanes of 32 bits. One by one
-/// they took a third of a whole answer.
+/// Where each quarter has a byte, thirty-two of them are added in four steps, in lanes of 16 bits. One by one they took
+/// a third of a whole answer.
 struct QuarterSums {
-  private static let laneMask: UInt64 = 0x0000_00FF_0000_00FF
+  private static let quartersPerVector = 32
+  /// 255 times that fits into 16 bits.
+  private static let greatestDayCount = 257
+  private static let noLanes = [SIMD16<UInt16>](repeating: .zero, count: QuarterHour.countPerDay / quartersPerVector)
 
   private var counts = Array(repeating: 0, count: QuarterHour.countPerDay)
-  /// Two quarters each; room for the bytes of 16 million days.
-  private var lanes = Array(repeating: UInt64(0), count: QuarterHour.countPerDay / 2)
+  /// Sums of the lower bytes of each lane, and of the higher ones, still to be added to the counts.
+  private var low = noLanes
+  private var high = noLanes
+  /// How many days those are.
+  private var dayCount = 0
 
-  /// Adds a day.
-  mutating func add(_ fields: borrowing DayCountsFields) {
-    guard fields.hasByteForEachQuarter else { return fields.addQuarters(to: &counts) }
-    for word in 0..<(QuarterHour.countPerDay / 8) {
-      let eight = fields.eightQuarters(from: 8 * word)
-      for lane in 0..<4 { lanes[4 * word + lane] &+= eight >> UInt64(8 * lane) & Self.laneMask }
-    }
+  /// Adds some quarters of a block.
+  mutating func add(_ fields: borrowing BlockCountsFields, _ quarters: Range<Int>) {
+    let day = QuarterHour.countPerDay
+    let (firstDay, endDay) = ((quarters.lowerBound + day - 1) / day, quarters.upperBound / day)
+    guard fields.hasByteForEachSlot, firstDay < endDay else { return addEach(fields, quarters) }
+    addEach(fields, quarters.lowerBound..<(firstDay * day))
+    addDays(fields, firstDay..<endDay)
+    addEach(fields, (endDay * day)..<quarters.upperBound)
   }
 
   /// The sums, which begin anew.
   mutating func take() -> [Int] {
-    for (index, lane) in lanes.enumerated() {
-      // The first quarter of eight is the highest byte of its word: the upper half of the last lane.
-      let first = 8 * (index / 4) + 3 - index % 4
-      counts[first] += Int(lane >> 32)
-      counts[first + 4] += Int(lane & UInt64(UInt32.max))
-    }
+    addLanes()
     let sums = counts
     self = QuarterSums()
     return sums
+  }
+
+  private mutating func addDays(_ fields: borrowing BlockCountsFields, _ days: Range<Int>) {
+    if dayCount + days.count > Self.greatestDayCount { addLanes() }
+    dayCount += days.count
+    for vector in low.indices {
+      var (lowSum, highSum) = (low[vector], high[vector])
+      for day in days {
+        let lanes = fields.lanes(at: day * QuarterHour.countPerDay + vector * Self.quartersPerVector)
+        lowSum &+= lanes & 0xFF
+        highSum &+= lanes &>> 8
+      }
+      (low[vector], high[vector]) = (lowSum, highSum)
+    }
+  }
+
+  /// Empties the lanes into the counts.
+  private mutating func addLanes() {
+    // Which byte of a lane comes first is the machine's choice.
+    let (even, odd) = UInt16(littleEndian: 1) == 1 ? (low, high) : (high, low)
+    for vector in low.indices {
+      for lane in 0..<(Self.quartersPerVector / 2) {
+        counts[vector * Self.quartersPerVector + 2 * lane] += Int(even[vector][lane])
+        counts[vector * Self.quartersPerVector + 2 * lane + 1] += Int(odd[vector][lane])
+      }
+    }
+    (low, high, dayCount) = (Self.noLanes, Self.noLanes, 0)
+  }
+
+  private mutating func addEach(_ fields: borrowing BlockCountsFields, _ quarters: Range<Int>) {
+    fields.forEachBusySlot(in: quarters) { counts[$0 % QuarterHour.countPerDay] += $1 }
   }
 }

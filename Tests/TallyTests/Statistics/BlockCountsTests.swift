@@ -1,0 +1,114 @@
+import LMDB
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+@Suite struct BlockCountsTests {
+  @Test(arguments: [1, 5, 96, 97, 700, 1_536], [1, 255, 256, 70_000])
+  func everyFormReadsBackAndSumsAnyRange(slotCount: Int, greatest: Int64) throws {
+    var generator = SeededGenerator(seed: UInt64(slotCount) &* 31 &+ UInt64(greatest))
+    var expected = Array(repeating: 0, count: CounterBlock.slotCount)
+    for (index, slot) in Array(0..<CounterBlock.slotCount).shuffled(using: &generator).prefix(slotCount).enumerated() {
+      expected[slot] = Int(index == 0 ? greatest : Int64.random(in: 1...greatest, using: &generator))
+    }
+    let counts = try BlockCounts(adding: expected)
+    let bytes = counts.encodedBytes
+    // Unsafe by signature only: bytes have no padding.
+    let fields = try unsafe BlockCountsFields(bytes.span.bytes)
+    #expect(try decoded(bytes, as: BlockCounts.self) == counts)
+    #expect(fields.total == expected.reduce(0, +))
+    for _ in 0..<300 {
+      let ends = (0..<5).map { _ in Int.random(in: 0...CounterBlock.slotCount, using: &generator) }.sorted()
+      var progress = BlockCountsFields.Progress()
+      let sums = ends.map { fields.sum(upTo: $0, from: &progress) }
+      let parts = zip([0] + ends, ends).map { expected[$0..<$1].reduce(0, +) }
+      guard sums == parts else {
+        Issue.record("up to \(ends)")
+        return
+      }
+    }
+  }
+
+  @Test(arguments: [60, 1_536], [255, 256])
+  func quartersOfManyDaysAddUp(slotCount: Int, greatest: Int) throws {
+    var generator = SeededGenerator(seed: UInt64(slotCount + greatest))
+    var expected = Array(repeating: 0, count: QuarterHour.countPerDay)
+    var sums = QuarterSums()
+    // More days than fit into the lanes at once, each as full as can be.
+    for _ in 0..<40 {
+      var slots = Array(repeating: 0, count: CounterBlock.slotCount)
+      for slot in slots.indices.shuffled(using: &generator).prefix(slotCount) { slots[slot] = greatest }
+      let range = Int.random(in: 0...200, using: &generator)..<Int.random(in: 1_300...1_536, using: &generator)
+      for slot in range { expected[slot % QuarterHour.countPerDay] += slots[slot] }
+      let bytes = try BlockCounts(adding: slots).encodedBytes
+      // Unsafe by signature only: bytes have no padding.
+      sums.add(try unsafe BlockCountsFields(bytes.span.bytes), range)
+    }
+    #expect(sums.take() == expected)
+    #expect(sums.take() == Array(repeating: 0, count: QuarterHour.countPerDay), "sums begin anew")
+  }
+
+  @Test func theFormFollowsFromTheCountsAlone() throws {
+    var grown = try BlockCounts(adding: Array(repeating: 300, count: CounterBlock.slotCount))
+    try grown.add(Array(repeating: -299, count: 1) + Array(repeating: -300, count: CounterBlock.slotCount - 1))
+    #expect(grown.encodedBytes == (try BlockCounts(adding: [1])).encodedBytes)
+  }
+
+  @Test func aCountThatWouldBecomeNegativeIsRefusedAndNothingChanges() throws {
+    var counts = try BlockCounts(adding: [0, 2, 0, 1])
+    let before = counts
+    #expect(throws: LMDBError.self) { try counts.add([1, -1, -1]) }
+    #expect(counts == before)
+  }
+
+  @Test func damagedBytesAreRefused() throws {
+    let sound = try BlockCounts(adding: [0, 2, 0, 1]).encodedBytes
+    #expect(throws: Never.self) { try decoded(sound, as: BlockCounts.self) }
+    let damages: [(name: String, bytes: [UInt8])] = [
+      ("too short", Array(sound[..<7])), ("cut", Array(sound.dropLast())), ("a width of three", [3] + sound[1...]),
+      ("dense, but short", [1, 1] + sound[2...]), ("no such slot", sound[..<10] + [0xFF, 0xFF] + sound[12...]),
+      ("out of order", sound[..<8] + [0, 3, 0, 1] + sound[12...]),
+    ]
+    for damage in damages {
+      #expect(throws: LMDBError.self, "\(damage.name)") { try decoded(damage.bytes, as: BlockCounts.self) }
+    }
+  }
+
+  @Test func aTotalThatNoStoreCanHoldIsRefused() throws {
+    #expect(try decoded([0, 0, 0, 0, 0, 0, 1, 2], as: Total.self).count == 258)
+    #expect(throws: LMDBError.self) { try decoded([0x80, 0, 0, 0, 0, 0, 0, 0], as: Total.self) }
+  }
+
+  @Test func theMiddleOfABucketIsWithinOnePercent() {
+    var generator = SeededGenerator(seed: 9)
+    for _ in 0..<20_000 {
+      let seconds = Int64.random(in: 0...(1 << Int64.random(in: 1...38, using: &generator)), using: &generator)
+      let middle = CycleTimeBucket.middleInSeconds(of: CycleTimeBucket.number(ofSeconds: seconds))
+      #expect(seconds < 128 ? middle == seconds : abs(middle - seconds) * 100 <= seconds)
+    }
+    #expect(CycleTimeBucket.number(ofSeconds: -5) == 0)
+  }
+
+  @Test func bucketsAreInTheOrderOfTheirDurations() {
+    var last: UInt16 = 0
+    for seconds in stride(from: Int64(0), through: 400_000, by: 7) {
+      let bucket = CycleTimeBucket.number(ofSeconds: seconds)
+      #expect(bucket >= last)
+      last = bucket
+    }
+  }
+}
+
+extension BlockCounts {
+  /// Counts for the first slots, one after the other.
+  fileprivate init(adding counts: [Int]) throws {
+    self.init()
+    try add(counts)
+  }
+
+  fileprivate mutating func add(_ deltas: [Int]) throws {
+    var rest = deltas.enumerated().map { (slot: UInt16($0.offset), delta: Int64($0.element)) }[...]
+    try add { rest.popFirst() }
+  }
+}
