@@ -53,8 +53,13 @@ struct GlobalOptions: ParsableArguments {
 enum WeekStart: String, CaseIterable, ExpressibleByArgument {
   case monday, tuesday, wednesday, thursday, friday, saturday, sunday
 
+  /// Takes the day's name or its first three letters, as every argument that names a day does.
   init?(argument: String) {
-    self.init(rawValue: argument.lowercased())
+    let name = argument.lowercased()
+    guard let day = Self.allCases.first(where: { $0.rawValue == name || $0.rawValue.prefix(3) == name }) else {
+      return nil
+    }
+    self = day
   }
 
   /// The day's number as Foundation's calendars count: Sunday is 1.

@@ -29,7 +29,7 @@ final class Session {
     clock = LocalClock(
       now: try options.now.map { text in try CommandFailure.naming("--now") { try Timestamp(iso8601: text) } }
         ?? .now(),
-      timeZone: try options.timeZone.map(Self.timeZone) ?? .current
+      in: try options.timeZone.map(Self.timeZone) ?? .current
     )
     environment = invocation.environment
     let isHuman = options.format == .human
@@ -37,9 +37,8 @@ final class Session {
     width = isHuman ? invocation.outputWidth : nil
   }
 
-  private static func timeZone(_ id: String) throws -> TimeZone {
-    // Foundation also takes abbreviations and "GMT+3", which are no IANA zones but harmless.
-    if let timeZone = TimeZone(identifier: id) { return timeZone }
+  private static func timeZone(_ id: String) throws -> NamedTimeZone {
+    if let timeZone = NamedTimeZone(iana: id) { return timeZone }
     let near = id.nearNames(among: TimeZone.knownTimeZoneIdentifiers, limit: 1)
     throw CommandFailure(
       .usage,

@@ -6,7 +6,7 @@ extension StatisticsReport {
   func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("asOf", statistics.asOf)
-      json.member("timeZone", statistics.timeZone.identifier)
+      json.member("timeZone", clock.zone.name)
       json.member("weekStart", WeekdayName.full[statistics.weekStart - 1].lowercased())
       writeCompleted(to: &json)
       writeTrends(to: &json)

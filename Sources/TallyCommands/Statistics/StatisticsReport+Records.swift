@@ -11,7 +11,7 @@ extension StatisticsReport {
     let (completed, open) = (statistics.completed, statistics.open)
     let (streak, cycleTime) = (statistics.streak, statistics.cycleTime)
     return [
-      ("asOf", statistics.asOf.iso8601), ("timeZone", statistics.timeZone.identifier),
+      ("asOf", statistics.asOf.iso8601), ("timeZone", clock.zone.name),
       ("weekStart", WeekdayName.full[statistics.weekStart - 1].lowercased()),
       ("completed.today", String(completed.today)), ("completed.thisWeek", String(completed.thisWeek)),
       ("completed.lastWeek", String(completed.lastWeek)), ("completed.thisMonth", String(completed.thisMonth)),

@@ -8,7 +8,7 @@ extension StatisticsReport {
   var asOfInWords: String {
     let time = clock.wallTime(at: statistics.asOf)
     return "\(WeekdayName.short[time.day.weekday - 1]) \(time.day.day) \(MonthName.short[time.day.month - 1])"
-      + " \(time.day.year), \(time.clock) · \(statistics.timeZone.identifier)"
+      + " \(time.day.year), \(time.clock) · \(clock.zone.name)"
   }
 
   /// What makes these numbers others than those without options.

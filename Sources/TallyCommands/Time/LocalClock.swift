@@ -4,16 +4,18 @@ import Tally
 /// The present and the time zone in which a command answers.
 struct LocalClock {
   let now: Timestamp
-  let timeZone: TimeZone
+  let zone: NamedTimeZone
   let today: CalendarDay
 
-  init(now: Timestamp, timeZone: TimeZone) {
-    self.init(now: now, timeZone: timeZone, today: CalendarDay(containing: now, in: timeZone))
+  var timeZone: TimeZone { zone.zone }
+
+  init(now: Timestamp, in zone: NamedTimeZone) {
+    self.init(now: now, in: zone, today: CalendarDay(containing: now, in: zone.zone))
   }
 
-  private init(now: Timestamp, timeZone: TimeZone, today: CalendarDay) {
+  private init(now: Timestamp, in zone: NamedTimeZone, today: CalendarDay) {
     self.now = now
-    self.timeZone = timeZone
+    self.zone = zone
     self.today = today
   }
 
@@ -22,7 +24,7 @@ struct LocalClock {
     let time = wallTime(at: now)
     let isYesterday = 60 * time.hour + time.minute < dayStartInMinutes
     let today = CalendarDay(clamping: Int64(time.day.dayNumber) - (isYesterday ? 1 : 0))
-    return LocalClock(now: now, timeZone: timeZone, today: today)
+    return LocalClock(now: now, in: zone, today: today)
   }
 }
 

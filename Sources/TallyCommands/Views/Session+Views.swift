@@ -47,7 +47,7 @@ extension Session {
     json.beginObject()
     json.member("view", description.view.name)
     json.member("asOf", transaction.now)
-    json.member("timeZone", transaction.calendar.timeZone.identifier)
+    json.member("timeZone", clock.zone.name)
     json.member("completedCount", counts.completed)
     json.key("sections")
     json.beginArray()

@@ -6,7 +6,7 @@ import Testing
 
 /// Saturday, 21 November 2026, 15:00 in Istanbul.
 private func localClock(_ zone: String = "Europe/Istanbul", now: String = "2026-11-21T12:00:00Z") throws -> LocalClock {
-  LocalClock(now: try Timestamp(iso8601: now), timeZone: try #require(TimeZone(identifier: zone)))
+  LocalClock(now: try Timestamp(iso8601: now), in: try #require(NamedTimeZone(iana: zone)))
 }
 
 struct DayReadingTests {
