@@ -38,9 +38,9 @@ enum FuzzTarget: String, CaseIterable {
 
   private func readRecord(_ bytes: [UInt8]) throws {
     let types: [any BinaryCodable.Type] = [
-      TaskRecord.self, ListRecord.self, CompletionRecord.self, StoreHeader.self, DayCounts.self, CompletionKey.self,
+      TaskRecord.self, ListRecord.self, CompletionRecord.self, StoreHeader.self, BlockCounts.self, CompletionKey.self,
       PlaceKey.self, DayKey.self, DueKey.self, OrderKey.self, InstantKey.self, TailKey.self, DeletedCreationKey.self,
-      DayCountsKey.self, TotalKey.self, MetaKey.self, IDKey.self,
+      BlockCountsKey.self, TotalKey.self, MetaKey.self, IDKey.self,
     ]
     guard let first = bytes.first else { return }
     let type = types[Int(first) % types.count]
@@ -64,7 +64,7 @@ enum FuzzTarget: String, CaseIterable {
     try expectSame(text, read: { try Timestamp(iso8601: $0) }, write: \.iso8601)
     try expectSame(text, read: { try OffsetTimestamp(iso8601: $0) }, write: \.iso8601)
     for zone in ["UTC", "America/Sao_Paulo", "Pacific/Apia"] {
-      let clock = LocalClock(now: TestClock.noon.now, timeZone: TimeZone(identifier: zone) ?? .gmt)
+      let clock = LocalClock(now: TestClock.noon.now, in: NamedTimeZone(iana: zone) ?? .current)
       try expectTyped { _ = try clock.day(text) }
       for bareDay in [TimeOfBareDay.lastSecond, .morning, .mustBeGiven] {
         try expectTyped { _ = try clock.instant(text, bareDay: bareDay) }
