@@ -33,6 +33,33 @@ struct ContractTests {
     }
   }
 
+  @Test(arguments: ["UTC", "Etc/UTC", "GMT", "GMT0", "Zulu", "Etc/GMT+3", "US/Eastern", "EST5EDT", "Asia/Katmandu"])
+  func zoneIsPrintedAsItWasGiven(name: String) throws {
+    try withProgram { program in
+      for command in ["today", "stats"] {
+        let outcome = try program.runBare(["--now", Program.now, "--time-zone", name, command, "--json"])
+        #expect(outcome.output.contains("\"timeZone\":\"\(name)\","), "\(command): \(outcome.errors)")
+      }
+    }
+  }
+
+  @Test(arguments: ["GMT+3", "GMT+0300", "UTC+3", "BST", "IST", "PDT", "+03:00", "europe/istanbul", "posix/UTC", ""])
+  func whatIsNoNameOfAZoneIsRefused(name: String) throws {
+    try withProgram { program in
+      let outcome = try program.runBare(["--time-zone", name, "today", "--json"])
+      #expect(outcome.status == ExitStatus.usage.rawValue)
+      #expect(outcome.errors.contains("unknownTimeZone"))
+    }
+  }
+
+  @Test(arguments: [("mon", "monday"), ("SUN", "sunday"), ("Wednesday", "wednesday")])
+  func firstWeekdayIsAcceptedByItsFirstLetters(name: String, weekday: String) throws {
+    try withProgram { program in
+      let outcome = try program.runBare(["--now", Program.now, "--week-start", name, "stats", "--json"])
+      #expect(outcome.output.contains("\"weekStart\":\"\(weekday)\""), "\(outcome.errors)")
+    }
+  }
+
   @Test func textAfterTheTerminatorIsNoOption() throws {
     try withProgram { program in
       let outcome = try program.run(["add", "--quiet", "--", "--json", "is", "a", "title"])

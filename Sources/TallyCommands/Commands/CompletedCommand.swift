@@ -32,26 +32,35 @@ struct CompletedCommand: SessionCommand {
 
   func run(in session: Session) throws {
     var options = try completions.statisticsOptions(session.clock)
-    var deletedCount = 0
+    var (deletedCount, isNothingLeft) = (0, false)
     try session.show { transaction in
       options.listID = try completions.listID(in: transaction)
       deletedCount = try transaction.completionCountOfDeletedTasks(matching: options)
+      isNothingLeft = try deletedCount > 0 && transaction.completionCount(matching: options) == deletedCount
       return ViewDescription(
         view: .completed(nil),
         title: "Completed",
-        emptyHint: "\(nothing(options)) Complete a task: tally done HANDLE; with --at for the past",
+        emptyHint: isNothingLeft
+          ? "No task is left of what was completed\(place(options))"
+          : "\(nothing(options)) Complete a task: tally done HANDLE; with --at for the past",
         completions: options
       )
     }
     if deletedCount > 0 {
+      let noun = isNothingLeft ? "completion" : "more completion"
       let verb = deletedCount == 1 ? "belongs to a deleted task" : "belong to deleted tasks"
-      session.tell("\(deletedCount.grouped) more completion\(deletedCount == 1 ? "" : "s") \(verb)")
+      session.tell("\(deletedCount.counted(noun)) \(verb)")
     }
   }
 
   private func nothing(_ options: StatisticsOptions) -> String {
-    if options.hasNamedDays { return "Nothing was completed in that time." }
-    return options.listID == nil ? "Nothing is completed yet." : "Nothing was completed in that list."
+    let place = place(options)
+    return place.isEmpty ? "Nothing is completed yet." : "Nothing was completed\(place)."
+  }
+
+  private func place(_ options: StatisticsOptions) -> String {
+    if options.hasNamedDays { return " in that time" }
+    return options.listID == nil ? "" : " in that list"
   }
 }
 
