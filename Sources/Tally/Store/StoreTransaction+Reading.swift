@@ -6,6 +6,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Throws: `damagedStore` for a record that cannot be read, and what else the storage throws.
   /// - Complexity: one lookup, whatever the size of the store.
+  @_specialize(where Base == ReadTransaction)
   public func task(_ id: UUID) throws -> TaskItem? {
     guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
     return try TaskFields(bytes).item(id: id)

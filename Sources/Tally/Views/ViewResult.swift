@@ -25,7 +25,7 @@ public struct ViewResult: Hashable, Sendable {
   }
 
   /// The tasks of all sections, in order.
-  public var tasks: [TaskItem] { sections.flatMap(\.tasks) }
+  public var tasks: [TaskItem] { sections.allTasks }
 }
 
 /// Some tasks of a view that belong to one day, or to none.
@@ -50,7 +50,7 @@ public struct ViewPage: Hashable, Sendable {
   public let next: ViewPosition?
 
   /// The tasks of all sections, in order.
-  public var tasks: [TaskItem] { sections.flatMap(\.tasks) }
+  public var tasks: [TaskItem] { sections.allTasks }
 }
 
 /// A place in a view: behind the last task of a page.
@@ -77,5 +77,12 @@ extension ViewPosition {
     guard let key else { return nil }
     self.view = view
     self.key = key
+  }
+}
+
+extension [ViewSection] {
+  /// The tasks of all sections; where there is but one, as in most views, without a copy.
+  fileprivate var allTasks: [TaskItem] {
+    count == 1 ? self[0].tasks : flatMap(\.tasks)
   }
 }
