@@ -65,7 +65,7 @@ class Run:
         """Makes what is missing; all of it when the code has changed that says what is in a store."""
         data, stamp = self.folder / "data", self.folder / "data/made-by"
         digest = hashlib.sha256()
-        for place in ["Sources/Tally/Storage", "Benchmarks/Sources"]:
+        for place in ["Schemas", "Sources/Tally/Storage", "Benchmarks/Sources"]:
             for file in sorted((ROOT / place).rglob("*.*")):
                 digest.update(file.read_bytes())
         if not stamp.exists() or stamp.read_text() != digest.hexdigest():

@@ -74,7 +74,7 @@ class Place:
         smoke = self.bench.is_smoke
         commands = [self.command(row["tally"].replace("tally", f"tally --now {NOW}", 1)), self.command(row["peer"])]
         options = ["--shell=none", "--export-json", "times.json", "--style", "none"]
-        options += ["--runs", "1"] if smoke else ["--warmup", "2", "--min-runs", "5"]
+        options += ["--runs", "1"] if smoke else ["--warmup", "2", "--min-runs", "5", "--max-runs", "50"]
         if "EMPTY" in row["tally"]:
             options = [option for option in options if option != "--shell=none"] + ["--prepare", "rm -rf EMPTY; mkdir EMPTY"]
         done = subprocess.run(
