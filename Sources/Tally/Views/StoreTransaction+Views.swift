@@ -1,6 +1,9 @@
 import Foundation
 import LMDB
 
+// Callers of other modules reach generic code, which asks the runtime for types at each row: a quarter of a view's time.
+// So reads of snapshots are specialized; inlinable code would be no slower, and would show the storage.
+
 extension StoreTransaction where Base: ~Copyable {
   /// All of a view.
   ///
@@ -10,8 +13,6 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Throws: `listNotFound` for a list that does not exist.
   /// - Complexity: what the view shows, whatever the size of the store.
-  // Callers of other modules reach the generic code, which asks the runtime for types at each row: a quarter of a view's
-  // time. Inlinable code would be no slower, and would show the storage.
   @_specialize(where Base == ReadTransaction)
   public func view(_ view: TaskView) throws -> ViewResult {
     var sections = SectionBuilder(view: view)
