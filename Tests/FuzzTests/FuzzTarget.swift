@@ -17,6 +17,8 @@ enum FuzzTarget: String, CaseIterable {
   case ndjson
   /// Days and instants, as documents and people write them.
   case instants
+  /// Links from other programs.
+  case links
   /// The arguments of the command line, a line each.
   case arguments
 
@@ -32,6 +34,8 @@ enum FuzzTarget: String, CaseIterable {
     case .json: try FuzzStore.shared.importDocument(bytes, .json)
     case .ndjson: try FuzzStore.shared.importDocument(bytes, .ndjson)
     case .instants: try readInstants(String(decoding: bytes, as: UTF8.self))
+    case .links:
+      try expectSame(String(decoding: bytes, as: UTF8.self), read: { try TaskLink($0) }, write: { $0.text() })
     case .arguments: try readArguments(String(decoding: bytes, as: UTF8.self))
     }
   }
@@ -59,12 +63,15 @@ enum FuzzTarget: String, CaseIterable {
     if let record = value as? ListRecord { try? record.list.validate() }
   }
 
+  private static let clocks = ["UTC", "America/Sao_Paulo", "Pacific/Apia"].map { zone in
+    LocalClock(now: TestClock.noon.now, in: NamedTimeZone(iana: zone) ?? .current)
+  }
+
   private func readInstants(_ text: String) throws {
     try expectSame(text, read: { try CalendarDay(iso8601: $0) }, write: \.iso8601)
     try expectSame(text, read: { try Timestamp(iso8601: $0) }, write: \.iso8601)
     try expectSame(text, read: { try OffsetTimestamp(iso8601: $0) }, write: \.iso8601)
-    for zone in ["UTC", "America/Sao_Paulo", "Pacific/Apia"] {
-      let clock = LocalClock(now: TestClock.noon.now, in: NamedTimeZone(iana: zone) ?? .current)
+    for clock in Self.clocks {
       try expectTyped { _ = try clock.day(text) }
       for bareDay in [TimeOfBareDay.lastSecond, .morning, .mustBeGiven] {
         try expectTyped { _ = try clock.instant(text, bareDay: bareDay) }
