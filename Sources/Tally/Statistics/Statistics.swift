@@ -5,7 +5,7 @@ public import Foundation
 /// Completions dated after `asOf` count in their own periods; streaks look at days up to today.
 public struct Statistics: Hashable, Sendable {
   /// The instant that counted as now.
-  public let asOf: Timestamp
+  public internal(set) var asOf: Timestamp
   /// The time zone that said what a day is.
   public let timeZone: TimeZone
   /// The first day of the week, 1 for Monday to 7 for Sunday (ISO 8601).
@@ -30,6 +30,13 @@ public struct Statistics: Hashable, Sendable {
   public let byList: [ListCount]
   /// Completions, creations and open tasks over time.
   public let series: Series
+
+  /// Whether two answers differ in nothing but the instant as of which they were given.
+  func saysTheSame(as other: Statistics) -> Bool {
+    var other = other
+    other.asOf = asOf
+    return self == other
+  }
 }
 
 /// How many tasks were completed in the periods around now.

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import Synchronization
 public import SystemPackage
 
 /// A task database in a directory.
@@ -23,6 +24,8 @@ public final class TaskStore: Sendable {
   let tables: Tables
   let commits: CommitQueue
   private let access: StoreAccess
+  /// What observations have cost; synchronises itself.
+  let observations = Mutex(ObservationCounts.zero)
 
   /// Opens the store in a directory, which is made if it does not exist.
   ///

@@ -41,7 +41,8 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  private static func forEachImage(
+  /// Hands the images of one part to a closure.
+  static func forEachImage(
     inPart part: RawSpan, _ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void
   ) throws {
     guard part.byteCount >= HistoryRecord.headByteCount else {

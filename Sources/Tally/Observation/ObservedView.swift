@@ -1,0 +1,177 @@
+import Foundation
+import LMDB
+
+/// A view kept up to date from what has changed, without being read again.
+struct ObservedView {
+  private typealias Row = (key: ViewKey, task: TaskItem)
+
+  private let view: TaskView
+  /// In the view's order.
+  private var rows: [Row]
+  private var keys: [UUID: ViewKey]
+  private var sequence: UInt64
+  private var now: Timestamp
+  private var timeZone: TimeZone
+  /// How often whole views were read, and how many tasks were looked up.
+  private(set) var counts = ObservationCounts(viewReadCount: 1, taskLookupCount: 0)
+
+  /// Begins with what the view shows in a snapshot.
+  init(_ result: ViewResult, in transaction: borrowing StoreReadTransaction) throws {
+    view = result.view
+    sequence = try transaction.sequence
+    now = transaction.now
+    timeZone = transaction.calendar.timeZone
+    rows = []
+    for task in result.tasks {
+      guard let key = ViewKey(task, in: view, now: now, calendar: transaction.calendar) else { continue }
+      rows.append((key, task))
+    }
+    keys = Dictionary(rows.map { ($0.task.id, $0.key) }) { first, _ in first }
+  }
+
+  /// Follows the store to a newer snapshot, and tells how the view has changed.
+  mutating func follow(_ transaction: borrowing StoreReadTransaction) throws -> ViewDifference {
+    let changes = try transaction.changes(since: sequence)
+    var difference = ViewDifference(sequence: changes.sequence, asOf: transaction.now)
+    let isFollowable = changes.isComplete && timeZone == transaction.calendar.timeZone
+    if isFollowable {
+      var touched = changes.tasks.all
+      try transaction.forEachTask(whosePlaceIn: view, changesFrom: now, { touched.insert($0) })
+      try follow(touched, in: transaction, &difference)
+    } else {
+      try readAgain(in: transaction, &difference)
+    }
+    (sequence, now, timeZone) = (changes.sequence, transaction.now, transaction.calendar.timeZone)
+    return difference
+  }
+
+  /// Where the changes cannot be told one by one, or days are others: reads the view and compares.
+  private mutating func readAgain(
+    in transaction: borrowing StoreReadTransaction, _ difference: inout ViewDifference
+  ) throws {
+    counts.viewReadCount += 1
+    var arrived: [UUID: TaskItem] = [:]
+    do {
+      for task in try transaction.view(view).tasks { arrived[task.id] = task }
+    } catch let error as TallyError where error.code == .listNotFound {
+      // A list that is gone has no tasks.
+    }
+    replace(Set(keys.keys).union(arrived.keys), by: arrived, in: transaction, &difference)
+  }
+
+  private mutating func follow(
+    _ touched: Set<UUID>, in transaction: borrowing StoreReadTransaction, _ difference: inout ViewDifference
+  ) throws {
+    var current: [UUID: TaskItem] = [:]
+    for id in touched { current[id] = try transaction.task(id) }
+    counts.taskLookupCount += touched.count
+    replace(touched, by: current, in: transaction, &difference)
+  }
+}
+
+extension ObservedView {
+  /// Puts some tasks where they belong now; those without a value are gone.
+  private mutating func replace(
+    _ ids: Set<UUID>, by tasks: [UUID: TaskItem], in transaction: borrowing StoreReadTransaction,
+    _ difference: inout ViewDifference
+  ) {
+    var leaving: [(id: UUID, position: Int)] = []
+    var origins: Set<Int> = []
+    var arriving: [(row: Row, origin: Int?)] = []
+    var changed: [Row] = []
+    for id in ids {
+      let (old, task) = (keys[id], tasks[id])
+      let new = task.flatMap { ViewKey($0, in: view, now: transaction.now, calendar: transaction.calendar) }
+      if let new, let task, old == new {
+        if !rows[position(of: new)].task.isIdentical(to: task) { changed.append((new, task)) }
+        continue
+      }
+      let origin = old.map(position)
+      if let origin { leaving.append((id, origin)) }
+      guard let new, let task else { continue }
+      arriving.append(((new, task), origin))
+      if let origin { origins.insert(origin) }
+    }
+    difference.removals = leaving.map(\.position).filter { !origins.contains($0) }.sorted()
+    for (id, _) in leaving { keys[id] = nil }
+    for (row, _) in arriving { keys[row.task.id] = row.key }
+    merge(without: Set(leaving.map(\.position)), arriving.map(\.row))
+    tell(arriving, changed, &difference)
+  }
+
+  /// Rebuilds the rows: few changes in place, many in one go.
+  private mutating func merge(without positions: Set<Int>, _ arriving: [Row]) {
+    guard positions.count + arriving.count > 32 else {
+      for position in positions.sorted(by: >) { rows.remove(at: position) }
+      for row in arriving { rows.insert(row, at: position(of: row.key)) }
+      return
+    }
+    let staying = rows.enumerated().lazy.filter { !positions.contains($0.offset) }.map(\.element)
+    rows = (Array(staying) + arriving).sorted { $0.key < $1.key }
+  }
+
+  private mutating func tell(
+    _ arriving: [(row: Row, origin: Int?)], _ changed: [Row], _ difference: inout ViewDifference
+  ) {
+    for (row, origin) in arriving {
+      let position = position(of: row.key)
+      if let origin {
+        difference.moves.append(.init(origin: origin, position: position, task: row.task))
+      } else {
+        difference.insertions.append(.init(position: position, task: row.task))
+      }
+    }
+    for row in changed {
+      let position = position(of: row.key)
+      rows[position].task = row.task
+      difference.updates.append(.init(position: position, task: row.task))
+    }
+    difference.insertions.sort { $0.position < $1.position }
+    difference.moves.sort { $0.position < $1.position }
+    difference.updates.sort { $0.position < $1.position }
+  }
+
+  /// Where a key stands among the rows, or would stand.
+  private func position(of key: ViewKey) -> Int {
+    var (low, high) = (0, rows.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if rows[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Hands over the tasks that time alone may have moved into a view, or out of it, between an instant and now.
+  fileprivate func forEachTask(
+    whosePlaceIn view: TaskView, changesFrom former: Timestamp, _ body: (UUID) -> Void
+  ) throws {
+    switch view {
+    case .today, .upcoming, .past:
+      let formerDay = CalendarDay(containing: former, in: calendar).dayNumber
+      guard formerDay != today.dayNumber else { return }
+      let days = min(formerDay, today.dayNumber)...max(formerDay, today.dayNumber)
+      for isCompleted in [false, true] {
+        _ = try scan(
+          tables.byDay, from: .start(of: days.lowerBound, isCompleted: isCompleted),
+          to: .end(of: days.upperBound, isCompleted: isCompleted)
+        ) { key in
+          body(key.id)
+          return true
+        }
+      }
+    case .overdue:
+      guard former != now else { return }
+      _ = try scan(
+        tables.byDue,
+        from: DueKey(isCompleted: false, due: .start(at: min(former, now).microsecondsSince1970)),
+        to: DueKey(isCompleted: false, due: .start(at: max(former, now).microsecondsSince1970))
+      ) { key in
+        body(key.id)
+        return true
+      }
+    case .inbox, .list, .due, .active, .completed, .all: return
+    }
+  }
+}

@@ -1,0 +1,61 @@
+public import Foundation
+
+/// Tasks as an application's screens use them, wherever they are kept.
+///
+/// ``StoreRepository`` keeps them in a store, ``InMemoryRepository`` in memory, for previews and tests; one set of tests
+/// holds for both.
+public protocol TaskRepository: Sendable {
+  /// The tasks of a list, or those of the inbox, in the order of views.
+  ///
+  /// - Throws: `listNotFound`.
+  func fetchTasks(inList listID: UUID?) async throws -> [TaskItem]
+
+  /// One task; `nil` if there is none with the id.
+  func fetchTask(_ id: UUID) async throws -> TaskItem?
+
+  /// Makes a task, last in its list or in the inbox.
+  ///
+  /// - Throws: `blankTitle` or `listNotFound`.
+  @discardableResult
+  func createTask(title: String, inList listID: UUID?) async throws -> TaskItem
+
+  /// Stores a task's fields as they are given; the repository keeps the times of change and completion.
+  ///
+  /// - Throws: `taskNotFound`, `blankTitle` or `listNotFound`.
+  @discardableResult
+  func updateTask(_ task: TaskItem) async throws -> TaskItem
+
+  /// Completes a task.
+  ///
+  /// - Throws: `taskNotFound`.
+  @discardableResult
+  func completeTask(_ id: UUID) async throws -> TaskItem
+
+  /// Deletes a task.
+  ///
+  /// - Throws: `taskNotFound`.
+  func deleteTask(_ id: UUID) async throws
+}
+
+/// Lists as an application's screens use them, wherever they are kept.
+public protocol ListRepository: Sendable {
+  /// Every list, in the order people gave them.
+  func fetchLists() async throws -> [TaskList]
+
+  /// Makes a list, last among the lists.
+  ///
+  /// - Throws: `blankListName` or `invalidColor`.
+  @discardableResult
+  func createList(name: String, colorHex: String) async throws -> TaskList
+
+  /// Stores a list's name and colour.
+  ///
+  /// - Throws: `listNotFound`, `blankListName` or `invalidColor`.
+  @discardableResult
+  func updateList(_ list: TaskList) async throws -> TaskList
+
+  /// Deletes a list with its tasks.
+  ///
+  /// - Throws: `listNotFound`.
+  func deleteList(_ id: UUID) async throws
+}

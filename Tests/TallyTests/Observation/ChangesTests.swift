@@ -1,0 +1,116 @@
+import Foundation
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// The sequences that programs wait on.
+@Suite struct ChangesTests {
+  @Test func changesComeInTheOrderOfCommitsAndNoneIsLost() async throws {
+    try await withStore { store in
+      let changes = try store.changes()
+      let writer = Task {
+        for number in 0..<300 {
+          try await store.write { _ = try $0.add("\(number)", to: .inbox) }
+        }
+      }
+      var (seen, last): (Set<UUID>, UInt64) = ([], 0)
+      for try await set in changes {
+        #expect(set.isComplete && set.previousSequence == last && set.sequence > last)
+        #expect(seen.isDisjoint(with: set.tasks.inserted))
+        seen.formUnion(set.tasks.inserted)
+        last = set.sequence
+        if seen.count == 300 { break }
+      }
+      try await writer.value
+      #expect(try store.read { try $0.taskCount } == 300)
+    }
+  }
+
+  @Test func whatHappenedBetweenTwoLooksIsToldByItsOutcome() throws {
+    try withStore { store in
+      let (kept, gone) = try store.write { transaction in
+        (try transaction.add("kept", to: .inbox).id, try transaction.add("gone", to: .inbox).id)
+      }
+      let start = try store.read { try $0.sequence }
+      let (made, list) = try store.write { transaction in
+        (try transaction.add("made", to: .inbox).id, try transaction.addList(name: "x").id)
+      }
+      try store.write { transaction in
+        let brief = try transaction.add("brief", to: .inbox).id
+        _ = try transaction.complete(brief)
+        _ = try transaction.complete(kept)
+        _ = try transaction.delete(gone)
+        _ = try transaction.delete(brief)
+      }
+      let changes = try store.read { try $0.changes(since: start) }
+      let none = try store.read { try $0.changes(since: changes.sequence) }
+      #expect(changes.tasks.inserted == [made])
+      #expect(changes.tasks.updated == [kept])
+      #expect(changes.tasks.deleted == [gone])
+      #expect(changes.lists.inserted == [list])
+      #expect(none.tasks.isEmpty)
+    }
+  }
+
+  @Test func anObservationTellsTheSnapshotFirstThenDifferencesAndReadsTheViewOnce() async throws {
+    let clock = TestClock.noon
+    try await withStore(.testing(clock: clock)) { store in
+      _ = try await store.write { try $0.add("today", to: .today) }
+      _ = try await store.write { try $0.add("tomorrow", to: .upcoming) }
+      var updates = store.observe(.today).makeAsyncIterator()
+      guard case .snapshot(let view) = try await updates.next() else { throw NoSnapshot() }
+      #expect(view.tasks.map(\.title) == ["today"])
+      _ = try await store.write { try $0.add("more", to: .today) }
+      guard case .difference(let added) = try await updates.next() else { throw NoSnapshot() }
+      #expect(added.insertions.map(\.task.title) == ["more"] && added.insertions.map(\.position) == [1])
+      // Midnight passes.
+      clock.now = clock.now.adding(seconds: 86_400)
+      guard case .difference(let next) = try await updates.next() else { throw NoSnapshot() }
+      #expect(next.removals == [0, 1] && next.insertions.map(\.task.title) == ["tomorrow"])
+      #expect(store.observationCounts.viewReadCount == 1)
+    }
+  }
+
+  @Test func statisticsAreToldWhenTheyChange() async throws {
+    try await withStore { store in
+      var updates = store.observeStatistics().makeAsyncIterator()
+      let first = try await updates.next()
+      #expect(first?.completed.today == 0)
+      let id = try await store.write { try $0.add("x", to: .inbox).id }
+      _ = try await updates.next()
+      try await store.write { _ = try $0.complete(id) }
+      let last = try await updates.next()
+      #expect(last?.completed.today == 1)
+    }
+  }
+
+  @Test func cancellationEndsAnObservation() async throws {
+    try await withStore { store in
+      let waiting = Task {
+        var count = 0
+        for try await _ in store.observe(.all) { count += 1 }
+        return count
+      }
+      await waitUntil { store.observationCounts.viewReadCount == 1 }
+      waiting.cancel()
+      let count = try await waiting.value
+      #expect(count == 1)
+    }
+  }
+
+  @Test func closingTheStoreEndsAnObservation() async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
+      let changes = try store.changes()
+      let waiting = Task {
+        for try await _ in changes {}
+      }
+      await waitUntil { (try? store.close()) != nil }
+      try await waiting.value
+    }
+  }
+
+  private struct NoSnapshot: Error {}
+}

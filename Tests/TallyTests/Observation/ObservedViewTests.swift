@@ -1,0 +1,142 @@
+import Foundation
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// A view that is followed from its changes equals the view read anew, after each of them.
+@Suite struct ObservedViewTests {
+  /// `TALLY_CHANGES` sets the number: 100,000 take some minutes.
+  private static let changeCount =
+    ProcessInfo.processInfo.environment["TALLY_CHANGES"].flatMap { Int($0) } ?? 600
+
+  @Test func everyViewBuiltFromDifferencesEqualsTheViewReadAnew() throws {
+    var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "ObservedViewTests"))
+    // Newfoundland's clock went back over midnight that night.
+    let clock = TestClock(try Timestamp(iso8601: "2011-11-05T21:00:00Z"))
+    try withStore(.testing(clock: clock, timeZone: "America/St_Johns")) { store in
+      let day = CalendarDay(containing: clock.now, in: store.configuration.calendar)
+      let interval = clock.now.adding(seconds: -200_000)..<clock.now.adding(seconds: 100_000)
+      var followers = try [
+        TaskView.inbox, .today, .upcoming, .past, .overdue, .due(on: day), .active, .completed(nil),
+        .completed(interval), .all,
+      ].map { try Follower($0, in: store) }
+      var model = TaskModel()
+      for _ in 0..<Self.changeCount {
+        try change(store, &model, clock, using: &generator)
+        for index in followers.indices { try followers[index].follow(store) }
+      }
+      #expect(followers.allSatisfy { $0.observed.counts.viewReadCount == 1 })
+    }
+  }
+
+  @Test func aListIsFollowedToItsEnd() throws {
+    try withStore { store in
+      let list = try store.write { transaction in
+        let list = try transaction.addList(name: "Home").id
+        for title in ["a", "b"] { _ = try transaction.add(title, to: .list(list)) }
+        return list
+      }
+      var follower = try Follower(.list(list), in: store)
+      try store.write { _ = try $0.add("c", to: .list(list)) }
+      try follower.follow(store)
+      #expect(follower.tasks.map(\.title) == ["a", "b", "c"])
+      try store.write { _ = try $0.deleteList(list) }
+      let difference = try store.read { try follower.observed.follow($0) }
+      #expect(difference.removals == [0, 1, 2])
+      #expect(follower.observed.counts.viewReadCount == 1)
+    }
+  }
+
+  @Test func aChangeTooLargeForTheHistoryIsReadAnewOnce() throws {
+    try withStore { store in
+      var follower = try Follower(.inbox, in: store)
+      try store.write { _ = try $0.add(String(repeating: "x", count: 9 << 20), to: .inbox) }
+      let id = try #require(try store.read { try $0.view(.inbox).tasks.first?.id })
+      try store.write { _ = try $0.delete(id) }
+      try store.write { _ = try $0.add("small", to: .inbox) }
+      try follower.follow(store)
+      #expect(follower.observed.counts.viewReadCount == 2)
+      try store.write { _ = try $0.add("smaller", to: .inbox) }
+      try follower.follow(store)
+      #expect(follower.observed.counts.viewReadCount == 2)
+    }
+  }
+
+  @Test func severalCommitsAreOneDifference() throws {
+    try withStore { store in
+      var follower = try Follower(.inbox, in: store)
+      for number in 0..<100 { try store.write { _ = try $0.add("\(number)", to: .inbox) } }
+      let first = try #require(try store.read { try $0.view(.inbox).tasks.first?.id })
+      let last = try #require(try store.read { try $0.view(.inbox).tasks.last?.id })
+      try store.write { _ = try $0.delete(first) }
+      try follower.follow(store)
+      try store.write { transaction in
+        let second = try transaction.view(.inbox).tasks[1].id
+        _ = try transaction.move(last, before: second)
+        _ = try transaction.update(second) { $0.title = "changed" }
+      }
+      let difference = try follower.follow(store)
+      #expect(difference.moves.map(\.origin) == [98] && difference.moves.map(\.position) == [1])
+      #expect(difference.updates.map(\.position) == [2])
+      #expect(difference.insertions.isEmpty && difference.removals.isEmpty)
+    }
+  }
+
+  /// A change, an undo, or time that passes: a little, past midnight, or backwards.
+  private func change(
+    _ store: TaskStore, _ model: inout TaskModel, _ clock: TestClock, using generator: inout SeededGenerator
+  ) throws {
+    let steps: [Int64] = [0, 1, 1, 600, 3_600, generator.oneIn(10) ? 40_000 : 5, generator.oneIn(20) ? -90_000 : 2]
+    clock.now = clock.now.adding(seconds: steps.randomElement(using: &generator) ?? 1)
+    if generator.oneIn(12) {
+      _ = try? store.undo()
+      model = try TaskModel(of: store)
+      return
+    }
+    let calendar = store.configuration.calendar
+    let change = RandomChange.next(in: model, now: clock.now, calendar: calendar, using: &generator)
+    _ = model.apply(change, now: clock.now, timeZone: calendar.timeZone)
+    try? store.write { try change.apply(to: &$0) }
+  }
+}
+
+/// An observed view, and the tasks that its differences lead to.
+private struct Follower {
+  let view: TaskView
+  var observed: ObservedView
+  var tasks: [TaskItem]
+
+  init(_ view: TaskView, in store: TaskStore) throws {
+    self.view = view
+    let (observed, tasks) = try store.read { transaction in
+      let result = try transaction.view(view)
+      return (try ObservedView(result, in: transaction), result.tasks)
+    }
+    (self.observed, self.tasks) = (observed, tasks)
+  }
+
+  @discardableResult
+  mutating func follow(_ store: TaskStore, sourceLocation: SourceLocation = #_sourceLocation) throws -> ViewDifference {
+    let (difference, fresh) = try store.read { transaction in
+      (try observed.follow(transaction), try transaction.view(view).tasks)
+    }
+    tasks = difference.applied(to: tasks)
+    if !tasks.elementsEqual(fresh, by: { $0.isIdentical(to: $1) }) {
+      let shown = "\(tasks.map(\.title)) instead of \(fresh.map(\.title))"
+      Issue.record("\(view.name): \(shown)", sourceLocation: sourceLocation)
+      tasks = fresh
+    }
+    return difference
+  }
+}
+
+extension TaskModel {
+  fileprivate init(of store: TaskStore) throws {
+    self.init()
+    try store.read { transaction in
+      for task in try transaction.view(.all).tasks { tasks[task.id] = task }
+      for list in try transaction.lists() { lists[list.id] = list }
+    }
+  }
+}
