@@ -46,6 +46,8 @@ let package = Package(
 MAIN = """// What the examples do with what they find.
 func show(_ values: Any...) {}
 func offer(_ values: Any...) {}
+func refresh(_ values: Any...) {}
+func apply(_ values: Any...) {}
 
 func run(_ name: String, _ body: (TaskStore, FilePath) async throws -> Void) async throws {
   print("==", name)

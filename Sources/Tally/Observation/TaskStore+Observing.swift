@@ -8,7 +8,7 @@ extension TaskStore {
   /// The changes from now on, by any process, in the order of the commits.
   ///
   /// ```swift
-  /// for try await changes in store.changes() {
+  /// for try await changes in try store.changes() {
   ///   refresh(changes.tasks.updated)
   /// }
   /// ```

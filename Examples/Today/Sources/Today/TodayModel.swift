@@ -5,7 +5,6 @@ actor TodayModel {
   private let store: TaskStore
   private let screen: Screen
   private var tasks: [TaskItem] = []
-  private var viewReadCount = 0
   private var changeCount = 0
 
   init(store: TaskStore, screen: Screen) {
@@ -15,16 +14,15 @@ actor TodayModel {
 
   /// Shows the view, and every change of it, until the Swift task is cancelled.
   func follow() async throws {
-    var sequence: UInt64?
-    while !Task.isCancelled {
-      let current = try store.read { try $0.sequence }
-      if sequence != current {
-        sequence = current
-        tasks = try store.read { try $0.view(.today).tasks }
-        viewReadCount += 1
-        await show("")
+    for try await update in store.observe(.today) {
+      switch update {
+      case .snapshot(let view):
+        tasks = view.tasks
+      case .difference(let difference):
+        tasks = difference.applied(to: tasks)
+        changeCount += 1
       }
-      try await Task.sleep(for: .milliseconds(50))
+      await show("")
     }
   }
 
@@ -45,7 +43,9 @@ actor TodayModel {
   }
 
   /// What following the view has cost.
-  var summary: String { "The view was read \(viewReadCount) times; \(changeCount) changes came in." }
+  var summary: String {
+    "Views read: \(store.observationCounts.viewReadCount). Changes that came in: \(changeCount)."
+  }
 
   private func show(_ message: String) async {
     await screen.draw(tasks, message: message)
