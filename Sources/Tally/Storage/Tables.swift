@@ -25,10 +25,7 @@ struct Tables: Sendable {
   static let maximumCount = 32
 
   /// The names of the tables.
-  static let names = [
-    "meta", "tasks", "lists", "listsByOrder", "byPlace", "byDay", "byDue", "byReminder", "byCreated", "byActive",
-    "byTail", "completions", "deletedByCreated", "counts", "totals", "history",
-  ]
+  static let names = TableName.allCases.map(\.rawValue)
 }
 
 extension Tables {
@@ -48,41 +45,60 @@ extension Tables {
 
   /// Creates the tables of a new store.
   init(creatingIn transaction: inout WriteTransaction) throws(LMDBError) {
-    meta = try Database(opening: "meta", creating: true, in: &transaction)
-    tasks = try Database(opening: "tasks", creating: true, in: &transaction)
-    lists = try Database(opening: "lists", creating: true, in: &transaction)
-    listsByOrder = try Database(opening: "listsByOrder", creating: true, in: &transaction)
-    byPlace = try Database(opening: "byPlace", creating: true, in: &transaction)
-    byDay = try Database(opening: "byDay", creating: true, in: &transaction)
-    byDue = try Database(opening: "byDue", creating: true, in: &transaction)
-    byReminder = try Database(opening: "byReminder", creating: true, in: &transaction)
-    byCreated = try Database(opening: "byCreated", creating: true, in: &transaction)
-    byActive = try Database(opening: "byActive", creating: true, in: &transaction)
-    byTail = try Database(opening: "byTail", creating: true, in: &transaction)
-    completions = try Database(opening: "completions", creating: true, in: &transaction)
-    deletedByCreated = try Database(opening: "deletedByCreated", creating: true, in: &transaction)
-    counts = try Database(opening: "counts", creating: true, in: &transaction)
-    totals = try Database(opening: "totals", creating: true, in: &transaction)
-    history = try Database(opening: "history", creating: true, in: &transaction)
+    try self.init(openedBy: &transaction)
   }
 
   /// Opens the tables of a store that exists.
   init(openingIn environment: Environment) throws(LMDBError) {
-    meta = try Database(opening: "meta", in: environment)
-    tasks = try Database(opening: "tasks", in: environment)
-    lists = try Database(opening: "lists", in: environment)
-    listsByOrder = try Database(opening: "listsByOrder", in: environment)
-    byPlace = try Database(opening: "byPlace", in: environment)
-    byDay = try Database(opening: "byDay", in: environment)
-    byDue = try Database(opening: "byDue", in: environment)
-    byReminder = try Database(opening: "byReminder", in: environment)
-    byCreated = try Database(opening: "byCreated", in: environment)
-    byActive = try Database(opening: "byActive", in: environment)
-    byTail = try Database(opening: "byTail", in: environment)
-    completions = try Database(opening: "completions", in: environment)
-    deletedByCreated = try Database(opening: "deletedByCreated", in: environment)
-    counts = try Database(opening: "counts", in: environment)
-    totals = try Database(opening: "totals", in: environment)
-    history = try Database(opening: "history", in: environment)
+    var opener = environment
+    try self.init(openedBy: &opener)
+  }
+
+  private init(openedBy opener: inout some TableOpener & ~Copyable) throws(LMDBError) {
+    meta = try opener.open(.meta)
+    tasks = try opener.open(.tasks)
+    lists = try opener.open(.lists)
+    listsByOrder = try opener.open(.listsByOrder)
+    byPlace = try opener.open(.byPlace)
+    byDay = try opener.open(.byDay)
+    byDue = try opener.open(.byDue)
+    byReminder = try opener.open(.byReminder)
+    byCreated = try opener.open(.byCreated)
+    byActive = try opener.open(.byActive)
+    byTail = try opener.open(.byTail)
+    completions = try opener.open(.completions)
+    deletedByCreated = try opener.open(.deletedByCreated)
+    counts = try opener.open(.counts)
+    totals = try opener.open(.totals)
+    history = try opener.open(.history)
+  }
+}
+
+/// The tables' names, in the order of their descriptions; stored: do not change them.
+enum TableName: String, CaseIterable {
+  case meta, tasks, lists, listsByOrder, byPlace, byDay, byDue, byReminder, byCreated, byActive, byTail, completions
+  case deletedByCreated, counts, totals, history
+}
+
+/// Opens tables by their names.
+private protocol TableOpener: ~Copyable {
+  mutating func open<Key: KeyCodable, Value: BinaryCodable>(
+    _ name: TableName
+  ) throws(LMDBError) -> Database<Key, Value>
+}
+
+extension WriteTransaction: TableOpener {
+  fileprivate mutating func open<Key: KeyCodable, Value: BinaryCodable>(
+    _ name: TableName
+  ) throws(LMDBError) -> Database<Key, Value> {
+    try Database(opening: name.rawValue, creating: true, in: &self)
+  }
+}
+
+extension Environment: TableOpener {
+  fileprivate func open<Key: KeyCodable, Value: BinaryCodable>(
+    _ name: TableName
+  ) throws(LMDBError) -> Database<Key, Value> {
+    try Database(opening: name.rawValue, in: self)
   }
 }
