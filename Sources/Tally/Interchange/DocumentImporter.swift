@@ -147,7 +147,7 @@ extension DocumentImporter {
   ) throws {
     let position = reader.tokenPosition
     let document = try TaskDocument(from: &reader, isLenient: options.isLenient)
-    let id = document.id ?? UUIDv7.next(at: transaction.now)
+    let id = document.id ?? transaction.ids.next(at: transaction.now)
     guard taskIDs.insert(id).inserted else { throw TallyError.duplicate("task", id, at: position) }
     let old = try transaction.taskRecord(id)
     let task = try locating(at: position) {

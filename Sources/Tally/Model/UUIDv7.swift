@@ -6,17 +6,11 @@ public import Foundation
 public enum UUIDv7 {
   private static let shared = UUIDv7Generator()
 
-  /// Makes an id for now; each is greater than every one this process made before.
+  /// Makes an id for now; each is greater than every one made here before.
+  ///
+  /// Clocks that are not the system's have a ``UUIDv7Generator`` of their own, as each store has.
   public static func next() -> UUID {
     shared.next()
-  }
-
-  /// Makes an id for an instant; each is greater than every one this process made before.
-  ///
-  /// An instant before the latest one that was used counts as that one, so an instant far ahead holds back the time in
-  /// all later ids. Give clocks that are not the system's a ``UUIDv7Generator`` of their own.
-  public static func next(at instant: Timestamp) -> UUID {
-    shared.next(at: instant)
   }
 
   /// The instant in an id, to the millisecond; `nil` for UUIDs of another version.

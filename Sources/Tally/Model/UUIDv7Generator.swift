@@ -38,6 +38,9 @@ public final class UUIDv7Generator: Sendable {
   }
 
   /// Makes an id for an instant, greater than every one made before; years before 1970 count as 1970.
+  ///
+  /// An instant before the latest one that was used counts as that one: one far ahead holds back the time in all later
+  /// ids.
   public func next(at instant: Timestamp) -> UUID {
     let wanted = UInt64(max(0, instant.microsecondsSince1970) / 1_000)
     let (milliseconds, counter) = state.withLock { state in

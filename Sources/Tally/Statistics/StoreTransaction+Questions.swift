@@ -97,7 +97,8 @@ extension TaskStore {
         try environment.beginRead(),
         tables: tables,
         now: instant ?? configuration.now(),
-        calendar: calendar ?? configuration.calendar
+        calendar: calendar ?? configuration.calendar,
+        ids: configuration.ids
       )
       return try transaction.statistics(options)
     }

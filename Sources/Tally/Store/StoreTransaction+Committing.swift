@@ -47,7 +47,7 @@ extension Environment {
   ) throws -> R {
     try write { base in
       var transaction = StoreWriteTransaction(
-        base, tables: tables, now: configuration.now(), calendar: configuration.calendar)
+        base, tables: tables, now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids)
       if !keepsImages { transaction.images.forget() }
       // The body's own error comes before the one that a half-done change must not be committed.
       let result = Result {
@@ -103,9 +103,9 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Runs a body in a transaction of its own inside this one: if it throws, only its own changes are taken back.
   mutating func nested(now: Timestamp, _ body: (inout StoreWriteTransaction) throws -> Void) throws {
-    let (tables, calendar) = (tables, calendar)
+    let (tables, calendar, ids) = (tables, calendar, ids)
     let didChange = try base.nested { child in
-      var transaction = StoreWriteTransaction(child, tables: tables, now: now, calendar: calendar)
+      var transaction = StoreWriteTransaction(child, tables: tables, now: now, calendar: calendar, ids: ids)
       try body(&transaction)
       return try transaction.commitNested()
     }

@@ -14,7 +14,7 @@ extension StoreTransaction where Base == WriteTransaction {
   public mutating func addList(
     name: String, colorHex: String = TaskList.defaultColorHex, id: UUID? = nil
   ) throws -> TaskList {
-    let id = id ?? UUIDv7.next(at: now)
+    let id = id ?? ids.next(at: now)
     if try tables.lists.contains(IDKey(id), in: base) { throw TallyError.duplicateID(id) }
     let last = try tables.listsByOrder.lastKey(in: base)?.sortOrder
     let list = TaskList(

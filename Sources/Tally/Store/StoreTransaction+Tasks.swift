@@ -13,7 +13,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`; nothing is stored then.
   @discardableResult
   public mutating func add(_ draft: TaskDraft) throws -> TaskItem {
-    let id = draft.id ?? UUIDv7.next(at: now)
+    let id = draft.id ?? ids.next(at: now)
     if try tables.tasks.contains(IDKey(id), in: base) { throw TallyError.duplicateID(id) }
     var task = TaskItem(
       id: id, title: draft.title, notes: draft.notes, scheduledDate: draft.scheduledDate, dueDate: draft.dueDate,

@@ -20,6 +20,9 @@ public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
   /// The calendar, with its time zone and first weekday, that says what a day is.
   public let calendar: Calendar
 
+  /// Makes the ids of new records, which follow the store's clock.
+  let ids: UUIDv7Generator
+
   // Owned by this transaction alone.
   var base: Base
   /// Whether there is anything to commit.
@@ -31,11 +34,12 @@ public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
   /// Whether there are changes that the history does not know yet.
   var hasUnrecordedChanges = false
 
-  init(_ base: consuming Base, tables: Tables, now: Timestamp, calendar: Calendar) {
+  init(_ base: consuming Base, tables: Tables, now: Timestamp, calendar: Calendar, ids: UUIDv7Generator) {
     self.base = base
     self.tables = tables
     self.now = now
     self.calendar = calendar
+    self.ids = ids
   }
 }
 

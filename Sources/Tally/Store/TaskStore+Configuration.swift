@@ -46,6 +46,9 @@ extension TaskStore {
     /// How to pass the time between two attempts; a test may rather move its clock.
     var pause: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
 
+    // Not one for the process: a store whose clock is far ahead would hold back the time in the ids of all others.
+    let ids = UUIDv7Generator()
+
     /// Makes the defaults.
     public init() {}
   }

@@ -68,7 +68,7 @@ public final class TaskStore: Sendable {
     try TallyError.translating {
       let transaction = StoreReadTransaction(
         try configuration.retrying { try environment.beginRead() }, tables: tables, now: configuration.now(),
-        calendar: configuration.calendar)
+        calendar: configuration.calendar, ids: configuration.ids)
       return try body(transaction)
     }
   }

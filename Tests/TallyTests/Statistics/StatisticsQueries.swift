@@ -88,7 +88,8 @@ struct StatisticsQueries {
       try store.environment.beginRead(),
       tables: store.tables,
       now: now,
-      calendar: calendar
+      calendar: calendar,
+      ids: store.configuration.ids
     )
     #expect(try transaction.streak(options) == whole.streak)
     #expect(try transaction.series(options) == whole.series)

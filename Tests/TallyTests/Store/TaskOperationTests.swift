@@ -151,6 +151,20 @@ import Testing
     }
   }
 
+  @Test func aClockFarAheadHoldsBackTheIDsOfItsOwnStoreOnly() throws {
+    var ahead = TaskStore.Configuration.testing()
+    let future = try Timestamp(iso8601: "2999-01-01T00:00:00Z")
+    ahead.now = { future }
+    let idAhead = try withStore(ahead) { store in try store.write { try $0.add("ahead", to: .inbox) }.id }
+    #expect(UUIDv7.timestamp(of: idAhead) == future)
+    try withStore { store in
+      let task = try store.write { try $0.add("now", to: .inbox) }
+      let list = try store.write { try $0.addList(name: "now") }
+      #expect(try #require(UUIDv7.timestamp(of: task.id)) < future)
+      #expect(try #require(UUIDv7.timestamp(of: list.id)) < future)
+    }
+  }
+
   @Test func anyIDIsTakenOnce() throws {
     try withStore { store in
       let ids = [UUID(high: 0, low: 0), UUID(high: .max, low: .max), UUID()]
