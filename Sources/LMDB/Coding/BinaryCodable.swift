@@ -25,6 +25,7 @@ extension BinaryCodable {
       let bytes = UnsafeMutableRawBufferPointer(buffer)
       var output = unsafe OutputRawSpan(buffer: bytes, initializedCount: 0)
       encode(into: &output)
+      // The output was made of these very bytes.
       written = unsafe output.finalize(for: bytes)
     }
   }

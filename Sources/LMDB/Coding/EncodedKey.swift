@@ -6,6 +6,7 @@ func withEncoded<Key: KeyCodable, R>(
 ) throws(LMDBError) -> R {
   let byteCount = key.encodedByteCount
   guard byteCount >= 1, byteCount <= LMDBLimits.keySizeInBytes else { throw LMDBLimits.badKeySize(byteCount) }
+  // The buffer ends with the closure, which passes on what the codec wrote and keeps nothing.
   return try unsafe withUnsafeTemporaryAllocation(byteCount: LMDBLimits.keySizeInBytes, alignment: 8) {
     (buffer: UnsafeMutableRawBufferPointer) throws(LMDBError) -> R in
     var output = unsafe OutputRawSpan(buffer: buffer, initializedCount: 0)

@@ -34,6 +34,7 @@ func precedes(_ key: RawSpan, _ bound: [UInt8]) -> Bool {
     unsafe bound.withUnsafeBytes { bound in
       let common = min(key.count, bound.count)
       guard common > 0, let left = key.baseAddress, let right = bound.baseAddress else { return Int32(0) }
+      // Both are at least so long.
       return unsafe memcmp(left, right, common)
     }
   }

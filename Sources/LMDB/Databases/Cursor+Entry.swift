@@ -39,10 +39,12 @@ extension Cursor {
   }
 
   @usableFromInline var currentKey: UnsafeRawBufferPointer {
+    // Both buffers are the entry's own while the cursor is at one, and stale elsewhere.
     unsafe isAtEntry ? keyBuffer : UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
   @usableFromInline var currentValue: UnsafeRawBufferPointer {
+    // As for the key.
     unsafe isAtEntry ? valueBuffer : UnsafeRawBufferPointer(start: nil, count: 0)
   }
 }

@@ -112,6 +112,7 @@ extension Cursor {
     at entry: (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)?,
     otherwise elsewhere: CursorPlace
   ) -> Bool {
+    // What liblmdb points to stays until the cursor moves, which replaces both.
     guard let entry = unsafe entry else {
       place = elsewhere
       return false

@@ -23,6 +23,7 @@ public struct Cursor<Key: KeyCodable, Value: BinaryCodable>: ~Copyable, ~Escapab
   // Pages of the file, which stay as they are while the transaction is borrowed; empty away from an entry.
   @usableFromInline
   var keyBuffer = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+  // As for the key.
   @usableFromInline
   var valueBuffer = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 

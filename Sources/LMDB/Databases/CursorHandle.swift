@@ -9,15 +9,18 @@ struct CursorHandle {
   private let core: TransactionCore
 
   init(of database: DatabaseHandle, in core: TransactionCore) throws(LMDBError) {
+    // The handle is live: the core has just checked it. The cursor is closed before its transaction ends.
     let transaction = try unsafe core.usableHandle(for: database, "open cursor")
     var opened: OpaquePointer?
     let result = unsafe mdb_cursor_open(transaction, database.index, &opened)
     guard result == MDB_SUCCESS, let opened = unsafe opened else { throw core.failed(result, "open cursor") }
+    // Opened above, and closed once, by `close`.
     unsafe handle = opened
     self.core = core
   }
 
   func close() {
+    // The owner calls this once, and nothing afterwards.
     unsafe mdb_cursor_close(handle)
   }
 
@@ -27,11 +30,13 @@ struct CursorHandle {
     _ move: CursorMove,
     key: UnsafeRawBufferPointer
   ) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
+    // Asked only for whether the transaction may still be used.
     _ = try unsafe core.usableHandle("move the cursor")
     // liblmdb only reads the key it is given, and then lets both point into the map.
     var keyBytes = unsafe MDB_val(key)
     var value = unsafe MDB_val()
     let result = unsafe mdb_cursor_get(handle, &keyBytes, &value, move.operation)
+    // Pages of the map, which stay while the transaction is borrowed.
     if result == MDB_SUCCESS { return unsafe (keyBytes.bytes, value.bytes) }
     if result == MDB_NOTFOUND { return nil }
     throw core.failed(result, "move the cursor")

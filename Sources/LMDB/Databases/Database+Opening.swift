@@ -21,6 +21,7 @@ extension TransactionCore {
       throw LMDBError(.invalidArgument, operation: operation, remedy: "Give a name without NUL")
     }
     var index: UInt32 = 0
+    // liblmdb copies the name within the call.
     let result = unsafe name.withCString { unsafe mdb_dbi_open(transaction, $0, flags, &index) }
     if result == MDB_NOTFOUND { throw LMDBError(.databaseNotFound, operation: operation) }
     guard result == MDB_SUCCESS else { throw failed(result, operation) }
@@ -29,6 +30,7 @@ extension TransactionCore {
       stamp = stamps.assign(index)
       openedDatabases.append(index)
     }
+    // The transaction is live, as above.
     try unsafe requireNoFlags(of: index, in: transaction)
     return DatabaseHandle(index: index, stamp: stamp)
   }
@@ -72,6 +74,7 @@ extension Environment {
       state.wakeAll()
     }
     let core = transaction.core
+    // The transaction lives until the commit below.
     let handle = try unsafe core.usableHandle(operation)
     // What does not end in a commit leaves no handle, and the reader's core is used again.
     defer { core.dropOpenedDatabases() }

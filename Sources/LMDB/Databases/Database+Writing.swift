@@ -77,6 +77,7 @@ extension Database {
       guard let page = unsafe try core.reserve(byteCount, for: encoded, mode, in: handle) else { return false }
       var output = unsafe OutputRawSpan(buffer: page, initializedCount: 0)
       value.encode(into: &output)
+      // The output was made of this very page.
       let written = unsafe output.finalize(for: page)
       // Bytes nobody wrote are what the allocator left there: they must not reach the file.
       guard written == byteCount else { throw unsafe core.failShortValue(written, of: page) }

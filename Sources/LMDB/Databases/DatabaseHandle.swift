@@ -22,6 +22,7 @@ final class DatabaseStamps: Sendable {
 
   init(capacity: Int) {
     self.capacity = capacity
+    // Every element is initialised before anybody sees one.
     unsafe stamps = .allocate(capacity: capacity)
     for index in 0..<capacity { unsafe (stamps + index).initialize(to: Atomic(0)) }
   }

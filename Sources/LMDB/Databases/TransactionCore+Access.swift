@@ -15,6 +15,7 @@ extension TransactionCore {
     var keyBytes = unsafe MDB_val(key)
     var value = unsafe MDB_val()
     let result = unsafe mdb_get(transaction, database.index, &keyBytes, &value)
+    // A page of the map: the caller ties it to the transaction.
     if result == MDB_SUCCESS { return unsafe value.bytes }
     if result == MDB_NOTFOUND { return nil }
     throw failed(result, "get")
@@ -28,10 +29,12 @@ extension TransactionCore {
     _ mode: StoreMode,
     in database: DatabaseHandle
   ) throws(LMDBError) -> UnsafeMutableRawBufferPointer? {
+    // The handle is live: it has just been checked.
     let transaction = try unsafe usableHandle(for: database, "put")
     guard byteCount >= 0, byteCount <= LMDBLimits.valueSizeInBytes else {
       throw LMDBError(.badValueSize, operation: "put")
     }
+    // liblmdb reads the key within the call only, and never writes to it.
     var keyBytes = unsafe MDB_val(key)
     // With MDB_RESERVE only the size is read, and the address of the room comes back.
     var value = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
@@ -57,6 +60,7 @@ extension TransactionCore {
   @usableFromInline
   func remove(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> Bool {
     let transaction = try unsafe usableHandle(for: database, "remove")
+    // liblmdb reads the key within the call only, and never writes to it.
     var keyBytes = unsafe MDB_val(key)
     let result = unsafe mdb_del(transaction, database.index, &keyBytes, nil)
     if result == MDB_SUCCESS { return true }

@@ -34,6 +34,7 @@ extension Environment {
       return state.idle
     }
     for reader in idle { reader.abortHandle() }
+    // Nothing of the environment is live, and `isClosed` keeps it so.
     unsafe mdb_env_close(handle)
     EnvironmentRegistry.leave(identity)
   }

@@ -5,6 +5,7 @@ extension Environment {
   func beginNested(in parent: TransactionCore) throws(LMDBError) -> WriteTransaction {
     let parentHandle = try unsafe parent.usableHandle("begin nested write")
     let core = TransactionCore(environment: self, isWrite: true, thread: parent.thread, parent: parent)
+    // The parent is live, and waits until its child has ended; the call writes into the core's own field.
     let result = unsafe mdb_txn_begin(handle, parentHandle, 0, &core.handle)
     guard result == MDB_SUCCESS else { throw parent.failed(result, "begin nested write") }
     return WriteTransaction(environment: self, core: core)
@@ -16,6 +17,7 @@ extension Environment {
     let transaction = try unsafe core.usableHandle("commit")
     guard core.thread == currentThread() else { throw LMDBError(.wrongThread, operation: "commit") }
     if core.parent == nil { forgetWriter() }
+    // Forgotten before it is freed, so that nothing can use it afterwards.
     unsafe core.handle = nil
     // Frees the transaction whatever it returns.
     let result = unsafe mdb_txn_commit(transaction)

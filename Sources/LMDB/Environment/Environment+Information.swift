@@ -47,6 +47,7 @@ extension Environment {
   package func freePageCount(in transaction: borrowing ReadTransaction) throws(LMDBError) -> Int {
     let core = transaction.core
     let operation = "count free pages"
+    // The handle is live: it has just been checked.
     let reader = try unsafe core.usableHandle(operation)
     var opened: OpaquePointer?
     // The first database is that of free pages; a reader may look at it. The cursor is closed below.
@@ -55,6 +56,7 @@ extension Environment {
     defer { unsafe mdb_cursor_close(cursor) }
     var count = 0
     while true {
+      // The call makes both point into the map, which is read before the next one.
       var (key, value) = unsafe (MDB_val(), MDB_val())
       let moved = unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
       if moved == MDB_NOTFOUND { return count }
@@ -79,6 +81,7 @@ extension Environment {
     unsafe mdb_env_info(handle, &information)
     let last = unsafe information.me_last_txnid
     let oldest = try readerTable().compactMap(\.transactionID).min() ?? last
+    // Plain numbers of the local.
     return unsafe EnvironmentInformation(
       mapSizeInBytes: information.me_mapsize,
       pageSizeInBytes: Int(nameStatistics.ms_psize),

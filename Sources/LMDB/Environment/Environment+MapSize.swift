@@ -30,9 +30,11 @@ extension Environment {
       try Self.check(unsafe mdb_env_set_mapsize(handle, 0), "grow the map")
       if mapSizeInBytes > size { return }
       guard size < limit else {
+        // No transaction of this process is live, as moving the map demands; `remap` sees to it.
         try Self.check(unsafe mdb_env_set_mapsize(handle, size), "grow the map")
         throw LMDBError(.mapFull, operation: "grow the map", remedy: "Raise maximumMapSizeInBytes or delete data")
       }
+      // No transaction is live, as above.
       let result = unsafe mdb_env_set_mapsize(handle, min(size * 2, limit))
       if result != MDB_SUCCESS {
         // The old map is gone by now; its size was possible a moment ago.

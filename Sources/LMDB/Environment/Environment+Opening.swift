@@ -24,6 +24,7 @@ extension Environment {
     var attempt = 1
     while true {
       do throws(LMDBError) {
+        // The handle's owner is the environment that asks for it.
         return try unsafe openOnce(path: path, options: options, mapSizeInBytes: mapSizeInBytes)
       } catch {
         switch error.returnCode {
@@ -54,6 +55,7 @@ extension Environment {
       throw LMDBError(returnCode: result, operation: "create the environment")
     }
     do throws(LMDBError) {
+      // The handle is ours alone until it is returned; the path lives for the call.
       try unsafe configure(handle, options: options, mapSizeInBytes: mapSizeInBytes)
       var flags = UInt32(MDB_NOTLS)
       if options.isReadOnly { flags |= UInt32(MDB_RDONLY) }
@@ -61,6 +63,7 @@ extension Environment {
       let mode = mdb_mode_t(options.fileMode.rawValue)
       let opened = unsafe path.withPlatformString { unsafe mdb_env_open(handle, $0, flags, mode) }
       try check(opened, "open")
+      // Open since the line above.
       try unsafe hideDescriptorFromChildren(handle)
     } catch {
       // Required after a failure of mdb_env_open too; nobody else knows the handle yet.
@@ -75,6 +78,7 @@ extension Environment {
     options: Options,
     mapSizeInBytes: Int
   ) throws(LMDBError) {
+    // Only reads the handle, which is not open yet.
     guard unsafe Int(mdb_env_get_maxkeysize(handle)) >= LMDBLimits.keySizeInBytes else {
       throw LMDBError(.incompatible, operation: "open", message: "This liblmdb was built for shorter keys")
     }
@@ -86,6 +90,7 @@ extension Environment {
 
   private static func hideDescriptorFromChildren(_ handle: OpaquePointer) throws(LMDBError) {
     var descriptor: Int32 = -1
+    // The call only writes into the local it is given.
     try check(unsafe mdb_env_get_fd(handle, &descriptor), "get the descriptor")
     guard closeOnExecution(descriptor) else { throw LMDBError(.ioFailure, operation: "open") }
   }

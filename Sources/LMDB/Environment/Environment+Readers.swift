@@ -46,6 +46,7 @@ extension Environment {
       unsafe mdb_reader_list(
         handle,
         { line, context in
+          // liblmdb's line is copied at once; the context is the address of the local above.
           guard let line = unsafe line, let context = unsafe context else { return 0 }
           let reader = unsafe Reader(line: String(cString: line))
           if let reader { unsafe context.assumingMemoryBound(to: [Reader].self).pointee.append(reader) }

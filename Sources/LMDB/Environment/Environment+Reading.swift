@@ -80,6 +80,7 @@ extension Environment {
   }
 
   func startReader(_ core: TransactionCore) -> Int32 {
+    // The core is this reader's alone; the caller counts the environment as in use.
     if let used = unsafe core.handle { return unsafe mdb_txn_renew(used) }
     return unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &core.handle)
   }
@@ -87,6 +88,7 @@ extension Environment {
   func endReader(_ core: TransactionCore) {
     leave { state in
       core.isLive = false
+      // Only looked at.
       if unsafe core.handle != nil, state.idle.count < Self.idleReadersLimit {
         state.idle.append(core)
         return

@@ -27,6 +27,7 @@ extension Environment {
       return nil
     }
     defer { endRead(probe) }
+    // Live until the end of this function.
     return unsafe mdb_txn_id(probe.handle)
   }
 }

@@ -17,6 +17,7 @@ extension Environment {
     while true {
       try enterWriter(thread)
       let core = TransactionCore(environment: self, isWrite: true, thread: thread)
+      // The environment is counted as in use; the call writes into the core's own field.
       let result = unsafe mdb_txn_begin(handle, nil, 0, &core.handle)
       if result == MDB_SUCCESS {
         state.withLock { $0.writer = thread }

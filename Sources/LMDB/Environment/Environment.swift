@@ -47,6 +47,7 @@ public final class Environment: Sendable {
     let identity = try FileIdentity(of: path)
     try EnvironmentRegistry.enter(identity, generation: opened)
     do throws(LMDBError) {
+      // Kept for the life of this object, which closes it once.
       let handle = try unsafe Self.openHandle(path: path, options: options)
       unsafe self.handle = handle
     } catch {

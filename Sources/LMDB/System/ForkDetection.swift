@@ -35,13 +35,16 @@ struct ForkGeneration: Sendable {
   nonisolated(unsafe) private let counter: UnsafeMutablePointer<Atomic<UInt32>>
 
   init() {
+    // Never freed: whoever has the address may use it for ever.
     unsafe counter = .allocate(capacity: 1)
     unsafe counter.initialize(to: Atomic(0))
   }
 
+  // Initialised above and never freed.
   var current: UInt32 { unsafe counter.pointee.load(ordering: .relaxed) }
 
   func advance() {
+    // As for `current`.
     unsafe counter.pointee.wrappingAdd(1, ordering: .relaxed)
   }
 }

@@ -18,6 +18,7 @@ final class Monitor<State>: @unchecked Sendable {
 
   init(_ state: State) {
     self.state = state
+    // Initialised below, before anybody has this object.
     unsafe mutex = .allocate(capacity: 1)
     unsafe condition = .allocate(capacity: 1)
     // Default attributes: neither call can fail but for lack of memory, which traps in Swift anyway.
@@ -67,10 +68,12 @@ final class Monitor<State>: @unchecked Sendable {
     defer { unlock() }
     if let result = try body(&state) { return result }
     var deadline = timespec()
+    // The call only writes into the local it is given.
     unsafe clock_gettime(CLOCK_REALTIME, &deadline)
     // Within what a clock can be moved by.
     deadline.tv_sec += min(max(limit, 0), 1_000_000_000)
     while true {
+      // Both live as long as this object, whose mutex is held here.
       let outcome = unsafe pthread_cond_timedwait(condition, mutex, &deadline)
       if let result = try body(&state) { return result }
       if outcome != 0 { return nil }

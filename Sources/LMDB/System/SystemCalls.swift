@@ -92,7 +92,7 @@ package enum SystemCalls {
   }
 }
 
-// Inside the enum, its own functions hide those of C.
+// Inside the enum, its own functions hide those of C. The strings are read within the calls only.
 
 private func platformLink(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> CInt {
   unsafe link(old, new)

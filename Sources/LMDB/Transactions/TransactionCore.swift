@@ -27,6 +27,7 @@ final class TransactionCore {
   var position = 0
 
   init(environment: Environment, isWrite: Bool, thread: UInt, parent: TransactionCore? = nil) {
+    // The transaction keeps it alive, see above.
     unsafe self.environment = environment
     stamps = environment.stamps
     forkGeneration = environment.forkGeneration
@@ -42,6 +43,7 @@ final class TransactionCore {
     guard unsafe handle != nil, failure == nil, stamps.contains(database), isOfThisProcess else {
       throw refusal(of: database, "\(operation)")
     }
+    // Not `nil`, by the guard.
     return unsafe handle.unsafelyUnwrapped
   }
 
@@ -50,6 +52,7 @@ final class TransactionCore {
     guard let handle = unsafe handle, failure == nil, isOfThisProcess else {
       throw refusal(of: nil, operation)
     }
+    // For a call that ends before the transaction does.
     return unsafe handle
   }
 
