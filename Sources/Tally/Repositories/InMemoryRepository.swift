@@ -7,12 +7,14 @@ public actor InMemoryRepository: TaskRepository, ListRepository {
   private var tasks: [UUID: TaskItem] = [:]
   private var lists: [UUID: TaskList] = [:]
   private let now: @Sendable () -> Timestamp
+  private let ids: UUIDv7Generator
 
   /// Makes an empty repository.
   ///
   /// - Parameter now: the clock.
   public init(now: @escaping @Sendable () -> Timestamp = { .now() }) {
     self.now = now
+    ids = UUIDv7Generator(clock: now)
   }
 
   /// The tasks of a list, or those of the inbox, in the order of views.
@@ -32,7 +34,7 @@ public actor InMemoryRepository: TaskRepository, ListRepository {
   public func createTask(title: String, inList listID: UUID?) throws -> TaskItem {
     let now = now()
     let task = TaskItem(
-      id: UUIDv7.next(at: now), title: title, listID: listID, sortOrder: lastSortOrder(inList: listID), createdAt: now)
+      id: ids.next(at: now), title: title, listID: listID, sortOrder: lastSortOrder(inList: listID), createdAt: now)
     return try store(task)
   }
 
@@ -75,7 +77,7 @@ public actor InMemoryRepository: TaskRepository, ListRepository {
     let now = now()
     let last = lists.values.map(\.sortOrder).max()
     let list = TaskList(
-      id: UUIDv7.next(at: now), name: name, colorHex: colorHex,
+      id: ids.next(at: now), name: name, colorHex: colorHex,
       sortOrder: SortOrder.between(last, nil) ?? SortOrder.limit, createdAt: now, updatedAt: now)
     return try store(list)
   }
