@@ -5,23 +5,22 @@ import SystemPackage
 /// A directory in which a store's file is made, before it gets its place.
 ///
 /// Its maker holds a lock on it. One that nobody holds was left behind by a crash, and whoever comes by removes it; what
-/// is in the making is never touched.
+/// is in the making is never touched. Nothing is put into it before it is locked, so an empty one that is new may be one
+/// whose maker is about to lock it.
 final class Workshop {
   let path: FilePath
   private let lock: FileLock
 
   private static let mark = ".new-"
-  private static let attempts = 3
+  /// How long its maker is given to lock it.
+  private static let graceInSeconds = 60.0
 
   /// Makes the directory, closed to others, inside a directory that exists.
   init(in parent: FilePath, for name: String) throws {
-    for _ in 1..<Self.attempts {
-      if let made = try Self.make(in: parent, for: name) {
-        (path, lock) = made
-        return
-      }
-    }
-    throw Errno.resourceBusy
+    path = parent.appending(name + Self.mark + UUID().uuidString.lowercased())
+    try SystemCalls.createDirectory(path, permissions: .ownerReadWriteExecute)
+    lock = try FileLock(openingDirectory: path)
+    try lock.acquire(.exclusive)
   }
 
   deinit {
@@ -42,20 +41,19 @@ final class Workshop {
   static func sweep(_ parent: FilePath) {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.string)) ?? []
     for path in names.filter(isWorkshop).map({ parent.appending($0) }) {
-      guard (try? path.stat().type) == .directory, let lock = try? FileLock(opening: path),
+      guard !isNewAndEmpty(path), let lock = try? FileLock(openingDirectory: path),
         (try? lock.tryAcquire(.exclusive)) == true
       else { continue }
       remove(path)
     }
   }
 
-  /// Gives `nil` where a sweep came between the making and the locking.
-  private static func make(in parent: FilePath, for name: String) throws -> (FilePath, FileLock)? {
-    let path = parent.appending(name + mark + UUID().uuidString.lowercased())
-    try SystemCalls.createDirectory(path, permissions: .ownerReadWriteExecute)
-    let lock = try FileLock(opening: path)
-    guard try lock.tryAcquire(.exclusive), (try? path.stat().type) == .directory else { return nil }
-    return (path, lock)
+  /// Whether its maker may be about to lock it.
+  private static func isNewAndEmpty(_ path: FilePath) -> Bool {
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: path.string),
+      let modified = try? path.stat().st_mtim.tv_sec
+    else { return true }
+    return names.isEmpty && Date().timeIntervalSince1970 - Double(modified) < graceInSeconds
   }
 
   private static func remove(_ path: FilePath) {

@@ -34,6 +34,11 @@ final class FileLock: Sendable {
     }
   }
 
+  /// Opens a directory that exists.
+  init(openingDirectory path: FilePath) throws {
+    descriptor = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
+  }
+
   deinit {
     if getpid() == processID { release() }
     // Nothing was written that closing could fail to write.
