@@ -60,6 +60,9 @@ schemas: build ## Validates the schemas, and real exports and statistics against
 page: build ## Looks at the page of statistics in a headless Chromium, if there is one.
 	@Scripts/check-page.sh
 
+outside: build ## Builds, in packages outside this one, the README's example, the articles and the example, and runs them.
+	@Scripts/check-outside.sh
+
 faults: build ## Causes faults of every kind, a few of each: crashes, kills, failing calls, damaged files.
 	@Scripts/test-faults.sh --short
 
