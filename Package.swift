@@ -92,7 +92,9 @@ let package = Package(
     ),
     .testTarget(
       name: "LMDBTests",
-      dependencies: ["LMDB", "LMDBTestHelper", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: [
+        "LMDB", "LMDBTestHelper", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ],
       swiftSettings: settings
     ),
     // A program of its own for what one process cannot show: other users, other processes, a crash.

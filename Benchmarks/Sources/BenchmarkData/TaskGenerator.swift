@@ -73,8 +73,10 @@ package struct TaskGenerator {
 
   private mutating func finishOrPlan(_ task: inout TaskItem, isActiveAllowed: Bool) throws {
     if random.below(100) < 45 {
-      let tookSeconds = Int64(random.below(30 * Self.secondsADay))
-      try complete(&task, at: min(task.createdAt.adding(seconds: tookSeconds), Self.now))
+      // Within the time there has been: thousands of completions at this very moment would be like no history.
+      let passedSeconds = Int((Self.now.microsecondsSince1970 - task.createdAt.microsecondsSince1970) / 1_000_000)
+      let tookSeconds = Int64(random.below(min(30 * Self.secondsADay, passedSeconds + 1)))
+      try complete(&task, at: task.createdAt.adding(seconds: tookSeconds))
     } else if isActiveAllowed, random.isOne(in: 10) {
       task.state = .active
     } else if random.isOne(in: 5) {
