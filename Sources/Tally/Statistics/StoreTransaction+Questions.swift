@@ -10,6 +10,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Returns: the number of completions, those of deleted tasks included.
   /// - Throws: what the storage throws.
   /// - Complexity: the days of the interval, and the completions of the quarter hours that its ends cut.
+  @_specialize(where Base == ReadTransaction)
   public func completionCount(in interval: Range<Timestamp>? = nil, list listID: UUID? = nil) throws -> Int {
     let scope = listID.map { CounterScope.list($0) } ?? .all
     guard let interval else { return try total(.completed, scope) }
@@ -24,6 +25,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// How many tasks were completed on one local day.
   ///
   /// - Complexity: a few small reads, whatever the size of the store and its history.
+  @_specialize(where Base == ReadTransaction)
   public func completionCount(on day: CalendarDay, list listID: UUID? = nil) throws -> Int {
     var options = StatisticsOptions()
     options.listID = listID
@@ -35,6 +37,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// Completions, creations and open tasks over time, by day, week, month or year.
   ///
   /// - Throws: as `statistics(_:)`.
+  @_specialize(where Base == ReadTransaction)
   public func series(_ options: StatisticsOptions) throws -> Series {
     try series(statisticsFrame(options))
   }
@@ -43,6 +46,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Returns: a count a day, zeros included; a day that the zone skipped is left out.
   /// - Throws: as `statistics(_:)`.
+  @_specialize(where Base == ReadTransaction)
   public func heatMap(_ options: StatisticsOptions) throws -> [DayCount] {
     let frame = try statisticsFrame(options)
     let days = frame.seriesDays
@@ -57,6 +61,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// Days in a row with a completion, over all of history up to today.
   ///
   /// - Throws: as `statistics(_:)`.
+  @_specialize(where Base == ReadTransaction)
   public func streak(_ options: StatisticsOptions = StatisticsOptions()) throws -> Streak {
     let frame = try statisticsFrame(options, needsHistory: true)
     return Streak(try dailyCompletions(frame).0, today: frame.periods.today)
@@ -65,6 +70,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// The time from creation to completion: of the completions on the days that the options name, else of all.
   ///
   /// - Throws: as `statistics(_:)`.
+  @_specialize(where Base == ReadTransaction)
   public func cycleTime(_ options: StatisticsOptions = StatisticsOptions()) throws -> CycleTime {
     try cycleTime(statisticsFrame(options))
   }

@@ -13,6 +13,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///   `valueOutOfRange` if the days are in the wrong order or the start of day lies outside a day.
   /// - Complexity: follows the number of days of history, not the number of tasks; cycle times over named days follow
   ///   the completions in them.
+  @_specialize(where Base == ReadTransaction)
   public func statistics(_ options: StatisticsOptions = StatisticsOptions()) throws -> Statistics {
     let frame = try statisticsFrame(options, needsHistory: true)
     let (daily, profile) = try dailyCompletions(frame)
