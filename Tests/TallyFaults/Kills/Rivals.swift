@@ -101,12 +101,12 @@ struct RivalAct {
     }
   }
 
-  /// Compacts whenever nobody has the store open.
+  /// Compacts whenever nobody has the store open; in the first round it may come before the store.
   private func compactAgain() throws {
     while true {
       do {
         try TaskStore.compact(at: directory)
-      } catch let error as TallyError where error.code == .storeBusy {
+      } catch let error as TallyError where [.storeBusy, .storeMissing].contains(error.code) {
         usleep(500)
       }
     }
