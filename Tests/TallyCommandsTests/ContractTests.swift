@@ -36,7 +36,7 @@ struct ContractTests {
   @Test(arguments: ["UTC", "Etc/UTC", "GMT", "GMT0", "Zulu", "Etc/GMT+3", "US/Eastern", "EST5EDT", "Asia/Katmandu"])
   func zoneIsPrintedAsItWasGiven(name: String) throws {
     try withProgram { program in
-      for command in ["today", "stats"] {
+      for command in ["today", "stats", "reminders", "completed"] {
         let outcome = try program.runBare(["--now", Program.now, "--time-zone", name, command, "--json"])
         #expect(outcome.output.contains("\"timeZone\":\"\(name)\","), "\(command): \(outcome.errors)")
       }

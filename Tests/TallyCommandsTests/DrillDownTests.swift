@@ -53,14 +53,19 @@ import Testing
     }
   }
 
-  @Test func workOfADeletedListIsFoundByItsID() throws {
+  @Test func workOfADeletedListIsFoundByItsIDOrTheEndOfIt() throws {
     try withProgram { program in
       try Fixture.fill(program)
       let list = try Fixture.id("11111111").uuidString.lowercased()
       #expect(try program.run(["move", "2e11", "--list", "Home 家", "--quiet"]).status == 0)
       #expect(try program.run(["lists", "delete", "Work", "--force", "--quiet"]).status == 0)
-      #expect(try program.run(["completed", "--list", list, "--plain"]).output.contains("Send the invoice"))
-      #expect(try statistics(program, ["--time-zone", "UTC", "--list", list]).completed.allTime == 1)
+      let end = String(list.suffix(4))
+      #expect(try program.run(["stats"]).output.contains("deleted list \(end)"))
+      for name in [list, end] {
+        #expect(try program.run(["completed", "--list", name, "--plain"]).output.contains("Send the invoice"))
+        #expect(try statistics(program, ["--time-zone", "UTC", "--list", name]).completed.allTime == 1)
+      }
+      #expect(try program.run(["completed", "--list", String(list.suffix(3))]).status == 1)
     }
   }
 

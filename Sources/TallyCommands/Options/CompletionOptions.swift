@@ -57,7 +57,7 @@ extension CompletionOptions {
     return options
   }
 
-  /// The list's id; work done in a list that has been deleted can still be asked for by the list's id.
+  /// The list's id; a list that has been deleted can be asked for by its id, or by the end of it that `stats` shows.
   ///
   /// - Throws: ``CommandFailure`` where there is no such list or more than one.
   func listID<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws -> UUID? {
@@ -65,14 +65,36 @@ extension CompletionOptions {
     do {
       return try transaction.list(named: name).id
     } catch let failure as CommandFailure where failure.code == "listNotFound" {
-      guard let id = UUID(uuidString: name) else { throw failure }
-      var options = StatisticsOptions()
-      options.listID = id
-      // Throws for a list in which nothing was ever completed or created.
-      guard (try? transaction.completionCount(matching: options)) != nil else { throw failure }
+      let found = try deletedLists(named: name, in: transaction)
+      guard found.count < 2 else {
+        throw CommandFailure(
+          .notFound,
+          code: "ambiguousList",
+          "\(found.count) deleted lists end with \(name.quotedForMessage)",
+          remedy: "Use a whole id: \(found.prefix(5).map(\.text).joined(separator: ", "))"
+        )
+      }
+      guard let id = found.first else { throw failure }
       return id
     }
   }
+
+  /// The lists without a record for which something is counted still.
+  private func deletedLists<Base: ~Copyable>(
+    named name: String, in transaction: borrowing StoreTransaction<Base>
+  ) throws -> [UUID] {
+    if let id = UUID(uuidString: name) {
+      var options = StatisticsOptions()
+      options.listID = id
+      // Throws for a list in which nothing was ever completed or created.
+      return (try? transaction.completionCount(matching: options)) == nil ? [] : [id]
+    }
+    let end = name.lowercased()
+    guard end.count >= UUID.shownEndLength else { return [] }
+    let deleted = try transaction.statistics().byList.filter { $0.name == nil }.compactMap(\.listID)
+    return deleted.filter { $0.text.hasSuffix(end) }
+  }
+
   private func dayStartInMinutes() throws -> Int {
     guard let dayStart else { return 0 }
     guard let time = LocalClock.timeOfDay(dayStart) else {

@@ -78,6 +78,12 @@ extension StoreTransaction where Base: ~Copyable {
 extension UUID {
   /// The id as documents and handles write it, in lower case.
   var text: String { uuidString.lowercased() }
+
+  /// As much of the end as stands for a list whose name is gone.
+  var shownEnd: Substring { text.suffix(Self.shownEndLength) }
+
+  /// How long that is at least.
+  static let shownEndLength = 4
 }
 
 extension String {

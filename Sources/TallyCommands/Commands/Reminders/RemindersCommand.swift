@@ -55,7 +55,7 @@ struct RemindersCommand: SessionCommand {
       json.object { json in
         json.member("view", "reminders")
         json.member("asOf", session.clock.now)
-        json.member("timeZone", session.clock.timeZone.identifier)
+        json.member("timeZone", session.clock.zone.name)
         json.member("completedCount", 0)
         json.key("sections")
         json.beginArray()

@@ -40,7 +40,7 @@ extension StatisticsReport {
     statistics.byList.enumerated()
       .sorted { ($1.element.completed, $0.offset) < ($0.element.completed, $1.offset) }
       .map { _, count in
-        let missing = count.listID.map { "deleted list \($0.text.suffix(4))" } ?? "no list"
+        let missing = count.listID.map { "deleted list \($0.shownEnd)" } ?? "no list"
         return (count.name ?? missing, count.completed)
       }
   }
