@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the build needs and is missing: LMDB's library and header, and pkg-config, by which SwiftPM finds them.
+# Installs what is missing: LMDB's library and header, pkg-config, by which SwiftPM finds them, and the tz database.
 # Quiet, and without a network, where all is there.
 set -euo pipefail
 
@@ -11,6 +11,7 @@ fail() {
 missing=()
 command -v pkg-config >/dev/null || missing+=(pkg-config)
 pkg-config --exists lmdb 2>/dev/null || missing+=(liblmdb-dev)
+[ -e "${TZDIR:-/usr/share/zoneinfo}/Europe/Amsterdam" ] || missing+=(tzdata)
 
 command -v swift >/dev/null || fail 'Swift is missing: install 6.2 or newer from https://www.swift.org/install'
 [ "${#missing[@]}" -gt 0 ] || exit 0
@@ -27,9 +28,9 @@ fi
 
 if [ "$can_install" = no ] || ! command -v apt-get >/dev/null; then
   fail "missing: ${missing[*]}" 'install them, then run this again:' \
-    '  Debian, Ubuntu:  sudo apt-get install liblmdb-dev pkg-config' \
-    '  Fedora:          sudo dnf install lmdb-devel pkgconf-pkg-config' \
-    '  Arch:            sudo pacman -S lmdb pkgconf' \
+    '  Debian, Ubuntu:  sudo apt-get install liblmdb-dev pkg-config tzdata' \
+    '  Fedora:          sudo dnf install lmdb-devel pkgconf-pkg-config tzdata' \
+    '  Arch:            sudo pacman -S lmdb pkgconf tzdata' \
     '  macOS:           brew install lmdb pkgconf'
 fi
 

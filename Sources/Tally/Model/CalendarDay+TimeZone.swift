@@ -29,26 +29,12 @@ extension CalendarDay {
     // No zone ever changed its offset twice within that window.
     let before = midnight - 18 * 3_600
     let after = midnight + 18 * 3_600
-    let offsetBefore = timeZone.secondsFromGMT(atSecond: before)
-    let offsetAfter = timeZone.secondsFromGMT(atSecond: after)
-    guard offsetBefore != offsetAfter else { return Timestamp(clampingSeconds: midnight - offsetBefore) }
-    let change = timeZone.change(from: offsetBefore, after: before, notAfter: after)
-    guard midnight - offsetBefore >= change else { return Timestamp(clampingSeconds: midnight - offsetBefore) }
+    let rules = TimeZoneRules(of: timeZone)
+    let offsetBefore = rules.offset(atSecond: before)
+    let offsetAfter = rules.offset(atSecond: after)
+    guard offsetBefore != offsetAfter, let change = rules.change(afterSecond: before),
+      midnight - offsetBefore >= change
+    else { return Timestamp(clampingSeconds: midnight - offsetBefore) }
     return Timestamp(clampingSeconds: max(change, midnight - offsetAfter))
-  }
-}
-
-extension TimeZone {
-  /// The second at which an offset ends, by bisection.
-  ///
-  /// `nextDaylightSavingTimeTransition(after:)` was not taken: whether it reports changes of the standard offset, as
-  /// Apia's, is not documented.
-  fileprivate func change(from offset: Int64, after earliest: Int64, notAfter latest: Int64) -> Int64 {
-    var (low, high) = (earliest, latest)
-    while high - low > 1 {
-      let middle = low + (high - low) / 2
-      if secondsFromGMT(atSecond: middle) == offset { low = middle } else { high = middle }
-    }
-    return high
   }
 }

@@ -29,9 +29,7 @@ extension TimeZone {
   }
 
   /// Local time minus UTC at a second since 1970, in seconds.
-  ///
-  /// Without a fraction a `Date` is exact over the whole range of instants.
   package func secondsFromGMT(atSecond second: Int64) -> Int64 {
-    Int64(secondsFromGMT(for: Date(timeIntervalSince1970: Double(second))))
+    TimeZoneRules(of: self).offset(atSecond: second)
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The UTC offsets of a time zone over some years, as spans during which the offset stays the same.
 ///
-/// Asking Foundation for the start of a day costs about ten microseconds; a span answers for thousands of days.
+/// A span answers for thousands of days at once.
 struct ZoneOffsets {
   /// A span of time with one offset; in microseconds since 1970.
   struct Span {
@@ -14,22 +14,18 @@ struct ZoneOffsets {
   /// The spans, one after the other, without gaps.
   let spans: [Span]
 
-  /// The offsets of a zone between two instants.
+  /// The offsets of a zone between two instants, which are whole seconds.
   ///
-  /// - Complexity: a few microseconds for each change of the offset.
+  /// - Complexity: a step for each change of the offset.
   init(of timeZone: TimeZone, from start: Int64, to end: Int64) {
+    let rules = TimeZoneRules(of: timeZone)
     var spans: [Span] = []
     var spanStart = start
     while spanStart < end {
-      let date = Self.date(spanStart)
-      let offset = Int64(timeZone.secondsFromGMT(for: date)) * 1_000_000
-      let next = timeZone.nextDaylightSavingTimeTransition(after: date).map(Self.microseconds) ?? end
-      let spanEnd = next > spanStart ? min(next, end) : end
-      if let last = spans.last, last.offsetInMicroseconds == offset {
-        spans[spans.count - 1] = Span(start: last.start, end: spanEnd, offsetInMicroseconds: offset)
-      } else {
-        spans.append(Span(start: spanStart, end: spanEnd, offsetInMicroseconds: offset))
-      }
+      let second = floorDivide(spanStart, by: Self.microsecondsPerSecond)
+      let offset = rules.offset(atSecond: second) * Self.microsecondsPerSecond
+      let spanEnd = rules.change(afterSecond: second).map { min($0 * Self.microsecondsPerSecond, end) } ?? end
+      spans.append(Span(start: spanStart, end: spanEnd, offsetInMicroseconds: offset))
       spanStart = spanEnd
     }
     self.spans = spans
@@ -52,12 +48,5 @@ struct ZoneOffsets {
     return skipped
   }
 
-  private static func date(_ microseconds: Int64) -> Date {
-    Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
-  }
-
-  /// Changes of offset fall on whole seconds.
-  private static func microseconds(_ date: Date) -> Int64 {
-    Int64(date.timeIntervalSince1970.rounded()) * 1_000_000
-  }
+  private static let microsecondsPerSecond: Int64 = 1_000_000
 }

@@ -68,12 +68,9 @@ extension LocalClock {
   /// The day on which the statistics count a completion.
   func day(of completion: OffsetTimestamp, countedBy options: StatisticsOptions) -> CalendarDay {
     var local = completion.instant.wholeSeconds - 60 * Int64(options.dayStartInMinutes)
-    local += options.usesRecordedOffsets ? 60 * Int64(completion.utcOffsetInMinutes) : offset(at: completion.instant)
-    let secondOfDay = ((local % 86_400) + 86_400) % 86_400
-    return CalendarDay(clamping: (local - secondOfDay) / 86_400)
-  }
-
-  private func offset(at instant: Timestamp) -> Int64 {
-    Int64(timeZone.secondsFromGMT(for: instant.date))
+    local +=
+      options.usesRecordedOffsets
+      ? 60 * Int64(completion.utcOffsetInMinutes) : timeZone.secondsFromGMT(at: completion.instant)
+    return CalendarDay(clamping: floorDivide(local, by: 86_400))
   }
 }

@@ -8,13 +8,15 @@ final class BruteForceDays {
 
   let calendar: Calendar
   let dayStart: Int64
+  private let sample: ZoneSample
   private let greenwich: Calendar
   private var offsets: [Int64: Int64] = [:]
   private var existing: [Int64: Bool] = [:]
   private var lastInstants: [Int64: Int64] = [:]
   private var periods: [Int64: Int] = [:]
 
-  init(calendar: Calendar, dayStartInMinutes: Int) {
+  init(_ sample: ZoneSample, calendar: Calendar, dayStartInMinutes: Int) {
+    self.sample = sample
     self.calendar = calendar
     dayStart = Int64(dayStartInMinutes) * 60 * Self.second
     var greenwich = calendar
@@ -30,8 +32,7 @@ final class BruteForceDays {
   func local(_ instant: Int64) -> Int64 {
     let second = Self.floor(instant, Self.second)
     if let offset = offsets[second] { return instant + offset }
-    let date = Date(timeIntervalSince1970: Double(second))
-    let offset = Int64(calendar.timeZone.secondsFromGMT(for: date)) * Self.second
+    let offset = sample.offset(in: calendar.timeZone, atSecond: second) * Self.second
     offsets[second] = offset
     return instant + offset
   }

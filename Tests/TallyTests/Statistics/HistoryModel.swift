@@ -1,4 +1,5 @@
 import Foundation
+
 @testable import Tally
 
 /// What a store counts, as plain values: the tasks, where each was completed, and the completions of deleted ones.

@@ -24,7 +24,7 @@ struct StatisticsQueries {
     let now = drawNow()
     let store = history.store
     let key = "\(calendar.identifier) \(calendar.firstWeekday) \(options.dayStartInMinutes)"
-    let days = days[key] ?? BruteForceDays(calendar: calendar, dayStartInMinutes: options.dayStartInMinutes)
+    let days = days[key] ?? BruteForceDays(sample, calendar: calendar, dayStartInMinutes: options.dayStartInMinutes)
     self.days[key] = days
     let expected = BruteForceStatistics(history.model, now: now, days: days, options: options)
     let actual = try store.statistics(asOf: now, calendar: calendar, options)

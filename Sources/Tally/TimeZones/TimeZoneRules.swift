@@ -1,0 +1,40 @@
+import Foundation
+
+/// When a time zone has which UTC offset: by the system's tz database, or by Foundation where that does not list it.
+///
+/// The database comes first, as Foundation on Linux carries a copy of its own from when it was built. That copy keeps to
+/// the rules of its year however often the system is updated, and it was made without the histories that the database
+/// counts as backward: it gives Amsterdam before 1940 the times of Brussels. The C library, Python and PostgreSQL answer
+/// from the system's files too. What no file lists are fixed offsets (`GMT+0300`) and systems without a database.
+enum TimeZoneRules {
+  case table(TimeZoneTable)
+  case foundation(TimeZone)
+
+  /// The rules of a zone.
+  ///
+  /// - Complexity: a lookup by name; the first one reads a file of some kilobytes.
+  init(of timeZone: TimeZone, in database: TimeZoneDatabase = .system) {
+    self = database.table(named: timeZone.identifier).map(Self.table) ?? .foundation(timeZone)
+  }
+
+  /// Local time minus UTC at a second since 1970, in seconds.
+  func offset(atSecond second: Int64) -> Int64 {
+    switch self {
+    case .table(let table): table.offset(atSecond: second)
+    // Without a fraction a `Date` is exact over the whole range of instants.
+    case .foundation(let timeZone):
+      Int64(timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second))))
+    }
+  }
+
+  /// The next second since 1970 at which the offset changes; `nil` if it stays.
+  func change(afterSecond second: Int64) -> Int64? {
+    switch self {
+    case .table(let table): table.change(afterSecond: second)
+    case .foundation(let timeZone):
+      timeZone.nextDaylightSavingTimeTransition(after: Date(timeIntervalSince1970: Double(second)))
+        .map { Int64($0.timeIntervalSince1970.rounded()) }
+        .flatMap { $0 > second ? $0 : nil }
+    }
+  }
+}
