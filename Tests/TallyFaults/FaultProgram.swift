@@ -38,6 +38,7 @@ struct FaultSuite: Sendable {
     FaultSuite(name: "bulk-kills", run: BulkKillSuite.run),
     FaultSuite(name: "system-calls", run: SystemCallSuite.run),
     FaultSuite(name: "allocations", run: AllocationSuite.run),
+    FaultSuite(name: "maps", run: MapSuite.run),
     FaultSuite(name: "full-disk", run: FullDiskSuite.run),
     FaultSuite(name: "histories", run: HistorySuite.run),
     FaultSuite(name: "model", run: ModelSuite.run),

@@ -28,7 +28,7 @@ extension Environment {
         return try unsafe openOnce(path: path, options: options, mapSizeInBytes: mapSizeInBytes)
       } catch {
         switch error.returnCode {
-        case Errno.noMemory.rawValue where mapSizeInBytes / 2 >= options.minimumMapSizeInBytes:
+        case let code where isMapRefusal(code) && mapSizeInBytes / 2 >= options.minimumMapSizeInBytes:
           mapSizeInBytes /= 2
         case Errno.resourceTemporarilyUnavailable.rawValue, Errno.permissionDenied.rawValue, Errno.interrupted.rawValue:
           // Opening can fail while another process opens or closes; a real refusal fails every time.
@@ -40,6 +40,14 @@ extension Environment {
         }
       }
     }
+  }
+
+  /// Whether a return code may say that the system refuses a map of that size.
+  ///
+  /// Linux says that there is no memory; valgrind, and kernels with a smaller address space, that the length is invalid.
+  /// What liblmdb finds invalid itself fails with every size, so that it costs some attempts and stays the same error.
+  private static func isMapRefusal(_ returnCode: Int32) -> Bool {
+    returnCode == Errno.noMemory.rawValue || returnCode == Errno.invalidArgument.rawValue
   }
 
   /// Opens the handle; on failure it is freed, as liblmdb demands.

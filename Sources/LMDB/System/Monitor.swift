@@ -13,11 +13,14 @@ final class Monitor<State>: @unchecked Sendable {
   // Constant; both live at stable addresses, as pthread demands, and are freed with the monitor.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
-  // Guarded by `mutex`.
-  private var state: State
+  // Guarded by `mutex`, and at an address of its own: the check of exclusive access that a property of a class gets at
+  // run time would cost as much as the lock, which already lets nobody else in.
+  private let state: UnsafeMutablePointer<State>
 
   init(_ state: State) {
-    self.state = state
+    // Freed with the monitor, as are the two below.
+    unsafe self.state = .allocate(capacity: 1)
+    unsafe self.state.initialize(to: state)
     // Initialised below, before anybody has this object.
     unsafe mutex = .allocate(capacity: 1)
     unsafe condition = .allocate(capacity: 1)
@@ -32,6 +35,8 @@ final class Monitor<State>: @unchecked Sendable {
     unsafe pthread_mutex_destroy(mutex)
     unsafe condition.deallocate()
     unsafe mutex.deallocate()
+    unsafe state.deinitialize(count: 1)
+    unsafe state.deallocate()
   }
 
   /// Takes the lock without a scope; for the handlers of `fork`.
@@ -48,7 +53,8 @@ final class Monitor<State>: @unchecked Sendable {
   func withLock<R, Failure: Error>(_ body: (inout State) throws(Failure) -> R) throws(Failure) -> R {
     lock()
     defer { unlock() }
-    return try body(&state)
+    // Lives as long as this object; the mutex is held.
+    return try unsafe body(&state.pointee)
   }
 
   /// Wakes those who wait, after a change to the state.
@@ -66,7 +72,8 @@ final class Monitor<State>: @unchecked Sendable {
   ) throws(Failure) -> R? {
     lock()
     defer { unlock() }
-    if let result = try body(&state) { return result }
+    // Lives as long as this object; the mutex is held.
+    if let result = try unsafe body(&state.pointee) { return result }
     var deadline = timespec()
     // The call only writes into the local it is given.
     unsafe clock_gettime(CLOCK_REALTIME, &deadline)
@@ -75,7 +82,7 @@ final class Monitor<State>: @unchecked Sendable {
     while true {
       // Both live as long as this object, whose mutex is held here.
       let outcome = unsafe pthread_cond_timedwait(condition, mutex, &deadline)
-      if let result = try body(&state) { return result }
+      if let result = try unsafe body(&state.pointee) { return result }
       if outcome != 0 { return nil }
     }
   }

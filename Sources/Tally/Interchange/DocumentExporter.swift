@@ -79,7 +79,7 @@ struct DocumentExporter: ~Copyable {
     of transaction: borrowing StoreTransaction<Base>
   ) throws {
     try transaction.tables.tasks.forEach(in: transaction.base) { key, value in
-      TaskDocument.write(try TaskFields(value).item(id: IDKey(decoding: key).id), to: &writer)
+      try TaskDocument.write(TaskFields(value), id: IDKey(decoding: key).id, to: &writer)
       if format == .ndjson { writer.lineFeed() }
       summary.taskCount += 1
       try flush(ifAtLeast: Self.flushThresholdInBytes)

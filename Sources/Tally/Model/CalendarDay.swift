@@ -88,14 +88,17 @@ extension CalendarDay: CustomStringConvertible {
 
   /// The day as `YYYY-MM-DD`.
   public var iso8601: String {
-    String(writing: append)
+    String(capacity: Self.textByteCount) { append(to: &$0) }
   }
 
   /// The same as ``iso8601``.
   public var description: String { iso8601 }
 
+  /// How many bytes the text of ``iso8601`` takes.
+  static let textByteCount = 10
+
   /// Appends the text of ``iso8601``.
-  func append(to bytes: inout [UInt8]) {
+  func append(to bytes: inout OutputSpan<UInt8>) {
     bytes.append(CivilDate(dayNumber: dayNumber))
   }
 }

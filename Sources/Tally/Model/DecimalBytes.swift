@@ -1,36 +1,22 @@
 /// Dates and numbers written straight into bytes.
 ///
-/// A formatter or `String(describing:)` would allocate for each; an export writes millions.
-extension [UInt8] {
-  /// Makes room for so many bytes at the end and has them filled; the closure is told where they begin.
-  ///
-  /// Appending byte by byte would look at ownership and capacity each time, which took a third of an export.
-  mutating func append(count: Int, filledBy fill: (inout MutableSpan<UInt8>, Int) -> Void) {
-    let start = self.count
-    appendBlanks(count)
-    var span = mutableSpan
-    fill(&span, start)
-  }
-
-  /// Appends spaces.
-  mutating func appendBlanks(_ count: Int) {
-    // Copied from a constant in one go; `repeatElement` is appended element by element.
-    let blanks: StaticString = "                                                                "
-    var rest = count
-    while rest > 0 {
-      let step = Swift.min(rest, blanks.utf8CodeUnitCount)
-      // The pointer is used within the call only.
-      blanks.withUTF8Buffer { unsafe append(contentsOf: $0.prefix(step)) }
-      rest -= step
-    }
-  }
-
-  /// Appends a date as `YYYY-MM-DD`.
+/// A formatter or `String(describing:)` would allocate for each; an export writes millions. Room is made once for a whole
+/// value, as appending to an array byte by byte would look at its ownership and capacity each time.
+extension OutputSpan<UInt8> {
+  /// Appends a date as `YYYY-MM-DD`; 10 bytes.
+  @_lifetime(self: copy self)
   mutating func append(_ date: CivilDate) {
-    append(count: 10) { bytes, start in bytes.write(date, at: start) }
+    appendTwoDigits(date.year / 100)
+    appendTwoDigits(date.year % 100)
+    append(UInt8(ascii: "-"))
+    appendTwoDigits(date.month)
+    append(UInt8(ascii: "-"))
+    appendTwoDigits(date.day)
   }
 
-  /// Appends local microseconds since 1970 as `YYYY-MM-DDTHH:MM:SS`, with a fraction where it is not zero.
+  /// Appends local microseconds since 1970 as `YYYY-MM-DDTHH:MM:SS`, with a fraction where it is not zero; at most 26
+  /// bytes.
+  @_lifetime(self: copy self)
   mutating func appendDateAndTime(localMicroseconds: Int64) {
     let microsecondsPerDay: Int64 = 86_400_000_000
     // Counting from the earliest day rounds down before 1970 too, where a plain division would round towards it.
@@ -38,67 +24,102 @@ extension [UInt8] {
     let dayNumber = days + Int64(CivilDate.dayNumbers.lowerBound)
     let rest = Int(localMicroseconds - dayNumber * microsecondsPerDay)
     let (second, microsecond) = rest.quotientAndRemainder(dividingBy: 1_000_000)
-    let fractionCount = microsecond == 0 ? 0 : microsecond.isMultiple(of: 1_000) ? 4 : 7
-    append(count: 19 + fractionCount) { bytes, start in
-      bytes.write(CivilDate(dayNumber: Int32(dayNumber)), at: start)
-      bytes[start + 10] = UInt8(ascii: "T")
-      bytes.writeTwoDigits(second / 3_600, at: start + 11)
-      bytes[start + 13] = UInt8(ascii: ":")
-      bytes.writeTwoDigits(second / 60 % 60, at: start + 14)
-      bytes[start + 16] = UInt8(ascii: ":")
-      bytes.writeTwoDigits(second % 60, at: start + 17)
-      if fractionCount > 0 { bytes.write(fraction: microsecond, at: start + 19) }
+    append(CivilDate(dayNumber: Int32(dayNumber)))
+    append(UInt8(ascii: "T"))
+    appendTwoDigits(second / 3_600)
+    append(UInt8(ascii: ":"))
+    appendTwoDigits(second / 60 % 60)
+    append(UInt8(ascii: ":"))
+    appendTwoDigits(second % 60)
+    if microsecond != 0 { append(fraction: microsecond) }
+  }
+
+  /// Appends an offset from UTC as `Z` or `±HH:MM`; at most 6 bytes.
+  @_lifetime(self: copy self)
+  mutating func append(utcOffsetInMinutes offset: Int) {
+    guard offset != 0 else { return append(UInt8(ascii: "Z")) }
+    append(offset < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
+    appendTwoDigits(abs(offset) / 60)
+    append(UInt8(ascii: ":"))
+    appendTwoDigits(abs(offset) % 60)
+  }
+
+  /// Appends an integer in decimal; at most 20 bytes.
+  @_lifetime(self: copy self)
+  mutating func append(decimal number: Int64) {
+    if number < 0 { append(UInt8(ascii: "-")) }
+    var count = 1
+    var limit: UInt64 = 10
+    // No magnitude has more than 19 digits; one step more would overflow the limit.
+    while count < 19, number.magnitude >= limit {
+      count += 1
+      limit &*= 10
+    }
+    appendDigits(of: number.magnitude, count: count)
+  }
+
+  /// Appends the digits of a fraction behind a full stop: 3 of whole milliseconds, otherwise 6.
+  @_lifetime(self: copy self)
+  private mutating func append(fraction microsecond: Int) {
+    append(UInt8(ascii: "."))
+    let isMilliseconds = microsecond.isMultiple(of: 1_000)
+    appendDigits(of: UInt64(isMilliseconds ? microsecond / 1_000 : microsecond), count: isMilliseconds ? 3 : 6)
+  }
+
+  /// Appends a number below 100 as two digits.
+  @inline(__always)
+  @_lifetime(self: copy self)
+  private mutating func appendTwoDigits(_ value: Int) {
+    let (tens, ones) = UInt8(truncatingIfNeeded: value).quotientAndRemainder(dividingBy: 10)
+    append(UInt8(ascii: "0") &+ tens)
+    append(UInt8(ascii: "0") &+ ones)
+  }
+
+  /// Appends so many digits of a number, the last ones.
+  @_lifetime(self: copy self)
+  private mutating func appendDigits(of number: UInt64, count digitCount: Int) {
+    let start = count
+    append(repeating: UInt8(ascii: "0"), count: digitCount)
+    var digits = mutableSpan
+    var rest = number
+    for index in (start..<start + digitCount).reversed() {
+      digits[index] &+= UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    }
+  }
+}
+
+extension OutputSpan<UInt8> {
+  /// Appends many bytes at once; traps, as appending one does, if they do not fit.
+  @_lifetime(self: copy self)
+  mutating func append(copying bytes: Span<UInt8>) {
+    precondition(bytes.count <= freeCapacity, "more bytes than there is room for")
+    // The pointers are used within the closures only, and the target is the free part, which the check above has measured.
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      unsafe bytes.withUnsafeBufferPointer { source in
+        guard let start = buffer.baseAddress, let bytes = source.baseAddress else { return }
+        unsafe (start + count).initialize(from: bytes, count: source.count)
+        count += source.count
+      }
     }
   }
 
-  /// Appends an offset from UTC as `Z` or `±HH:MM`.
-  mutating func append(utcOffsetInMinutes offset: Int) {
-    guard offset != 0 else { return append(UInt8(ascii: "Z")) }
-    append(count: 6) { bytes, start in
-      bytes[start] = offset < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+")
-      bytes.writeTwoDigits(abs(offset) / 60, at: start + 1)
-      bytes[start + 3] = UInt8(ascii: ":")
-      bytes.writeTwoDigits(abs(offset) % 60, at: start + 4)
-    }
+  /// Appends a text of the program's own.
+  @_lifetime(self: copy self)
+  mutating func append(_ text: StaticString) {
+    // The pointer is used within the call only.
+    text.withUTF8Buffer { unsafe append(copying: $0.span) }
   }
 }
 
 extension String {
-  /// Makes the text of bytes that a closure appends.
-  init(writing write: (inout [UInt8]) -> Void) {
-    var bytes: [UInt8] = []
-    write(&bytes)
-    self.init(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension MutableSpan<UInt8> {
-  /// Writes a number below 100 as two digits.
-  @_lifetime(self: copy self)
-  fileprivate mutating func writeTwoDigits(_ value: Int, at index: Int) {
-    self[index] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value / 10)
-    self[index + 1] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value % 10)
-  }
-
-  /// Writes a date as `YYYY-MM-DD`.
-  @_lifetime(self: copy self)
-  fileprivate mutating func write(_ date: CivilDate, at index: Int) {
-    writeTwoDigits(date.year / 100, at: index)
-    writeTwoDigits(date.year % 100, at: index + 2)
-    self[index + 4] = UInt8(ascii: "-")
-    writeTwoDigits(date.month, at: index + 5)
-    self[index + 7] = UInt8(ascii: "-")
-    writeTwoDigits(date.day, at: index + 8)
-  }
-
-  /// Writes a full stop and the digits of a fraction: 3 of whole milliseconds if no more fit, otherwise 6.
-  @_lifetime(self: copy self)
-  fileprivate mutating func write(fraction microsecond: Int, at index: Int) {
-    self[index] = UInt8(ascii: ".")
-    var rest = count - index > 4 ? microsecond : microsecond / 1_000
-    for digitIndex in (index + 1..<count).reversed() {
-      self[digitIndex] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
-      rest /= 10
+  /// Makes the text of at most so many bytes that a closure appends.
+  init(capacity: Int, writing write: (inout OutputSpan<UInt8>) -> Void) {
+    // The output was made of the string's own bytes, and ends with the closure.
+    self = unsafe String(unsafeUninitializedCapacity: capacity) { buffer in
+      var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+      write(&output)
+      return unsafe output.finalize(for: buffer)
     }
   }
 }

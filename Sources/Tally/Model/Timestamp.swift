@@ -124,14 +124,17 @@ extension Timestamp: CustomStringConvertible {
   ///
   /// A fraction is there only where it is not zero: 3 digits for whole milliseconds, otherwise 6.
   public var iso8601: String {
-    String(writing: append)
+    String(capacity: Self.textByteCount) { append(to: &$0) }
   }
 
   /// The same as ``iso8601``.
   public var description: String { iso8601 }
 
+  /// The most bytes that the text of ``iso8601`` takes.
+  static let textByteCount = 27
+
   /// Appends the text of ``iso8601``.
-  func append(to bytes: inout [UInt8]) {
+  func append(to bytes: inout OutputSpan<UInt8>) {
     bytes.appendDateAndTime(localMicroseconds: microsecondsSince1970)
     bytes.append(UInt8(ascii: "Z"))
   }

@@ -70,31 +70,27 @@ extension RawSpan {
     UUID(high: load(bigEndianAt: offset), low: load(bigEndianAt: offset + 8))
   }
 
-  /// The text of some bytes; malformed UTF-8, which no Tally writes, reads as replacement characters.
-  func text(at offset: Int, byteCount: Int) -> String {
+  /// The text of the bytes; malformed UTF-8, which no Tally writes, reads as replacement characters.
+  var text: String {
     // The buffer does not outlive the closure; the string copies it.
-    unsafe extracting(offset..<(offset + byteCount)).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
 }
 
 extension UUID {
   /// The identifier as two numbers whose order is the byte order.
+  ///
+  /// The bytes are taken as they are: asking Foundation for each of them is a call that nothing can inline.
   var words: (high: UInt64, low: UInt64) {
-    let bytes = uuid
-    // A UUID is 16 plain bytes.
-    return unsafe withUnsafeBytes(of: bytes) { buffer in
-      (
-        UInt64(bigEndian: unsafe buffer.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
-        UInt64(bigEndian: unsafe buffer.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-      )
-    }
+    // A UUID is 16 plain bytes; the cast traps if it ever has another size.
+    let words = unsafe unsafeBitCast(self, to: (UInt64, UInt64).self)
+    return (UInt64(bigEndian: words.0), UInt64(bigEndian: words.1))
   }
 
   /// The identifier of two numbers.
   init(high: UInt64, low: UInt64) {
-    let words = (high.bigEndian, low.bigEndian)
-    // Both are 16 plain bytes.
-    self.init(uuid: unsafe unsafeBitCast(words, to: uuid_t.self))
+    // As above.
+    self = unsafe unsafeBitCast((high.bigEndian, low.bigEndian), to: UUID.self)
   }
 
   /// The identifier before all others, as a lower bound in ranges.

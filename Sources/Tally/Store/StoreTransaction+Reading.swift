@@ -54,8 +54,10 @@ extension StoreTransaction where Base: ~Copyable {
 extension StoreTransaction where Base: ~Copyable {
   /// A task that an index names, and which must therefore be there.
   func indexedTask(_ id: UUID) throws -> TaskItem {
-    guard let task = try task(id) else { throw TallyError.missingRecord(of: "a task index") }
-    return task
+    guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
+      throw TallyError.missingRecord(of: "a task index")
+    }
+    return try TaskFields(bytes).item(id: id)
   }
 
   /// The stored record of a task, with what a newer version may have added to it.

@@ -16,13 +16,13 @@ extension StoreTransaction where Base: ~Copyable {
   @_specialize(where Base == ReadTransaction)
   public func view(_ view: TaskView) throws -> ViewResult {
     var sections = SectionBuilder(view: view)
-    var completedCount = 0
-    try forEachTask(in: view) { task, day in
-      if task.isCompleted { completedCount += 1 }
-      sections.append(task, on: day)
+    _ = try scan(view, after: nil) { id, day in
+      sections.append(try indexedTask(id), on: day)
+      return true
     }
     return ViewResult(
-      view: view, asOf: now, timeZone: calendar.timeZone, completedCount: completedCount, sections: sections.sections)
+      view: view, asOf: now, timeZone: calendar.timeZone, completedCount: sections.completedCount,
+      sections: sections.finish())
   }
 
   /// The next `limit` tasks of a view.
@@ -58,7 +58,7 @@ extension StoreTransaction where Base: ~Copyable {
       sections.append(try indexedTask(id), on: day)
       return true
     }
-    return ViewPage(sections: sections.sections, next: ViewPosition(in: view, at: next))
+    return ViewPage(sections: sections.finish(), next: ViewPosition(in: view, at: next))
   }
 
   /// Hands each task of a view to a closure, one after the other, with its section's day; nothing is collected.
@@ -73,15 +73,36 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 /// Puts tasks into sections as they come.
+///
+/// The section in the making lies apart: reached through the array of all it would be checked twice for each task.
 private struct SectionBuilder {
-  private(set) var sections: [ViewSection]
+  private let hasDays: Bool
+  private var finished: [ViewSection] = []
+  private var day: CalendarDay?
+  private var tasks: [TaskItem] = []
+  private(set) var completedCount = 0
 
   init(view: TaskView) {
-    sections = view.hasDaySections ? [] : [ViewSection(day: nil, tasks: [])]
+    hasDays = view.hasDaySections
   }
 
-  mutating func append(_ task: TaskItem, on day: CalendarDay?) {
-    if sections.last.map({ $0.day == day }) != true { sections.append(ViewSection(day: day, tasks: [])) }
-    sections[sections.count - 1].tasks.append(task)
+  mutating func append(_ task: consuming TaskItem, on taskDay: CalendarDay?) {
+    if taskDay != day, hasDays {
+      endSection()
+      day = taskDay
+    }
+    if task.isCompleted { completedCount += 1 }
+    tasks.append(task)
+  }
+
+  /// Gives the sections; a view without days has one even if it is empty.
+  consuming func finish() -> [ViewSection] {
+    if !hasDays || !tasks.isEmpty { finished.append(ViewSection(day: day, tasks: tasks)) }
+    return finished
+  }
+
+  private mutating func endSection() {
+    if !tasks.isEmpty { finished.append(ViewSection(day: day, tasks: tasks)) }
+    tasks = []
   }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LMDB
 
 /// A task as an object of a document says it: what is `nil` was not said.
 struct TaskDocument {
@@ -26,33 +27,33 @@ struct TaskDocument {
 }
 
 extension TaskDocument {
-  /// Writes a whole task.
-  static func write(_ task: TaskItem, to writer: inout JSONWriter) {
+  /// Writes a whole task from its record, without making a value of it first: the texts alone would be two allocations.
+  static func write(_ task: TaskFields, id: UUID, to writer: inout JSONWriter) throws(LMDBError) {
     writer.beginObject()
     writer.key("id")
-    writer.value(task.id)
+    writer.value(id)
     writer.key("text")
-    writer.value(task.title)
+    task.titleBytes.write(to: &writer)
     writer.key("notes")
-    writer.value(task.notes)
+    if let notes = task.notesBytes { notes.write(to: &writer) } else { writer.null() }
     writer.key("state")
-    writer.value(task.state.name)
+    writer.value(try task.state.name)
     writer.key("scheduledDate")
-    writer.value(task.scheduledDate)
+    writer.value(try task.scheduledDate)
     writer.key("dueDate")
-    writer.value(task.dueDate)
+    writer.value(try task.dueDate)
     writer.key("reminderDate")
-    writer.value(task.reminderDate)
+    writer.value(try task.reminderDate)
     writer.key("listID")
     writer.value(task.listID)
     writer.key("sortOrder")
     writer.value(task.sortOrder)
     writer.key("createdAt")
-    writer.value(task.createdAt)
+    writer.value(try task.createdAt)
     writer.key("updatedAt")
-    writer.value(task.updatedAt)
+    writer.value(try task.updatedAt)
     writer.key("completedAt")
-    writer.value(task.completedAt)
+    writer.value(try task.completedAt)
     writer.endObject()
   }
 
@@ -122,6 +123,22 @@ extension TaskDocument {
   /// Whether the document says that the task is not completed.
   private var isOpen: Bool {
     state.map { $0 != .completed } ?? false
+  }
+}
+
+extension RawSpan {
+  /// Writes the bytes of a stored text as a value.
+  fileprivate func write(to writer: inout JSONWriter) {
+    // The buffer does not outlive the closure; bytes may be seen as what they are.
+    unsafe withUnsafeBytes { buffer in
+      let bytes = unsafe buffer.assumingMemoryBound(to: UInt8.self).span
+      if (try? UTF8Span(validating: bytes)) != nil {
+        writer.value(bytes)
+      } else {
+        // No Tally writes such a text; it is exported as it is shown.
+        writer.value(unsafe String(decoding: buffer, as: UTF8.self))
+      }
+    }
   }
 }
 

@@ -1,52 +1,64 @@
 internal import Foundation
 
-/// Ids and integers written straight into bytes.
-extension [UInt8] {
+/// Ids written straight into bytes.
+extension OutputSpan<UInt8> {
   /// Appends a byte as two hexadecimal digits in lower case.
+  @_lifetime(self: copy self)
   mutating func append(hex byte: UInt8) {
     append(UInt8(hexDigit: byte >> 4))
     append(UInt8(hexDigit: byte & 0x0F))
   }
 
-  /// Appends a UUID in its usual form, in lower case.
+  /// Appends a UUID in its usual form, in lower case; 36 bytes.
+  @_lifetime(self: copy self)
   mutating func append(_ id: UUID) {
-    append(count: UUID.textByteCount) { bytes, start in
-      var (word, next) = id.words
-      for index in 0..<UUID.textByteCount {
-        guard !UUID.isDash(at: index) else {
-          bytes[start + index] = UInt8(ascii: "-")
-          // The third dash stands between the halves.
-          if index == UUID.middleDashOffset { word = next }
-          continue
-        }
-        bytes[start + index] = UInt8(hexDigit: UInt8(truncatingIfNeeded: word >> 60))
-        word <<= 4
-      }
-    }
+    let (high, low) = id.words
+    let (first, second) = (hexDigits(of: high >> 32), hexDigits(of: high))
+    let (third, fourth) = (hexDigits(of: low >> 32), hexDigits(of: low))
+    append(bytesOf: first)
+    append(UInt8(ascii: "-"))
+    append(bytesOf: UInt32(truncatingIfNeeded: second >> 32))
+    append(UInt8(ascii: "-"))
+    append(bytesOf: UInt32(truncatingIfNeeded: second))
+    append(UInt8(ascii: "-"))
+    append(bytesOf: UInt32(truncatingIfNeeded: third >> 32))
+    append(UInt8(ascii: "-"))
+    append(bytesOf: UInt32(truncatingIfNeeded: third))
+    append(bytesOf: fourth)
   }
+}
 
-  /// Appends an integer in decimal.
-  mutating func append(decimal number: Int64) {
-    if number < 0 { append(UInt8(ascii: "-")) }
-    var count = 1
-    var limit: UInt64 = 10
-    // No magnitude has more than 19 digits; one step more would overflow the limit.
-    while count < 19, number.magnitude >= limit {
-      count += 1
-      limit &*= 10
-    }
-    append(count: count) { bytes, start in
-      var rest = number.magnitude
-      for index in (start..<start + count).reversed() {
-        bytes[index] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
-        rest /= 10
-      }
+/// The eight hexadecimal digits of the lower half of a word, the first one in the highest byte.
+///
+/// Digit by digit, the ids took a tenth of an export.
+private func hexDigits(of word: UInt64) -> UInt64 {
+  // Each step moves the upper half of every group up, until each digit has a byte.
+  var digits = word & 0xFFFF_FFFF
+  digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
+  digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
+  digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
+  // Six more than ten carries into the upper half of the byte, so that one bit tells the letters.
+  let letters = (digits &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+  let distance = UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
+  return digits &+ 0x3030_3030_3030_3030 &+ letters &* distance
+}
+
+extension OutputSpan<UInt8> {
+  /// Appends the bytes of a number, the highest first.
+  @_lifetime(self: copy self)
+  fileprivate mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(bytesOf number: Number) {
+    precondition(MemoryLayout<Number>.size <= freeCapacity, "more bytes than there is room for")
+    // The room behind the bytes there are has been measured above.
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      let bytes = UnsafeMutableRawBufferPointer(buffer)
+      unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: count, as: Number.self)
+      count += MemoryLayout<Number>.size
     }
   }
 }
 
 extension UUID {
-  fileprivate static let textByteCount = 36
+  static let textByteCount = 36
   fileprivate static let middleDashOffset = 18
 
   fileprivate static func isDash(at offset: Int) -> Bool {

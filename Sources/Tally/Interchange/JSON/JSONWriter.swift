@@ -24,8 +24,8 @@ package struct JSONWriter: ~Copyable {
   private var depth = 0
   /// Whether a comma must come before the next key or value.
   private var needsComma = false
-  /// Whether the next value follows its key, on the same line.
-  private var isAfterKey = false
+  /// The key of the next value, which is written together with it.
+  private var pendingKey: StaticString?
 
   /// Makes a writer with nothing written.
   package init(layout: Layout) {
@@ -74,16 +74,11 @@ extension JSONWriter {
 
   /// Writes a key, which must not need escapes.
   package mutating func key(_ name: StaticString) {
-    beginEntry()
-    bytes.append(UInt8(ascii: "\""))
-    append(name)
-    append(layout == .pretty ? "\": " : "\":")
-    isAfterKey = true
+    pendingKey = name
   }
 
   private mutating func begin(_ bracket: UInt8) {
-    beginEntry()
-    bytes.append(bracket)
+    entry(ofAtMost: 1) { $0.append(bracket) }
     depth += 1
     needsComma = false
   }
@@ -91,31 +86,47 @@ extension JSONWriter {
   private mutating func end(_ bracket: UInt8) {
     depth -= 1
     // An empty container closes on its line.
-    if needsComma { beginLine() }
-    bytes.append(bracket)
-    needsComma = true
-  }
-
-  /// Puts what must stand before a key or a value.
-  private mutating func beginEntry() {
-    if isAfterKey {
-      isAfterKey = false
-      return
+    let indent = needsComma ? lineIndent : nil
+    bytes.append(addingCapacity: 2 + (indent ?? 0)) { output in
+      if let indent { output.beginLine(indent: indent) }
+      output.append(bracket)
     }
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
-    if depth > 0 { beginLine() }
     needsComma = true
   }
 
-  private mutating func beginLine() {
-    guard layout == .pretty else { return }
-    bytes.append(UInt8(ascii: "\n"))
-    bytes.appendBlanks(2 * depth)
+  /// Writes a value, with its key and what else must stand before it, all into room that is made once.
+  private mutating func entry(ofAtMost byteCount: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    let (key, hasComma) = (pendingKey, needsComma)
+    let indent = depth == 0 ? nil : lineIndent
+    let leadByteCount = 2 + (indent ?? 0) + (key.map { $0.utf8CodeUnitCount + 4 } ?? 0)
+    bytes.append(addingCapacity: leadByteCount + byteCount) { output in
+      if hasComma { output.append(UInt8(ascii: ",")) }
+      if let indent { output.beginLine(indent: indent) }
+      if let key { output.append(key: key, isSpaced: indent != nil) }
+      write(&output)
+    }
+    pendingKey = nil
+    needsComma = true
   }
 
-  private mutating func append(_ text: StaticString) {
-    // The pointer is used within the call only.
-    text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+  /// How far a line is indented; `nil` where there are no lines.
+  private var lineIndent: Int? { layout == .pretty ? 2 * depth : nil }
+}
+
+extension OutputSpan<UInt8> {
+  @_lifetime(self: copy self)
+  fileprivate mutating func beginLine(indent: Int) {
+    append(UInt8(ascii: "\n"))
+    append(repeating: UInt8(ascii: " "), count: indent)
+  }
+
+  @_lifetime(self: copy self)
+  fileprivate mutating func append(key: StaticString, isSpaced: Bool) {
+    append(UInt8(ascii: "\""))
+    append(key)
+    append(UInt8(ascii: "\""))
+    append(UInt8(ascii: ":"))
+    if isSpaced { append(UInt8(ascii: " ")) }
   }
 }
 
@@ -123,94 +134,140 @@ extension JSONWriter {
   /// Writes a text, or `null`.
   package mutating func value(_ text: String?) {
     guard let text else { return null() }
-    beginEntry()
-    bytes.append(UInt8(ascii: "\""))
-    appendEscaped(text.utf8.span)
-    bytes.append(UInt8(ascii: "\""))
+    value(text.utf8.span)
+  }
+
+  /// Writes a text that is given as UTF-8.
+  mutating func value(_ text: Span<UInt8>) {
+    let plain = text.countOfPlainBytes(from: 0)
+    entry(ofAtMost: plain + 2) { output in
+      output.append(UInt8(ascii: "\""))
+      output.append(copying: text.extracting(0..<plain))
+      if plain == text.count { output.append(UInt8(ascii: "\"")) }
+    }
+    if plain < text.count { appendEscaped(text, from: plain) }
+  }
+
+  /// Writes a name of the program's own, which must not need escapes.
+  mutating func value(name: StaticString) {
+    entry(ofAtMost: name.utf8CodeUnitCount + 2) { output in
+      output.append(UInt8(ascii: "\""))
+      output.append(name)
+      output.append(UInt8(ascii: "\""))
+    }
   }
 
   /// Writes an integer, or `null`.
   package mutating func value(_ number: Int64?) {
     guard let number else { return null() }
-    beginEntry()
-    bytes.append(decimal: number)
+    entry(ofAtMost: 20) { $0.append(decimal: number) }
   }
 
   /// Writes `true` or `false`.
   package mutating func value(_ isTrue: Bool) {
-    beginEntry()
-    append(isTrue ? "true" : "false")
+    entry(ofAtMost: 5) { $0.append(isTrue ? "true" : "false") }
   }
 
   /// Writes a UUID in lower case, or `null`.
   package mutating func value(_ id: UUID?) {
     guard let id else { return null() }
-    quoted { $0.append(id) }
+    quoted(UUID.textByteCount) { $0.append(id) }
   }
 
   /// Writes an instant in UTC, or `null`.
   package mutating func value(_ instant: Timestamp?) {
     guard let instant else { return null() }
-    quoted { instant.append(to: &$0) }
+    quoted(Timestamp.textByteCount) { instant.append(to: &$0) }
   }
 
   /// Writes an instant with its offset, or `null`.
   package mutating func value(_ instant: OffsetTimestamp?) {
     guard let instant else { return null() }
-    quoted { instant.append(to: &$0) }
+    quoted(OffsetTimestamp.textByteCount) { instant.append(to: &$0) }
   }
 
   /// Writes a day, or `null`.
   package mutating func value(_ day: CalendarDay?) {
     guard let day else { return null() }
-    quoted { day.append(to: &$0) }
+    quoted(CalendarDay.textByteCount) { day.append(to: &$0) }
   }
 
   /// Writes `null`.
   package mutating func null() {
-    beginEntry()
-    append("null")
+    entry(ofAtMost: 4) { $0.append("null") }
   }
 
-  private mutating func quoted(_ write: (inout [UInt8]) -> Void) {
-    beginEntry()
-    bytes.append(UInt8(ascii: "\""))
-    write(&bytes)
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  /// Escapes what JSON demands and nothing else: quotes, backslashes and control characters.
-  private mutating func appendEscaped(_ text: Span<UInt8>) {
-    var start = 0
-    for index in text.indices where Self.mustBeEscaped(text[index]) {
-      append(text.extracting(start..<index))
-      appendEscape(of: text[index])
-      start = index + 1
+  private mutating func quoted(_ byteCount: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    entry(ofAtMost: byteCount + 2) { output in
+      output.append(UInt8(ascii: "\""))
+      write(&output)
+      output.append(UInt8(ascii: "\""))
     }
-    append(text.extracting(start..<text.count))
   }
 
-  private static func mustBeEscaped(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  /// Appends the rest of a text, which begins with a byte to escape, and its closing quote.
+  private mutating func appendEscaped(_ text: Span<UInt8>, from start: Int) {
+    var index = start
+    while index < text.count {
+      let byte = text[index]
+      let plain = text.countOfPlainBytes(from: index + 1)
+      let range = index + 1..<index + 1 + plain
+      bytes.append(addingCapacity: plain + 6) { output in
+        output.append(escaped: byte)
+        output.append(copying: text.extracting(range))
+      }
+      index = range.upperBound
+    }
+    bytes.append(UInt8(ascii: "\""))
   }
+}
 
-  private mutating func append(_ text: Span<UInt8>) {
-    // The pointer is used within the call only; an array has no safe way to append a span.
-    unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
-  }
-
-  private mutating func appendEscape(of byte: UInt8) {
-    bytes.append(UInt8(ascii: "\\"))
+extension OutputSpan<UInt8> {
+  @_lifetime(self: copy self)
+  fileprivate mutating func append(escaped byte: UInt8) {
+    append(UInt8(ascii: "\\"))
     switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-    case 0x08: bytes.append(UInt8(ascii: "b"))
-    case 0x09: bytes.append(UInt8(ascii: "t"))
-    case 0x0A: bytes.append(UInt8(ascii: "n"))
-    case 0x0C: bytes.append(UInt8(ascii: "f"))
-    case 0x0D: bytes.append(UInt8(ascii: "r"))
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(byte)
+    case 0x08: append(UInt8(ascii: "b"))
+    case 0x09: append(UInt8(ascii: "t"))
+    case 0x0A: append(UInt8(ascii: "n"))
+    case 0x0C: append(UInt8(ascii: "f"))
+    case 0x0D: append(UInt8(ascii: "r"))
     default:
       append("u00")
-      bytes.append(hex: byte)
+      append(hex: byte)
     }
+  }
+}
+
+extension Span<UInt8> {
+  /// How many bytes from an index on need no escape: JSON demands one for quotes, backslashes and control characters.
+  ///
+  /// Looks at eight bytes at a time, as nearly all texts need none.
+  fileprivate func countOfPlainBytes(from start: Int) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let high: UInt64 = 0x8080_8080_8080_8080
+    var index = start
+    // Bytes may be seen as what they are.
+    let bytes = unsafe self.bytes
+    while index + 8 <= count {
+      // Unsafe by signature only: every bit pattern is a number, and the load checks its bounds.
+      let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
+      let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
+      // A byte borrows into its highest bit where it is less than what is taken away; one that had the bit is no match.
+      let controls = (word &- ones &* 0x20) & ~word
+      let matches = controls | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
+      if matches & high != 0 { break }
+      index += 8
+    }
+    while index < count, !self[index].mustBeEscaped { index += 1 }
+    return index - start
+  }
+}
+
+extension UInt8 {
+  fileprivate var mustBeEscaped: Bool {
+    self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\")
   }
 }

@@ -52,7 +52,7 @@ extension ListRecord {
     let nameEnd = Self.headByteCount + Int(bytes.load(bigEndianAt: 4, as: UInt32.self))
     guard nameEnd <= bytes.byteCount else { throw .undecodable("a list record ends before its name does") }
     list = TaskList(
-      id: id, name: bytes.text(at: Self.headByteCount, byteCount: nameEnd - Self.headByteCount),
+      id: id, name: bytes.extracting(Self.headByteCount..<nameEnd).text,
       colorHex: Self.colorHex(bytes.load(bigEndianAt: 0, as: UInt32.self) & 0xFF_FFFF),
       sortOrder: bytes.load(orderedInt64At: 8),
       createdAt: try bytes.load(timestampAt: 16), updatedAt: try bytes.load(timestampAt: 24))

@@ -75,6 +75,6 @@ struct MetaKey: KeyCodable, Hashable {
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
-    name = bytes.text(at: 0, byteCount: bytes.byteCount)
+    name = bytes.text
   }
 }

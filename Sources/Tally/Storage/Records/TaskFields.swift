@@ -29,11 +29,29 @@ struct TaskFields: ~Escapable {
 
   var isCompleted: Bool { stateRawValue == TaskState.completed.rawValue }
 
-  var title: String { bytes.text(at: TaskRecord.headByteCount, byteCount: titleByteCount) }
+  var state: TaskState {
+    get throws(LMDBError) {
+      guard let state = TaskState(rawValue: stateRawValue) else {
+        throw .undecodable("a task record has the unknown state \(stateRawValue)")
+      }
+      return state
+    }
+  }
 
-  var notes: String? {
-    presence.contains(.notes)
-      ? bytes.text(at: TaskRecord.headByteCount + titleByteCount, byteCount: notesByteCount) : nil
+  /// The bytes of the title.
+  var titleBytes: RawSpan {
+    @_lifetime(copy self)
+    get { bytes.extracting(TaskRecord.headByteCount..<TaskRecord.headByteCount + titleByteCount) }
+  }
+
+  /// The bytes of the notes; `nil` if there are none.
+  var notesBytes: RawSpan? {
+    @_lifetime(copy self)
+    get {
+      guard presence.contains(.notes) else { return nil }
+      let start = TaskRecord.headByteCount + titleByteCount
+      return bytes.extracting(start..<start + notesByteCount)
+    }
   }
 
   var listID: UUID? { presence.contains(.list) ? bytes.load(idAt: 60) : nil }
@@ -45,21 +63,24 @@ struct TaskFields: ~Escapable {
 
   var reserved: UInt16 { bytes.load(bigEndianAt: 58) }
 
-  /// The task as a value.
-  func item(id: UUID) throws(LMDBError) -> TaskItem {
-    guard let state = TaskState(rawValue: stateRawValue) else {
-      throw .undecodable("a task record has the unknown state \(stateRawValue)")
+  var sortOrder: Int64 { bytes.load(orderedInt64At: 8) }
+
+  var createdAt: Timestamp { get throws(LMDBError) { try bytes.load(timestampAt: 16) } }
+
+  var updatedAt: Timestamp { get throws(LMDBError) { try bytes.load(timestampAt: 24) } }
+
+  var dueDate: Timestamp? { get throws(LMDBError) { try instant(at: 32, if: .dueDate) } }
+
+  var reminderDate: Timestamp? { get throws(LMDBError) { try instant(at: 40, if: .reminderDate) } }
+
+  var completedAt: OffsetTimestamp? {
+    get throws(LMDBError) {
+      guard let instant = try instant(at: 48, if: .completedAt) else { return nil }
+      return try bytes.load(offsetAt: 56, of: instant)
     }
-    return TaskItem(
-      id: id, title: title, notes: notes, state: state,
-      scheduledDate: try scheduledDate, dueDate: try instant(at: 32, if: .dueDate),
-      reminderDate: try instant(at: 40, if: .reminderDate), listID: listID,
-      sortOrder: bytes.load(orderedInt64At: 8),
-      createdAt: try bytes.load(timestampAt: 16), updatedAt: try bytes.load(timestampAt: 24),
-      completedAt: try completedAt)
   }
 
-  private var scheduledDate: CalendarDay? {
+  var scheduledDate: CalendarDay? {
     get throws(LMDBError) {
       guard presence.contains(.scheduledDate) else { return nil }
       let dayNumber = bytes.load(orderedInt32At: 4)
@@ -70,11 +91,15 @@ struct TaskFields: ~Escapable {
     }
   }
 
-  private var completedAt: OffsetTimestamp? {
-    get throws(LMDBError) {
-      guard let instant = try instant(at: 48, if: .completedAt) else { return nil }
-      return try bytes.load(offsetAt: 56, of: instant)
-    }
+  /// The task as a value.
+  func item(id: UUID) throws(LMDBError) -> TaskItem {
+    // What may throw comes first: an error in the midst of making the task costs every task a copy.
+    let (state, day, due, reminder) = (try state, try scheduledDate, try dueDate, try reminderDate)
+    let (created, updated, completed) = (try createdAt, try updatedAt, try completedAt)
+    return TaskItem(
+      id: id, title: titleBytes.text, notes: notesBytes?.text, state: state, scheduledDate: day, dueDate: due,
+      reminderDate: reminder, listID: listID, sortOrder: sortOrder, createdAt: created, updatedAt: updated,
+      completedAt: completed)
   }
 
   private func instant(at offset: Int, if field: TaskPresence) throws(LMDBError) -> Timestamp? {

@@ -1,0 +1,27 @@
+import Foundation
+import SystemPackage
+
+/// The system takes maps up to some size only, and calls larger ones invalid.
+enum MapSuite {
+  /// From less than the default map down to the smallest that is tried.
+  private static let largestMapsInBytes = [1 << 39, 1 << 30, 1 << 26]
+
+  static func run(_ run: inout FaultRun) throws -> String {
+    let library = try Preloads.path("refuse-maps")
+    return try withScratch { directory in
+      let session = Session(seed: run.seed, directory: directory)
+      let mark = directory.appending("fired").string
+      for largest in largestMapsInBytes {
+        try? FileManager.default.removeItem(atPath: mark)
+        let environment = [
+          "LD_PRELOAD": library, "TALLY_LARGEST_MAP": "\(largest)", "TALLY_FAULT_FIRED": mark,
+        ]
+        let result = try session.run(environment: environment, mustFinish: true)
+        if let fault = result.fault { run.fail("maps of at most \(largest) bytes: \(fault)") }
+        run.require(result.failureCount == 0, "maps of at most \(largest) bytes: \(result.failureCount) failures told")
+        run.require(FileManager.default.fileExists(atPath: mark), "no map was refused: the suite proves nothing")
+      }
+      return "\(largestMapsInBytes.count) sessions with smaller maps"
+    }
+  }
+}
