@@ -10,7 +10,7 @@ extension HelperAct {
     let counters = try Counters(opening: "counters", creating: true, in: &writer)
     try counters.put([1], forKey: 1, in: &writer)
     let reader = try environment.beginRead()
-    let child = try forkProcess()
+    let child = try Self.forkProcess()
     if child == 0 {
       let seen = [
         code { _ = try environment.beginRead() },
@@ -45,13 +45,5 @@ extension HelperAct {
 
   private func drop(_ transaction: consuming ReadTransaction) {
     _ = consume transaction
-  }
-
-  /// Calls `fork`, which Swift hides: here the process has one thread, and the child only does what a test needs.
-  private func forkProcess() throws -> pid_t {
-    typealias Fork = @convention(c) () -> pid_t
-    // The symbol has this type in every C library.
-    guard let symbol = unsafe dlsym(dlopen(nil, RTLD_NOW), "fork") else { throw Misuse() }
-    return unsafe unsafeBitCast(symbol, to: Fork.self)()
   }
 }

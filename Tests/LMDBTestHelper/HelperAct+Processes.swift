@@ -11,9 +11,16 @@ extension HelperAct {
     say("saw \(try environment.freePageCount(in: transaction) >= 0)")
   }
 
+  /// Options with a limit for waiting, in seconds, where a number says one.
+  private func options(limitAt index: Int) -> Environment.Options {
+    var options = Environment.Options()
+    if numbers.indices.contains(index) { options.writeWaitLimit = .seconds(numbers[index]) }
+    return options
+  }
+
   /// Keeps the write lock, with a change, until a line comes in.
   func holdWrite() throws {
-    let environment = try Environment(path: directory)
+    let environment = try Environment(path: directory, options: options(limitAt: 0))
     var transaction = try environment.beginWrite()
     let counters = try Counters(opening: "counters", creating: true, in: &transaction)
     try counters.put([0xFF], forKey: 99, in: &transaction)
@@ -24,7 +31,7 @@ extension HelperAct {
 
   /// Raises two equal counters together, one transaction each time.
   func count() throws {
-    let environment = try Environment(path: directory)
+    let environment = try Environment(path: directory, options: options(limitAt: 1))
     for _ in 0..<numbers[0] {
       try environment.write { transaction in
         let counters = try Database<UInt64, UInt64>(opening: "counters", creating: true, in: &transaction)

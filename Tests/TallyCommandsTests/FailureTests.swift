@@ -37,6 +37,37 @@ struct FailureTests {
     }
   }
 
+  @Test func importThatFailsLeavesNoStoreWhereThereWasNone() throws {
+    try withProgram { program in
+      let importing = ["import", "-", "--format", "ndjson"]
+      #expect(try program.run(importing, input: "{\"text\":\"a\"}\n{\"text\":\" \"}\n").status == 65)
+      #expect(!FileManager.default.fileExists(atPath: program.store.string))
+      try FileManager.default.createDirectory(atPath: program.store.string, withIntermediateDirectories: true)
+      #expect(try program.run(importing, input: "no document").status == 65)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: program.store.string) == [])
+      #expect(try program.run(importing, input: "{\"text\":\"a\"}\n").status == 0)
+      #expect(try program.run(importing, input: "no document").status == 65)
+      #expect(try program.run(["all", "--plain"]).output.contains("a"))
+    }
+  }
+
+  @Test func directoryIsNoBackup() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      let outcome = try program.run(["restore", program.directory.string])
+      #expect(outcome.status == 66)
+      #expect(outcome.errors.contains("directory"))
+    }
+  }
+
+  @Test func negativeLimitIsAWrongValueAndNotAMissingOne() throws {
+    try withProgram { program in
+      let outcome = try program.run(["reminders", "--limit", "-1"])
+      #expect(outcome.status == 64)
+      #expect(outcome.errors.contains("--limit must be at least 1"))
+    }
+  }
+
   @Test func storePathOnAFileCannotBeCreated() throws {
     try withProgram { program in
       try Data("not a store".utf8).write(to: URL(filePath: program.store.string))

@@ -12,6 +12,8 @@ extension HelperAct {
     case "create": create()
     case "insert": try insert()
     case "add-and-die": try addAndDie()
+    case "hold-write": try holdWrite()
+    case "fork": try forkWithStore()
     default: throw Misuse()
     }
   }
@@ -67,6 +69,47 @@ extension HelperAct {
     }
     say("done")
     try store.close()
+  }
+
+  /// Keeps a write, with a change, until a line comes in.
+  private func holdWrite() throws {
+    let store = try TaskStore(at: directory)
+    try store.write { transaction in
+      _ = try transaction.add("held", to: .inbox)
+      say("ready")
+      _ = readLine()
+    }
+    try store.close()
+  }
+
+  /// Uses and closes a store, and lets it go, in the child of a fork; then in the parent.
+  private func forkWithStore() throws {
+    var store: TaskStore? = try TaskStore(at: directory)
+    try store?.write { _ = try $0.add("before", to: .inbox) }
+    let child = try Self.forkProcess()
+    if child == 0 {
+      let codes = [
+        outcome { _ = try store?.read { try $0.taskCount } },
+        outcome { try store?.write { _ = try $0.add("child", to: .inbox) } },
+        outcome { _ = try store?.information() },
+        outcome { try store?.flush() },
+        outcome { try store?.close() },
+      ]
+      store = nil
+      say("child: \(codes.joined(separator: " "))")
+      say("child opens: \(outcome { try TaskStore(at: directory).close() })")
+      _exit(0)
+    }
+    var status: Int32 = 0
+    // The call only writes into the local it is given.
+    unsafe waitpid(child, &status, 0)
+    say("child ended: \(status)")
+    // Its lock must still be there, or somebody could replace the file.
+    var impatient = TaskStore.Configuration()
+    impatient.waitLimitInSeconds = 0
+    say("compact beside the parent: \(outcome { try TaskStore.compact(at: directory, configuration: impatient) })")
+    say("parent wrote: \(outcome { try store?.write { _ = try $0.add("after", to: .inbox) } })")
+    say("parent closed: \(outcome { try store?.close() })")
   }
 
   /// Commits one write, tells so, and ends without closing in the middle of the next one.

@@ -41,3 +41,13 @@ public func say(_ line: String) {
   // Without a reader there is nobody to tell of the failure.
   _ = try? FileDescriptor.standardOutput.writeAll("\(line)\n".utf8)
 }
+
+extension HelperAct {
+  /// Calls `fork`, which Swift hides: the process should have one thread, and the child do only what a test needs.
+  public static func forkProcess() throws -> Int32 {
+    typealias Fork = @convention(c) () -> Int32
+    // The symbol has this type in every C library.
+    guard let symbol = unsafe dlsym(dlopen(nil, RTLD_NOW), "fork") else { throw Misuse() }
+    return unsafe unsafeBitCast(symbol, to: Fork.self)()
+  }
+}

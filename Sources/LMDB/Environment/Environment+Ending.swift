@@ -51,6 +51,7 @@ extension Environment {
   private func leaveWriter(_ core: TransactionCore) {
     leave { state in
       if state.databaseOpener == core.thread { state.databaseOpener = nil }
+      endWriteTurn(in: &state)
     }
     state.wakeAll()
   }

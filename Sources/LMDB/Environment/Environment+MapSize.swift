@@ -55,7 +55,7 @@ extension Environment {
       state.withLock { $0.isRemapping = false }
       state.wakeAll()
     }
-    let done = try state.wait(atMostSeconds: options.waitLimitInSeconds) { (state) throws(LMDBError) -> Bool? in
+    let done = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> Bool? in
       guard state.liveCount == 0 else { return nil }
       try body()
       return true
@@ -66,7 +66,7 @@ extension Environment {
   /// Becomes the one that may move the map; from now on new transactions wait.
   private func reserveRemapping(_ operation: String) throws(LMDBError) {
     let thread = currentThread()
-    let reserved = try state.wait(atMostSeconds: options.waitLimitInSeconds) { (state) throws(LMDBError) -> Bool? in
+    let reserved = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> Bool? in
       if state.isClosed { throw LMDBError(.closed, operation: operation) }
       reclaimStranded(in: &state, on: thread)
       guard !state.hasTransaction(on: thread) else { throw LMDBError(.busy, operation: operation) }

@@ -37,6 +37,14 @@ extension Environment {
     /// How long a call waits for this process's own transactions, where it must, before it throws `busy`.
     public var waitLimitInSeconds = 60
 
+    var waitLimit: Duration { .seconds(max(waitLimitInSeconds, 0)) }
+    /// How long a write waits for that of another process, or of another thread, before it throws `busy`.
+    ///
+    /// `nil` for as long as it takes: liblmdb's own lock knows no limit. With a limit each write also takes a lock on the
+    /// directory, so that every process must set one: who does not holds up the others without limit. Waiting is
+    /// looking again and again.
+    public var writeWaitLimit: Duration?
+
     /// Makes the defaults.
     public init() {}
   }

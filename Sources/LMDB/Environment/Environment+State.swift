@@ -6,6 +6,8 @@ extension Environment {
     var isRemapping = false
     /// Transactions and calls inside liblmdb that need the map to stay where it is.
     var liveCount = 0
+    /// Whether some thread writes or waits for other processes to end writing, where ``Options/writeWaitLimit`` is set.
+    var isWriteTurnTaken = false
     /// The thread that holds the write lock.
     var writer: UInt?
     /// A write transaction that was dropped on a foreign thread, and waits for its own.
@@ -44,7 +46,7 @@ extension Environment {
   /// Counts a transaction or call in, after waiting for a move of the map.
   func enter<R>(_ operation: String, _ body: (inout State) throws(LMDBError) -> R) throws(LMDBError) -> R {
     let thread = currentThread()
-    let entered = try state.wait(atMostSeconds: options.waitLimitInSeconds) { (state) throws(LMDBError) -> R? in
+    let entered = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> R? in
       if state.isClosed { throw LMDBError(.closed, operation: operation) }
       reclaimStranded(in: &state, on: thread)
       if state.isRemapping && !state.hasTransaction(on: thread) { return nil }
@@ -74,6 +76,7 @@ extension Environment {
     state.liveCount -= 1
     if state.databaseOpener == thread { state.databaseOpener = nil }
     stranded.abortHandle()
+    endWriteTurn(in: &state)
     // Others may wait for the end of this transaction, or for their turn to open databases; the lock is held here.
     self.state.wakeAll()
   }

@@ -5,8 +5,9 @@ extension Environment {
   ///
   /// It must be committed or dropped on the same thread, so never across an `await`.
   ///
-  /// Throws `reentrantWrite` if this thread has one already; `readOnly`, `closed`, `forked`, `panic`; `wrongThread` while
-  /// one that was dropped on a foreign thread waits for its own.
+  /// Throws `reentrantWrite` if this thread has one already; `busy` if the others take longer than
+  /// ``Options/writeWaitLimit``; `readOnly`, `closed`, `forked`, `panic`; `wrongThread` while one that was dropped on a
+  /// foreign thread waits for its own.
   ///
   /// The corresponding C function is `mdb_txn_begin`.
   @available(*, noasync, message: "a write transaction must end on the thread it began on")
@@ -14,6 +15,17 @@ extension Environment {
     try checkProcess("begin write")
     if options.isReadOnly { throw LMDBError(.readOnly, operation: "begin write") }
     let thread = currentThread()
+    try beginWriteTurn(thread)
+    do throws(LMDBError) {
+      return try beginWriteInTurn(thread)
+    } catch {
+      state.withLock { endWriteTurn(in: &$0) }
+      state.wakeAll()
+      throw error
+    }
+  }
+
+  private func beginWriteInTurn(_ thread: UInt) throws(LMDBError) -> WriteTransaction {
     while true {
       try enterWriter(thread)
       let core = TransactionCore(environment: self, isWrite: true, thread: thread)
@@ -30,11 +42,13 @@ extension Environment {
   }
 
   private func enterWriter(_ thread: UInt) throws(LMDBError) {
-    try enter("begin write") { (state) throws(LMDBError) in
-      // liblmdb would wait for the lock this very thread holds.
-      if state.writer == thread { throw LMDBError(.reentrantWrite, operation: "begin write") }
-      // And here for a lock that only another thread can give back.
-      if state.stranded != nil { throw LMDBError(.wrongThread, operation: "begin write") }
-    }
+    try enter("begin write") { (state) throws(LMDBError) in try refuseEndlessWait(thread, state) }
+  }
+
+  func refuseEndlessWait(_ thread: UInt, _ state: State) throws(LMDBError) {
+    // liblmdb would wait for the lock this very thread holds.
+    if state.writer == thread { throw LMDBError(.reentrantWrite, operation: "begin write") }
+    // And here for a lock that only another thread can give back.
+    if state.stranded != nil { throw LMDBError(.wrongThread, operation: "begin write") }
   }
 }

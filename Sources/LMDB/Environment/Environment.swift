@@ -31,6 +31,8 @@ public final class Environment: Sendable {
   // Synchronises itself, apart from what `state` guards: closing, remapping and opening databases.
   nonisolated(unsafe) let handle: OpaquePointer
   let stamps: DatabaseStamps
+  /// Taken before liblmdb's own lock between processes, which knows no limit; `nil` where there is no limit.
+  let writeLock: FileLock?
   // Guarded by itself.
   let state: Monitor<State>
 
@@ -47,6 +49,7 @@ public final class Environment: Sendable {
     let identity = try FileIdentity(of: path)
     try EnvironmentRegistry.enter(identity, generation: opened)
     do throws(LMDBError) {
+      writeLock = try Self.writeLock(of: path, options: options)
       // Kept for the life of this object, which closes it once.
       let handle = try unsafe Self.openHandle(path: path, options: options)
       unsafe self.handle = handle

@@ -67,7 +67,7 @@ final class Monitor<State>: @unchecked Sendable {
   /// The body and not the caller waits by giving `nil`: waiting inside the body would leave `state` borrowed while
   /// other threads change it.
   func wait<R, Failure: Error>(
-    atMostSeconds limit: Int,
+    atMost limit: Duration,
     until body: (inout State) throws(Failure) -> R?
   ) throws(Failure) -> R? {
     lock()
@@ -78,7 +78,10 @@ final class Monitor<State>: @unchecked Sendable {
     // The call only writes into the local it is given.
     unsafe clock_gettime(CLOCK_REALTIME, &deadline)
     // Within what a clock can be moved by.
-    deadline.tv_sec += min(max(limit, 0), 1_000_000_000)
+    let (seconds, attoseconds) = min(max(limit, .zero), .seconds(1_000_000_000)).components
+    let nanoseconds = deadline.tv_nsec + Int(attoseconds / 1_000_000_000)
+    deadline.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+    deadline.tv_nsec = nanoseconds % 1_000_000_000
     while true {
       // Both live as long as this object, whose mutex is held here.
       let outcome = unsafe pthread_cond_timedwait(condition, mutex, &deadline)

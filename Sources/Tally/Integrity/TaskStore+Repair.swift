@@ -41,6 +41,7 @@ extension TaskStore {
           try refuseHopeless(before)
           let kept = try opening.keepCopy(of: store.environment, because: .repair)
           try mend(before, in: store.environment, now: configuration.now())
+          try store.environment.checkStructure()
           let after = try Verification.run(on: store.environment, observer: progress)
           return RepairReport(before: before, after: after, keptFile: kept)
         }

@@ -66,9 +66,8 @@ struct Verification {
 }
 
 extension Verification {
-  /// Verifies what may be no whole store: its pages first, then which tables there are, then what they hold.
+  /// Verifies what may be no whole store, but whose pages have been checked: which tables there are, then what they hold.
   static func run(on environment: Environment, observer: VerificationProgress.Observer?) throws -> VerificationReport {
-    try environment.checkStructure()
     let missing = try Tables.missingNames(in: environment)
     guard missing.isEmpty else {
       var report = VerificationReport()

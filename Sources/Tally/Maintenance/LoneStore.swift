@@ -5,8 +5,10 @@ import SystemPackage
 struct LoneStore {
   let directory: FilePath
   let configuration: TaskStore.Configuration
+  var migrations = MigrationTable.shipped
 
-  /// Checks every page, every table and the format, the pages before liblmdb is trusted with them.
+  /// Checks every page, every table and the format, the pages before liblmdb is trusted with them; an older format is
+  /// brought to the current one first, whose tables are the ones that can be checked.
   ///
   /// - Returns: the header, and what was counted.
   /// - Throws: `newerFormat`; `damagedStore`, also for a file that is no store's.
@@ -15,8 +17,9 @@ struct LoneStore {
     guard try file.kind() == .environment else { throw TallyError.noBackup }
     try file.checkStructure()
     return try withEnvironment { environment in
-      guard let header = try StoreOpening.header(in: environment) else { throw TallyError.noBackup }
-      try StoreOpening.refuseNewerFormat(header)
+      guard var header = try StoreOpening.header(in: environment) else { throw TallyError.noBackup }
+      try StoreOpening.refuseNewerFormat(header, known: migrations.current)
+      header = try migrations.run(migrations.steps(from: header), from: header, in: environment)
       let report = try Verification.run(on: environment, observer: progress)
       guard report.isSound else { throw TallyError.unsound(report) }
       return (header, report)
@@ -57,6 +60,10 @@ struct LoneStore {
 }
 
 extension TallyError {
+  static let noFile = TallyError(
+    .inputUnreadable, "The backup is a directory or a device and no file",
+    remedy: "Give a file that 'tally backup' has made")
+
   static let noBackup = TallyError(
     .damagedStore, "The file is no backup of a Tally store", remedy: "Give a file that 'tally backup' has made")
 

@@ -20,7 +20,8 @@ struct Restoring {
     try opening.prepareDirectory()
     let workshop = try Workshop(in: opening.directory, for: "restore")
     try copy(source, to: workshop.dataFile)
-    let copy = LoneStore(directory: workshop.path, configuration: opening.configuration)
+    let copy = LoneStore(
+      directory: workshop.path, configuration: opening.configuration, migrations: opening.migrations)
     var (header, report) = try copy.verify(progress: progress)
     let access = try StoreAccess(.exclusive, to: opening.directory, configuration: opening.configuration)
     defer { access.end() }
@@ -39,7 +40,7 @@ struct Restoring {
       let source = try FileDescriptor.open(file, .readOnly, options: .closeOnExec)
       guard try source.stat().type == .regular else {
         try source.close()
-        throw TallyError.noBackup
+        throw TallyError.noFile
       }
       return source
     } catch let error as Errno {

@@ -35,7 +35,6 @@ extension TaskStore {
         try opening.withDamagedStore(.exclusive) { store in
           Workshop.sweep(directory)
           let workshop = try Workshop(in: directory, for: "compact")
-          try store.environment.checkStructure()
           try store.environment.copyStore(to: workshop.path)
           _ = try LoneStore(directory: workshop.path, configuration: configuration).verify(progress: progress)
           let before = try opening.dataFile.stat().size

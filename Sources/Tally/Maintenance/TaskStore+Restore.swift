@@ -32,8 +32,15 @@ extension TaskStore {
     configuration: Configuration = Configuration(),
     progress: VerificationProgress.Observer? = nil
   ) throws -> RestoreSummary {
-    let opening = StoreOpening(directory: directory, configuration: configuration)
-    return try TallyError.translating {
+    try restore(
+      from: file, to: StoreOpening(directory: directory, configuration: configuration), progress: progress)
+  }
+
+  /// Restores with other migrations than those of this version; for tests.
+  static func restore(
+    from file: FilePath, to opening: StoreOpening, progress: VerificationProgress.Observer? = nil
+  ) throws -> RestoreSummary {
+    try TallyError.translating {
       try TallyError.translatingErrno { try Restoring(file: file, opening: opening).run(progress: progress) }
     }
   }

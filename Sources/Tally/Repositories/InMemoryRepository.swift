@@ -49,7 +49,7 @@ public actor InMemoryRepository: TaskRepository, ListRepository {
       task.sortOrder = lastSortOrder(inList: task.listID)
     }
     guard !task.isIdentical(to: old) else { return old }
-    task.updatedAt = now()
+    task.updatedAt = max(now(), old.updatedAt)
     return try store(task)
   }
 
@@ -85,11 +85,12 @@ public actor InMemoryRepository: TaskRepository, ListRepository {
   /// Stores a list's name and colour.
   @discardableResult
   public func updateList(_ list: TaskList) throws -> TaskList {
-    guard var new = lists[list.id] else { throw TallyError.listNotFound(list.id) }
+    guard let old = lists[list.id] else { throw TallyError.listNotFound(list.id) }
+    var new = old
     new.name = list.name
     new.colorHex = list.colorHex.uppercased()
-    guard lists[list.id]?.isIdentical(to: new) != true else { return new }
-    new.updatedAt = now()
+    guard !new.isIdentical(to: old) else { return new }
+    new.updatedAt = max(now(), old.updatedAt)
     return try store(new)
   }
 

@@ -134,16 +134,33 @@ final class CommitQueue: @unchecked Sendable {
     let jobs = batch.filter { $0.begin() }
     guard !jobs.isEmpty else { return }
     do {
-      try TallyError.translating {
-        try environment.write(tables: tables, configuration: configuration) { transaction in
-          if jobs.count == 1 { return try jobs[0].run(in: &transaction) }
-          for job in jobs { try run(job, in: &transaction) }
-        }
-      }
+      try TallyError.translating { try write(jobs) }
       noteUnflushedCommit()
       for job in jobs { job.finish(failure: nil) }
+    } catch let error as TallyError where error.code == .diskFull && jobs.count > 1 {
+      // Those that make room, and those that need little, must not fail with the others; each has its own outcome.
+      for job in jobs { commitAlone(job) }
     } catch {
       for job in jobs { job.finish(failure: error) }
+    }
+  }
+
+  private func write(_ jobs: [any WriteJob]) throws {
+    let isAlone = jobs.count == 1
+    try environment.write(tables: tables, configuration: configuration, makesRoom: isAlone) { transaction in
+      if isAlone { return try jobs[0].run(in: &transaction) }
+      for job in jobs { try run(job, in: &transaction) }
+    }
+  }
+
+  /// Commits one write that has begun already.
+  private func commitAlone(_ job: any WriteJob) {
+    do {
+      try TallyError.translating { try write([job]) }
+      noteUnflushedCommit()
+      job.finish(failure: nil)
+    } catch {
+      job.finish(failure: error)
     }
   }
 
@@ -151,8 +168,8 @@ final class CommitQueue: @unchecked Sendable {
   private func run(_ job: any WriteJob, in transaction: inout StoreWriteTransaction) throws {
     do {
       try transaction.nested(now: configuration.now()) { try job.run(in: &$0) }
-    } catch let error as LMDBError where error.code == .mapFull {
-      // Not the job's fault: the map grows and the whole batch runs again.
+    } catch let error as LMDBError where error.code == .mapFull || error.code == .diskFull {
+      // Not the job's fault: the map grows and the whole batch runs again, or each job runs alone.
       throw error
     } catch {
       job.reject(error)

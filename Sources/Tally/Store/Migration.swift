@@ -42,18 +42,29 @@ extension StoreOpening {
     defer { opened.close() }
     // Another process may have been first.
     guard let header = try Self.header(in: opened.environment), header.majorFormat < migrations.current else { return }
-    let steps = try (header.majorFormat..<migrations.current).map { format in
-      guard let step = migrations.steps[format] else { throw TallyError.noMigration }
-      return step
-    }
+    let steps = try migrations.steps(from: header)
     _ = try TallyError.translatingErrno { try keepCopy(of: opened.environment, because: .migration) }
-    try run(steps, from: header, in: opened.environment)
+    _ = try migrations.run(steps, from: header, in: opened.environment)
     configuration.logger.notice("migrated the store", metadata: ["format": "\(migrations.current)"])
   }
+}
 
-  private func run(_ steps: [MigrationTable.Step], from header: StoreHeader, in environment: Environment) throws {
+extension MigrationTable {
+  /// The steps from a store's format to the current one; none where that is its own.
+  func steps(from header: StoreHeader) throws -> [Step] {
+    try (min(header.majorFormat, current)..<current).map { format in
+      guard let step = steps[format] else { throw TallyError.noMigration }
+      return step
+    }
+  }
+
+  /// Brings a store to the current format in one transaction.
+  ///
+  /// - Returns: the header as it is then.
+  func run(_ steps: [Step], from header: StoreHeader, in environment: Environment) throws -> StoreHeader {
+    guard !steps.isEmpty else { return header }
     var migrated = header
-    migrated.majorFormat = migrations.current
+    migrated.majorFormat = current
     migrated.minorFormat = StoreHeader.currentMinorFormat
     migrated.sequence += 1
     let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
@@ -61,6 +72,7 @@ extension StoreOpening {
       for step in steps { try step(&transaction) }
       try meta.put(migrated, forKey: .header, in: &transaction)
     }
+    return migrated
   }
 }
 

@@ -1,3 +1,4 @@
+import LMDB
 import SystemPackage
 
 /// Who may have a store open: everybody at once, or one alone who is about to put another file in its place.
@@ -19,11 +20,12 @@ struct StoreAccess {
     let path = directory.appending(Self.fileName)
     do {
       let lock = try FileLock(opening: path)
-      let attempts = configuration.waitLimitInMilliseconds / Self.pauseInMilliseconds
-      var attempt = 0
+      // Time and not attempts are counted: on a busy machine a pause takes longer than it should.
+      let deadline = configuration.instant() + configuration.waitLimit
       while try !lock.tryAcquire(mode) {
-        guard attempt < attempts else { throw mode == .shared ? TallyError.heldExclusively : TallyError.inUse }
-        attempt += 1
+        guard configuration.instant() < deadline else {
+          throw mode == .shared ? TallyError.heldExclusively : TallyError.inUse
+        }
         configuration.pause(.milliseconds(Self.pauseInMilliseconds))
       }
       self.lock = lock

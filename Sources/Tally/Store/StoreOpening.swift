@@ -55,7 +55,7 @@ struct StoreOpening {
     }
   }
 
-  /// Runs a body with a store that is there, but may lack anything that a whole one has.
+  /// Runs a body with a store that is there, but may lack anything that a whole one has; its pages are whole, though.
   func withDamagedStore<R>(_ mode: FileLock.Mode = .shared, _ body: (OpenEnvironment) throws -> R) throws -> R {
     do {
       guard try isStoreThere() else { throw TallyError.storeMissing }
@@ -64,6 +64,8 @@ struct StoreOpening {
     }
     let opened = try openEnvironment(mode)
     defer { opened.close() }
+    // Before anything is read through liblmdb, which believes what a page says of itself.
+    try opened.environment.checkStructure()
     if let header = try Self.header(in: opened.environment) { try Self.refuseNewerFormat(header) }
     return try body(opened)
   }
@@ -72,8 +74,10 @@ struct StoreOpening {
     try refuseRemoteFilesystem(directory)
     let access = try StoreAccess(mode, to: directory, configuration: configuration)
     try refuseOtherFiles()
-    let opened = OpenEnvironment(
-      environment: try Environment(path: directory, options: environmentOptions), access: access)
+    var options = environmentOptions
+    // Here others may write, too.
+    options.writeWaitLimit = configuration.waitLimit
+    let opened = OpenEnvironment(environment: try Environment(path: directory, options: options), access: access)
     do {
       try refuseTruncatedFile(of: opened.environment)
       return opened

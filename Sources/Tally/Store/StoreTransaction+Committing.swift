@@ -4,13 +4,15 @@ extension Environment {
   /// Runs one write transaction of a store, commit included.
   ///
   /// Deleting makes room, so it must work where there is none: on a full disk it is done again without what taking it
-  /// back would need. Other changes are refused there, as undo is worth more than one more of them.
+  /// back would need, unless `makesRoom` is false. Other changes are refused there, as undo is worth more than one more
+  /// of them.
   @available(*, noasync)
   func write<R>(
-    tables: Tables, configuration: TaskStore.Configuration, _ body: (inout StoreWriteTransaction) throws -> R
+    tables: Tables, configuration: TaskStore.Configuration, makesRoom: Bool = true,
+    _ body: (inout StoreWriteTransaction) throws -> R
   ) throws -> R {
     let result = try configuration.retrying {
-      try writeMakingRoom(tables: tables, configuration: configuration, body)
+      try writeMakingRoom(makesRoom, tables, configuration, body)
     }
     warnOfLongReaders(configuration)
     return result
@@ -18,12 +20,13 @@ extension Environment {
 
   @available(*, noasync)
   private func writeMakingRoom<R>(
-    tables: Tables, configuration: TaskStore.Configuration, _ body: (inout StoreWriteTransaction) throws -> R
+    _ makesRoom: Bool, _ tables: Tables, _ configuration: TaskStore.Configuration,
+    _ body: (inout StoreWriteTransaction) throws -> R
   ) throws -> R {
     var hasDeleted = false
     do {
       return try write(tables, configuration, keepsImages: true, &hasDeleted, body)
-    } catch let error as LMDBError where error.code == .diskFull && hasDeleted {
+    } catch let error as LMDBError where error.code == .diskFull && hasDeleted && makesRoom {
       try releaseFreedPages(with: tables)
       return try write(tables, configuration, keepsImages: false, &hasDeleted, body)
     }
@@ -48,7 +51,7 @@ extension Environment {
     try write { base in
       var transaction = StoreWriteTransaction(
         base, tables: tables, now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids)
-      if !keepsImages { transaction.images.forget() }
+      if !keepsImages { transaction.forgetImages() }
       // The body's own error comes before the one that a half-done change must not be committed.
       let result = Result {
         let count = try transaction.taskCount

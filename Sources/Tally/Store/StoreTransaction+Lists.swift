@@ -92,7 +92,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try new.list.validate()
     new.list = new.list.normalized
     guard !new.list.isIdentical(to: old.list) else { return old.list }
-    new.list.updatedAt = now
+    new.list.updatedAt = timeOfChange(after: old.list.updatedAt)
     try write(old: old, new: new)
     return new.list
   }

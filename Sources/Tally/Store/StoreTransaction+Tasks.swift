@@ -63,7 +63,7 @@ extension StoreTransaction where Base == WriteTransaction {
       new.item.sortOrder = try lastSortOrder(ofPlacesOf: new.item)
     }
     guard !new.item.isIdentical(to: old.item) else { return old.item }
-    new.item.updatedAt = now
+    new.item.updatedAt = timeOfChange(after: old.item.updatedAt)
     try check(new.item)
     try write(TaskChange(old: old, new: new))
     return new.item
@@ -82,6 +82,13 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
+  /// The time of a change of something that was changed before.
+  ///
+  /// Never an earlier one, whatever the clock says: who asks for what has changed since some time must find it.
+  func timeOfChange(after last: Timestamp) -> Timestamp {
+    max(now, last)
+  }
+
   /// Writes one change of a task.
   mutating func write(_ taskChange: TaskChange) throws {
     try change { (writer, images, base) throws(LMDBError) in

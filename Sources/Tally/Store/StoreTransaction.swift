@@ -31,6 +31,10 @@ public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
   var isHalfDone = false
   /// What the changes found, as far as it is not in the history yet.
   var images = BeforeImages()
+  /// Whether there is room for images; if not, there are none.
+  var keepsImages = true
+  /// Whether changes have gone into the history without their images.
+  var hasLostImages = false
   /// Whether there are changes that the history does not know yet.
   var hasUnrecordedChanges = false
 

@@ -5,7 +5,8 @@ extension TallyError {
   /// What a failure of the storage means to the user of a store.
   init(_ error: LMDBError) {
     let (code, remedy) = Self.meaning(of: error)
-    self.init(code, "The storage failed: \(error.message)", remedy: remedy ?? error.remedy, cause: error)
+    let prefix = code == .storeBusy ? "The store is busy" : "The storage failed"
+    self.init(code, "\(prefix): \(error.message)", remedy: remedy ?? error.remedy, cause: error)
   }
 
   /// Runs a body and turns what the storage throws into errors of this type; others pass unchanged.

@@ -45,6 +45,8 @@ extension TaskStore {
 
     /// How to pass the time between two attempts; a test may rather move its clock.
     var pause: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
+    /// The clock by which waiting has a limit: one that nobody sets, unlike `now`.
+    var instant: @Sendable () -> ContinuousClock.Instant = { .now }
 
     // Not one for the process: a store whose clock is far ahead would hold back the time in the ids of all others.
     let ids = UUIDv7Generator()
@@ -56,8 +58,8 @@ extension TaskStore {
 
 extension TaskStore.Configuration {
   /// The limit within what can be counted.
-  var waitLimitInMilliseconds: Int {
+  var waitLimit: Duration {
     let longestInSeconds = 1e9
-    return waitLimitInSeconds.isNaN ? 0 : Int(min(max(waitLimitInSeconds, 0), longestInSeconds) * 1_000)
+    return waitLimitInSeconds.isNaN ? .zero : .seconds(min(max(waitLimitInSeconds, 0), longestInSeconds))
   }
 }

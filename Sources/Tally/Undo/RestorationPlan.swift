@@ -46,7 +46,9 @@ struct RestorationPlan {
     // A renumbering was no change to the task's owner, nor is taking it back.
     var renumbered = old?.item
     if let image { renumbered?.sortOrder = image.item.sortOrder }
-    if let image, renumbered?.isIdentical(to: image.item) != true { new?.item.updatedAt = now }
+    if let image, renumbered?.isIdentical(to: image.item) != true {
+      new?.item.updatedAt = max(now, image.item.updatedAt, old?.item.updatedAt ?? now)
+    }
     tasks.append(TaskChange(old: old, new: new))
     guard let item = new?.item else {
       if let old { reversal.deletedTasks.append(old.item) }
@@ -61,7 +63,9 @@ struct RestorationPlan {
     var new = image
     var renumbered = old?.list
     if let image { renumbered?.sortOrder = image.list.sortOrder }
-    if let image, renumbered?.isIdentical(to: image.list) != true { new?.list.updatedAt = now }
+    if let image, renumbered?.isIdentical(to: image.list) != true {
+      new?.list.updatedAt = max(now, image.list.updatedAt, old?.list.updatedAt ?? now)
+    }
     lists.append((old, new))
     guard let list = new?.list else {
       if let old { reversal.deletedLists.append(old.list) }

@@ -77,11 +77,25 @@ extension StoreTransaction where Base == WriteTransaction {
     let change = try changeID
     guard change.position <= ChangeID.maximumPosition else { throw TallyError.tooManyChanges }
     let now = now
+    hasLostImages = !isUndoable
     try changeIfNeeded { (tables, images, base) throws(LMDBError) in
       try HistoryWriter(table: tables.history).append(kind, target: target, images, as: change, at: now, in: &base)
       images = BeforeImages()
       return true
     }
+    if !keepsImages { images.forget() }
     hasUnrecordedChanges = false
   }
+
+  /// Notes that nothing of this write is to be taken back.
+  mutating func forgetImages() {
+    keepsImages = false
+    images.forget()
+  }
+
+  /// Whether ``undo()`` can take back what this write has changed so far, once it is committed.
+  ///
+  /// Not a write that replaces more than the history holds, nor a deletion for which the disk had no room left but that
+  /// of what it deletes.
+  public var isUndoable: Bool { keepsImages && !hasLostImages && !images.isTooLarge }
 }

@@ -29,6 +29,8 @@ struct Change {
   var messages: [String] = []
   /// What is offered for taking it back.
   var remedy = Remedy.undo
+  /// Whether what is offered works: there may have been no room for what that takes.
+  var isUndoable = true
 }
 
 extension Change {
@@ -71,7 +73,9 @@ extension Session {
     let shownCount = 20
     for message in change.messages.prefix(shownCount) { say(message) }
     if change.messages.count > shownCount { say("… and \((change.messages.count - shownCount).grouped) more.") }
-    if !change.isEmpty { say(offer(change.remedy)) }
+    guard !change.isEmpty else { return }
+    say(
+      change.isUndoable ? offer(change.remedy) : "It cannot be taken back: there was no room to keep what it changed.")
   }
 
   /// Offers the command that takes a change back, or another one that follows it.

@@ -39,7 +39,11 @@ struct ImportCommand: SessionCommand {
     let input = file == "-" ? session.input : try Self.open(FilePath(file))
     defer { if file != "-" { try? input.close() } }
     // Opened after the input, so that a slip in a file's name makes no store.
-    let store = dryRun ? try session.storeForReading() : try session.storeForWriting(creating: true)
+    if dryRun { return try importDocument(input, into: session.storeForReading(), session) }
+    try session.withNewOrExistingStore { store in try importDocument(input, into: store, session) }
+  }
+
+  private func importDocument(_ input: FileDescriptor, into store: TaskStore, _ session: Session) throws {
     let summary = try session.withProgress(dryRun ? "Reading" : "Importing") { progress in
       try store.importDocument(
         from: input,

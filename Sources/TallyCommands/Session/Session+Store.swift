@@ -21,14 +21,43 @@ extension Session {
   ///
   /// The body may run twice, so it must print nothing. A store that does not exist is made only where `isCreating`
   /// says so, which is where something is added.
-  func write<R>(creating isCreating: Bool = false, _ body: (inout StoreWriteTransaction) throws -> R) throws -> R {
-    try storeForWriting(creating: isCreating).write(body)
+  func write(
+    creating isCreating: Bool = false, _ body: (inout StoreWriteTransaction) throws -> Change
+  ) throws -> Change {
+    try storeForWriting(creating: isCreating).write { transaction in
+      var change = try body(&transaction)
+      change.isUndoable = transaction.isUndoable
+      return change
+    }
   }
 
   func storeForWriting(creating isCreating: Bool) throws -> TaskStore {
     var configuration = configuration
     configuration.createsIfMissing = isCreating
     return try TaskStore(at: storePath, configuration: configuration)
+  }
+
+  /// Changes a store in a way that may fail late; one that was made for nothing is taken away again.
+  func withNewOrExistingStore<R>(_ body: (TaskStore) throws -> R) throws -> R {
+    let store: TaskStore
+    do {
+      store = try storeForWriting(creating: false)
+    } catch let error as TallyError where error.code == .storeMissing {
+      return try withNewStore(body)
+    }
+    return try body(store)
+  }
+
+  private func withNewStore<R>(_ body: (TaskStore) throws -> R) throws -> R {
+    let isDirectoryThere = FileManager.default.fileExists(atPath: storePath.string)
+    let store = try storeForWriting(creating: true)
+    do {
+      return try body(store)
+    } catch {
+      try? store.close()
+      TaskStore.removeUnused(at: storePath, configuration: configuration, leavingDirectory: isDirectoryThere)
+      throw error
+    }
   }
 
   func storeForReading() throws -> TaskStore {

@@ -21,6 +21,10 @@ struct Program {
       "HOME": directory.string, "TALLY_STORE": directory.appending("store").string, "COLUMNS": "80", "TZ": "UTC",
       "PATH": "/usr/local/bin:/usr/bin:/bin",
     ]
+    // What the sanitizers are told holds for every process.
+    for (name, value) in ProcessInfo.processInfo.environment where name.hasSuffix("SAN_OPTIONS") {
+      environment[name] = value
+    }
   }
 
   var store: FilePath { directory.appending("store") }

@@ -30,6 +30,33 @@ import Testing
     }
   }
 
+  @Test func aBackupOfAnOlderFormatIsMigratedBeforeItIsChecked() throws {
+    let doubled = MigrationTable(
+      current: 2,
+      steps: [
+        1: { transaction in
+          let tasks = try RawTable(opening: "tasks", creating: false, in: &transaction)
+          #expect(try tasks.count(in: transaction) > 0)
+          try Self.leaveMark(&transaction)
+        }
+      ])
+    try withFilledStore { directory, expected in
+      let backup = directory.removingLastComponent().appending("backup")
+      let store = try TaskStore(at: directory, configuration: .testing())
+      let before = try store.backup(to: backup)
+      try store.close()
+      let target = directory.removingLastComponent().appending("restored")
+      let opening = StoreOpening(directory: target, configuration: .testing(), migrations: doubled)
+      let summary = try TaskStore.restore(from: backup, to: opening)
+      #expect(summary.restored.sequence == before.sequence + 1)
+      #expect(try value(of: "meta", forKey: Array("step".utf8), at: target) == [2])
+      #expect(try contents(at: target) == expected)
+      // Nothing is left to migrate, so nothing is kept.
+      try TaskStore(at: target, configuration: .testing(), migrations: doubled).close()
+      #expect(try !names(in: target).contains(where: KeptFile.isKept))
+    }
+  }
+
   @Test func aMigratedStoreIsRefusedByTheOlderVersion() throws {
     try withFilledStore { directory, _ in
       try TaskStore(at: directory, configuration: .testing(), migrations: Self.next).close()

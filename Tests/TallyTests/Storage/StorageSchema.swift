@@ -8,6 +8,13 @@ struct StorageSchema: Decodable {
     let value: String
   }
 
+  /// One that most stores lack.
+  struct OptionalTable: Decodable {
+    let name: String
+    let key: String
+    let value: String
+  }
+
   struct Key: Decodable {
     let constant: String?
     let size: Int?
@@ -58,6 +65,7 @@ struct StorageSchema: Decodable {
   let minorFormat: Int
   let types: [String: String]
   let enumerations: [String: [String: Int]]
+  let optionalTables: [OptionalTable]
   let tables: [Table]
   let records: [String: Record]
 

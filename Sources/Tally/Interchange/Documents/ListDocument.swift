@@ -85,7 +85,7 @@ extension ListDocument {
     list = list.normalized
     if self.sortOrder == nil, old == nil { list.sortOrder = try sortOrder() }
     // A change that the document does not date is made now.
-    if let old, updatedAt == nil, !list.isIdentical(to: old) { list.updatedAt = now }
+    if let old, updatedAt == nil, !list.isIdentical(to: old) { list.updatedAt = max(now, old.updatedAt) }
     return list
   }
 }

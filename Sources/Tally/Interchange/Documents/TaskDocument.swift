@@ -116,7 +116,7 @@ extension TaskDocument {
     try task.validate()
     if self.sortOrder == nil, old.map({ Place(of: $0) }) != Place(of: task) { task.sortOrder = try sortOrder(task) }
     // A change that the document does not date is made now.
-    if let old, updatedAt == nil, !task.isIdentical(to: old) { task.updatedAt = now }
+    if let old, updatedAt == nil, !task.isIdentical(to: old) { task.updatedAt = max(now, old.updatedAt) }
     return task
   }
 

@@ -18,7 +18,8 @@ struct RemindersCommand: SessionCommand {
   @Option(help: ArgumentHelp("From this instant on instead of from now.", valueName: "instant"))
   var from: String?
 
-  @Option(help: ArgumentHelp("How many at most.", valueName: "n"))
+  // Unconditional: a negative number is a wrong value, not a missing one.
+  @Option(parsing: .unconditional, help: ArgumentHelp("How many at most.", valueName: "n"))
   var limit: Int?
 
   @OptionGroup

@@ -1,4 +1,4 @@
-import SystemPackage
+package import SystemPackage
 
 #if canImport(Darwin)
   import Darwin
@@ -13,8 +13,8 @@ import SystemPackage
 /// It belongs to the descriptor that took it (flock), not to the process as the locks of liblmdb's own file do: nothing
 /// else that opens and closes the file can lose it. It ends with the process, however that ends. A child of a fork
 /// holds it together with its parent, so it is given back explicitly and not by closing alone.
-final class FileLock: Sendable {
-  enum Mode {
+package final class FileLock: Sendable {
+  package enum Mode {
     /// Any number of these at once.
     case shared
     /// This one and no other.
@@ -25,7 +25,7 @@ final class FileLock: Sendable {
   private let processID = getpid()
 
   /// Opens the file, which is made if it does not exist.
-  init(opening path: FilePath) throws(Errno) {
+  package init(opening path: FilePath) throws(Errno) {
     do {
       descriptor = try Self.open(path)
     } catch {
@@ -35,7 +35,7 @@ final class FileLock: Sendable {
   }
 
   /// Opens a directory that exists.
-  init(openingDirectory path: FilePath) throws {
+  package init(openingDirectory path: FilePath) throws {
     descriptor = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
   }
 
@@ -46,7 +46,7 @@ final class FileLock: Sendable {
   }
 
   /// Takes the lock, or says that somebody else has it.
-  func tryAcquire(_ mode: Mode) throws(Errno) -> Bool {
+  package func tryAcquire(_ mode: Mode) throws(Errno) -> Bool {
     let operation = (mode == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB
     while flock(descriptor.rawValue, operation) != 0 {
       switch Errno(rawValue: errno) {
@@ -59,7 +59,7 @@ final class FileLock: Sendable {
   }
 
   /// Takes the lock, waiting for as long as somebody else has it.
-  func acquire(_ mode: Mode) throws(Errno) {
+  package func acquire(_ mode: Mode) throws(Errno) {
     while flock(descriptor.rawValue, mode == .shared ? LOCK_SH : LOCK_EX) != 0 {
       let error = Errno(rawValue: errno)
       if error != .interrupted { throw error }
@@ -67,7 +67,7 @@ final class FileLock: Sendable {
   }
 
   /// Gives the lock back.
-  func release() {
+  package func release() {
     // Can fail for a descriptor that is none only.
     _ = flock(descriptor.rawValue, LOCK_UN)
   }

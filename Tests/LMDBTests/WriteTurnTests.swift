@@ -1,0 +1,100 @@
+import Dispatch
+import LMDB
+import Synchronization
+import TestSupport
+import Testing
+
+/// What another thread was told.
+private final class Found: Sendable {
+  let code = Mutex<LMDBError.Code?>(nil)
+}
+
+/// Writers that wait for others no longer than their limit.
+@Suite struct WriteTurnTests {
+  private static func options(waiting limit: Duration) -> Environment.Options {
+    var options = Sample.options(mapSizeInBytes: 1 << 20)
+    options.writeWaitLimit = limit
+    return options
+  }
+
+  @Test func aWriteOfAnotherProcessIsWaitedForNoLongerThanTheLimit() throws {
+    let sample = try Sample(options: Self.options(waiting: .milliseconds(20)))
+    let holder = try HelperProcess("hold-write", sample.directory, 60)
+    #expect(holder.line() == "ready")
+    #expect(try code { try sample.put([1], forKey: 1) } == .busy)
+    #expect(try sample.value(forKey: 1) == nil)
+    holder.release()
+    #expect(holder.lines() == [])
+    try sample.put([2], forKey: 1)
+    #expect(try sample.value(forKey: 1) == [2])
+  }
+
+  @Test func aKilledWriterHoldsNobodyUp() throws {
+    let sample = try Sample(options: Self.options(waiting: .zero))
+    let holder = try HelperProcess("hold-write", sample.directory, 60)
+    #expect(holder.line() == "ready")
+    holder.kill()
+    try sample.put([1], forKey: 1)
+    #expect(try sample.value(forKey: 1) == [1])
+  }
+
+  @Test func anotherThreadIsWaitedForNoLongerThanTheLimit() throws {
+    let sample = try Sample(options: Self.options(waiting: .zero))
+    try sample.environment.write { transaction in
+      let environment = sample.environment
+      let found = Found()
+      let done = onThread { ready in
+        ready.signal()
+        let refusal = try? code { try environment.write { _ in } }
+        found.code.withLock { $0 = refusal ?? nil }
+      }
+      done.wait()
+      #expect(found.code.withLock { $0 } == .busy)
+      try sample.numbers.put([1], forKey: 1, in: &transaction)
+    }
+    #expect(try sample.value(forKey: 1) == [1])
+  }
+
+  @Test func aWriteInsideAWriteIsToldApartFromWaiting() throws {
+    let sample = try Sample(options: Self.options(waiting: .seconds(60)))
+    try sample.environment.write { transaction in
+      #expect(try code { try sample.environment.write { _ in } } == .reentrantWrite)
+      try sample.numbers.put([1], forKey: 1, in: &transaction)
+    }
+    try sample.put([2], forKey: 2)
+    #expect(try sample.count() == 2)
+  }
+
+  @Test func aWriteThatThrewOrWasDroppedLetsTheNextOneIn() throws {
+    let sample = try Sample(options: Self.options(waiting: .zero))
+    #expect(try code { try sample.environment.write { _ in throw LMDBError(.other, operation: "test") } } == .other)
+    do { _ = try sample.environment.beginWrite() }
+    try sample.put([1], forKey: 1)
+    #expect(try sample.count() == 1)
+  }
+
+  @Test func threadsAndProcessesThatWriteAtOnceAllGetTheirTurn() throws {
+    let sample = try Sample(options: Self.options(waiting: .seconds(60)))
+    let counters = try sample.environment.write { (transaction) throws in
+      try Database<UInt64, UInt64>(opening: "counters", creating: true, in: &transaction)
+    }
+    let rounds = 100
+    let helpers = try (0..<2).map { _ in try HelperProcess("count", sample.directory, rounds, 60) }
+    let environment = sample.environment
+    let threads = (0..<4).map { _ in
+      onThread { ready in
+        ready.signal()
+        for _ in 0..<rounds {
+          // A failure is seen in the sum.
+          try? environment.write { transaction in
+            let next = (try counters.value(forKey: 0, in: transaction) ?? 0) + 1
+            try counters.put(next, forKey: 0, in: &transaction)
+          }
+        }
+      }
+    }
+    for thread in threads { thread.wait() }
+    for helper in helpers { #expect(helper.lines() == []) }
+    #expect(try environment.read { try counters.value(forKey: 0, in: $0) } == UInt64(6 * rounds))
+  }
+}

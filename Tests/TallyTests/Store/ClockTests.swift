@@ -1,0 +1,90 @@
+import Foundation
+import LMDB
+import Synchronization
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// Clocks that go backwards, and time that passes while waiting.
+@Suite struct ClockTests {
+  private let clock = TestClock.noon
+
+  private func goBack() { clock.now = clock.now.adding(seconds: -3_600) }
+
+  @Test func timesOfChangeAndIdsNeverGoBack() throws {
+    let start = clock.now
+    try withStore(.testing(clock: clock)) { (store) throws in
+      let (task, list) = try store.write { transaction in
+        (try transaction.add("one", to: .inbox), try transaction.addList(name: "Home"))
+      }
+      goBack()
+      let (changed, renamed, next) = try store.write { transaction in
+        (
+          try transaction.update(task.id) { $0.title = "two" }, try transaction.renameList(list.id, to: "House"),
+          try transaction.add("three", to: .inbox)
+        )
+      }
+      #expect(changed.title == "two" && changed.updatedAt == start)
+      #expect(renamed.name == "House" && renamed.updatedAt == start)
+      #expect(next.createdAt == clock.now && next.id.uuidString > task.id.uuidString)
+      try store.write { _ = try $0.undo() }
+      let restored = try store.read { try $0.task(task.id) }
+      #expect(restored?.title == "one" && restored?.updatedAt == start)
+    }
+  }
+
+  @Test func anUndatedImportNeverGoesBack() throws {
+    let start = clock.now
+    try withTemporaryDirectory { directory in
+      try withStore(.testing(clock: clock)) { (store) throws in
+        let task = try store.write { try $0.add("one", to: .inbox) }
+        goBack()
+        let file = directory.appending("tasks.ndjson")
+        try Data("{\"id\":\"\(task.id.uuidString)\",\"text\":\"two\"}\n".utf8).write(
+          to: URL(fileURLWithPath: file.string))
+        try store.importDocument(from: file, format: .ndjson)
+        let imported = try store.read { try $0.task(task.id) }
+        #expect(imported?.title == "two" && imported?.updatedAt == start)
+      }
+    }
+  }
+
+  @Test func theRepositoryInMemoryNeverGoesBack() async throws {
+    let start = clock.now
+    let repository = InMemoryRepository(now: { [clock] in clock.now })
+    var task = try await repository.createTask(title: "one", inList: nil)
+    goBack()
+    task.title = "two"
+    #expect(try await repository.updateTask(task).updatedAt == start)
+  }
+
+  /// The bug: attempts were counted, so that on a busy machine, where each takes longer, the limit did too.
+  @Test func waitingForTheStoreCountsTimeAndNotAttempts() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      try TaskStore(at: path, configuration: .testing()).close()
+      let holder = try StoreAccess(.exclusive, to: path, configuration: .testing())
+      let waiting = Waiting()
+      var configuration = TaskStore.Configuration.testing()
+      configuration.waitLimitInSeconds = 3
+      configuration.instant = { waiting.now.withLock { $0 } }
+      configuration.pause = { _ in
+        waiting.pauseCount.withLock { $0 += 1 }
+        waiting.now.withLock { $0 += .seconds(1) }
+      }
+      let error = #expect(throws: TallyError.self) { try TaskStore(at: path, configuration: configuration) }
+      #expect(error?.code == .storeBusy)
+      #expect(waiting.pauseCount.withLock { $0 } == 3)
+      holder.end()
+      try TaskStore(at: path, configuration: configuration).close()
+    }
+  }
+}
+
+/// What has passed while waiting.
+private final class Waiting: Sendable {
+  let now = Mutex(ContinuousClock.now)
+  let pauseCount = Mutex(0)
+}

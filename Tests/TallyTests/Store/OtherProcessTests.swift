@@ -1,0 +1,54 @@
+import Foundation
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// Other processes in the middle of a write, and children of a fork.
+@Suite struct OtherProcessTests {
+  @Test func aWriteThatLastsTooLongElsewhereMakesTheStoreBusyAndNothingElse() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      var configuration = TaskStore.Configuration.testing()
+      configuration.waitLimitInSeconds = 0.02
+      let store = try TaskStore(at: path, configuration: configuration)
+      let holder = try HelperProcess("hold-write", path)
+      #expect(holder.line() == "ready")
+      let error = #expect(throws: TallyError.self) { try store.add("refused") }
+      #expect(error?.code == .storeBusy)
+      #expect(error?.remedy.contains("stopped") == true)
+      let later = await #expect(throws: TallyError.self) { try await store.write { _ = try $0.add("x", to: .inbox) } }
+      #expect(later?.code == .storeBusy)
+      #expect(try store.read { try $0.taskCount } == 0)
+      holder.release()
+      #expect(holder.lines() == [])
+      try store.add("goes on")
+      #expect(try store.read { try $0.view(.inbox).tasks.map(\.title) } == ["held", "goes on"])
+      try checkInvariants(of: store)
+      try store.close()
+    }
+  }
+
+  @Test func theChildOfAForkIsRefusedAndTheParentGoesOn() throws {
+    try withTemporaryDirectory { directory in
+      let lines = try HelperProcess("fork", directory.appending("store")).lines()
+      #expect(
+        lines == [
+          "child: storeClosed storeClosed storeClosed storeClosed storeClosed", "child opens: none", "child ended: 0",
+          "compact beside the parent: storeBusy", "parent wrote: none", "parent closed: none",
+        ])
+      let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
+      #expect(try store.read { try $0.view(.inbox).tasks.map(\.title) } == ["before", "after"])
+      try checkInvariants(of: store)
+      try store.close()
+    }
+  }
+}
+
+extension TaskStore {
+  /// Adds a task to the inbox, where the asynchronous form would be taken.
+  fileprivate func add(_ title: String) throws {
+    try write { _ = try $0.add(title, to: .inbox) }
+  }
+}

@@ -1,0 +1,87 @@
+import LMDB
+import Logging
+import Synchronization
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// Readers that stay long, and readers without a free slot.
+@Suite struct ReaderTests {
+  @Test func theWriterWarnsOfALongReaderWithoutAWordOfTheUser() throws {
+    let log = Log()
+    var configuration = TaskStore.Configuration.testing()
+    // Flushed once, at the end: what is looked at are the readers.
+    configuration.durability = .relaxed
+    configuration.flushIntervalInSeconds = .infinity
+    configuration.logger = Logger(label: "test", factory: { _ in LogHandlerOfTest(log: log) })
+    try withStore(configuration) { (store) throws in
+      try commitUntilTheWriterLooks(at: store)
+      #expect(log.lines.withLock { $0 } == [])
+      try store.read { _ in
+        try commitUntilTheWriterLooks(at: store)
+        try commitUntilTheWriterLooks(at: store)
+      }
+      let lines = log.lines.withLock { $0 }
+      #expect(lines.count == 1, "\(lines)")
+      #expect(lines.allSatisfy { $0.contains("warning") && $0.contains("processID") && !$0.contains("secret") })
+    }
+  }
+
+  @Test func aReadThatFindsNoSlotIsTriedAgainAndThenRefused() throws {
+    let held = Held()
+    var configuration = TaskStore.Configuration.testing()
+    configuration.pause = { _ in held.waitCount.withLock { $0 += 1 } }
+    try withStore(configuration) { (store) throws in
+      let slotCount = try store.information().maximumReaderCount
+      try holding(slotCount, readersOf: store) {
+        let error = #expect(throws: TallyError.self) { try store.read { try $0.taskCount } }
+        #expect(error?.code == .readersFull)
+      }
+      #expect(held.waitCount.withLock { $0 } == 2)
+      #expect(try store.read { try $0.taskCount } == 0)
+    }
+  }
+
+  /// Makes cheap commits until the next one is the one after which the writer looks at the readers, and that one.
+  private func commitUntilTheWriterLooks(at store: TaskStore) throws {
+    let commitsBetweenLooks = 1_024
+    repeat {
+      try store.environment.write { transaction in
+        guard let header = try store.tables.meta.value(forKey: .header, in: transaction) else { return }
+        try store.tables.meta.put(header, forKey: .header, in: &transaction)
+      }
+    } while store.environment.newestTransactionID % commitsBetweenLooks != commitsBetweenLooks - 1
+    try store.write { _ = try $0.add("secret", to: .inbox) }
+    #expect(store.environment.newestTransactionID % commitsBetweenLooks == 0)
+  }
+
+  private func holding(_ count: Int, readersOf store: TaskStore, _ body: () throws -> Void) throws {
+    guard count > 0 else { return try body() }
+    try store.read { _ in try holding(count - 1, readersOf: store, body) }
+  }
+}
+
+private final class Held: Sendable {
+  let waitCount = Mutex(0)
+}
+
+/// What was logged.
+private final class Log: Sendable {
+  let lines = Mutex<[String]>([])
+}
+
+private struct LogHandlerOfTest: LogHandler {
+  let log: Log
+  var logLevel = Logger.Level.trace
+  var metadata: Logger.Metadata = [:]
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    log.lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+  }
+}
