@@ -66,7 +66,7 @@ outside: build ## Builds, in packages outside this one, the README's example, th
 faults: build ## Causes faults of every kind, a few of each: crashes, kills, failing calls, damaged files.
 	@Scripts/test-faults.sh --short
 
-test-faults: set-up ## Causes faults of every kind by the thousand and prints how many; minutes.
+test-faults: set-up ## Causes faults of every kind by the thousand and prints how many; it says how long it takes.
 	@Scripts/test-faults.sh
 
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.

@@ -20,7 +20,9 @@ trap 'rm -rf "$scratch"' EXIT
 export ASAN_OPTIONS=detect_leaks=0 TMPDIR=$scratch
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
 
+echo "fuzz: $# targets of $seconds seconds each" >&2
 status=0
+executed=0
 for target in "$@"; do
   corpus=.build/fuzz-corpora/$target
   seeds=Tests/FuzzTests/Corpora/$target
@@ -32,6 +34,7 @@ for target in "$@"; do
     "$corpus" "$seeds" >"$scratch/$target.log" 2>&1; then
     awk -v target="$target" '/number_of_executed_units/ { executed = $2 } /cov:/ { covered = $4 }
       END { printf "fuzz %s: %d executions, %d places reached, no finding\n", target, executed, covered }' "$scratch/$target.log"
+    executed=$((executed + $(awk '/number_of_executed_units/ { print $2 }' "$scratch/$target.log")))
   else
     status=1
     echo "fuzz $target: FOUND, see .build/fuzz-findings:"
@@ -43,4 +46,6 @@ for target in "$@"; do
     rm -rf "$seeds" && cp -r "$scratch/$target" "$seeds"
   fi
 done
+findings=$([ "$status" -eq 0 ] && echo 'no finding' || echo 'FINDINGS')
+echo "fuzz in all: $executed executions of $# targets, $findings"
 exit "$status"

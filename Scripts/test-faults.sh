@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Causes faults in stores and prints how many; `--short` takes the small sizes of `make check` and the debug build.
-# Arguments name suites; without one all of them run.
+# Arguments name suites; without one all of them run, and in the long form fuzzing after them. How far it has come goes to
+# the standard error, figures to the standard output, those of all together at the end.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -26,9 +27,20 @@ for source in Tests/TallyFaults/Preloads/*.c; do
   [ "$library" -nt "$source" ] || cc -O1 -Wall -Wextra -Werror -fPIC -shared -o "$library" "$source" -ldl -lpthread
 done
 
+if [ "$configuration" = release ]; then echo 'test-faults: building; minutes where nothing is built yet' >&2; fi
 for product in TallyFaults tally; do
   swift build -c "$configuration" --product "$product" >&2
 done
-TALLY_PRELOADS=$PWD/$preloads "$(swift build -c "$configuration" --show-bin-path)/TallyFaults" "$@"
+program=$(swift build -c "$configuration" --show-bin-path)/TallyFaults
+
+export TALLY_PRELOADS=$PWD/$preloads
 # The short form replays what fuzzing has found, as tests.
-if [ "$#" -eq 0 ]; then Scripts/fuzz.sh; fi
+if [ "$#" -gt 0 ]; then exec "$program" "$@"; fi
+
+figures=$preloads/figures.txt
+status=0
+"$program" | tee "$figures" || status=1
+Scripts/fuzz.sh | tee -a "$figures" || status=1
+echo
+grep ' in all: ' "$figures" || status=1
+exit "$status"

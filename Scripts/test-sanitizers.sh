@@ -13,6 +13,8 @@ export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:suppressions=$PWD/Scripts/thread-sanitizer.supp
 
 for sanitizer in "$@"; do
+  # A test that cannot run under a sanitizer says so, with its reason.
+  export TALLY_SANITIZER=$sanitizer
   case $sanitizer in
     address) scratch=.build/asan ;;
     thread) scratch=.build/tsan ;;

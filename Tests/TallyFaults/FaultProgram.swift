@@ -1,48 +1,25 @@
 import Foundation
 import TallyTestSupport
 
-/// What a suite is given, and where it tells what it did.
-struct FaultRun {
-  /// Whether the small sizes are wanted, those of `make check`.
-  let isShort: Bool
-  /// The number that everything random follows from.
-  let seed: UInt64
-  /// What went wrong, a sentence each.
-  private(set) var failures: [String] = []
-
-  /// How often to do something: the environment's word, else what fits the length of the run.
-  func count(_ name: String, short: Int, long: Int) -> Int {
-    ProcessInfo.processInfo.environment["TALLY_FAULT_\(name)"].flatMap { Int($0) } ?? (isShort ? short : long)
-  }
-
-  mutating func fail(_ reason: String) {
-    failures.append(reason)
-    // The first few say enough, and the number is told at the end.
-    if failures.count <= 20 { say("  FAILED: \(reason)") }
-  }
-
-  mutating func require(_ condition: Bool, _ reason: @autoclosure () -> String) {
-    if !condition { fail(reason()) }
-  }
-}
-
 /// A kind of fault, caused again and again.
 struct FaultSuite: Sendable {
   let name: String
+  /// How long the long form takes, on a machine of two cores.
+  let minutes: Double
   /// Runs it, and says in one line how often it did what.
   let run: @Sendable (inout FaultRun) throws -> String
 
   static let all: [FaultSuite] = [
-    FaultSuite(name: "crash-images", run: CrashImageSuite.run),
-    FaultSuite(name: "kills", run: KillSuite.run),
-    FaultSuite(name: "bulk-kills", run: BulkKillSuite.run),
-    FaultSuite(name: "system-calls", run: SystemCallSuite.run),
-    FaultSuite(name: "allocations", run: AllocationSuite.run),
-    FaultSuite(name: "maps", run: MapSuite.run),
-    FaultSuite(name: "full-disk", run: FullDiskSuite.run),
-    FaultSuite(name: "histories", run: HistorySuite.run),
-    FaultSuite(name: "model", run: ModelSuite.run),
-    FaultSuite(name: "damage", run: DamageSuite.run),
+    FaultSuite(name: "crash-images", minutes: 3, run: CrashImageSuite.run),
+    FaultSuite(name: "kills", minutes: 2, run: KillSuite.run),
+    FaultSuite(name: "bulk-kills", minutes: 15, run: BulkKillSuite.run),
+    FaultSuite(name: "system-calls", minutes: 4, run: SystemCallSuite.run),
+    FaultSuite(name: "allocations", minutes: 4, run: AllocationSuite.run),
+    FaultSuite(name: "maps", minutes: 1, run: MapSuite.run),
+    FaultSuite(name: "full-disk", minutes: 4, run: FullDiskSuite.run),
+    FaultSuite(name: "histories", minutes: 1, run: HistorySuite.run),
+    FaultSuite(name: "model", minutes: 5, run: ModelSuite.run),
+    FaultSuite(name: "damage", minutes: 3, run: DamageSuite.run),
   ]
 }
 
@@ -64,15 +41,28 @@ struct FaultProgram {
     let seed = SeededGenerator.chooseSeed(for: "faults")
     // All streams; what is said by and by must not come before the seed.
     fflush(nil)
-    var failureCount = 0
+    let isShort = arguments.contains("--short")
+    if !isShort {
+      let minutes = suites.reduce(0) { $0 + $1.minutes }
+      FaultRun.tell("faults: \(suites.count) suites, about \(Int(minutes.rounded(.up))) minutes")
+    }
+    var (figures, failureCount) = ([FaultRun.Figure: Int](), 0)
     for suite in suites {
-      var run = FaultRun(isShort: arguments.contains("--short"), seed: seed)
-      let start = ContinuousClock.now
-      let figures = try suite.run(&run)
-      let seconds = (ContinuousClock.now - start).components.seconds
-      say("\(suite.name): \(figures); \(run.failures.count) failures (\(seconds) s)")
+      let run = try run(suite, isShort: isShort, seed: seed)
+      figures.merge(run.figures, uniquingKeysWith: +)
       failureCount += run.failures.count
     }
+    let words = FaultRun.Figure.allCases.compactMap { figure in figures[figure].map { "\($0) \(figure.rawValue)" } }
+    say("faults in all: \((words + ["\(failureCount) failures"]).joined(separator: ", "))")
     if failureCount > 0 { exit(1) }
+  }
+
+  private func run(_ suite: FaultSuite, isShort: Bool, seed: UInt64) throws -> FaultRun {
+    var run = FaultRun(of: suite.name, isShort: isShort, seed: seed)
+    let start = ContinuousClock.now
+    let figures = try suite.run(&run)
+    let seconds = (ContinuousClock.now - start).components.seconds
+    say("\(suite.name): \(figures); \(run.failures.count) failures (\(seconds) s)")
+    return run
   }
 }

@@ -12,14 +12,15 @@ enum CrashImageSuite {
       try record("durable", to: durable, in: directory, transactionCount, run.seed)
       try record("relaxed", to: relaxed, in: directory, transactionCount, run.seed)
       for log in [durable, relaxed] {
-        for fault in try faults(log, in: directory, imageCount, run.seed, "flushed") {
+        for fault in try faults(log, in: directory, imageCount, "flushed", &run) {
           run.fail("\(log.stem ?? ""), image \(fault)")
         }
       }
       let controlCount = imageCount / 4
-      let broken = try faults(durable, in: directory, controlCount, run.seed, "forgetful")
-      run.require(
-        broken.count >= controlCount / 4,
+      let broken = try faults(durable, in: directory, controlCount, "forgetful", &run)
+      run.note(2 * imageCount, .images)
+      run.requireControl(
+        fails: broken.count >= controlCount / 4,
         "only \(broken.count) of \(controlCount) images break without flushes: the check proves nothing")
       return "\(2 * imageCount) images of \(2 * transactionCount) transactions tried, durable and relaxed; "
         + "control without flushes: \(broken.count) of \(controlCount) broken, as they must"
@@ -45,15 +46,18 @@ enum CrashImageSuite {
 
   /// Opens images in processes of their own, and gives the number and fault of each that is not sound.
   private static func faults(
-    _ log: FilePath, in directory: FilePath, _ count: Int, _ seed: UInt64, _ mode: String
+    _ log: FilePath, in directory: FilePath, _ count: Int, _ mode: String, _ run: inout FaultRun
   ) throws -> [String] {
     var (faults, next) = ([String](), 0)
     while next < count {
       let child = try ChildProcess.act(
         [
-          "check-images", log.string, directory.appending("image").string, "\(seed)", "\(next)", "\(count)", mode,
+          "check-images", log.string, directory.appending("image").string, "\(run.seed)", "\(next)", "\(count)",
+          mode,
         ], output: directory.appending("check.out"))
-      let ending = child.wait()
+      let ending = child.wait {
+        run.advance("\(mode) images of the \(log.stem ?? "") log, up to \($0.lines.last ?? "") of \(count)")
+      }
       let lines = child.lines.filter { $0.first?.isNumber ?? false }
       faults += lines.filter { !$0.hasSuffix(" sound") }
       next += lines.count

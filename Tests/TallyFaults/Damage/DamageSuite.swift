@@ -13,6 +13,7 @@ enum DamageSuite {
       for _ in 0..<66 { try workload.step(in: store) }
       try store.close()
       var tally = DamageTally()
+      let linesOfOneFile = 3
       while tally.next < count {
         let child = try ChildProcess.act(
           [
@@ -20,9 +21,10 @@ enum DamageSuite {
             "\(tally.next)", "\(count)",
           ],
           output: directory.appending("out"), environment: ["SWIFT_BACKTRACE": "enable=no"])
-        let ending = child.wait()
+        let ending = child.wait { run.advance(to: tally.next + $0.lines.count / linesOfOneFile, of: count) }
         for fault in tally.note(child.lines, ending) { run.fail(fault) }
       }
+      run.note(count, .damages)
       run.require(tally.foundCount > count / 4, "only \(tally.foundCount) damages were found")
       return "\(count) damaged files: verify found \(tally.foundCount) and ended no process; "
         + "\(tally.trustedCount) with whole pages were used, and \(tally.untrustedCount) others nevertheless, which "

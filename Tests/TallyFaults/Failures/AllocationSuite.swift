@@ -18,6 +18,7 @@ enum AllocationSuite {
           let environment = [
             "LD_PRELOAD": library, "TALLY_FAIL_ALLOCATION": "\(number)\(lasts ? "+" : "")", "TALLY_FAULT_FIRED": mark,
           ]
+          run.advance("number \(number)\(lasts ? " and later" : "")")
           let result = try session.run(environment: environment, mustFinish: !lasts)
           if let fault = result.fault { run.fail("allocation \(number)\(lasts ? " and later" : ""): \(fault)") }
           if !FileManager.default.fileExists(atPath: mark) { break }
@@ -25,6 +26,7 @@ enum AllocationSuite {
           toldCount += result.failureCount
         }
       }
+      run.note(failedCount, .injectedFaults)
       run.require(toldCount > 0, "no failure was told of: the suite proves nothing")
       return "allocations failed in \(failedCount) sessions, \(toldCount) failures told"
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import SystemPackage
 import Tally
 
@@ -12,11 +13,13 @@ enum FullDiskSuite {
       _ = try session.run(mustFinish: true)
       let length = try bytes(of: directory.appending("store").appending("data.mdb")).count
       for limit in stride(from: 4_096, to: length, by: 4_096 * step) {
+        run.advance(to: limit, of: length)
         let result = try session.run(limitInBytes: limit, mustFinish: true)
         if let fault = result.fault { run.fail("files of \(limit) bytes: \(fault)") }
         sessionCount += 1
         toldCount += result.failureCount
       }
+      run.note(sessionCount, .injectedFaults)
       run.require(toldCount > 0, "no limit was met: the suite proves nothing")
       return "\(sessionCount) limits on the length of files, \(toldCount) failures told; "
         + (try smallDisk(&run, in: directory))
@@ -45,6 +48,21 @@ enum FullDiskSuite {
   }
 }
 
+/// What went wrong in several tasks.
+private final class Faults: Sendable {
+  let all = Mutex<[String]>([])
+}
+
+/// The code of the error that a body throws; `nil` if it throws none.
+private func code(_ body: () async throws -> Void) async -> String? {
+  do {
+    try await body()
+    return nil
+  } catch {
+    return (error as? TallyError).map { "\($0.code)" } ?? "\(error)"
+  }
+}
+
 /// Adds tasks until the disk is full, then deletes one and adds again: `small-disk DIRECTORY`.
 struct SmallDiskAct {
   private let directory: FilePath
@@ -68,12 +86,56 @@ struct SmallDiskAct {
     try store.close()
     try require(tasks.count == longCount + shortCount, "\(longCount + shortCount) acknowledged, \(tasks.count) there")
     try require(found.isEmpty, "\(found)")
-    for task in tasks.prefix(5) {
-      let deleted = try tally(["delete", task.id.uuidString])
-      try require(deleted.ending == .exit(0), "delete: \(deleted.lines)")
-    }
+    try deleteTogether(tasks.suffix(4))
+    try addUntilFullAgain()
+    var finalCount = 0
+    for task in tasks.prefix(5) where try !deleteAndOffer(task) { finalCount += 1 }
+    try require(finalCount > 0, "every deletion could be taken back: that there is no room has not been tried")
     try require(tally(["add", "afterwards"]).ending == .exit(0), "add after delete")
     say("small disk full after \(tasks.count) tasks added by as many processes, then tasks deleted and added")
+  }
+
+  /// Deletes tasks by asynchronous writes that share a commit with others, for which there is no room.
+  private func deleteTogether(_ tasks: ArraySlice<TaskItem>) throws {
+    let store = try TaskStore(at: directory.appending("store"))
+    let done = DispatchSemaphore(value: 0)
+    let faults = Faults()
+    let notes = String(repeating: "note ", count: 20_000)
+    Task {
+      await withTaskGroup(of: String?.self) { group in
+        for task in tasks {
+          group.addTask { await code { try await store.write { _ = try $0.delete(task.id) } } }
+          group.addTask {
+            let draft = TaskDraft(title: "too much", notes: notes)
+            return await code { try await store.write { _ = try $0.add(draft) } } == "diskFull" ? nil : "added"
+          }
+        }
+        for await fault in group { if let fault { faults.all.withLock { $0.append(fault) } } }
+      }
+      done.signal()
+    }
+    done.wait()
+    let (count, found) = (try store.information().taskCount, faults.all.withLock { $0 })
+    try require(found.isEmpty, "together: \(found)")
+    for task in tasks { try require(store.read { try $0.task(task.id) } == nil, "\(count) tasks, one not deleted") }
+    try store.close()
+  }
+
+  /// Deletes a task, and gives whether that is offered to be taken back; what is offered must work.
+  private func deleteAndOffer(_ task: TaskItem) throws -> Bool {
+    let deleted = try tally(["delete", task.id.uuidString])
+    try require(deleted.ending == .exit(0), "delete: \(deleted.lines)")
+    let isOffered = deleted.lines.contains { $0.hasPrefix("To take it back") }
+    let undone = try tally(["undo"])
+    // There may be no room for what is to come back, which is another thing than to have forgotten it.
+    let works = undone.ending == .exit(0) || undone.ending == .exit(Self.storageFailed)
+    try require(isOffered == works, "offered: \(isOffered), and then: \(undone)")
+    return isOffered
+  }
+
+  private func addUntilFullAgain() throws {
+    _ = try addUntilFull(["--notes", String(repeating: "note ", count: 4_000)])
+    _ = try addUntilFull([])
   }
 
   /// Adds until the disk is full, and says how often that was acknowledged.

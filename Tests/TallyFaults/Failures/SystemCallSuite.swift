@@ -26,6 +26,7 @@ enum SystemCallSuite {
             let prefix = [
               tracer, "-f", "--seccomp-bpf", "-qq", "-o", trace.string, "-e", "trace=\(call)", "-e", injection,
             ]
+            run.advance("\(call) with \(error)\(lasts ? " for good" : ""), number \(number)")
             let result = try session.run(prefix: prefix, mustFinish: !lasts)
             if let fault = result.fault { run.fail("\(injection): \(fault)") }
             let count =
@@ -36,6 +37,7 @@ enum SystemCallSuite {
           }
         }
       }
+      run.note(injectedCount, .injectedFaults)
       run.require(toldCount > 0, "no failure was told of: the suite proves nothing")
       return "\(injectedCount) calls failed, \(toldCount) failures told"
     }

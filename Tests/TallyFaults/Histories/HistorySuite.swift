@@ -35,7 +35,7 @@ enum HistorySuite {
       var history = History(operations)
       for fault in history.faults() { run.fail(fault) }
       // The control: a history in which one read is older than a write that had returned must be found.
-      run.require(history.findsStaleRead(), "a stale read is not found: the check proves nothing")
+      run.requireControl(fails: history.findsStaleRead(), "a stale read is not found: the check proves nothing")
       return "\(operations.count) operations of \(processCount) processes in one order, "
         + "\(operations.count(where: \.isWrite)) of them writes"
     }

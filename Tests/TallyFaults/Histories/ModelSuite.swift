@@ -6,7 +6,7 @@ import TallyTestSupport
 /// Random transactions by processes that are killed or end, with the store reopened each time and compared with the model.
 enum ModelSuite {
   static func run(_ run: inout FaultRun) throws -> String {
-    let transactionCount = UInt64(run.count("MODEL_TRANSACTIONS", short: 150, long: 6_000))
+    let transactionCount = UInt64(run.count("MODEL_TRANSACTIONS", short: 150, long: 3_000))
     var generator = SeededGenerator(seed: run.seed)
     return try withScratch { directory in
       let path = directory.appending("store")
@@ -25,6 +25,7 @@ enum ModelSuite {
           child.kill()
           crashCount += 1
         }
+        run.advance(to: Int(workload.sequence), of: Int(transactionCount))
         reopenCount += 1
         if generator.oneIn(4) {
           try TaskStore.compact(at: path, configuration: workload.configuration)
@@ -32,6 +33,7 @@ enum ModelSuite {
         }
         try compare(&workload, at: path, acknowledgements, &run)
       }
+      run.note(crashCount, .kills)
       return "\(workload.sequence) random transactions equal the model after \(crashCount) crashes, "
         + "\(compactionCount) compactions and \(reopenCount) reopenings"
     }

@@ -74,10 +74,11 @@ struct BulkStores {
     try prepare(step)
     let begin = ContinuousClock.now
     let child = try start(step)
-    guard child.wait() == .exit(0), case .all = try look(after: step) else {
+    let ending = child.wait()
+    let duration = (ContinuousClock.now - begin).components
+    guard ending == .exit(0), case .all = try look(after: step) else {
       throw Failure(description: "\(step) failed by itself: \(child.lines)")
     }
-    let duration = (ContinuousClock.now - begin).components
     return UInt32(duration.seconds) * 1_000_000 + UInt32(duration.attoseconds / 1_000_000_000_000)
   }
 
@@ -112,10 +113,21 @@ struct BulkStores {
       ["bulk", target.string, step.rawValue, file.string], output: directory.appending("bulk.out"))
   }
 
+  /// What an interrupted step has put into the directory and the next opening has not taken away, but for the empty
+  /// directories that might be somebody's who is about to lock them.
+  private func leftovers() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: target.string).filter { name in
+      let path = target.appending(name).string
+      guard name.contains(".new-") else { return !name.hasSuffix(".mdb") && name != "access.lock" }
+      return try !FileManager.default.contentsOfDirectory(atPath: path).isEmpty
+    }
+  }
+
   /// Whether all of the step is there or nothing, by what it changes.
   private func look(after step: BulkKillSuite.Step) throws -> Found {
     let store = try TaskStore(at: target)
     defer { try? store.close() }
+    if let name = try leftovers().first { return .fault("\(name) is left") }
     let report = try store.verify()
     let size = try store.information().sizeInBytes
     guard report.isSound || step == .repair else {

@@ -15,6 +15,7 @@ enum KillSuite {
       try withScratch { directory in
         var lastSequence: UInt64 = 0
         for round in first..<min(first + roundsWithOneStore, roundCount) {
+          run.advance(to: round, of: roundCount)
           killCount += try killRivals(in: directory, round, &run, using: &generator)
           let sequence = try check(directory, round, &run)
           run.require(sequence >= lastSequence, "round \(round): sequence \(sequence) after \(lastSequence)")
@@ -23,6 +24,7 @@ enum KillSuite {
         commitCount += lastSequence
       }
     }
+    run.note(killCount, .kills)
     return "\(killCount) processes killed in \(roundCount) rounds, over \(commitCount) commits"
   }
 

@@ -54,6 +54,17 @@ final class ChildProcess {
       ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
   }
 
+  /// Waits for its end, and calls a body now and then meanwhile.
+  func wait(telling body: (ChildProcess) -> Void) -> Ending {
+    while process.isRunning {
+      body(self)
+      usleep(Self.pauseInMicroseconds)
+    }
+    return wait()
+  }
+
+  private static let pauseInMicroseconds: UInt32 = 5_000
+
   /// What it has said so far, a line each; of a line that a crash cut off, what is there.
   var lines: [String] { Self.lines(of: output) }
 
