@@ -8,7 +8,7 @@ extension HelperAct {
   ///
   /// liblmdb writes data through one descriptor and the meta page, last, through a synchronous one.
   func failDescriptor(synchronous: Bool, target: FilePath, _ mode: FileDescriptor.AccessMode) throws {
-    let environment = try Environment(path: directory)
+    let environment = try Environment(path: directory, options: options(limitAt: 0))
     let counters = try environment.write { try Counters(opening: "counters", creating: true, in: &$0) }
     try environment.write { try counters.put([1], forKey: 1, in: &$0) }
     let descriptor = try descriptor(synchronous: synchronous)

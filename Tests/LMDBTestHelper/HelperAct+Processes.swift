@@ -12,7 +12,7 @@ extension HelperAct {
   }
 
   /// Options with a limit for waiting, in seconds, where a number says one.
-  private func options(limitAt index: Int) -> Environment.Options {
+  func options(limitAt index: Int) -> Environment.Options {
     var options = Environment.Options()
     if numbers.indices.contains(index) { options.writeWaitLimit = .seconds(numbers[index]) }
     return options

@@ -11,4 +11,9 @@ import Testing
     let lines = try HelperProcess("fail-meta", TemporaryDirectory()).lines()
     #expect(lines == ["commit: commitOutcomeUnknown", "write: panic", "read: panic", "reopened: [1]"])
   }
+
+  @Test func whereNobodyElseCanHaveWrittenTheOutcomeIsLookedUp() throws {
+    let lines = try HelperProcess("fail-meta", TemporaryDirectory(), 60).lines()
+    #expect(lines == ["commit: ioFailure", "write: panic", "read: panic", "reopened: [1]"])
+  }
 }

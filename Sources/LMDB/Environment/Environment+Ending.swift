@@ -19,11 +19,13 @@ extension Environment {
     if core.parent == nil { forgetWriter() }
     // Forgotten before it is freed, so that nothing can use it afterwards.
     unsafe core.handle = nil
+    // Only read, while it is live.
+    let transactionID = unsafe Int(mdb_txn_id(transaction))
     // Frees the transaction whatever it returns.
     let result = unsafe mdb_txn_commit(transaction)
     if result != MDB_SUCCESS { core.dropOpenedDatabases() }
     defer { if core.parent == nil { leaveWriter(core) } }
-    guard result == MDB_SUCCESS else { throw commitFailure(result, core) }
+    guard result == MDB_SUCCESS else { return try settle(commit: transactionID, that: result, core) }
     if let parent = core.parent { parent.openedDatabases += core.openedDatabases }
   }
 
@@ -65,11 +67,26 @@ extension Environment {
     state.withLock { $0.stranded = core }
   }
 
-  private func commitFailure(_ returnCode: Int32, _ core: TransactionCore) -> LMDBError {
+  /// Finds out what came of a commit that failed, and throws unless it has taken place after all.
+  private func settle(commit transactionID: Int, that returnCode: Int32, _ core: TransactionCore) throws(LMDBError) {
     let error = core.failed(returnCode, "commit")
-    guard core.parent == nil, isPanicked else { return error }
-    // Only a failed write of the meta page has this effect, and whether it reached the disk nobody knows.
-    return LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: returnCode)
+    guard core.parent == nil, isPanicked else { throw error }
+    // Only a failed write of the meta page has this effect. liblmdb then tries to put the old page back.
+    switch hasTakenPlace(transactionID) {
+    case true?: return
+    case false?: throw error
+    case nil: throw LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: returnCode)
+    }
+  }
+
+  /// Whether a commit is in the file, and will be after a power cut, too; `nil` if nobody can know.
+  private func hasTakenPlace(_ transactionID: Int) -> Bool? {
+    // Without the turn another process may have written meanwhile, with the same number.
+    guard writeLock != nil else { return nil }
+    // What the file shows is what the disk has only once a flush has succeeded. The handle is open.
+    guard unsafe mdb_env_sync(handle, 1) == MDB_SUCCESS else { return nil }
+    let newest = try? DataFile(inDirectory: path).reading { try MetaPage.latest(of: $0).transactionID }
+    return newest.map { $0 >= transactionID }
   }
 
   /// Whether liblmdb refuses everything since a failure, or may do so.
