@@ -64,7 +64,7 @@ enum FuzzTarget: String, CaseIterable {
   }
 
   private static let clocks = ["UTC", "America/Sao_Paulo", "Pacific/Apia"].map { zone in
-    LocalClock(now: TestClock.noon.now, in: NamedTimeZone(iana: zone) ?? .current)
+    LocalClock(now: TestClock.noon.now, in: NamedTimeZone(iana: zone) ?? .utc)
   }
 
   private func readInstants(_ text: String) throws {

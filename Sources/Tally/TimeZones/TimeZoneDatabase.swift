@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
-import SystemPackage
+package import SystemPackage
 
 /// The files of the tz database, read once each.
 ///
 /// A file that changes while the process runs is not read again, as with Foundation and the C library.
-final class TimeZoneDatabase: Sendable {
+package final class TimeZoneDatabase: Sendable {
   /// The database of the system: where `TZDIR` says (tzset(3)), or one of the usual places.
-  static let system = TimeZoneDatabase(
+  package static let system = TimeZoneDatabase(
     directories: [ProcessInfo.processInfo.environment["TZDIR"]].compactMap { $0 } + [
       "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo",
     ])
@@ -38,9 +38,46 @@ final class TimeZoneDatabase: Sendable {
     guard path.isRelative, !path.isEmpty, path.isLexicallyNormal, path.components.first?.kind == .regular else {
       return nil
     }
-    for directory in directories {
-      let file = URL(filePath: directory.pushing(path).string)
-      if let data = try? Data(contentsOf: file) { return TimeZoneTable(tzif: [UInt8](data)) }
+    return directories.lazy.compactMap { Self.table(at: $0.pushing(path)) }.first
+  }
+
+  private static func table(at file: FilePath) -> TimeZoneTable? {
+    // The largest zones have some kilobytes; a device or a pipe might never end.
+    guard let status = try? file.stat(), status.type == .regular, status.size <= 1 << 20,
+      let data = try? Data(contentsOf: URL(filePath: file.string))
+    else { return nil }
+    return TimeZoneTable(tzif: [UInt8](data))
+  }
+}
+
+extension TimeZoneDatabase {
+  /// Whether there is a database at all.
+  package var isThere: Bool { table(named: "Etc/UTC") != nil || table(named: "UTC") != nil }
+
+  /// Whether a zone of this name is in the database.
+  package func contains(_ name: String) -> Bool { table(named: name) != nil }
+
+  /// The name of the zone that a file of the system is: one of the database, a link to one, or a copy of one.
+  ///
+  /// - Complexity: follows at most eight links; a copy is compared with every zone.
+  package func name(ofFile file: FilePath) -> String? {
+    var file = file.lexicallyNormalized()
+    for _ in 0..<8 {
+      if let name = name(ofFileWithin: file) { return name }
+      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: file.string) else { break }
+      file = file.removingLastComponent().pushing(FilePath(target)).lexicallyNormalized()
+    }
+    guard let table = Self.table(at: file) else { return nil }
+    // Debian notes the name of a copy here.
+    let noted = (try? String(contentsOfFile: "/etc/timezone", encoding: .utf8))?.trimmingCharacters(in: .newlines)
+    return ([noted].compactMap { $0 } + TimeZone.knownTimeZoneIdentifiers).first { self.table(named: $0) == table }
+  }
+
+  private func name(ofFileWithin file: FilePath) -> String? {
+    for directory in directories where file.starts(with: directory) {
+      let components = file.components.dropFirst(directory.components.count).map(\.string)
+      let name = components.drop { $0 == "posix" }.joined(separator: "/")
+      if TimeZone(identifier: name) != nil, contains(name) { return name }
     }
     return nil
   }

@@ -29,7 +29,7 @@ final class Session {
     clock = LocalClock(
       now: try options.now.map { text in try CommandFailure.naming("--now") { try Timestamp(iso8601: text) } }
         ?? .now(),
-      in: try options.timeZone.map(Self.timeZone) ?? .current
+      in: try options.timeZone.map(Self.timeZone) ?? .system(environment: invocation.environment)
     )
     environment = invocation.environment
     let isHuman = options.format == .human
@@ -43,7 +43,7 @@ final class Session {
     throw CommandFailure(
       .usage,
       code: "unknownTimeZone",
-      "There is no time zone '\(id.escapedForDisplay())'",
+      "There is no time zone '\(id.truncated(toWidth: 60).escapedForDisplay())'",
       remedy: "\(near.first.map { "Did you mean '\($0)'? " } ?? "")Give an IANA name as in Europe/Istanbul"
     )
   }
