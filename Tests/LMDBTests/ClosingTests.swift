@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 import Testing
 
@@ -35,6 +36,53 @@ import Testing
     }
     #expect(try sample.value(forKey: 1) == [1])
     try sample.environment.close()
+  }
+
+  @Test func closingWaitsForTheLastTransactionAndNewOnesForTheOutcome() throws {
+    let sample = try Sample()
+    let environment = sample.environment
+    let mayEnd = Stop()
+    let reader = onThread { ready in
+      _ = try? environment.read { _ in
+        ready.signal()
+        while !mayEnd.isSet { pause() }
+      }
+    }
+    let closing = onThread { ready in
+      ready.signal()
+      #expect(throws: Never.self) { try environment.close(waitingAtMost: .seconds(60)) }
+    }
+    // Begins before the one that closes, or waits with it: no third outcome.
+    let late = onThread { ready in
+      ready.signal()
+      #expect([nil, .closed].contains(try? code { _ = try environment.beginRead() }))
+    }
+    for _ in 0..<20 { pause() }
+    mayEnd.set()
+    for thread in [reader, closing, late] { thread.wait() }
+    #expect(try code { _ = try environment.beginRead() } == .closed)
+  }
+
+  @Test func closingThatTakesTooLongLeavesTheEnvironmentAsItWas() throws {
+    let sample = try Sample()
+    let environment = sample.environment
+    let mayEnd = Stop()
+    let reader = onThread { ready in
+      _ = try? environment.read { _ in
+        ready.signal()
+        while !mayEnd.isSet { pause() }
+      }
+    }
+    #expect(try code { try environment.close(waitingAtMost: .milliseconds(5)) } == .busy)
+    try sample.put([1], forKey: 1)
+    #expect(try sample.value(forKey: 1) == [1])
+    mayEnd.set()
+    reader.wait()
+    try environment.close()
+  }
+
+  private func pause() {
+    usleep(1_000)
   }
 
   @Test func transactionKeepsItsEnvironmentAlive() throws {

@@ -94,4 +94,30 @@ import Testing
     }
     #expect(writer.lines() == [])
   }
+
+  @Test func aCopyIsReadAsAFrozenFileWhileAnotherTakesItsName() throws {
+    let (sample, target) = (try Sample(), try TemporaryDirectory())
+    let all = try fill(sample)
+    try sample.environment.copy(to: target.path)
+    let file = target.path.appending("data.mdb")
+    var options = Environment.Options()
+    options.isFrozenFile = true
+    let frozen = try Environment(path: file, options: options)
+    let numbers = try Sample.Numbers(opening: "numbers", in: frozen)
+    #expect(try code { _ = try frozen.beginWrite() } == .readOnly)
+    try sample.put([], forKey: 0)
+    let newer = try TemporaryDirectory()
+    try sample.environment.copy(to: newer.path)
+    try FileManager.default.removeItem(atPath: file.string)
+    try FileManager.default.moveItem(atPath: newer.path.appending("data.mdb").string, toPath: file.string)
+    #expect(try frozen.read { try numbers.value(forKey: 0, in: $0) } == all[0])
+    // There is no table of readers to look at, and no lock.
+    #expect(try frozen.readers().isEmpty && frozen.clearStaleReaders() == 0 && frozen.information().readerCount == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: target.path.string) == ["data.mdb"])
+    try frozen.close()
+    let later = try Environment(path: file, options: options)
+    let laterNumbers = try Sample.Numbers(opening: "numbers", in: later)
+    #expect(try later.read { try laterNumbers.value(forKey: 0, in: $0) } == [])
+    try later.close()
+  }
 }

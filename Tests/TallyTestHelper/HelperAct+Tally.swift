@@ -14,6 +14,11 @@ extension HelperAct {
     case "add-and-die": try addAndDie()
     case "hold-write": try holdWrite()
     case "fork": try forkWithStore()
+    case "add": try add()
+    case "compact": compact()
+    case "restore": restore()
+    case "read-snapshot": try readSnapshot()
+    case "open-snapshots": try openSnapshots()
     default: throw Misuse()
     }
   }
@@ -26,11 +31,14 @@ extension HelperAct {
 
   /// Opens as a user who owns nothing, which the tests' own user may not be.
   private func openUnprivileged() {
-    if getuid() == 0 {
-      setgid(65_534)
-      setuid(65_534)
-    }
+    dropPrivileges()
     say(outcome { try TaskStore(at: directory).close() })
+  }
+
+  func dropPrivileges() {
+    guard getuid() == 0 else { return }
+    setgid(65_534)
+    setuid(65_534)
   }
 
   /// Opens at a signal, together with others, and adds a task.
@@ -124,7 +132,7 @@ extension HelperAct {
   }
 
   /// The code of the error a body throws, or `none`.
-  private func outcome(_ body: () throws -> Void) -> String {
+  func outcome(_ body: () throws -> Void) -> String {
     do {
       try body()
       return "none"

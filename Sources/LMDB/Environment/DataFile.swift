@@ -20,6 +20,11 @@ package struct DataFile: Sendable {
   /// The file's path.
   package let path: FilePath
 
+  /// Takes the path of the file itself; nothing is opened.
+  package init(_ path: FilePath) {
+    self.path = path
+  }
+
   /// Names the file of the environment in a directory; nothing is opened.
   package init(inDirectory directory: FilePath) {
     path = directory.appending(Environment.dataFileName)

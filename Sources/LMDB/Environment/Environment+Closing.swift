@@ -3,20 +3,33 @@ import CLMDB
 extension Environment {
   /// Closes the environment; later calls throw `closed`, but for this one, which then does nothing.
   ///
-  /// Throws `busy`, and closes nothing, while transactions are live: their memory is the map.
+  /// Waits for the end of this process's transactions, whose memory is the map, and keeps new ones waiting meanwhile.
+  /// What ``Durability/noMetaSync`` has left for later is brought to the disk first.
+  ///
+  /// Throws `busy`, and closes nothing, at once if this thread has a live transaction itself, or if the others take longer
+  /// than the limit; `diskFull` or `ioFailure`, and closes nothing, if flushing fails; `forked`.
   ///
   /// The corresponding C function is `mdb_env_close`.
-  public func close() throws(LMDBError) {
-    try checkProcess("close")
-    let thread = currentThread()
-    let isOpen = try state.withLock { (state) throws(LMDBError) in
-      if state.isClosed { return false }
-      reclaimStranded(in: &state, on: thread)
-      guard state.liveCount == 0, !state.isRemapping else { throw LMDBError(.busy, operation: "close") }
-      state.isClosed = true
-      return true
+  public func close(waitingAtMost limit: Duration = .zero) throws(LMDBError) {
+    do throws(LMDBError) {
+      try drained("close", waitingAtMost: limit) { (state) throws(LMDBError) in
+        try flushBeforeClosing()
+        state.isClosed = true
+        // Of a thread that has its turn and waits with the other new ones: it must not keep the lock beyond this.
+        endWriteTurn(in: &state)
+      }
+    } catch {
+      guard error.code == .closed else { throw error }
+      return
     }
-    if isOpen { closeHandle() }
+    closeHandle()
+  }
+
+  private func flushBeforeClosing() throws(LMDBError) {
+    guard options.durability == .noMetaSync, !options.isReadOnly else { return }
+    // Nothing else is inside liblmdb, and the handle is open until `closeHandle`.
+    let result = unsafe mdb_env_sync(handle, 1)
+    guard result == MDB_SUCCESS else { throw explain(result, "close") }
   }
 
   /// Whether the calling thread is inside a transaction: to wait for the end of all would be to wait for itself.

@@ -12,7 +12,7 @@ extension Environment {
     // While this snapshot lives no page that a later commit frees is used again, so the list stays as it is.
     let snapshot = try beginRead()
     defer { extendLifetime(snapshot) }
-    return try DataFile(inDirectory: path).reading { reader in
+    return try DataFile(dataFile).reading { reader in
       let meta = try MetaPage.latest(of: reader)
       var walk = try PageWalk(reader: reader, meta: meta)
       if walk.pageCount > meta.lastPage { return true }

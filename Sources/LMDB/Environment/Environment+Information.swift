@@ -66,8 +66,15 @@ extension Environment {
     }
   }
 
-  /// The newest transaction whose meta page is written, acknowledged or not; the caller keeps the environment open.
-  package var newestTransactionID: Int {
+  /// The newest transaction whose meta page is written, acknowledged or not.
+  ///
+  /// Throws as ``information()``, which costs a look at every reader more.
+  package func lastTransactionID() throws(LMDBError) -> Int {
+    try whileOpen("information") { newestTransactionID }
+  }
+
+  /// As the function, where the caller keeps the environment open.
+  var newestTransactionID: Int {
     // The call only writes into the local it is given.
     var information = unsafe MDB_envinfo()
     unsafe mdb_env_info(handle, &information)

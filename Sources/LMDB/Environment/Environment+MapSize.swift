@@ -45,36 +45,8 @@ extension Environment {
   }
 
   /// Runs a body that moves the map, while no transaction of this process is live.
-  private func remap(
-    _ operation: String,
-    _ body: () throws(LMDBError) -> Void
-  ) throws(LMDBError) {
-    try checkProcess(operation)
-    try reserveRemapping(operation)
-    defer {
-      state.withLock { $0.isRemapping = false }
-      state.wakeAll()
-    }
-    let done = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> Bool? in
-      guard state.liveCount == 0 else { return nil }
-      try body()
-      return true
-    }
-    if done == nil { throw LMDBError(.busy, operation: operation) }
-  }
-
-  /// Becomes the one that may move the map; from now on new transactions wait.
-  private func reserveRemapping(_ operation: String) throws(LMDBError) {
-    let thread = currentThread()
-    let reserved = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> Bool? in
-      if state.isClosed { throw LMDBError(.closed, operation: operation) }
-      reclaimStranded(in: &state, on: thread)
-      guard !state.hasTransaction(on: thread) else { throw LMDBError(.busy, operation: operation) }
-      guard !state.isRemapping else { return nil }
-      state.isRemapping = true
-      return true
-    }
-    if reserved == nil { throw LMDBError(.busy, operation: operation) }
+  private func remap(_ operation: String, _ body: () throws(LMDBError) -> Void) throws(LMDBError) {
+    try drained(operation, waitingAtMost: options.waitLimit) { (_) throws(LMDBError) in try body() }
   }
 
   var mapSizeInBytes: Int {

@@ -67,6 +67,7 @@ extension Environment {
       try unsafe configure(handle, options: options, mapSizeInBytes: mapSizeInBytes)
       var flags = UInt32(MDB_NOTLS)
       if options.isReadOnly { flags |= UInt32(MDB_RDONLY) }
+      if options.isFrozenFile { flags |= UInt32(MDB_NOSUBDIR | MDB_NOLOCK) }
       if options.durability == .noMetaSync { flags |= UInt32(MDB_NOMETASYNC) }
       let mode = mdb_mode_t(options.fileMode.rawValue)
       let opened = unsafe path.withPlatformString { unsafe mdb_env_open(handle, $0, flags, mode) }

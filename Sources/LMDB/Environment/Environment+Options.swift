@@ -29,7 +29,15 @@ extension Environment {
     /// How many named databases can be open.
     public var maxDatabases = 32
     /// Whether write transactions are refused and no file is created.
+    ///
+    /// Readers, too, write into the lock's file, unless the filesystem is mounted for reading only.
     public var isReadOnly = false
+    /// Whether the path is that of a file, such as a copy, that nobody changes as long as it is open; then it is opened for
+    /// reading only, without a lock, so that it may lie where nothing can be written.
+    ///
+    /// Another file may take its name: this environment goes on with the one that it has. The corresponding C flags are
+    /// `MDB_NOSUBDIR` and `MDB_NOLOCK`.
+    public var isFrozenFile = false
     /// How safe a commit is once the call has returned.
     public var durability = Durability.full
     /// The permissions of files that are created, narrowed by the process's mask.

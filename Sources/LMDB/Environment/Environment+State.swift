@@ -2,8 +2,8 @@ extension Environment {
   /// What the environment knows of its own transactions.
   struct State {
     var isClosed = false
-    /// Set while somebody waits to move the map or moves it; new transactions wait.
-    var isRemapping = false
+    /// Set while somebody waits for the last transaction to end, to move the map or to close; new ones wait.
+    var isDraining = false
     /// Transactions and calls inside liblmdb that need the map to stay where it is.
     var liveCount = 0
     /// Whether some thread writes or waits for other processes to end writing, where ``Options/writeWaitLimit`` is set.
@@ -43,13 +43,13 @@ extension Environment {
     return try body()
   }
 
-  /// Counts a transaction or call in, after waiting for a move of the map.
+  /// Counts a transaction or call in, after waiting for whoever wants none to be there.
   func enter<R>(_ operation: String, _ body: (inout State) throws(LMDBError) -> R) throws(LMDBError) -> R {
     let thread = currentThread()
     let entered = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> R? in
       if state.isClosed { throw LMDBError(.closed, operation: operation) }
       reclaimStranded(in: &state, on: thread)
-      if state.isRemapping && !state.hasTransaction(on: thread) { return nil }
+      if state.isDraining && !state.hasTransaction(on: thread) { return nil }
       let result = try body(&state)
       state.liveCount += 1
       return result
@@ -63,7 +63,7 @@ extension Environment {
     let isAwaited = state.withLock { state in
       change(&state)
       state.liveCount -= 1
-      return state.isRemapping
+      return state.isDraining
     }
     if isAwaited { state.wakeAll() }
   }

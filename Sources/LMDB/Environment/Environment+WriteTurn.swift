@@ -52,11 +52,16 @@ extension Environment {
   private func waitForProcesses(_ lock: FileLock, until deadline: ContinuousClock.Instant) throws(LMDBError) {
     var pauseInMicroseconds = Self.shortestPauseInMicroseconds
     while true {
-      do throws(Errno) {
-        if try lock.tryAcquire(.exclusive) { return }
-      } catch {
-        throw LMDBError(returnCode: error.rawValue, operation: "begin write")
+      // Together with the look, or a lock might be taken that closing has just given back for all.
+      let isAcquired = try state.withLock { (state) throws(LMDBError) in
+        if state.isClosed { throw LMDBError(.closed, operation: "begin write") }
+        do throws(Errno) {
+          return try lock.tryAcquire(.exclusive)
+        } catch {
+          throw LMDBError(returnCode: error.rawValue, operation: "begin write")
+        }
       }
+      if isAcquired { return }
       guard ContinuousClock.now < deadline else { throw Self.longWrite }
       pause(microseconds: pauseInMicroseconds)
       pauseInMicroseconds = min(pauseInMicroseconds * 2, Self.longestPauseInMicroseconds)

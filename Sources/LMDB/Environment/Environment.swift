@@ -38,12 +38,16 @@ public final class Environment: Sendable {
 
   /// Opens the environment in a directory that must exist; creates its files unless it is opened for reading only.
   ///
+  /// With ``Options/isFrozenFile`` the path is that of a file instead.
+  ///
   /// Throws `alreadyOpen` if this process has the directory open, under whatever path; `noSuchFile`,
   /// `permissionDenied`, `invalidFile`, `versionMismatch`; `outOfMemory` if even the smallest map is refused; `busy`
   /// if other processes kept opening and closing it.
   ///
   /// The corresponding C functions are `mdb_env_create` and `mdb_env_open`.
   public init(path: FilePath, options: Options = Options()) throws(LMDBError) {
+    var options = options
+    if options.isFrozenFile { options.isReadOnly = true }
     let generation = ForkDetection.generation
     let opened = generation.current
     let identity = try FileIdentity(of: path)
@@ -75,6 +79,9 @@ public final class Environment: Sendable {
     }
     if isOpen { closeHandle() }
   }
+
+  /// The file with the data.
+  package var dataFile: FilePath { options.isFrozenFile ? path : path.appending(Self.dataFileName) }
 
   /// The name that liblmdb gives its file.
   package static let dataFileName = "data.mdb"

@@ -53,6 +53,6 @@ extension Environment {
     // page leads to stays as it is.
     let snapshot = try beginRead()
     defer { extendLifetime(snapshot) }
-    try DataFile(inDirectory: path).checkStructure()
+    try DataFile(dataFile).checkStructure()
   }
 }

@@ -13,9 +13,9 @@ extension TaskStore {
   ///   what `progress` throws, and what `read` throws.
   /// - Complexity: everything is read once, some microseconds a task.
   public func verify(progress: VerificationProgress.Observer? = nil) throws -> VerificationReport {
-    try TallyError.translating {
-      try environment.checkStructure()
-      return try Verification(environment: environment, tables: tables, observer: progress).run()
+    try connection.use { store in
+      try store.environment.checkStructure()
+      return try Verification(environment: store.environment, tables: store.tables, observer: progress).run()
     }
   }
 

@@ -43,21 +43,38 @@ extension TaskStore {
   /// - Complexity: The store is read and written once, and its copy read again. The copying is one long snapshot.
   @discardableResult
   public func backup(to file: FilePath, progress: VerificationProgress.Observer? = nil) throws -> BackupSummary {
-    try TallyError.translating {
-      try AtomicFile.refuseIrreplaceable(file)
-      let parent = file.parentOrCurrent
-      Workshop.sweep(parent)
-      let workshop = try Self.output { try Workshop(in: parent, for: ".tally-backup") }
-      try environment.copyStore(to: workshop.path)
+    try copy(to: file) { workshop in
       let (header, report) = try LoneStore(directory: workshop.path, configuration: configuration)
         .verify(progress: progress)
-      let size = try Self.output { try workshop.dataFile.stat().size }
+      return BackupSummary(header, report, sizeInBytes: try Self.output { try workshop.dataFile.stat().size })
+    }
+  }
+
+  /// Puts a copy in the place of a file, flushed, after it has been looked at.
+  func copy<R>(to file: FilePath, lookingAt look: (Workshop) throws -> R) throws -> R {
+    try connection.useForLong { store in
+      try AtomicFile.refuseIrreplaceable(file)
+      try refuseOwnFiles(file)
+      let parent = file.parentOrCurrent
+      Workshop.sweep(parent)
+      let workshop = try Self.output { try Workshop(in: parent, for: ".tally-copy") }
+      try store.environment.copyStore(to: workshop.path)
+      let result = try look(workshop)
       try Self.output {
         try SystemCalls.rename(workshop.dataFile, to: file)
         try SystemCalls.flushDirectory(parent)
       }
-      return BackupSummary(header, report, sizeInBytes: size)
+      return result
     }
+  }
+
+  /// Whoever has the store open would go on with a file that has no name any more.
+  private func refuseOwnFiles(_ file: FilePath) throws {
+    guard let name = file.lastComponent?.string, StoreOpening.storeNames.contains(name),
+      let parent = try? file.parentOrCurrent.stat(), let own = try? directory.stat(),
+      parent.deviceID == own.deviceID, parent.inode == own.inode
+    else { return }
+    throw TallyError.outputNotCreated("The path of the output is that of a file of the store itself")
   }
 
   private static func output<R>(_ body: () throws -> R) throws -> R {

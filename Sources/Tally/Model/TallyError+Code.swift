@@ -8,7 +8,7 @@ extension TallyError {
       case inconsistentTask, taskNotFound, listNotFound, differentPlaces, duplicateID, unknownList
       case invalidLink, malformedDocument, unknownKey, inputUnreadable, outputNotCreated
       case storeMissing, notAStore, newerFormat, damagedStore, permissionDenied, remoteFilesystem
-      case storeBusy, alreadyOpen, reentrantTransaction, storeClosed, readersFull
+      case storeBusy, alreadyOpen, reentrantTransaction, storeClosed, storeSuspended, readersFull
       case nothingToUndo, nothingToRedo, undoConflict
       case diskFull, storageFailed, outcomeUnknown, cancelled, internalFault
     }
@@ -78,6 +78,8 @@ extension TallyError {
     public static let reentrantTransaction = Code(.reentrantTransaction)
     /// The store has been closed.
     public static let storeClosed = Code(.storeClosed)
+    /// The store has been suspended and not resumed.
+    public static let storeSuspended = Code(.storeSuspended)
     /// Every reader slot is taken by a live reader.
     public static let readersFull = Code(.readersFull)
     /// No change is left that could be taken back.

@@ -32,6 +32,6 @@ public struct ChangeSet: Hashable, Sendable {
   /// Whether these are all changes; if not, anything may have changed: read anew.
   ///
   /// So it is after a change too large for the history, when more has happened than the history keeps, and when an
-  /// older state of the store has been restored.
+  /// older state of the store, or another store, has taken its place while it was suspended.
   public internal(set) var isComplete = true
 }

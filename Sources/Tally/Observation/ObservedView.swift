@@ -9,7 +9,7 @@ struct ObservedView {
   /// In the view's order.
   private var rows: [Row]
   private var keys: [UUID: ViewKey]
-  private var sequence: UInt64
+  private var last: StorePosition
   private var now: Timestamp
   private var timeZone: TimeZone
   /// How often whole views were read, and how many tasks were looked up.
@@ -18,7 +18,7 @@ struct ObservedView {
   /// Begins with what the view shows in a snapshot.
   init(_ result: ViewResult, in transaction: borrowing StoreReadTransaction) throws {
     view = result.view
-    sequence = try transaction.sequence
+    last = try transaction.position
     now = transaction.now
     timeZone = transaction.calendar.timeZone
     rows = []
@@ -31,7 +31,8 @@ struct ObservedView {
 
   /// Follows the store to a newer snapshot, and tells how the view has changed.
   mutating func follow(_ transaction: borrowing StoreReadTransaction) throws -> ViewDifference {
-    let changes = try transaction.changes(since: sequence)
+    let position = try transaction.position
+    let changes = try transaction.changes(since: last)
     var difference = ViewDifference(sequence: changes.sequence, asOf: transaction.now)
     let isFollowable = changes.isComplete && timeZone == transaction.calendar.timeZone
     if isFollowable {
@@ -41,7 +42,7 @@ struct ObservedView {
     } else {
       try readAgain(in: transaction, &difference)
     }
-    (sequence, now, timeZone) = (changes.sequence, transaction.now, transaction.calendar.timeZone)
+    (last, now, timeZone) = (position, transaction.now, transaction.calendar.timeZone)
     return difference
   }
 

@@ -1,6 +1,12 @@
 import Foundation
 import LMDB
 
+/// A commit of one store: what an observation has seen last.
+struct StorePosition: Hashable {
+  let storeID: UUID
+  let sequence: UInt64
+}
+
 extension StoreTransaction where Base: ~Copyable {
   /// What has been changed since a commit, by any process.
   ///
@@ -9,10 +15,18 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Throws: what the storage throws.
   /// - Complexity: the changes since, as far as the history keeps them; a lookup if there are none.
   public func changes(since sequence: UInt64) throws -> ChangeSet {
-    var changes = ChangeSet(previousSequence: sequence, sequence: try self.sequence)
-    guard changes.sequence != sequence else { return changes }
+    try changes(since: StorePosition(storeID: position.storeID, sequence: sequence))
+  }
+
+  /// As the public form, for whoever may have had another store under the same path before.
+  func changes(since last: StorePosition) throws -> ChangeSet {
+    let position = try position
+    var changes = ChangeSet(previousSequence: last.sequence, sequence: position.sequence)
+    guard position != last else { return changes }
     var wasThere: [ImageKey: Bool] = [:]
-    guard try collectImages(since: sequence, to: changes.sequence, in: &wasThere) else {
+    guard position.storeID == last.storeID,
+      try collectImages(since: last.sequence, to: changes.sequence, in: &wasThere)
+    else {
       changes.isComplete = false
       return changes
     }
@@ -25,6 +39,14 @@ extension StoreTransaction where Base: ~Copyable {
       }
     }
     return changes
+  }
+
+  /// The commit that this snapshot shows.
+  var position: StorePosition {
+    get throws {
+      let header = try header()
+      return StorePosition(storeID: header.storeID, sequence: header.sequence)
+    }
   }
 
   /// Notes of each object that was changed whether it was there before; false if the history does not tell.

@@ -98,10 +98,10 @@ extension TaskStore {
     calendar: Calendar? = nil,
     _ options: StatisticsOptions = StatisticsOptions()
   ) throws -> Statistics {
-    try TallyError.translating {
+    try connection.use { store in
       let transaction = StoreReadTransaction(
-        try environment.beginRead(),
-        tables: tables,
+        try store.environment.beginRead(),
+        tables: store.tables,
         now: instant ?? configuration.now(),
         calendar: calendar ?? configuration.calendar,
         ids: configuration.ids

@@ -9,8 +9,7 @@ import Logging
 /// transaction must begin and end on one thread, which is why the queue has one of its own.
 final class CommitQueue: @unchecked Sendable {
   // Constant.
-  private let environment: Environment
-  private let tables: Tables
+  private let connection: StoreConnection
   private let configuration: TaskStore.Configuration
   // Synchronises itself.
   private let condition = NSCondition()
@@ -19,6 +18,10 @@ final class CommitQueue: @unchecked Sendable {
   private var unflushedSince: Date?
   private var thread: Thread?
   private var isFinishing = false
+  /// Writes that came while the queue was finishing, and wait to learn whether the store stays open.
+  private var late: [any WriteJob] = []
+  /// What later writes are told once the store is not open any more.
+  private var refusal: TallyError?
 
   /// The most writes in one commit, so that an endless stream of them does not keep the first from its answer.
   private static let maximumBatchCount = 256
@@ -28,9 +31,8 @@ final class CommitQueue: @unchecked Sendable {
 
   private static let longestFlushIntervalInSeconds: TimeInterval = 86_400
 
-  init(environment: Environment, tables: Tables, configuration: TaskStore.Configuration) {
-    self.environment = environment
-    self.tables = tables
+  init(connection: StoreConnection, configuration: TaskStore.Configuration) {
+    self.connection = connection
     self.configuration = configuration
   }
 
@@ -47,12 +49,25 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  /// Accepts writes again, where the store could not be closed.
+  /// Accepts writes again, those too that came meanwhile.
   func resume() {
     condition.withLock {
       isFinishing = false
-      if unflushedSince != nil { wakeThread() }
+      refusal = nil
+      waiting += late
+      late = []
+      if unflushedSince != nil || !waiting.isEmpty { wakeThread() }
     }
+  }
+
+  /// Answers the writes that came meanwhile, and all later ones.
+  func refuse(with error: TallyError) {
+    let refused = condition.withLock {
+      refusal = error
+      defer { late = [] }
+      return late
+    }
+    for job in refused { job.finish(failure: error) }
   }
 
   /// Sees to it that a relaxed commit is flushed in time.
@@ -66,24 +81,39 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  /// Commits what is waiting and ends the thread; later writes are refused.
-  func finish() {
-    condition.withLock {
+  /// Commits what is waiting and ends the thread; later writes wait for `resume` or `refuse`.
+  ///
+  /// - Parameter deadline: how long to wait; `nil` for as long as it takes.
+  /// - Returns: false if that was too short, and the thread is at work.
+  func finish(before deadline: ContinuousClock.Instant?) -> Bool {
+    let limit = deadline.map { Date(timeIntervalSinceNow: ($0 - .now) / .seconds(1)) }
+    return condition.withLock {
       isFinishing = true
       condition.broadcast()
       // The store may be let go by a closure that the thread itself runs; it then ends after that.
-      while let thread, thread !== Thread.current { condition.wait() }
+      while let thread, thread !== Thread.current {
+        // Foundation's distant future is beyond what this call can count.
+        guard let limit else {
+          condition.wait()
+          continue
+        }
+        guard condition.wait(until: limit) else { return self.thread == nil }
+      }
+      return true
     }
   }
 
   private func enqueue(_ job: any WriteJob) {
-    let isAccepted = condition.withLock {
-      guard !isFinishing else { return false }
+    let answer = condition.withLock { () -> TallyError? in
+      if isFinishing {
+        if refusal == nil { late.append(job) }
+        return refusal
+      }
       waiting.append(job)
       wakeThread()
-      return true
+      return nil
     }
-    if !isAccepted { job.finish(failure: TallyError.storeClosed) }
+    if let answer { job.finish(failure: answer) }
   }
 
   /// Wakes the thread, which begins with the first work; the condition is locked.
@@ -134,7 +164,7 @@ final class CommitQueue: @unchecked Sendable {
     let jobs = batch.filter { $0.begin() }
     guard !jobs.isEmpty else { return }
     do {
-      try TallyError.translating { try write(jobs) }
+      try write(jobs)
       noteUnflushedCommit()
       for job in jobs { job.finish(failure: nil) }
     } catch let error as TallyError where error.code == .diskFull && jobs.count > 1 {
@@ -147,16 +177,19 @@ final class CommitQueue: @unchecked Sendable {
 
   private func write(_ jobs: [any WriteJob]) throws {
     let isAlone = jobs.count == 1
-    try environment.write(tables: tables, configuration: configuration, makesRoom: isAlone) { transaction in
-      if isAlone { return try jobs[0].run(in: &transaction) }
-      for job in jobs { try run(job, in: &transaction) }
+    try connection.use { store in
+      let (environment, tables) = (store.environment, store.tables)
+      try environment.write(tables: tables, configuration: configuration, makesRoom: isAlone) { transaction in
+        if isAlone { return try jobs[0].run(in: &transaction) }
+        for job in jobs { try run(job, in: &transaction) }
+      }
     }
   }
 
   /// Commits one write that has begun already.
   private func commitAlone(_ job: any WriteJob) {
     do {
-      try TallyError.translating { try write([job]) }
+      try write([job])
       noteUnflushedCommit()
       job.finish(failure: nil)
     } catch {
@@ -178,12 +211,13 @@ final class CommitQueue: @unchecked Sendable {
 
   private func flush() {
     condition.withLock { unflushedSince = nil }
-    do throws(LMDBError) {
-      try environment.sync(force: true)
+    do {
+      try connection.use { try $0.environment.sync(force: true) }
     } catch {
-      // Whoever closes the store flushes it.
-      guard error.code != .closed else { return }
-      configuration.logger.error("flushing failed", metadata: ["code": "\(error.code)"])
+      let code = (error as? TallyError)?.code
+      // Closing and suspending flush, too.
+      guard code != .storeClosed, code != .storeSuspended else { return }
+      configuration.logger.error("flushing failed", metadata: ["code": "\(code ?? .internalFault)"])
       // Tried again after the next interval.
       noteUnflushedCommit()
     }
@@ -193,6 +227,12 @@ final class CommitQueue: @unchecked Sendable {
 extension CommitQueue {
   /// How many writes wait for the next commit; for tests.
   var waitingCount: Int { condition.withLock { waiting.count } }
+
+  /// Whether new writes wait to learn whether the store stays open; for tests.
+  var isEnding: Bool { condition.withLock { isFinishing } }
+
+  /// How many writes do so; for tests.
+  var lateCount: Int { condition.withLock { late.count } }
 
   /// Whether a relaxed commit waits for its flush; for tests.
   var hasUnflushedCommit: Bool { condition.withLock { unflushedSince != nil } }

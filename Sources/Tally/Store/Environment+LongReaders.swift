@@ -9,8 +9,9 @@ extension Environment {
 
   /// Tells the logger of a reader that keeps pages from being used again, so that the file grows.
   func warnOfLongReaders(_ configuration: TaskStore.Configuration) {
-    guard newestTransactionID % Self.commitsBetweenLooks == 0, let readers = try? readers() else { return }
-    let newest = newestTransactionID
+    // Closed as soon as the commit had ended, it has no readers to warn of.
+    guard let newest = try? lastTransactionID(), newest % Self.commitsBetweenLooks == 0, let readers = try? readers()
+    else { return }
     let oldest = readers.filter { $0.transactionID != nil }.min { $0.transactionID ?? 0 < $1.transactionID ?? 0 }
     guard let oldest, let snapshot = oldest.transactionID, newest - snapshot > Self.tolerableLag else { return }
     configuration.logger.warning(

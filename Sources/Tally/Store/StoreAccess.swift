@@ -15,6 +15,13 @@ struct StoreAccess {
 
   private let lock: FileLock?
 
+  /// Of a file that nobody replaces under its readers: none is needed.
+  static let ofSnapshot = StoreAccess(lock: nil)
+
+  private init(lock: FileLock?) {
+    self.lock = lock
+  }
+
   /// Waits for the lock, for as long as the configuration says.
   init(_ mode: FileLock.Mode, to directory: FilePath, configuration: TaskStore.Configuration) throws {
     let path = directory.appending(Self.fileName)

@@ -43,9 +43,10 @@ extension TaskStore {
   ///
   /// - Throws: `storeClosed` or `storageFailed`.
   public func information() throws -> StoreInformation {
-    let pages = try TallyError.translating { try environment.information() }
-    let readers = try TallyError.translating { try environment.readers() }
-    let size = (try? directory.appending(StoreOpening.dataFileName).stat().size) ?? 0
+    let (pages, readers, size) = try connection.use { store in
+      let size = (try? store.environment.dataFile.stat().size) ?? 0
+      return (try store.environment.information(), try store.environment.readers(), size)
+    }
     return try read { transaction in
       let header = try transaction.header()
       return StoreInformation(

@@ -9,14 +9,18 @@ import SystemPackage
 /// leave a file that cannot be read.
 struct StoreOpening {
   let directory: FilePath
-  let configuration: TaskStore.Configuration
+  var configuration: TaskStore.Configuration
   var migrations = MigrationTable.shipped
+  /// Whether the path is that of a published snapshot: a file, without a directory of its own.
+  var isSnapshot = false
 
   static let dataFileName = Environment.dataFileName
   static let lockFileName = Environment.lockFileName
   static let fileNames = [dataFileName, lockFileName]
   /// What a failed opening may leave in a directory without a store.
   private static let ownNames: Set = [lockFileName, StoreAccess.fileName]
+  /// What must not be replaced while the store is open.
+  static let storeNames = ownNames.union(fileNames)
   private static let creationAttempts = 3
 
   /// A store with its environment open, and the lock that keeps others from replacing its file.
@@ -38,9 +42,10 @@ struct StoreOpening {
   }
 
   /// The store's data file.
-  var dataFile: FilePath { directory.appending(Self.dataFileName) }
+  var dataFile: FilePath { isSnapshot ? directory : directory.appending(Self.dataFileName) }
 
   func open() throws -> OpenStore {
+    if isSnapshot { return try openSnapshot() }
     try createStoreIfMissing()
     if !configuration.isReadOnly { Workshop.sweep(directory) }
     let opened = try openMigrated()
@@ -72,7 +77,11 @@ struct StoreOpening {
 
   func openEnvironment(_ mode: FileLock.Mode) throws -> OpenEnvironment {
     try refuseRemoteFilesystem(directory)
-    let access = try StoreAccess(mode, to: directory, configuration: configuration)
+    return try openEnvironment(StoreAccess(mode, to: directory, configuration: configuration))
+  }
+
+  /// Opens the environment for whoever has been let in.
+  func openEnvironment(_ access: StoreAccess) throws -> OpenEnvironment {
     try refuseOtherFiles()
     var options = environmentOptions
     // Here others may write, too.
@@ -111,7 +120,7 @@ struct StoreOpening {
   }
 
   /// A header was there, so the file is a store; what it lacks has been lost.
-  private func openTables(in environment: Environment) throws -> Tables {
+  func openTables(in environment: Environment) throws -> Tables {
     do throws(LMDBError) {
       return try Tables(openingIn: environment)
     } catch {
@@ -131,6 +140,7 @@ struct StoreOpening {
     options.mapSizeInBytes = configuration.mapSizeInBytes
     options.maxDatabases = Tables.maximumCount
     options.isReadOnly = configuration.isReadOnly
+    options.isFrozenFile = isSnapshot
     options.durability = configuration.durability == .durable ? .full : .noMetaSync
     return options
   }
@@ -159,7 +169,7 @@ struct StoreOpening {
   }
 
   /// What a path names; `nil` if nothing.
-  private func typeOfFile(at path: FilePath) throws -> FileType? {
+  func typeOfFile(at path: FilePath) throws -> FileType? {
     do {
       return try path.stat().type
     } catch Errno.noSuchFileOrDirectory {
@@ -176,7 +186,7 @@ struct StoreOpening {
     }
   }
 
-  private func refuseRemoteFilesystem(_ path: FilePath) throws {
+  func refuseRemoteFilesystem(_ path: FilePath) throws {
     guard !configuration.allowsRemoteFilesystem, RemoteFilesystem.contains(path) else { return }
     throw TallyError(
       .remoteFilesystem, "The store lies on a remote filesystem, where memory maps and locks are not coherent",
@@ -185,7 +195,7 @@ struct StoreOpening {
 
   /// liblmdb would make an empty file into an environment of its own.
   private func refuseOtherFiles() throws {
-    switch try DataFile(inDirectory: directory).kind() {
+    switch try DataFile(dataFile).kind() {
     case .environment: break
     case .foreign: throw TallyError.foreignFile
     case .empty, .cutShort: throw TallyError.truncatedFile
@@ -197,7 +207,7 @@ struct StoreOpening {
     guard try environment.isFileComplete() else { throw TallyError.truncatedFile }
   }
 
-  private func refuseOtherFormats(in environment: Environment) throws {
+  func refuseOtherFormats(in environment: Environment) throws {
     let missing = try Tables.missingNames(in: environment)
     // Another program's file has none of them; a store that lacks one has lost it.
     guard missing.count < Tables.names.count else { throw TallyError.foreignFile }

@@ -30,7 +30,10 @@ extension TaskStore {
     public var flushIntervalInSeconds = 1.0
     /// Whether a store is made where there is none.
     public var createsIfMissing = true
-    /// Whether writes are refused.
+    /// Whether writes are refused, and nothing is made or migrated.
+    ///
+    /// Readers still need to write into the store's files of locks, unless it lies on a filesystem that is mounted for
+    /// reading only; a snapshot does without: ``TaskStore/publishSnapshot(to:)``.
     public var isReadOnly = false
     /// Whether a remote filesystem is accepted, at the risk of losing the store.
     public var allowsRemoteFilesystem = false

@@ -20,11 +20,12 @@ public final class TaskStore: Sendable {
   /// How the store was opened.
   public let configuration: Configuration
 
-  let environment: Environment
-  let tables: Tables
+  // Constants that synchronise themselves.
+  let connection: StoreConnection
   let commits: CommitQueue
-  private let access: StoreAccess
-  /// What observations have cost; synchronises itself.
+  /// Held while the store is closed, suspended or resumed: one at a time.
+  let lifecycle = Mutex(())
+  /// What observations have cost.
   let observations = Mutex(ObservationCounts.zero)
 
   /// Opens the store in a directory, which is made if it does not exist.
@@ -40,17 +41,15 @@ public final class TaskStore: Sendable {
   }
 
   /// Opens a store with other migrations than those of this version; for tests.
-  init(at directory: FilePath, configuration: Configuration, migrations: MigrationTable) throws {
-    let opened = try TallyError.translating {
-      try StoreOpening(directory: directory, configuration: configuration, migrations: migrations).open()
-    }
-    self.directory = directory
-    self.configuration = configuration
-    environment = opened.environment
-    tables = opened.tables
-    access = opened.access
-    commits = CommitQueue(
-      environment: opened.environment, tables: opened.tables, configuration: configuration)
+  convenience init(at directory: FilePath, configuration: Configuration, migrations: MigrationTable) throws {
+    try self.init(StoreOpening(directory: directory, configuration: configuration, migrations: migrations))
+  }
+
+  init(_ opening: StoreOpening) throws {
+    directory = opening.directory
+    configuration = opening.configuration
+    connection = try StoreConnection(opening)
+    commits = CommitQueue(connection: connection, configuration: opening.configuration)
   }
 
   deinit {
@@ -62,13 +61,13 @@ public final class TaskStore: Sendable {
   ///
   /// The closure must not wait for long: the pages of its snapshot cannot be used again meanwhile.
   ///
-  /// - Throws: what the closure throws; `storeClosed`, `readersFull`, `damagedStore` or `storageFailed`.
+  /// - Throws: what the closure throws; `storeClosed`, `storeSuspended`, `readersFull`, `damagedStore` or `storageFailed`.
   /// - Complexity: beginning a snapshot costs about a microsecond.
   public func read<R>(_ body: (borrowing StoreReadTransaction) throws -> R) throws -> R {
-    try TallyError.translating {
+    try connection.use { store in
       let transaction = StoreReadTransaction(
-        try configuration.retrying { try environment.beginRead() }, tables: tables, now: configuration.now(),
-        calendar: configuration.calendar, ids: configuration.ids)
+        try configuration.retrying { try store.environment.beginRead() }, tables: store.tables,
+        now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids)
       return try body(transaction)
     }
   }
@@ -79,13 +78,13 @@ public final class TaskStore: Sendable {
   /// to grow, so it must do nothing but use its transaction.
   ///
   /// - Throws: what the closure throws; `reentrantTransaction` inside another write of the same thread;
-  ///   `permissionDenied` for a store opened for reading only; `storeClosed`, `storeBusy`, `diskFull`, `storageFailed`;
-  ///   `outcomeUnknown` if the disk failed at the very last step.
+  ///   `permissionDenied` for a store opened for reading only; `storeClosed`, `storeSuspended`, `storeBusy`, `diskFull`,
+  ///   `storageFailed`; `outcomeUnknown` if the disk failed at the very last step.
   @available(*, noasync, message: "use the asynchronous form of write")
   @discardableResult
   public func write<R>(_ body: (inout StoreWriteTransaction) throws -> R) throws -> R {
-    try TallyError.translating {
-      let result = try environment.write(tables: tables, configuration: configuration, body)
+    try connection.use { store in
+      let result = try store.environment.write(tables: store.tables, configuration: configuration, body)
       commits.noteUnflushedCommit()
       return result
     }
@@ -107,37 +106,8 @@ public final class TaskStore: Sendable {
 
   /// Flushes what relaxed writes have left unflushed.
   ///
-  /// - Throws: `storeClosed`, `permissionDenied` for a store opened for reading only, `diskFull` or `storageFailed`.
+  /// - Throws: `storeClosed`, `storeSuspended`, `permissionDenied` for a store opened for reading only, `diskFull` or `storageFailed`.
   public func flush() throws {
-    try TallyError.translating { try environment.sync(force: true) }
-  }
-
-  /// Finishes the waiting writes, flushes and closes; every later call but this one throws `storeClosed`.
-  ///
-  /// - Throws: `storeBusy`, and leaves the store open, while reads or writes are in progress.
-  public func close() throws {
-    // In a child of a fork everything is the parent's, and the queue's thread does not exist.
-    guard !environment.isForked else { throw TallyError.storeClosed }
-    // Waiting for the queue inside a write would be waiting for this very thread.
-    guard !environment.isInUseByThisThread else { throw TallyError.closedInsideTransaction }
-    commits.finish()
-    do {
-      try TallyError.translating { try closeEnvironment() }
-    } catch {
-      commits.resume()
-      throw error
-    }
-  }
-
-  private func closeEnvironment() throws(LMDBError) {
-    if configuration.durability == .relaxed, !configuration.isReadOnly {
-      do throws(LMDBError) {
-        try environment.sync(force: true)
-      } catch let error where error.code == .closed {
-        return
-      }
-    }
-    try environment.close()
-    access.end()
+    try connection.use { try $0.environment.sync(force: true) }
   }
 }

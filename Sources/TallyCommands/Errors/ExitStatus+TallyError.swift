@@ -56,6 +56,7 @@ extension ExitStatus {
     .alreadyOpen: .internalFault,
     .reentrantTransaction: .internalFault,
     .storeClosed: .internalFault,
+    .storeSuspended: .internalFault,
     .internalFault: .internalFault,
   ]
 }

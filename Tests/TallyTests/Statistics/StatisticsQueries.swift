@@ -86,7 +86,7 @@ struct StatisticsQueries {
     let store = history.store
     let transaction = StoreReadTransaction(
       try store.environment.beginRead(),
-      tables: store.tables,
+      tables: try store.tables,
       now: now,
       calendar: calendar,
       ids: store.configuration.ids

@@ -34,7 +34,7 @@ struct GoldenStore {
 
   private func fixIdentity(of store: TaskStore) throws {
     try store.environment.write { base in
-      let meta = store.tables.meta
+      let meta = try store.tables.meta
       try meta.put(StoreHeader(storeID: Self.id(0xFF), sequence: 0), forKey: .header, in: &base)
     }
   }

@@ -82,6 +82,27 @@ import Testing
     }
   }
 
+  @Test func closingWithALimitWaitsForTheReadInProgress() async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
+      let (hasBegun, mayEnd) = (Signal(), Signal())
+      let reading = startThread {
+        try store.read { transaction in
+          hasBegun.send()
+          mayEnd.waitOnThread()
+          return try transaction.taskCount
+        }
+      }
+      await hasBegun.wait()
+      let closing = startThread { try store.close(waitingAtMost: .seconds(60)) }
+      await waitUntil { store.commits.isEnding }
+      mayEnd.send()
+      #expect(try await reading.value == 0)
+      try await closing.value
+      #expect(code { _ = try store.read { try $0.taskCount } } == .storeClosed)
+    }
+  }
+
   @Test func aStoreLetGoWithoutClosingIsClosed() throws {
     try withTemporaryDirectory { directory in
       let path = directory.appending("store")

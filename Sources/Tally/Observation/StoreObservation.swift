@@ -1,0 +1,48 @@
+/// What becomes of a store, one value after the other, as ``TaskStore/changes()`` and its like give it.
+///
+/// Keeps its store open as long as somebody waits on it. It ends when the Swift task that waits is cancelled, or the store
+/// is closed; while the store is suspended it waits.
+public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
+  /// Looks at a snapshot and says what is new there, if anything; remembers what it has seen.
+  typealias Look = (borrowing StoreReadTransaction) throws -> Element?
+
+  let store: TaskStore
+  let begin: @Sendable () -> Look
+
+  /// Begins to wait; each iterator remembers on its own what it has seen.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(store: store, look: begin())
+  }
+
+  /// Waits for the next value.
+  public struct Iterator: AsyncIteratorProtocol {
+    let store: TaskStore
+    let look: Look
+
+    /// The next value; `nil` after cancellation or the closing of the store.
+    ///
+    /// - Throws: as `read`.
+    public mutating func next() async throws -> Element? {
+      while !Task.isCancelled {
+        do {
+          if let found = try store.read(look) { return found }
+        } catch let error as TallyError where error.code == .storeClosed {
+          return nil
+        } catch let error as TallyError where error.code == .storeSuspended {
+          // Whoever resumes the store wants its screens to go on.
+        }
+        // Woken by cancellation it ends the loop above.
+        try? await Task.sleep(for: TaskStore.observationInterval)
+      }
+      return nil
+    }
+  }
+}
+
+extension TaskStore {
+  /// How long an observation sleeps between two looks at the store.
+  ///
+  /// A look is a snapshot and one lookup, about a microsecond. Watching the file or waking observers from `write` was
+  /// not taken: neither tells of other processes' commits as surely, and a second way would only be quicker.
+  static let observationInterval = Duration.milliseconds(50)
+}

@@ -1,0 +1,81 @@
+import LMDB
+import Synchronization
+
+extension TaskStore {
+  /// Finishes the waiting writes, flushes and closes; every later call but this one throws `storeClosed`.
+  ///
+  /// - Throws: `storeBusy`, and leaves the store open, while reads or writes are in progress.
+  public func close() throws {
+    try end(as: .closed, waitingAtMost: nil)
+  }
+
+  /// Finishes the waiting writes, waits for reads and writes in progress, flushes and closes.
+  ///
+  /// What begins meanwhile waits for the outcome: it throws `storeClosed` then, or goes on. Blocks its thread.
+  ///
+  /// - Parameter limit: how long to wait at most, for all of it together.
+  /// - Throws: `storeBusy`, and leaves the store open, if they take longer, or inside a read or write of this thread;
+  ///   `diskFull` or `storageFailed`, and leaves the store open, if flushing fails.
+  public func close(waitingAtMost limit: Duration) throws {
+    try end(as: .closed, waitingAtMost: limit)
+  }
+
+  /// Gives back every lock and file of the store, until ``resume()``.
+  ///
+  /// For applications that the system suspends: it ends one that holds a lock on a shared file meanwhile. The waiting
+  /// writes are committed, and reads, writes and copies in progress are waited for. What begins meanwhile waits for
+  /// the outcome; once the store is suspended, reads and writes throw `storeSuspended`, and observations wait. Other
+  /// processes may do what they like with the store, also compact or restore it. Blocks its thread. Suspending a
+  /// suspended store does nothing.
+  ///
+  /// - Parameter limit: how long to wait at most, for all of it together.
+  /// - Throws: `storeBusy`, and leaves the store open, if that takes longer, or inside a read or write of this thread;
+  ///   `diskFull` or `storageFailed`, and leaves the store open, if flushing relaxed writes fails; `storeClosed`.
+  public func suspend(waitingAtMost limit: Duration = .seconds(2)) throws {
+    if connection.isClosed { throw TallyError.storeClosed }
+    try end(as: .suspended, waitingAtMost: limit)
+  }
+
+  /// Opens a suspended store again; does nothing if it is open.
+  ///
+  /// Observations go on, and tell what other processes have changed meanwhile.
+  ///
+  /// - Throws: `storeClosed`; `storeMissing` if the store has been removed; else as opening a store, which stays suspended
+  ///   then.
+  /// - Complexity: as opening a store.
+  public func resume() throws {
+    try lifecycle.withLock { _ in
+      try connection.resume()
+      commits.resume()
+    }
+  }
+
+  /// Ends what is open; without a limit the queue takes as long as it takes, and nothing else is waited for.
+  private func end(as end: StoreConnection.End, waitingAtMost limit: Duration?) throws {
+    if let environment = try? connection.current.environment {
+      // In a child of a fork everything here is the parent's, and the queue's thread does not exist.
+      guard !environment.isForked else { throw TallyError.storeClosed }
+      // Waiting for the queue inside a write would be waiting for this very thread.
+      guard !environment.isInUseByThisThread else { throw TallyError.closedInsideTransaction }
+    }
+    // Within what a clock can be moved by.
+    let limit = limit.map { min(max($0, .zero), .seconds(1_000_000_000)) }
+    let deadline = ContinuousClock.now + (limit ?? .zero)
+    try lifecycle.withLock { _ in
+      do {
+        guard commits.finish(before: limit == nil ? nil : deadline) else { throw TallyError.writesInProgress }
+        try connection.end(as: end, before: deadline)
+      } catch {
+        commits.resume()
+        throw error
+      }
+      commits.refuse(with: end.error)
+    }
+  }
+}
+
+extension TallyError {
+  static let writesInProgress = TallyError(
+    .storeBusy, "The waiting writes take longer than the given limit",
+    remedy: "Try again; another process may be writing")
+}

@@ -1,0 +1,56 @@
+import Foundation
+import SystemPackage
+import Tally
+import TestSupport
+
+extension HelperAct {
+  /// Adds so many tasks, each in a commit of its own, titled with their numbers.
+  func add() throws {
+    let store = try TaskStore(at: directory)
+    for number in 0..<numbers[0] { try store.write { _ = try $0.add("\(number)", to: .inbox) } }
+    try store.close()
+    say("done")
+  }
+
+  /// Compacts, waiting no longer for those who have the store open than told.
+  func compact() {
+    say(outcome { _ = try TaskStore.compact(at: directory, configuration: impatient) })
+  }
+
+  /// Restores the backup that lies beside the store.
+  func restore() {
+    let file = directory.removingLastComponent().appending("backup")
+    say(outcome { _ = try TaskStore.restore(from: file, to: directory, configuration: impatient) })
+  }
+
+  private var impatient: TaskStore.Configuration {
+    var configuration = TaskStore.Configuration()
+    configuration.waitLimitInSeconds = Double(numbers[0]) / 1_000
+    return configuration
+  }
+
+  /// Reads a snapshot, without privileges if told so, before and after a signal.
+  func readSnapshot() throws {
+    if numbers.first == 1 { dropPrivileges() }
+    let store = try TaskStore(snapshotAt: directory)
+    say("\(try store.read { try $0.taskCount })")
+    _ = readLine()
+    let isSound = try store.verify().isSound
+    say("\(try store.read { try $0.taskCount }) \(isSound)")
+    try store.close()
+  }
+
+  /// Opens the newest snapshot again and again, until its store has so many tasks; says when something is wrong.
+  func openSnapshots() throws {
+    var last = 0
+    while last < numbers[0] {
+      let store = try TaskStore(snapshotAt: directory)
+      let (count, sequence) = try store.read { (try $0.taskCount, try $0.sequence) }
+      let isSound = try store.verify().isSound
+      if !isSound || count < last || count != Int(sequence) { say("wrong") }
+      last = count
+      try store.close()
+    }
+    say("saw \(last)")
+  }
+}
