@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas page smoke outside faults
-.PHONY: test-faults test-sanitizers
+.PHONY: test-long test-faults test-sanitizers
 .PHONY: bench-peers bench-growth bench-cli
 
 help: ## Lists what can be made.
@@ -68,6 +68,9 @@ faults: build ## Causes faults of every kind, a few of each: crashes, kills, fai
 
 test-faults: set-up ## Causes faults of every kind by the thousand and prints how many; it says how long it takes.
 	@Scripts/test-faults.sh
+
+test-long: build ## Follows views through 100,000 random changes, each compared with the view read anew; minutes.
+	TALLY_CHANGES=100000 swift test --skip-build --disable-xctest --filter everyViewBuiltFromDifferences
 
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
 	@Scripts/test-sanitizers.sh

@@ -5,6 +5,8 @@ public import Tally
 public enum RandomChange {
   /// The most tasks a model grows to: enough for every view to have some, few enough to compare all of them.
   private static let wantedTaskCount = 50
+  /// The same of lists, so that a long run costs the same for each change.
+  private static let wantedListCount = 30
 
   /// A change to make next; some of them must be refused.
   public static func next(
@@ -24,11 +26,13 @@ public enum RandomChange {
     case 11..<13: return .moveToList(id, listID(in: model, using: &generator))
     case 13..<15: return .edit(id, title: title(using: &generator), notes: generator.oneIn(2) ? nil : "notes")
     case 15..<17: return .complete(id, at: completion(before: now, using: &generator))
-    case 17: return .addList(generator.uuid(), name: generator.oneIn(8) ? " \t" : "list")
+    case 17 where model.lists.count < wantedListCount:
+      return .addList(generator.uuid(), name: generator.oneIn(8) ? " \t" : "list")
     case 18:
       let listID = listID(in: model, using: &generator) ?? generator.uuid()
       return .renameList(listID, name: title(using: &generator))
-    case 19 where generator.oneIn(3):
+    case 19 where !generator.oneIn(3): return .delete(id)
+    case 17, 19:
       return .deleteList(listID(in: model, using: &generator) ?? generator.uuid())
     default: return .delete(id)
     }

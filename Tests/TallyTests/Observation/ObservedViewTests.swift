@@ -6,9 +6,15 @@ import Testing
 
 /// A view that is followed from its changes equals the view read anew, after each of them.
 @Suite struct ObservedViewTests {
-  /// `TALLY_CHANGES` sets the number: 100,000 take some minutes.
+  /// `TALLY_CHANGES` sets the number; `make test-long` takes 100,000.
   private static let changeCount =
     ProcessInfo.processInfo.environment["TALLY_CHANGES"].flatMap { Int($0) } ?? 600
+
+  /// What the clock is set to before some of the changes.
+  private static let instants = [
+    100: "2011-11-06T01:00:00Z", 110: "2011-11-06T02:30:59Z", 115: "2011-11-06T03:30:00Z", 120: "2011-11-06T04:00:00Z",
+    125: "2011-11-05T01:00:00Z",
+  ]
 
   @Test func everyViewBuiltFromDifferencesEqualsTheViewReadAnew() throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "ObservedViewTests"))
@@ -22,11 +28,55 @@ import Testing
         .completed(interval), .all,
       ].map { try Follower($0, in: store) }
       var model = TaskModel()
-      for _ in 0..<Self.changeCount {
+      var times = Times(store)
+      for number in 0..<Self.changeCount {
+        // Whatever chance does to the clock, it passes that night, and is set back, at least once.
+        if let instant = Self.instants[number] { clock.now = try Timestamp(iso8601: instant) }
         try change(store, &model, clock, using: &generator)
+        times.note(store)
+        try followList(model.orderedLists.first?.id, in: store, &followers)
         for index in followers.indices { try followers[index].follow(store) }
       }
       #expect(followers.allSatisfy { $0.observed.counts.viewReadCount == 1 })
+      #expect(times.midnightCount > 0 && times.backwardCount > 0 && times.offsetChangeCount > 0)
+      print("\(Self.changeCount) changes of 11 views followed and compared; \(times)")
+    }
+  }
+
+  /// Follows a list from now on, instead of the one before.
+  private func followList(_ id: UUID?, in store: TaskStore, _ followers: inout [Follower]) throws {
+    guard let id, followers.last?.view != .list(id) else { return }
+    if followers.last?.isOfList == true { followers.removeLast() }
+    followers.append(try Follower(.list(id), in: store))
+  }
+
+  /// What the clock has been through.
+  private struct Times: CustomStringConvertible {
+    private var last: (now: Timestamp, day: CalendarDay, offset: Int)
+    private(set) var midnightCount = 0
+    private(set) var backwardCount = 0
+    private(set) var offsetChangeCount = 0
+
+    init(_ store: TaskStore) {
+      last = Self.look(store)
+    }
+
+    mutating func note(_ store: TaskStore) {
+      let look = Self.look(store)
+      if look.day != last.day { midnightCount += 1 }
+      if look.now < last.now { backwardCount += 1 }
+      if look.offset != last.offset { offsetChangeCount += 1 }
+      last = look
+    }
+
+    private static func look(_ store: TaskStore) -> (now: Timestamp, day: CalendarDay, offset: Int) {
+      let (now, calendar) = (store.configuration.now(), store.configuration.calendar)
+      let date = Date(timeIntervalSince1970: Double(now.microsecondsSince1970) / 1_000_000)
+      return (now, CalendarDay(containing: now, in: calendar), calendar.timeZone.secondsFromGMT(for: date))
+    }
+
+    var description: String {
+      "\(midnightCount) midnights, \(offsetChangeCount) changes of offset, \(backwardCount) clocks set back"
     }
   }
 
@@ -116,10 +166,12 @@ private struct Follower {
     (self.observed, self.tasks) = (observed, tasks)
   }
 
+  var isOfList: Bool { if case .list = view { true } else { false } }
+
   @discardableResult
   mutating func follow(_ store: TaskStore, sourceLocation: SourceLocation = #_sourceLocation) throws -> ViewDifference {
     let (difference, fresh) = try store.read { transaction in
-      (try observed.follow(transaction), try transaction.view(view).tasks)
+      (try observed.follow(transaction), try read(transaction))
     }
     tasks = difference.applied(to: tasks)
     if !tasks.elementsEqual(fresh, by: { $0.isIdentical(to: $1) }) {
@@ -128,6 +180,15 @@ private struct Follower {
       tasks = fresh
     }
     return difference
+  }
+
+  private func read(_ transaction: borrowing StoreReadTransaction) throws -> [TaskItem] {
+    do {
+      return try transaction.view(view).tasks
+    } catch let error as TallyError where error.code == .listNotFound {
+      // A list that is gone shows nothing.
+      return []
+    }
   }
 }
 
