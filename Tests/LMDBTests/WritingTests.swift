@@ -46,6 +46,48 @@ import Testing
     #expect(appended.leafPageCount < put.leafPageCount)
   }
 
+  /// Enough for three levels of pages, whose splits move the cursor that stores.
+  @Test(arguments: [true, false])
+  func putOfManyStoresWhatPutOfEachDoes(isAscending: Bool) throws {
+    let sample = try Sample(options: Sample.options(mapSizeInBytes: 1 << 26))
+    var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: #function))
+    var expected: [UInt64: [UInt8]] = [:]
+    for round in 0..<6 {
+      var keys = Set((0..<12_000).map { _ in UInt64.random(in: 0..<40_000, using: &random) + UInt64(round) * 20_000 })
+        .sorted()
+      if !isAscending { keys.shuffle(using: &random) }
+      let entries = keys.map { key in
+        (key, [UInt8](repeating: UInt8(key & 0xFF), count: Int.random(in: 0...90, using: &random)))
+      }
+      try sample.environment.write { try sample.numbers.put(contentsOf: entries, in: &$0) }
+      for (key, value) in entries { expected[key] = value }
+    }
+    var found: [(UInt64, [UInt8])] = []
+    try sample.environment.read { transaction in
+      try sample.numbers.forEach(in: transaction) { key, value in
+        found.append((try UInt64(decoding: key), try [UInt8](decoding: value)))
+        return true
+      }
+    }
+    #expect(found.map(\.0) == expected.keys.sorted())
+    #expect(found.allSatisfy { expected[$0.0] == $0.1 })
+    try sample.environment.checkStructure()
+  }
+
+  @Test func putOfManyLeavesFullPages() throws {
+    let sample = try Sample()
+    let entries = (UInt64(0)..<5000).map { ($0, [UInt8](repeating: 1, count: 50)) }
+    let (appended, put) = try sample.environment.write { (transaction) throws in
+      let other = try Sample.Numbers(opening: "other", creating: true, in: &transaction)
+      for (key, value) in entries { try sample.numbers.append(value, forKey: key, in: &transaction) }
+      try other.put(contentsOf: entries.prefix(100), in: &transaction)
+      try other.put(contentsOf: entries.dropFirst(50), in: &transaction)
+      return (try sample.numbers.statistics(in: transaction), try other.statistics(in: transaction))
+    }
+    #expect(put.entryCount == appended.entryCount)
+    #expect(put.leafPageCount <= appended.leafPageCount + 1)
+  }
+
   @Test func removeTellsWhetherThereWasOne() throws {
     let sample = try Sample()
     try sample.put([1], forKey: 1)

@@ -8,6 +8,7 @@ struct CursorHandle {
   private let handle: OpaquePointer
   private let core: TransactionCore
 
+  @usableFromInline
   init(of database: DatabaseHandle, in core: TransactionCore) throws(LMDBError) {
     // The handle is live: the core has just checked it. The cursor is closed before its transaction ends.
     let transaction = try unsafe core.usableHandle(for: database, "open cursor")
@@ -19,9 +20,16 @@ struct CursorHandle {
     self.core = core
   }
 
+  @usableFromInline
   func close() {
     // The owner calls this once, and nothing afterwards.
     unsafe mdb_cursor_close(handle)
+  }
+
+  /// Stores a value, and gives liblmdb's code.
+  func put(_ key: inout MDB_val, _ value: inout MDB_val, _ flags: UInt32) -> Int32 {
+    // The cursor is open; the caller has checked the transaction, and vouches for what the two point to.
+    unsafe mdb_cursor_put(handle, &key, &value, flags)
   }
 
   /// Moves, and gives the entry, or `nil` if there is none.

@@ -75,13 +75,24 @@ extension Database {
     // The pointers of key and page are used only within the call.
     return unsafe try withEncoded(key) { (encoded) throws(LMDBError) in
       guard let page = unsafe try core.reserve(byteCount, for: encoded, mode, in: handle) else { return false }
-      var output = unsafe OutputRawSpan(buffer: page, initializedCount: 0)
-      value.encode(into: &output)
-      // The output was made of this very page.
-      let written = unsafe output.finalize(for: page)
-      // Bytes nobody wrote are what the allocator left there: they must not reach the file.
-      guard written == byteCount else { throw unsafe core.failShortValue(written, of: page) }
+      unsafe try fill(page, with: value, core)
       return true
     }
+  }
+
+  /// Encodes a value into the room that was made for it.
+  @inlinable
+  func fill(
+    _ page: UnsafeMutableRawBufferPointer,
+    with value: Value,
+    _ core: TransactionCore
+  ) throws(LMDBError) {
+    // The room is the value's alone until the next change.
+    var output = unsafe OutputRawSpan(buffer: page, initializedCount: 0)
+    value.encode(into: &output)
+    // The output was made of this very page.
+    let written = unsafe output.finalize(for: page)
+    // Bytes nobody wrote are what the allocator left there: they must not reach the file.
+    guard written == page.count else { throw unsafe core.failShortValue(written, of: page) }
   }
 }

@@ -22,12 +22,15 @@ extension TransactionCore {
   }
 
   /// Makes room for a value and gives it to be written, or `nil` if the mode forbids it.
+  ///
+  /// With a cursor of the database the search for the place begins where that stands.
   @usableFromInline
   func reserve(
     _ byteCount: Int,
     for key: UnsafeRawBufferPointer,
     _ mode: StoreMode,
-    in database: DatabaseHandle
+    in database: DatabaseHandle,
+    by cursor: CursorHandle? = nil
   ) throws(LMDBError) -> UnsafeMutableRawBufferPointer? {
     // The handle is live: it has just been checked.
     let transaction = try unsafe usableHandle(for: database, "put")
@@ -38,7 +41,12 @@ extension TransactionCore {
     var keyBytes = unsafe MDB_val(key)
     // With MDB_RESERVE only the size is read, and the address of the room comes back.
     var value = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
-    let result = unsafe mdb_put(transaction, database.index, &keyBytes, &value, mode.flags)
+    let result =
+      if let cursor {
+        unsafe cursor.put(&keyBytes, &value, mode.flags)
+      } else {
+        unsafe mdb_put(transaction, database.index, &keyBytes, &value, mode.flags)
+      }
     if result == MDB_SUCCESS { return unsafe UnsafeMutableRawBufferPointer(start: value.mv_data, count: byteCount) }
     if result == MDB_KEYEXIST { return nil }
     throw failed(result, "put")

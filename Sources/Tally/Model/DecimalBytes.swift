@@ -104,6 +104,18 @@ extension OutputSpan<UInt8> {
     }
   }
 
+  /// Appends the bytes of a number, the highest first.
+  @_lifetime(self: copy self)
+  mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(bytesOf number: Number) {
+    precondition(MemoryLayout<Number>.size <= freeCapacity, "more bytes than there is room for")
+    // The room behind the bytes there are has been measured above.
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      let bytes = UnsafeMutableRawBufferPointer(buffer)
+      unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: count, as: Number.self)
+      count += MemoryLayout<Number>.size
+    }
+  }
+
   /// Appends a text of the program's own.
   @_lifetime(self: copy self)
   mutating func append(_ text: StaticString) {

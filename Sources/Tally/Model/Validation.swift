@@ -78,6 +78,8 @@ extension String {
   /// Scalars and not characters, as a combining mark may sit on a space. NUL and the zero-width space are not white
   /// space by Unicode's property.
   fileprivate var holdsMoreThanWhiteSpace: Bool {
-    unicodeScalars.contains { !$0.properties.isWhitespace }
+    // Nearly every text begins with a visible character of ASCII; asking for properties of others is a search.
+    if let first = utf8.first, (0x21...0x7E).contains(first) { return true }
+    return unicodeScalars.contains { !$0.properties.isWhitespace }
   }
 }

@@ -42,14 +42,16 @@ extension StoreTransaction where Base: ~Copyable {
     _ blocks: ClosedRange<Int32>,
     _ body: (Int32, borrowing BlockCountsFields) throws -> Void
   ) throws {
-    try tables.counts.forEach(
-      from: BlockCountsKey(series, scope, block: blocks.lowerBound),
-      upTo: BlockCountsKey(series, scope, block: min(blocks.upperBound, .max - 1) + 1),
-      in: base
-    ) { key, value in
-      let fields = try BlockCountsFields(value)
-      try body(BlockCountsKey.block(key), fields)
-      return true
+    let first = BlockCountsKey(series, scope, block: blocks.lowerBound)
+    var cursor = try tables.counts.cursor(in: base)
+    var isAtEntry = try cursor.move(toFirstAtOrAfter: first)
+    while isAtEntry, first.isOfSameColumn(as: cursor.keyBytes) {
+      let block = BlockCountsKey.block(cursor.keyBytes)
+      guard block <= blocks.upperBound else { return }
+      try body(block, BlockCountsFields(cursor.valueBytes))
+      // The count of a day looks at one block or two: a step too far would be a part of it.
+      guard block < blocks.upperBound else { return }
+      isAtEntry = try cursor.next()
     }
   }
 

@@ -18,6 +18,44 @@ struct CompletionLedger {
 
   private typealias Entry = (key: CompletionKey, record: CompletionRecord)
 
+  /// Follows many changes of different tasks, in the ledger's own order.
+  func applyAll(
+    _ changes: [TaskChange],
+    counting deltas: inout CounterDeltas,
+    recording images: inout BeforeImages,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    var order: [(key: InstantKey, index: Int)] = []
+    for (index, change) in changes.enumerated() {
+      if change.old == nil, let new = change.new?.item, new.completedAt == nil {
+        // A new open task, the most frequent of all, has no entry that could be in the way.
+        deltas.count(CountedTask(open: new), sign: 1)
+      } else {
+        order.append((key: Self.position(of: change), index: index))
+      }
+    }
+    order.sort { $0.key < $1.key }
+    let hasDeleted = try hasDeletedEntries(in: transaction)
+    var made: [(CompletionKey, CompletionRecord)] = []
+    for (_, index) in order {
+      let change = changes[index]
+      if change.old == nil, !hasDeleted, let task = change.new?.item, let entry = Self.entry(of: task) {
+        images.add(entry.key, nil)
+        deltas.count(CountedTask(entry.key, entry.record), sign: 1)
+        made.append(entry)
+      } else {
+        try apply(change, counting: &deltas, recording: &images, in: &transaction)
+      }
+    }
+    try tables.completions.put(contentsOf: made, in: &transaction)
+  }
+
+  /// Whether there is a completion of any deleted task.
+  private func hasDeletedEntries(in transaction: borrowing WriteTransaction) throws(LMDBError) -> Bool {
+    var cursor = try tables.completions.cursor(in: transaction)
+    return try cursor.move(toFirstAtOrAfter: CompletionKey(isTaskDeleted: true, completed: .start(at: .min)))
+  }
+
   /// Follows one change of a task.
   func apply(
     _ change: TaskChange,
@@ -63,7 +101,7 @@ struct CompletionLedger {
     recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    guard let key = CompletionKey(of: task), var record = CompletionRecord(of: task) else {
+    guard case (let key, var record)? = Self.entry(of: task) else {
       return deltas.count(CountedTask(open: task), sign: 1)
     }
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
@@ -123,8 +161,14 @@ struct CompletionLedger {
     )
   }
 
+  /// The entry of a task completed where it is now; `nil` for an open one.
+  private static func entry(of task: TaskItem) -> Entry? {
+    guard let key = CompletionKey(of: task), let record = CompletionRecord(of: task) else { return nil }
+    return (key, record)
+  }
+
   /// Where a change's entry stands in the table: many changes are quicker in this order.
-  static func position(of change: TaskChange) -> InstantKey {
+  private static func position(of change: TaskChange) -> InstantKey {
     let completedAt = change.new?.item.completedAt ?? change.old?.item.completedAt
     return InstantKey(
       microseconds: completedAt?.instant.microsecondsSince1970 ?? .min,

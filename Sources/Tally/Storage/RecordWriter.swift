@@ -57,24 +57,23 @@ struct RecordWriter {
     _ changes: [TaskChange], counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    for change in changes { images.add(change) }
-    try writeRecords(of: changes, in: &transaction)
-    let entries = changes.map { change in
-      (old: change.old.map { IndexEntries(of: $0.item) }, new: change.new.map { IndexEntries(of: $0.item) })
-    }
-    try tables.byPlace.replaceAll(entries.lazy.map { ($0.old?.place, $0.new?.place) }, in: &transaction)
-    try tables.byDay.replaceAll(entries.lazy.map { ($0.old?.day, $0.new?.day) }, in: &transaction)
-    try tables.byDue.replaceAll(entries.lazy.map { ($0.old?.due, $0.new?.due) }, in: &transaction)
-    try tables.byReminder.replaceAll(entries.lazy.map { ($0.old?.reminder, $0.new?.reminder) }, in: &transaction)
-    try tables.byCreated.replaceAll(entries.lazy.map { ($0.old?.created, $0.new?.created) }, in: &transaction)
-    try tables.byActive.replaceAll(entries.lazy.map { ($0.old?.active, $0.new?.active) }, in: &transaction)
-    try tables.byTail.replaceAll(entries.lazy.map { ($0.old?.tail, $0.new?.tail) }, in: &transaction)
-    let ledger = CompletionLedger(tables: tables)
+    var indexes = TaskIndexChanges()
     // Keys are sorted, not changes: those are large to move and hold references to count.
-    let order = changes.indices.map { (key: CompletionLedger.position(of: changes[$0]), index: $0) }
-    for (_, index) in order.sorted(by: { $0.key < $1.key }) {
-      try ledger.apply(changes[index], counting: &deltas, recording: &images, in: &transaction)
+    var written: [(key: IDKey, index: Int)] = []
+    for (index, change) in changes.enumerated() {
+      images.add(change)
+      indexes.add(change.old.map { IndexEntries(of: $0.item) }, change.new.map { IndexEntries(of: $0.item) })
+      if let id = change.new?.item.id {
+        written.append((key: IDKey(id), index: index))
+      } else if let id = change.old?.item.id {
+        _ = try tables.tasks.remove(forKey: IDKey(id), in: &transaction)
+      }
     }
+    written.sort { $0.key < $1.key }
+    let records = written.lazy.compactMap { key, index in changes[index].new.map { (key, $0) } }
+    try tables.tasks.put(contentsOf: records, in: &transaction)
+    try indexes.apply(to: tables, in: &transaction)
+    try CompletionLedger(tables: tables).applyAll(changes, counting: &deltas, recording: &images, in: &transaction)
   }
 
   /// Writes, rewrites or deletes one list.
@@ -89,25 +88,6 @@ struct RecordWriter {
     }
     try tables.listsByOrder.replace(
       old.map { OrderKey(of: $0.list) }, by: new.map { OrderKey(of: $0.list) }, in: &transaction)
-  }
-
-  private func writeRecords(of changes: [TaskChange], in transaction: inout WriteTransaction) throws(LMDBError) {
-    let written = changes.indices.compactMap { index in
-      (changes[index].new?.item.id).map { (key: IDKey($0), index: index) }
-    }
-    for change in changes where change.new == nil {
-      guard let old = change.old else { continue }
-      _ = try tables.tasks.remove(forKey: IDKey(old.item.id), in: &transaction)
-    }
-    let end = try tables.tasks.lastKey(in: transaction)
-    for (key, index) in written.sorted(by: { $0.key < $1.key }) {
-      guard let record = changes[index].new else { continue }
-      if end.map({ $0 < key }) ?? true {
-        try tables.tasks.append(record, forKey: key, in: &transaction)
-      } else {
-        try tables.tasks.put(record, forKey: key, in: &transaction)
-      }
-    }
   }
 }
 

@@ -5,8 +5,9 @@ import Logging
 /// The thread that commits asynchronous writes, many in one commit, and flushes relaxed ones.
 ///
 /// While one commit is on its way to the disk, the writes that arrive wait in the queue; the next commit takes all of
-/// them. So nothing waits for company, and the number of flushes follows the disk, not the callers. A write
-/// transaction must begin and end on one thread, which is why the queue has one of its own.
+/// them. A write alone never waits for company. Where the last commit served several callers the next one gives them a
+/// moment to come back: it would otherwise leave with the first of them, and the others had to wait for two flushes
+/// instead of one. A write transaction must begin and end on one thread, which is why the queue has one of its own.
 final class CommitQueue: @unchecked Sendable {
   // Constant.
   private let connection: StoreConnection
@@ -22,12 +23,20 @@ final class CommitQueue: @unchecked Sendable {
   private var late: [any WriteJob] = []
   /// What later writes are told once the store is not open any more.
   private var refusal: TallyError?
+  /// How many writes the thread waits for; more than one only while it waits for company.
+  private var wantedCount = 1
+
+  // Used by the thread only.
+  private var lastCommit = (writeCount: 0, seconds: 0.0)
 
   /// The most writes in one commit, so that an endless stream of them does not keep the first from its answer.
   private static let maximumBatchCount = 256
 
   /// How long the thread waits for more work before it ends: a store that is only read keeps none.
   private static let idleLimitInSeconds: TimeInterval = 5
+
+  /// How long a commit waits for the callers of the last one, as a part of what that one took.
+  private static let companyWait = 0.25
 
   private static let longestFlushIntervalInSeconds: TimeInterval = 86_400
 
@@ -110,7 +119,8 @@ final class CommitQueue: @unchecked Sendable {
         return refusal
       }
       waiting.append(job)
-      wakeThread()
+      // Waking the thread for each of the writes it waits for would cost more than the wait saves.
+      if thread == nil || waiting.count >= wantedCount { wakeThread() }
       return nil
     }
     if let answer { job.finish(failure: answer) }
@@ -148,10 +158,20 @@ final class CommitQueue: @unchecked Sendable {
         }
         _ = condition.wait(until: flushDate ?? idleLimit)
       }
+      waitForCompany()
       let batch = waiting.prefix(Self.maximumBatchCount)
       waiting.removeFirst(batch.count)
       return Array(batch)
     }
+  }
+
+  /// Gives the callers of the last commit a moment to come back; the condition is locked.
+  private func waitForCompany() {
+    guard lastCommit.writeCount > 1 else { return }
+    let deadline = Date(timeIntervalSinceNow: lastCommit.seconds * Self.companyWait)
+    wantedCount = min(lastCommit.writeCount, Self.maximumBatchCount)
+    while waiting.count < wantedCount, !isFinishing, condition.wait(until: deadline) {}
+    wantedCount = 1
   }
 
   /// The configured interval, within what a date can be moved by.
@@ -163,9 +183,11 @@ final class CommitQueue: @unchecked Sendable {
   private func commit(_ batch: [any WriteJob]) {
     let jobs = batch.filter { $0.begin() }
     guard !jobs.isEmpty else { return }
+    let start = ContinuousClock.now
     do {
       try write(jobs)
       noteUnflushedCommit()
+      lastCommit = (jobs.count, (ContinuousClock.now - start) / .seconds(1))
       for job in jobs { job.finish(failure: nil) }
     } catch let error as TallyError where error.code == .diskFull && jobs.count > 1 {
       // Those that make room, and those that need little, must not fail with the others; each has its own outcome.
@@ -176,12 +198,21 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   private func write(_ jobs: [any WriteJob]) throws {
+    do {
+      try write(jobs, isolated: false)
+    } catch is EntangledWrites {
+      // Rare, and nothing has been flushed: rather all of them again than each of them dearer every time.
+      try write(jobs, isolated: true)
+    }
+  }
+
+  private func write(_ jobs: [any WriteJob], isolated: Bool) throws {
     let isAlone = jobs.count == 1
     try connection.use { store in
       let (environment, tables) = (store.environment, store.tables)
       try environment.write(tables: tables, configuration: configuration, makesRoom: isAlone) { transaction in
         if isAlone { return try jobs[0].run(in: &transaction) }
-        for job in jobs { try run(job, in: &transaction) }
+        for job in jobs { try run(job, in: &transaction, isolated: isolated) }
       }
     }
   }
@@ -198,11 +229,17 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   /// Runs one of several writes, so that its failure takes back nothing but its own changes.
-  private func run(_ job: any WriteJob, in transaction: inout StoreWriteTransaction) throws {
+  private func run(_ job: any WriteJob, in transaction: inout StoreWriteTransaction, isolated: Bool) throws {
     do {
-      try transaction.nested(now: configuration.now()) { try job.run(in: &$0) }
-    } catch let error as LMDBError where error.code == .mapFull || error.code == .diskFull {
+      if isolated {
+        try transaction.nested { try job.run(in: &$0) }
+      } else {
+        try transaction.beside { try job.run(in: &$0) }
+      }
+    } catch let error as LMDBError where error.isLackOfRoom {
       // Not the job's fault: the map grows and the whole batch runs again, or each job runs alone.
+      throw error
+    } catch let error as EntangledWrites {
       throw error
     } catch {
       job.reject(error)
@@ -236,4 +273,9 @@ extension CommitQueue {
 
   /// Whether a relaxed commit waits for its flush; for tests.
   var hasUnflushedCommit: Bool { condition.withLock { unflushedSince != nil } }
+}
+
+extension LMDBError {
+  /// Whether there is no room, for whichever of the writes in a commit met it.
+  var isLackOfRoom: Bool { code == .mapFull || code == .diskFull }
 }

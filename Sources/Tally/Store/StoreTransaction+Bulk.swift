@@ -10,15 +10,31 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Complexity: a task with all its index entries costs a few microseconds.
   public mutating func insert(contentsOf tasks: some Sequence<TaskItem>) throws {
     var changes: [TaskChange] = []
-    var seen: Set<UUID> = []
+    var ids: [IDKey] = []
+    var knownLists: Set<UUID> = []
     for task in tasks {
-      try check(task)
-      guard seen.insert(task.id).inserted, try !tables.tasks.contains(IDKey(task.id), in: base) else {
-        throw TallyError.duplicateID(task.id)
+      try checkFields(of: task)
+      if let listID = task.listID, !knownLists.contains(listID) {
+        try checkList(listID)
+        knownLists.insert(listID)
       }
+      ids.append(IDKey(task.id))
       changes.append(TaskChange(old: nil, new: TaskRecord(item: task)))
     }
+    try checkAreNew(ids)
     try write(changes)
+  }
+
+  /// Sees to it that no id stands twice, or belongs to a task that there is.
+  private func checkAreNew(_ ids: [IDKey]) throws {
+    // In the table's order neighbours tell what stands twice, and the lookups go from page to page.
+    let ids = ids.sorted()
+    for (id, next) in zip(ids, ids.dropFirst()) where id == next { throw TallyError.duplicateID(id.id) }
+    guard let first = ids.first else { return }
+    var cursor = try tables.tasks.cursor(in: base)
+    // Nothing of what is stored lies behind the first of them where all of them are younger.
+    guard try cursor.move(toFirstAtOrAfter: first) else { return }
+    for id in ids where try cursor.move(to: id) { throw TallyError.duplicateID(id.id) }
   }
 
   /// Writes many changes of different tasks.

@@ -98,11 +98,19 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Sees to it that a task about to be stored obeys the model's rules and names a list that exists.
   func check(_ task: TaskItem) throws {
+    try checkFields(of: task)
+    if let listID = task.listID { try checkList(listID) }
+  }
+
+  /// Sees to it that a task about to be stored obeys the model's rules.
+  func checkFields(of task: TaskItem) throws {
     try task.validate()
     try task.validateTextSize()
-    if let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: base) {
-      throw TallyError.listNotFound(listID)
-    }
+  }
+
+  /// Sees to it that a list exists.
+  func checkList(_ id: UUID) throws {
+    guard try tables.lists.contains(IDKey(id), in: base) else { throw TallyError.listNotFound(id) }
   }
 
   /// Gives a completed task its completion time, and takes it from an open one.

@@ -78,6 +78,38 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func companyRunsAgainOnlyWhereAFailureHasChangedSomething(changesFirst: Bool) async throws {
+    try await withStore { store in
+      let gate = await QueueGate(store)
+      let runCount = Shared(0)
+      let others = (0..<20).map { number in
+        Task {
+          try await store.write { transaction in
+            runCount.withLock { $0 += 1 }
+            return try transaction.add("\(number)", to: .inbox)
+          }
+        }
+      }
+      let failing = Task {
+        try await store.write { transaction in
+          if changesFirst { _ = try transaction.add("regretted", to: .inbox) }
+          throw Regret(number: 1)
+        }
+      }
+      await gate.open(whenWaiting: 21)
+      for write in others { _ = try await write.value }
+      await #expect(throws: Regret(number: 1)) { try await failing.value }
+      // How many came before the failing one is the scheduler's choice.
+      #expect(runCount.withLock { $0 } == 20 || changesFirst)
+      #expect(runCount.withLock { $0 } >= 20)
+      #expect(try store.read { try $0.taskCount } == 20)
+      // Each has its own entry in the history: taking back the last takes back one task.
+      _ = try await store.undo()
+      #expect(try store.read { try $0.taskCount } == 19)
+    }
+  }
+
   /// The bug: a closure that met an error of the storage was answered with that of the binding if it had company.
   @Test(arguments: [1, 2])
   func errorsOfTheStorageAreOnesOfTallyAloneAndInCompany(count: Int) async throws {

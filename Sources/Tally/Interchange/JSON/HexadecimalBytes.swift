@@ -43,20 +43,6 @@ private func hexDigits(of word: UInt64) -> UInt64 {
   return digits &+ 0x3030_3030_3030_3030 &+ letters &* distance
 }
 
-extension OutputSpan<UInt8> {
-  /// Appends the bytes of a number, the highest first.
-  @_lifetime(self: copy self)
-  fileprivate mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(bytesOf number: Number) {
-    precondition(MemoryLayout<Number>.size <= freeCapacity, "more bytes than there is room for")
-    // The room behind the bytes there are has been measured above.
-    unsafe withUnsafeMutableBufferPointer { buffer, count in
-      let bytes = UnsafeMutableRawBufferPointer(buffer)
-      unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: count, as: Number.self)
-      count += MemoryLayout<Number>.size
-    }
-  }
-}
-
 extension UUID {
   static let textByteCount = 36
   fileprivate static let middleDashOffset = 18

@@ -8,10 +8,29 @@ struct CounterColumn {
   /// The numbers of quarters, or of buckets of cycle times, shifted left; the lowest bit says that the event is taken away.
   private let events: [Int32]
 
-  /// How much the slots of one block change.
-  struct BlockChanges {
+  /// How much the slots of one block change, in the order of the slots.
+  struct BlockChanges: Sequence {
     fileprivate let firstSlot: Int64
     fileprivate let events: ArraySlice<Int32>
+
+    func makeIterator() -> Iterator { Iterator(changes: self, position: events.startIndex) }
+
+    struct Iterator: IteratorProtocol {
+      fileprivate let changes: BlockChanges
+      fileprivate var position: Int
+
+      mutating func next() -> (slot: UInt16, delta: Int64)? {
+        let events = changes.events
+        guard position < events.endIndex else { return nil }
+        let number = events[position] >> 1
+        var delta: Int64 = 0
+        while position < events.endIndex, events[position] >> 1 == number {
+          delta += events[position] & 1 == 0 ? 1 : -1
+          position += 1
+        }
+        return (UInt16(Int64(number) - changes.firstSlot), delta)
+      }
+    }
   }
 
   init(seriesRawValue: UInt8, scope: CounterScope, sorting events: [Int32]) {
@@ -45,31 +64,5 @@ struct CounterColumn {
 
 extension CounterColumn.BlockChanges {
   /// Whether what is added is taken away again: most changes of a task leave most counters alone.
-  fileprivate var isNothing: Bool {
-    var position = events.startIndex
-    while let (_, delta) = next(after: &position) {
-      if delta != 0 { return false }
-    }
-    return true
-  }
-
-  /// The next slot and what it changes by; none behind the last one.
-  fileprivate func next(after position: inout Int) -> (slot: UInt16, delta: Int64)? {
-    guard position < events.endIndex else { return nil }
-    let number = events[position] >> 1
-    var delta: Int64 = 0
-    while position < events.endIndex, events[position] >> 1 == number {
-      delta += events[position] & 1 == 0 ? 1 : -1
-      position += 1
-    }
-    return (UInt16(Int64(number) - firstSlot), delta)
-  }
-}
-
-extension BlockCounts {
-  /// Adds the events of a block, and takes away what is to be taken away.
-  mutating func apply(_ changes: CounterColumn.BlockChanges) throws(LMDBError) {
-    var position = changes.events.startIndex
-    try add { changes.next(after: &position) }
-  }
+  fileprivate var isNothing: Bool { allSatisfy { $0.delta == 0 } }
 }

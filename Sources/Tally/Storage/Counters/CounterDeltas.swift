@@ -39,8 +39,8 @@ struct CounterDeltas {
     for column in sortedColumns {
       try column.forEachBlock { key, changes throws(LMDBError) in
         var counts = BlockCounts()
-        try counts.apply(changes)
-        if !counts.entries.isEmpty { rows[key] = counts }
+        try counts.add(changes)
+        if !counts.isEmpty { rows[key] = counts }
       }
     }
     return rows
@@ -61,8 +61,8 @@ struct CounterDeltas {
     for column in columns {
       try column.forEachBlock { key, changes throws(LMDBError) in
         var counts = try tables.counts.value(forKey: key, in: transaction) ?? BlockCounts()
-        try counts.apply(changes)
-        if counts.entries.isEmpty {
+        try counts.add(changes)
+        if counts.isEmpty {
           _ = try tables.counts.remove(forKey: key, in: &transaction)
         } else {
           try tables.counts.put(counts, forKey: key, in: &transaction)

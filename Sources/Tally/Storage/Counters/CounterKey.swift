@@ -61,6 +61,11 @@ enum CounterScope: Hashable {
     output.append(listID)
   }
 
+  /// Whether the bytes at an offset are those of this scope.
+  fileprivate func isEncoded(in bytes: RawSpan, at offset: Int) -> Bool {
+    bytes.load(bigEndianAt: offset) == kindRawValue && bytes.load(idAt: offset + 1).words == listID.words
+  }
+
   func precedes(_ other: CounterScope) -> Bool {
     kindRawValue == other.kindRawValue ? listID.precedes(other.listID) : kindRawValue < other.kindRawValue
   }
@@ -93,6 +98,11 @@ struct BlockCountsKey: KeyCodable, Comparable, Hashable {
     seriesRawValue = bytes.load(bigEndianAt: 0)
     scope = CounterScope(fields: bytes.extracting(1..<(1 + CounterScope.width)))
     block = Self.block(bytes)
+  }
+
+  /// Whether an encoded key is of the same series and scope.
+  func isOfSameColumn(as bytes: RawSpan) -> Bool {
+    bytes.byteCount == Self.width && bytes.load(bigEndianAt: 0) == seriesRawValue && scope.isEncoded(in: bytes, at: 1)
   }
 
   /// The block of an encoded key.

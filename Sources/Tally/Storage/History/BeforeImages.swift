@@ -67,22 +67,16 @@ struct BeforeImages {
     let recordSize = record?.encodedByteCount ?? 0
     guard bytes.count + recordSize + ImageKey.maximumByteCount <= Self.maximumSizeInBytes else { return forget() }
     if bytes.count - starts[starts.count - 1] >= Self.partSizeInBytes { starts.append(bytes.count) }
-    bytes.append(kind.rawValue)
-    bytes.append(record == nil ? 0 : 1)
-    append(id.words.high)
-    append(id.words.low)
-    if let instant { append(UInt64(bitPattern: instant) ^ (1 << 63)) }
-    guard let record else { return }
-    append(UInt32(recordSize))
-    bytes += record.encodedBytes
-  }
-
-  private mutating func append(_ number: some FixedWidthInteger) {
-    var shift = number.bitWidth
-    while shift > 0 {
-      shift -= 8
-      bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+    // Room is made once for all of it: a bulk insert has an image of every task.
+    bytes.append(addingCapacity: ImageKey.maximumByteCount) { output in
+      output.append(kind.rawValue)
+      output.append(record == nil ? 0 : 1)
+      output.append(bytesOf: id.words.high)
+      output.append(bytesOf: id.words.low)
+      if let instant { output.append(bytesOf: UInt64(bitPattern: instant) ^ (1 << 63)) }
+      if record != nil { output.append(bytesOf: UInt32(recordSize)) }
     }
+    if let record { bytes += record.encodedBytes }
   }
 
   /// The parts, each of whole images; one where there are none.

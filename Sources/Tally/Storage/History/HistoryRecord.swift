@@ -49,7 +49,7 @@ struct HistoryRecord: BinaryCodable {
     output.append(bigEndian: target?.sequence ?? 0)
     output.append(ordered: dateMicroseconds)
     output.append(bigEndian: precedingSizeInBytes)
-    for byte in images { output.append(byte) }
+    [UInt8](images).encode(into: &output)
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
