@@ -74,20 +74,6 @@ import Testing
     try sample.environment.checkStructure()
   }
 
-  @Test func putOfManyLeavesFullPages() throws {
-    let sample = try Sample()
-    let entries = (UInt64(0)..<5000).map { ($0, [UInt8](repeating: 1, count: 50)) }
-    let (appended, put) = try sample.environment.write { (transaction) throws in
-      let other = try Sample.Numbers(opening: "other", creating: true, in: &transaction)
-      for (key, value) in entries { try sample.numbers.append(value, forKey: key, in: &transaction) }
-      try other.put(contentsOf: entries.prefix(100), in: &transaction)
-      try other.put(contentsOf: entries.dropFirst(50), in: &transaction)
-      return (try sample.numbers.statistics(in: transaction), try other.statistics(in: transaction))
-    }
-    #expect(put.entryCount == appended.entryCount)
-    #expect(put.leafPageCount <= appended.leafPageCount + 1)
-  }
-
   @Test func removeTellsWhetherThereWasOne() throws {
     let sample = try Sample()
     try sample.put([1], forKey: 1)
