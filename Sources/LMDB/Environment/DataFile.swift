@@ -32,7 +32,8 @@ package struct DataFile: Sendable {
 
   /// What the file is.
   ///
-  /// Throws `noSuchFile`, `permissionDenied`, `ioFailure`.
+  /// Throws `noSuchFile`, `permissionDenied`, `ioFailure`; `corrupted` where the first two pages disagree on the size of a
+  /// page: liblmdb takes it from the newer one, and would look for the other beyond the file's end.
   package func kind() throws(LMDBError) -> Kind {
     try reading { reader in
       let sizeInBytes = try reader.sizeInBytes()
@@ -40,7 +41,12 @@ package struct DataFile: Sendable {
       let head = try reader.bytes(count: MetaPage.byteCount, at: 0)
       guard head.isPrefixOfMetaPage else { return .foreign }
       guard let meta = MetaPage(head) else { return .cutShort }
-      return sizeInBytes >= 2 * meta.pageSizeInBytes ? .environment : .cutShort
+      guard sizeInBytes >= 2 * meta.pageSizeInBytes else { return .cutShort }
+      let second = MetaPage(try reader.bytes(count: MetaPage.byteCount, at: meta.pageSizeInBytes))
+      guard second?.pageSizeInBytes == meta.pageSizeInBytes else {
+        throw LMDBError.damagedPage(1, "does not agree with the first one on the size of a page")
+      }
+      return .environment
     }
   }
 

@@ -26,6 +26,23 @@ import Testing
     }
   }
 
+  /// The bug: liblmdb takes the size of a page from the newer of the first two pages and looks for the second one by it; a
+  /// flipped bit there, which only the second page had, sent it beyond the file's end and killed the process.
+  @Test func aSecondPageWithAnotherPageSizeIsRefused() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      try withStore(at: path) { store in try fill(store) }
+      let file = path.appending("data.mdb")
+      var damaged = try bytes(of: file)
+      // Its lowest byte but two, so that a page has 1 MiB and more.
+      damaged[4_096 + 42] ^= 0x10
+      try write(damaged, to: file)
+      #expect(code { _ = try TaskStore.verify(at: path, configuration: .testing()) } == .damagedStore)
+      #expect(code { try TaskStore(at: path, configuration: .testing()).close() } == .damagedStore)
+      #expect(try bytes(of: file) == damaged)
+    }
+  }
+
   private func fill(_ store: TaskStore) throws {
     var ids: [UUID] = []
     for round in 0..<20 {
