@@ -14,6 +14,7 @@ struct FaultSuite: Sendable {
     FaultSuite(name: "kills", minutes: 2, run: KillSuite.run),
     FaultSuite(name: "bulk-kills", minutes: 15, run: BulkKillSuite.run),
     FaultSuite(name: "system-calls", minutes: 4, run: SystemCallSuite.run),
+    FaultSuite(name: "last-steps", minutes: 1, run: LastStepSuite.run),
     FaultSuite(name: "allocations", minutes: 4, run: AllocationSuite.run),
     FaultSuite(name: "maps", minutes: 1, run: MapSuite.run),
     FaultSuite(name: "full-disk", minutes: 4, run: FullDiskSuite.run),

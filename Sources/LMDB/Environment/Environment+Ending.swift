@@ -89,6 +89,12 @@ extension Environment {
     return newest.map { $0 >= transactionID }
   }
 
+  /// Whether liblmdb refuses everything since a failure, so that the environment must be opened again.
+  package var hasPanicked: Bool {
+    // One that is closed is not in use.
+    (try? whileOpen("look for a failure") { isPanicked }) ?? false
+  }
+
   /// Whether liblmdb refuses everything since a failure, or may do so.
   private var isPanicked: Bool {
     var probe: OpaquePointer?

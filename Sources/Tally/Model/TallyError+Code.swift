@@ -92,7 +92,7 @@ extension TallyError {
     public static let diskFull = Code(.diskFull)
     /// The storage failed to read or write.
     public static let storageFailed = Code(.storageFailed)
-    /// The disk failed at the last step of a commit: reopen the store to learn whether it took place.
+    /// The disk failed at the last step of a commit, and does not let it be known whether that took place: look.
     public static let outcomeUnknown = Code(.outcomeUnknown)
     /// The Swift task that ran the operation was cancelled; what was begun has been taken back.
     public static let cancelled = Code(.cancelled)

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import Logging
 import Synchronization
 
 /// What a store has open of its files, for as long as it is neither suspended nor closed.
@@ -24,6 +25,8 @@ final class StoreConnection: Sendable {
   private let opening: StoreOpening
   // Synchronises itself; held for moments only.
   private let state: Mutex<State>
+  /// Held while a failed environment is replaced: one at a time.
+  private let replacing = Mutex(())
   // Protects the two below.
   private let condition = NSCondition()
   /// Work that holds locks of its own beside the store's, as making a copy does.
@@ -58,12 +61,14 @@ final class StoreConnection: Sendable {
     let store = try current
     do {
       return try body(store)
-    } catch let error as LMDBError where error.code == .closed {
-      // Between the line above and the body's first call.
-      throw reasonForEnd.error
     } catch let error as LMDBError {
-      throw TallyError(error)
+      // Neither of them has let the body begin.
+      guard error.code == .closed || (error.code == .panic && store.environment.hasPanicked) else {
+        throw TallyError(error)
+      }
     }
+    try replace(store)
+    return try TallyError.translating { try body(current) }
   }
 
   /// As `use`, for work that holds locks of its own, so that no end overtakes it.
@@ -81,15 +86,54 @@ final class StoreConnection: Sendable {
     }
     return try use(body)
   }
+}
 
-  /// One that has been resumed meanwhile was suspended.
-  private var reasonForEnd: End {
-    state.withLock { state in
+extension StoreConnection {
+  /// Opens the files again, where liblmdb refuses all further use of them since the last step of a commit failed.
+  ///
+  /// Does nothing where that has been done since, as another thread does. If it fails the next call tries again.
+  ///
+  /// - Throws: `storeSuspended`, `storeClosed`; `storeBusy` while reads are in progress, whose memory is the old map; else
+  ///   as opening a store.
+  private func replace(_ failed: StoreOpening.OpenStore) throws {
+    try replacing.withLock { _ in
+      let isReplaced = try state.withLock { state in
+        switch state {
+        case .open(let store): return store.environment !== failed.environment
+        case .ending(_, let end), .ended(let end): throw end.error
+        }
+      }
+      guard !isReplaced else { return }
+      try TallyError.translating {
+        try failed.environment.close(waitingAtMost: opening.configuration.waitLimit)
+        try put(reopening.open(), inPlaceOf: failed)
+      }
+      opening.configuration.logger.notice("opened the store again after a failure of the disk")
+    }
+  }
+
+  private func put(_ store: StoreOpening.OpenStore, inPlaceOf failed: StoreOpening.OpenStore) throws {
+    let end = state.withLock { state -> End? in
       switch state {
-      case .open: .suspended
-      case .ending(_, let end), .ended(let end): end
+      case .open:
+        state = .open(store)
+        return nil
+      case .ending(_, let end), .ended(let end): return end
       }
     }
+    guard let end else { return failed.access.end() }
+    // Closed or suspended meanwhile.
+    try store.environment.close()
+    store.access.end()
+    throw end.error
+  }
+
+  /// As the first opening was, of a store that must be there: another process may have removed it, and its user would not
+  /// look for an empty one.
+  private var reopening: StoreOpening {
+    var opening = opening
+    opening.configuration.createsIfMissing = false
+    return opening
   }
 }
 
@@ -133,10 +177,7 @@ extension StoreConnection {
   func resume() throws {
     if isClosed { throw TallyError.storeClosed }
     if (try? current) != nil { return }
-    var opening = opening
-    // Another process may have removed it, and its user would not look for an empty one.
-    opening.configuration.createsIfMissing = false
-    let store = try TallyError.translating { try opening.open() }
+    let store = try TallyError.translating { try reopening.open() }
     state.withLock { $0 = .open(store) }
   }
 

@@ -34,7 +34,7 @@ extension TallyError {
     case .versionMismatch: (.newerFormat, "Use a newer version of Tally")
     case .corrupted, .undecodable: (.damagedStore, nil)
     case .panic: (.storageFailed, "Close the store and open it again")
-    case .commitOutcomeUnknown: (.outcomeUnknown, "Open the store again and look whether the change is there")
+    case .commitOutcomeUnknown: (.outcomeUnknown, "Look whether the change is there; the next call reopens the store")
     case .badValueSize: (.valueOutOfRange, "Shorten the text")
     case .invalidArgument: (.valueOutOfRange, nil)
     default: (.storageFailed, nil)

@@ -1,0 +1,43 @@
+import Foundation
+import SystemPackage
+
+/// The last step of every commit fails in turn: in truth too, only in what the system says, or so that nobody can know.
+enum LastStepSuite {
+  private static let mostCommits = 1_000
+
+  static func run(_ run: inout FaultRun) throws -> String {
+    let stride = run.count("LAST_STEP_STRIDE", short: 5, long: 1)
+    let library = try Preloads.path("fail-last-step")
+    return try withScratch { directory in
+      let session = Session(seed: run.seed, directory: directory)
+      let mark = directory.appending("fired").string
+      var (failedCount, unknownCount) = (0, 0)
+      for what in ["lost", "kept", "unknown"] {
+        for number in Swift.stride(from: 1, through: mostCommits, by: stride) {
+          run.advance("\(what), number \(number)")
+          try? FileManager.default.removeItem(atPath: mark)
+          let environment = [
+            "LD_PRELOAD": library, "TALLY_FAIL_LAST_STEP": "\(number):\(what)", "TALLY_FAULT_FIRED": mark,
+          ]
+          let result = try session.run(environment: environment, mustFinish: true)
+          if let fault = result.fault { run.fail("last step \(number) \(what): \(fault)") }
+          if !FileManager.default.fileExists(atPath: mark) { break }
+          failedCount += 1
+          guard what != "unknown" else {
+            unknownCount += result.failureCount
+            continue
+          }
+          // The store has looked, and has done again what was lost; the first commits are those of its making.
+          let isTold = result.failureCount > 0 && number > Self.commitsOfMaking
+          run.require(!isTold, "last step \(number) \(what): \(result.failureCount) failures told")
+        }
+      }
+      run.note(failedCount, .injectedFaults)
+      run.require(unknownCount > 0, "no outcome was unknown: the suite proves nothing")
+      return "\(failedCount) last steps failed, \(unknownCount) outcomes told as unknown, all others found out"
+    }
+  }
+
+  /// The commits in which a new store is made, where nobody else can be waiting.
+  private static let commitsOfMaking = 1
+}
