@@ -60,6 +60,8 @@ let package = Package(
     .target(
       name: "TallyCommands",
       dependencies: [
+        // For its locks and flushes of files, which are the package's own affair.
+        "LMDB",
         "Tally",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Mustache", package: "swift-mustache"),

@@ -1,14 +1,7 @@
 import Foundation
+import LMDB
 import SystemPackage
 import Tally
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// What `tally remind` has done, so that a new start neither repeats nor forgets a reminder.
 ///
@@ -37,6 +30,8 @@ final class ReminderJournal {
   /// Those that an earlier run began and did not end.
   private(set) var interrupted: [Entry] = []
   private let file: FileDescriptor
+  /// Keeps other processes from the journal for as long as this lives.
+  private let lock: FileLock
 
   /// Opens the journal, or begins one at `now`.
   ///
@@ -46,13 +41,14 @@ final class ReminderJournal {
     do {
       file = try FileDescriptor.open(
         path, .readWrite, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
+      lock = try FileLock(opening: path)
     } catch {
       throw CommandFailure(
         .outputNotCreated, code: "outputNotCreated",
         "The journal '\(path.string.escapedForDisplay())' cannot be opened: \(error)",
         remedy: "Check its directory and permissions, or give another file with --journal")
     }
-    guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
+    guard try lock.tryAcquire(.exclusive) else {
       throw CommandFailure(
         .busy, code: "storeBusy", "Another 'tally remind' runs for this store", remedy: "End that one first")
     }
@@ -112,6 +108,10 @@ extension ReminderJournal {
 
   private func append(_ line: String) throws {
     try file.writeAll((line + "\n").utf8)
-    guard fsync(file.rawValue) == 0 else { throw StreamError(writing: Errno(rawValue: errno)) }
+    do {
+      try SystemCalls.flush(file)
+    } catch {
+      throw StreamError(writing: error)
+    }
   }
 }
