@@ -24,10 +24,16 @@ struct StoreOpening {
   private static let creationAttempts = 3
 
   /// A store with its environment open, and the lock that keeps others from replacing its file.
-  struct OpenStore {
+  ///
+  /// An object, as each read takes hold of it: a copy of the tables would count a reference to each of them.
+  final class OpenStore: Sendable {
     let environment: Environment
     let tables: Tables
     let access: StoreAccess
+
+    init(environment: Environment, tables: Tables, access: StoreAccess) {
+      (self.environment, self.tables, self.access) = (environment, tables, access)
+    }
   }
 
   /// What is open before the tables have been looked at.
