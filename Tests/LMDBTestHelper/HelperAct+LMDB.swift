@@ -17,6 +17,7 @@ extension HelperAct {
     case "fail-data": try failDescriptor(synchronous: false, target: "/dev/full", .writeOnly)
     case "fail-meta": try failDescriptor(synchronous: true, target: "/dev/null", .readOnly)
     case "little-memory": try openWithLittleMemory()
+    case "lost-map": try loseMap()
     case "unprivileged": try openUnprivileged()
     case "foreign-thread": try commitOnForeignThread()
     default: throw Misuse()

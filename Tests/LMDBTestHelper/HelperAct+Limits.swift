@@ -34,11 +34,32 @@ extension HelperAct {
     throw Misuse()
   }
 
-  /// Opens with the default map while the system allows a fraction of it.
-  func openWithLittleMemory() throws {
-    var limit = rlimit(rlim_cur: rlim_t(numbers[0]), rlim_max: rlim_t(numbers[0]))
+  /// Moves the map while the system allows no map at all, then goes on as if nothing had happened.
+  func loseMap() throws {
+    var options = Environment.Options()
+    options.mapSizeInBytes = 1 << 30
+    let environment = try Environment(path: directory, options: options)
+    try environment.write { _ in }
+    limitMemory(to: 1 << 20)
+    let growth = code { try environment.growMap() }
+    limitMemory(to: .max)
+    say("growth: \(growth)")
+    say("read: \(code { _ = try environment.beginRead() })")
+    say("write: \(code { try environment.write { _ in } })")
+    say("close: \(code { try environment.close() })")
+    say("again: \(code { _ = try Environment(path: directory).beginRead() })")
+  }
+
+  /// Limits the memory that the process may map, and lets the limit be raised again.
+  private func limitMemory(to byteCount: rlim_t) {
+    var limit = rlimit(rlim_cur: byteCount, rlim_max: .max)
     // The call only reads the local.
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+  }
+
+  /// Opens with the default map while the system allows a fraction of it.
+  func openWithLittleMemory() throws {
+    limitMemory(to: rlim_t(numbers[0]))
     let environment = try Environment(path: directory)
     say("\(try environment.information().mapSizeInBytes)")
   }

@@ -98,6 +98,11 @@ import Testing
     #expect(lines == ["\(1 << 35)"])
   }
 
+  @Test func aMapThatCannotBeHadAgainLeavesClosing() throws {
+    let lines = try HelperProcess("lost-map", TemporaryDirectory()).lines()
+    #expect(lines == ["growth: outOfMemory", "read: panic", "write: panic", "close: none", "again: none"])
+  }
+
   @Test func filesAreForTheirOwnerOnly() throws {
     let sample = try Sample()
     for name in ["data.mdb", "lock.mdb"] {

@@ -91,8 +91,12 @@ extension Environment {
 
   /// Whether liblmdb refuses everything since a failure, so that the environment must be opened again.
   package var hasPanicked: Bool {
-    // One that is closed is not in use.
-    (try? whileOpen("look for a failure") { isPanicked }) ?? false
+    do {
+      return try whileOpen("look for a failure") { isPanicked }
+    } catch {
+      // One that is closed is not in use.
+      return error.code == .panic
+    }
   }
 
   /// Whether liblmdb refuses everything since a failure, or may do so.

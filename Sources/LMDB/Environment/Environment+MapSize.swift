@@ -6,7 +6,8 @@ extension Environment {
   /// Waits for the end of this process's transactions and keeps new ones waiting meanwhile.
   ///
   /// Throws `busy` at once if this thread has a live transaction itself, or if the others take longer than the wait
-  /// limit; `mapFull` at the largest size of the options; `outOfMemory` if the system refuses, and the map stays as it was.
+  /// limit; `mapFull` at the largest size of the options; `outOfMemory` if the system refuses, and every later call throws
+  /// `panic` then, as the old map is gone: close the environment and open it again.
   ///
   /// The corresponding C function is `mdb_env_set_mapsize`.
   public func growMap() throws(LMDBError) {
@@ -15,38 +16,43 @@ extension Environment {
 
   /// Takes over the size that another process has set.
   func adoptMapSize() throws(LMDBError) {
-    try remap("adopt the map size") { () throws(LMDBError) in
-      try Self.check(unsafe mdb_env_set_mapsize(handle, 0), "adopt the map size")
+    try remap("adopt the map size") { (state) throws(LMDBError) in
+      try setMapSize(0, "adopt the map size", in: &state)
     }
   }
 
   /// Makes the map larger than it was when it was too small.
   func growMap(from size: Int) throws(LMDBError) {
     let limit = options.maximumMapSizeInBytes
-    try remap("grow the map") { () throws(LMDBError) in
+    try remap("grow the map") { (state) throws(LMDBError) in
       // Somebody else may have grown it while this call waited.
       if mapSizeInBytes > size { return }
       // Zero asks for the size in the file, which is smaller than ours if nobody committed since we set ours.
-      try Self.check(unsafe mdb_env_set_mapsize(handle, 0), "grow the map")
+      try setMapSize(0, "grow the map", in: &state)
       if mapSizeInBytes > size { return }
       guard size < limit else {
-        // No transaction of this process is live, as moving the map demands; `remap` sees to it.
-        try Self.check(unsafe mdb_env_set_mapsize(handle, size), "grow the map")
+        try setMapSize(size, "grow the map", in: &state)
         throw LMDBError(.mapFull, operation: "grow the map", remedy: "Raise maximumMapSizeInBytes or delete data")
       }
-      // No transaction is live, as above.
-      let result = unsafe mdb_env_set_mapsize(handle, min(size * 2, limit))
-      if result != MDB_SUCCESS {
-        // The old map is gone by now; its size was possible a moment ago.
-        try Self.check(unsafe mdb_env_set_mapsize(handle, size), "restore the map")
-        throw LMDBError(returnCode: result, operation: "grow the map")
-      }
+      try setMapSize(min(size * 2, limit), "grow the map", in: &state)
     }
   }
 
+  /// Maps the file anew.
+  ///
+  /// If the system refuses there is no map any more, and liblmdb would use the missing one all the same. It cannot be
+  /// had again either: without a map `mdb_env_set_mapsize` notes the size and maps nothing.
+  private func setMapSize(_ size: Int, _ operation: String, in state: inout State) throws(LMDBError) {
+    // No transaction of this process is live, as moving the map demands; `remap` sees to it.
+    let result = unsafe mdb_env_set_mapsize(handle, size)
+    guard result != MDB_SUCCESS else { return }
+    state.hasLostMap = true
+    throw LMDBError(returnCode: result, operation: operation)
+  }
+
   /// Runs a body that moves the map, while no transaction of this process is live.
-  private func remap(_ operation: String, _ body: () throws(LMDBError) -> Void) throws(LMDBError) {
-    try drained(operation, waitingAtMost: options.waitLimit) { (_) throws(LMDBError) in try body() }
+  private func remap(_ operation: String, _ body: (inout State) throws(LMDBError) -> Void) throws(LMDBError) {
+    try drained(operation, waitingAtMost: options.waitLimit, body)
   }
 
   var mapSizeInBytes: Int {

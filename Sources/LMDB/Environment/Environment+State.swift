@@ -2,6 +2,8 @@ extension Environment {
   /// What the environment knows of its own transactions.
   struct State {
     var isClosed = false
+    /// Whether the system refused the map when it was to be moved: only closing is left.
+    var hasLostMap = false
     /// Set while somebody waits for the last transaction to end, to move the map or to close; new ones wait.
     var isDraining = false
     /// Transactions and calls inside liblmdb that need the map to stay where it is.
@@ -48,6 +50,7 @@ extension Environment {
     let thread = currentThread()
     let entered = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> R? in
       if state.isClosed { throw LMDBError(.closed, operation: operation) }
+      if state.hasLostMap { throw LMDBError(.panic, operation: operation) }
       reclaimStranded(in: &state, on: thread)
       if state.isDraining && !state.hasTransaction(on: thread) { return nil }
       let result = try body(&state)
