@@ -89,16 +89,14 @@ import Testing
     }
   }
 
-  /// Not under a sanitizer, whose own memory needs more address space than this limit leaves.
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["TALLY_SANITIZER"] == nil))
-  func mapIsHalvedUntilTheSystemAllowsIt() throws {
+  @Test(.enabled(if: memoryCanBeLimited)) func mapIsHalvedUntilTheSystemAllowsIt() throws {
     let directory = try TemporaryDirectory()
     let limit = 40 << 30
     let lines = try HelperProcess("little-memory", directory, limit).lines()
     #expect(lines == ["\(1 << 35)"])
   }
 
-  @Test func aMapThatCannotBeHadAgainLeavesClosing() throws {
+  @Test(.enabled(if: memoryCanBeLimited)) func aMapThatCannotBeHadAgainLeavesClosing() throws {
     let lines = try HelperProcess("lost-map", TemporaryDirectory()).lines()
     #expect(lines == ["growth: outOfMemory", "read: panic", "write: panic", "close: none", "again: none"])
   }
@@ -130,3 +128,6 @@ import Testing
     for other in others { #expect(other.lines() == ["done"]) }
   }
 }
+
+/// Not under a sanitizer, whose own memory needs more address space than the limits of the tests leave.
+private let memoryCanBeLimited = ProcessInfo.processInfo.environment["TALLY_SANITIZER"] == nil
