@@ -52,7 +52,11 @@ extension Environment {
 
   /// Runs a body that moves the map, while no transaction of this process is live.
   private func remap(_ operation: String, _ body: (inout State) throws(LMDBError) -> Void) throws(LMDBError) {
-    try drained(operation, waitingAtMost: options.waitLimit, body)
+    try drained(operation, waitingAtMost: options.waitLimit) { (state) throws(LMDBError) in
+      // Another thread may have lost it while this one waited; liblmdb would look into it.
+      if state.hasLostMap { throw LMDBError(.panic, operation: operation) }
+      try body(&state)
+    }
   }
 
   var mapSizeInBytes: Int {

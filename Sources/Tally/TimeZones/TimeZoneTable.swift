@@ -4,8 +4,10 @@ struct TimeZoneTable: Equatable {
   private let changes: [Int64]
   /// The offsets in seconds: the one before all changes, then the one from each change on.
   private let offsets: [Int64]
-  /// What holds from the last change on; without one, its offset does.
+  /// What holds from `ruleStart` on; without one, the last offset does.
   private let rule: YearlyRule?
+  /// The last second that the file lists, also where nothing changed then: until it the rule is not yet in force.
+  private let ruleStart: Int64
 
   /// A table of changes in ascending order; those that change nothing, as where only a name did, are left out.
   init(firstOffset: Int64, changes: [(second: Int64, offset: Int64)], rule: YearlyRule?) {
@@ -15,19 +17,19 @@ struct TimeZoneTable: Equatable {
       offsets.append(change.offset)
     }
     (self.changes, self.offsets, self.rule) = (seconds, offsets, rule)
+    ruleStart = changes.last?.second ?? .min
   }
 
   /// Local time minus UTC at a second since 1970, in seconds.
   func offset(atSecond second: Int64) -> Int64 {
-    let index = indexOfChange(afterSecond: second)
-    if index == changes.count, let rule { return rule.offset(atSecond: second) }
-    return offsets[index]
+    if second >= ruleStart, let rule { return rule.offset(atSecond: second) }
+    return offsets[indexOfChange(afterSecond: second)]
   }
 
   /// The next second since 1970 at which the offset changes; `nil` if it stays.
   func change(afterSecond second: Int64) -> Int64? {
     let index = indexOfChange(afterSecond: second)
-    return index < changes.count ? changes[index] : rule?.change(afterSecond: second)
+    return index < changes.count ? changes[index] : rule?.change(afterSecond: max(second, ruleStart))
   }
 
   /// The first change after a second, by bisection; the number of changes if there is none.

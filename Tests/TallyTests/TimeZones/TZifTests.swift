@@ -48,6 +48,18 @@ import Testing
     #expect(try #require(TimeZoneTable(tzif: bytes)).change(afterSecond: 0) == 30)
   }
 
+  /// As of Riga in 2000, which kept to winter time before it took up Europe's rule.
+  @Test func aRuleHoldsFromTheLastListedTimeOnAlsoIfNothingChangesThen() throws {
+    let changes: [(Int64, UInt8)] = [(0, 1), (978_300_000, 0)]
+    let wide = block(version: "2", changes: changes, offsets: [7_200, 7_200], isWide: true)
+    let bytes = block(version: "2", offsets: [0]) + wide + Array("\nEET-2EEST,M3.5.0/3,M10.5.0/4\n".utf8)
+    let table = try #require(TimeZoneTable(tzif: bytes))
+    // 2000-07-01 and 2001-07-01; in 2001 summer time began on March 25 at 01:00 UTC.
+    #expect(table.offset(atSecond: 962_409_600) == 7_200)
+    #expect(table.offset(atSecond: 993_945_600) == 10_800)
+    #expect(table.change(afterSecond: 962_409_600) == 985_482_000)
+  }
+
   @Test func timesBeyondAnyInstantAreNoOverflow() throws {
     let wide = block(version: "3", changes: [(.min, 1), (.max, 0)], offsets: [0, 60], isWide: true)
     let table = try #require(TimeZoneTable(tzif: block(version: "3", offsets: [0]) + wide + Array("\n\n".utf8)))
