@@ -73,6 +73,8 @@ final class CommitQueue: @unchecked Sendable {
   func refuse(with error: TallyError) {
     let refused = condition.withLock {
       refusal = error
+      // Closing and suspending have flushed.
+      unflushedSince = nil
       defer { late = [] }
       return late
     }
@@ -149,7 +151,7 @@ final class CommitQueue: @unchecked Sendable {
       // The flush comes first: a stream of writes that never ends must not put it off.
       while unflushedSince != nil || waiting.isEmpty {
         let flushDate = unflushedSince?.addingTimeInterval(flushIntervalInSeconds)
-        if let flushDate, flushDate <= Date() || (isFinishing && waiting.isEmpty) { return [] }
+        if let flushDate, flushDate <= Date() { return [] }
         if !waiting.isEmpty { break }
         if isFinishing || (flushDate == nil && idleLimit <= Date()) {
           thread = nil

@@ -62,7 +62,7 @@ final class StoreConnection: Sendable {
     do {
       return try body(store)
     } catch let error as LMDBError {
-      // Neither of them has let the body begin.
+      // Both refuse to begin: nothing of the body has taken effect, though it may have run before a commit that failed.
       guard error.code == .closed || (error.code == .panic && store.environment.hasPanicked) else {
         throw TallyError(error)
       }

@@ -33,7 +33,7 @@ extension TallyError {
     case .databaseNotFound: (.damagedStore, "Repair the store, or restore a backup")
     case .versionMismatch: (.newerFormat, "Use a newer version of Tally")
     case .corrupted, .undecodable: (.damagedStore, nil)
-    case .panic: (.storageFailed, "Close the store and open it again")
+    case .panic: (.storageFailed, "Try again; the next call opens the store again")
     case .commitOutcomeUnknown: (.outcomeUnknown, "Look whether the change is there; the next call reopens the store")
     case .badValueSize: (.valueOutOfRange, "Shorten the text")
     case .invalidArgument: (.valueOutOfRange, nil)

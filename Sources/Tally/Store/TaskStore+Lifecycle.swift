@@ -32,7 +32,6 @@ extension TaskStore {
   /// - Throws: `storeBusy`, and leaves the store open, if that takes longer, or inside a read or write of this thread;
   ///   `diskFull` or `storageFailed`, and leaves the store open, if flushing relaxed writes fails; `storeClosed`.
   public func suspend(waitingAtMost limit: Duration = .seconds(2)) throws {
-    if connection.isClosed { throw TallyError.storeClosed }
     try end(as: .suspended, waitingAtMost: limit)
   }
 
@@ -44,6 +43,8 @@ extension TaskStore {
   ///   then.
   /// - Complexity: as opening a store.
   public func resume() throws {
+    // Whoever suspends or closes waits for the writes in progress, and holds the lock meanwhile.
+    if (try? connection.current.environment.isInUseByThisThread) == true { return }
     try lifecycle.withLock { _ in
       try connection.resume()
       commits.resume()
@@ -62,6 +63,8 @@ extension TaskStore {
     let limit = limit.map { min(max($0, .zero), .seconds(1_000_000_000)) }
     let deadline = ContinuousClock.now + (limit ?? .zero)
     try lifecycle.withLock { _ in
+      // Another thread may have closed the store while this one waited.
+      if end == .suspended, connection.isClosed { throw TallyError.storeClosed }
       do {
         guard commits.finish(before: limit == nil ? nil : deadline) else { throw TallyError.writesInProgress }
         try connection.end(as: end, before: deadline)

@@ -74,8 +74,8 @@ public final class TaskStore: Sendable {
 
   /// Changes the store: all of the closure's changes take effect when it returns, none if it throws.
   ///
-  /// Waits for the write in progress, in this or another process. The closure may run again when the store's file has
-  /// to grow, so it must do nothing but use its transaction.
+  /// Waits for the write in progress, in this or another process. The closure may run again, when the store's file has
+  /// to grow or a commit has failed and nothing of it is there, so it must do nothing but use its transaction.
   ///
   /// - Throws: what the closure throws; `reentrantTransaction` inside another write of the same thread;
   ///   `permissionDenied` for a store opened for reading only; `storeClosed`, `storeSuspended`, `storeBusy`, `diskFull`,
