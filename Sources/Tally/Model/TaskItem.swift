@@ -5,6 +5,9 @@ public import Foundation
 /// A value: changing one changes nothing in a store. `update` and its kin of a write transaction take changes in, check
 /// them and keep ``updatedAt``.
 public struct TaskItem: Identifiable, Hashable, Sendable {
+  // The initializer is in an extension, so that the compiler makes its own of all properties as well, which reading uses:
+  // one that assigns them one by one costs each task a copy (Swift 6.3).
+
   /// What names the task for good; any UUID, made as a ``UUIDv7`` by default.
   public let id: UUID
   /// What is to be done: any text that is not only white space, of any length.
@@ -30,6 +33,14 @@ public struct TaskItem: Identifiable, Hashable, Sendable {
   /// When the task was completed, and the offset from UTC in force there; there exactly if ``state`` is `completed`.
   public var completedAt: OffsetTimestamp?
 
+  /// Whether the state is `completed`.
+  public var isCompleted: Bool { state == .completed }
+
+  /// The sort orders that can be stored: the integers that every JSON reader keeps exactly.
+  public static let sortOrders: ClosedRange<Int64> = -9_007_199_254_740_991...9_007_199_254_740_991
+}
+
+extension TaskItem {
   /// Makes a task as it is given; nothing is checked before ``validate()``.
   ///
   /// Without `updatedAt` the task was last changed when it was made.
@@ -47,23 +58,9 @@ public struct TaskItem: Identifiable, Hashable, Sendable {
     updatedAt: Timestamp? = nil,
     completedAt: OffsetTimestamp? = nil
   ) {
-    self.id = id
-    self.title = title
-    self.notes = notes
-    self.state = state
-    self.scheduledDate = scheduledDate
-    self.dueDate = dueDate
-    self.reminderDate = reminderDate
-    self.listID = listID
-    self.sortOrder = sortOrder
-    self.createdAt = createdAt
-    self.updatedAt = updatedAt ?? createdAt
-    self.completedAt = completedAt
+    self.init(
+      id: id, title: title, notes: notes, state: state, scheduledDate: scheduledDate, dueDate: dueDate,
+      reminderDate: reminderDate, listID: listID, sortOrder: sortOrder, createdAt: createdAt,
+      updatedAt: updatedAt ?? createdAt, completedAt: completedAt)
   }
-
-  /// Whether the state is `completed`.
-  public var isCompleted: Bool { state == .completed }
-
-  /// The sort orders that can be stored: the integers that every JSON reader keeps exactly.
-  public static let sortOrders: ClosedRange<Int64> = -9_007_199_254_740_991...9_007_199_254_740_991
 }

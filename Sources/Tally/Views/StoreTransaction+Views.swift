@@ -15,14 +15,19 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Complexity: what the view shows, whatever the size of the store.
   @_specialize(where Base == ReadTransaction)
   public func view(_ view: TaskView) throws -> ViewResult {
-    var sections = SectionBuilder(view: view)
+    var places = SectionPlaces(of: view)
     _ = try scan(view, after: nil) { id, day in
-      sections.append(try indexedTask(id), on: day)
+      places.append(id, on: day)
       return true
     }
+    var completedCount = 0
+    let sections = try places.sections { id in
+      let task = try indexedTask(id)
+      if task.isCompleted { completedCount += 1 }
+      return task
+    }
     return ViewResult(
-      view: view, asOf: now, timeZone: calendar.timeZone, completedCount: sections.completedCount,
-      sections: sections.finish())
+      view: view, asOf: now, timeZone: calendar.timeZone, completedCount: completedCount, sections: sections)
   }
 
   /// The next `limit` tasks of a view.
@@ -50,15 +55,15 @@ extension StoreTransaction where Base: ~Copyable {
       throw TallyError(.valueOutOfRange, "A page of \(limit) tasks", remedy: "Ask for at least one task")
     }
     guard position.map({ $0.view == view }) ?? true else { throw TallyError.foreignPosition }
-    var sections = SectionBuilder(view: view)
+    var places = SectionPlaces(of: view)
     var count = 0
     let next = try scan(view, after: position?.key) { id, day in
       guard count < limit else { return false }
       count += 1
-      sections.append(try indexedTask(id), on: day)
+      places.append(id, on: day)
       return true
     }
-    return ViewPage(sections: sections.finish(), next: ViewPosition(in: view, at: next))
+    return ViewPage(sections: try places.sections { try indexedTask($0) }, next: ViewPosition(in: view, at: next))
   }
 
   /// Hands each task of a view to a closure, one after the other, with its section's day; nothing is collected.
@@ -72,37 +77,35 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// Puts tasks into sections as they come.
+/// Which tasks stand in which section, as the index names them.
 ///
-/// The section in the making lies apart: reached through the array of all it would be checked twice for each task.
-private struct SectionBuilder {
+/// The tasks are read when their number is known: an array of them that grows moves them again and again.
+private struct SectionPlaces {
   private let hasDays: Bool
-  private var finished: [ViewSection] = []
+  private var finished: [(day: CalendarDay?, ids: [UUID])] = []
   private var day: CalendarDay?
-  private var tasks: [TaskItem] = []
-  private(set) var completedCount = 0
+  private var ids: [UUID] = []
 
-  init(view: TaskView) {
+  init(of view: TaskView) {
     hasDays = view.hasDaySections
   }
 
-  mutating func append(_ task: consuming TaskItem, on taskDay: CalendarDay?) {
+  mutating func append(_ id: UUID, on taskDay: CalendarDay?) {
     if taskDay != day, hasDays {
       endSection()
       day = taskDay
     }
-    if task.isCompleted { completedCount += 1 }
-    tasks.append(task)
+    ids.append(id)
   }
 
   /// Gives the sections; a view without days has one even if it is empty.
-  consuming func finish() -> [ViewSection] {
-    if !hasDays || !tasks.isEmpty { finished.append(ViewSection(day: day, tasks: tasks)) }
-    return finished
+  consuming func sections(reading task: (UUID) throws -> TaskItem) rethrows -> [ViewSection] {
+    if !hasDays || !ids.isEmpty { finished.append((day, ids)) }
+    return try finished.map { ViewSection(day: $0.day, tasks: try $0.ids.map(task)) }
   }
 
   private mutating func endSection() {
-    if !tasks.isEmpty { finished.append(ViewSection(day: day, tasks: tasks)) }
-    tasks = []
+    if !ids.isEmpty { finished.append((day, ids)) }
+    ids = []
   }
 }
