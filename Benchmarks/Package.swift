@@ -39,7 +39,7 @@ let package = Package(
   targets: [
     .target(
       name: "BenchmarkData",
-      dependencies: [.product(name: "Benchmark", package: "benchmark"), tally, systemPackage],
+      dependencies: [.product(name: "Benchmark", package: "benchmark"), "CRawLMDB", tally, systemPackage],
       swiftSettings: settings
     ),
     .systemLibrary(
@@ -61,6 +61,6 @@ let package = Package(
     ),
     benchmarks("FloorBenchmarks"),
     benchmarks("GrowthBenchmarks", dependencies: [systemPackage]),
-    benchmarks("PeerBenchmarks", dependencies: ["CRawLMDB", "SQLitePeer", systemPackage, grdb]),
+    benchmarks("PeerBenchmarks", dependencies: ["SQLitePeer", systemPackage, grdb]),
   ]
 )

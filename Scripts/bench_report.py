@@ -129,7 +129,7 @@ def growth_table(suite, results):
             judged = [value for value, count in zip(values, sizes) if count == row.get("limitAt", count)]
             is_met = is_met and max(judged) <= row["limit"]
         rows.append([row["operation"]] + [in_unit(row, value) for value in values] + [
-            f"{short(ratio)}×" if "growth" in row else "", ", ".join(targets),
+            f"{short(ratio)}×" if "unit" not in row else "", ", ".join(targets),
             ("met" if is_met else "missed") if targets else ""])
     return rows, []
 
@@ -203,9 +203,12 @@ def update_readme(root, is_check):
         kept.mkdir(exist_ok=True)
         for file in sorted((root / ".build/bench/results").glob("*.json")):
             (kept / file.name).write_text(file.read_text())
-    text = replace_section(readme.read_text(), "targets", targets(root, kept))
-    for name in TABLES:
-        text = replace_section(text, name, section(root, name, kept / f"{name}.json"))
+    try:
+        text = replace_section(readme.read_text(), "targets", targets(root, kept))
+        for name in TABLES:
+            text = replace_section(text, name, section(root, name, kept / f"{name}.json"))
+    except KeyError as missing:
+        return f"Benchmarks/Results lack {missing}: run the suite that has it, then make bench-readme"
     if is_check:
         return None if text == readme.read_text() else "Benchmarks/README.md differs from Benchmarks/Results: make bench-readme"
     readme.write_text(text)

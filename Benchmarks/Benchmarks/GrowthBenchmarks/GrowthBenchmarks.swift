@@ -11,7 +11,7 @@ struct GrowthBenchmarks: Sendable {
 
   func register() {
     let dataSet = dataSet
-    Call.benchmark("reads-\(dataSet.taskCount)", of: [readTask] + views + counts) { try dataSet.open() }
+    Call.benchmark("reads-\(dataSet.taskCount)", of: readTask + views + counts) { try dataSet.open() }
     Call.benchmark("changes-\(dataSet.taskCount)", of: changes) {
       try dataSet.openCopy("growth-changes-\(dataSet.taskCount)")
     }
@@ -21,12 +21,19 @@ struct GrowthBenchmarks: Sendable {
     whole()
   }
 
-  private var readTask: Call {
-    let (taskCount, sample) = (dataSet.taskCount, SampleOfIDs())
-    return Call(name: "readTask", repetitionCount: 20) { store, number in
-      let id = try sample.id(number, of: taskCount)
-      guard try store.read({ try $0.task(id) }) != nil else { throw WrongAnswer(description: "a task is missing") }
-    }
+  /// One task, and its record by liblmdb alone: what the depth of the tree and the processor's caches make of it.
+  private var readTask: [Call] {
+    let sample = SampleOfTasks(of: dataSet)
+    return [
+      Call(name: "readTask", repetitionCount: 20) { store, number in
+        let id = try sample.task(number).id
+        guard try store.read({ try $0.task(id) }) != nil else { throw WrongAnswer(description: "a task is missing") }
+      },
+      Call(name: "readTaskRaw", repetitionCount: 20) { _, number in
+        let (id, raw) = try sample.task(number)
+        try raw.read(id)
+      },
+    ]
   }
 
   private var views: [Call] {
@@ -121,18 +128,30 @@ struct GrowthBenchmarks: Sendable {
   }
 }
 
-/// Tasks from all over a store, in no order; made when the first is asked for, before anything is timed.
-private final class SampleOfIDs: Sendable {
+/// Tasks from all over a store, in no order, and liblmdb on a copy of it; made when the first is asked for, before
+/// anything is timed.
+private final class SampleOfTasks: Sendable {
   private static let count = 10_000
-  private let ids = Mutex<[UUID]>([])
+  private let dataSet: DataSet
+  private let sample = Mutex<(ids: [UUID], raw: RawStore)?>(nil)
 
-  func id(_ number: Int, of taskCount: Int) throws -> UUID {
-    try ids.withLock { ids in
-      if ids.isEmpty {
-        var (generator, random) = (TaskGenerator(), SeededRandom(seed: TaskGenerator.seed))
-        ids = Array(try generator.tasks(0..<taskCount).map(\.id).shuffled(using: &random).prefix(Self.count))
-      }
-      return ids[number % ids.count]
+  init(of dataSet: DataSet) {
+    self.dataSet = dataSet
+  }
+
+  func task(_ number: Int) throws -> (id: UUID, raw: RawStore) {
+    try sample.withLock { sample in
+      if let (ids, raw) = sample { return (ids[number % ids.count], raw) }
+      let made = try make()
+      sample = made
+      return (made.ids[number % made.ids.count], made.raw)
     }
+  }
+
+  private func make() throws -> (ids: [UUID], raw: RawStore) {
+    var (generator, random) = (TaskGenerator(), SeededRandom(seed: TaskGenerator.seed))
+    let ids = try generator.tasks(0..<dataSet.taskCount).map(\.id).shuffled(using: &random).prefix(Self.count)
+    // Left open to the end of the process.
+    return (Array(ids), try RawStore(copyOf: dataSet, "growth-raw-\(dataSet.taskCount)"))
   }
 }

@@ -1,5 +1,4 @@
 import BenchmarkData
-import CRawLMDB
 import Foundation
 import GRDB
 import SQLitePeer
@@ -68,20 +67,45 @@ enum ReadingComparisons {
   }
 
   private static func rawReads() {
-    comparison("read-many-tasks-raw") {
-      let peers = try Peers("read-many-tasks-raw")
-      let raw = try RawStore(copyOf: Peers.dataSet, "read-many-tasks-raw-lmdb")
-      let bytes = peers.sampleIDs.flatMap { id in unsafe withUnsafeBytes(of: id.uuid) { unsafe Array($0) } }
-      return Comparison(
-        tally: { number in
+    rawComparison("read-one-task-raw", repetitionCount: batch) { peers, raw in
+      let ids = peers.sampleIDs
+      return (
+        { number in _ = try peers.tally.read { try $0.task(ids[number % ids.count]) } },
+        { number in try raw.read(ids[number % ids.count]) }
+      )
+    }
+    rawComparison("read-many-tasks-raw") { peers, raw in
+      (
+        { number in
           try peers.tally.read { transaction in
             for id in slice(of: peers, number) { _ = try transaction.task(id) }
           }
-        },
-        peer: { number in
-          let start = 16 * (number * batch % (peers.sampleIDs.count - batch + 1))
-          try raw.read(ids: bytes[start..<start + 16 * batch])
-        },
+        }, { number in try raw.read(slice(of: peers, number)) }
+      )
+    }
+    rawComparison("view-500-raw") { peers, raw in
+      let view = TaskView.list(peers.project)
+      let count = try peers.tally.read { try $0.view(view).tasks.count }
+      return (
+        { _ in _ = try peers.tally.read { try $0.view(view).tasks } },
+        { _ in try expectEqual(raw.readList(peers.project), count, "tasks of a list, by liblmdb") }
+      )
+    }
+  }
+
+  private typealias Work = @Sendable (Int) throws -> Void
+
+  /// Registers a comparison with liblmdb, on a copy of its own.
+  private static func rawComparison(
+    _ name: String, repetitionCount: Int = 1,
+    _ works: @escaping @Sendable (Peers, RawStore) throws -> (tally: Work, raw: Work)
+  ) {
+    comparison(name) {
+      let peers = try Peers(name)
+      let raw = try RawStore(copyOf: Peers.dataSet, "\(name)-lmdb")
+      let (tally, liblmdb) = try works(peers, raw)
+      return Comparison(
+        tallyRepetitionCount: repetitionCount, peerRepetitionCount: repetitionCount, tally: tally, peer: liblmdb,
         close: {
           raw.close()
           try peers.close()

@@ -14,9 +14,15 @@ static const struct {
 };
 enum { write_count = sizeof writes / sizeof writes[0] };
 
+enum { tasks = 0, by_place = 1, id_size = 16, list_id_size = 16 };
+/// What a key of `byPlace` begins with where the task is in a list.
+enum { in_list = 2 };
+
 struct raw_store {
   MDB_env *env;
   MDB_dbi tables[write_count];
+  /// Kept between reads and renewed for each: beginning another one would allocate it anew.
+  MDB_txn *reader;
 };
 
 static int open_tables(raw_store *store) {
@@ -31,12 +37,19 @@ static int open_tables(raw_store *store) {
   return mdb_txn_commit(txn);
 }
 
+static int open_reader(raw_store *store) {
+  int rc = mdb_txn_begin(store->env, NULL, MDB_RDONLY, &store->reader);
+  if (rc == 0) mdb_txn_reset(store->reader);
+  return rc;
+}
+
 raw_store *raw_store_open(const char *path) {
   raw_store *store = calloc(1, sizeof *store);
   if (!store) return NULL;
   if (mdb_env_create(&store->env) == 0) {
     if (mdb_env_set_maxdbs(store->env, 32) == 0 && mdb_env_set_mapsize(store->env, (size_t)1 << 36) == 0 &&
-        mdb_env_open(store->env, path, MDB_NOTLS, 0600) == 0 && open_tables(store) == 0)
+        mdb_env_open(store->env, path, MDB_NOTLS, 0600) == 0 && open_tables(store) == 0 &&
+        open_reader(store) == 0)
       return store;
     mdb_env_close(store->env);
   }
@@ -45,26 +58,58 @@ raw_store *raw_store_open(const char *path) {
 }
 
 void raw_store_close(raw_store *store) {
+  mdb_txn_abort(store->reader);
   mdb_env_close(store->env);
   free(store);
 }
 
-int64_t raw_store_read(raw_store *store, const uint8_t *ids, size_t count) {
-  MDB_txn *txn;
-  if (mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn)) return -1;
-  int64_t sum = 0;
+/// Finds a record by the id of its task, copies it and adds its bytes to a sum; liblmdb's code.
+static int read_task(raw_store *store, const void *id, int64_t *sum) {
   unsigned char copy[65536];
-  for (size_t i = 0; i < count; i++) {
-    MDB_val key = {16, (void *)(ids + 16 * i)}, value;
-    if (mdb_get(txn, store->tables[0], &key, &value) || value.mv_size > sizeof copy) {
-      mdb_txn_abort(txn);
-      return -1;
-    }
-    memcpy(copy, value.mv_data, value.mv_size);
-    for (size_t j = 0; j < value.mv_size; j += 16) sum += copy[j];
+  MDB_val key = {id_size, (void *)id}, value;
+  int rc = mdb_get(store->reader, store->tables[tasks], &key, &value);
+  if (rc) return rc;
+  if (value.mv_size > sizeof copy) return MDB_BAD_VALSIZE;
+  memcpy(copy, value.mv_data, value.mv_size);
+  for (size_t i = 0; i < value.mv_size; i += 16) *sum += copy[i];
+  return 0;
+}
+
+int64_t raw_store_read(raw_store *store, const uint8_t *ids, size_t count) {
+  int64_t sum = 0;
+  int rc = mdb_txn_renew(store->reader);
+  if (rc) return -1;
+  for (size_t i = 0; i < count && !rc; i++) rc = read_task(store, ids + id_size * i, &sum);
+  mdb_txn_reset(store->reader);
+  return rc ? -1 : sum;
+}
+
+/// Walks the part of `byPlace` whose keys begin with a prefix; how many tasks that are, or -1.
+static int64_t read_place(raw_store *store, MDB_cursor *cursor, const uint8_t *prefix, size_t prefix_size) {
+  int64_t count = 0, sum = 0;
+  MDB_val key = {prefix_size, (void *)prefix}, value;
+  int rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+  while (rc == 0 && memcmp(key.mv_data, prefix, prefix_size) == 0) {
+    // A key ends with the id of its task.
+    if (read_task(store, (uint8_t *)key.mv_data + key.mv_size - id_size, &sum)) return -1;
+    count++;
+    rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
   }
-  mdb_txn_abort(txn);
-  return sum;
+  return (rc == 0 || rc == MDB_NOTFOUND) && sum >= 0 ? count : -1;
+}
+
+int64_t raw_store_read_list(raw_store *store, const uint8_t *list_id) {
+  uint8_t prefix[1 + list_id_size] = {in_list};
+  memcpy(prefix + 1, list_id, list_id_size);
+  if (mdb_txn_renew(store->reader)) return -1;
+  MDB_cursor *cursor;
+  int64_t count = -1;
+  if (mdb_cursor_open(store->reader, store->tables[by_place], &cursor) == 0) {
+    count = read_place(store, cursor, prefix, sizeof prefix);
+    mdb_cursor_close(cursor);
+  }
+  mdb_txn_reset(store->reader);
+  return count;
 }
 
 int raw_store_create(raw_store *store, uint64_t number) {

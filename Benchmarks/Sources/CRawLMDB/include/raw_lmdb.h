@@ -10,8 +10,12 @@ typedef struct raw_store raw_store;
 raw_store *_Nullable raw_store_open(const char *_Nonnull path);
 void raw_store_close(raw_store *_Nonnull store);
 
-/// Looks up records by id in one read transaction and copies each; returns the sum of all bytes, or -1.
+/// Looks up records by id in one read transaction and copies each; returns a sum over their bytes, or -1.
 int64_t raw_store_read(raw_store *_Nonnull store, const uint8_t *_Nonnull ids, size_t count);
+
+/// Walks the tasks of a list in their order, in one read transaction, and copies the record of each; returns how many
+/// there are, or -1.
+int64_t raw_store_read_list(raw_store *_Nonnull store, const uint8_t *_Nonnull list_id);
 
 /// Puts one record into `tasks` and one entry into each of five indexes, with keys as long as a task's, and commits;
 /// returns liblmdb's code.

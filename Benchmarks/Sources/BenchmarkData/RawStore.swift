@@ -1,0 +1,51 @@
+import CRawLMDB
+package import Foundation
+import SystemPackage
+
+/// liblmdb itself, on a copy of a data set; its pointer never leaves this class.
+@safe package final class RawStore: @unchecked Sendable {
+  // Used by one thread at a time: the one that runs the benchmark.
+  private let store: OpaquePointer
+
+  package init(copyOf dataSet: DataSet, _ name: String) throws {
+    let copy = try BenchmarkFolder.makeScratch(name).appending("store")
+    try BenchmarkFolder.copy(dataSet.directory, to: copy)
+    guard let store = unsafe raw_store_open(copy.string) else { throw WrongAnswer(description: "liblmdb cannot open") }
+    unsafe self.store = store
+  }
+
+  package func close() {
+    unsafe raw_store_close(store)
+  }
+
+  /// Finds tasks in one transaction, and copies their records.
+  package func read(_ ids: ArraySlice<UUID>) throws {
+    try unsafe ids.withUnsafeBytes { unsafe try read($0) }
+  }
+
+  /// Finds a task in a transaction of its own, and copies its record.
+  package func read(_ id: UUID) throws {
+    try unsafe withUnsafeBytes(of: id) { unsafe try read($0) }
+  }
+
+  /// An identifier is its 16 bytes.
+  private func read(_ ids: UnsafeRawBufferPointer) throws {
+    // None of the buffers is empty, so each has an address.
+    let sum = unsafe ids.assumingMemoryBound(to: UInt8.self).baseAddress
+      .map { unsafe raw_store_read(store, $0, ids.count / 16) }
+    guard let sum, sum >= 0 else { throw WrongAnswer(description: "liblmdb does not find a task") }
+  }
+
+  /// Walks a list in its order, and copies the records of its tasks; gives their number.
+  package func readList(_ id: UUID) -> Int {
+    // The bytes of a UUID have an address.
+    unsafe withUnsafeBytes(of: id) { bytes in
+      unsafe bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+        .map { unsafe Int(raw_store_read_list(store, $0)) } ?? -1
+    }
+  }
+
+  package func create(_ number: Int) throws {
+    try expectEqual(unsafe raw_store_create(store, UInt64(number)), 0, "liblmdb's code")
+  }
+}
