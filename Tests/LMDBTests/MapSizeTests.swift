@@ -1,7 +1,8 @@
 import Foundation
-import LMDB
 import TestSupport
 import Testing
+
+@testable import LMDB
 
 @Suite struct MapSizeTests {
   private let small = 1 << 20
@@ -92,6 +93,35 @@ import Testing
     release.signal()
     reader.wait()
     try sample.environment.growMap()
+  }
+
+  /// The bug: a thread that had waited while another one lost the map went on to look into it.
+  @Test func whoeverWaitsToMoveTheMapLearnsThatAnotherThreadHasLostIt() throws {
+    let sample = try Sample(options: Sample.options(mapSizeInBytes: small))
+    let environment = sample.environment
+    let mayEnd = DispatchSemaphore(value: 0)
+    let reader = onThread { ready in
+      try? environment.read { _ in
+        ready.signal()
+        mayEnd.wait()
+      }
+    }
+    let losing = onThread { ready in
+      ready.signal()
+      // What `growMap` does where the system refuses.
+      #expect(throws: Never.self) {
+        try environment.drained("grow the map", waitingAtMost: .seconds(60)) { $0.hasLostMap = true }
+      }
+    }
+    while !environment.state.withLock({ $0.isDraining }) { usleep(1_000) }
+    let waiting = onThread { ready in
+      ready.signal()
+      #expect((try? code { try environment.adoptMapSize() }) == .panic)
+    }
+    mayEnd.signal()
+    for thread in [reader, losing, waiting] { thread.wait() }
+    #expect(try code { _ = try environment.beginRead() } == .panic)
+    try environment.close()
   }
 
   @Test func growingWaitsForReadersAndKeepsNewOnesWaiting() throws {

@@ -12,6 +12,15 @@ extension HelperAct {
     say("done")
   }
 
+  /// Keeps the store open, and the slot of a reader, until a line comes in.
+  func hold() throws {
+    let store = try TaskStore(at: directory)
+    _ = try store.read { try $0.taskCount }
+    say("ready")
+    _ = readLine()
+    try store.close()
+  }
+
   /// Compacts, waiting no longer for those who have the store open than told.
   func compact() {
     say(outcome { _ = try TaskStore.compact(at: directory, configuration: impatient) })

@@ -15,6 +15,7 @@ extension HelperAct {
     case "hold-write": try holdWrite()
     case "fork": try forkWithStore()
     case "add": try add()
+    case "hold": try hold()
     case "compact": compact()
     case "restore": restore()
     case "read-snapshot": try readSnapshot()

@@ -1,5 +1,7 @@
 extension Environment {
-  /// Runs a short body when no transaction or call of this process is live, and keeps new ones waiting until then.
+  /// Runs a body when no transaction or call of this process is live, and keeps new ones waiting until it is done.
+  ///
+  /// The body has the lock of the state: what begins meanwhile would have to wait in any case, for a flush, too.
   ///
   /// Throws `busy` at once if this thread has a live transaction itself, or if the others take longer than the limit;
   /// `closed`, `forked`.

@@ -44,8 +44,6 @@ extension Environment {
     public var fileMode: FilePermissions = [.ownerReadWrite]
     /// How long a call waits for this process's own transactions, where it must, before it throws `busy`.
     public var waitLimitInSeconds = 60
-
-    var waitLimit: Duration { .seconds(max(waitLimitInSeconds, 0)) }
     /// How long a write waits for that of another process, or of another thread, before it throws `busy`.
     ///
     /// `nil` for as long as it takes: liblmdb's own lock knows no limit. With a limit each write also takes a lock on the
@@ -55,5 +53,7 @@ extension Environment {
 
     /// Makes the defaults.
     public init() {}
+
+    var waitLimit: Duration { .seconds(max(waitLimitInSeconds, 0)) }
   }
 }

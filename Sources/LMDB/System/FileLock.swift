@@ -8,7 +8,7 @@ package import SystemPackage
   import Musl
 #endif
 
-/// A lock on a file of its own, between processes and between the open stores of one.
+/// A lock on a file or directory, between processes and between those of one process who open it separately.
 ///
 /// It belongs to the descriptor that took it (flock), not to the process as the locks of liblmdb's own file do: nothing
 /// else that opens and closes the file can lose it. It ends with the process, however that ends. A child of a fork
@@ -22,21 +22,20 @@ package final class FileLock: Sendable {
   }
 
   private let descriptor: FileDescriptor
+  /// The file, which may be removed by whoever holds its lock; `nil` for a directory.
+  private let path: FilePath?
   private let processID = getpid()
 
   /// Opens the file, which is made if it does not exist.
   package init(opening path: FilePath) throws(Errno) {
-    do {
-      descriptor = try Self.open(path)
-    } catch {
-      // `open` throws nothing but this.
-      throw error as? Errno ?? .ioError
-    }
+    descriptor = try Self.open(path)
+    self.path = path
   }
 
   /// Opens a directory that exists.
-  package init(openingDirectory path: FilePath) throws {
-    descriptor = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
+  package init(openingDirectory path: FilePath) throws(Errno) {
+    descriptor = try Self.translating { try .open(path, .readOnly, options: [.directory, .closeOnExec]) }
+    self.path = nil
   }
 
   deinit {
@@ -47,8 +46,25 @@ package final class FileLock: Sendable {
 
   /// Takes the lock, or says that somebody else has it.
   package func tryAcquire(_ mode: Mode) throws(Errno) -> Bool {
-    let operation = (mode == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB
-    while flock(descriptor.rawValue, operation) != 0 {
+    repeat {
+      guard try request(mode, LOCK_NB) else { return false }
+    } while try followPath()
+    return true
+  }
+
+  /// Takes the lock, waiting for as long as somebody else has it.
+  package func acquire(_ mode: Mode) throws(Errno) {
+    repeat { _ = try request(mode, 0) } while try followPath()
+  }
+
+  /// Gives the lock back.
+  package func release() {
+    // Can fail for a descriptor that is none only.
+    _ = flock(descriptor.rawValue, LOCK_UN)
+  }
+
+  private func request(_ mode: Mode, _ flags: CInt) throws(Errno) -> Bool {
+    while flock(descriptor.rawValue, (mode == .shared ? LOCK_SH : LOCK_EX) | flags) != 0 {
       switch Errno(rawValue: errno) {
       case .wouldBlock: return false
       case .interrupted: continue
@@ -58,27 +74,37 @@ package final class FileLock: Sendable {
     return true
   }
 
-  /// Takes the lock, waiting for as long as somebody else has it.
-  package func acquire(_ mode: Mode) throws(Errno) {
-    while flock(descriptor.rawValue, mode == .shared ? LOCK_SH : LOCK_EX) != 0 {
-      let error = Errno(rawValue: errno)
-      if error != .interrupted { throw error }
+  /// Opens the file that has the name now, where it is another one than when this was opened, and says so.
+  ///
+  /// Its former holder may have removed the file while this waited. The lock on a file without a name would keep nobody
+  /// out: others lock the one that has been made since.
+  private func followPath() throws(Errno) -> Bool {
+    guard let path, (try? FileIdentity(of: path)) != (try? FileIdentity(of: descriptor)) else { return false }
+    let newer = try Self.open(path)
+    // Put under the old number, which is a constant; that also closes the old file, and ends its lock.
+    defer { try? newer.close() }
+    _ = try Self.translating { try newer.duplicate(as: descriptor) }
+    guard closeOnExecution(descriptor.rawValue) else { throw Errno(rawValue: errno) }
+    return true
+  }
+
+  private static func open(_ path: FilePath) throws(Errno) -> FileDescriptor {
+    try translating {
+      do {
+        // Reading is enough to lock, and all that some users of a store may do.
+        return try .open(path, .readOnly, options: .closeOnExec)
+      } catch Errno.noSuchFileOrDirectory {
+        return try .open(path, .readOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
+      }
     }
   }
 
-  /// Gives the lock back.
-  package func release() {
-    // Can fail for a descriptor that is none only.
-    _ = flock(descriptor.rawValue, LOCK_UN)
-  }
-
-  private static func open(_ path: FilePath) throws -> FileDescriptor {
+  private static func translating<R>(_ body: () throws -> R) throws(Errno) -> R {
     do {
-      // Reading is enough to lock, and all that some users of a store may do.
-      return try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
-    } catch Errno.noSuchFileOrDirectory {
-      return try FileDescriptor.open(
-        path, .readOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
+      return try body()
+    } catch {
+      // The calls on descriptors throw nothing else.
+      throw error as? Errno ?? .ioError
     }
   }
 }

@@ -49,7 +49,7 @@ final class Monitor<State>: @unchecked Sendable {
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Runs a body that must be short and must not block.
+  /// Runs a body that must be short, as everybody else waits meanwhile, and must not wait for anybody who needs the lock.
   func withLock<R, Failure: Error>(_ body: (inout State) throws(Failure) -> R) throws(Failure) -> R {
     lock()
     defer { unlock() }

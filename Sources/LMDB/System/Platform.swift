@@ -6,17 +6,26 @@ import SystemPackage
   import Glibc
 #endif
 
-/// What tells one directory from another, whatever path leads there.
+/// What tells one file or directory from another, whatever path leads there.
 struct FileIdentity: Hashable {
   let device: UInt64
   let inode: UInt64
 
   /// Looks a path up, following links.
   init(of path: FilePath) throws(LMDBError) {
+    // `stat` only writes into the local that it is given.
+    try self.init { status in unsafe path.withPlatformString { unsafe stat($0, &status) } }
+  }
+
+  /// Looks at what is open.
+  init(of descriptor: FileDescriptor) throws(LMDBError) {
+    // As above.
+    try self.init { status in unsafe fstat(descriptor.rawValue, &status) }
+  }
+
+  private init(_ look: (inout stat) -> CInt) throws(LMDBError) {
     var status = stat()
-    // `stat` only writes into the local it is given.
-    let result = unsafe path.withPlatformString { unsafe stat($0, &status) }
-    guard result == 0 else { throw LMDBError(returnCode: errno, operation: "look up the directory") }
+    guard look(&status) == 0 else { throw LMDBError(returnCode: errno, operation: "look up the file") }
     device = UInt64(truncatingIfNeeded: status.st_dev)
     inode = UInt64(truncatingIfNeeded: status.st_ino)
   }

@@ -33,19 +33,15 @@ extension TaskStore {
     progress: VerificationProgress.Observer? = nil
   ) throws -> RepairReport {
     let opening = StoreOpening(directory: directory, configuration: configuration)
-    return try TallyError.translating {
-      try TallyError.translatingErrno {
-        try opening.withDamagedStore(.exclusive) { store in
-          let before = try Verification.run(on: store.environment, observer: progress)
-          guard !before.isSound else { return RepairReport(before: before, after: before, keptFile: nil) }
-          try refuseHopeless(before)
-          let kept = try opening.keepCopy(of: store.environment, because: .repair)
-          try mend(before, in: store.environment, now: configuration.now())
-          try store.environment.checkStructure()
-          let after = try Verification.run(on: store.environment, observer: progress)
-          return RepairReport(before: before, after: after, keptFile: kept)
-        }
-      }
+    return try opening.withDamagedStore(.exclusive) { store in
+      let before = try Verification.run(on: store.environment, observer: progress)
+      guard !before.isSound else { return RepairReport(before: before, after: before, keptFile: nil) }
+      try refuseHopeless(before)
+      let kept = try opening.keepCopy(of: store.environment, because: .repair)
+      try mend(before, in: store.environment, now: configuration.now())
+      try store.environment.checkStructure()
+      let after = try Verification.run(on: store.environment, observer: progress)
+      return RepairReport(before: before, after: after, keptFile: kept)
     }
   }
 

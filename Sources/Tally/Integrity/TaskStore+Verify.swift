@@ -34,10 +34,8 @@ extension TaskStore {
   ) throws -> VerificationReport {
     var configuration = configuration
     configuration.isReadOnly = true
-    return try TallyError.translating {
-      try StoreOpening(directory: directory, configuration: configuration).withDamagedStore { store in
-        try Verification.run(on: store.environment, observer: progress)
-      }
+    return try StoreOpening(directory: directory, configuration: configuration).withDamagedStore { store in
+      try Verification.run(on: store.environment, observer: progress)
     }
   }
 }

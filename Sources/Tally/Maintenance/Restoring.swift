@@ -25,15 +25,28 @@ struct Restoring {
     var (header, report) = try copy.verify(progress: progress)
     let access = try StoreAccess(.exclusive, to: opening.directory, configuration: opening.configuration)
     defer { access.end() }
-    if let replaced = opening.headerOfClosedStore(), replaced.storeID == header.storeID {
-      header = try copy.advanceSequence(beyond: replaced.sequence)
-    }
+    if let last = try lastSequence(replacedBy: header) { header = try copy.advanceSequence(beyond: last) }
     let size = try workshop.dataFile.stat().size
     let kept = try keepOldFile()
     try SystemCalls.rename(workshop.dataFile, to: opening.dataFile)
     try SystemCalls.flushDirectory(opening.directory)
     return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), keptFile: kept)
   }
+
+  /// A sequence that the replaced store has not gone beyond, if it may be the same store.
+  ///
+  /// Whoever was suspended meanwhile asks for what came after the last commit that he saw: another commit of the same
+  /// sequence would give him half of the changes as all of them.
+  private func lastSequence(replacedBy header: StoreHeader) throws -> UInt64? {
+    if let replaced = opening.headerOfClosedStore() {
+      return replaced.storeID == header.storeID ? replaced.sequence : nil
+    }
+    // What is there cannot be read: more than any store commits after a backup.
+    return try opening.typeOfFile(at: opening.dataFile) == nil ? nil : header.sequence + Self.sequencesOfUnreadable
+  }
+
+  /// A thousand commits a second for fifty days.
+  private static let sequencesOfUnreadable: UInt64 = 1 << 32
 
   private func openSource() throws -> FileDescriptor {
     do {

@@ -30,22 +30,18 @@ extension TaskStore {
     progress: VerificationProgress.Observer? = nil
   ) throws -> CompactionSummary {
     let opening = StoreOpening(directory: directory, configuration: configuration)
-    return try TallyError.translating {
-      try TallyError.translatingErrno {
-        try opening.withDamagedStore(.exclusive) { store in
-          Workshop.sweep(directory)
-          let workshop = try Workshop(in: directory, for: "compact")
-          try store.environment.copyStore(to: workshop.path)
-          _ = try LoneStore(directory: workshop.path, configuration: configuration).verify(progress: progress)
-          let before = try opening.dataFile.stat().size
-          let after = try workshop.dataFile.stat().size
-          // Nobody else has it open, and nobody can open it before the lock is given back.
-          try store.environment.close()
-          try SystemCalls.rename(workshop.dataFile, to: opening.dataFile)
-          try SystemCalls.flushDirectory(directory)
-          return CompactionSummary(sizeBeforeInBytes: before, sizeInBytes: after)
-        }
-      }
+    return try opening.withDamagedStore(.exclusive) { store in
+      Workshop.sweep(directory)
+      let workshop = try Workshop(in: directory, for: "compact")
+      try store.environment.copyStore(to: workshop.path)
+      _ = try LoneStore(directory: workshop.path, configuration: configuration).verify(progress: progress)
+      let before = try opening.dataFile.stat().size
+      let after = try workshop.dataFile.stat().size
+      // Nobody else has it open, and nobody can open it before the lock is given back.
+      try store.environment.close()
+      try SystemCalls.rename(workshop.dataFile, to: opening.dataFile)
+      try SystemCalls.flushDirectory(directory)
+      return CompactionSummary(sizeBeforeInBytes: before, sizeInBytes: after)
     }
   }
 }

@@ -15,7 +15,9 @@ extension TaskStore {
   /// anything else, so that a damaged or foreign file leaves the store untouched. The old file is kept beside the new
   /// one, and can be restored in turn. A crash at any step leaves the old store or the new one.
   ///
-  /// If both are copies of one store, the commit sequence goes on beyond that of the later one.
+  /// If both are copies of one store, the commit sequence goes on beyond that of the later one; where the old file cannot
+  /// be read, 2^32 beyond that of the backup. Where it is missing nothing is known of it: an observation that was suspended
+  /// meanwhile may then take the backup's changes for those that it has missed.
   ///
   /// - Parameters:
   ///   - file: The backup.

@@ -13,7 +13,8 @@ extension TaskStore {
   ///
   /// - Parameter file: The path of the file.
   /// - Returns: The commit that the snapshot shows.
-  /// - Throws: `outputNotCreated`, `diskFull`; what `read` throws.
+  /// - Throws: `outputNotCreated`, `diskFull`; `remoteFilesystem` where the file would lie on one, as nobody could open it
+  ///   there; what `read` throws.
   /// - Complexity: The store is read and written once. The copying is one long snapshot.
   @discardableResult
   public func publishSnapshot(to file: FilePath) throws -> UInt64 {

@@ -38,6 +38,9 @@ final class CommitQueue: @unchecked Sendable {
   /// How long a commit waits for the callers of the last one, as a part of what that one took.
   private static let companyWait = 0.25
 
+  /// How long at least a flush that failed is not tried again.
+  private static let flushPauseInSeconds: TimeInterval = 0.1
+
   private static let longestFlushIntervalInSeconds: TimeInterval = 86_400
 
   init(connection: StoreConnection, configuration: TaskStore.Configuration) {
@@ -82,11 +85,11 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   /// Sees to it that a relaxed commit is flushed in time.
-  func noteUnflushedCommit() {
+  func noteUnflushedCommit(at date: @autoclosure () -> Date = Date()) {
     guard configuration.durability == .relaxed else { return }
     condition.withLock {
       guard unflushedSince == nil else { return }
-      unflushedSince = Date()
+      unflushedSince = date()
       // Closing flushes; if it fails, `resume` goes on from here.
       if !isFinishing { wakeThread() }
     }
@@ -97,7 +100,7 @@ final class CommitQueue: @unchecked Sendable {
   /// - Parameter deadline: how long to wait; `nil` for as long as it takes.
   /// - Returns: false if that was too short, and the thread is at work.
   func finish(before deadline: ContinuousClock.Instant?) -> Bool {
-    let limit = deadline.map { Date(timeIntervalSinceNow: ($0 - .now) / .seconds(1)) }
+    let limit = deadline.map { Date(of: $0) }
     return condition.withLock {
       isFinishing = true
       condition.broadcast()
@@ -151,9 +154,11 @@ final class CommitQueue: @unchecked Sendable {
       // The flush comes first: a stream of writes that never ends must not put it off.
       while unflushedSince != nil || waiting.isEmpty {
         let flushDate = unflushedSince?.addingTimeInterval(flushIntervalInSeconds)
-        if let flushDate, flushDate <= Date() { return [] }
+        // Closing flushes; to do so here would be to try for ever where it fails.
+        let isDone = isFinishing && waiting.isEmpty
+        if let flushDate, flushDate <= Date(), !isDone { return [] }
         if !waiting.isEmpty { break }
-        if isFinishing || (flushDate == nil && idleLimit <= Date()) {
+        if isDone || (flushDate == nil && idleLimit <= Date()) {
           thread = nil
           condition.broadcast()
           return nil
@@ -257,8 +262,8 @@ final class CommitQueue: @unchecked Sendable {
       // Closing and suspending flush, too.
       guard code != .storeClosed, code != .storeSuspended else { return }
       configuration.logger.error("flushing failed", metadata: ["code": "\(code ?? .internalFault)"])
-      // Tried again after the next interval.
-      noteUnflushedCommit()
+      // Tried again after the next interval, and never at once: writes, and the end of the queue, have their turn first.
+      noteUnflushedCommit(at: Date(timeIntervalSinceNow: Self.flushPauseInSeconds))
     }
   }
 }

@@ -16,8 +16,6 @@ final class StoreConnection: Sendable {
 
   private enum State {
     case open(StoreOpening.OpenStore)
-    /// Still open, but whoever finds the environment closed learns why.
-    case ending(StoreOpening.OpenStore, End)
     case ended(End)
   }
 
@@ -25,8 +23,8 @@ final class StoreConnection: Sendable {
   private let opening: StoreOpening
   // Synchronises itself; held for moments only.
   private let state: Mutex<State>
-  /// Held while a failed environment is replaced: one at a time.
-  private let replacing = Mutex(())
+  // Held while the environment is closed, or replaced after a failure: one at a time. A `Mutex` knows no limit.
+  private let replacing = NSLock()
   // Protects the two below.
   private let condition = NSCondition()
   /// Work that holds locks of its own beside the store's, as making a copy does.
@@ -44,7 +42,7 @@ final class StoreConnection: Sendable {
     get throws {
       try state.withLock { state in
         switch state {
-        case .open(let store), .ending(let store, _): return store
+        case .open(let store): return store
         case .ended(let end): throw end.error
         }
       }
@@ -92,40 +90,24 @@ extension StoreConnection {
   /// Opens the files again, where liblmdb refuses all further use of them since the last step of a commit failed.
   ///
   /// Does nothing where that has been done since, as another thread does. If it fails the next call tries again.
+  /// Waits for an end that has begun: nobody knows yet whether it will succeed.
   ///
   /// - Throws: `storeSuspended`, `storeClosed`; `storeBusy` while reads are in progress, whose memory is the old map; else
   ///   as opening a store.
   private func replace(_ failed: StoreOpening.OpenStore) throws {
-    try replacing.withLock { _ in
-      let isReplaced = try state.withLock { state in
-        switch state {
-        case .open(let store): return store.environment !== failed.environment
-        case .ending(_, let end), .ended(let end): throw end.error
-        }
-      }
-      guard !isReplaced else { return }
+    // Whoever holds the lock may wait for the end of this thread's own read.
+    guard !failed.environment.isInUseByThisThread else { throw TallyError.replacedInsideTransaction }
+    try replacing.withLock {
+      guard try current === failed else { return }
       try TallyError.translating {
         try failed.environment.close(waitingAtMost: opening.configuration.waitLimit)
-        try put(reopening.open(), inPlaceOf: failed)
+        let store = try reopening.open()
+        // It was the failed one's until here: changing it needs the lock, or that nothing is open.
+        state.withLock { $0 = .open(store) }
+        failed.access.end()
       }
       opening.configuration.logger.notice("opened the store again after a failure of the disk")
     }
-  }
-
-  private func put(_ store: StoreOpening.OpenStore, inPlaceOf failed: StoreOpening.OpenStore) throws {
-    let end = state.withLock { state -> End? in
-      switch state {
-      case .open:
-        state = .open(store)
-        return nil
-      case .ending(_, let end), .ended(let end): return end
-      }
-    }
-    guard let end else { return failed.access.end() }
-    // Closed or suspended meanwhile.
-    try store.environment.close()
-    store.access.end()
-    throw end.error
   }
 
   /// As the first opening was, of a store that must be there: another process may have removed it, and its user would not
@@ -145,30 +127,23 @@ extension StoreConnection {
   ///   - deadline: how long to wait.
   /// - Throws: `storeBusy`, `diskFull` or `storageFailed`; the store is open then.
   func end(as end: End, before deadline: ContinuousClock.Instant) throws {
-    let store = state.withLock { state -> StoreOpening.OpenStore? in
-      switch state {
-      case .open(let store), .ending(let store, _):
-        state = .ending(store, end)
-        return store
-      case .ended:
-        if end == .closed { state = .ended(.closed) }
-        return nil
-      }
+    let isOpen = state.withLock { state in
+      if case .open = state { return true }
+      if end == .closed { state = .ended(.closed) }
+      return false
     }
-    guard let store else { return }
+    guard isOpen else { return }
     defer {
       condition.withLock {
         unsafe isWorkAwaited = false
         condition.broadcast()
       }
     }
-    do throws(LMDBError) {
-      guard waitForWork(until: deadline) else { throw LMDBError(.busy, operation: "close") }
-      try store.environment.close(waitingAtMost: deadline - ContinuousClock.now)
-    } catch {
-      state.withLock { $0 = .open(store) }
-      throw TallyError(error)
-    }
+    // The work first: it may itself meet a failure, and then needs the lock.
+    guard waitForWork(until: deadline), replacing.lock(before: Date(of: deadline)) else { throw TallyError.inUseByWork }
+    defer { replacing.unlock() }
+    let store = try current
+    try TallyError.translating { try store.environment.close(waitingAtMost: deadline - ContinuousClock.now) }
     state.withLock { $0 = .ended(end) }
     store.access.end()
   }
@@ -182,7 +157,7 @@ extension StoreConnection {
   }
 
   private func waitForWork(until deadline: ContinuousClock.Instant) -> Bool {
-    let date = Date(timeIntervalSinceNow: (deadline - ContinuousClock.now) / .seconds(1))
+    let date = Date(of: deadline)
     return condition.withLock {
       unsafe isWorkAwaited = true
       while unsafe workCount > 0 {
@@ -196,4 +171,19 @@ extension StoreConnection {
 extension TallyError {
   static let storeSuspended = TallyError(
     .storeSuspended, "The store is suspended", remedy: "Call resume() when the application runs again")
+
+  static let inUseByWork = TallyError(
+    .storeBusy, "The store is being copied, or opened again after a failure of the disk",
+    remedy: "Try again when that has finished")
+
+  static let replacedInsideTransaction = TallyError(
+    .storeBusy, "The disk has failed, and the store cannot be opened again inside one of its own reads",
+    remedy: "Try again when the closure has returned")
+}
+
+extension Date {
+  /// The date of a deadline as the clock stands now, for the waits of Foundation.
+  init(of deadline: ContinuousClock.Instant) {
+    self.init(timeIntervalSinceNow: (deadline - .now) / .seconds(1))
+  }
 }

@@ -67,18 +67,20 @@ struct StoreOpening {
   }
 
   /// Runs a body with a store that is there, but may lack anything that a whole one has; its pages are whole, though.
+  ///
+  /// With an exclusive lock nobody else has it open. Errors of the storage and of the system become those of the store.
   func withDamagedStore<R>(_ mode: FileLock.Mode = .shared, _ body: (OpenEnvironment) throws -> R) throws -> R {
-    do {
-      guard try isStoreThere() else { throw TallyError.storeMissing }
-    } catch let error as Errno {
-      throw TallyError.cannotOpen(error)
+    try TallyError.translating {
+      try TallyError.translatingErrno {
+        guard try isStoreThere() else { throw TallyError.storeMissing }
+        let opened = try openEnvironment(mode)
+        defer { opened.close() }
+        // Before anything is read through liblmdb, which believes what a page says of itself.
+        try opened.environment.checkStructure()
+        if let header = try Self.header(in: opened.environment) { try Self.refuseNewerFormat(header) }
+        return try body(opened)
+      }
     }
-    let opened = try openEnvironment(mode)
-    defer { opened.close() }
-    // Before anything is read through liblmdb, which believes what a page says of itself.
-    try opened.environment.checkStructure()
-    if let header = try Self.header(in: opened.environment) { try Self.refuseNewerFormat(header) }
-    return try body(opened)
   }
 
   func openEnvironment(_ mode: FileLock.Mode) throws -> OpenEnvironment {

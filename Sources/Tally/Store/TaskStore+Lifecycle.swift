@@ -1,5 +1,5 @@
+import Foundation
 import LMDB
-import Synchronization
 
 extension TaskStore {
   /// Finishes the waiting writes, flushes and closes; every later call but this one throws `storeClosed`.
@@ -45,7 +45,7 @@ extension TaskStore {
   public func resume() throws {
     // Whoever suspends or closes waits for the writes in progress, and holds the lock meanwhile.
     if (try? connection.current.environment.isInUseByThisThread) == true { return }
-    try lifecycle.withLock { _ in
+    try lifecycle.withLock {
       try connection.resume()
       commits.resume()
     }
@@ -62,18 +62,22 @@ extension TaskStore {
     // Within what a clock can be moved by.
     let limit = limit.map { min(max($0, .zero), .seconds(1_000_000_000)) }
     let deadline = ContinuousClock.now + (limit ?? .zero)
-    try lifecycle.withLock { _ in
-      // Another thread may have closed the store while this one waited.
-      if end == .suspended, connection.isClosed { throw TallyError.storeClosed }
-      do {
-        guard commits.finish(before: limit == nil ? nil : deadline) else { throw TallyError.writesInProgress }
-        try connection.end(as: end, before: deadline)
-      } catch {
-        commits.resume()
-        throw error
-      }
-      commits.refuse(with: end.error)
+    if limit == nil {
+      lifecycle.lock()
+    } else if !lifecycle.lock(before: Date(of: deadline)) {
+      throw TallyError.endInProgress
     }
+    defer { lifecycle.unlock() }
+    // Another thread may have closed the store while this one waited.
+    if end == .suspended, connection.isClosed { throw TallyError.storeClosed }
+    do {
+      guard commits.finish(before: limit == nil ? nil : deadline) else { throw TallyError.writesInProgress }
+      try connection.end(as: end, before: deadline)
+    } catch {
+      commits.resume()
+      throw error
+    }
+    commits.refuse(with: end.error)
   }
 }
 
@@ -81,4 +85,8 @@ extension TallyError {
   static let writesInProgress = TallyError(
     .storeBusy, "The waiting writes take longer than the given limit",
     remedy: "Try again; another process may be writing")
+
+  static let endInProgress = TallyError(
+    .storeBusy, "Another thread is about to suspend, resume or close the store",
+    remedy: "Try again when it has done so")
 }

@@ -23,8 +23,8 @@ public final class TaskStore: Sendable {
   // Constants that synchronise themselves.
   let connection: StoreConnection
   let commits: CommitQueue
-  /// Held while the store is closed, suspended or resumed: one at a time.
-  let lifecycle = Mutex(())
+  // Held while the store is closed, suspended or resumed: one at a time. A `Mutex` knows no limit.
+  let lifecycle = NSLock()
   /// What observations have cost.
   let observations = Mutex(ObservationCounts.zero)
 

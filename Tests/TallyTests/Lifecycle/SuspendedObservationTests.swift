@@ -69,6 +69,21 @@ import Testing
     }
   }
 
+  /// The bug: the older state had outgrown the commit seen last, and only what came after that was told, as if it was all.
+  @Test func anOlderStateInPlaceOfADamagedOneIsToldAsIncomplete() async throws {
+    try await withStore { store in
+      _ = try await store.write { try $0.add("kept", to: .inbox) }
+      try store.backup(to: store.directory.removingLastComponent().appending("backup"))
+      _ = try await store.write { try $0.add("lost", to: .inbox) }
+      try await expectIncomplete(of: store) { () throws in
+        try write(Array("nonsense".utf8), to: store.directory.appending("data.mdb"))
+        #expect(try HelperProcess("restore", store.directory, 1_000).lines() == ["none"])
+        #expect(try HelperProcess("add", store.directory, 3).lines() == ["done"])
+      }
+      #expect(try store.read { try $0.view(.inbox).tasks.map(\.title) } == ["kept", "0", "1", "2"])
+    }
+  }
+
   @Test func anotherStoreInItsPlaceIsToldAsIncomplete() async throws {
     try await withStore { store in
       for title in ["a", "b"] { _ = try await store.write { try $0.add(title, to: .inbox) } }

@@ -19,9 +19,7 @@ import Testing
         { try store.publishSnapshot(to: file) }, { _ = try store.changes() }, { _ = try store.undo() },
       ]
       for call in calls { #expect(code(call) == .storeSuspended) }
-      #expect(syncWriteCode(store) == .storeSuspended)
-      let error = await #expect(throws: TallyError.self) { try await store.write { _ = try $0.add("x", to: .inbox) } }
-      #expect(error?.code == .storeSuspended)
+      await expectRefusedWrites(store, .storeSuspended)
       try store.resume()
       try store.resume()
       try await store.write { _ = try $0.add("after", to: .inbox) }
@@ -48,9 +46,7 @@ import Testing
 
   @Test func thePendingGroupCommitFinishesFirstAndLaterWritesLearnTheOutcome() async throws {
     try await withStore { store in
-      let gate = await QueueGate(store)
-      let writes = (0..<300).map { number in Task { try await store.write { try $0.add("\(number)", to: .inbox) } } }
-      await gate.waitUntilWaiting(writes.count)
+      let (gate, writes) = await QueueGate.holding(300, writesOf: store)
       let suspending = startThread { try store.suspend(waitingAtMost: .seconds(60)) }
       await waitUntil { store.commits.isEnding }
       let late = Task { try await store.write { _ = try $0.add("late", to: .inbox) } }
@@ -76,20 +72,11 @@ import Testing
       await gate.open()
       _ = try await late.value
       // A reader is inside.
-      let (hasBegun, mayEnd) = (Signal(), Signal())
-      let reading = startThread {
-        try store.read { transaction in
-          hasBegun.send()
-          mayEnd.waitOnThread()
-          return try transaction.taskCount
-        }
-      }
-      await hasBegun.wait()
+      let reading = await HeldRead(store)
       #expect(code { try store.suspend(waitingAtMost: .milliseconds(5)) } == .storeBusy)
       #expect(code { try store.close(waitingAtMost: .milliseconds(5)) } == .storeBusy)
       try await store.write { _ = try $0.add("goes on", to: .inbox) }
-      mayEnd.send()
-      #expect(try await reading.value == 1)
+      #expect(try await reading.end() == 1)
       #expect(try store.read { try $0.taskCount } == 2)
     }
   }
@@ -153,33 +140,4 @@ import Testing
       try store.close(waitingAtMost: .zero)
     }
   }
-
-  @Test func relaxedWritesAreFlushedBeforeASuspension() throws {
-    var configuration = TaskStore.Configuration.testing()
-    configuration.durability = .relaxed
-    configuration.flushIntervalInSeconds = .infinity
-    try withStore(configuration) { store in
-      try store.write { _ = try $0.add("relaxed", to: .inbox) }
-      #expect(store.commits.hasUnflushedCommit)
-      try store.suspend()
-      #expect(!store.commits.hasUnflushedCommit)
-      try store.resume()
-      #expect(try store.read { try $0.taskCount } == 1)
-    }
-  }
-
-  /// Descriptors and maps of this process that lead into a directory.
-  private func openNames(under directory: FilePath) throws -> [String] {
-    let files = FileManager.default
-    let descriptors = try files.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
-      try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-    }
-    let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n").map(String.init)
-    return (descriptors + maps).filter { $0.contains(directory.string) }
-  }
-}
-
-/// The code of the error of a write; `nil` if there is none.
-private func syncWriteCode(_ store: TaskStore) -> TallyError.Code? {
-  code { try store.write { _ = try $0.add("x", to: .inbox) } }
 }

@@ -12,11 +12,9 @@ import Testing
       try store.close()
       try store.close()
       #expect(code { _ = try store.read { try $0.taskCount } } == .storeClosed)
-      #expect(syncWriteCode(store) == .storeClosed)
       #expect(code { _ = try store.information() } == .storeClosed)
       #expect(code { try store.flush() } == .storeClosed)
-      let error = await #expect(throws: TallyError.self) { try await store.write { _ = try $0.add("x", to: .inbox) } }
-      #expect(error?.code == .storeClosed)
+      await expectRefusedWrites(store, .storeClosed)
     }
   }
 
@@ -28,9 +26,7 @@ import Testing
       configuration.durability = durability
       configuration.flushIntervalInSeconds = .infinity
       let store = try TaskStore(at: path, configuration: configuration)
-      let gate = await QueueGate(store)
-      let writes = (0..<300).map { number in Task { try await store.write { try $0.add("\(number)", to: .inbox) } } }
-      await gate.waitUntilWaiting(writes.count)
+      let (gate, writes) = await QueueGate.holding(300, writesOf: store)
       let closing = startThread { try store.close() }
       await gate.open()
       try await closing.value
@@ -42,19 +38,10 @@ import Testing
   /// The bug: a store that refused to close had ended its queue and refused asynchronous writes from then on.
   @Test func aStoreThatCouldNotBeClosedWorksOn() async throws {
     try await withStore { store in
-      let (hasBegun, mayEnd) = (Signal(), Signal())
-      let reading = startThread {
-        try store.read { transaction in
-          hasBegun.send()
-          mayEnd.waitOnThread()
-          return try transaction.taskCount
-        }
-      }
-      await hasBegun.wait()
+      let reading = await HeldRead(store)
       #expect(code { try store.close() } == .storeBusy)
       _ = try await store.write { try $0.add("goes on", to: .inbox) }
-      mayEnd.send()
-      #expect(try await reading.value == 0)
+      #expect(try await reading.end() == 0)
       #expect(try store.read { try $0.taskCount } == 1)
     }
   }
@@ -85,19 +72,10 @@ import Testing
   @Test func closingWithALimitWaitsForTheReadInProgress() async throws {
     try await withTemporaryDirectory { directory in
       let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
-      let (hasBegun, mayEnd) = (Signal(), Signal())
-      let reading = startThread {
-        try store.read { transaction in
-          hasBegun.send()
-          mayEnd.waitOnThread()
-          return try transaction.taskCount
-        }
-      }
-      await hasBegun.wait()
+      let reading = await HeldRead(store)
       let closing = startThread { try store.close(waitingAtMost: .seconds(60)) }
       await waitUntil { store.commits.isEnding }
-      mayEnd.send()
-      #expect(try await reading.value == 0)
+      #expect(try await reading.end() == 0)
       try await closing.value
       #expect(code { _ = try store.read { try $0.taskCount } } == .storeClosed)
     }
@@ -140,9 +118,5 @@ import Testing
         try await Task.sleep(for: .milliseconds(1))
       }
     }
-  }
-
-  private func syncWriteCode(_ store: TaskStore) -> TallyError.Code? {
-    code { try store.write { _ = try $0.add("x", to: .inbox) } }
   }
 }

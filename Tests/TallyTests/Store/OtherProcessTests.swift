@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import SystemPackage
 import TallyTestSupport
 import Testing
@@ -7,6 +8,35 @@ import Testing
 
 /// Other processes in the middle of a write, and children of a fork.
 @Suite struct OtherProcessTests {
+  /// The bug: who had opened the lock's file before its holder removed it held a lock that kept nobody out.
+  @Test func whoeverWaitsForALockThatIsRemovedWaitsForTheNewOne() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      try reopen(path)
+      let file = path.appending(StoreAccess.fileName)
+      let (first, pauseCount) = (try FileLock(opening: file), Shared(0))
+      let second = Shared<FileLock?>(nil)
+      #expect(try first.tryAcquire(.exclusive))
+      var configuration = TaskStore.Configuration.testing()
+      configuration.pause = { _ in
+        #expect(throws: Never.self) {
+          let number = pauseCount.withLock { count in
+            count += 1
+            return count
+          }
+          guard number == 1 else { return second.withLock { $0?.release() } }
+          try SystemCalls.removeFile(file)
+          first.release()
+          let lock = try FileLock(opening: file)
+          #expect(try lock.tryAcquire(.exclusive))
+          second.withLock { $0 = lock }
+        }
+      }
+      try withStore(at: path, configuration) { _ in }
+      #expect(pauseCount.withLock { $0 } == 2)
+    }
+  }
+
   @Test func aWriteThatLastsTooLongElsewhereMakesTheStoreBusyAndNothingElse() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory.appending("store")

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import Tally
 
 /// Holds a store's commit thread inside a write that changes nothing, so that later writes gather in the queue.
@@ -30,4 +32,27 @@ final class QueueGate: Sendable {
     mayGoOn.send()
     _ = await task.result
   }
+
+  /// Holds the thread, and so many writes behind it.
+  static func holding(
+    _ count: Int, writesOf store: TaskStore
+  ) async -> (gate: QueueGate, writes: [Task<TaskItem, any Error>]) {
+    let gate = await QueueGate(store)
+    let writes = (0..<count).map { number in Task { try await store.write { try $0.add("\(number)", to: .inbox) } } }
+    await gate.waitUntilWaiting(count)
+    return (gate, writes)
+  }
+}
+
+/// Demands that neither form of `write` does anything.
+func expectRefusedWrites(_ store: TaskStore, _ expected: TallyError.Code) async {
+  let error = #expect(throws: TallyError.self) { try write(to: store) }
+  #expect(error?.code == expected)
+  let later = await #expect(throws: TallyError.self) { try await store.write { _ = try $0.add("x", to: .inbox) } }
+  #expect(later?.code == expected)
+}
+
+/// The synchronous form, which a function that waits cannot call.
+private func write(to store: TaskStore) throws {
+  try store.write { _ = try $0.add("x", to: .inbox) }
 }

@@ -9,20 +9,20 @@ import Testing
 /// Readers that stay long, and readers without a free slot.
 @Suite struct ReaderTests {
   @Test func theWriterWarnsOfALongReaderWithoutAWordOfTheUser() throws {
-    let log = Log()
+    let log = Shared<[String]>([])
     var configuration = TaskStore.Configuration.testing()
     // Flushed once, at the end: what is looked at are the readers.
     configuration.durability = .relaxed
     configuration.flushIntervalInSeconds = .infinity
-    configuration.logger = Logger(label: "test", factory: { _ in LogHandlerOfTest(log: log) })
+    configuration.logger = .ofTest { line in log.withLock { $0.append(line) } }
     try withStore(configuration) { (store) throws in
       try commitUntilTheWriterLooks(at: store)
-      #expect(log.lines.withLock { $0 } == [])
+      #expect(log.withLock { $0 } == [])
       try store.read { _ in
         try commitUntilTheWriterLooks(at: store)
         try commitUntilTheWriterLooks(at: store)
       }
-      let lines = log.lines.withLock { $0 }
+      let lines = log.withLock { $0 }
       #expect(lines.count == 1, "\(lines)")
       #expect(lines.allSatisfy { $0.contains("warning") && $0.contains("processID") && !$0.contains("secret") })
     }
@@ -64,24 +64,4 @@ import Testing
 
 private final class Held: Sendable {
   let waitCount = Mutex(0)
-}
-
-/// What was logged.
-private final class Log: Sendable {
-  let lines = Mutex<[String]>([])
-}
-
-private struct LogHandlerOfTest: LogHandler {
-  let log: Log
-  var logLevel = Logger.Level.trace
-  var metadata: Logger.Metadata = [:]
-
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
-  }
-
-  func log(event: LogEvent) {
-    log.lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
-  }
 }

@@ -1,0 +1,42 @@
+import LMDB
+import SystemPackage
+import Testing
+
+@Suite struct FileLockTests {
+  @Test func anExclusiveLockKeepsAllOthersOutAndSharedOnesOnlyIt() throws {
+    let directory = try TemporaryDirectory()
+    let locks = try (0..<3).map { _ in try FileLock(opening: directory.path.appending("lock")) }
+    #expect(try locks[0].tryAcquire(.shared) && locks[1].tryAcquire(.shared))
+    #expect(try !locks[2].tryAcquire(.exclusive))
+    for lock in locks[0...1] { lock.release() }
+    #expect(try locks[2].tryAcquire(.exclusive))
+    #expect(try !locks[0].tryAcquire(.shared))
+  }
+
+  /// The bug: who had opened the file before it was removed got a lock that kept nobody out.
+  @Test func aLockOnAFileThatWasRemovedIsTakenOnTheNewOne() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path.appending("lock")
+    for isWaiting in [false, true] {
+      let (holder, other) = try (FileLock(opening: path), FileLock(opening: path))
+      #expect(try holder.tryAcquire(.exclusive))
+      try SystemCalls.removeFile(path)
+      holder.release()
+      if isWaiting { try other.acquire(.exclusive) } else { #expect(try other.tryAcquire(.exclusive)) }
+      let third = try FileLock(opening: path)
+      #expect(try !third.tryAcquire(.exclusive))
+      other.release()
+      #expect(try third.tryAcquire(.exclusive))
+    }
+  }
+
+  @Test func aFileThatCannotBeMadeAnewIsNotLocked() throws {
+    let directory = try TemporaryDirectory()
+    let inner = directory.path.appending("inner")
+    try SystemCalls.createDirectory(inner, permissions: .ownerReadWriteExecute)
+    let lock = try FileLock(opening: inner.appending("lock"))
+    try SystemCalls.removeFile(inner.appending("lock"))
+    try SystemCalls.removeDirectory(inner)
+    #expect(throws: Errno.noSuchFileOrDirectory) { try lock.tryAcquire(.exclusive) }
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// Relaxed writes are flushed before a store ends; where that fails it stays open.
+@Suite struct FailingFlushTests {
+  /// The bug: where the queue itself flushed at its end, or had an interval of zero, it tried again and again for ever.
+  @Test(.timeLimit(.minutes(5)), arguments: [0, .infinity])
+  func aStoreThatCannotBeFlushedStaysOpen(flushIntervalInSeconds: TimeInterval) async throws {
+    try await withStore(relaxed(flushIntervalInSeconds)) { store in
+      try await store.write { _ = try $0.add("relaxed", to: .inbox) }
+      let failing = try FailingFlushes(of: store)
+      // As the write has done: with an interval of zero it may be flushed by now.
+      store.commits.noteUnflushedCommit()
+      for _ in 0..<2 {
+        #expect(code { try store.suspend(waitingAtMost: .seconds(60)) } == .storageFailed)
+        #expect(code { try store.close(waitingAtMost: .seconds(60)) } == .storageFailed)
+      }
+      #expect(store.commits.hasUnflushedCommit)
+      #expect(try store.read { try $0.taskCount } == 1)
+      try failing.end()
+      try store.suspend(waitingAtMost: .seconds(60))
+      #expect(!store.commits.hasUnflushedCommit)
+      try store.resume()
+      #expect(try store.read { try $0.taskCount } == 1)
+    }
+  }
+
+  /// The bug: with an interval of zero the flush was tried again at once, and no write had its turn.
+  @Test(.timeLimit(.minutes(5))) func aFlushThatFailsDoesNotKeepWritesFromTheirTurn() async throws {
+    try await withStore(relaxed(0)) { store in
+      let gate = await QueueGate(store)
+      let failing = try FailingFlushes(of: store)
+      store.commits.noteUnflushedCommit()
+      let write = Task { try await store.write { _ = try $0.add("refused", to: .inbox) } }
+      await gate.open(whenWaiting: 1)
+      let error = await #expect(throws: TallyError.self) { try await write.value }
+      #expect(error?.code == .storageFailed)
+      try failing.end()
+      try await store.write { _ = try $0.add("done", to: .inbox) }
+      #expect(try store.read { try $0.taskCount } == 1)
+      await waitUntil { !store.commits.hasUnflushedCommit }
+    }
+  }
+
+  private func relaxed(_ flushIntervalInSeconds: TimeInterval) -> TaskStore.Configuration {
+    var configuration = TaskStore.Configuration.testing()
+    configuration.durability = .relaxed
+    configuration.flushIntervalInSeconds = flushIntervalInSeconds
+    return configuration
+  }
+}
