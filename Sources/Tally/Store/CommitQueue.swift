@@ -15,12 +15,12 @@ final class CommitQueue: @unchecked Sendable {
   // Synchronises itself.
   private let condition = NSCondition()
   // Protected by `condition`.
-  private var waiting: [any WriteJob] = []
+  private var waiting: [WriteJob] = []
   private var unflushedSince: Date?
   private var thread: Thread?
   private var isFinishing = false
   /// Writes that came while the queue was finishing, and wait to learn whether the store stays open.
-  private var late: [any WriteJob] = []
+  private var late: [WriteJob] = []
   /// What later writes are told once the store is not open any more.
   private var refusal: TallyError?
   /// How many writes the thread waits for; more than one only while it waits for company.
@@ -50,8 +50,15 @@ final class CommitQueue: @unchecked Sendable {
 
   /// Waits for a write's turn and its commit.
   func run<R: Sendable>(_ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> R) async throws -> R {
-    let job = PendingWrite(body)
-    return try await withTaskCancellationHandler {
+    let result = WriteResult<R>()
+    try await wait(for: WriteJob { try result.keep(body(&$0)) })
+    // Whoever is not refused has been run.
+    guard let value = result.value else { throw TallyError.storeClosed }
+    return value
+  }
+
+  private func wait(for job: WriteJob) async throws {
+    try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         job.await(continuation)
         enqueue(job)
@@ -117,7 +124,7 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  private func enqueue(_ job: any WriteJob) {
+  private func enqueue(_ job: WriteJob) {
     let answer = condition.withLock { () -> TallyError? in
       if isFinishing {
         if refusal == nil { late.append(job) }
@@ -148,7 +155,7 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   /// Waits for work: some writes, or none when a flush is due; `nil` ends the thread.
-  private func nextBatch() -> [any WriteJob]? {
+  private func nextBatch() -> [WriteJob]? {
     condition.withLock {
       let idleLimit = Date(timeIntervalSinceNow: Self.idleLimitInSeconds)
       // The flush comes first: a stream of writes that never ends must not put it off.
@@ -187,7 +194,7 @@ final class CommitQueue: @unchecked Sendable {
     return interval.isNaN ? 0 : min(max(interval, 0), Self.longestFlushIntervalInSeconds)
   }
 
-  private func commit(_ batch: [any WriteJob]) {
+  private func commit(_ batch: [WriteJob]) {
     let jobs = batch.filter { $0.begin() }
     guard !jobs.isEmpty else { return }
     let start = ContinuousClock.now
@@ -204,7 +211,7 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  private func write(_ jobs: [any WriteJob]) throws {
+  private func write(_ jobs: [WriteJob]) throws {
     do {
       try write(jobs, isolated: false)
     } catch is EntangledWrites {
@@ -213,7 +220,7 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  private func write(_ jobs: [any WriteJob], isolated: Bool) throws {
+  private func write(_ jobs: [WriteJob], isolated: Bool) throws {
     let isAlone = jobs.count == 1
     try connection.use { store in
       let (environment, tables) = (store.environment, store.tables)
@@ -225,7 +232,7 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   /// Commits one write that has begun already.
-  private func commitAlone(_ job: any WriteJob) {
+  private func commitAlone(_ job: WriteJob) {
     do {
       try write([job])
       noteUnflushedCommit()
@@ -236,7 +243,7 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   /// Runs one of several writes, so that its failure takes back nothing but its own changes.
-  private func run(_ job: any WriteJob, in transaction: inout StoreWriteTransaction, isolated: Bool) throws {
+  private func run(_ job: WriteJob, in transaction: inout StoreWriteTransaction, isolated: Bool) throws {
     do {
       if isolated {
         try transaction.nested { try job.run(in: &$0) }

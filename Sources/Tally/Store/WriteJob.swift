@@ -1,35 +1,26 @@
 import LMDB
 import Synchronization
 
-/// A write that waits in the commit queue, whatever its result's type.
-protocol WriteJob: Sendable {
-  /// Takes the job from waiting to running; false if it was cancelled first, in which case it has been answered.
-  func begin() -> Bool
-  /// Runs the job's closure and keeps its result; may happen again.
-  func run(in transaction: inout StoreWriteTransaction) throws
-  /// Keeps the closure's own failure as the result.
-  func reject(_ error: any Error)
-  /// Answers the caller: with the failure of the commit, or else with the kept result.
-  func finish(failure: (any Error)?)
-}
-
 /// One asynchronous write and the caller who waits for it.
-final class PendingWrite<Value: Sendable>: WriteJob {
+///
+/// Whatever the write's result is, its closure keeps it: a queue of writes of many types costs the tenth part of a create
+/// only to find out, again and again, how large each result is.
+final class WriteJob: Sendable {
   private struct State {
-    var continuation: CheckedContinuation<Value, any Error>?
-    var result: Result<Value, any Error>?
+    var continuation: CheckedContinuation<Void, any Error>?
+    var result: Result<Void, any Error>?
     var isRunning = false
     var isCancelled = false
   }
 
-  private let body: @Sendable (inout StoreWriteTransaction) throws -> Value
+  private let body: @Sendable (inout StoreWriteTransaction) throws -> Void
   private let state = Mutex(State())
 
-  init(_ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> Value) {
+  init(_ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> Void) {
     self.body = body
   }
 
-  func await(_ continuation: CheckedContinuation<Value, any Error>) {
+  func await(_ continuation: CheckedContinuation<Void, any Error>) {
     let isCancelled = state.withLock { state in
       if !state.isCancelled { state.continuation = continuation }
       return state.isCancelled
@@ -40,7 +31,7 @@ final class PendingWrite<Value: Sendable>: WriteJob {
   /// Answers the caller at once unless the closure has begun.
   func cancel() {
     let continuation = state.withLock { state in
-      guard !state.isRunning else { return nil as CheckedContinuation<Value, any Error>? }
+      guard !state.isRunning else { return nil as CheckedContinuation<Void, any Error>? }
       state.isCancelled = true
       defer { state.continuation = nil }
       return state.continuation
@@ -48,6 +39,7 @@ final class PendingWrite<Value: Sendable>: WriteJob {
     continuation?.resume(throwing: CancellationError())
   }
 
+  /// Takes the job from waiting to running; false if it was cancelled first, in which case it has been answered.
   func begin() -> Bool {
     state.withLock { state in
       state.isRunning = !state.isCancelled
@@ -55,15 +47,18 @@ final class PendingWrite<Value: Sendable>: WriteJob {
     }
   }
 
+  /// Runs the closure; may happen again.
   func run(in transaction: inout StoreWriteTransaction) throws {
-    let value = try body(&transaction)
-    state.withLock { $0.result = .success(value) }
+    try body(&transaction)
+    state.withLock { $0.result = .success(()) }
   }
 
+  /// Keeps the closure's own failure as the result.
   func reject(_ error: any Error) {
     state.withLock { $0.result = .failure(error) }
   }
 
+  /// Answers the caller: with the failure of the commit, or else with the closure's own.
   func finish(failure: (any Error)?) {
     let (continuation, result) = state.withLock { state in
       defer { state.continuation = nil }
@@ -76,5 +71,17 @@ final class PendingWrite<Value: Sendable>: WriteJob {
     case (nil, let result?): continuation?.resume(with: Result { try TallyError.translating(result.get) })
     case (nil, nil): continuation?.resume(throwing: TallyError.storeClosed)
     }
+  }
+}
+
+/// What the closure of a write has returned, for the one caller who knows its type.
+final class WriteResult<Value: Sendable>: Sendable {
+  private let kept = Mutex<Value?>(nil)
+
+  var value: Value? { kept.withLock { $0 } }
+
+  /// Keeps a result; that of a later run takes its place.
+  func keep(_ value: Value) {
+    kept.withLock { $0 = value }
   }
 }

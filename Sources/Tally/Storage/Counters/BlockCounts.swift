@@ -20,87 +20,46 @@ struct BlockCounts: BinaryCodable {
   static let slotByteCount = 2
   static let greatestNamedCount = 96
 
+  /// Where the total lies.
+  private static let totalOffset = 4
+  /// The record of a block in which nothing happened.
+  private static let nothing: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
+
   /// A slot in which something happened.
   private struct Entry {
     let slot: UInt16
     let count: UInt32
   }
 
-  /// The slots in which something happened, in order, unless `everySlot` has them.
-  private var named: [Entry] = []
-  /// The record of a block with a byte for each slot, as it was read: one event more changes two of its numbers, and
-  /// taking all of it apart for that took a third of a create.
-  private var everySlot: [UInt8]?
+  /// The record: one event more changes two of its numbers, and taking all of it apart for that took a half of a create.
+  private var bytes = nothing
 
   /// A block in which nothing happened.
   init() {}
 
   /// Whether nothing happened.
-  var isEmpty: Bool { everySlot == nil && named.isEmpty }
+  var isEmpty: Bool { bytes.count == Self.headByteCount }
 
-  /// How the counts are stored.
-  private var form: (width: Int, hasEverySlot: Bool, byteCount: Int) {
-    // All bits of all counts: as wide as the greatest.
-    let bits = named.reduce(0) { $0 | $1.count }
-    let width = bits < 1 << 8 ? 1 : bits < 1 << 16 ? 2 : 4
-    let hasEverySlot = named.count > Self.greatestNamedCount
-    let size = hasEverySlot ? CounterBlock.slotCount * width : named.count * (Self.slotByteCount + width)
-    return (width, hasEverySlot, Self.headByteCount + size)
-  }
-
-  var encodedByteCount: Int { everySlot?.count ?? form.byteCount }
+  var encodedByteCount: Int { bytes.count }
 
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
-    if let everySlot { return everySlot.encode(into: &output) }
-    let (width, hasEverySlot, _) = form
-    let total = named.reduce(0) { $0 &+ $1.count }
-    output.append(UInt8(width))
-    output.append(hasEverySlot ? 1 : 0)
-    output.append(bigEndian: UInt16(0))
-    output.append(bigEndian: total)
-    if !hasEverySlot {
-      for entry in named { output.append(bigEndian: entry.slot) }
-    }
-    var next = 0
-    for entry in named {
-      if hasEverySlot { output.append(zeros: (Int(entry.slot) - next) * width) }
-      next = Int(entry.slot) + 1
-      switch width {
-      case 1: output.append(UInt8(truncatingIfNeeded: entry.count))
-      case 2: output.append(bigEndian: UInt16(truncatingIfNeeded: entry.count))
-      default: output.append(bigEndian: entry.count)
-      }
-    }
-    if hasEverySlot { output.append(zeros: (CounterBlock.slotCount - next) * width) }
+    bytes.encode(into: &output)
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
-    let fields = try BlockCountsFields(bytes)
-    guard !fields.hasByteForEachSlot else {
-      everySlot = bytes.bytes(from: 0)
-      return
-    }
-    named = Self.entries(of: fields)
-    guard zip(named, named.dropFirst()).allSatisfy({ $0.slot < $1.slot }) else {
-      throw .undecodable("a block's slots are out of order")
-    }
-  }
-
-  private static func entries(of fields: borrowing BlockCountsFields) -> [Entry] {
-    var entries: [Entry] = []
-    entries.reserveCapacity(fields.storedCount + 1)
-    fields.forEachBusySlot(in: 0..<CounterBlock.slotCount) { slot, count in
-      entries.append(Entry(slot: UInt16(slot), count: UInt32(count)))
-    }
-    return entries
+    guard try BlockCountsFields(bytes).areSlotsInOrder else { throw .undecodable("a block's slots are out of order") }
+    self.bytes = bytes.bytes(from: 0)
   }
 
   /// Adds to the counts of some slots, in order.
   ///
   /// Throws, and changes nothing, if a count would leave its range: the counters disagree with the records.
   mutating func add(_ changes: some Sequence<(slot: UInt16, delta: Int64)>) throws(LMDBError) {
-    guard !addInPlace(changes) else { return }
+    if let changed = try bytes(adding: changes) {
+      bytes = changed
+      return
+    }
     let entries = try entries
     var merged: [Entry] = []
     merged.reserveCapacity(entries.count + 1)
@@ -119,39 +78,67 @@ struct BlockCounts: BinaryCodable {
       if count > 0 { merged.append(Entry(slot: slot, count: count)) }
     }
     merged.append(contentsOf: entries[index...])
-    (named, everySlot) = (merged, nil)
+    bytes = Self.bytes(of: merged)
   }
 
-  /// Adds where every slot has a byte and goes on having one; says whether it has.
-  private mutating func addInPlace(_ changes: some Sequence<(slot: UInt16, delta: Int64)>) -> Bool {
-    guard var bytes = everySlot else { return false }
-    var totalChange: Int64 = 0
-    for (slot, delta) in changes {
-      let index = Self.headByteCount + Int(slot)
-      let sum = Int64(bytes[index]) + delta
-      // One slot less with a count may make naming them the shorter form; more than a byte holds needs two.
-      guard let count = UInt8(exactly: sum), count > 0 || delta >= 0 else { return false }
-      bytes[index] = count
-      totalChange += delta
+  /// The record with some changes; `nil` where its form may become another one.
+  private func bytes(adding changes: some Sequence<(slot: UInt16, delta: Int64)>) throws(LMDBError) -> [UInt8]? {
+    // Unsafe by signature only, as below: bytes have no padding.
+    let fields = try unsafe BlockCountsFields(bytes.span.bytes)
+    var changed = bytes
+    var total = Int64(fields.total)
+    for (slot, delta) in changes where delta != 0 {
+      guard let stored = fields.storedCount(ofSlot: Int(slot)) else { return nil }
+      let count = Int64(stored.count) + delta
+      // A count that goes, or that is no longer too great for a byte, may be the last that stood against a shorter form.
+      let keepsForm = count > 0 && count <= fields.greatestCount && (delta > 0 || fields.width == 1)
+      guard keepsForm else { return nil }
+      Self.store(count, at: stored.offset, byteCount: fields.width, in: &changed)
+      total += delta
     }
-    let totalOffset = 4
-    var total = UInt32(0)
-    for index in totalOffset..<Self.headByteCount { total = total << 8 | UInt32(bytes[index]) }
-    total &+= UInt32(truncatingIfNeeded: totalChange)
-    for index in (totalOffset..<Self.headByteCount).reversed() {
-      bytes[index] = UInt8(truncatingIfNeeded: total)
-      total >>= 8
-    }
-    everySlot = bytes
-    return true
+    Self.store(total, at: Self.totalOffset, byteCount: Self.headByteCount - Self.totalOffset, in: &changed)
+    return changed
   }
 
   /// The slots in which something happened, in order.
   private var entries: [Entry] {
     get throws(LMDBError) {
-      guard let everySlot else { return named }
-      // Unsafe by signature only: bytes have no padding.
-      return Self.entries(of: try unsafe BlockCountsFields(everySlot.span.bytes))
+      let fields = try unsafe BlockCountsFields(bytes.span.bytes)
+      var entries: [Entry] = []
+      entries.reserveCapacity(fields.storedCount)
+      fields.forEachBusySlot(in: 0..<CounterBlock.slotCount) { slot, count in
+        entries.append(Entry(slot: UInt16(slot), count: UInt32(count)))
+      }
+      return entries
+    }
+  }
+
+  /// The record of some slots, in order, in the form that follows from their counts.
+  private static func bytes(of entries: [Entry]) -> [UInt8] {
+    // All bits of all counts: as wide as the greatest.
+    let bits = entries.reduce(0) { $0 | $1.count }
+    let width = bits < 1 << 8 ? 1 : bits < 1 << 16 ? 2 : 4
+    let hasEverySlot = entries.count > greatestNamedCount
+    let countsOffset = headByteCount + (hasEverySlot ? 0 : entries.count * slotByteCount)
+    let countCount = hasEverySlot ? CounterBlock.slotCount : entries.count
+    var bytes = Array(repeating: UInt8(0), count: countsOffset + countCount * width)
+    bytes[0] = UInt8(width)
+    bytes[1] = hasEverySlot ? 1 : 0
+    let total = entries.reduce(0) { $0 &+ $1.count }
+    store(Int64(total), at: totalOffset, byteCount: headByteCount - totalOffset, in: &bytes)
+    for (index, entry) in entries.enumerated() {
+      let position = hasEverySlot ? Int(entry.slot) : index
+      store(Int64(entry.count), at: countsOffset + position * width, byteCount: width, in: &bytes)
+      if hasEverySlot { continue }
+      store(Int64(entry.slot), at: headByteCount + index * slotByteCount, byteCount: slotByteCount, in: &bytes)
+    }
+    return bytes
+  }
+
+  /// Stores the lower bytes of a number, the most significant one first.
+  private static func store(_ number: Int64, at offset: Int, byteCount: Int, in bytes: inout [UInt8]) {
+    for index in 0..<byteCount {
+      bytes[offset + index] = UInt8(truncatingIfNeeded: number >> Int64(8 * (byteCount - 1 - index)))
     }
   }
 }

@@ -3,7 +3,8 @@ import LMDB
 /// A block's counts read in place; lives no longer than the span it reads.
 struct BlockCountsFields: ~Escapable {
   private let bytes: RawSpan
-  private let width: Int
+  /// The bytes of each count.
+  let width: Int
   private let hasEverySlot: Bool
   /// How many slots have a stored count.
   let storedCount: Int
@@ -58,6 +59,29 @@ struct BlockCountsFields: ~Escapable {
       let count = stored(slot)
       if count > 0 { body(slot, count) }
     }
+  }
+
+  /// The greatest count that fits.
+  var greatestCount: Int { 1 << (8 * width) - 1 }
+
+  /// Whether named slots ascend, as sums and searches suppose.
+  var areSlotsInOrder: Bool {
+    hasEverySlot || storedCount < 2 || (1..<storedCount).allSatisfy { slot($0 - 1) < slot($0) }
+  }
+
+  /// The stored count of a slot and the offset of its bytes; `nil` if it has none.
+  func storedCount(ofSlot wanted: Int) -> (count: Int, offset: Int)? {
+    var index = wanted
+    if !hasEverySlot {
+      index = 0
+      var end = storedCount
+      while index < end {
+        let middle = (index + end) / 2
+        if slot(middle) < wanted { index = middle + 1 } else { end = middle }
+      }
+      guard index < storedCount, slot(index) == wanted else { return nil }
+    }
+    return (stored(index), countsOffset + index * width)
   }
 
   /// Whether each slot has its count in one byte.

@@ -28,7 +28,7 @@ struct HistoryWriter {
       try table.append(record, forKey: HistoryKey(change, part: UInt16(part)), in: &transaction)
       record.precedingSizeInBytes += UInt64(bytes.count)
     }
-    try trim(in: &transaction)
+    try trim(endingAt: record.precedingSizeInBytes, in: &transaction)
   }
 
   /// The size of all images there have been, since the store was made.
@@ -40,9 +40,8 @@ struct HistoryWriter {
   }
 
   /// Removes the oldest entries where there are too many, or they are too large.
-  private func trim(in transaction: inout WriteTransaction) throws(LMDBError) {
+  private func trim(endingAt end: UInt64, in transaction: inout WriteTransaction) throws(LMDBError) {
     var count = try table.count(in: transaction)
-    let end = try endInBytes(in: transaction)
     let limit = UInt64(BeforeImages.maximumSizeInBytes)
     var start = try startInBytes(in: transaction)
     guard count > Self.maximumPartCount + Self.slackPartCount || end &- start > limit else { return }
