@@ -31,6 +31,23 @@ extension BinaryCodable {
   }
 }
 
+extension [UInt8] {
+  /// Appends what a codec writes, of which it has announced the length.
+  @inlinable
+  package mutating func append(ofByteCount byteCount: Int, _ encode: (inout OutputRawSpan) -> Void) {
+    append(addingCapacity: byteCount) { output in
+      // The codec writes into the room that has just been made, and as many bytes count as it wrote.
+      unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+        let bytes = UnsafeMutableRawBufferPointer(buffer)
+        let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[count..<count + byteCount])
+        var output = unsafe OutputRawSpan(buffer: room, initializedCount: 0)
+        encode(&output)
+        unsafe count += output.finalize(for: room)
+      }
+    }
+  }
+}
+
 /// A type whose binary form can be a key.
 ///
 /// Conforming is a promise that liblmdb relies on and nothing checks:

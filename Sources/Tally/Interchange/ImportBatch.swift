@@ -23,7 +23,9 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Writes a batch: lists before the tasks in them, completions after their tasks; counters come at the end of all.
   mutating func apply(_ batch: ImportBatch, counting deltas: inout CounterDeltas) throws {
     for list in batch.lists { try write(old: list.old, new: list.new) }
-    try write(batch.tasks, counting: &deltas)
+    var changes = try TaskChanges(of: tables, in: base)
+    for change in batch.tasks { try changes.add(change, counting: &deltas) }
+    try write(&changes, counting: &deltas)
     for completion in batch.completions { try record(completion, counting: &deltas) }
   }
 }

@@ -16,45 +16,7 @@ import LMDB
 struct CompletionLedger {
   let tables: Tables
 
-  private typealias Entry = (key: CompletionKey, record: CompletionRecord)
-
-  /// Follows many changes of different tasks, in the ledger's own order.
-  func applyAll(
-    _ changes: [TaskChange],
-    counting deltas: inout CounterDeltas,
-    recording images: inout BeforeImages,
-    in transaction: inout WriteTransaction
-  ) throws(LMDBError) {
-    var order: [(key: InstantKey, index: Int)] = []
-    for (index, change) in changes.enumerated() {
-      if change.old == nil, let new = change.new?.item, new.completedAt == nil {
-        // A new open task, the most frequent of all, has no entry that could be in the way.
-        deltas.count(CountedTask(open: new), sign: 1)
-      } else {
-        order.append((key: Self.position(of: change), index: index))
-      }
-    }
-    order.sort { $0.key < $1.key }
-    let hasDeleted = try hasDeletedEntries(in: transaction)
-    var made: [(CompletionKey, CompletionRecord)] = []
-    for (_, index) in order {
-      let change = changes[index]
-      if change.old == nil, !hasDeleted, let task = change.new?.item, let entry = Self.entry(of: task) {
-        images.add(entry.key, nil)
-        deltas.count(CountedTask(entry.key, entry.record), sign: 1)
-        made.append(entry)
-      } else {
-        try apply(change, counting: &deltas, recording: &images, in: &transaction)
-      }
-    }
-    try tables.completions.put(contentsOf: made, in: &transaction)
-  }
-
-  /// Whether there is a completion of any deleted task.
-  private func hasDeletedEntries(in transaction: borrowing WriteTransaction) throws(LMDBError) -> Bool {
-    var cursor = try tables.completions.cursor(in: transaction)
-    return try cursor.move(toFirstAtOrAfter: CompletionKey(isTaskDeleted: true, completed: .start(at: .min)))
-  }
+  fileprivate typealias Entry = (key: CompletionKey, record: CompletionRecord)
 
   /// Follows one change of a task.
   func apply(
@@ -162,18 +124,9 @@ struct CompletionLedger {
   }
 
   /// The entry of a task completed where it is now; `nil` for an open one.
-  private static func entry(of task: TaskItem) -> Entry? {
+  fileprivate static func entry(of task: TaskItem) -> Entry? {
     guard let key = CompletionKey(of: task), let record = CompletionRecord(of: task) else { return nil }
     return (key, record)
-  }
-
-  /// Where a change's entry stands in the table: many changes are quicker in this order.
-  private static func position(of change: TaskChange) -> InstantKey {
-    let completedAt = change.new?.item.completedAt ?? change.old?.item.completedAt
-    return InstantKey(
-      microseconds: completedAt?.instant.microsecondsSince1970 ?? .min,
-      id: change.new?.item.id ?? change.old?.item.id ?? .lowest
-    )
   }
 }
 
@@ -261,5 +214,58 @@ extension CompletionLedger {
       try removeDeleted((key, record), counting: &deltas, recording: &images, in: &transaction)
     }
     try deltas.apply(to: tables, in: &transaction)
+  }
+}
+
+/// What many changes of different tasks do to the ledger.
+struct LedgerChanges {
+  private let ledger: CompletionLedger
+  /// Whether a new task may be a deleted one that comes back with its completion.
+  private let hasDeletedEntries: Bool
+  /// Entries of new tasks.
+  private var made = EntryBatch<CompletionKey, CompletionRecord>()
+  /// Changes for which the ledger must be asked.
+  private var others: [(position: InstantKey, change: TaskChange)] = []
+
+  init(of tables: Tables, in transaction: borrowing WriteTransaction) throws(LMDBError) {
+    ledger = CompletionLedger(tables: tables)
+    var cursor = try tables.completions.cursor(in: transaction)
+    hasDeletedEntries = try cursor.move(
+      toFirstAtOrAfter: CompletionKey(isTaskDeleted: true, completed: .start(at: .min)))
+  }
+
+  /// Notes what one change does.
+  mutating func add(
+    _ change: TaskChange, counting deltas: inout CounterDeltas, recording images: inout BeforeImages
+  ) throws(LMDBError) {
+    guard change.old == nil, let task = change.new?.item else { return addOther(change) }
+    guard let entry = CompletionLedger.entry(of: task) else {
+      // A new open task, the most frequent of all, has no entry that could be in the way.
+      return deltas.count(CountedTask(open: task), sign: 1)
+    }
+    if hasDeletedEntries { return addOther(change) }
+    images.add(entry.key, nil)
+    deltas.count(CountedTask(entry.key, entry.record), sign: 1)
+    try made.add(entry.record, forKey: entry.key)
+  }
+
+  private mutating func addOther(_ change: TaskChange) {
+    guard let item = change.new?.item ?? change.old?.item else { return }
+    // Where its entry stands in the table: many changes are quicker in this order.
+    let completedAt = item.completedAt ?? change.old?.item.completedAt
+    let microseconds = completedAt?.instant.microsecondsSince1970 ?? .min
+    others.append((InstantKey(microseconds: microseconds, id: item.id), change))
+  }
+
+  /// Writes them, in the ledger's own order.
+  mutating func apply(
+    to tables: Tables, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    others.sort { $0.position < $1.position }
+    for (_, change) in others {
+      try ledger.apply(change, counting: &deltas, recording: &images, in: &transaction)
+    }
+    try tables.completions.put(&made, in: &transaction)
   }
 }

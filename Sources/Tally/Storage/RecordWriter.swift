@@ -33,7 +33,7 @@ struct RecordWriter {
   func writeRecord(
     of change: TaskChange, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    images.add(change)
+    if let id = change.old?.item.id ?? change.new?.item.id { images.add(task: id, change.old) }
     let old = change.old.map { IndexEntries(of: $0.item) }
     let new = change.new.map { IndexEntries(of: $0.item) }
     if let record = change.new {
@@ -50,32 +50,6 @@ struct RecordWriter {
     try tables.byTail.replace(old?.tail, by: new?.tail, in: &transaction)
   }
 
-  /// Writes many tasks, one table after the other, each in its own order.
-  ///
-  /// What the counters are to change by goes into `deltas`; the caller applies it, perhaps after many such writes.
-  func applyAll(
-    _ changes: [TaskChange], counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
-    in transaction: inout WriteTransaction
-  ) throws(LMDBError) {
-    var indexes = TaskIndexChanges()
-    // Keys are sorted, not changes: those are large to move and hold references to count.
-    var written: [(key: IDKey, index: Int)] = []
-    for (index, change) in changes.enumerated() {
-      images.add(change)
-      indexes.add(change.old.map { IndexEntries(of: $0.item) }, change.new.map { IndexEntries(of: $0.item) })
-      if let id = change.new?.item.id {
-        written.append((key: IDKey(id), index: index))
-      } else if let id = change.old?.item.id {
-        _ = try tables.tasks.remove(forKey: IDKey(id), in: &transaction)
-      }
-    }
-    written.sort { $0.key < $1.key }
-    let records = written.lazy.compactMap { key, index in changes[index].new.map { (key, $0) } }
-    try tables.tasks.put(contentsOf: records, in: &transaction)
-    try indexes.apply(to: tables, in: &transaction)
-    try CompletionLedger(tables: tables).applyAll(changes, counting: &deltas, recording: &images, in: &transaction)
-  }
-
   /// Writes, rewrites or deletes one list.
   func apply(
     old: ListRecord?, new: ListRecord?, recording images: inout BeforeImages, in transaction: inout WriteTransaction
@@ -88,12 +62,5 @@ struct RecordWriter {
     }
     try tables.listsByOrder.replace(
       old.map { OrderKey(of: $0.list) }, by: new.map { OrderKey(of: $0.list) }, in: &transaction)
-  }
-}
-
-extension BeforeImages {
-  /// Notes what a change of a task finds.
-  fileprivate mutating func add(_ change: TaskChange) {
-    if let id = change.old?.item.id ?? change.new?.item.id { add(task: id, change.old) }
   }
 }

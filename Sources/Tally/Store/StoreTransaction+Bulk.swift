@@ -9,48 +9,26 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Throws: `duplicateID` if an id is taken or stands twice, or as `add(_:)`; nothing is stored then.
   /// - Complexity: a task with all its index entries costs a few microseconds.
   public mutating func insert(contentsOf tasks: some Sequence<TaskItem>) throws {
-    var changes: [TaskChange] = []
-    var ids: [IDKey] = []
+    var (changes, deltas) = (try TaskChanges(of: tables, in: base), CounterDeltas())
     var knownLists: Set<UUID> = []
-    for task in tasks {
+    // An array is iterated as one, whatever the caller's type, and is not copied for that.
+    for task in Array(tasks) {
       try checkFields(of: task)
-      if let listID = task.listID, !knownLists.contains(listID) {
-        try checkList(listID)
-        knownLists.insert(listID)
-      }
-      ids.append(IDKey(task.id))
-      changes.append(TaskChange(old: nil, new: TaskRecord(item: task)))
+      if let listID = task.listID, knownLists.insert(listID).inserted { try checkList(listID) }
+      try changes.add(TaskChange(old: nil, new: TaskRecord(item: task)), counting: &deltas)
     }
-    try checkAreNew(ids)
-    try write(changes)
-  }
-
-  /// Sees to it that no id stands twice, or belongs to a task that there is.
-  private func checkAreNew(_ ids: [IDKey]) throws {
-    // In the table's order neighbours tell what stands twice, and the lookups go from page to page.
-    let ids = ids.sorted()
-    for (id, next) in zip(ids, ids.dropFirst()) where id == next { throw TallyError.duplicateID(id.id) }
-    guard let first = ids.first else { return }
-    var cursor = try tables.tasks.cursor(in: base)
-    // Nothing of what is stored lies behind the first of them where all of them are younger.
-    guard try cursor.move(toFirstAtOrAfter: first) else { return }
-    for id in ids where try cursor.move(to: id) { throw TallyError.duplicateID(id.id) }
-  }
-
-  /// Writes many changes of different tasks.
-  mutating func write(_ changes: [TaskChange]) throws {
-    var deltas = CounterDeltas()
-    try write(changes, counting: &deltas)
+    if let taken = try changes.firstTakenID(in: tables, base) { throw TallyError.duplicateID(taken.id) }
+    try write(&changes, counting: &deltas)
     try apply(deltas)
   }
 
   /// Writes many changes of different tasks, but for the counters: `apply(_:)` must follow in the same transaction.
   ///
   /// A long import comes in batches that may all touch the same days: their counters are written once, at the end.
-  mutating func write(_ changes: [TaskChange], counting deltas: inout CounterDeltas) throws {
+  mutating func write(_ changes: inout TaskChanges, counting deltas: inout CounterDeltas) throws {
     guard !changes.isEmpty else { return }
     try change { (writer, images, base) throws(LMDBError) in
-      try writer.applyAll(changes, counting: &deltas, recording: &images, in: &base)
+      try changes.apply(to: writer.tables, counting: &deltas, recording: &images, in: &base)
     }
   }
 

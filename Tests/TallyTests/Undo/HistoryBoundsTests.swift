@@ -22,6 +22,21 @@ import Testing
     }
   }
 
+  @Test func manySmallInsertsOfOneWriteShareTheirParts() throws {
+    try withStore { store in
+      try store.write { transaction in
+        for number in 0..<300 {
+          let tasks = (0..<20).map { TaskItem(title: "\(number) \($0)", createdAt: .earliest) }
+          try transaction.insert(contentsOf: tasks)
+        }
+      }
+      // An image of a new task takes 18 bytes, a part is full with 32 KiB.
+      #expect(try store.read { try $0.tables.history.count(in: $0.base) } == 4)
+      try store.undo()
+      #expect(try store.read { try $0.taskCount } == 0)
+    }
+  }
+
   @Test func theBytesOfTheHistoryAreBounded() throws {
     try withStore { store in
       let id = try store.write { try $0.add("start", to: .inbox).id }

@@ -76,7 +76,16 @@ struct BeforeImages {
       if let instant { output.append(bytesOf: UInt64(bitPattern: instant) ^ (1 << 63)) }
       if record != nil { output.append(bytesOf: UInt32(recordSize)) }
     }
-    if let record { bytes += record.encodedBytes }
+    if let record { bytes.append(ofByteCount: recordSize) { record.encode(into: &$0) } }
+  }
+
+  /// Adds later images to these.
+  mutating func append(_ later: BeforeImages) {
+    guard !isTooLarge, !later.isEmpty else { return }
+    guard !later.isTooLarge, bytes.count + later.bytes.count <= Self.maximumSizeInBytes else { return forget() }
+    let isPartFull = bytes.count - starts[starts.count - 1] >= Self.partSizeInBytes
+    starts += later.starts.dropFirst(isPartFull ? 0 : 1).map { $0 + bytes.count }
+    bytes += later.bytes
   }
 
   /// The parts, each of whole images; one where there are none.

@@ -1,0 +1,62 @@
+extension TransactionCore {
+  /// Stores entries in the order of their keys.
+  @usableFromInline
+  func put(_ batch: inout EncodedEntries, in database: DatabaseHandle) throws(LMDBError) {
+    batch.sort()
+    let cursor = try CursorHandle(of: database, in: self)
+    // Nothing else is done with it, and the transaction is still live then.
+    defer { cursor.close() }
+    // The pointers are used only within the closure, in which the batch does not change.
+    try unsafe batch.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
+      // No key is read in this move.
+      let end = unsafe try cursor.move(.last, key: UnsafeRawBufferPointer(start: nil, count: 0))?.key
+      // What liblmdb has found is copied, as the page may go with the first change.
+      var last = unsafe end.map { unsafe [UInt8]($0) }
+      for entry in batch.entries {
+        let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[entry.key])
+        if let end = last, unsafe end.lexicographicallyPrecedes(key) { last = nil }
+        let value = unsafe UnsafeRawBufferPointer(rebasing: bytes[entry.value])
+        unsafe try store(value, forKey: key, isBehindAll: last == nil, in: database, by: cursor)
+      }
+    }
+  }
+
+  private func store(
+    _ value: UnsafeRawBufferPointer,
+    forKey key: UnsafeRawBufferPointer,
+    isBehindAll: Bool,
+    in database: DatabaseHandle,
+    by cursor: CursorHandle
+  ) throws(LMDBError) {
+    // The room lies in a page of the transaction, and is used before the next change.
+    var page = unsafe isBehindAll ? try reserve(value.count, for: key, .append, in: database, by: cursor) : nil
+    // A key that cannot be appended stands in the batch twice.
+    if unsafe page == nil { unsafe page = try reserve(value.count, for: key, .replace, in: database, by: cursor) }
+    unsafe page?.copyMemory(from: value)
+  }
+
+  /// The first key that stands in a batch twice or is stored already.
+  @usableFromInline
+  func firstTakenKey(of batch: inout EncodedEntries, in database: DatabaseHandle) throws(LMDBError) -> [UInt8]? {
+    batch.sort()
+    for (entry, next) in zip(batch.entries, batch.entries.dropFirst()) where batch.haveSameKey(entry, next) {
+      return Array(batch.bytes[entry.key])
+    }
+    let cursor = try CursorHandle(of: database, in: self)
+    // As for storing.
+    defer { cursor.close() }
+    return try unsafe batch.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) -> [UInt8]? in
+      for (index, entry) in batch.entries.enumerated() {
+        let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[entry.key])
+        // Nothing of what is stored lies behind the first key where all of them are younger.
+        let move = index == 0 ? CursorMove.atOrAfter : .exactly
+        guard let found = unsafe try cursor.move(move, key: key) else {
+          if index == 0 { return nil }
+          continue
+        }
+        if unsafe found.key.elementsEqual(key) { return unsafe [UInt8](key) }
+      }
+      return nil
+    }
+  }
+}
