@@ -20,7 +20,7 @@ enum WritingComparisons {
       let raw = try RawStore(copyOf: Peers.dataSet, "create-durable-raw-lmdb")
       return Comparison(
         tally: { number in _ = try peers.tally.write { try $0.add(title(number), to: .list(peers.project)) } },
-        peer: raw.create,
+        peer: { try raw.create($0) },
         close: {
           raw.close()
           try peers.close()
@@ -28,7 +28,9 @@ enum WritingComparisons {
     }
     concurrentCreates("create-durable-16", isDurable: true)
     concurrentCreates("create-relaxed-16", isDurable: false)
+    comparison("create-durable-16-raw", iterations: 60, concurrentCreatesBesideLMDB)
     comparison("bulk-insert", iterations: 3, seconds: 60, bulkInsert)
+    comparison("bulk-insert-raw", iterations: 3, seconds: 60, bulkInsertBesideLMDB)
   }
 
   private static func title(_ number: Int) -> String { "Water the plants \(number)" }
@@ -72,6 +74,25 @@ enum WritingComparisons {
     }
   }
 
+  /// liblmdb alone, with commits of as many creates as there are callers.
+  @Sendable private static func concurrentCreatesBesideLMDB() throws -> Comparison {
+    let peers = try Peers("create-durable-16-raw")
+    let raw = try RawStore(copyOf: Peers.dataSet, "create-durable-16-raw-lmdb")
+    return Comparison(
+      tally: { number in
+        try waitForCallers { try await peers.tally.write { _ = try $0.add(title(number), to: .list(peers.project)) } }
+      },
+      peer: { number in
+        for commit in 0..<createsPerCaller {
+          try raw.create((number * createsPerCaller + commit) * callerCount, count: callerCount)
+        }
+      },
+      close: {
+        raw.close()
+        try peers.close()
+      })
+  }
+
   private static func waitForCallers(_ create: @escaping @Sendable () async throws -> Void) throws {
     let failure = Mutex<(any Error)?>(nil)
     let done = DispatchSemaphore(value: 0)
@@ -96,17 +117,29 @@ enum WritingComparisons {
     let tasks = try bulkTasks()
     let folder = try BenchmarkFolder.makeScratch("bulk-insert")
     return Comparison(
-      tally: { number in
-        let store = try TaskStore(at: folder.appending("tally-\(number)"), configuration: DataSet.configuration())
-        try DocumentOfLists(lists: TaskGenerator().lists).importInto(store)
-        try store.write { try $0.insert(contentsOf: tasks) }
-        try store.close()
-      },
+      tally: { try fillStore(at: folder.appending("tally-\($0)"), with: tasks) },
       peer: { number in
         let store = try SQLiteTaskStore(at: folder.appending("sqlite-\(number)"), synchronous: .full)
         try store.insert(tasks)
         try store.close()
       })
+  }
+
+  /// liblmdb alone, given the same entries in the order of their keys.
+  @Sendable private static func bulkInsertBesideLMDB() throws -> Comparison {
+    let tasks = try bulkTasks()
+    let entries = try RawEntries(of: Peers.dataSet, "bulk-insert-raw-entries")
+    let folder = try BenchmarkFolder.makeScratch("bulk-insert-raw")
+    return Comparison(
+      tally: { try fillStore(at: folder.appending("tally-\($0)"), with: tasks) },
+      peer: { try entries.write(to: folder.appending("lmdb-\($0)")) })
+  }
+
+  private static func fillStore(at directory: FilePath, with tasks: [TaskItem]) throws {
+    let store = try TaskStore(at: directory, configuration: DataSet.configuration())
+    try DocumentOfLists(lists: TaskGenerator().lists).importInto(store)
+    try store.write { try $0.insert(contentsOf: tasks) }
+    try store.close()
   }
 
   private static func bulkTasks() throws -> [TaskItem] {

@@ -1,6 +1,6 @@
 import CRawLMDB
 package import Foundation
-import SystemPackage
+package import SystemPackage
 
 /// liblmdb itself, on a copy of a data set; its pointer never leaves this class.
 @safe package final class RawStore: @unchecked Sendable {
@@ -45,7 +45,33 @@ import SystemPackage
     }
   }
 
-  package func create(_ number: Int) throws {
-    try expectEqual(unsafe raw_store_create(store, UInt64(number)), 0, "liblmdb's code")
+  /// Puts what some creations put, in one commit.
+  package func create(_ number: Int, count: Int = 1) throws {
+    try expectEqual(unsafe raw_store_create(store, UInt64(number), count), 0, "liblmdb's code")
+  }
+}
+
+/// The entries of a data set, to be put into new stores; its pointer never leaves this class.
+@safe package final class RawEntries: Sendable {
+  // Read once, and never changed.
+  nonisolated(unsafe) private let entries: OpaquePointer
+
+  package init(of dataSet: DataSet, _ name: String) throws {
+    let copy = try BenchmarkFolder.makeScratch(name).appending("store")
+    try BenchmarkFolder.copy(dataSet.directory, to: copy)
+    guard let entries = unsafe raw_entries_read(copy.string) else {
+      throw WrongAnswer(description: "liblmdb cannot read")
+    }
+    unsafe self.entries = entries
+  }
+
+  deinit {
+    unsafe raw_entries_free(entries)
+  }
+
+  /// Appends all entries to the tables of a new store, in one durable commit.
+  package func write(to directory: FilePath) throws {
+    try FileManager.default.createDirectory(atPath: directory.string, withIntermediateDirectories: true)
+    try expectEqual(unsafe raw_entries_write(entries, directory.string), 0, "liblmdb's code")
   }
 }

@@ -1,16 +1,30 @@
 #include "raw_lmdb.h"
 
 #include <lmdb.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-// What a task without dates in a list puts where: a record, and entries of the indexes by place, creation and id's tail,
-// and two counters' rows.
+/// Where among the keys of its table an entry goes.
+enum place {
+  /// Behind all others, as what is ordered by time.
+  last,
+  /// Anywhere, as what is ordered by the end of an id: a page of its own.
+  scattered,
+  /// Over the same one each time.
+  same,
+};
+
+// What the creation of a task without dates in a list puts where: a record, entries of the indexes by place, creation and
+// id's tail, a block of counts and a total for all tasks and for the list, an entry of the history, and the header.
 static const struct {
   const char *name;
   size_t key_size, value_size;
+  enum place place;
 } writes[] = {
-    {"tasks", 16, 120}, {"byPlace", 50, 0}, {"byCreated", 24, 0}, {"byTail", 16, 0}, {"counts", 22, 40}, {"meta", 6, 40},
+    {"tasks", 16, 120, last},    {"byPlace", 50, 0, last},     {"byCreated", 24, 0, last}, {"byTail", 16, 0, scattered},
+    {"counts", 22, 1544, same},  {"counts", 22, 140, same},    {"totals", 18, 8, same},    {"totals", 18, 8, same},
+    {"history", 12, 50, last},   {"meta", 6, 40, same},
 };
 enum { write_count = sizeof writes / sizeof writes[0] };
 
@@ -112,19 +126,30 @@ int64_t raw_store_read_list(raw_store *store, const uint8_t *list_id) {
   return count;
 }
 
-int raw_store_create(raw_store *store, uint64_t number) {
+/// Puts what one creation puts.
+static int put_creation(raw_store *store, MDB_txn *txn, uint64_t number) {
+  static const unsigned char value_bytes[2048] = {0};
+  for (size_t i = 0; i < write_count; i++) {
+    unsigned char key_bytes[64];
+    memset(key_bytes, 0xFF, sizeof key_bytes);
+    uint64_t word = writes[i].place == scattered ? (number + 1) * UINT64_C(0x9E3779B97F4A7C15) : number;
+    if (writes[i].place == same) word = i;
+    // The lowest digits last, so that keys are in the order of their numbers; a scattered one begins with its number.
+    size_t size = writes[i].key_size, digits = size < sizeof word ? size : sizeof word;
+    unsigned char *end = writes[i].place == scattered ? key_bytes + digits : key_bytes + size;
+    for (size_t j = 1; j <= digits; j++, word >>= 8) end[-(ptrdiff_t)j] = word & 0xFF;
+    MDB_val key = {size, key_bytes}, value = {writes[i].value_size, (void *)value_bytes};
+    int rc = mdb_put(txn, store->tables[i], &key, &value, 0);
+    if (rc) return rc;
+  }
+  return 0;
+}
+
+int raw_store_create(raw_store *store, uint64_t first, size_t count) {
   MDB_txn *txn;
   int rc = mdb_txn_begin(store->env, NULL, 0, &txn);
   if (rc) return rc;
-  unsigned char bytes[256] = {0};
-  for (size_t i = 0; i < write_count && !rc; i++) {
-    // Scattered like the ends of ids, so that each index touches a page of its own.
-    uint64_t scattered = (number + 1) * UINT64_C(0x9E3779B97F4A7C15) + i;
-    memset(bytes, 0xA5, writes[i].key_size);
-    memcpy(bytes, &scattered, writes[i].key_size < sizeof scattered ? writes[i].key_size : sizeof scattered);
-    MDB_val key = {writes[i].key_size, bytes}, value = {writes[i].value_size, bytes + 64};
-    rc = mdb_put(txn, store->tables[i], &key, &value, 0);
-  }
+  for (size_t i = 0; i < count && !rc; i++) rc = put_creation(store, txn, first + i);
   if (rc) {
     mdb_txn_abort(txn);
     return rc;

@@ -17,6 +17,17 @@ int64_t raw_store_read(raw_store *_Nonnull store, const uint8_t *_Nonnull ids, s
 /// there are, or -1.
 int64_t raw_store_read_list(raw_store *_Nonnull store, const uint8_t *_Nonnull list_id);
 
-/// Puts one record into `tasks` and one entry into each of five indexes, with keys as long as a task's, and commits;
+/// Puts the entries of some creations of tasks, as many and as long as they are, and commits them together; returns
+/// liblmdb's code.
+int raw_store_create(raw_store *_Nonnull store, uint64_t first, size_t count);
+
+/// All entries of a store's tables, in memory and in the order of their keys, or NULL.
+typedef struct raw_entries raw_entries;
+
+/// Reads the entries of a store in a directory.
+raw_entries *_Nullable raw_entries_read(const char *_Nonnull path);
+void raw_entries_free(raw_entries *_Nonnull entries);
+
+/// Appends all entries to the tables of a new environment in an empty directory, in one transaction, commits and closes;
 /// returns liblmdb's code.
-int raw_store_create(raw_store *_Nonnull store, uint64_t number);
+int raw_entries_write(const raw_entries *_Nonnull entries, const char *_Nonnull path);
