@@ -2,15 +2,27 @@ import CRawLMDB
 package import Foundation
 package import SystemPackage
 
-/// liblmdb itself, on a copy of a data set; its pointer never leaves this class.
+/// liblmdb itself, on the tables of a data set; its pointer never leaves this class.
 @safe package final class RawStore: @unchecked Sendable {
   // Used by one thread at a time: the one that runs the benchmark.
   private let store: OpaquePointer
 
-  package init(copyOf dataSet: DataSet, _ name: String) throws {
+  /// Opens a copy, which may be changed.
+  package convenience init(copyOf dataSet: DataSet, _ name: String) throws {
     let copy = try BenchmarkFolder.makeScratch(name).appending("store")
     try BenchmarkFolder.copy(dataSet.directory, to: copy)
-    guard let store = unsafe raw_store_open(copy.string) else { throw WrongAnswer(description: "liblmdb cannot open") }
+    try self.init(copy, onlyReads: false)
+  }
+
+  /// Opens the kept store, for reading only, while Tally has it open: the same pages of the system's file cache.
+  package convenience init(reading dataSet: DataSet) throws {
+    try self.init(dataSet.directory, onlyReads: true)
+  }
+
+  private init(_ directory: FilePath, onlyReads: Bool) throws {
+    guard let store = unsafe raw_store_open(directory.string, onlyReads) else {
+      throw WrongAnswer(description: "liblmdb cannot open")
+    }
     unsafe self.store = store
   }
 

@@ -57,12 +57,14 @@ static int open_reader(raw_store *store) {
   return rc;
 }
 
-raw_store *raw_store_open(const char *path) {
+raw_store *raw_store_open(const char *path, bool only_reads) {
   raw_store *store = calloc(1, sizeof *store);
   if (!store) return NULL;
+  // Without locks, which are a process's and not an environment's: Tally has the store open, and nobody writes.
+  unsigned flags = MDB_NOTLS | (only_reads ? MDB_RDONLY | MDB_NOLOCK : 0);
   if (mdb_env_create(&store->env) == 0) {
     if (mdb_env_set_maxdbs(store->env, 32) == 0 && mdb_env_set_mapsize(store->env, (size_t)1 << 36) == 0 &&
-        mdb_env_open(store->env, path, MDB_NOTLS, 0600) == 0 && open_tables(store) == 0 &&
+        mdb_env_open(store->env, path, flags, 0600) == 0 && open_tables(store) == 0 &&
         open_reader(store) == 0)
       return store;
     mdb_env_close(store->env);

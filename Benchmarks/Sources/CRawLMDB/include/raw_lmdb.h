@@ -1,13 +1,15 @@
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /// An open environment with the tables that a task's creation writes, or NULL.
 typedef struct raw_store raw_store;
 
-/// Opens a copy of a store's directory with liblmdb's own defaults: every commit is on the disk.
-raw_store *_Nullable raw_store_open(const char *_Nonnull path);
+/// Opens a store's directory with liblmdb's own defaults, by which every commit is on the disk: a copy that nobody else has
+/// open, or only to read, beside Tally and without locks, one that nobody changes.
+raw_store *_Nullable raw_store_open(const char *_Nonnull path, bool only_reads);
 void raw_store_close(raw_store *_Nonnull store);
 
 /// Looks up records by id in one read transaction and copies each; returns a sum over their bytes, or -1.
