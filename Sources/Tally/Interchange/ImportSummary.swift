@@ -14,8 +14,8 @@ public struct ImportSummary: Hashable, Sendable {
   public internal(set) var tasks = Counts()
   /// The lists.
   public internal(set) var lists = Counts()
-  /// What was completed when, where that is more than the tasks say: the completions of deleted tasks, and those of tasks
-  /// that were in another list.
+  /// What was completed when, where that is more than the tasks say: the completions of deleted tasks, and those of
+  /// tasks that were in another list.
   public internal(set) var completions = Counts()
   /// Whether nothing was written, as was asked for.
   public internal(set) var isDryRun = false

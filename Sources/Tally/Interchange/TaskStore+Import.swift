@@ -43,7 +43,8 @@ extension TaskStore {
   /// Imports a document from an open file, from where it stands, or from a pipe; it stays open.
   ///
   /// As ``importDocument(from:format:options:progress:)-(FilePath,_,_,_)``. What comes from a pipe is first copied to
-  /// a file without a name, in the store's directory or, for a dry run, the system's temporary one, so that no other writer waits for the pipe's.
+  /// a file without a name, in the store's directory or, for a dry run, the system's temporary one, so that no other
+  /// writer waits for the pipe's.
   @discardableResult
   public func importDocument(
     from descriptor: FileDescriptor,

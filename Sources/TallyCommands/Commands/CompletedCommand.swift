@@ -12,10 +12,10 @@ struct CompletedCommand: SessionCommand {
       These are the tasks behind the numbers of 'tally stats': the same options count the same work.
 
       Days are local and both are included; an end that is not named is open, while 'tally stats' then covers the days \
-      of its series. A weekday is the last one up to today. --list names the list in which the \
-      work was done: a task that has been moved since is found under the list it was in when it was completed, and \
-      shown with the list it is in now. What was completed and deleted since counts in the statistics, but can only \
-      be told as a number, on standard error.
+      of its series. A weekday is the last one up to today. --list names the list in which the work was done: a task \
+      that has been moved since is found under the list it was in when it was completed, and shown with the list it \
+      is in now. What was completed and deleted since counts in the statistics, but can only be told as a number, on \
+      standard error.
 
       \(SharedHelp.taskRecord)
 

@@ -12,9 +12,9 @@ struct VerifyCommand: SessionCommand {
       Compares every index, the history of completions and every counter with the tasks, and checks each page of the \
       file. Others may use the store meanwhile. Exits with 65 where something disagrees.
 
-      With --repair, indexes and counters are made anew from the tasks and the history. Nobody may have the store open; \
-      the store as it was is kept in a file whose path is printed. A task whose list is gone goes to the inbox; a \
-      record that cannot be read is set aside. Exits with 65 if something still disagrees.
+      With --repair, indexes and counters are made anew from the tasks and the history. Nobody may have the store \
+      open; the store as it was is kept in a file whose path is printed. A task whose list is gone goes to the inbox; \
+      a record that cannot be read is set aside. Exits with 65 if something still disagrees.
 
       With --plain, prints a disagreement a line with these columns: kind, table, id.
       """

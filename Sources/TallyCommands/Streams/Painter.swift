@@ -1,4 +1,5 @@
-// Unsafe in name: Rainbow keeps its settings in plain globals. They are touched by one thread, before anything is printed.
+// Unsafe in name: Rainbow keeps its settings in plain globals. They are touched by one thread, before anything is
+// printed.
 @unsafe @preconcurrency import Rainbow
 
 /// Colours text, or leaves it as it is.

@@ -11,7 +11,8 @@ import Synchronization
 /// What SIGINT and its kind do: they end the process at once, unless it has something to clean up.
 ///
 /// Ending at once is safe in the middle of a change: an uncommitted transaction leaves no trace, and the next process
-/// takes the lock over. Only an export has something to remove, its temporary file; it asks ``isInterrupted``.
+/// takes the lock over. What makes files beside the store, as an export or a backup, removes them first, and `remind` lets
+/// the commands it has started end; they ask ``isInterrupted``.
 enum Signals {
   /// Whether the process was asked to end while it had something to clean up.
   static var isInterrupted: Bool { interruption.load(ordering: .relaxed) }
@@ -42,7 +43,8 @@ enum Signals {
 
   /// Lets the signals through that a parent may have blocked.
   ///
-  /// The mask is inherited, and a parent that starts processes from a pool of threads, as Dispatch's, blocks nearly all.
+  /// The mask is inherited, and a parent that starts processes from a pool of threads, as Dispatch's, blocks nearly
+  /// all.
   private static func unblock() {
     var signals = sigset_t()
     // Unsafe as the calls write through the pointer: each to this local only.

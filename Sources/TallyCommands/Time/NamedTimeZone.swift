@@ -44,9 +44,8 @@ extension NamedTimeZone {
       return zone
     }
     guard let zone = zone(ofSetting: setting.hasPrefix(":") ? String(setting.dropFirst()) : setting) else {
-      throw failure(
-        "TZ is set to '\(setting.truncated(toWidth: 60).escapedForDisplay())', which is no zone's name, no file and no fixed offset"
-      )
+      let shown = setting.truncated(toWidth: 60).escapedForDisplay()
+      throw failure("TZ is set to '\(shown)', which is no zone's name, no file and no fixed offset")
     }
     return zone
   }

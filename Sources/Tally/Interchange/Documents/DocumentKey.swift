@@ -31,8 +31,8 @@ struct DocumentEntries<Key: DocumentKey> {
 
   /// Reads the next key, whose value must be read before the next call; `nil` at the end of the object.
   ///
-  /// - Throws: `malformedDocument` for a known key that comes twice, and `unknownKey`, unless lenient: then unknown keys
-  ///   are passed over with their values.
+  /// - Throws: `malformedDocument` for a known key that comes twice, and `unknownKey`, unless lenient: then unknown
+  ///   keys are passed over with their values.
   mutating func next(from reader: inout JSONReader) throws -> Key? {
     while try reader.next() == .key {
       guard let index = Key.table.index(of: reader.text, hint: hint) else {

@@ -53,8 +53,8 @@ extension UUID {
 
   /// Reads a UUID in its usual form, in either case, and in no other.
   ///
-  /// `UUID(uuidString:)` was not taken: where it is built on `sscanf` it lets blanks, signs and `0x` through, and takes a
-  /// fifth of an import.
+  /// `UUID(uuidString:)` was not taken: where it is built on `sscanf` it lets blanks, signs and `0x` through, and takes
+  /// a fifth of an import.
   init?(text bytes: [UInt8]) {
     guard bytes.count == Self.textByteCount else { return nil }
     var (high, low): (UInt64, UInt64) = (0, 0)
