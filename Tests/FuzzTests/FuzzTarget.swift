@@ -73,7 +73,7 @@ enum FuzzTarget: String, CaseIterable {
     try expectSame(text, read: { try OffsetTimestamp(iso8601: $0) }, write: \.iso8601)
     for clock in Self.clocks {
       try expectTyped { _ = try clock.day(text) }
-      for bareDay in [TimeOfBareDay.lastSecond, .morning, .mustBeGiven] {
+      for bareDay in [TimeOfBareDay.endOfDay, .morning, .mustBeGiven] {
         try expectTyped { _ = try clock.instant(text, bareDay: bareDay) }
       }
     }

@@ -68,6 +68,22 @@ struct ContractTests {
     }
   }
 
+  @Test func dayOnWhichSomethingIsDueIsWholeBeforeItIsOverdue() throws {
+    try withProgram { program in
+      _ = try program.run(["add", "one", "--due", "today"])
+      for (now, count) in [
+        ("2026-11-21T20:59:59Z", 0), ("2026-11-21T20:59:59.999999Z", 0), ("2026-11-21T21:00:00Z", 1),
+      ] {
+        let clock = ["--now", now, "--time-zone", Program.timeZone]
+        let overdue = try program.runBare(clock + ["overdue", "--plain"]).output
+        #expect(overdue.split(separator: "\n").count == count, "\(now)")
+        let statistics = try program.runBare(clock + ["stats", "--plain"]).output
+        #expect(statistics.contains("open.overdue\t\(count)\n"), "\(now)")
+        #expect(try program.runBare(clock + ["all"]).output.contains(count == 0 ? "due today" : "overdue since"))
+      }
+    }
+  }
+
   @Test func storeIsFoundThroughOptionThenVariablesThenHome() throws {
     let environment = ["TALLY_STORE": "/a", "XDG_DATA_HOME": "/b", "HOME": "/c"]
     #expect(try StorePath.resolve(option: "/o", environment: environment) == "/o")

@@ -87,7 +87,7 @@ extension AddCommand {
       notes: notes.flatMap { $0.isEmpty ? nil : $0 },
       scheduledDate: day,
       dueDate: try due.map { text in
-        try CommandFailure.naming("--due") { try clock.instant(text, bareDay: .lastSecond) }
+        try CommandFailure.naming("--due") { try clock.instant(text, bareDay: .endOfDay) }
       },
       reminderDate: try remind.map { text in
         try CommandFailure.naming("--remind") { try clock.instant(text, bareDay: .morning) }

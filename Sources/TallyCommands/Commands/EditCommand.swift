@@ -44,7 +44,7 @@ struct EditCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    let dueDate = try due.map { try session.instantOrNone($0, of: "--due", bareDay: .lastSecond) }
+    let dueDate = try due.map { try session.instantOrNone($0, of: "--due", bareDay: .endOfDay) }
     let reminderDate = try remind.map { try session.instantOrNone($0, of: "--remind", bareDay: .morning) }
     let change = try session.write { transaction in
       let before = try transaction.task(named: task)

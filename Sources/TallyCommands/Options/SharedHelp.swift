@@ -6,7 +6,7 @@ enum SharedHelp {
   static let tasks = ArgumentHelp("Handles, longer tails of ids, or ids.", valueName: "task")
   static let list = ArgumentHelp("The list's name, in any case, or its id.", valueName: "name")
 
-  static let due = "A day alone means its last second, so the task is overdue when the day is over."
+  static let due = "A day alone means its end, so the task is overdue once the day is over."
   static let remind = "A day alone means 09:00."
   static let day = """
     DAY is today, tomorrow, yesterday, a weekday or YYYY-MM-DD. A weekday is the next one; today's name means the one \

@@ -10,8 +10,8 @@ enum WeekdayMeaning {
 
 /// What a day without a time means where an instant is wanted.
 enum TimeOfBareDay {
-  /// The last second of the day, for what is due on it.
-  case lastSecond
+  /// The last instant of the day, for what is due on it.
+  case endOfDay
   /// 09:00, for a reminder: midnight would wake people up.
   case morning
   /// Nothing: the time must be given.
@@ -49,7 +49,7 @@ extension LocalClock {
     if Self.timeOfDay(word) != nil { throw Self.noDay(before: word) }
     let day = try day(word)
     switch bareDay {
-    case .lastSecond: return lastSecond(of: day)
+    case .endOfDay: return end(of: day)
     case .morning: return instant(of: day, hour: 9, minute: 0)
     case .mustBeGiven: throw Self.noTime(text)
     }
@@ -57,7 +57,7 @@ extension LocalClock {
 }
 
 extension LocalClock {
-  private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+  private static let weekdays = WeekdayName.full.map { $0.lowercased() }
 
   /// ISO 8601's number of a weekday, by its name or the name's first three letters.
   private static func weekday(named name: String) -> Int? {

@@ -66,11 +66,12 @@ extension LocalClock {
     return Timestamp(clampingSeconds: !shows(earlier) && shows(later) ? later : earlier)
   }
 
-  /// The last whole second of a day, which is when something due on that day becomes overdue.
+  /// The last instant of a day: what is due then becomes overdue as the next day begins.
   ///
-  /// Not the start of the next day, which would make it due on that one.
-  func lastSecond(of day: CalendarDay) -> Timestamp {
+  /// Not the start of the next day, which would make it due on that one; nor the last whole second, which would make it
+  /// overdue while the day still lasts.
+  func end(of day: CalendarDay) -> Timestamp {
     guard let next = try? day.adding(days: 1) else { return .latest }
-    return next.start(in: timeZone).adding(seconds: -1)
+    return next.start(in: timeZone).adding(microseconds: -1)
   }
 }

@@ -54,10 +54,16 @@ struct InstantReadingTests {
     #expect(try localClock().instant(text, bareDay: .mustBeGiven).iso8601 == instant)
   }
 
-  @Test func bareDayIsDueUntilItsLastSecond() throws {
-    let due = try localClock().instant("today", bareDay: .lastSecond)
-    #expect(due.iso8601 == "2026-11-21T20:59:59Z")
+  @Test func bareDayIsDueUntilItsEnd() throws {
+    let due = try localClock().instant("today", bareDay: .endOfDay)
+    #expect(due.iso8601 == "2026-11-21T20:59:59.999999Z")
     #expect(CalendarDay(containing: due, in: try localClock().timeZone) == (try localClock().today))
+  }
+
+  @Test func bareDayEndsWhereAClockChangeBeginsTheNext() throws {
+    // Beirut, 29 March 2026: midnight becomes 01:00, so that the 28th ends at 22:00 UTC.
+    let due = try localClock("Asia/Beirut").instant("2026-03-28", bareDay: .endOfDay)
+    #expect(due.iso8601 == "2026-03-28T21:59:59.999999Z")
   }
 
   @Test func bareDayRemindsAtNine() throws {
@@ -87,7 +93,7 @@ struct InstantReadingTests {
   @Test(arguments: ["", "14:00", "friday 25:00", "friday 9:5", "friday at 9", "2026-11-25T10:00", "2026-02-30 10:00"])
   func anythingElseIsRefusedAsUsage(text: String) throws {
     let local = try localClock()
-    #expect { try local.instant(text, bareDay: .lastSecond) } throws: { CommandFailure($0).status == .usage }
+    #expect { try local.instant(text, bareDay: .endOfDay) } throws: { CommandFailure($0).status == .usage }
   }
 
   @Test func wallTimeIsWhatWasAskedForOnEveryQuarterOfAYearWithClockChanges() throws {
