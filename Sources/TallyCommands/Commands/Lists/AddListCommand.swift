@@ -22,10 +22,14 @@ struct AddListCommand: SessionCommand {
     // Before a store is made for it.
     try TaskList(name: name, colorHex: color.withoutNumberSign, createdAt: session.clock.now).validate()
     let change = try session.write(creating: true) { transaction in
-      let twins = try transaction.lists().filter { $0.name.lowercased() == name.lowercased() }
+      let others = try transaction.lists().map(\.name).filter { $0.lowercased() == name.lowercased() }
       let list = try transaction.addList(name: name, colorHex: color.withoutNumberSign)
       var change = Change(lists: [list], messages: ["Made the list \(name.quotedForMessage)."])
-      if !twins.isEmpty { change.messages.append("There is another list of this name; name them by id from now on.") }
+      if others.contains(name) {
+        change.messages.append("There is another list of this name; name them by id from now on.")
+      } else if let other = others.first {
+        change.messages.append("There is also the list \(other.quotedForMessage); write each name as it is.")
+      }
       return change
     }
     try session.report(change)
