@@ -54,7 +54,7 @@ lint: ## Says where the format differs from .swift-format.
 build: set-up ## Builds the libraries, the command line and the tests; a warning fails.
 	swift build --build-tests
 
-schemas: build ## Validates the schemas, and real exports and statistics against them.
+schemas: build ## Validates the schemas, and what exports hold and commands print against them.
 	@Scripts/check-schemas.sh
 
 page: build ## Looks at the page of statistics in a headless Chromium, if there is one.
