@@ -32,6 +32,12 @@ public enum TallyCommandLine {
 
 extension TallyCommandLine {
   private static func execute(_ invocation: Invocation, _ output: BufferedOutput) throws {
+    guard invocation.isIntact else {
+      throw CommandFailure.usage(
+        "An argument, or a variable that names a directory, is not UTF-8",
+        remedy: "Convert it, as with 'iconv -t UTF-8'; nothing has been done"
+      )
+    }
     guard let command = try parse(invocation, output) else { return }
     try command.run(in: Session(options: command.global, invocation: invocation, output: output))
   }

@@ -9,7 +9,7 @@ struct FailureTests {
   @Test func fullDiskBehindTheOutputIsNoticed() throws {
     try withProgram { program in
       try Fixture.fill(program)
-      for arguments in ["all", "all --json", "--help", "--version"] {
+      for arguments in ["all", "all --json", "export -o -", "--help", "--version"] {
         #expect(try Self.shell(program, "tally \(arguments) > /dev/full").status == 74, "\(arguments)")
       }
     }
@@ -19,9 +19,11 @@ struct FailureTests {
     try withProgram { program in
       let lines = (1...20_000).map { "task \($0)\n" }.joined()
       #expect(try program.run(["add", "-", "--quiet"], input: lines).status == 0)
-      let outcome = try Self.shell(program, "set -o pipefail; tally all --json | head -c 10")
-      #expect(outcome.status == 0)
-      #expect(outcome.errors.isEmpty)
+      for arguments in ["all --json", "export -o -"] {
+        let outcome = try Self.shell(program, "set -o pipefail; tally \(arguments) | head -c 10")
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.isEmpty)
+      }
     }
   }
 
@@ -29,6 +31,7 @@ struct FailureTests {
     try withProgram { program in
       try Fixture.fill(program)
       #expect(try Self.shell(program, "tally add x --json >&-").status == 74)
+      #expect(try Self.shell(program, "tally export -o - >&-").status == 74)
       #expect(try Self.shell(program, "tally add x --json <&- >&- 2>&-").status == 74)
       let store = try TaskStore(at: program.store, configuration: .testing())
       try checkInvariants(of: store)
@@ -57,6 +60,67 @@ struct FailureTests {
       let outcome = try program.run(["restore", program.directory.string])
       #expect(outcome.status == 66)
       #expect(outcome.errors.contains("directory"))
+    }
+  }
+
+  @Test func pipeIsNoBackupAndIsNotWaitedFor() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      // The status of a program that hangs would be 137; it defers the signal of `timeout`.
+      let tally = Program.executable.path.shellQuotedForTests
+      let outcome = try Self.shell(program, "mkfifo pipe; timeout --kill-after=1 20 \(tally) restore pipe")
+      #expect(outcome.status == 66)
+      #expect(outcome.errors.contains("pipe"))
+    }
+  }
+
+  @Test func readWithoutAStoreSaysWhereItWantedRoom() throws {
+    try withProgram { program in
+      var program = program
+      // Nobody may make directories there, not even root.
+      program.environment["TMPDIR"] = "/sys"
+      let outcome = try program.run(["today"])
+      #expect(outcome.status == 73)
+      #expect(outcome.errors.contains("'/sys'"))
+      #expect(outcome.errors.contains("TMPDIR"))
+      _ = try program.run(["add", "x", "--today", "--quiet"])
+      #expect(try program.run(["today", "--plain"]).output.contains("\tx\t"))
+    }
+  }
+
+  @Test func argumentThatIsNoTextIsRefusedRatherThanChanged() throws {
+    try withProgram { program in
+      for line in [
+        #"tally add "$(printf 'bad \377')""#, #"tally --store "$(printf 'bad\377')" add x"#,
+        #"TALLY_STORE="$(printf 'bad\377')" tally add x"#,
+      ] {
+        let outcome = try Self.shell(program, line)
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("UTF-8"))
+      }
+      #expect(!FileManager.default.fileExists(atPath: program.store.string))
+    }
+  }
+
+  @Test func journalThatIsNoFileIsRefused() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      #expect(try Self.shell(program, "mkfifo pipe").status == 0)
+      for journal in ["pipe", "/dev/null", "/dev/zero", "store"] {
+        let outcome = try program.run(["remind", "--exec", "true", "--once", "--journal", journal])
+        #expect(outcome.status == 73, "\(journal): \(outcome.errors)")
+      }
+    }
+  }
+
+  @Test func journalWithoutADirectoryIsNoInternalError() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      var program = program
+      program.environment["XDG_STATE_HOME"] = "/sys/tally"
+      let outcome = try program.run(["remind", "--exec", "true", "--once"])
+      #expect(outcome.status == 73)
+      #expect(outcome.errors.contains("--journal"))
     }
   }
 

@@ -108,6 +108,10 @@ struct TranscriptTests {
   @Test func listsAreKept() throws {
     try withFixture("lists") { transcript in
       try transcript.run("lists", "add", "Side projects", "--color", "#34c759")
+      try transcript.run("lists", "add", "side projects")
+      try transcript.run("lists", "add", "side projects")
+      try transcript.run("undo", "--quiet")
+      try transcript.run("undo", "--quiet")
       try transcript.run("lists", "rename", "side projects", "Projects")
       try transcript.run("lists", "color", "Projects", "AF52DE")
       try transcript.run("lists", "move", "Projects", "--before", "Work")
@@ -146,6 +150,9 @@ struct TranscriptTests {
       try transcript.run("show", "zzzz", "--json")
       try transcript.run("frobnicate", "--json")
       try transcript.run("today", "--frob", "--json")
+      try transcript.run("add", "--urgent")
+      try transcript.run("add", "--urgent", "call", "--today")
+      try transcript.run("lists", "add", "-1")
     }
   }
 

@@ -61,7 +61,7 @@ struct LoneStore {
 
 extension TallyError {
   static let noFile = TallyError(
-    .inputUnreadable, "The backup is a directory or a device and no file",
+    .inputUnreadable, "The backup is a directory, a pipe or a device and no file",
     remedy: "Give a file that 'tally backup' has made")
 
   static let noBackup = TallyError(

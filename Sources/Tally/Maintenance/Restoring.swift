@@ -50,7 +50,8 @@ struct Restoring {
 
   private func openSource() throws -> FileDescriptor {
     do {
-      let source = try FileDescriptor.open(file, .readOnly, options: .closeOnExec)
+      // Opening a pipe would wait for somebody to write to it, deaf to signals; a file knows no difference.
+      let source = try FileDescriptor.open(file, .readOnly, options: [.closeOnExec, .nonBlocking])
       guard try source.stat().type == .regular else {
         try source.close()
         throw TallyError.noFile

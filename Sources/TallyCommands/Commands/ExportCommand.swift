@@ -9,8 +9,8 @@ struct ExportCommand: SessionCommand {
     abstract: "Write all tasks to a file.",
     usage: "tally export [-o <file>|-] [--format <format>] [<options>]",
     discussion: """
-      The file is replaced as a whole or not at all, and only its owner may read it. Its path is printed; without -o it \
-      is Tally-Tasks-Export- and the day, in the current directory. With '-' the tasks go to standard output. The \
+      The file is replaced as a whole or not at all, and only its owner may read it. Its path is printed; without -o \
+      it is Tally-Tasks-Export- and the day, in the current directory. With '-' the tasks go to standard output. The \
       format ndjson leaves out lists and the history of deleted tasks.
 
       With --plain, prints a line with these columns: file, tasks, lists, completions, bytes.
@@ -39,9 +39,7 @@ struct ExportCommand: SessionCommand {
     let format = FormatArgument.chosen(format, for: file)
     let store = try session.existingStoreForReading()
     if file == "-" {
-      let summary = try session.withProgress("Exporting", resultIsShown: true) {
-        try store.export(to: session.outputDescriptor, format: format, progress: $0)
-      }
+      let summary = try Self.exportToOutput(store, format, session)
       session.say("Exported \(Self.inWords(summary)).")
     } else {
       let path = file ?? format.defaultFileName(on: session.clock.today)
@@ -54,6 +52,19 @@ struct ExportCommand: SessionCommand {
 }
 
 extension ExportCommand {
+  /// Writes to standard output, whose failures are told as those of every other command.
+  private static func exportToOutput(
+    _ store: TaskStore, _ format: InterchangeFormat, _ session: Session
+  ) throws -> ExportSummary {
+    do {
+      return try session.withProgress("Exporting", resultIsShown: true) {
+        try store.export(to: session.outputDescriptor, format: format, progress: $0)
+      }
+    } catch let error as TallyError where [.outputNotCreated, .diskFull].contains(error.code) {
+      throw StreamError(writing: error.cause ?? error)
+    }
+  }
+
   private func report(
     _ summary: ExportSummary,
     _ path: String,

@@ -7,6 +7,7 @@ extension CommandFailure {
       self = unknown
       return
     }
+    let error = Self.unknownOption(in: arguments, hiddenBy: error) ?? error
     let lines = RootCommand.fullMessage(for: error).split(separator: "\n")
     let usage = lines.first { $0.hasPrefix("Usage: ") }.map { "; usage: \($0.dropFirst(7))" } ?? ""
     // The parser ends with "See 'tally add --help' for more information."
@@ -14,9 +15,34 @@ extension CommandFailure {
     let message = RootCommand.message(for: error)
     self = .usage(
       message.isEmpty ? "The arguments cannot be understood" : message,
-      remedy: "Run '\(help)' for more information\(usage)"
+      remedy: "\(Self.dashedText(in: arguments, refusedBy: message))Run '\(help)' for more information\(usage)"
     )
   }
+
+  /// The error of an unknown option, where the parser speaks of a missing argument first: in `tally add --urgent` it is
+  /// the option that is wrong.
+  private static func unknownOption(in arguments: [String], hiddenBy error: any Error) -> (any Error)? {
+    guard RootCommand.message(for: error).hasPrefix("Missing expected argument") else { return nil }
+    do {
+      _ = try RootCommand.parseAsRoot(arguments + ["argument"])
+      return nil
+    } catch {
+      return RootCommand.message(for: error).hasPrefix(unknownOptionMessage) ? error : nil
+    }
+  }
+
+  /// What to do about an unknown option that the command would take as an argument.
+  private static func dashedText(in arguments: [String], refusedBy message: String) -> String {
+    guard message.hasPrefix(unknownOptionMessage) else { return "" }
+    let text = arguments.indices.first { index in
+      var others = arguments
+      let word = others.remove(at: index)
+      return word.hasPrefix("-") && (try? RootCommand.parseAsRoot(others + ["--", word])) != nil
+    }
+    return text.map { "If '\(arguments[$0].escapedForDisplay())' is text, put it behind '--'. " } ?? ""
+  }
+
+  private static let unknownOptionMessage = "Unknown option"
 
   private init(unknownCommand word: String) {
     let near = word.nearNames(among: RootCommand.commandNames)

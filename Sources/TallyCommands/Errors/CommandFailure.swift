@@ -1,4 +1,3 @@
-import SystemPackage
 import Tally
 
 /// Why a command failed, ready to be told to a person or a program.
@@ -30,9 +29,6 @@ extension CommandFailure {
     switch error {
     case let failure as CommandFailure:
       self = failure
-    case let error as TallyError where error.cause as? Errno == .brokenPipe:
-      // An export to a pipe whose reader has left.
-      self = StreamError.readerLeft.failure
     case let error as TallyError:
       let place = error.position.map { " (line \($0.line), column \($0.column))" } ?? ""
       self.init(

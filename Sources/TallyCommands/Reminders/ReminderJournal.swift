@@ -29,25 +29,28 @@ final class ReminderJournal {
   private(set) var begun: Set<Entry> = []
   /// Those that an earlier run began and did not end.
   private(set) var interrupted: [Entry] = []
+  private let path: FilePath
   private let file: FileDescriptor
   /// Keeps other processes from the journal for as long as this lives.
   private let lock: FileLock
 
   /// Opens the journal, or begins one at `now`.
   ///
-  /// - Throws: ``CommandFailure`` if another process has it open.
+  /// - Throws: ``CommandFailure`` if it cannot be used, or another process has it open.
   init(at path: FilePath, now: Timestamp) throws {
     since = now
+    self.path = path
+    let isFile: Bool
     do {
       file = try FileDescriptor.open(
         path, .readWrite, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
       lock = try FileLock(opening: path)
+      // A pipe or a device does not give back what was noted down, or never ends.
+      isFile = try file.stat().type == .regular
     } catch {
-      throw CommandFailure(
-        .outputNotCreated, code: "outputNotCreated",
-        "The journal '\(path.string.escapedForDisplay())' cannot be opened: \(error)",
-        remedy: "Check its directory and permissions, or give another file with --journal")
+      throw CommandFailure(openingJournal: path, "\(error)")
     }
+    guard isFile else { throw CommandFailure(openingJournal: path, "It is no file") }
     guard try lock.tryAcquire(.exclusive) else {
       throw CommandFailure(
         .busy, code: "storeBusy", "Another 'tally remind' runs for this store", remedy: "End that one first")
@@ -107,11 +110,24 @@ extension ReminderJournal {
   }
 
   private func append(_ line: String) throws {
-    try file.writeAll((line + "\n").utf8)
     do {
+      try file.writeAll((line + "\n").utf8)
       try SystemCalls.flush(file)
     } catch {
-      throw StreamError(writing: error)
+      throw CommandFailure(
+        .storageFailed, code: "storageFailed",
+        "The journal '\(path.string.escapedForDisplay())' cannot be written: \(error)",
+        remedy: "Make room on its disk, or give another file with --journal")
     }
+  }
+}
+
+extension CommandFailure {
+  /// The failure of a journal that cannot be opened, nor its directory made.
+  init(openingJournal path: FilePath, _ reason: String) {
+    self.init(
+      .outputNotCreated, code: "outputNotCreated",
+      "The journal '\(path.string.escapedForDisplay())' cannot be opened: \(reason)",
+      remedy: "Check its directory and permissions, or give another file with --journal")
   }
 }

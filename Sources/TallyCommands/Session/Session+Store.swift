@@ -90,9 +90,20 @@ extension Session {
   /// Answers for a store that does not exist then come from the same code as all others; making the real one would
   /// be a write, and a second way through each command would have to be kept equal to the first.
   private func emptyStore(_ configuration: TaskStore.Configuration) throws -> TaskStore {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "tally-empty-\(UUID().uuidString)")
+    let temporary = FileManager.default.temporaryDirectory
+    let directory = temporary.appending(path: "tally-empty-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
-    return try TaskStore(at: FilePath(directory.path), configuration: configuration)
+    do {
+      return try TaskStore(at: FilePath(directory.path), configuration: configuration)
+    } catch let error as TallyError {
+      // The path in it would be one that nobody has given.
+      throw CommandFailure(
+        ExitStatus(for: error),
+        code: error.code.description,
+        "No empty store can be made in '\(temporary.path.escapedForDisplay())' to answer from: \(error.message)",
+        remedy: "Set TMPDIR to a directory with some room that you may write to"
+      )
+    }
   }
 
   /// How every command opens a store.

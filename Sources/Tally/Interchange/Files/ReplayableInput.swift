@@ -96,7 +96,13 @@ final class ReplayableInput {
     do {
       return try body()
     } catch {
-      throw TallyError.unwritableOutput(error)
+      let isFull = [.noSpace, .diskQuotaExceeded].contains(error as? Errno)
+      throw TallyError(
+        isFull ? .diskFull : .outputNotCreated,
+        "What the pipe delivers cannot be kept until it is imported\((error as? Errno).map { ": \($0)" } ?? "")",
+        remedy: "Import from a file, or make room in the store's directory, or in TMPDIR for a dry run",
+        cause: error
+      )
     }
   }
 }

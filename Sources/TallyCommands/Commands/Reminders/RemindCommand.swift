@@ -61,8 +61,13 @@ struct RemindCommand: SessionCommand {
       throw CommandFailure.usage("There is no home directory for the journal", remedy: "Name a file with --journal")
     }
     let own = directory.appending("tally")
-    try FileManager.default.createDirectory(
-      atPath: own.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    return own.appending("remind-\(try store.information().storeID.text).journal")
+    let journal = own.appending("remind-\(try store.information().storeID.text).journal")
+    do {
+      try FileManager.default.createDirectory(
+        atPath: own.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw CommandFailure(openingJournal: journal, "Its directory cannot be made")
+    }
+    return journal
   }
 }
