@@ -25,7 +25,7 @@ extension TallyError {
     case .closed, .forked: (.storeClosed, nil)
     case .busy, .mapResized: (.storeBusy, nil)
     case .readersFull: (.readersFull, nil)
-    case .diskFull: (.diskFull, "Free some space, then try again; deleting tasks still works")
+    case .diskFull: (.diskFull, "Free some space, then try again; deleting tasks may work even so")
     case .mapFull:
       (.storageFailed, "End long reads; if there are none, delete tasks and compact the store, which has no room left")
     case .permissionDenied, .readOnly: (.permissionDenied, nil)

@@ -80,6 +80,9 @@ struct SmallDiskAct {
     let longCount = try addUntilFull(["--notes", String(repeating: "note ", count: 4_000)])
     let shortCount = try addUntilFull([])
     try require(tally(["verify"]).ending == .exit(0), "verify on the full disk")
+    // For want of room, a page of a file that is written to through a map is no error but a signal.
+    let refused = try tally(["add", "elsewhere"], store: "second")
+    try require(refused.ending == .exit(Self.storageFailed), "a second store: \(refused)")
     let store = try TaskStore(at: directory.appending("store"))
     let tasks = try store.read { try $0.view(.all).tasks }
     let found = try store.read { try $0.inconsistencies() }
@@ -153,12 +156,14 @@ struct SmallDiskAct {
     }
   }
 
-  private func tally(_ arguments: [String]) throws -> (ending: ChildProcess.Ending, lines: [String]) {
+  private func tally(
+    _ arguments: [String], store: String = "store"
+  ) throws -> (ending: ChildProcess.Ending, lines: [String]) {
     // What the program says must not need room on the full disk.
     let output = FilePath("/dev/shm/tally-faults-\(getpid()).out")
     defer { try? FileManager.default.removeItem(atPath: output.string) }
     let child = try ChildProcess(
-      [program] + arguments + ["--store", directory.appending("store").string], output: output)
+      [program] + arguments + ["--store", directory.appending(store).string], output: output)
     return (child.wait(), child.lines)
   }
 
