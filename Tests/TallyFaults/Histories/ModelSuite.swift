@@ -13,6 +13,8 @@ enum ModelSuite {
       let acknowledgements = directory.appending("acknowledged")
       var workload = Workload(seed: run.seed)
       var (crashCount, reopenCount, compactionCount) = (0, 0, 0)
+      // The first process may be killed before it has made the store, and only a store can be compacted.
+      try TaskStore(at: path, configuration: workload.configuration).close()
       while workload.sequence < transactionCount {
         let goal = min(transactionCount, workload.sequence + UInt64.random(in: 1...120, using: &generator))
         let child = try ChildProcess.act(
