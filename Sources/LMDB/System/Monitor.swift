@@ -6,18 +6,18 @@
 
 /// State behind a lock, with waiting for a condition.
 ///
-/// `Synchronization.Mutex` has no way to wait, and a registry must be able to hold its lock across `fork`.
-/// An uncontended pass costs about 20 ns.
+/// `Synchronization.Mutex` has no way to wait, a registry must be able to hold its lock across `fork`, and
+/// ThreadSanitizer sees `pthread` locks only. An uncontended pass costs about 20 ns.
 @safe
-final class Monitor<State>: @unchecked Sendable {
+package final class Monitor<State>: @unchecked Sendable {
   // Constant; both live at stable addresses, as pthread demands, and are freed with the monitor.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   // Guarded by `mutex`, and at an address of its own: the check of exclusive access that a property of a class gets at
   // run time would cost as much as the lock, which already lets nobody else in.
-  private let state: UnsafeMutablePointer<State>
+  @usableFromInline let state: UnsafeMutablePointer<State>
 
-  init(_ state: State) {
+  package init(_ state: State) {
     // Freed with the monitor, as are the two below.
     unsafe self.state = .allocate(capacity: 1)
     unsafe self.state.initialize(to: state)
@@ -40,17 +40,18 @@ final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Takes the lock without a scope; for the handlers of `fork`.
-  func lock() {
+  package func lock() {
     unsafe pthread_mutex_lock(mutex)
   }
 
   /// Gives back what `lock` took.
-  func unlock() {
+  package func unlock() {
     unsafe pthread_mutex_unlock(mutex)
   }
 
   /// Runs a body that must be short, as everybody else waits meanwhile, and must not wait for anybody who needs the lock.
-  func withLock<R, Failure: Error>(_ body: (inout State) throws(Failure) -> R) throws(Failure) -> R {
+  @inlinable
+  package func withLock<R, Failure: Error>(_ body: (inout State) throws(Failure) -> R) throws(Failure) -> R {
     lock()
     defer { unlock() }
     // Lives as long as this object; the mutex is held.
@@ -58,7 +59,7 @@ final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Wakes those who wait, after a change to the state.
-  func wakeAll() {
+  package func wakeAll() {
     unsafe pthread_cond_broadcast(condition)
   }
 
@@ -66,8 +67,9 @@ final class Monitor<State>: @unchecked Sendable {
   ///
   /// The body and not the caller waits by giving `nil`: waiting inside the body would leave `state` borrowed while
   /// other threads change it.
-  func wait<R, Failure: Error>(
-    atMost limit: Duration,
+  @discardableResult
+  package func wait<R, Failure: Error>(
+    atMost limit: Duration = .seconds(1_000_000_000),
     until body: (inout State) throws(Failure) -> R?
   ) throws(Failure) -> R? {
     lock()

@@ -1,7 +1,6 @@
 import Foundation
 import LMDB
 import Logging
-import Synchronization
 
 /// What a store has open of its files, for as long as it is neither suspended nor closed.
 ///
@@ -14,34 +13,50 @@ final class StoreConnection: Sendable {
     var error: TallyError { self == .suspended ? .storeSuspended : .storeClosed }
   }
 
-  private enum State {
+  private enum Files {
     case open(StoreOpening.OpenStore)
     case ended(End)
+  }
+
+  private struct State {
+    var files: Files
+    /// Whether the environment is being closed, or replaced after a failure: one at a time.
+    var isChanging = false
+    /// Work that holds locks of its own beside the store's, as making a copy does.
+    var workCount = 0
+    /// Whether somebody waits for its end; no more of it begins.
+    var isWorkAwaited = false
+
+    /// Counts work that begins; `nil` while somebody waits for its end.
+    mutating func beginWork() -> Void? {
+      if isWorkAwaited { return nil }
+      workCount += 1
+      return ()
+    }
+
+    /// Takes the turn to change what is open; `nil` while somebody else has it.
+    mutating func takeTurn() -> Void? {
+      if isChanging { return nil }
+      isChanging = true
+      return ()
+    }
   }
 
   // Constant.
   private let opening: StoreOpening
   // Synchronises itself; held for moments only.
-  private let state: Mutex<State>
-  // Held while the environment is closed, or replaced after a failure: one at a time. A `Mutex` knows no limit.
-  private let replacing = NSLock()
-  // Protects the two below.
-  private let condition = NSCondition()
-  /// Work that holds locks of its own beside the store's, as making a copy does.
-  nonisolated(unsafe) private var workCount = 0
-  /// Whether somebody waits for its end; no more of it begins.
-  nonisolated(unsafe) private var isWorkAwaited = false
+  private let state: Monitor<State>
 
   init(_ opening: StoreOpening) throws {
     self.opening = opening
-    state = Mutex(.open(try TallyError.translating { try opening.open() }))
+    state = Monitor(State(files: .open(try TallyError.translating { try opening.open() })))
   }
 
   /// What is open; throws `storeSuspended` or `storeClosed`.
   var current: StoreOpening.OpenStore {
     get throws {
       try state.withLock { state in
-        switch state {
+        switch state.files {
         case .open(let store): return store
         case .ended(let end): throw end.error
         }
@@ -51,7 +66,7 @@ final class StoreConnection: Sendable {
 
   /// Whether the store has been closed for good.
   var isClosed: Bool {
-    state.withLock { if case .ended(.closed) = $0 { true } else { false } }
+    state.withLock { if case .ended(.closed) = $0.files { true } else { false } }
   }
 
   /// Runs a body with what is open, and turns what the storage throws into errors of the store.
@@ -71,16 +86,10 @@ final class StoreConnection: Sendable {
 
   /// As `use`, for work that holds locks of its own, so that no end overtakes it.
   func useForLong<R>(_ body: (StoreOpening.OpenStore) throws -> R) throws -> R {
-    condition.withLock {
-      // Both are protected by the condition, here and below.
-      while unsafe isWorkAwaited { condition.wait() }
-      unsafe workCount += 1
-    }
+    state.wait { $0.beginWork() }
     defer {
-      condition.withLock {
-        unsafe workCount -= 1
-        condition.broadcast()
-      }
+      state.withLock { $0.workCount -= 1 }
+      state.wakeAll()
     }
     return try use(body)
   }
@@ -95,19 +104,24 @@ extension StoreConnection {
   /// - Throws: `storeSuspended`, `storeClosed`; `storeBusy` while reads are in progress, whose memory is the old map; else
   ///   as opening a store.
   private func replace(_ failed: StoreOpening.OpenStore) throws {
-    // Whoever holds the lock may wait for the end of this thread's own read.
+    // Whoever has the turn may wait for the end of this thread's own read.
     guard !failed.environment.isInUseByThisThread else { throw TallyError.replacedInsideTransaction }
-    try replacing.withLock {
-      guard try current === failed else { return }
-      try TallyError.translating {
-        try failed.environment.close(waitingAtMost: opening.configuration.waitLimit)
-        let store = try reopening.open()
-        // It was the failed one's until here: changing it needs the lock, or that nothing is open.
-        state.withLock { $0 = .open(store) }
-        failed.access.end()
-      }
-      opening.configuration.logger.notice("opened the store again after a failure of the disk")
+    state.wait { $0.takeTurn() }
+    defer { giveTurnBack() }
+    guard try current === failed else { return }
+    try TallyError.translating {
+      try failed.environment.close(waitingAtMost: opening.configuration.waitLimit)
+      let store = try reopening.open()
+      // It was the failed one's until here: changing it needs the turn, or that nothing is open.
+      state.withLock { $0.files = .open(store) }
+      failed.access.end()
     }
+    opening.configuration.logger.notice("opened the store again after a failure of the disk")
+  }
+
+  private func giveTurnBack() {
+    state.withLock { $0.isChanging = false }
+    state.wakeAll()
   }
 
   /// As the first opening was, of a store that must be there: another process may have removed it, and its user would not
@@ -128,23 +142,23 @@ extension StoreConnection {
   /// - Throws: `storeBusy`, `diskFull` or `storageFailed`; the store is open then.
   func end(as end: End, before deadline: ContinuousClock.Instant) throws {
     let isOpen = state.withLock { state in
-      if case .open = state { return true }
-      if end == .closed { state = .ended(.closed) }
+      if case .open = state.files { return true }
+      if end == .closed { state.files = .ended(.closed) }
       return false
     }
     guard isOpen else { return }
     defer {
-      condition.withLock {
-        unsafe isWorkAwaited = false
-        condition.broadcast()
-      }
+      state.withLock { $0.isWorkAwaited = false }
+      state.wakeAll()
     }
-    // The work first: it may itself meet a failure, and then needs the lock.
-    guard waitForWork(until: deadline), replacing.lock(before: Date(of: deadline)) else { throw TallyError.inUseByWork }
-    defer { replacing.unlock() }
+    // The work first: it may itself meet a failure, and then needs the turn.
+    guard waitForWork(until: deadline), state.wait(atMost: deadline - .now, until: { $0.takeTurn() }) != nil else {
+      throw TallyError.inUseByWork
+    }
+    defer { giveTurnBack() }
     let store = try current
     try TallyError.translating { try store.environment.close(waitingAtMost: deadline - ContinuousClock.now) }
-    state.withLock { $0 = .ended(end) }
+    state.withLock { $0.files = .ended(end) }
     store.access.end()
   }
 
@@ -153,18 +167,15 @@ extension StoreConnection {
     if isClosed { throw TallyError.storeClosed }
     if (try? current) != nil { return }
     let store = try TallyError.translating { try reopening.open() }
-    state.withLock { $0 = .open(store) }
+    state.withLock { $0.files = .open(store) }
   }
 
   private func waitForWork(until deadline: ContinuousClock.Instant) -> Bool {
-    let date = Date(of: deadline)
-    return condition.withLock {
-      unsafe isWorkAwaited = true
-      while unsafe workCount > 0 {
-        guard condition.wait(until: date) else { return unsafe workCount == 0 }
-      }
-      return true
+    let end: Void? = state.wait(atMost: deadline - .now) { state in
+      state.isWorkAwaited = true
+      return state.workCount == 0 ? () : nil
     }
+    return end != nil
   }
 }
 

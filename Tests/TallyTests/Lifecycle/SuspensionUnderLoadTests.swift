@@ -41,7 +41,7 @@ import Testing
     var seenCount = 0
     for _ in 0..<suspensionCount {
       // Somebody has been at work since the last time.
-      await waitUntil { outcome.withLock { $0.acknowledged.count } > seenCount }
+      await waitUntil { [seenCount] in outcome.withLock { $0.acknowledged.count } > seenCount }
       try await startThread { try store.suspend(waitingAtMost: .seconds(60)) }.value
       seenCount = outcome.withLock { $0.acknowledged.count }
       let lock = try FileLock(opening: store.directory.appending(StoreAccess.fileName))

@@ -23,7 +23,7 @@ final class QueueGate: Sendable {
 
   /// Waits until so many writes are in the queue.
   func waitUntilWaiting(_ count: Int) async {
-    await waitUntil { store.commits.waitingCount >= count }
+    await waitUntil { [store] in store.commits.waitingCount >= count }
   }
 
   /// Lets the thread go on once so many writes are in the queue.

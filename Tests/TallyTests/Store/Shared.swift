@@ -34,15 +34,18 @@ final class Signal: Sendable {
   }
 
   func wait() async {
-    await waitUntil { isSent.withLock { $0 } }
+    await waitUntil { [isSent] in isSent.withLock { $0 } }
   }
 }
 
-/// Looks again and again, without keeping a thread.
-func waitUntil(_ condition: () -> Bool) async {
-  while !condition() {
-    // Woken early by cancellation it looks once more.
-    try? await Task.sleep(for: .milliseconds(1))
+/// Looks again and again, on a thread of its own: one of the pool's may be busy with other tests while what is looked for
+/// comes and goes.
+func waitUntil(_ condition: @escaping @Sendable () -> Bool) async {
+  await withCheckedContinuation { continuation in
+    Thread.detachNewThread {
+      while !condition() { Thread.sleep(forTimeInterval: 0.001) }
+      continuation.resume()
+    }
   }
 }
 
