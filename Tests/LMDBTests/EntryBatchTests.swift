@@ -26,13 +26,6 @@ import Testing
     }
   }
 
-  @Test func keysThatAscendAlreadyStayAsTheyAre() throws {
-    var batch = EntryBatch<UInt64, NoValue>()
-    for key in UInt64(0)..<1_000 { try batch.add(NoValue(), forKey: key) }
-    batch.encoded.sort()
-    #expect(batch.encoded.entries.map(\.offset) == Array(stride(from: 0, to: 8_000, by: 8)))
-  }
-
   @Test func theLastEntryOfAKeyIsTheOneThatIsStored() throws {
     let sample = try Sample()
     try sample.put([1], forKey: 5)

@@ -55,6 +55,15 @@ import Testing
     #expect(grown.encodedBytes == (try BlockCounts(adding: [1])).encodedBytes)
   }
 
+  /// Named slots, and a count for every slot.
+  @Test(arguments: [1, 5, 97, 700], [(256, 255), (70_000, 65_535), (70_000, 3)])
+  func whereTheGreatestCountShrinksSoDoesTheForm(slotCount: Int, greatest: (before: Int, after: Int)) throws {
+    let rest = Array(repeating: 1, count: slotCount - 1)
+    var counts = try BlockCounts(adding: [greatest.before] + rest)
+    try counts.add(sparsely: [greatest.after - greatest.before])
+    #expect(counts.encodedBytes == (try BlockCounts(adding: [greatest.after] + rest)).encodedBytes)
+  }
+
   @Test func aCountThatWouldBecomeNegativeIsRefusedAndNothingChanges() throws {
     var counts = try BlockCounts(adding: [0, 2, 0, 1])
     let before = counts.encodedBytes
