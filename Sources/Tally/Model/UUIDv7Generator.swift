@@ -1,5 +1,5 @@
 public import Foundation
-internal import Synchronization
+import LMDB
 
 /// Makes ascending UUIDs of version 7 from a clock of its own.
 ///
@@ -23,7 +23,7 @@ public final class UUIDv7Generator: Sendable {
   // Constant.
   private let clock: @Sendable () -> Timestamp
   // Guarded by itself.
-  private let state = Mutex(State())
+  private let state = Monitor(State())
 
   /// Makes a generator.
   ///

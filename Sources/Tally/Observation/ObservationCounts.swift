@@ -1,4 +1,4 @@
-import Synchronization
+import LMDB
 
 /// What observations have cost so far.
 public struct ObservationCounts: Hashable, Sendable {

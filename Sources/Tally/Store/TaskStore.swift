@@ -1,6 +1,5 @@
 import Foundation
 import LMDB
-import Synchronization
 public import SystemPackage
 
 /// A task database in a directory.
@@ -23,10 +22,11 @@ public final class TaskStore: Sendable {
   // Constants that synchronise themselves.
   let connection: StoreConnection
   let commits: CommitQueue
-  // Held while the store is closed, suspended or resumed: one at a time. A `Mutex` knows no limit.
+  // Held while the store is closed, suspended or resumed: one at a time. It takes long, which a
+  // monitor is not for.
   let lifecycle = NSLock()
   /// What observations have cost.
-  let observations = Mutex(ObservationCounts.zero)
+  let observations = Monitor(ObservationCounts.zero)
 
   /// Opens the store in a directory, which is made if it does not exist.
   ///

@@ -1,5 +1,4 @@
 import LMDB
-import Synchronization
 
 /// One asynchronous write and the caller who waits for it.
 ///
@@ -14,7 +13,7 @@ final class WriteJob: Sendable {
   }
 
   private let body: @Sendable (inout StoreWriteTransaction) throws -> Void
-  private let state = Mutex(State())
+  private let state = Monitor(State())
 
   init(_ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> Void) {
     self.body = body
@@ -76,7 +75,7 @@ final class WriteJob: Sendable {
 
 /// What the closure of a write has returned, for the one caller who knows its type.
 final class WriteResult<Value: Sendable>: Sendable {
-  private let kept = Mutex<Value?>(nil)
+  private let kept = Monitor<Value?>(nil)
 
   var value: Value? { kept.withLock { $0 } }
 

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import LMDB
 package import SystemPackage
 
 /// The files of the tz database, read once each.
@@ -13,7 +13,7 @@ package final class TimeZoneDatabase: Sendable {
     ])
 
   private let directories: [FilePath]
-  private let tables = Mutex<[String: TimeZoneTable?]>([:])
+  private let tables = Monitor<[String: TimeZoneTable?]>([:])
 
   /// A database of the first of some directories that has a zone.
   init(directories: [String]) {

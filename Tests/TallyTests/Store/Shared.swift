@@ -1,15 +1,15 @@
 import Foundation
-import Synchronization
+import LMDB
 
-/// A value that closures on several threads change.
-final class Shared<Value: Sendable>: Sendable {
-  private let value: Mutex<Value>
+/// A value that closures on several threads change, under a lock that ThreadSanitizer sees.
+final class Shared<Value>: Sendable {
+  private let value: Monitor<Value>
 
   init(_ value: Value) {
-    self.value = Mutex(value)
+    self.value = Monitor(value)
   }
 
-  func withLock<R: Sendable>(_ body: (inout sending Value) -> sending R) -> R {
+  func withLock<R>(_ body: (inout Value) -> R) -> R {
     value.withLock(body)
   }
 }
