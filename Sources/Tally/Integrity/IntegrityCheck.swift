@@ -71,7 +71,7 @@ extension IntegrityCheck {
     guard let id = (try? IDKey(decoding: key))?.id, let list = (try? ListRecord(id: id, decoding: value))?.list else {
       return add(.unreadableRecord, "lists", (try? IDKey(decoding: key))?.id)
     }
-    if (try? list.validate()) == nil { add(.invalidRecord, "lists", id) }
+    if !list.isSound(in: value) { add(.invalidRecord, "lists", id) }
     try expect(OrderKey(of: list), in: tables.listsByOrder, .listsByOrder, transaction)
   }
 
@@ -82,7 +82,7 @@ extension IntegrityCheck {
     guard let id = (try? IDKey(decoding: key))?.id, let task = try? TaskFields(value).item(id: id) else {
       return add(.unreadableRecord, "tasks", (try? IDKey(decoding: key))?.id)
     }
-    if (try? task.validate()) == nil { add(.invalidRecord, "tasks", task.id) }
+    if !task.isSound(in: value) { add(.invalidRecord, "tasks", task.id) }
     if let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: transaction) {
       add(.unknownList, "tasks", task.id)
     }
@@ -153,5 +153,21 @@ extension StoreTransaction where Base: ~Copyable {
     var check = IntegrityCheck(tables: tables)
     try check.runWhole(in: base)
     return check.report.faults
+  }
+}
+
+extension TaskItem {
+  /// Whether the task obeys the model's rules, and its texts are stored as they read.
+  fileprivate func isSound(in record: RawSpan) -> Bool {
+    guard (try? validate()) != nil, let fields = try? TaskFields(record) else { return false }
+    return fields.titleBytes.isWellFormedText && fields.notesBytes?.isWellFormedText != false
+  }
+}
+
+extension TaskList {
+  /// Whether the list obeys the model's rules, and its name is stored as it reads.
+  fileprivate func isSound(in record: RawSpan) -> Bool {
+    guard (try? validate()) != nil, let name = try? ListRecord.nameBytes(of: record) else { return false }
+    return name.isWellFormedText
   }
 }

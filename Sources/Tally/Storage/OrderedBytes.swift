@@ -75,6 +75,12 @@ extension RawSpan {
     // The buffer does not outlive the closure; the string copies it.
     unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
+
+  /// Whether the bytes are well-formed UTF-8.
+  var isWellFormedText: Bool {
+    // The buffer does not outlive the closure; bytes may be seen as what they are.
+    unsafe withUnsafeBytes { unsafe (try? UTF8Span(validating: $0.assumingMemoryBound(to: UInt8.self).span)) != nil }
+  }
 }
 
 extension UUID {

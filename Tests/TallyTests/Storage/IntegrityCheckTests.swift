@@ -56,6 +56,20 @@ import Testing
     }
   }
 
+  /// The end of a record is a text: of these a list's name, or a task's notes, where it has some, and its title.
+  @Test(arguments: ["tasks", "lists"])
+  func aTextThatIsNoUTF8IsFound(table: String) throws {
+    try withFilledStore { store in
+      let key = try #require(try firstKey(of: table, in: store))
+      try change(table, of: store) { table, transaction in
+        var record = try #require(try table.value(forKey: key, in: transaction))
+        record[record.count - 1] = 0xFF
+        try table.put(record, forKey: key, in: &transaction)
+      }
+      #expect(try faults(of: store) == ["invalidRecord in \(table)"])
+    }
+  }
+
   @Test func aRecordChangedBehindItsIndexesIsFound() throws {
     try withFilledStore { store in
       var task = try completedTask(in: store)

@@ -129,16 +129,10 @@ extension TaskDocument {
 extension RawSpan {
   /// Writes the bytes of a stored text as a value.
   fileprivate func write(to writer: inout JSONWriter) {
+    // No Tally writes a malformed text; it is exported as it is shown.
+    guard isWellFormedText else { return writer.value(text) }
     // The buffer does not outlive the closure; bytes may be seen as what they are.
-    unsafe withUnsafeBytes { buffer in
-      let bytes = unsafe buffer.assumingMemoryBound(to: UInt8.self).span
-      if (try? UTF8Span(validating: bytes)) != nil {
-        writer.value(bytes)
-      } else {
-        // No Tally writes such a text; it is exported as it is shown.
-        writer.value(unsafe String(decoding: buffer, as: UTF8.self))
-      }
-    }
+    unsafe withUnsafeBytes { writer.value(unsafe $0.assumingMemoryBound(to: UInt8.self).span) }
   }
 }
 

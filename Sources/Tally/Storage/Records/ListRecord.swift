@@ -46,17 +46,24 @@ extension ListRecord {
 
   /// Reads a whole record of a list.
   init(id: UUID, decoding bytes: RawSpan) throws(LMDBError) {
-    guard bytes.byteCount >= Self.headByteCount, bytes.load(bigEndianAt: 0) == Self.format else {
-      throw .undecodable("a list record is too short or of an unknown format")
-    }
-    let nameEnd = Self.headByteCount + Int(bytes.load(bigEndianAt: 4, as: UInt32.self))
-    guard nameEnd <= bytes.byteCount else { throw .undecodable("a list record ends before its name does") }
+    let name = try Self.nameBytes(of: bytes)
     list = TaskList(
-      id: id, name: bytes.extracting(Self.headByteCount..<nameEnd).text,
+      id: id, name: name.text,
       colorHex: Self.colorHex(bytes.load(bigEndianAt: 0, as: UInt32.self) & 0xFF_FFFF),
       sortOrder: bytes.load(orderedInt64At: 8),
       createdAt: try bytes.load(timestampAt: 16), updatedAt: try bytes.load(timestampAt: 24))
-    trailing = bytes.bytes(from: nameEnd)
+    trailing = bytes.bytes(from: Self.headByteCount + name.byteCount)
+  }
+
+  /// The bytes of the name, in a record whose format and lengths are checked.
+  @_lifetime(copy bytes)
+  static func nameBytes(of bytes: RawSpan) throws(LMDBError) -> RawSpan {
+    guard bytes.byteCount >= headByteCount, bytes.load(bigEndianAt: 0) == format else {
+      throw .undecodable("a list record is too short or of an unknown format")
+    }
+    let nameEnd = headByteCount + Int(bytes.load(bigEndianAt: 4, as: UInt32.self))
+    guard nameEnd <= bytes.byteCount else { throw .undecodable("a list record ends before its name does") }
+    return bytes.extracting(headByteCount..<nameEnd)
   }
 
   private static func colorHex(_ color: UInt32) -> String {
