@@ -32,9 +32,9 @@ public enum TallyCommandLine {
 
 extension TallyCommandLine {
   private static func execute(_ invocation: Invocation, _ output: BufferedOutput) throws {
-    guard invocation.isIntact else {
+    guard invocation.areArgumentsIntact else {
       throw CommandFailure.usage(
-        "An argument, or a variable that names a directory, is not UTF-8",
+        "An argument is not UTF-8",
         remedy: "Convert it, as with 'iconv -t UTF-8'; nothing has been done"
       )
     }

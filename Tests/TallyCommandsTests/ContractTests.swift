@@ -85,14 +85,18 @@ struct ContractTests {
   }
 
   @Test func storeIsFoundThroughOptionThenVariablesThenHome() throws {
-    let environment = ["TALLY_STORE": "/a", "XDG_DATA_HOME": "/b", "HOME": "/c"]
+    let environment = EnvironmentVariables(["TALLY_STORE": "/a", "XDG_DATA_HOME": "/b", "HOME": "/c"])
     #expect(try StorePath.resolve(option: "/o", environment: environment) == "/o")
     #expect(try StorePath.resolve(option: nil, environment: environment) == "/a")
-    #expect(try StorePath.resolve(option: nil, environment: ["XDG_DATA_HOME": "/b", "HOME": "/c"]) == "/b/tally")
-    #expect(
-      try StorePath.resolve(option: nil, environment: ["XDG_DATA_HOME": "b", "HOME": "/c"]) == "/c/.local/share/tally"
-    )
-    #expect { try StorePath.resolve(option: nil, environment: [:]) } throws: { CommandFailure($0).status == .usage }
+    let absolute = EnvironmentVariables(["XDG_DATA_HOME": "/b", "HOME": "/c"])
+    #expect(try StorePath.resolve(option: nil, environment: absolute) == "/b/tally")
+    let relative = EnvironmentVariables(["XDG_DATA_HOME": "b", "HOME": "/c"])
+    #expect(try StorePath.resolve(option: nil, environment: relative) == "/c/.local/share/tally")
+    #expect {
+      try StorePath.resolve(option: nil, environment: EnvironmentVariables([:]))
+    } throws: {
+      CommandFailure($0).status == .usage
+    }
   }
 
   @Test(arguments: RequiredCommands.reads)

@@ -102,6 +102,56 @@ struct FailureTests {
     }
   }
 
+  @Test func variableThatIsNoTextIsRefusedWhereItIsTakenAndNowhereElse() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      let (tally, store) = (Program.executable.path.shellQuotedForTests, program.store.string.shellQuotedForTests)
+      // Not set by bash itself, which would complain of them in its own words.
+      func run(_ variables: [String], _ arguments: String) throws -> Outcome {
+        let broken = variables.map { $0 + #"="$(printf '/tmp/\377')""# }.joined(separator: " ")
+        return try Self.shell(program, "env \(broken) \(tally) \(arguments)")
+      }
+      for (variables, arguments) in [
+        (["HOME"], "--help"), (["HOME"], "inbox"), (["TALLY_STORE"], "--store \(store) inbox"),
+        (["TZ"], "--time-zone UTC inbox"), (["LANG", "COLUMNS", "FORCE_COLOR"], "inbox"),
+        (["PATH", "HOME"], "remind --exec /bin/true --once --journal journal"),
+      ] {
+        let outcome = try run(variables, arguments)
+        #expect(outcome.status == 0, "\(variables) \(arguments): \(outcome.errors)")
+      }
+      for (variable, arguments) in [
+        ("TALLY_STORE", "inbox"), ("TZ", "inbox"), ("LC_TIME", "stats"), ("PATH", "remind --exec true --once"),
+        ("XDG_STATE_HOME", "remind --exec /bin/true --once"), ("HOME", "remind --exec /bin/true --once"),
+      ] {
+        let outcome = try run([variable], arguments)
+        #expect(outcome.status == 64 && outcome.errors.contains("\(variable) is not UTF-8"), "\(outcome.errors)")
+      }
+      for (variables, named) in [(["HOME"], "HOME"), (["XDG_DATA_HOME", "HOME"], "XDG_DATA_HOME")] {
+        let outcome = try run(["-u TALLY_STORE \(variables[0])"] + variables.dropFirst(), "inbox")
+        #expect(outcome.status == 64 && outcome.errors.contains("\(named) is not UTF-8"), "\(outcome.errors)")
+      }
+    }
+  }
+
+  /// A program would take U+FFFD for what the variable holds.
+  @Test func variableThatIsNoTextIsNotHandedOnChanged() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      let file = program.directory.appending("variables").string
+      try Data("#!/bin/sh\nenv > \(file)\n".utf8).write(to: URL(filePath: program.directory.appending("tell").string))
+      let outcome = try Self.shell(
+        program,
+        """
+        chmod +x tell; export BROKEN="$(printf '/tmp/\\377')" SOUND=ü
+        tally remind --exec true --once --journal journal --now 2020-01-01T00:00:00Z
+        tally remind --exec ./tell --once --journal journal --now 2027-01-01T00:00:00Z
+        """)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      let variables = try String(contentsOfFile: file, encoding: .utf8)
+      #expect(variables.contains("SOUND=ü\n") && !variables.contains("BROKEN="))
+    }
+  }
+
   @Test func journalThatIsNoFileIsRefused() throws {
     try withProgram { program in
       try Fixture.fill(program)

@@ -81,8 +81,12 @@ extension WeekStart {
   ///
   /// A calendar made by its identifier starts its weeks on Sunday, and Foundation on Linux does not look at the
   /// variables that name the locale there. "C" and "POSIX" name none; ISO 8601's Monday is taken then.
-  static func firstWeekday(environment: [String: String]) -> Int {
-    let name = ["LC_ALL", "LC_TIME", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+  ///
+  /// - Throws: ``CommandFailure`` where the variable that counts is not UTF-8.
+  static func firstWeekday(environment: EnvironmentVariables) throws -> Int {
+    let name =
+      try environment.nonEmptyValue(of: "LC_ALL") ?? environment.nonEmptyValue(of: "LC_TIME")
+      ?? environment.nonEmptyValue(of: "LANG")
     var locale = Locale.current
     if let language = name?.prefix(while: { $0 != "." && $0 != "@" }), !["C", "POSIX"].contains(language) {
       locale = Locale(identifier: String(language))

@@ -5,15 +5,16 @@ import Tally
 struct ReminderCommand {
   private let executable: URL
   private let arguments: [String]
-  private let environment: [String: String]
+  private let environment: EnvironmentVariables
 
   /// Variables hold no NUL, and systems limit their length.
   private static let maximumVariableSizeInBytes = 100_000
 
   /// Finds a program by its path or, without a slash in it, along PATH.
-  init(_ program: String, arguments: [String], environment: [String: String]) throws {
+  init(_ program: String, arguments: [String], environment: EnvironmentVariables) throws {
     let directories =
-      program.contains("/") ? [""] : (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/" }
+      program.contains("/")
+      ? [""] : (try environment.value(of: "PATH") ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/" }
     let paths = directories.map { $0 + program }
     guard let path = paths.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
       throw CommandFailure(
@@ -30,7 +31,7 @@ struct ReminderCommand {
     let process = Process()
     process.executableURL = executable
     process.arguments = arguments
-    process.environment = environment.merging([
+    process.environment = environment.intact.merging([
       "TALLY_TASK_TITLE": Self.variable(named.task.title),
       "TALLY_TASK_NOTES": Self.variable(named.task.notes ?? ""),
       "TALLY_TASK_LIST": Self.variable(named.list?.name ?? ""),

@@ -12,7 +12,7 @@ extension Session {
     var configuration = configuration
     if countsWeeks {
       configuration.calendar.firstWeekday =
-        options.weekStart?.calendarWeekday ?? WeekStart.firstWeekday(environment: environment)
+        try options.weekStart?.calendarWeekday ?? WeekStart.firstWeekday(environment: environment)
     }
     return try storeForReading(configuration).read(body)
   }

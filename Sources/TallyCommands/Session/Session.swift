@@ -8,7 +8,7 @@ final class Session {
   let clock: LocalClock
   let storePath: FilePath
   /// The variables that name the locale, among others.
-  let environment: [String: String]
+  let environment: EnvironmentVariables
   let painter: Painter
   /// The columns of a line, or `nil` where lines may be of any length.
   let width: Int?

@@ -7,12 +7,14 @@ enum StorePath {
   ///
   /// A variable that is set but empty counts as not set, and XDG asks to ignore relative paths.
   ///
-  /// - Throws: ``CommandFailure`` where nothing says where the home directory is.
-  static func resolve(option: String?, environment: [String: String]) throws -> FilePath {
+  /// - Throws: ``CommandFailure`` where nothing says where the home directory is, or where what says so is not UTF-8.
+  static func resolve(option: String?, environment: EnvironmentVariables) throws -> FilePath {
     if let option { return FilePath(option) }
-    if let path = environment["TALLY_STORE"], !path.isEmpty { return FilePath(path) }
-    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return FilePath(data).appending("tally") }
-    if let home = environment["HOME"], !home.isEmpty {
+    if let path = try environment.nonEmptyValue(of: "TALLY_STORE") { return FilePath(path) }
+    if let data = try environment.value(of: "XDG_DATA_HOME"), data.hasPrefix("/") {
+      return FilePath(data).appending("tally")
+    }
+    if let home = try environment.nonEmptyValue(of: "HOME") {
       return FilePath(home).appending(".local/share/tally")
     }
     throw CommandFailure.usage(

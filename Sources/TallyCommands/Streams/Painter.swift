@@ -15,8 +15,8 @@ struct Painter {
   /// - Parameters:
   ///   - isRefused: What `--no-color` says; stronger than the environment.
   ///   - environment: Read for `FORCE_COLOR`; the other variables are Rainbow's affair.
-  init(isRefused: Bool, environment: [String: String]) {
-    let forced = environment["FORCE_COLOR"].map { !$0.isEmpty && $0 != "0" } ?? false
+  init(isRefused: Bool, environment: EnvironmentVariables) {
+    let forced = (try? environment.value(of: "FORCE_COLOR")).map { !$0.isEmpty && $0 != "0" } ?? false
     // Rainbow knows NO_COLOR, TERM=dumb and output that is no terminal, but lets FORCE_COLOR beat only the first.
     isEnabled = !isRefused && Rainbow.enabled && (forced || Rainbow.outputTarget == .console)
     if isEnabled { Rainbow.outputTarget = .console }

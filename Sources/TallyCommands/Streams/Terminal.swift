@@ -18,8 +18,8 @@ enum Terminal {
   /// The columns of a line, or `nil` where lines may be of any length, as in a pipe.
   ///
   /// `COLUMNS` comes first, so that a person, or a test, can say otherwise.
-  static func width(of descriptor: FileDescriptor, environment: [String: String]) -> Int? {
-    if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
+  static func width(of descriptor: FileDescriptor, environment: EnvironmentVariables) -> Int? {
+    if let columns = (try? environment.value(of: "COLUMNS")).flatMap({ Int($0) }), columns > 0 { return columns }
     var size = winsize()
     // Unsafe because `ioctl` writes through the pointer; TIOCGWINSZ fills exactly a `winsize`.
     guard unsafe ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

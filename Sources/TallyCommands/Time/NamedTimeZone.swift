@@ -36,8 +36,8 @@ extension NamedTimeZone {
   /// all else for UTC, so that work would be noted down on the wrong day without a word.
   ///
   /// - Throws: ``CommandFailure`` for a setting that cannot be understood.
-  static func system(environment: [String: String]) throws -> NamedTimeZone {
-    guard let setting = environment["TZ"] else {
+  static func system(environment: EnvironmentVariables) throws -> NamedTimeZone {
+    guard let setting = try environment.value(of: "TZ") else {
       let file = FilePath("/etc/localtime")
       guard (try? file.stat()) != nil else { return .utc }
       guard let zone = zone(ofFile: file) else { throw failure("/etc/localtime is no zone of the tz database") }

@@ -15,7 +15,7 @@ import Testing
     ("UTC0", "UTC", 0), (":", "UTC", 0),
   ])
   func variableIsReadAsTheCLibraryDoes(setting: String, name: String, offset: Int64) throws {
-    let zone = try NamedTimeZone.system(environment: ["TZ": setting])
+    let zone = try NamedTimeZone.system(environment: EnvironmentVariables(["TZ": setting]))
     #expect(zone.name == name)
     // 2015-07-01
     #expect(zone.zone.secondsFromGMT(atSecond: 1_435_708_800) == offset)
@@ -23,7 +23,8 @@ import Testing
 
   @Test(arguments: ["Mars", "CET-1CEST,M3.5.0,M10.5.0/3", "/etc/passwd", "/nonexistent", "../UTC", "GMT+"])
   func whatCannotBeUnderstoodIsRefused(setting: String) {
-    let failure = #expect(throws: CommandFailure.self) { try NamedTimeZone.system(environment: ["TZ": setting]) }
+    let variables = EnvironmentVariables(["TZ": setting])
+    let failure = #expect(throws: CommandFailure.self) { try NamedTimeZone.system(environment: variables) }
     #expect(failure?.code == "unknownTimeZone" && failure?.status == .usage)
   }
 
@@ -38,7 +39,7 @@ import Testing
     try FileManager.default.createSymbolicLink(at: first, withDestinationURL: original)
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: first)
     for file in [copy, link] {
-      let zone = try NamedTimeZone.system(environment: ["TZ": file.path()])
+      let zone = try NamedTimeZone.system(environment: EnvironmentVariables(["TZ": file.path()]))
       #expect(zone.name.hasPrefix("Asia/K"))
       #expect(zone.zone.secondsFromGMT(atSecond: 1_435_708_800) == 20_700)
     }

@@ -55,9 +55,7 @@ struct RemindCommand: SessionCommand {
 
   /// A file for each store, by its identity: that stays with it wherever it is moved.
   private static func defaultJournal(of store: TaskStore, _ session: Session) throws -> FilePath {
-    let state = session.environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? FilePath($0) : nil }
-    let home = session.environment["HOME"].flatMap { $0.isEmpty ? nil : FilePath($0) }
-    guard let directory = state ?? home?.appending(".local/state") else {
+    guard let directory = try stateDirectory(session.environment) else {
       throw CommandFailure.usage("There is no home directory for the journal", remedy: "Name a file with --journal")
     }
     let own = directory.appending("tally")
@@ -69,5 +67,10 @@ struct RemindCommand: SessionCommand {
       throw CommandFailure(openingJournal: journal, "Its directory cannot be made")
     }
     return journal
+  }
+
+  private static func stateDirectory(_ environment: EnvironmentVariables) throws -> FilePath? {
+    if let state = try environment.value(of: "XDG_STATE_HOME"), state.hasPrefix("/") { return FilePath(state) }
+    return try environment.nonEmptyValue(of: "HOME").map { FilePath($0).appending(".local/state") }
   }
 }
