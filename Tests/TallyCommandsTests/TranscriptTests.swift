@@ -153,6 +153,12 @@ struct TranscriptTests {
       try transcript.run("add", "--urgent")
       try transcript.run("add", "--urgent", "call", "--today")
       try transcript.run("lists", "add", "-1")
+      try transcript.run("list", "-1")
+      try transcript.run("remind", "--exec", "notify-send", "--urgent")
+      try transcript.run("done", "--urgent")
+      try transcript.run("delete", "-x")
+      try transcript.run("open", "--urgent")
+      try transcript.run("backup", "--urgent")
     }
   }
 

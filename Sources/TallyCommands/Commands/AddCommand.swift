@@ -24,6 +24,8 @@ struct AddCommand: SessionCommand {
       """
   )
 
+  static let takesText = true
+
   @Argument(help: ArgumentHelp("The title, or '-' for lines of standard input.", valueName: "text"))
   var text: [String]
 

@@ -9,6 +9,8 @@ struct ListCommand: SessionCommand {
     discussion: SharedHelp.taskRecord
   )
 
+  static let takesText = true
+
   @Argument(help: SharedHelp.list)
   var name: String
 

@@ -31,13 +31,14 @@ extension CommandFailure {
     }
   }
 
-  /// What to do about an unknown option that the command would take as an argument.
+  /// What to do about an unknown option that the command would take as text.
   private static func dashedText(in arguments: [String], refusedBy message: String) -> String {
     guard message.hasPrefix(unknownOptionMessage) else { return "" }
     let text = arguments.indices.first { index in
       var others = arguments
       let word = others.remove(at: index)
-      return word.hasPrefix("-") && (try? RootCommand.parseAsRoot(others + ["--", word])) != nil
+      guard word.hasPrefix("-"), let command = try? RootCommand.parseAsRoot(others + ["--", word]) else { return false }
+      return (command as? any SessionCommand).map { type(of: $0).takesText } ?? false
     }
     return text.map { "If '\(arguments[$0].escapedForDisplay())' is text, put it behind '--'. " } ?? ""
   }

@@ -9,6 +9,8 @@ struct AddListCommand: SessionCommand {
     usage: "tally lists add <name> [--color <rrggbb>] [<options>]"
   )
 
+  static let takesText = true
+
   @Argument(help: ArgumentHelp("The list's name.", valueName: "name"))
   var name: String
 

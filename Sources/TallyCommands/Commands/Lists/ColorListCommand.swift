@@ -9,6 +9,8 @@ struct ColorListCommand: SessionCommand {
     usage: "tally lists color <name> <rrggbb> [<options>]"
   )
 
+  static let takesText = true
+
   @Argument(help: SharedHelp.list)
   var name: String
 

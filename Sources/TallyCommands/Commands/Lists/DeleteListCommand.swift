@@ -10,6 +10,8 @@ struct DeleteListCommand: SessionCommand {
     usage: "tally lists delete <name> [--force] [<options>]"
   )
 
+  static let takesText = true
+
   @Argument(help: SharedHelp.list)
   var name: String
 

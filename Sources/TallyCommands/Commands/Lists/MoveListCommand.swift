@@ -9,6 +9,8 @@ struct MoveListCommand: SessionCommand {
     usage: "tally lists move <name> --before <name> | --after <name> [<options>]"
   )
 
+  static let takesText = true
+
   @Argument(help: SharedHelp.list)
   var name: String
 

@@ -9,6 +9,8 @@ struct RenameListCommand: SessionCommand {
     usage: "tally lists rename <name> <new> [<options>]"
   )
 
+  static let takesText = true
+
   @Argument(help: SharedHelp.list)
   var name: String
 

@@ -28,6 +28,8 @@ struct RemindCommand: SessionCommand {
       """
   )
 
+  static let takesText = true
+
   @Option(help: ArgumentHelp("The program, by path or by its name along PATH.", valueName: "program"))
   var exec: String
 
