@@ -92,11 +92,11 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   /// Sees to it that a relaxed commit is flushed in time.
-  func noteUnflushedCommit(at date: @autoclosure () -> Date = Date()) {
+  func noteUnflushedCommit() {
     guard configuration.durability == .relaxed else { return }
     condition.withLock {
       guard unflushedSince == nil else { return }
-      unflushedSince = date()
+      unflushedSince = Date()
       // Closing flushes; if it fails, `resume` goes on from here.
       if !isFinishing { wakeThread() }
     }
@@ -270,7 +270,8 @@ final class CommitQueue: @unchecked Sendable {
       guard code != .storeClosed, code != .storeSuspended else { return }
       configuration.logger.error("flushing failed", metadata: ["code": "\(code ?? .internalFault)"])
       // Tried again after the next interval, and never at once: writes, and the end of the queue, have their turn first.
-      noteUnflushedCommit(at: Date(timeIntervalSinceNow: Self.flushPauseInSeconds))
+      // What was committed meanwhile waits with the rest; by its own date, and an interval of zero, it would be at once.
+      condition.withLock { unflushedSince = Date(timeIntervalSinceNow: Self.flushPauseInSeconds) }
     }
   }
 }

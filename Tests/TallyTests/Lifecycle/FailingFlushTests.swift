@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import TallyTestSupport
 import Testing
 
@@ -39,6 +40,37 @@ import Testing
       await gate.open(whenWaiting: 1)
       let error = await #expect(throws: TallyError.self) { try await write.value }
       #expect(error?.code == .storageFailed)
+      try failing.end()
+      try await store.write { _ = try $0.add("done", to: .inbox) }
+      #expect(try store.read { try $0.taskCount } == 1)
+      await waitUntil { !store.commits.hasUnflushedCommit }
+    }
+  }
+
+  /// The bug: what was committed while a flush failed had it tried again at once, and again, and no write had its turn.
+  @Test(.timeLimit(.minutes(5))) func aCommitDuringAFlushThatFailsDoesNotHaveItTriedAgainAtOnce() async throws {
+    // Far more than there are in the time that one write takes, with a pause after each.
+    let mostFailures = 1_000
+    let commits = Shared<CommitQueue?>(nil)
+    let failureCount = Shared(0)
+    var configuration = relaxed(0)
+    configuration.logger = .ofTest { message in
+      guard message.contains("flushing failed") else { return }
+      let count = failureCount.withLock { count in
+        count += 1
+        return count
+      }
+      // Another thread's commit, between the failure and what is made of it.
+      if count < mostFailures { commits.withLock { $0 }?.noteUnflushedCommit() }
+    }
+    try await withStore(configuration) { store in
+      commits.withLock { $0 = store.commits }
+      defer { commits.withLock { $0 = nil } }
+      let failing = try FailingFlushes(of: store)
+      store.commits.noteUnflushedCommit()
+      await waitUntil { failureCount.withLock { $0 } > 0 }
+      await #expect(throws: TallyError.self) { try await store.write { _ = try $0.add("refused", to: .inbox) } }
+      #expect(failureCount.withLock { $0 } < mostFailures)
       try failing.end()
       try await store.write { _ = try $0.add("done", to: .inbox) }
       #expect(try store.read { try $0.taskCount } == 1)
