@@ -31,6 +31,9 @@ struct BeforeImages {
   /// More than this is not kept, of one write or of all of them together.
   static let maximumSizeInBytes = 8 << 20
   /// A part is full with this; one long record may make it longer.
+  ///
+  /// Where images of a later write follow, their first part joins the last one here unless that is full: the two
+  /// together may reach twice this.
   private static let partSizeInBytes = 32 << 10
 
   private(set) var bytes: [UInt8] = []
