@@ -110,6 +110,39 @@ import Testing
     }
   }
 
+  #if os(Linux)
+    /// The bug: where the disk was full, writing to a page of the file through its map ended the process.
+    @Test(arguments: [nil, 0, 100, 65_664, 200_000])
+    func theFileOfLocksHasItsRoomOnTheDiskBeforeItIsMapped(sizeInBytes: Int?) throws {
+      let directory = try TemporaryDirectory()
+      let path = directory.path.appending("lock.mdb")
+      if let sizeInBytes {
+        let file = try FileDescriptor.open(path, .writeOnly, options: .create, permissions: .ownerReadWrite)
+        try file.closeAfter { try file.resize(to: Int64(sizeInBytes)) }
+      }
+      for isReadOnly in [false, true] {
+        var options = Environment.Options()
+        options.isReadOnly = isReadOnly
+        try Environment(path: directory.path, options: options).close()
+        let status = try path.stat()
+        #expect(status.size >= max(sizeInBytes ?? 0, 65_664))
+        #expect(status.sizeAllocated >= status.size)
+      }
+    }
+
+    /// Who has a shorter file mapped would look beyond its end for readers that a longer one counts.
+    @Test func theFileOfLocksIsNotMadeLongerUnderAnotherProcess() throws {
+      let directory = try TemporaryDirectory()
+      var options = Environment.Options()
+      options.maxReaders = 10
+      let environment = try Environment(path: directory.path, options: options)
+      let size = try directory.path.appending("lock.mdb").stat().size
+      #expect(try HelperProcess("open-and-close", directory, 1).lines() == ["done"])
+      #expect(try directory.path.appending("lock.mdb").stat().size == size)
+      try environment.close()
+    }
+  #endif
+
   @Test func everyDescriptorIsHiddenFromProgramsStartedHere() throws {
     let sample = try Sample()
     let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }

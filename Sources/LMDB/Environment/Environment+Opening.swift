@@ -10,9 +10,8 @@ extension Environment {
   /// Each transaction carries an array of as many.
   private static let maximumDatabaseCount = 1 << 15
 
-  /// Opens the handle, with smaller maps where the system refuses, and again where another process is in the way.
-  static func openHandle(path: FilePath, options: Options) throws(LMDBError) -> OpaquePointer {
-    // Halving must come to an end, and liblmdb takes both numbers without a look at them.
+  /// Halving the map must come to an end, and liblmdb takes the other numbers without a look at them.
+  static func checkNumbers(of options: Options) throws(LMDBError) {
     guard options.mapSizeInBytes > 0, options.minimumMapSizeInBytes > 0,
       (1...maximumReaderCount).contains(options.maxReaders), (0...maximumDatabaseCount).contains(options.maxDatabases)
     else {
@@ -20,6 +19,10 @@ extension Environment {
         .invalidArgument, operation: "open",
         remedy: "Give sizes above zero, at most \(maximumReaderCount) readers and \(maximumDatabaseCount) databases")
     }
+  }
+
+  /// Opens the handle, with smaller maps where the system refuses, and again where another process is in the way.
+  static func openHandle(path: FilePath, options: Options) throws(LMDBError) -> OpaquePointer {
     var mapSizeInBytes = options.mapSizeInBytes
     var attempt = 1
     while true {

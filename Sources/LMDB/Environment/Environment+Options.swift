@@ -24,7 +24,8 @@ extension Environment {
     public var maximumMapSizeInBytes = 1 << 43
     /// How many readers there can be at once, over all processes.
     ///
-    /// Whoever opens the environment first decides; every process should give the same number.
+    /// Whoever opens the environment first decides; every process should give the same number. Each takes 64 bytes of
+    /// the disk.
     public var maxReaders = 1024
     /// How many named databases can be open.
     public var maxDatabases = 32

@@ -41,8 +41,9 @@ public final class Environment: Sendable {
   /// With ``Options/isFrozenFile`` the path is that of a file instead.
   ///
   /// Throws `alreadyOpen` if this process has the directory open, under whatever path; `noSuchFile`,
-  /// `permissionDenied`, `invalidFile`, `versionMismatch`; `outOfMemory` if even the smallest map is refused; `busy`
-  /// if other processes kept opening and closing it.
+  /// `permissionDenied`, `invalidFile`, `versionMismatch`; `diskFull` if there is no room for the file of locks, which
+  /// reading needs, too; `outOfMemory` if even the smallest map is refused; `busy` if other processes kept opening and
+  /// closing it.
   ///
   /// The corresponding C functions are `mdb_env_create` and `mdb_env_open`.
   public init(path: FilePath, options: Options = Options()) throws(LMDBError) {
@@ -54,6 +55,8 @@ public final class Environment: Sendable {
     try EnvironmentRegistry.enter(identity, generation: opened)
     do throws(LMDBError) {
       writeLock = try Self.writeLock(of: path, options: options)
+      try Self.checkNumbers(of: options)
+      try Self.reserveLockFile(in: path, options: options)
       // Kept for the life of this object, which closes it once.
       let handle = try unsafe Self.openHandle(path: path, options: options)
       unsafe self.handle = handle

@@ -7,6 +7,9 @@ package import SystemPackage
 #elseif canImport(Musl)
   import Musl
 #endif
+#if os(Linux)
+  import CLMDB
+#endif
 
 /// The few system calls on files that swift-system does not have yet, for all modules of the package.
 package enum SystemCalls {
@@ -84,6 +87,26 @@ package enum SystemCalls {
   package static func flushDirectory(_ path: FilePath) throws {
     let directory = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
     try directory.closeAfter { try flush(directory) }
+  }
+
+  /// Takes the disk's room for the beginning of a file, or does nothing where the filesystem knows no such thing.
+  ///
+  /// Neither the file's bytes nor its length change, even where the room goes beyond its end.
+  ///
+  /// The corresponding C function is `fallocate`. On Darwin nothing is done: `F_PREALLOCATE` has not been tried there,
+  /// and a full disk can still end the process.
+  static func reserve(_ sizeInBytes: Int64, of file: FileDescriptor) throws(Errno) {
+    #if os(Linux)
+      // FALLOC_FL_KEEP_SIZE, which only the kernel's own headers name.
+      let keepsLength: CInt = 1
+      while fallocate(file.rawValue, keepsLength, 0, off_t(sizeInBytes)) != 0 {
+        switch Errno(rawValue: errno) {
+        case .interrupted: continue
+        case .notSupported, .noFunction, .invalidArgument: return
+        case let error: throw error
+        }
+      }
+    #endif
   }
 
   private static func check(_ result: CInt) throws(Errno) {

@@ -38,7 +38,7 @@ struct Restoring {
   /// Whoever was suspended meanwhile asks for what came after the last commit that he saw: another commit of the same
   /// sequence would give him half of the changes as all of them.
   private func lastSequence(replacedBy header: StoreHeader) throws -> UInt64? {
-    if let replaced = opening.headerOfClosedStore() {
+    if let replaced = try opening.headerOfClosedStore() {
       return replaced.storeID == header.storeID ? replaced.sequence : nil
     }
     // What is there cannot be read: more than any store commits after a backup.

@@ -46,7 +46,6 @@ struct NewStore {
     for name in StoreOpening.fileNames {
       try SystemCalls.createFile(workshop.appending(name), permissions: .ownerReadWrite)
     }
-    try fillLockFile(workshop.appending(StoreOpening.lockFileName))
     let environment = try Environment(path: workshop, options: options)
     do {
       try environment.write { transaction in
@@ -60,18 +59,6 @@ struct NewStore {
     }
     try environment.close()
     try SystemCalls.flushDirectory(workshop)
-  }
-
-  /// Takes the disk's room for the table of readers.
-  ///
-  /// liblmdb makes the file sparse and writes to it through its map, where a full disk is no error but a signal that
-  /// ends the process.
-  private func fillLockFile(_ path: FilePath) throws {
-    let readerSizeInBytes = 64
-    let file = try FileDescriptor.open(path, .writeOnly, options: .closeOnExec)
-    try file.closeAfter {
-      _ = try file.writeAll([UInt8](repeating: 0, count: readerSizeInBytes * options.maxReaders))
-    }
   }
 
   /// Gives the files their names in the store's directory, the lock first: a data file is what makes it a store.

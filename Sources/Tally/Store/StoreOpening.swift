@@ -119,12 +119,18 @@ struct StoreOpening {
   }
 
   /// The header of a store that nobody has open; `nil` if there is none, or none that can be read without danger.
-  func headerOfClosedStore() -> StoreHeader? {
-    guard (try? DataFile(inDirectory: directory).checkStructure()) != nil,
-      let environment = try? Environment(path: directory, options: environmentOptions)
-    else { return nil }
-    defer { try? environment.close() }
-    return (try? Self.header(in: environment)) ?? nil
+  ///
+  /// Throws `diskFull`: what cannot be read for want of room is not lost.
+  func headerOfClosedStore() throws(LMDBError) -> StoreHeader? {
+    guard (try? DataFile(inDirectory: directory).checkStructure()) != nil else { return nil }
+    do throws(LMDBError) {
+      let environment = try Environment(path: directory, options: environmentOptions)
+      defer { try? environment.close() }
+      return (try? Self.header(in: environment)) ?? nil
+    } catch {
+      if error.code == .diskFull { throw error }
+      return nil
+    }
   }
 
   /// A header was there, so the file is a store; what it lacks has been lost.

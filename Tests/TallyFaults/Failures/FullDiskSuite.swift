@@ -22,27 +22,28 @@ enum FullDiskSuite {
       run.note(sessionCount, .injectedFaults)
       run.require(toldCount > 0, "no limit was met: the suite proves nothing")
       return "\(sessionCount) limits on the length of files, \(toldCount) failures told; "
-        + (try smallDisk(&run, in: directory))
+        + (try smallDisk("small-disk", &run, in: directory)) + "; "
+        + (try smallDisk("narrow-disk", &run, in: directory))
     }
   }
 
-  /// Fills a small disk of this process's own with the command line's help.
-  private static func smallDisk(_ run: inout FaultRun, in directory: FilePath) throws -> String {
-    guard geteuid() == 0 else { return "small disk skipped, as only root may mount one" }
+  /// Lets an act fill a small disk of its own with the command line's help.
+  private static func smallDisk(_ act: String, _ run: inout FaultRun, in directory: FilePath) throws -> String {
+    guard geteuid() == 0 else { return "\(act) skipped, as only root may mount one" }
     let disk = directory.appending("disk").string
     try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
     let script =
-      "mount --make-rprivate / && mount -t tmpfs -o size=320k,mode=700 tmpfs \"$1\" && exec \"$2\" act small-disk \"$1\""
+      "mount --make-rprivate / && mount -t tmpfs -o size=320k,mode=700 tmpfs \"$1\" && exec \"$2\" act \"$3\" \"$1\""
     let child = try ChildProcess(
-      ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, "sh", disk, ChildProcess.program],
+      ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, "sh", disk, ChildProcess.program, act],
       output: directory.appending("disk.out"))
     let ending = child.wait()
     guard ending == .exit(0), let figures = child.lines.last else {
       if child.lines.contains(where: { $0.contains("unshare failed") || $0.contains("mount:") }) {
-        return "small disk skipped, as mounting is refused here"
+        return "\(act) skipped, as mounting is refused here"
       }
-      run.fail("small disk: \(ending), \(child.lines)")
-      return "small disk failed"
+      run.fail("\(act): \(ending), \(child.lines)")
+      return "\(act) failed"
     }
     return figures
   }
@@ -66,13 +67,11 @@ private func code(_ body: () async throws -> Void) async -> String? {
 /// Adds tasks until the disk is full, then deletes one and adds again: `small-disk DIRECTORY`.
 struct SmallDiskAct {
   private let directory: FilePath
-  private let program: String
 
-  private static let storageFailed: Int32 = 74
+  private static let storageFailed = TallyOnDisk.storageFailed
 
   init(_ act: Act) throws {
     directory = try act.path(0)
-    program = FilePath(ChildProcess.program).removingLastComponent().appending("tally").string
   }
 
   func run() throws {
@@ -159,12 +158,7 @@ struct SmallDiskAct {
   private func tally(
     _ arguments: [String], store: String = "store"
   ) throws -> (ending: ChildProcess.Ending, lines: [String]) {
-    // What the program says must not need room on the full disk.
-    let output = FilePath("/dev/shm/tally-faults-\(getpid()).out")
-    defer { try? FileManager.default.removeItem(atPath: output.string) }
-    let child = try ChildProcess(
-      [program] + arguments + ["--store", directory.appending(store).string], output: output)
-    return (child.wait(), child.lines)
+    try TallyOnDisk(directory: directory).run(arguments, store: store)
   }
 
   private func require(_ condition: Bool, _ reason: String) throws {

@@ -25,6 +25,7 @@ struct Act {
       var session = try SessionAct(self)
       try session.run()
     case "small-disk": try SmallDiskAct(self).run()
+    case "narrow-disk": try NarrowDiskAct(self).run()
     case "history": try HistoryAct(self).run()
     case "check-damage": try DamageCheck(self).run()
     default: throw FaultProgram.Misuse()

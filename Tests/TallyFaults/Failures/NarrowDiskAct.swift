@@ -1,0 +1,95 @@
+import Foundation
+import SystemPackage
+
+/// Runs commands that map a file of locks anew while the disk has room for some pages only: `narrow-disk DIRECTORY`.
+///
+/// A page of that file for which there is no room is no error where it is written to through the map, but a signal.
+/// Only a disk that is full exactly there shows it, so that free pages are counted one by one where it begins and ends.
+struct NarrowDiskAct {
+  private let directory: FilePath
+  private let disk: TallyOnDisk
+
+  private static let pageSizeInBytes = 4_096
+  /// What the file of locks takes.
+  private static let lockPageCount = 17
+  /// What is tried beyond that.
+  private static let marginInPages = 2
+
+  /// A command, what makes it need a file of locks, and how many pages it needs apart from that.
+  private struct Case {
+    let arguments: [String]
+    let store: String
+    let pageCount: Int
+    let prepare: () throws -> Void
+  }
+
+  init(_ act: Act) throws {
+    directory = try act.path(0)
+    disk = TallyOnDisk(directory: directory)
+  }
+
+  func run() throws {
+    try require(disk.run(["add", "task"], store: "store"), endsWith: [0])
+    try require(disk.run(["backup", backup.string], store: "store"), endsWith: [0])
+    var runCount = 0
+    for one in try cases() { runCount += try tryEveryRoom(for: one) }
+    try require(disk.run(["verify"], store: "store"), endsWith: [0])
+    say("narrow disk: \(runCount) commands with room for some pages only, each refused or done")
+  }
+
+  private var backup: FilePath { directory.appending("backup.mdb") }
+  private var filler: FilePath { directory.appending("filler") }
+  private var lockFile: FilePath { directory.appending("store").appending("lock.mdb") }
+
+  private func cases() throws -> [Case] {
+    let copied = try Int(backup.stat().size) / Self.pageSizeInBytes
+    return [
+      Case(arguments: ["compact"], store: "store", pageCount: copied) {},
+      Case(arguments: ["restore", backup.string], store: "new", pageCount: copied) { try remove("new") },
+      Case(arguments: ["inbox"], store: "store", pageCount: 0) { try remove("store/lock.mdb") },
+      Case(arguments: ["inbox"], store: "store", pageCount: 0) { try Data().write(to: URL(filePath: lockFile.string)) },
+    ]
+  }
+
+  /// Gives how many times the command ran; it must have been refused at first, and done in the end.
+  private func tryEveryRoom(for one: Case) throws -> Int {
+    let enough = one.pageCount + Self.lockPageCount
+    let rooms = [one.pageCount - 1...one.pageCount + 1, enough - 1...enough + Self.marginInPages].joined()
+    var endings: [ChildProcess.Ending] = []
+    for room in rooms where room >= 0 {
+      try one.prepare()
+      try fill(leaving: room)
+      let result = try disk.run(one.arguments, store: one.store)
+      try require(result, endsWith: [0, TallyOnDisk.storageFailed])
+      endings.append(result.ending)
+      try remove("filler")
+    }
+    guard endings.first != .exit(0), endings.last == .exit(0) else {
+      throw Failure(description: "\(one.arguments): \(endings)")
+    }
+    try remove("new")
+    return endings.count
+  }
+
+  /// Takes all room but some pages.
+  private func fill(leaving pageCount: Int) throws {
+    let left = pageCount * Self.pageSizeInBytes
+    let free = try FileManager.default.attributesOfFileSystem(forPath: directory.string)[.systemFreeSize] as? Int
+    guard let free, free >= left else { throw Failure(description: "the disk is too small") }
+    try Data(count: free - left).write(to: URL(filePath: filler.string))
+  }
+
+  private func remove(_ name: String) throws {
+    let path = directory.string + "/" + name
+    if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
+  }
+
+  private func require(
+    _ result: (ending: ChildProcess.Ending, lines: [String]), endsWith statuses: [Int32]
+  ) throws {
+    guard statuses.contains(where: { result.ending == .exit($0) }) else { throw Failure(description: "\(result)") }
+    guard result.ending == .exit(0) || result.lines.joined().contains("space") else {
+      throw Failure(description: "no word of space: \(result.lines)")
+    }
+  }
+}
