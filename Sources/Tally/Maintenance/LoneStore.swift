@@ -29,10 +29,13 @@ struct LoneStore {
   /// Counts another commit, so that no sequence that the replaced store has given is ever given again.
   ///
   /// - Returns: the header as it is then.
+  /// - Throws: `damagedStore` where there is no number beyond, which only a damaged file gets near to.
   func advanceSequence(beyond replaced: UInt64) throws -> StoreHeader {
     try withEnvironment { environment in
       guard var header = try StoreOpening.header(in: environment) else { throw TallyError.noBackup }
-      header.sequence = max(header.sequence, replaced) + 1
+      let sequence = max(header.sequence, replaced) + 1
+      guard sequence <= StoreHeader.lastSequence else { throw TallyError.noSequenceLeft }
+      header.sequence = sequence
       try Self.write(header, to: environment)
       return header
     }
@@ -66,6 +69,10 @@ extension TallyError {
 
   static let noBackup = TallyError(
     .damagedStore, "The file is no backup of a Tally store", remedy: "Give a file that 'tally backup' has made")
+
+  static let noSequenceLeft = TallyError(
+    .damagedStore, "The backup, or the store that it would replace, has no number left for another commit",
+    remedy: "Restore an older backup, or keep an export of what can be read")
 
   /// What a verification found, named by its first fault.
   static func unsound(_ report: VerificationReport) -> TallyError {

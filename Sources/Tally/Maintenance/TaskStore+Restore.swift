@@ -15,9 +15,9 @@ extension TaskStore {
   /// anything else, so that a damaged or foreign file leaves the store untouched. The old file is kept beside the new
   /// one, and can be restored in turn. A crash at any step leaves the old store or the new one.
   ///
-  /// If both are copies of one store, the commit sequence goes on beyond that of the later one; where the old file cannot
-  /// be read, 2^32 beyond that of the backup. Where it is missing nothing is known of it: an observation that was suspended
-  /// meanwhile may then take the backup's changes for those that it has missed.
+  /// If both are copies of one store, the commit sequence goes on beyond that of the later one; where the old file
+  /// cannot be read, it is 2^32 + 1 beyond that of the backup. Where it is missing nothing is known of it: an
+  /// observation that was suspended meanwhile may then take the backup's changes for those that it has missed.
   ///
   /// - Parameters:
   ///   - file: The backup.
@@ -25,8 +25,8 @@ extension TaskStore {
   ///   - configuration: How to open the store.
   ///   - progress: Is told how far the verification has come, and may throw to end the restoring.
   /// - Returns: What the store now holds, and where the old one is.
-  /// - Throws: `inputUnreadable`; `damagedStore` for a file that is damaged or no backup; `newerFormat`; `storeBusy`
-  ///   while the store is open somewhere; `diskFull`; as opening a store.
+  /// - Throws: `inputUnreadable`; `damagedStore` for a file that is damaged or no backup, or that leaves no sequence;
+  ///   `newerFormat`; `storeBusy` while the store is open somewhere; `diskFull`; as opening a store.
   @discardableResult
   public static func restore(
     from file: FilePath,

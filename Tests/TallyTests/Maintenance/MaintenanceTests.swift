@@ -61,6 +61,28 @@ import Testing
     }
   }
 
+  /// The bug: the restored store got a sequence that no store can have, and nobody could open it.
+  @Test(arguments: [true, false])
+  func restoringDoesNotGoBeyondTheLastSequence(isReplacedReadable: Bool) throws {
+    try withFilledStore { directory, _ in
+      let file = directory.removingLastComponent().appending("backup.mdb")
+      let store = try TaskStore(at: directory, configuration: .testing())
+      let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: store.environment)
+      try store.environment.write { transaction in
+        var header = try #require(try meta.value(forKey: .header, in: transaction))
+        header.sequence = UInt64(Int64.max) - 1
+        try meta.put(header, forKey: .header, in: &transaction)
+      }
+      try store.backup(to: file)
+      try store.close()
+      if !isReplacedReadable { try write(Array("nonsense".utf8), to: directory.appending("data.mdb")) }
+      let before = try bytes(of: directory.appending("data.mdb"))
+      let restored = code { try TaskStore.restore(from: file, to: directory, configuration: .testing()) }
+      #expect(restored == .damagedStore)
+      #expect(try bytes(of: directory.appending("data.mdb")) == before)
+    }
+  }
+
   @Test func restoringWhereNothingIsMakesAStore() throws {
     try withFilledStore { directory, expected in
       let file = directory.removingLastComponent().appending("backup.mdb")

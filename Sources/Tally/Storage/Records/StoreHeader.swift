@@ -18,6 +18,8 @@ struct StoreHeader: BinaryCodable, Hashable {
   static let currentMajorFormat: UInt16 = 1
   static let currentMinorFormat: UInt16 = 0
   static let headByteCount = 32
+  /// The largest sequence that a store can have.
+  static let lastSequence = UInt64(Int64.max) - 1
 
   var majorFormat = Self.currentMajorFormat
   var minorFormat = Self.currentMinorFormat
@@ -50,7 +52,7 @@ struct StoreHeader: BinaryCodable, Hashable {
     minorFormat = bytes.load(bigEndianAt: 2)
     storeID = bytes.load(idAt: 8)
     sequence = bytes.load(bigEndianAt: 24)
-    guard sequence < Int64.max else { throw .undecodable("the store's commit sequence is impossible") }
+    guard sequence <= Self.lastSequence else { throw .undecodable("the store's commit sequence is impossible") }
     reserved = bytes.load(bigEndianAt: 4)
     trailing = bytes.bytes(from: Self.headByteCount)
   }
