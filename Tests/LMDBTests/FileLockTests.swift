@@ -1,6 +1,8 @@
-import LMDB
+import Foundation
 import SystemPackage
 import Testing
+
+@testable import LMDB
 
 @Suite struct FileLockTests {
   @Test func anExclusiveLockKeepsAllOthersOutAndSharedOnesOnlyIt() throws {
@@ -28,6 +30,28 @@ import Testing
       other.release()
       #expect(try third.tryAcquire(.exclusive))
     }
+  }
+
+  /// The bug: a program that another thread started between two system calls got the descriptor, and the lock.
+  ///
+  /// Whoever looks all the time sees that sooner or later.
+  @Test func aDescriptorIsHiddenFromProgramsStartedHereAtEveryMoment() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path.appending("lock")
+    let lock = try FileLock(opening: path)
+    let (stop, shown, descriptor) = (Stop(), Stop(), lock.descriptor.rawValue)
+    let watching = onThread { ready in
+      ready.signal()
+      while !stop.isSet { if fcntl(descriptor, F_GETFD) & FD_CLOEXEC == 0 { shown.set() } }
+    }
+    for _ in 0..<5_000 {
+      try SystemCalls.removeFile(path)
+      #expect(try lock.tryAcquire(.exclusive))
+      lock.release()
+    }
+    stop.set()
+    watching.wait()
+    #expect(!shown.isSet)
   }
 
   @Test func aFileThatCannotBeMadeAnewIsNotLocked() throws {

@@ -21,7 +21,8 @@ package final class FileLock: Sendable {
     case exclusive
   }
 
-  private let descriptor: FileDescriptor
+  // Not private, as a test looks at it.
+  let descriptor: FileDescriptor
   /// The file, which may be removed by whoever holds its lock; `nil` for a directory.
   private let path: FilePath?
   private let processID = getpid()
@@ -83,8 +84,7 @@ package final class FileLock: Sendable {
     let newer = try Self.open(path)
     // Put under the old number, which is a constant; that also closes the old file, and ends its lock.
     defer { try? newer.close() }
-    _ = try Self.translating { try newer.duplicate(as: descriptor) }
-    guard closeOnExecution(descriptor.rawValue) else { throw Errno(rawValue: errno) }
+    try SystemCalls.replace(descriptor, with: newer)
     return true
   }
 

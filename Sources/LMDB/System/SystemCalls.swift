@@ -89,6 +89,19 @@ package enum SystemCalls {
     try directory.closeAfter { try flush(directory) }
   }
 
+  /// Makes one descriptor another name of what a second one has open, without a moment in which programs that are
+  /// started here would get it.
+  ///
+  /// The corresponding C functions are `dup3`, and `dup2` where there is none, which leaves such a moment.
+  static func replace(_ old: FileDescriptor, with new: FileDescriptor) throws(Errno) {
+    #if os(Linux)
+      let result = dup3(new.rawValue, old.rawValue, O_CLOEXEC)
+    #else
+      let result = dup2(new.rawValue, old.rawValue)
+    #endif
+    guard result >= 0, closeOnExecution(old.rawValue) else { throw Errno(rawValue: errno) }
+  }
+
   /// Takes the disk's room for the beginning of a file, or does nothing where the filesystem knows no such thing.
   ///
   /// Neither the file's bytes nor its length change, even where the room goes beyond its end.
