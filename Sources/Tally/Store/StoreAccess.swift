@@ -39,6 +39,9 @@ struct StoreAccess {
     } catch Errno.readOnlyFileSystem where configuration.isReadOnly {
       // Nobody can replace anything there.
       lock = nil
+    } catch Errno.noSuchFileOrDirectory {
+      // The directory has been taken away, since it was looked at or while this waited.
+      throw TallyError.storeMissing
     } catch let error as Errno {
       throw TallyError.cannotOpen(error)
     }

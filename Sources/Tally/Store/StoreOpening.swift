@@ -209,10 +209,15 @@ struct StoreOpening {
 
   /// liblmdb would make an empty file into an environment of its own.
   private func refuseOtherFiles() throws {
-    switch try DataFile(dataFile).kind() {
-    case .environment: break
-    case .foreign: throw TallyError.foreignFile
-    case .empty, .cutShort: throw TallyError.truncatedFile
+    do {
+      switch try DataFile(dataFile).kind() {
+      case .environment: break
+      case .foreign: throw TallyError.foreignFile
+      case .empty, .cutShort: throw TallyError.truncatedFile
+      }
+    } catch let error as LMDBError where error.code == .noSuchFile {
+      // It was there at the first look, and has been taken away while this waited to be let in.
+      throw TallyError.storeMissing
     }
   }
 

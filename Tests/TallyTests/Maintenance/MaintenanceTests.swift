@@ -200,6 +200,23 @@ import Testing
     }
   }
 
+  /// The bug: it was a failure of the storage.
+  @Test(arguments: [true, false])
+  func aStoreThatIsTakenAwayWhileOthersWaitForItIsMissing(isDirectoryTaken: Bool) throws {
+    try withFilledStore { directory, _ in
+      var configuration = TaskStore.Configuration.testing()
+      configuration.createsIfMissing = false
+      let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
+      configuration.pause = { _ in
+        // What `removeUnused` does.
+        for name in (try? names(in: directory)) ?? [] { try? SystemCalls.removeFile(directory.appending(name)) }
+        if isDirectoryTaken { try? SystemCalls.removeDirectory(directory) }
+        access.end()
+      }
+      #expect(code { _ = try TaskStore(at: directory, configuration: configuration) } == .storeMissing)
+    }
+  }
+
   @Test func whatACrashLeftIsRemovedAndWhatIsInTheMakingStays() throws {
     try withFilledStore { directory, _ in
       let stale = directory.appending("compact.new-\(UUID().uuidString.lowercased())")
