@@ -19,17 +19,45 @@ import Testing
   @Test func aLockOnAFileThatWasRemovedIsTakenOnTheNewOne() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path.appending("lock")
-    for isWaiting in [false, true] {
+    let (holder, other) = try (FileLock(opening: path), FileLock(opening: path))
+    #expect(try holder.tryAcquire(.exclusive))
+    try SystemCalls.removeFile(path)
+    holder.release()
+    #expect(try other.tryAcquire(.exclusive))
+    try Self.expectToKeepOthersOut(other, path)
+  }
+
+  #if os(Linux)
+    /// The bug: as above, for whoever was waiting in the system when the file was removed.
+    @Test func aLockThatIsWaitedForIsTakenOnTheFileThatHasReplacedTheRemovedOne() throws {
+      let directory = try TemporaryDirectory()
+      let path = directory.path.appending("lock")
       let (holder, other) = try (FileLock(opening: path), FileLock(opening: path))
       #expect(try holder.tryAcquire(.exclusive))
+      let inode = try FileIdentity(of: path).inode
+      let waiting = onThread { ready in
+        ready.signal()
+        #expect(throws: Never.self) { try other.acquire(.exclusive) }
+      }
+      while try !Self.isWaitedFor(inode) { usleep(1_000) }
       try SystemCalls.removeFile(path)
       holder.release()
-      if isWaiting { try other.acquire(.exclusive) } else { #expect(try other.tryAcquire(.exclusive)) }
-      let third = try FileLock(opening: path)
-      #expect(try !third.tryAcquire(.exclusive))
-      other.release()
-      #expect(try third.tryAcquire(.exclusive))
+      waiting.wait()
+      try Self.expectToKeepOthersOut(other, path)
     }
+
+    /// Whether somebody sits in the system's own wait for a file's lock.
+    private static func isWaitedFor(_ inode: UInt64) throws -> Bool {
+      let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
+      return locks.split(separator: "\n").contains { $0.contains("-> FLOCK") && $0.contains(":\(inode) ") }
+    }
+  #endif
+
+  private static func expectToKeepOthersOut(_ lock: FileLock, _ path: FilePath) throws {
+    let third = try FileLock(opening: path)
+    #expect(try !third.tryAcquire(.exclusive))
+    lock.release()
+    #expect(try third.tryAcquire(.exclusive))
   }
 
   /// The bug: a program that another thread started between two system calls got the descriptor, and the lock.

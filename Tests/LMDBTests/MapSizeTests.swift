@@ -118,6 +118,8 @@ import Testing
       ready.signal()
       #expect((try? code { try environment.adoptMapSize() }) == .panic)
     }
+    // Both are inside: the one that waits for the reader, and the one that waits for its turn.
+    while environment.state.waiterCount < 2 { usleep(1_000) }
     mayEnd.signal()
     for thread in [reader, losing, waiting] { thread.wait() }
     #expect(try code { _ = try environment.beginRead() } == .panic)

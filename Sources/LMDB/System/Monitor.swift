@@ -16,6 +16,8 @@ package final class Monitor<State>: @unchecked Sendable {
   // Guarded by `mutex`, and at an address of its own: the check of exclusive access that a property of a class gets at
   // run time would cost as much as the lock, which already lets nobody else in.
   @usableFromInline let state: UnsafeMutablePointer<State>
+  // Guarded by `mutex`.
+  private var waiters = 0
 
   package init(_ state: State) {
     // Freed with the monitor, as are the two below.
@@ -58,6 +60,13 @@ package final class Monitor<State>: @unchecked Sendable {
     return try unsafe body(&state.pointee)
   }
 
+  /// How many threads wait for a change; a test that needs one to wait has nothing else to look at.
+  package var waiterCount: Int {
+    lock()
+    defer { unlock() }
+    return waiters
+  }
+
   /// Wakes those who wait, after a change to the state.
   package func wakeAll() {
     unsafe pthread_cond_broadcast(condition)
@@ -76,6 +85,8 @@ package final class Monitor<State>: @unchecked Sendable {
     defer { unlock() }
     // Lives as long as this object; the mutex is held.
     if let result = try unsafe body(&state.pointee) { return result }
+    waiters += 1
+    defer { waiters -= 1 }
     var deadline = timespec()
     // The call only writes into the local it is given.
     unsafe clock_gettime(CLOCK_REALTIME, &deadline)
