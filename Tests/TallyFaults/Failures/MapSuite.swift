@@ -3,8 +3,8 @@ import SystemPackage
 
 /// The system takes maps up to some size only, and calls larger ones invalid.
 enum MapSuite {
-  /// From less than the default map down to the smallest that is tried.
-  private static let largestMapsInBytes = [1 << 39, 1 << 30, 1 << 26]
+  /// From less than the map that stores of tests ask for down to the smallest that is tried.
+  private static let largestMapsInBytes = [1 << 35, 1 << 30, 1 << 26]
 
   static func run(_ run: inout FaultRun) throws -> String {
     let library = try Preloads.path("refuse-maps")
