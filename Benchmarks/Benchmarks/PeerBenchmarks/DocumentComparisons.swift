@@ -8,8 +8,8 @@ import Tally
 /// Documents in and out: times side by side, memory each in a process of its own, and room on the disk.
 enum DocumentComparisons {
   static func register() {
-    comparison("export", iterations: 5, seconds: 30, exports)
-    comparison("import", iterations: 3, seconds: 60, imports)
+    comparison("export", iterations: 9, seconds: 30, exports)
+    comparison("import", iterations: 9, seconds: 60, imports)
     memory("export-memory-tally") { folder in
       let store = try Peers.dataSet.open()
       return { try store.export(to: folder.appending("tasks.json")) }

@@ -29,8 +29,8 @@ enum WritingComparisons {
     concurrentCreates("create-durable-16", isDurable: true)
     concurrentCreates("create-relaxed-16", isDurable: false)
     comparison("create-durable-16-raw", iterations: 60, concurrentCreatesBesideLMDB)
-    comparison("bulk-insert", iterations: 3, seconds: 60, bulkInsert)
-    comparison("bulk-insert-raw", iterations: 3, seconds: 60, bulkInsertBesideLMDB)
+    comparison("bulk-insert", iterations: 9, seconds: 60, bulkInsert)
+    comparison("bulk-insert-raw", iterations: 9, seconds: 60, bulkInsertBesideLMDB)
   }
 
   private static func title(_ number: Int) -> String { "Water the plants \(number)" }
