@@ -54,6 +54,23 @@ struct FailureTests {
     }
   }
 
+  /// The bug: the store was not named, and whoever took the advice replaced another one.
+  @Test func restoringIsTakenBackInTheSameStore() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      let other = program.directory.appending("the other one").string
+      #expect(try program.run(["--store", other, "add", "theirs"]).status == 0)
+      #expect(try program.run(["backup", "backup.mdb"]).status == 0)
+      let told = try program.run(["--store", other, "restore", "backup.mdb"]).errors
+      let line = try #require(told.split(separator: "\n").last { $0.hasPrefix("Take it back: tally ") })
+      let tally = Program.executable.path.shellQuotedForTests
+      let before = try program.run(["all", "--plain"]).output
+      #expect(try Self.shell(program, tally + line.dropFirst("Take it back: tally".count)).status == 0)
+      #expect(try program.run(["--store", other, "all", "--plain"]).output.contains("theirs"))
+      #expect(try program.run(["all", "--plain"]).output == before)
+    }
+  }
+
   @Test func directoryIsNoBackup() throws {
     try withProgram { program in
       try Fixture.fill(program)

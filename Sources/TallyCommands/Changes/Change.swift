@@ -80,7 +80,12 @@ extension Session {
 
   /// Offers the command that takes a change back, or another one that follows it.
   func offer(_ remedy: Change.Remedy) -> String {
+    "\(remedy.purpose): \(commandLine(remedy.command))"
+  }
+
+  /// A command for the shell that works on the same store.
+  func commandLine(_ command: String) -> String {
     let program = ["tally"] + (options.store.map { ["--store", $0.shellQuoted] } ?? [])
-    return "\(remedy.purpose): \((program + [remedy.command]).joined(separator: " "))"
+    return (program + [command]).joined(separator: " ")
   }
 }

@@ -47,7 +47,8 @@ struct RestoreCommand: SessionCommand {
     case .human:
       session.say("Restored \(summary.restored.inWords).")
       guard let kept else { return }
-      session.say("The store as it was: \(kept.escapedForDisplay())\nTake it back: tally restore \(kept.shellQuoted)")
+      session.say("The store as it was: \(kept.escapedForDisplay())")
+      session.say("Take it back: \(session.commandLine("restore \(kept.shellQuoted)"))")
     }
   }
 }

@@ -43,10 +43,14 @@ extension VerifyCommand {
     }
     try session.print(VerificationText(report: report.after, repair: report))
     if let kept = report.keptFile?.string {
-      session.say("Mended \(report.before.faultCount.counted("fault")).")
-      session.say("The store as it was: \(kept.escapedForDisplay())\nTake it back: tally restore \(kept.shellQuoted)")
+      let mendedCount = max(0, report.before.faultCount - report.after.faultCount)
+      session.say(mendedCount > 0 ? "Mended \(mendedCount.counted("fault"))." : "Nothing of this can be mended here.")
+      // Not to be restored: it is damaged, and would be refused.
+      session.say("The store as it was: \(kept.escapedForDisplay())")
     }
-    guard report.after.isSound else { throw CommandFailure(report.after) }
+    guard report.after.isSound else {
+      throw CommandFailure(report.after, remedy: "Edit or delete what is named, or restore a backup")
+    }
   }
 }
 
@@ -62,14 +66,17 @@ extension Session {
 
 extension CommandFailure {
   /// What a verification found, named by its first fault.
-  init(_ report: VerificationReport) {
+  init(
+    _ report: VerificationReport,
+    remedy: String = "Run 'tally verify --repair', restore a backup, or keep an export of what can be read"
+  ) {
     let first = report.faults.first.map(\.description) ?? ""
     let more = report.faultCount > 1 ? ", and \((report.faultCount - 1).counted("more fault"))" : ""
     self.init(
       .badData,
       code: TallyError.Code.damagedStore.description,
       "The store contradicts itself: \(first)\(more)",
-      remedy: "Run 'tally verify --repair', restore a backup, or keep an export of what can be read"
+      remedy: remedy
     )
   }
 }
