@@ -33,7 +33,7 @@ struct RecordWriter {
   func writeRecord(
     of change: TaskChange, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    if let id = change.old?.item.id ?? change.new?.item.id { images.add(task: id, change.old) }
+    images.add(change)
     let old = change.old.map { IndexEntries(of: $0.item) }
     let new = change.new.map { IndexEntries(of: $0.item) }
     if let record = change.new {

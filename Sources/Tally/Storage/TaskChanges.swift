@@ -26,7 +26,7 @@ struct TaskChanges {
 
   /// Notes what one change does; what the counters are to change by goes into `deltas`.
   mutating func add(_ change: TaskChange, counting deltas: inout CounterDeltas) throws(LMDBError) {
-    if let id = change.old?.item.id ?? change.new?.item.id { images.add(task: id, change.old) }
+    images.add(change)
     let old = change.old.map { IndexEntries(of: $0.item) }
     let new = change.new.map { IndexEntries(of: $0.item) }
     if let record = change.new {

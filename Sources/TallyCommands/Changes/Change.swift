@@ -6,10 +6,12 @@ struct Change {
   /// The command that takes a change back.
   enum Remedy {
     case undo, redo
+    /// Puts the store back that a file holds.
+    case restore(file: String)
 
     var purpose: String {
       switch self {
-      case .undo: "To take it back"
+      case .undo, .restore: "To take it back"
       case .redo: "To do it again"
       }
     }
@@ -18,6 +20,7 @@ struct Change {
       switch self {
       case .undo: "undo"
       case .redo: "redo"
+      case .restore(let file): "restore \(file.shellQuoted)"
       }
     }
   }
@@ -80,12 +83,7 @@ extension Session {
 
   /// Offers the command that takes a change back, or another one that follows it.
   func offer(_ remedy: Change.Remedy) -> String {
-    "\(remedy.purpose): \(commandLine(remedy.command))"
-  }
-
-  /// A command for the shell that works on the same store.
-  func commandLine(_ command: String) -> String {
     let program = ["tally"] + (options.store.map { ["--store", $0.shellQuoted] } ?? [])
-    return (program + [command]).joined(separator: " ")
+    return "\(remedy.purpose): \((program + [remedy.command]).joined(separator: " "))"
   }
 }

@@ -48,7 +48,7 @@ struct RestoreCommand: SessionCommand {
       session.say("Restored \(summary.restored.inWords).")
       guard let kept else { return }
       session.say("The store as it was: \(kept.escapedForDisplay())")
-      session.say("Take it back: \(session.commandLine("restore \(kept.shellQuoted)"))")
+      session.say(session.offer(.restore(file: kept)))
     }
   }
 }

@@ -51,8 +51,8 @@ struct BeforeImages {
     starts = [0]
   }
 
-  mutating func add(task id: UUID, _ record: TaskRecord?) {
-    add(.task, id, record)
+  mutating func add(_ change: TaskChange) {
+    if let id = change.old?.item.id ?? change.new?.item.id { add(.task, id, change.old) }
   }
 
   mutating func add(list id: UUID, _ record: ListRecord?) {
