@@ -62,10 +62,10 @@ struct FailureTests {
       #expect(try program.run(["--store", other, "add", "theirs"]).status == 0)
       #expect(try program.run(["backup", "backup.mdb"]).status == 0)
       let told = try program.run(["--store", other, "restore", "backup.mdb"]).errors
-      let line = try #require(told.split(separator: "\n").last { $0.hasPrefix("Take it back: tally ") })
+      let line = try #require(told.split(separator: "\n").last { $0.hasPrefix("To take it back: tally ") })
       let tally = Program.executable.path.shellQuotedForTests
       let before = try program.run(["all", "--plain"]).output
-      #expect(try Self.shell(program, tally + line.dropFirst("Take it back: tally".count)).status == 0)
+      #expect(try Self.shell(program, tally + line.dropFirst("To take it back: tally".count)).status == 0)
       #expect(try program.run(["--store", other, "all", "--plain"]).output.contains("theirs"))
       #expect(try program.run(["all", "--plain"]).output == before)
     }
@@ -177,6 +177,20 @@ struct FailureTests {
         let outcome = try program.run(["remind", "--exec", "true", "--once", "--journal", journal])
         #expect(outcome.status == 73, "\(journal): \(outcome.errors)")
       }
+    }
+  }
+
+  /// The bug: the time from which reminders count was taken to be now at each start, and none was ever run.
+  @Test(arguments: ["end 2026-11-21T12:00:00Z 00000000-0000-4000-8000-000000000000\n", "Dear diary,\n"])
+  func fileThatDoesNotBeginAsAJournalIsRefusedAndLeftAlone(text: String) throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      let path = program.directory.appending("file").string
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+      let outcome = try program.run(["remind", "--exec", "true", "--once", "--journal", path])
+      #expect(outcome.status == 73)
+      #expect(outcome.errors.contains("--journal"))
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
     }
   }
 

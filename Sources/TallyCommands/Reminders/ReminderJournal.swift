@@ -81,15 +81,17 @@ extension ReminderJournal {
     // A line without its end was cut off by a crash; its command was not begun.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     var open: Set<Entry> = []
+    var hasBeginning = lines.isEmpty
     for line in lines {
       let words = line.split(separator: " ").map(String.init)
       guard let date = words.dropFirst().first.flatMap({ try? Timestamp(iso8601: $0) }) else { continue }
-      if words[0] == "since" { since = date }
+      if words[0] == "since" { (since, hasBeginning) = (date, true) }
       guard words.count == 3, let id = UUID(uuidString: words[2]) else { continue }
       let entry = Entry(date: date, taskID: id)
       begun.insert(entry)
       if words[0] == "start" { open.insert(entry) } else { open.remove(entry) }
     }
+    guard hasBeginning else { throw CommandFailure(openingJournal: path, "It does not say since when it is kept") }
     interrupted = open.sorted { ($0.date, $0.taskID.uuidString) < ($1.date, $1.taskID.uuidString) }
     // What a crash cut off must not grow together with the next line.
     if !text.isEmpty, !text.hasSuffix("\n") { try file.writeAll("\n".utf8) }
