@@ -236,14 +236,14 @@ struct FailureTests {
     try withProgram { program in
       try Fixture.fill(program)
       let file = URL(filePath: program.store.appending("data.mdb").string)
-      // The header begins with its format, 1.0, and four bytes of zero.
+      // The header begins with its format, 1.0, and its features: one that is required, none for writers.
       var bytes = try Data(contentsOf: file)
       let store = try TaskStore(at: program.store, configuration: .testing())
       let id = try store.information().storeID
       try store.close()
       let digits = Array(id.uuidString.filter { $0 != "-" })
       let idBytes = stride(from: 0, to: 32, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
-      let header = Data([0, 1, 0, 0, 0, 0, 0, 0] + idBytes)
+      let header = Data([0, 1, 0, 0, 0, 1, 0, 0] + idBytes)
       // Older pages hold it, too.
       let copies = bytes.ranges(of: header)
       #expect(!copies.isEmpty)

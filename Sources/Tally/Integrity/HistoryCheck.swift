@@ -27,10 +27,11 @@ struct HistoryCheck {
 
   private mutating func check(_ key: HistoryKey, _ value: RawSpan, lastSequence: UInt64) throws {
     let head = try HistoryRecord(headOf: value)
-    var images = ImageReader(value.extracting(HistoryRecord.headByteCount..<value.byteCount))
+    let bytes = try HistoryRecord.images(of: value)
+    var images = ImageReader(bytes)
     try images.forEach(Self.decode)
     let isNextPart = previous.map { $0.change == key.change && $0.part + 1 == key.part } ?? false
-    let size = UInt64(value.byteCount - HistoryRecord.headByteCount)
+    let size = UInt64(bytes.byteCount)
     isSound =
       key.change.sequence <= lastSequence && (key.part == 0 || isNextPart)
       && (expectedSize ?? head.precedingSizeInBytes) == head.precedingSizeInBytes

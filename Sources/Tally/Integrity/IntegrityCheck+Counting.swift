@@ -3,10 +3,10 @@ import LMDB
 extension IntegrityCheck {
   /// Compares numbers of entries and counters with what the records gave, all of which must be of this same snapshot.
   mutating func finish<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
-    for index in IndexTable.allCases {
-      let count = try tables.count(of: index, in: transaction)
+    for (position, index) in tables.indexes.enumerated() {
+      let count = try index.count(in: transaction)
       // What is missing was found when it was looked for.
-      if count > expectedCounts[index, default: 0] - missingCounts[index, default: 0] { surplusIndexes.append(index) }
+      if count > foundCounts[index.name, default: 0] { surplusIndexes.append(position) }
     }
     try compareCounters(with: deltas, in: transaction)
     try checkHistory(in: transaction)

@@ -11,29 +11,37 @@ struct IntegrityCheck {
   var report = VerificationReport()
   /// What the counters should hold, as far as the records have been read.
   private(set) var deltas = CounterDeltas()
-  private(set) var expectedCounts: [IndexTable: Int] = [:]
-  private(set) var missingCounts: [IndexTable: Int] = [:]
-  /// The indexes with more entries than the records account for.
-  var surplusIndexes: [IndexTable] = []
+  /// How many entries of each index the records account for.
+  private(set) var foundCounts: [TableName: Int] = [:]
+  /// The indexes with more entries than that, by their positions in the catalogue.
+  var surplusIndexes: [Int] = []
+  /// The last commit; a header that cannot be read is a fault of its own.
+  private var lastSequence = UInt64.max
+  /// How many commits are in the making: one inside a write transaction.
+  private let uncommittedCount: UInt64
 
   /// What is read one after the other, in as many snapshots as it takes.
   enum Pass: Hashable {
-    case lists, tasks, completions
-    case entries(IndexTable)
+    case lists, tasks, completions, tombstones
+    case entries(ofIndexAt: Int)
   }
 
   /// The passes over the records, which also count.
-  static let recordPasses: [Pass] = [.lists, .tasks, .completions]
+  static let recordPasses: [Pass] = [.lists, .tasks, .completions, .tombstones]
 
-  init(tables: Tables) {
+  init(tables: Tables, uncommittedCount: UInt64 = 0) {
     self.tables = tables
+    self.uncommittedCount = uncommittedCount
   }
 
   /// Runs a pass from a position on, and gives the position to go on from; `nil` at the end.
   mutating func run<T: Transaction & ~Copyable>(
     _ pass: Pass, from position: [UInt8]?, limit: Int, in transaction: borrowing T
   ) throws -> [UInt8]? {
-    switch pass {
+    // Of this snapshot: writers go on between two of them.
+    let header = try? tables.meta.value(forKey: .header, in: transaction)
+    lastSequence = header.map { $0.sequence + uncommittedCount } ?? .max
+    return switch pass {
     case .lists:
       try tables.lists.visit(from: position, limit: limit, in: transaction) { key, value in
         try checkList(key, value, in: transaction)
@@ -46,8 +54,12 @@ struct IntegrityCheck {
       try tables.completions.visit(from: position, limit: limit, in: transaction) { key, value in
         try checkCompletion(key, value, in: transaction)
       }
-    case .entries(let index):
-      try checkEntries(of: index, from: position, limit: limit, in: transaction)
+    case .tombstones:
+      try tables.tombstones.visit(from: position, limit: limit, in: transaction) { key, value in
+        try checkTombstone(key, value, in: transaction)
+      }
+    case .entries(let number):
+      try checkEntries(of: tables.indexes[number], from: position, limit: limit, in: transaction)
     }
   }
 
@@ -55,7 +67,7 @@ struct IntegrityCheck {
   mutating func runWhole<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
     for pass in Self.recordPasses { _ = try run(pass, from: nil, limit: .max, in: transaction) }
     try finish(in: transaction)
-    for index in surplusIndexes { _ = try run(.entries(index), from: nil, limit: .max, in: transaction) }
+    for index in surplusIndexes { _ = try run(.entries(ofIndexAt: index), from: nil, limit: .max, in: transaction) }
   }
 
   mutating func add(_ kind: StoreFault.Kind, _ table: String, _ id: UUID?) {
@@ -68,53 +80,62 @@ extension IntegrityCheck {
     _ key: RawSpan, _ value: RawSpan, in transaction: borrowing T
   ) throws {
     report.listCount += 1
-    guard let id = (try? IDKey(decoding: key))?.id, let list = (try? ListRecord(id: id, decoding: value))?.list else {
+    guard let id = (try? IDKey(decoding: key))?.id, let record = try? ListRecord(id: id, decoding: value) else {
       return add(.unreadableRecord, "lists", (try? IDKey(decoding: key))?.id)
     }
-    if !list.isSound(in: value) { add(.invalidRecord, "lists", id) }
-    try expect(OrderKey(of: list), in: tables.listsByOrder, .listsByOrder, transaction)
+    if !record.list.isSound(in: value) || !record.stamp.isPossible(upTo: lastSequence) {
+      add(.invalidRecord, "lists", id)
+    }
+    try expectEntries(of: record, id, in: tables.listIndexes, transaction)
   }
 
   private mutating func checkTask<T: Transaction & ~Copyable>(
     _ key: RawSpan, _ value: RawSpan, in transaction: borrowing T
   ) throws {
     report.taskCount += 1
-    guard let id = (try? IDKey(decoding: key))?.id, let task = try? TaskFields(value).item(id: id) else {
+    guard let id = (try? IDKey(decoding: key))?.id, let record = try? TaskRecord(id: id, decoding: value) else {
       return add(.unreadableRecord, "tasks", (try? IDKey(decoding: key))?.id)
     }
-    if !task.isSound(in: value) { add(.invalidRecord, "tasks", task.id) }
+    let task = record.item
+    if !task.isSound(in: value) || !record.stamp.isPossible(upTo: lastSequence) { add(.invalidRecord, "tasks", id) }
     if let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: transaction) {
-      add(.unknownList, "tasks", task.id)
+      add(.unknownList, "tasks", id)
     }
-    let entries = IndexEntries(of: task)
-    try expect(entries.place, in: tables.byPlace, .byPlace, transaction)
-    try expect(entries.day, in: tables.byDay, .byDay, transaction)
-    try expect(entries.due, in: tables.byDue, .byDue, transaction)
-    try expect(entries.reminder, in: tables.byReminder, .byReminder, transaction)
-    try expect(entries.created, in: tables.byCreated, .byCreated, transaction)
-    try expect(entries.active, in: tables.byActive, .byActive, transaction)
-    try expect(entries.tail, in: tables.byTail, .byTail, transaction)
-    guard let key = entries.completion else { return deltas.count(CountedTask(open: task), sign: 1) }
+    try expectEntries(of: record, id, in: tables.taskIndexes, transaction)
+    guard let key = CompletionKey(of: task) else { return deltas.count(CountedTask(open: task), sign: 1) }
     if try !tables.completions.contains(key, in: transaction) { add(.missingEntry, "completions", id) }
+  }
+
+  private mutating func checkTombstone<T: Transaction & ~Copyable>(
+    _ key: RawSpan, _ value: RawSpan, in transaction: borrowing T
+  ) throws {
+    guard let key = TombstoneKey(canonically: key), let kind = ObjectKind(rawValue: key.kindRawValue),
+      let record = try? TombstoneRecord(decoding: value)
+    else { return add(.unreadableRecord, "tombstones", (try? TombstoneKey(decoding: key))?.id) }
+    let isThere =
+      kind == .task
+      ? try tables.tasks.contains(IDKey(key.id), in: transaction)
+      : try tables.lists.contains(IDKey(key.id), in: transaction)
+    if isThere || !record.stamp.isPossible(upTo: lastSequence) { add(.invalidRecord, "tombstones", key.id) }
+    let tombstone = Tombstone(key: key, record: record)
+    try expectEntries(of: tombstone, key.id, in: tables.tombstoneIndexes, transaction)
   }
 
   private mutating func checkCompletion<T: Transaction & ~Copyable>(
     _ key: RawSpan, _ value: RawSpan, in transaction: borrowing T
   ) throws {
     report.completionCount += 1
-    guard let entry = LedgerEntry(key, value) else {
+    guard let entry = LedgerEntry(checking: key, value) else {
       return add(.unreadableRecord, "completions", (try? CompletionKey(decoding: key))?.id)
     }
     deltas.count(CountedTask(entry.key, entry.record), sign: 1)
-    if entry.key.isTaskDeleted {
-      let created = DeletedCreationKey(entry.key.completed, entry.record)
-      return try expect(created, in: tables.deletedByCreated, .deletedByCreated, transaction)
-    }
+    try expectEntries(of: entry, entry.key.id, in: tables.ledgerIndexes, transaction)
+    if entry.key.isTaskDeleted { return }
     switch try tables.readableTask(entry.key.id, in: transaction) {
     case .missing: add(.danglingEntry, "completions", entry.key.id)
     // Its record is a fault of its own.
     case .unreadable: return
-    case .readable(let task): try compare(entry, with: task, in: transaction)
+    case .readable(let record): try compare(entry, with: record.item, in: transaction)
     }
   }
 
@@ -127,21 +148,42 @@ extension IntegrityCheck {
     }
     // The list is the one at the time of completion, which the record does not know.
     expected.listID = entry.record.listID
-    expected.trailing = entry.record.trailing
+    expected.unknown = entry.record.unknown
     if expected != entry.record { add(.wrongEntry, "completions", task.id) }
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
     if try tables.completions.contains(deletedKey, in: transaction) { add(.duplicateEntry, "completions", task.id) }
   }
 
-  private mutating func expect<Key: IndexKey, T: Transaction & ~Copyable>(
-    _ key: Key?, in table: Index<Key>, _ index: IndexTable, _ transaction: borrowing T
+  /// Looks for the entries that a record should have.
+  private mutating func expectEntries<Source: IndexedRecord, T: Transaction & ~Copyable>(
+    of record: Source, _ id: UUID, in indexes: [any IndexHandle<Source>], _ transaction: borrowing T
   ) throws {
-    guard let key else { return }
-    expectedCounts[index, default: 0] += 1
-    if try !table.contains(key, in: transaction) {
-      missingCounts[index, default: 0] += 1
-      add(.missingEntry, index.rawValue, key.id)
+    for index in indexes {
+      let (expected, missing) = try index.look(for: record, in: transaction)
+      foundCounts[index.name, default: 0] += expected - missing
+      for _ in 0..<missing { add(.missingEntry, index.name.rawValue, id) }
     }
+  }
+
+  /// Looks at the entries of one index, from a position on.
+  private mutating func checkEntries<T: Transaction & ~Copyable>(
+    of index: any IndexHandle, from position: [UInt8]?, limit: Int, in transaction: borrowing T
+  ) throws -> [UInt8]? {
+    try index.checkEntries(of: tables, from: position, limit: limit, in: transaction) { kind, id in
+      add(kind, index.name.rawValue, id)
+    }
+  }
+}
+
+extension LedgerEntry {
+  /// Reads an entry; `nil` for one that no version of Tally known here writes, and that counting would stumble over.
+  init?(checking keyBytes: RawSpan, _ valueBytes: RawSpan) {
+    guard let key = CompletionKey(canonically: keyBytes), let record = try? CompletionRecord(decoding: valueBytes),
+      let instant = try? Timestamp(microsecondsSince1970: key.completed.microseconds),
+      (try? Timestamp(microsecondsSince1970: record.createdAtMicroseconds)) != nil,
+      (try? OffsetTimestamp(instant, utcOffsetInMinutes: Int(record.utcOffsetInMinutes))) != nil
+    else { return nil }
+    self.init(key: key, record: record)
   }
 }
 
@@ -150,7 +192,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Complexity: every record is read.
   package func inconsistencies() throws -> [StoreFault] {
-    var check = IntegrityCheck(tables: tables)
+    var check = IntegrityCheck(tables: tables, uncommittedCount: commitSequence > 0 ? 1 : 0)
     try check.runWhole(in: base)
     return check.report.faults
   }
@@ -160,7 +202,7 @@ extension TaskItem {
   /// Whether the task obeys the model's rules, and its texts are stored as they read.
   fileprivate func isSound(in record: RawSpan) -> Bool {
     guard (try? validate()) != nil, let fields = try? TaskFields(record) else { return false }
-    return fields.titleBytes.isWellFormedText && fields.notesBytes?.isWellFormedText != false
+    return fields.hasWellFormedTexts
   }
 }
 

@@ -30,7 +30,9 @@ struct LedgerRepair {
     try tables.completions.forEach(in: transaction) { key, value in
       let key = try CompletionKey(decoding: key)
       guard !key.isTaskDeleted else { return false }
-      if case .readable(let task) = try tables.readableTask(key.id, in: transaction), CompletionKey(of: task) == key {
+      if case .readable(let record) = try tables.readableTask(key.id, in: transaction),
+        CompletionKey(of: record.item) == key
+      {
         return true
       }
       wrong.append((key, try CompletionRecord(decoding: value)))
@@ -49,7 +51,7 @@ struct LedgerRepair {
       guard let key = CompletionKey(of: task), var expected = CompletionRecord(of: task) else { return true }
       let recorded = try tables.completions.value(forKey: key, in: transaction)
       expected.listID = recorded?.listID
-      expected.trailing = recorded?.trailing ?? []
+      expected.unknown = recorded?.unknown ?? UnknownFields()
       let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
       if try recorded != expected || tables.completions.contains(deletedKey, in: transaction) { tasks.append(task) }
       return true
@@ -67,7 +69,7 @@ struct LedgerRepair {
       ?? tables.completions.value(forKey: deletedKey, in: transaction)
     if let recorded {
       record.listID = recorded.listID
-      record.trailing = recorded.trailing
+      record.unknown = recorded.unknown
     } else if let listID = moved[task.id] {
       record.listID = listID
     }

@@ -24,20 +24,38 @@ struct Repair {
     // Makes those that are missing, and opens the others.
     let tables = try Tables(creatingIn: &transaction)
     try setAsideUnreadableRecords(in: &transaction)
-    try moveTasksOfUnknownLists(tables, in: &transaction)
+    let sequence = try nextSequence(tables, in: transaction)
+    try moveTasksOfUnknownLists(tables, at: sequence, in: &transaction)
     try LedgerRepair(tables: tables).run(in: &transaction)
-    for index in indexesToRebuild { try rebuild(index, of: tables, in: &transaction) }
+    try removeTombstonesOfLiving(tables, in: &transaction)
+    try rebuildIndexes(of: tables, in: &transaction)
     try rebuildCounters(of: tables, in: &transaction)
     if !isHistoryOfUse { try tables.history.removeAll(in: &transaction) }
-    try advanceSequence(tables, in: &transaction)
+    try write(sequence, tables, in: &transaction)
   }
 
-  /// Those with a fault; all of them where a record has one, or where the report has not listed every fault.
-  private var indexesToRebuild: [IndexTable] {
+  /// Builds the indexes with a fault; all of them where a record has one, or where the report has not listed every fault.
+  private func rebuildIndexes(of tables: Tables, in transaction: inout WriteTransaction) throws {
     let isListed = report.faultCount == report.faults.count
-    let tables = Set(report.faults.map(\.table))
-    guard isListed, tables.isDisjoint(with: ["tasks", "lists", "completions"]) else { return IndexTable.allCases }
-    return IndexTable.allCases.filter { tables.contains($0.rawValue) }
+    let faulty = Set(report.faults.map(\.table))
+    let isOfRecords = !faulty.isDisjoint(with: ["tasks", "lists", "completions", "tombstones"])
+    let indexes = tables.indexes.filter { !isListed || isOfRecords || faulty.contains($0.name.rawValue) }
+    // Several indexes may share a table.
+    for index in indexes { try index.removeAll(in: &transaction) }
+    for index in indexes { try index.addAll(of: tables, in: &transaction) }
+  }
+
+  /// A record that is there says more than a tombstone.
+  private func removeTombstonesOfLiving(_ tables: Tables, in transaction: inout WriteTransaction) throws {
+    var wrong: [TombstoneKey] = []
+    try Tombstone.forEach(of: tables, in: transaction) { tombstone in
+      let id = IDKey(tombstone.key.id)
+      let isThere =
+        tombstone.key.kindRawValue == ObjectKind.task.rawValue
+        ? try tables.tasks.contains(id, in: transaction) : try tables.lists.contains(id, in: transaction)
+      if isThere { wrong.append(tombstone.key) }
+    }
+    for key in wrong { _ = try tables.tombstones.remove(forKey: key, in: &transaction) }
   }
 
   /// Whether earlier states still fit what is there: not where records, ledger or sequence are others now.
@@ -47,17 +65,17 @@ struct Repair {
     return isListed && tables.isDisjoint(with: ["meta", "tasks", "lists", "completions", "history"])
   }
 
-  private func moveTasksOfUnknownLists(_ tables: Tables, in transaction: inout WriteTransaction) throws {
+  private func moveTasksOfUnknownLists(
+    _ tables: Tables, at sequence: UInt64, in transaction: inout WriteTransaction
+  ) throws {
     var moved: [TaskRecord] = []
-    try tables.tasks.forEach(in: transaction) { key, value in
-      var record = try TaskRecord(id: IDKey(decoding: key).id, decoding: value)
-      guard let listID = record.item.listID, try !tables.lists.contains(IDKey(listID), in: transaction) else {
-        return true
-      }
+    try TaskRecord.forEach(of: tables, in: transaction) { record in
+      guard let listID = record.item.listID, try !tables.lists.contains(IDKey(listID), in: transaction) else { return }
+      var record = record
       record.item.listID = nil
       record.item.updatedAt = max(record.item.updatedAt, now)
+      record.stamp = ChangeStamp(replacing: record.stamp, at: sequence)
       moved.append(record)
-      return true
     }
     for record in moved { try tables.tasks.put(record, forKey: IDKey(record.item.id), in: &transaction) }
   }
@@ -69,11 +87,21 @@ struct Repair {
     try deltas.apply(to: tables, in: &transaction)
   }
 
-  private func advanceSequence(_ tables: Tables, in transaction: inout WriteTransaction) throws {
-    let header = try? tables.meta.value(forKey: .header, in: transaction)
-    var advanced = header ?? StoreHeader(storeID: UUIDv7.next(), sequence: 0)
-    advanced.sequence += 1
-    try tables.meta.put(advanced, forKey: .header, in: &transaction)
+  /// Beyond every commit that the header or a record remembers.
+  private func nextSequence(_ tables: Tables, in transaction: borrowing WriteTransaction) throws -> UInt64 {
+    var last = (try? tables.meta.value(forKey: .header, in: transaction))?.sequence ?? 0
+    try TaskRecord.forEach(of: tables, in: transaction) { last = max(last, $0.stamp.changed) }
+    try ListRecord.forEach(of: tables, in: transaction) { last = max(last, $0.stamp.changed) }
+    try Tombstone.forEach(of: tables, in: transaction) { last = max(last, $0.record.stamp.changed) }
+    return min(last, StoreHeader.lastSequence - 1) + 1
+  }
+
+  private func write(_ sequence: UInt64, _ tables: Tables, in transaction: inout WriteTransaction) throws {
+    var header =
+      (try? tables.meta.value(forKey: .header, in: transaction))
+      ?? StoreHeader(storeID: UUIDv7.next(), sequence: 0)
+    header.sequence = sequence
+    try tables.meta.put(header, forKey: .header, in: &transaction)
   }
 }
 
@@ -86,9 +114,13 @@ extension Repair {
     }
     try setAside(of: "tasks", in: &transaction) { key, value in
       guard let id = IDKey(canonically: key)?.id else { return false }
-      return (try? TaskFields(value).item(id: id)) != nil
+      return (try? TaskRecord(id: id, decoding: value)) != nil
     }
-    try setAside(of: "completions", in: &transaction) { key, value in LedgerEntry(key, value) != nil }
+    try setAside(of: "completions", in: &transaction) { key, value in LedgerEntry(checking: key, value) != nil }
+    try setAside(of: "tombstones", in: &transaction) { key, value in
+      TombstoneKey(canonically: key).flatMap { ObjectKind(rawValue: $0.kindRawValue) } != nil
+        && (try? TombstoneRecord(decoding: value)) != nil
+    }
   }
 
   private func setAside(
@@ -106,54 +138,5 @@ extension Repair {
       try setAside.put(value, of: table, key: key, in: &transaction)
       _ = try rows.remove(forKey: key, in: &transaction)
     }
-  }
-
-  private func rebuild(_ index: IndexTable, of tables: Tables, in transaction: inout WriteTransaction) throws {
-    switch index {
-    case .byPlace: try rebuildIndex(tables.byPlace, of: tables, in: &transaction) { IndexEntries(of: $0).place }
-    case .byDay: try rebuildIndex(tables.byDay, of: tables, in: &transaction) { IndexEntries(of: $0).day }
-    case .byDue: try rebuildIndex(tables.byDue, of: tables, in: &transaction) { IndexEntries(of: $0).due }
-    case .byReminder:
-      try rebuildIndex(tables.byReminder, of: tables, in: &transaction) { IndexEntries(of: $0).reminder }
-    case .byCreated: try rebuildIndex(tables.byCreated, of: tables, in: &transaction) { IndexEntries(of: $0).created }
-    case .byActive: try rebuildIndex(tables.byActive, of: tables, in: &transaction) { IndexEntries(of: $0).active }
-    case .byTail: try rebuildIndex(tables.byTail, of: tables, in: &transaction) { IndexEntries(of: $0).tail }
-    case .listsByOrder:
-      var keys: [OrderKey] = []
-      try tables.lists.forEach(in: transaction) { key, value in
-        keys.append(OrderKey(of: try ListRecord(id: IDKey(decoding: key).id, decoding: value).list))
-        return true
-      }
-      try tables.listsByOrder.replaceAll(by: keys, in: &transaction)
-    case .deletedByCreated:
-      var keys: [DeletedCreationKey] = []
-      try tables.completions.forEach(in: transaction) { key, value in
-        let key = try CompletionKey(decoding: key)
-        if key.isTaskDeleted { keys.append(DeletedCreationKey(key.completed, try CompletionRecord(decoding: value))) }
-        return true
-      }
-      try tables.deletedByCreated.replaceAll(by: keys, in: &transaction)
-    }
-  }
-
-  private func rebuildIndex<Key: IndexKey>(
-    _ index: Index<Key>, of tables: Tables, in transaction: inout WriteTransaction,
-    _ key: (TaskItem) -> Key?
-  ) throws {
-    var keys: [Key] = []
-    try tables.tasks.forEach(in: transaction) { id, value in
-      let task = try TaskFields(value).item(id: IDKey(decoding: id).id)
-      if let key = key(task) { keys.append(key) }
-      return true
-    }
-    try index.replaceAll(by: keys, in: &transaction)
-  }
-}
-
-extension Database where Key: IndexKey, Value == NoValue {
-  /// Makes the index hold these keys and nothing else, in full pages.
-  fileprivate func replaceAll(by keys: [Key], in transaction: inout WriteTransaction) throws(LMDBError) {
-    try removeAll(in: &transaction)
-    for key in keys.sorted() { try append(NoValue(), forKey: key, in: &transaction) }
   }
 }

@@ -17,10 +17,10 @@ struct Verification {
     try run(IntegrityCheck.recordPasses, of: &check)
     if try environment.information().lastTransactionID == before {
       try environment.read { try check.finish(in: $0) }
-      for index in check.surplusIndexes { try run([.entries(index)], of: &check) }
+      for index in check.surplusIndexes { try run([.entries(ofIndexAt: index)], of: &check) }
     } else {
       // What was counted in one snapshot says nothing of the next: entries are looked at one by one.
-      try run(IndexTable.allCases.map { .entries($0) }, of: &check)
+      try run(tables.indexes.indices.map { .entries(ofIndexAt: $0) }, of: &check)
       try environment.read { try check.checkCountersAnew(in: $0) }
     }
     if !check.report.isSound, try environment.information().lastTransactionID != before {

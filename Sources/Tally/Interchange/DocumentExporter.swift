@@ -47,7 +47,7 @@ struct DocumentExporter: ~Copyable {
     writer.key("appVersion")
     writer.value(TaskStore.libraryVersion)
     writer.key("schemaVersion")
-    writer.value(InterchangeFormat.schemaVersion)
+    writer.value(InterchangeFormat.schemaVersions.upperBound)
     writer.key("lists")
     writer.beginArray()
     try writeLists(of: transaction)

@@ -113,18 +113,20 @@ extension DocumentImporter {
   }
 
   private mutating func beginArray(_ section: Section, _ key: Key) throws {
-    guard try reader.next() == .beginArray else { throw reader.fault("The value of \(key.rawValue) is not an array") }
+    guard try reader.next() == .beginArray else { throw reader.fault("The value of \(key.text) is not an array") }
     self.section = section
     if section == .tasks { hasTasks = true }
   }
 
   private mutating func checkVersion(_ version: Int64) throws {
     hasVersion = true
-    guard version != InterchangeFormat.schemaVersion else { return }
+    let known = InterchangeFormat.schemaVersions
+    guard !known.contains(version) else { return }
+    let isNewer = version > known.upperBound
     throw TallyError(
-      version > InterchangeFormat.schemaVersion ? .newerFormat : .malformedDocument,
-      "The document has schema version \(version); this version of Tally reads \(InterchangeFormat.schemaVersion)",
-      remedy: "Use a version of Tally that knows it",
+      isNewer ? .newerFormat : .malformedDocument,
+      "The document has schema version \(version); this version of Tally reads versions up to \(known.upperBound)",
+      remedy: isNewer ? "Use a newer version of Tally; nothing was imported" : "Correct the version",
       at: reader.tokenPosition
     )
   }
@@ -162,7 +164,7 @@ extension DocumentImporter {
     batch.readCount += 1
     guard summary.tasks.count(old?.item.isIdentical(to: task)) else { return }
     batch.textSizeInBytes += task.title.utf8.count + (task.notes?.utf8.count ?? 0)
-    batch.tasks.append(TaskChange(old: old, new: TaskRecord(item: task, trailing: old?.trailing ?? [])))
+    batch.tasks.append(TaskChange(from: old, to: task, at: transaction.commitSequence))
   }
 
   private mutating func readList<Base: Transaction & ~Copyable>(
@@ -180,7 +182,7 @@ extension DocumentImporter {
     placement.note(list)
     batch.readCount += 1
     guard summary.lists.count(old?.list.isIdentical(to: list)) else { return }
-    batch.lists.append((old: old, new: ListRecord(list: list, trailing: old?.trailing ?? [])))
+    batch.lists.append(ListChange(from: old, to: list, at: transaction.commitSequence))
   }
 
   private mutating func readCompletion<Base: Transaction & ~Copyable>(

@@ -7,7 +7,7 @@ struct ImportBatch {
   /// A batch of long texts is full earlier.
   private static let textLimitInBytes = 1 << 22
 
-  var lists: [(old: ListRecord?, new: ListRecord)] = []
+  var lists: [ListChange] = []
   var tasks: [TaskChange] = []
   var completions: [Completion] = []
   /// The records read, those that were left alone included.
@@ -22,8 +22,8 @@ struct ImportBatch {
 extension StoreTransaction where Base == WriteTransaction {
   /// Writes a batch: lists before the tasks in them, completions after their tasks; counters come at the end of all.
   mutating func apply(_ batch: ImportBatch, counting deltas: inout CounterDeltas) throws {
-    for list in batch.lists { try write(old: list.old, new: list.new) }
-    var changes = try TaskChanges(of: tables, in: base)
+    for list in batch.lists { try write(list) }
+    var changes = try TaskChanges(with: recordWriter, in: base)
     for change in batch.tasks { try changes.add(change, counting: &deltas) }
     try write(&changes, counting: &deltas)
     for completion in batch.completions { try record(completion, counting: &deltas) }

@@ -10,8 +10,8 @@ public enum InterchangeFormat: String, CaseIterable, Sendable {
     "Tally-Tasks-Export-\(day.iso8601).\(rawValue)"
   }
 
-  /// The number that a document carries and that its readers know.
-  static let schemaVersion: Int64 = 1
+  /// The versions of documents that can be read; the last one is written.
+  static let schemaVersions: ClosedRange<Int64> = 1...1
 }
 
 /// How far an export or import has come.

@@ -18,7 +18,8 @@ struct LoneStore {
     try file.checkStructure()
     return try withEnvironment { environment in
       guard var header = try StoreOpening.header(in: environment) else { throw TallyError.noBackup }
-      try StoreOpening.refuseNewerFormat(header, known: migrations.current)
+      let admission = try opening.admission(of: header)
+      guard admission != .reading else { throw TallyError.unknownWriterFeature }
       header = try migrations.run(migrations.steps(from: header), from: header, in: environment)
       let report = try Verification.run(on: environment, observer: progress)
       guard report.isSound else { throw TallyError.unsound(report) }
@@ -36,6 +37,7 @@ struct LoneStore {
       let sequence = max(header.sequence, replaced) + 1
       guard sequence <= StoreHeader.lastSequence else { throw TallyError.noSequenceLeft }
       header.sequence = sequence
+      header.logStart = sequence
       try Self.write(header, to: environment)
       return header
     }
@@ -46,8 +48,12 @@ struct LoneStore {
     try environment.write { transaction in try meta.put(header, forKey: .header, in: &transaction) }
   }
 
+  private var opening: StoreOpening {
+    StoreOpening(directory: directory, configuration: configuration, migrations: migrations)
+  }
+
   private func withEnvironment<R>(_ body: (Environment) throws -> R) throws -> R {
-    var options = StoreOpening(directory: directory, configuration: configuration).environmentOptions
+    var options = opening.environmentOptions
     options.isReadOnly = false
     options.durability = .full
     let environment = try Environment(path: directory, options: options)

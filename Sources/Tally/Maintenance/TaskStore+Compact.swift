@@ -29,12 +29,21 @@ extension TaskStore {
     configuration: Configuration = Configuration(),
     progress: VerificationProgress.Observer? = nil
   ) throws -> CompactionSummary {
-    let opening = StoreOpening(directory: directory, configuration: configuration)
-    return try opening.withDamagedStore(.exclusive) { store in
+    try compact(StoreOpening(directory: directory, configuration: configuration), progress: progress)
+  }
+
+  /// Compacts a store with other migrations than those of this version; for tests.
+  static func compact(
+    _ opening: StoreOpening, progress: VerificationProgress.Observer? = nil
+  ) throws -> CompactionSummary {
+    try opening.withDamagedStore(.exclusive) { store in
+      let directory = opening.directory
       Workshop.sweep(directory)
       let workshop = try Workshop(in: directory, for: "compact")
       try store.environment.copyStore(to: workshop.path)
-      _ = try LoneStore(directory: workshop.path, configuration: configuration).verify(progress: progress)
+      _ = try LoneStore(
+        directory: workshop.path, configuration: opening.configuration, migrations: opening.migrations
+      ).verify(progress: progress)
       let before = try opening.dataFile.stat().size
       let after = try workshop.dataFile.stat().size
       // Nobody else has it open, and nobody can open it before the lock is given back.

@@ -55,12 +55,9 @@ extension StoreOpening {
     try refuseRemoteFilesystem(directory)
     let opened = try openEnvironment(StoreAccess.ofSnapshot)
     do {
-      let environment = opened.environment
-      try refuseOtherFormats(in: environment)
-      if let header = try Self.header(in: environment), header.majorFormat < migrations.current {
-        throw TallyError.olderFormat
-      }
-      return OpenStore(environment: environment, tables: try openTables(in: environment), access: opened.access)
+      guard let header = try Self.header(in: opened.environment) else { throw try headerFault(in: opened.environment) }
+      guard try admission(of: header) != .nothingBeforeMigration else { throw TallyError.olderFormat }
+      return OpenStore(opened, try openTables(in: opened.environment))
     } catch {
       opened.close()
       throw error

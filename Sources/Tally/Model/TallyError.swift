@@ -5,7 +5,7 @@
 ///
 /// ```swift
 /// do {
-///   try store.write { try $0.add(TaskDraft(title: "  ")) }
+///   try store.write { try $0.add("  ") }
 /// } catch let error as TallyError where error.code == .blankTitle {
 ///   show(error.message, error.remedy)
 /// }

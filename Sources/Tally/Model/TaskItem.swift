@@ -1,3 +1,5 @@
+// swift-format-ignore-file: UseShorthandTypeNames
+
 public import Foundation
 
 /// A task: something to do, being done, or done.
@@ -5,25 +7,26 @@ public import Foundation
 /// A value: changing one changes nothing in a store. `update` and its kin of a write transaction take changes in, check
 /// them and keep ``updatedAt``.
 public struct TaskItem: Identifiable, Hashable, Sendable {
-  // The initializer is in an extension, so that the compiler makes its own of all properties as well, which reading uses:
-  // one that assigns them one by one costs each task a copy (Swift 6.3).
+  // The public initializer is in an extension, so that the compiler also synthesizes one of all properties. The module
+  // uses only that one: `Optional<Value>`, unlike `Value?`, gives it no default, so forgetting a property does not
+  // compile. One that assigns the properties one by one would cost each task a copy (Swift 6.3).
 
   /// What names the task for good; any UUID, made as a ``UUIDv7`` by default.
   public let id: UUID
   /// What is to be done: any text that is not only white space, of any length.
   public var title: String
   /// Anything worth noting beside the title.
-  public var notes: String?
+  public var notes: Optional<String>
   /// How far the task has come.
   public var state: TaskState
   /// The day for which the task is planned.
-  public var scheduledDate: CalendarDay?
+  public var scheduledDate: Optional<CalendarDay>
   /// The instant by which the task should be done.
-  public var dueDate: Timestamp?
+  public var dueDate: Optional<Timestamp>
   /// The instant at which to be reminded.
-  public var reminderDate: Timestamp?
+  public var reminderDate: Optional<Timestamp>
   /// The list that holds the task.
-  public var listID: UUID?
+  public var listID: Optional<UUID>
   /// Where the task stands among the others of its place and state, ascending; within ``sortOrders``.
   public var sortOrder: Int64
   /// When the task was made.
@@ -31,7 +34,7 @@ public struct TaskItem: Identifiable, Hashable, Sendable {
   /// When the task was last changed.
   public var updatedAt: Timestamp
   /// When the task was completed, and the offset from UTC in force there; there exactly if ``state`` is `completed`.
-  public var completedAt: OffsetTimestamp?
+  public var completedAt: Optional<OffsetTimestamp>
 
   /// Whether the state is `completed`.
   public var isCompleted: Bool { state == .completed }

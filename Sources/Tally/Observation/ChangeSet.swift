@@ -2,12 +2,12 @@ public import Foundation
 
 /// What some commits, one after the other, have changed: identifiers by kind.
 ///
-/// Where several commits touched one task, only what came of it counts: a task that was made and deleted meanwhile is in
-/// neither set.
+/// Where several commits touched one task, only the result counts: a task that was created and deleted meanwhile is in no
+/// set, and one that was deleted and came back by undo counts as inserted.
 public struct ChangeSet: Hashable, Sendable {
   /// What happened to tasks, or to lists.
   public struct Identifiers: Hashable, Sendable {
-    /// Those that are there and were not.
+    /// Those that have been created, or have come back.
     public internal(set) var inserted: Set<UUID> = []
     /// Those that were there and still are.
     public internal(set) var updated: Set<UUID> = []
@@ -29,9 +29,8 @@ public struct ChangeSet: Hashable, Sendable {
   public internal(set) var tasks = Identifiers()
   /// The lists.
   public internal(set) var lists = Identifiers()
-  /// Whether these are all changes; if not, anything may have changed: read anew.
+  /// Whether these are all changes; if not, anything may have changed: read again.
   ///
-  /// So it is after a change too large for the history, when more has happened than the history keeps, and when an
-  /// older state of the store, or another store, has taken its place while it was suspended.
+  /// False only when an older state of the store, or another store, has taken its place while it was suspended.
   public internal(set) var isComplete = true
 }

@@ -13,30 +13,24 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Parameter sequence: the commit, as ``sequence`` of an earlier snapshot gave it.
   /// - Returns: the changes up to this snapshot.
   /// - Throws: what the storage throws.
-  /// - Complexity: the changes since, as far as the history keeps them; a lookup if there are none.
+  /// - Complexity: one lookup per object that has changed since.
   public func changes(since sequence: UInt64) throws -> ChangeSet {
     try changes(since: StorePosition(storeID: position.storeID, sequence: sequence))
   }
 
-  /// As the public form, for whoever may have had another store under the same path before.
+  /// The public form, for callers that may have had another store under the same path before.
   func changes(since last: StorePosition) throws -> ChangeSet {
     let position = try position
     var changes = ChangeSet(previousSequence: last.sequence, sequence: position.sequence)
     guard position != last else { return changes }
-    var wasThere: [ImageKey: Bool] = [:]
-    guard position.storeID == last.storeID,
-      try collectImages(since: last.sequence, to: changes.sequence, in: &wasThere)
-    else {
+    let logStart = try header().logStart
+    guard position.storeID == last.storeID, (logStart..<position.sequence).contains(last.sequence) else {
       changes.isComplete = false
       return changes
     }
-    for (key, wasThere) in wasThere {
-      switch key.kind {
-      case .task: changes.tasks.add(key.id, wasThere, try tables.tasks.contains(IDKey(key.id), in: base))
-      case .list: changes.lists.add(key.id, wasThere, try tables.lists.contains(IDKey(key.id), in: base))
-      // Of statistics, not of tasks: the task itself has an image where it changed.
-      case .completion, .deletedCompletion: break
-      }
+    _ = try scan(tables.byChange, from: .start(after: last.sequence)) { key in
+      try add(key, since: last.sequence, to: &changes)
+      return true
     }
     return changes
   }
@@ -49,32 +43,40 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Notes of each object that was changed whether it was there before; false if the history does not tell.
-  private func collectImages(
-    since sequence: UInt64, to last: UInt64, in wasThere: inout [ImageKey: Bool]
-  ) throws -> Bool {
-    guard last > sequence else { return false }
-    let start = HistoryKey(ChangeID(sequence: sequence + 1, position: 0), part: 0)
-    var cursor = try tables.history.cursor(in: base)
-    // The next commit's entry is there unless it has been let go.
-    guard try cursor.move(toFirstAtOrAfter: start), try cursor.key() == start else { return false }
-    repeat {
-      guard try HistoryRecord(headOf: cursor.valueBytes).kind != .cut else { return false }
-      try Self.forEachImage(inPart: cursor.valueBytes) { key, isThere, _ in
-        if wasThere[key] == nil { wasThere[key] = isThere }
-      }
-    } while try cursor.next()
-    return true
+  /// Adds one row of the log.
+  private func add(_ key: ChangeKey, since sequence: UInt64, to changes: inout ChangeSet) throws {
+    let id = key.id
+    switch key.kind {
+    case .task:
+      guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { throw Self.danglingRow }
+      changes.tasks.add(id, try TaskFields(bytes).stamp.created > sequence)
+    case .list:
+      guard let record = try listRecord(id) else { throw Self.danglingRow }
+      changes.lists.add(id, record.stamp.created > sequence)
+    case .deletedTask: changes.tasks.addDeleted(id, try tombstone(.task, id), since: sequence)
+    case .deletedList: changes.lists.addDeleted(id, try tombstone(.list, id), since: sequence)
+    // A newer version logs what this one does not show.
+    case nil: break
+    }
   }
+
+  private func tombstone(_ kind: ObjectKind, _ id: UUID) throws -> TombstoneRecord {
+    guard let record = try tables.tombstones.value(forKey: TombstoneKey(kind, id), in: base) else {
+      throw Self.danglingRow
+    }
+    return record
+  }
+
+  private static var danglingRow: TallyError { TallyError.missingRecord(of: "byChange") }
 }
 
 extension ChangeSet.Identifiers {
-  fileprivate mutating func add(_ id: UUID, _ wasThere: Bool, _ isThere: Bool) {
-    switch (wasThere, isThere) {
-    case (false, true): inserted.insert(id)
-    case (true, true): updated.insert(id)
-    case (true, false): deleted.insert(id)
-    case (false, false): break
-    }
+  fileprivate mutating func add(_ id: UUID, _ isNew: Bool) {
+    if isNew { inserted.insert(id) } else { updated.insert(id) }
+  }
+
+  /// Adds a deletion, unless the object was created after the sequence as well.
+  fileprivate mutating func addDeleted(_ id: UUID, _ tombstone: TombstoneRecord, since sequence: UInt64) {
+    if tombstone.stamp.created <= sequence { deleted.insert(id) }
   }
 }

@@ -22,7 +22,7 @@ public struct StoreRepository: TaskRepository, ListRepository {
   /// Makes a task, last in its list or in the inbox.
   @discardableResult
   public func createTask(title: String, inList listID: UUID?) async throws -> TaskItem {
-    try await store.write { try $0.add(TaskDraft(title: title, listID: listID)) }
+    try await store.write { try $0.add(title) { $0.listID = listID } }
   }
 
   /// Stores a task's fields as they are given, but for the times that are kept for it.

@@ -2,8 +2,7 @@ public import Foundation
 
 /// Tasks as an application's screens use them, wherever they are kept.
 ///
-/// ``StoreRepository`` keeps them in a store, ``InMemoryRepository`` in memory, for previews and tests; one set of tests
-/// holds for both.
+/// ``StoreRepository`` keeps them in a store; for previews and tests in one of ``TaskStore/temporary(configuration:)``.
 public protocol TaskRepository: Sendable {
   /// The tasks of a list, or those of the inbox, in the order of views.
   ///

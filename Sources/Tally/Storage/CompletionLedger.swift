@@ -73,7 +73,7 @@ struct CompletionLedger {
     }
     if let recorded = deleted ?? replaced {
       record.listID = recorded.listID
-      record.trailing = recorded.trailing
+      record.unknown = recorded.unknown
     }
     images.add(key, nil)
     try tables.completions.put(record, forKey: key, in: &transaction)
@@ -105,7 +105,8 @@ struct CompletionLedger {
   ) throws(LMDBError) {
     let key = CompletionKey(isTaskDeleted: true, completed: completed)
     try tables.completions.put(record, forKey: key, in: &transaction)
-    try tables.deletedByCreated.put(NoValue(), forKey: DeletedCreationKey(completed, record), in: &transaction)
+    let entry = LedgerEntry(key: key, record: record)
+    for index in tables.ledgerIndexes { try index.replace(nil, by: entry, in: &transaction) }
   }
 
   private func removeDeleted(
@@ -117,10 +118,8 @@ struct CompletionLedger {
     deltas.count(CountedTask(entry.key, entry.record), sign: -1)
     images.add(entry.key, entry.record)
     _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
-    _ = try tables.deletedByCreated.remove(
-      forKey: DeletedCreationKey(entry.key.completed, entry.record),
-      in: &transaction
-    )
+    let entry = LedgerEntry(key: entry.key, record: entry.record)
+    for index in tables.ledgerIndexes { try index.replace(entry, by: nil, in: &transaction) }
   }
 
   /// The entry of a task completed where it is now; `nil` for an open one.
@@ -159,7 +158,7 @@ extension CompletionLedger {
     } else {
       let key = CompletionKey(isTaskDeleted: true, completed: completed)
       if let known = try tables.completions.value(forKey: key, in: transaction) {
-        record.trailing = known.trailing
+        record.unknown = known.unknown
         guard known != record else { return false }
         try removeDeleted((key, known), counting: &deltas, recording: &images, in: &transaction)
       } else {

@@ -6,18 +6,47 @@ struct TaskChange {
   let old: TaskRecord?
   let new: TaskRecord?
 
-  init(old: TaskRecord?, new: TaskRecord?) {
+  /// A commit gives a task other contents, or creates or deletes it.
+  ///
+  /// Fields that this version does not know stay.
+  init(from old: TaskRecord?, to item: TaskItem?, at sequence: UInt64) {
+    self.init(from: old, to: item, unknown: old?.unknown ?? UnknownFields(), at: sequence)
+  }
+
+  /// The same with the unknown fields of another record, as undo finds them in an image.
+  init(from old: TaskRecord?, to item: TaskItem?, unknown: UnknownFields, at sequence: UInt64) {
     self.old = old
-    self.new = new
+    new = item.map {
+      TaskRecord(item: $0, stamp: ChangeStamp(replacing: old?.stamp, at: sequence), unknown: unknown)
+    }
   }
 }
 
-/// The one way in which tasks and lists reach the tables: record, index entries, ledger and counters together.
+/// One change of a list's record; see `TaskChange`.
+struct ListChange {
+  let old: ListRecord?
+  let new: ListRecord?
+
+  init(from old: ListRecord?, to list: TaskList?, at sequence: UInt64) {
+    self.init(from: old, to: list, unknown: old?.unknown ?? UnknownFields(), at: sequence)
+  }
+
+  init(from old: ListRecord?, to list: TaskList?, unknown: UnknownFields, at sequence: UInt64) {
+    self.old = old
+    new = list.map {
+      ListRecord(list: $0, stamp: ChangeStamp(replacing: old?.stamp, at: sequence), unknown: unknown)
+    }
+  }
+}
+
+/// Writes one change of a task or list: record, index entries, ledger and counters together.
 ///
-/// Entries that the old and the new record share are left alone. A failure half-way leaves the transaction unfit
-/// to commit; the caller sees to that.
+/// Entries that the old and the new record share are left alone. `TaskChanges` does the same for many tasks at once. A
+/// failure half-way leaves the transaction unfit to commit, which `StoreTransaction.change` ensures.
 struct RecordWriter {
   let tables: Tables
+  /// The sequence of the commit that the changes belong to.
+  let sequence: UInt64
 
   /// Writes, rewrites or deletes one task, and notes in `images` what was there.
   func apply(
@@ -29,38 +58,52 @@ struct RecordWriter {
     try deltas.apply(to: tables, in: &transaction)
   }
 
-  /// Writes, rewrites or deletes one task's record and index entries, but for the ledger and the counters.
+  /// Writes, rewrites or deletes one task's record and index entries; ledger and counters are the caller's.
   func writeRecord(
     of change: TaskChange, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     images.add(change)
-    let old = change.old.map { IndexEntries(of: $0.item) }
-    let new = change.new.map { IndexEntries(of: $0.item) }
     if let record = change.new {
       try tables.tasks.put(record, forKey: IDKey(record.item.id), in: &transaction)
+      if change.old == nil { try removeTombstone(TombstoneKey(.task, record.item.id), in: &transaction) }
     } else if let record = change.old {
       _ = try tables.tasks.remove(forKey: IDKey(record.item.id), in: &transaction)
+      try putTombstone(TombstoneKey(.task, record.item.id), of: record.stamp, in: &transaction)
     }
-    try tables.byPlace.replace(old?.place, by: new?.place, in: &transaction)
-    try tables.byDay.replace(old?.day, by: new?.day, in: &transaction)
-    try tables.byDue.replace(old?.due, by: new?.due, in: &transaction)
-    try tables.byReminder.replace(old?.reminder, by: new?.reminder, in: &transaction)
-    try tables.byCreated.replace(old?.created, by: new?.created, in: &transaction)
-    try tables.byActive.replace(old?.active, by: new?.active, in: &transaction)
-    try tables.byTail.replace(old?.tail, by: new?.tail, in: &transaction)
+    for index in tables.taskIndexes { try index.replace(change.old, by: change.new, in: &transaction) }
   }
 
   /// Writes, rewrites or deletes one list.
   func apply(
-    old: ListRecord?, new: ListRecord?, recording images: inout BeforeImages, in transaction: inout WriteTransaction
+    _ change: ListChange, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    if let id = old?.list.id ?? new?.list.id { images.add(list: id, old) }
-    if let new {
-      try tables.lists.put(new, forKey: IDKey(new.list.id), in: &transaction)
-    } else if let old {
-      _ = try tables.lists.remove(forKey: IDKey(old.list.id), in: &transaction)
+    if let id = change.old?.list.id ?? change.new?.list.id { images.add(list: id, change.old) }
+    if let record = change.new {
+      try tables.lists.put(record, forKey: IDKey(record.list.id), in: &transaction)
+      if change.old == nil { try removeTombstone(TombstoneKey(.list, record.list.id), in: &transaction) }
+    } else if let record = change.old {
+      _ = try tables.lists.remove(forKey: IDKey(record.list.id), in: &transaction)
+      try putTombstone(TombstoneKey(.list, record.list.id), of: record.stamp, in: &transaction)
     }
-    try tables.listsByOrder.replace(
-      old.map { OrderKey(of: $0.list) }, by: new.map { OrderKey(of: $0.list) }, in: &transaction)
+    for index in tables.listIndexes { try index.replace(change.old, by: change.new, in: &transaction) }
+  }
+}
+
+extension RecordWriter {
+  /// Keeps the row of a deleted object in the log of changes.
+  func putTombstone(
+    _ key: TombstoneKey, of stamp: ChangeStamp, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let tombstone = Tombstone(key: key, record: TombstoneRecord(of: stamp, at: sequence))
+    try tables.tombstones.put(tombstone.record, forKey: key, in: &transaction)
+    for index in tables.tombstoneIndexes { try index.replace(nil, by: tombstone, in: &transaction) }
+  }
+
+  /// Removes the tombstone of an object that is created again, if it has one.
+  func removeTombstone(_ key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
+    guard let record = try tables.tombstones.value(forKey: key, in: transaction) else { return }
+    _ = try tables.tombstones.remove(forKey: key, in: &transaction)
+    let tombstone = Tombstone(key: key, record: record)
+    for index in tables.tombstoneIndexes { try index.replace(tombstone, by: nil, in: &transaction) }
   }
 }

@@ -15,11 +15,22 @@ struct Tables: Sendable {
   let byCreated: Index<InstantKey>
   let byActive: Index<OrderKey>
   let byTail: Index<TailKey>
+  let byChange: Index<ChangeKey>
   let completions: Database<CompletionKey, CompletionRecord>
   let deletedByCreated: Index<DeletedCreationKey>
+  let tombstones: Database<TombstoneKey, TombstoneRecord>
   let counts: Database<BlockCountsKey, BlockCounts>
   let totals: Database<TotalKey, Total>
   let history: Database<HistoryKey, HistoryRecord>
+
+  // The catalogue of indexes: what writes, checks, counts and repairs indexes goes through it.
+  let taskIndexes: [any IndexHandle<TaskRecord>]
+  let listIndexes: [any IndexHandle<ListRecord>]
+  let ledgerIndexes: [any IndexHandle<LedgerEntry>]
+  let tombstoneIndexes: [any IndexHandle<Tombstone>]
+
+  /// All of the catalogue.
+  var indexes: [any IndexHandle] { taskIndexes + listIndexes + ledgerIndexes + tombstoneIndexes }
 
   /// How many named databases a store has room for; later formats may add some.
   static let maximumCount = 32
@@ -66,18 +77,31 @@ extension Tables {
     byCreated = try opener.open(.byCreated)
     byActive = try opener.open(.byActive)
     byTail = try opener.open(.byTail)
+    byChange = try opener.open(.byChange)
     completions = try opener.open(.completions)
     deletedByCreated = try opener.open(.deletedByCreated)
     counts = try opener.open(.counts)
     totals = try opener.open(.totals)
     history = try opener.open(.history)
+    tombstones = try opener.open(.tombstones)
+    taskIndexes = [
+      IndexTable(ByPlace.self, .byPlace, byPlace), IndexTable(ByDay.self, .byDay, byDay),
+      IndexTable(ByDue.self, .byDue, byDue), IndexTable(ByReminder.self, .byReminder, byReminder),
+      IndexTable(ByCreated.self, .byCreated, byCreated), IndexTable(ByActive.self, .byActive, byActive),
+      IndexTable(ByTail.self, .byTail, byTail), IndexTable(TasksByChange.self, .byChange, byChange),
+    ]
+    listIndexes = [
+      IndexTable(ListsByOrder.self, .listsByOrder, listsByOrder), IndexTable(ListsByChange.self, .byChange, byChange),
+    ]
+    ledgerIndexes = [IndexTable(DeletedByCreated.self, .deletedByCreated, deletedByCreated)]
+    tombstoneIndexes = [IndexTable(TombstonesByChange.self, .byChange, byChange)]
   }
 }
 
 /// The tables' names, in the order of their descriptions; stored: do not change them.
 enum TableName: String, CaseIterable {
-  case meta, tasks, lists, listsByOrder, byPlace, byDay, byDue, byReminder, byCreated, byActive, byTail, completions
-  case deletedByCreated, counts, totals, history
+  case meta, tasks, lists, listsByOrder, byPlace, byDay, byDue, byReminder, byCreated, byActive, byTail, byChange
+  case completions, deletedByCreated, tombstones, counts, totals, history
 }
 
 /// Opens tables by their names.

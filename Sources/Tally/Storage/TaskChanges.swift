@@ -2,68 +2,60 @@ import LMDB
 
 /// What many changes of different tasks do to the tables, gathered so that each is written once, in its own order.
 ///
-/// Nothing is kept of a new task but the bytes that are to be stored: its texts are looked at once.
+/// Nothing is kept of a new task except the bytes that are to be stored: its texts are looked at once.
 struct TaskChanges {
+  private let writer: RecordWriter
   private var records = EntryBatch<IDKey, TaskRecord>()
-  private var removedIDs: [IDKey] = []
-  private var place = IndexChanges<PlaceKey>()
-  private var day = IndexChanges<DayKey>()
-  private var due = IndexChanges<DueKey>()
-  private var reminder = IndexChanges<InstantKey>()
-  private var created = IndexChanges<InstantKey>()
-  private var active = IndexChanges<OrderKey>()
-  private var tail = IndexChanges<TailKey>()
+  private var removed: [TaskRecord] = []
+  private let indexes: [any IndexBatch<TaskRecord>]
   private var ledger: LedgerChanges
   private var images = BeforeImages()
+  /// New tasks that may have been deleted before; none are looked for in a store without tombstones.
+  private var created: [IDKey] = []
+  private let hasTombstones: Bool
 
   /// Begins to gather changes of the tasks that a transaction finds.
-  init(of tables: Tables, in transaction: borrowing WriteTransaction) throws(LMDBError) {
-    ledger = try LedgerChanges(of: tables, in: transaction)
+  init(with writer: RecordWriter, in transaction: borrowing WriteTransaction) throws(LMDBError) {
+    self.writer = writer
+    indexes = writer.tables.taskIndexes.map { $0.makeBatch() }
+    ledger = try LedgerChanges(of: writer.tables, in: transaction)
+    hasTombstones = try writer.tables.tombstones.count(in: transaction) > 0
   }
 
   /// Whether there is nothing to do.
-  var isEmpty: Bool { records.count == 0 && removedIDs.isEmpty }
+  var isEmpty: Bool { records.count == 0 && removed.isEmpty }
 
   /// Notes what one change does; what the counters are to change by goes into `deltas`.
   mutating func add(_ change: TaskChange, counting deltas: inout CounterDeltas) throws(LMDBError) {
     images.add(change)
-    let old = change.old.map { IndexEntries(of: $0.item) }
-    let new = change.new.map { IndexEntries(of: $0.item) }
     if let record = change.new {
       try records.add(record, forKey: IDKey(record.item.id))
+      if hasTombstones, change.old == nil { created.append(IDKey(record.item.id)) }
     } else if let record = change.old {
-      removedIDs.append(IDKey(record.item.id))
+      removed.append(record)
     }
-    try place.add(old?.place, new?.place)
-    try day.add(old?.day, new?.day)
-    try due.add(old?.due, new?.due)
-    try reminder.add(old?.reminder, new?.reminder)
-    try created.add(old?.created, new?.created)
-    try active.add(old?.active, new?.active)
-    try tail.add(old?.tail, new?.tail)
+    for index in indexes { try index.add(change.old, change.new) }
     try ledger.add(change, counting: &deltas, recording: &images)
   }
 
   /// The id of a task that stands among the changes twice or is stored already; `nil` if there is none.
-  mutating func firstTakenID(in tables: Tables, _ transaction: borrowing WriteTransaction) throws(LMDBError) -> IDKey? {
-    try tables.tasks.firstTakenKey(of: &records, in: transaction)
+  mutating func firstTakenID(_ transaction: borrowing WriteTransaction) throws(LMDBError) -> IDKey? {
+    try writer.tables.tasks.firstTakenKey(of: &records, in: transaction)
   }
 
   /// Writes them, one table after the other, and notes in `images` what was there.
   mutating func apply(
-    to tables: Tables, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
-    in transaction: inout WriteTransaction
+    counting deltas: inout CounterDeltas, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
+    let tables = writer.tables
     images.append(self.images)
-    for id in removedIDs { _ = try tables.tasks.remove(forKey: id, in: &transaction) }
+    for record in removed {
+      _ = try tables.tasks.remove(forKey: IDKey(record.item.id), in: &transaction)
+      try writer.putTombstone(TombstoneKey(.task, record.item.id), of: record.stamp, in: &transaction)
+    }
+    for key in created { try writer.removeTombstone(TombstoneKey(.task, key.id), in: &transaction) }
     try tables.tasks.put(&records, in: &transaction)
-    try place.apply(to: tables.byPlace, in: &transaction)
-    try day.apply(to: tables.byDay, in: &transaction)
-    try due.apply(to: tables.byDue, in: &transaction)
-    try reminder.apply(to: tables.byReminder, in: &transaction)
-    try created.apply(to: tables.byCreated, in: &transaction)
-    try active.apply(to: tables.byActive, in: &transaction)
-    try tail.apply(to: tables.byTail, in: &transaction)
+    for index in indexes { try index.apply(in: &transaction) }
     try ledger.apply(to: tables, counting: &deltas, recording: &images, in: &transaction)
   }
 }

@@ -19,6 +19,8 @@ public final class TaskStore: Sendable {
   /// How the store was opened.
   public let configuration: Configuration
 
+  // Constant.
+  private let isTemporary: Bool
   // Constants that synchronise themselves.
   let connection: StoreConnection
   let commits: CommitQueue
@@ -45,16 +47,18 @@ public final class TaskStore: Sendable {
     try self.init(StoreOpening(directory: directory, configuration: configuration, migrations: migrations))
   }
 
-  init(_ opening: StoreOpening) throws {
+  init(_ opening: StoreOpening, isTemporary: Bool = false) throws {
     directory = opening.directory
+    self.isTemporary = isTemporary
     configuration = opening.configuration
     connection = try StoreConnection(opening)
     commits = CommitQueue(connection: connection, configuration: opening.configuration)
   }
 
   deinit {
-    // Whoever wants to know whether the last flush succeeded calls `close`.
+    // A caller that needs to know whether the last flush succeeded calls `close`.
     try? close()
+    if isTemporary { try? FileManager.default.removeItem(atPath: directory.string) }
   }
 
   /// Reads from one consistent snapshot.
@@ -84,6 +88,7 @@ public final class TaskStore: Sendable {
   @discardableResult
   public func write<R>(_ body: (inout StoreWriteTransaction) throws -> R) throws -> R {
     try connection.use { store in
+      try store.checkWritable()
       let result = try store.environment.write(tables: store.tables, configuration: configuration, body)
       commits.noteUnflushedCommit()
       return result

@@ -8,14 +8,15 @@ struct HistoryQuestions {
   /// Newest first.
   let entries: [HistoryEntry]
 
-  /// The writes, newest first, that have not been taken back; those before a cut are out of reach.
+  /// The writes of this store's own programs, newest first, that have not been undone; those before a cut are out of
+  /// reach.
   func undoable() -> (entries: [HistoryEntry], isCut: Bool) {
     var undone: Set<ChangeID> = []
     var found: [HistoryEntry] = []
     for entry in entries {
       switch entry.kind {
       case .undo: if let target = entry.target { undone.insert(target) }
-      case .change, .redo: if !undone.contains(entry.id) { found.append(entry) }
+      case .change, .redo: if entry.origin == .local, !undone.contains(entry.id) { found.append(entry) }
       case .cut: return (found, true)
       }
     }
@@ -29,7 +30,8 @@ struct HistoryQuestions {
       switch entry.kind {
       case .redo: if let target = entry.target { redone.insert(target) }
       case .undo: if !redone.contains(entry.id) { return entry }
-      case .change, .cut: return nil
+      case .change: if entry.origin == .local { return nil }
+      case .cut: return nil
       }
     }
     return nil

@@ -4,7 +4,7 @@ import LMDB
 /// What has to be written to put back what one entry of the history found.
 struct RestorationPlan {
   private var tasks: [TaskChange] = []
-  private var lists: [(old: ListRecord?, new: ListRecord?)] = []
+  private var lists: [ListChange] = []
   private var completions: [(key: CompletionKey, record: CompletionRecord?)] = []
   /// Everything the entry has images of.
   private var keys: Set<ImageKey> = []
@@ -29,10 +29,10 @@ struct RestorationPlan {
     switch key.kind {
     case .task:
       let record = wasThere ? try TaskRecord(id: key.id, decoding: bytes) : nil
-      try add(from: transaction.taskRecord(key.id), to: record, at: transaction.now)
+      try add(from: transaction.taskRecord(key.id), to: record, in: transaction)
     case .list:
       let record = wasThere ? try ListRecord(id: key.id, decoding: bytes) : nil
-      try add(from: transaction.listRecord(key.id), to: record, at: transaction.now)
+      try add(from: transaction.listRecord(key.id), to: record, in: transaction)
     case .completion, .deletedCompletion:
       let record = wasThere ? try CompletionRecord(decoding: bytes) : nil
       let current = try transaction.tables.completions.value(forKey: key.completion, in: transaction.base)
@@ -40,34 +40,42 @@ struct RestorationPlan {
     }
   }
 
-  private mutating func add(from old: TaskRecord?, to image: TaskRecord?, at now: Timestamp) throws {
-    guard old?.encodedBytes != image?.encodedBytes else { return }
-    var new = image
-    // A renumbering was no change to the task's owner, nor is taking it back.
+  private mutating func add(
+    from old: TaskRecord?, to image: TaskRecord?, in transaction: borrowing StoreWriteTransaction
+  ) throws {
+    if old == nil, image == nil { return }
+    if let old, let image, old.hasSameContents(as: image) { return }
+    var task = image?.item
+    // A renumbering was no change to the task's owner, nor is undoing it.
     var renumbered = old?.item
     if let image { renumbered?.sortOrder = image.item.sortOrder }
     if let image, renumbered?.isIdentical(to: image.item) != true {
-      new?.item.updatedAt = max(now, image.item.updatedAt, old?.item.updatedAt ?? now)
+      task?.updatedAt = max(transaction.now, image.item.updatedAt, old?.item.updatedAt ?? transaction.now)
     }
-    tasks.append(TaskChange(old: old, new: new))
-    guard let item = new?.item else {
+    let unknown = image?.unknown ?? UnknownFields()
+    tasks.append(TaskChange(from: old, to: task, unknown: unknown, at: transaction.commitSequence))
+    guard let task else {
       if let old { reversal.deletedTasks.append(old.item) }
       return
     }
-    reversal.tasks.append(item)
-    if old == nil { reversal.returnedTaskIDs.insert(item.id) }
+    reversal.tasks.append(task)
+    if old == nil { reversal.returnedTaskIDs.insert(task.id) }
   }
 
-  private mutating func add(from old: ListRecord?, to image: ListRecord?, at now: Timestamp) throws {
-    guard old?.encodedBytes != image?.encodedBytes else { return }
-    var new = image
+  private mutating func add(
+    from old: ListRecord?, to image: ListRecord?, in transaction: borrowing StoreWriteTransaction
+  ) throws {
+    if old == nil, image == nil { return }
+    if let old, let image, old.hasSameContents(as: image) { return }
+    var list = image?.list
     var renumbered = old?.list
     if let image { renumbered?.sortOrder = image.list.sortOrder }
     if let image, renumbered?.isIdentical(to: image.list) != true {
-      new?.list.updatedAt = max(now, image.list.updatedAt, old?.list.updatedAt ?? now)
+      list?.updatedAt = max(transaction.now, image.list.updatedAt, old?.list.updatedAt ?? transaction.now)
     }
-    lists.append((old, new))
-    guard let list = new?.list else {
+    let unknown = image?.unknown ?? UnknownFields()
+    lists.append(ListChange(from: old, to: list, unknown: unknown, at: transaction.commitSequence))
+    guard let list else {
       if let old { reversal.deletedLists.append(old.list) }
       return
     }
@@ -113,7 +121,7 @@ extension RestorationPlan {
     with writer: RecordWriter, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    for list in lists { try writer.apply(old: list.old, new: list.new, recording: &images, in: &transaction) }
+    for list in lists { try writer.apply(list, recording: &images, in: &transaction) }
     for change in tasks {
       try writer.writeRecord(of: change, recording: &images, in: &transaction)
       if let old = change.old?.item, !old.isCompleted { deltas.count(CountedTask(open: old), sign: -1) }

@@ -5,6 +5,7 @@ public import LMDB
 struct HistoryEntry {
   let id: ChangeID
   let kind: HistoryKind
+  let origin: WriteOrigin
   let target: ChangeID?
   let date: Timestamp
 }
@@ -22,7 +23,8 @@ extension StoreTransaction where Base: ~Copyable {
       if key.part == 0 {
         let head = try HistoryRecord(headOf: cursor.valueBytes)
         let date = Timestamp(clamping: head.dateMicroseconds)
-        entries.append(HistoryEntry(id: key.change, kind: head.kind, target: head.target, date: date))
+        entries.append(
+          HistoryEntry(id: key.change, kind: head.kind, origin: head.origin, target: head.target, date: date))
       }
       isAtEntry = try cursor.previous()
     }
@@ -36,20 +38,10 @@ extension StoreTransaction where Base: ~Copyable {
     var cursor = try tables.history.cursor(in: base)
     var isAtEntry = try cursor.move(toFirstAtOrAfter: HistoryKey(change, part: 0))
     while isAtEntry, try cursor.key().change == change {
-      try Self.forEachImage(inPart: cursor.valueBytes, body)
+      var images = ImageReader(try HistoryRecord.images(of: cursor.valueBytes))
+      try images.forEach(body)
       isAtEntry = try cursor.next()
     }
-  }
-
-  /// Hands the images of one part to a closure.
-  static func forEachImage(
-    inPart part: RawSpan, _ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void
-  ) throws {
-    guard part.byteCount >= HistoryRecord.headByteCount else {
-      throw LMDBError.undecodable("an entry of the history is too short")
-    }
-    var images = ImageReader(part.extracting(HistoryRecord.headByteCount..<part.byteCount))
-    try images.forEach(body)
   }
 }
 
@@ -61,11 +53,10 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Throws: what the storage throws.
   public var changeID: ChangeID {
     get throws {
-      let sequence = try header().sequence + 1
-      guard let last = try tables.history.lastKey(in: base)?.change, last.sequence == sequence else {
-        return ChangeID(sequence: sequence, position: 0)
+      guard let last = try tables.history.lastKey(in: base)?.change, last.sequence == commitSequence else {
+        return ChangeID(sequence: commitSequence, position: 0)
       }
-      return ChangeID(sequence: sequence, position: last.position + 1)
+      return ChangeID(sequence: commitSequence, position: last.position + 1)
     }
   }
 
@@ -76,10 +67,11 @@ extension StoreTransaction where Base == WriteTransaction {
     let kind = kind == .change && images.isEmpty ? .cut : kind
     let change = try changeID
     guard change.position <= ChangeID.maximumPosition else { throw TallyError.tooManyChanges }
-    let now = now
+    let (now, origin) = (now, origin)
     hasLostImages = !isUndoable
     try changeIfNeeded { (tables, images, base) throws(LMDBError) in
-      try HistoryWriter(table: tables.history).append(kind, target: target, images, as: change, at: now, in: &base)
+      try HistoryWriter(table: tables.history).append(
+        kind, from: origin, target: target, images, as: change, at: now, in: &base)
       images = BeforeImages()
       return true
     }

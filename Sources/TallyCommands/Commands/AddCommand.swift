@@ -74,9 +74,12 @@ struct AddCommand: SessionCommand {
   }
 }
 
+/// Sets what the options say of a new task.
+private typealias TaskEdit = (inout TaskItem) -> Void
+
 extension AddCommand {
   /// All of a task but its title and its list.
-  private func template(_ session: Session) throws -> TaskDraft {
+  private func template(_ session: Session) throws -> TaskEdit {
     let clock = session.clock
     let day =
       today
@@ -84,22 +87,23 @@ extension AddCommand {
       : tomorrow
         ? try clock.today.adding(days: 1)
         : try on.map { text in try CommandFailure.naming("--on") { try clock.day(text) } }
-    return TaskDraft(
-      title: "",
-      notes: notes.flatMap { $0.isEmpty ? nil : $0 },
-      scheduledDate: day,
-      dueDate: try due.map { text in
-        try CommandFailure.naming("--due") { try clock.instant(text, bareDay: .endOfDay) }
-      },
-      reminderDate: try remind.map { text in
-        try CommandFailure.naming("--remind") { try clock.instant(text, bareDay: .morning) }
-      }
-    )
+    let dueDate = try due.map { text in
+      try CommandFailure.naming("--due") { try clock.instant(text, bareDay: .endOfDay) }
+    }
+    let reminderDate = try remind.map { text in
+      try CommandFailure.naming("--remind") { try clock.instant(text, bareDay: .morning) }
+    }
+    return { task in
+      task.notes = notes.flatMap { $0.isEmpty ? nil : $0 }
+      task.scheduledDate = day
+      task.dueDate = dueDate
+      task.reminderDate = reminderDate
+    }
   }
 
   private func add(
     _ lines: [InputLine],
-    _ template: TaskDraft,
+    _ template: TaskEdit,
     _ session: Session,
     _ transaction: inout StoreWriteTransaction
   ) throws -> Change {
@@ -119,7 +123,7 @@ extension AddCommand {
 
   private func add(
     _ title: String,
-    _ template: TaskDraft,
+    _ template: TaskEdit,
     _ session: Session,
     _ transaction: inout StoreWriteTransaction
   ) throws -> Change {
@@ -128,13 +132,14 @@ extension AddCommand {
 
   private func store(
     _ title: String,
-    _ template: TaskDraft,
+    _ template: TaskEdit,
     _ transaction: inout StoreWriteTransaction
   ) throws -> TaskItem {
-    var draft = template
-    draft.title = title
-    draft.listID = try list.map { try transaction.list(named: $0).id }
-    return try transaction.add(draft)
+    let listID = try list.map { try transaction.list(named: $0).id }
+    return try transaction.add(title) { task in
+      template(&task)
+      task.listID = listID
+    }
   }
 }
 

@@ -29,7 +29,7 @@ struct OpenCommand: SessionCommand {
       try session.report(
         try session.write(creating: list == nil) { transaction in
           let listID = try list.map { try transaction.list(named: $0).id }
-          return try session.added(try transaction.add(TaskDraft(title: title, listID: listID)), in: transaction)
+          return try session.added(try transaction.add(title) { $0.listID = listID }, in: transaction)
         }
       )
     case .openTask(let id):

@@ -108,8 +108,8 @@ struct SmallDiskAct {
         for task in tasks {
           group.addTask { await code { try await store.write { _ = try $0.delete(task.id) } } }
           group.addTask {
-            let draft = TaskDraft(title: "too much", notes: notes)
-            return await code { try await store.write { _ = try $0.add(draft) } } == "diskFull" ? nil : "added"
+            let found = await code { try await store.write { _ = try $0.add("too much") { $0.notes = notes } } }
+            return found == "diskFull" ? nil : "added"
           }
         }
         for await fault in group { if let fault { faults.all.withLock { $0.append(fault) } } }

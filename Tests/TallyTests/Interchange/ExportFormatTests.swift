@@ -21,7 +21,7 @@ struct ExportFormatTests {
     let schema = try JSONSerialization.jsonObject(with: Data(try contents(of: "Schemas/export.schema.json").utf8))
     let definitions = (schema as? [String: Any])?["$defs"] as? [String: Any]
     let keys: [(definition: String, keys: [String])] = [
-      ("task", TaskDocument.Key.allCases.map(\.rawValue)), ("list", ListDocument.Key.allCases.map(\.rawValue)),
+      ("task", TaskField.all.map(\.text)), ("list", ListDocument.Key.allCases.map(\.rawValue)),
       ("completion", CompletionDocument.Key.allCases.map(\.rawValue)),
     ]
     for (name, keys) in keys {

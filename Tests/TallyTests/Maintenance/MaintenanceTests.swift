@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func compactingMakesTheFileSmallerAndKeepsAllElse() throws {
-    try withFilledStore { directory, expected in
+    try withFilledStore { directory, _ in
       let before = try withStore(at: directory) { store in
         let ids = try store.write { transaction in
           try (0..<500).map { _ in try transaction.add(String(repeating: "x", count: 500), to: .inbox).id }
@@ -155,9 +155,10 @@ import Testing
         try store.write { transaction in for id in ids { try transaction.delete(id) } }
         return try store.information()
       }
+      let filled = try contents(at: directory)
       let summary = try TaskStore.compact(at: directory, configuration: .testing())
       #expect(summary.sizeInBytes < summary.sizeBeforeInBytes / 2)
-      #expect(try contents(at: directory) == expected)
+      #expect(try contents(at: directory) == filled)
       try withStore(at: directory) { store in
         let after = try store.information()
         #expect(after.sequence == before.sequence && after.storeID == before.storeID)

@@ -8,7 +8,7 @@ import Testing
 
 /// The way from one format to the next, with a step that no release has: it writes one more record into `meta`.
 @Suite struct MigrationTests {
-  private static let next = MigrationTable(current: 2, steps: [1: leaveMark])
+  fileprivate static let next = MigrationTable(current: 2, steps: [1: leaveMark])
 
   private static let leaveMark: MigrationTable.Step = { transaction in
     let meta = try RawTable(opening: "meta", creating: false, in: &transaction)
@@ -92,6 +92,90 @@ import Testing
       #expect { try TaskStore(at: directory, configuration: configuration, migrations: Self.next) } throws: {
         ($0 as? TallyError)?.code == .permissionDenied
       }
+    }
+  }
+}
+
+/// Every door into a store checks its format, and migrates or refuses an older one.
+extension MigrationTests {
+  @Test func compactingAnOlderStoreMigratesItAndKeepsACopy() throws {
+    try withFilledStore { directory, expected in
+      let opening = StoreOpening(directory: directory, configuration: .testing(), migrations: Self.next)
+      _ = try TaskStore.compact(opening)
+      #expect(try value(of: "meta", forKey: Array("step".utf8), at: directory) == [2])
+      #expect(try contents(at: directory) == expected)
+      #expect(try names(in: directory).contains(where: KeptFile.isKept))
+    }
+  }
+
+  @Test func anOlderStoreIsNotCalledDamagedByThoseWhoOnlyRead() throws {
+    try withFilledStore { directory, _ in
+      var configuration = TaskStore.Configuration.testing()
+      configuration.isReadOnly = true
+      let opening = StoreOpening(directory: directory, configuration: configuration, migrations: Self.next)
+      #expect { try opening.withDamagedStore { _ in } } throws: { ($0 as? TallyError)?.code == .permissionDenied }
+    }
+  }
+
+  /// The bug: images in the history were records of the older format, which undo and the check could not read.
+  @Test func aMigrationEmptiesTheHistory() throws {
+    try withFilledStore { directory, _ in
+      let key = try #require(try firstKey(of: "history", at: directory))
+      try change("history", at: directory) { table, transaction in
+        var entry = try #require(try table.value(forKey: key, in: transaction))
+        entry[entry.count - 1] = 0xFF
+        try table.put(entry, forKey: key, in: &transaction)
+      }
+      let store = try TaskStore(at: directory, configuration: .testing(), migrations: Self.next)
+      #expect(try store.verify().isSound)
+      #expect { try store.undo() } throws: { ($0 as? TallyError)?.code == .nothingToUndo }
+      try store.write { _ = try $0.add("after", to: .inbox) }
+      #expect(try store.undo().deletedTasks.map(\.title) == ["after"])
+      try store.close()
+    }
+  }
+
+  @Test func aStoreOfADevelopmentVersionIsRefusedUntouched() throws {
+    try expectRefused(settingFeatures: [0, 0, 0, 0], as: .notAStore)
+  }
+
+  @Test func anUnknownRequiredFeatureIsRefusedUntouched() throws {
+    try expectRefused(settingFeatures: [0x80, 1, 0, 0], as: .newerFormat)
+  }
+
+  @Test func anUnknownWriterFeatureOpensForReadingOnly() throws {
+    try withFilledStore { directory, expected in
+      try setFeatures([0, 1, 0, 4], at: directory)
+      let store = try TaskStore(at: directory, configuration: .testing())
+      #expect(try store.read { try $0.taskCount } > 0)
+      #expect { try store.write { _ = try $0.add("x", to: .inbox) } } throws: {
+        ($0 as? TallyError)?.code == .newerFormat
+      }
+      try store.close()
+      #expect { try TaskStore.compact(at: directory, configuration: .testing()) } throws: {
+        ($0 as? TallyError)?.code == .newerFormat
+      }
+      #expect(try contents(at: directory) == expected)
+    }
+  }
+
+  private func expectRefused(settingFeatures bytes: [UInt8], as code: TallyError.Code) throws {
+    try withFilledStore { directory, expected in
+      try setFeatures(bytes, at: directory)
+      #expect { try TaskStore(at: directory, configuration: .testing()) } throws: { ($0 as? TallyError)?.code == code }
+      #expect { try TaskStore.repair(at: directory, configuration: .testing()) } throws: {
+        ($0 as? TallyError)?.code == code
+      }
+      #expect(try contents(at: directory) == expected)
+    }
+  }
+
+  private func setFeatures(_ bytes: [UInt8], at directory: FilePath) throws {
+    try change("meta", at: directory) { table, transaction in
+      let key = Array("header".utf8)
+      var header = try #require(try table.value(forKey: key, in: transaction))
+      header.replaceSubrange(4..<8, with: bytes)
+      try table.put(header, forKey: key, in: &transaction)
     }
   }
 }

@@ -9,7 +9,9 @@ import Testing
 /// Whatever a wrong index maintainer may have done is found by `verify` and mended by `repair`: views, ledger and
 /// counters then are those of the store before the damage.
 @Suite struct RepairTests {
-  static let indexes = IndexTable.allCases.map(\.rawValue)
+  static let indexes = TableName.allCases.map(\.rawValue).filter {
+    !["meta", "tasks", "lists", "completions", "tombstones", "counts", "totals", "history"].contains($0)
+  }
 
   @Test(arguments: indexes)
   func aMissingEntryIsMended(table: String) throws {
@@ -130,7 +132,8 @@ import Testing
       #expect(throws: TallyError.self) { try TaskStore(at: directory, configuration: .testing()) }
       let report = try TaskStore.repair(at: directory, configuration: .testing())
       #expect(report.before.faults.map(\.kind) == [.damagedHeader])
-      #expect(report.after.isSound && report.after.sequence == 1)
+      // Beyond the one commit that the records remember.
+      #expect(report.after.isSound && report.after.sequence == 2)
       #expect(try contents(at: directory) == expected)
     }
   }

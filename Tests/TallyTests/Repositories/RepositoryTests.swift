@@ -1,20 +1,16 @@
 import Foundation
+import SystemPackage
 import TallyTestSupport
 import Testing
 
 @testable import Tally
 
-/// What every repository does alike: each test runs on a store and in memory.
+/// What applications' screens call, over a temporary store.
 @Suite struct RepositoryTests {
-  enum Kind: CaseIterable {
-    case store, memory
-  }
-
   private typealias Repository = TaskRepository & ListRepository
 
-  @Test(arguments: Kind.allCases)
-  func tasksOfAListAndOfTheInboxAreKeptApartAndInOrder(kind: Kind) async throws {
-    try await withRepository(kind) { repository in
+  @Test func tasksOfAListAndOfTheInboxAreKeptApartAndInOrder() async throws {
+    try await withRepository { repository in
       let list = try await repository.createList(name: "Home", colorHex: "ff8800")
       #expect(list.colorHex == "FF8800")
       for title in ["a", "b", "c"] { try await repository.createTask(title: title, inList: list.id) }
@@ -26,9 +22,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases)
-  func aTaskIsChangedCompletedAndDeleted(kind: Kind) async throws {
-    try await withRepository(kind) { repository in
+  @Test func aTaskIsChangedCompletedAndDeleted() async throws {
+    try await withRepository { repository in
       let list = try await repository.createList(name: "Home", colorHex: TaskList.defaultColorHex)
       try await repository.createTask(title: "first there", inList: list.id)
       var task = try await repository.createTask(title: "x", inList: nil)
@@ -46,9 +41,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases)
-  func aListTakesItsTasksWithIt(kind: Kind) async throws {
-    try await withRepository(kind) { repository in
+  @Test func aListTakesItsTasksWithIt() async throws {
+    try await withRepository { repository in
       var lists: [TaskList] = []
       for name in ["a", "b"] { lists.append(try await repository.createList(name: name, colorHex: "000000")) }
       let task = try await repository.createTask(title: "x", inList: lists[0].id)
@@ -63,9 +57,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases)
-  func whatIsWrongIsRefusedWithTheSameCodes(kind: Kind) async throws {
-    try await withRepository(kind) { repository in
+  @Test func whatIsWrongIsRefusedWithTheSameCodes() async throws {
+    try await withRepository { repository in
       let task = try await repository.createTask(title: "x", inList: nil)
       let list = try await repository.createList(name: "a", colorHex: "000000")
       var (blank, lost, nameless) = (task, task, list)
@@ -88,11 +81,18 @@ import Testing
     }
   }
 
-  private func withRepository(_ kind: Kind, _ body: (any Repository) async throws -> Void) async throws {
-    switch kind {
-    case .store: try await withStore { try await body(StoreRepository($0)) }
-    case .memory: try await body(InMemoryRepository())
-    }
+  @Test func aTemporaryStoreIsDeletedWithItsLastReference() throws {
+    var store: TaskStore? = try TaskStore.temporary()
+    let directory = try #require(store?.directory)
+    #expect((try? directory.stat()) != nil)
+    store = nil
+    #expect((try? directory.stat()) == nil)
+  }
+
+  private func withRepository(_ body: (any Repository) async throws -> Void) async throws {
+    let store = try TaskStore.temporary()
+    try await body(StoreRepository(store))
+    #expect(try store.verify().isSound)
   }
 
   private func expectFailure(_ code: TallyError.Code, _ body: () async throws -> Void) async {

@@ -106,14 +106,14 @@ struct StatisticsHistory {
   /// Writes over some tasks, of which any field may differ, as an import does.
   private mutating func importOver(_ transaction: inout StoreWriteTransaction) throws {
     let old = Set((0..<3).compactMap { _ in oneTask()?.id }).sorted { $0.uuidString < $1.uuidString }
-    var changes = try TaskChanges(of: transaction.tables, in: transaction.base)
+    var changes = try TaskChanges(with: transaction.recordWriter, in: transaction.base)
     var deltas = CounterDeltas()
     for id in old {
       var task = newTask(id)
       if generator.oneIn(3), let completedAt = model.tasks[id]?.completedAt {
         (task.state, task.completedAt) = (.completed, completedAt)
       }
-      let change = TaskChange(old: model.tasks[id].map { TaskRecord(item: $0) }, new: TaskRecord(item: task))
+      let change = TaskChange(from: try transaction.taskRecord(id), to: task, at: transaction.commitSequence)
       try changes.add(change, counting: &deltas)
       model.put(task)
     }

@@ -9,9 +9,12 @@ struct ExpectedRows {
   init(golden: GoldenStore) throws {
     let tasks = try golden.expectedTasks()
     let start = "\(golden.start.microsecondsSince1970)"
-    var rows = ["tasks": tasks.map(Self.record)]
+    var rows = ["tasks": tasks.enumerated().map { Self.record($1, $0) }]
     rows["meta"] = [
-      ["majorFormat": "1", "minorFormat": "0", "storeID": hexadecimal(GoldenStore.id(0xFF)), "sequence": "6"]
+      [
+        "majorFormat": "1", "minorFormat": "0", "requiredFeatures": "taggedRecords", "writerFeatures": "",
+        "storeID": hexadecimal(GoldenStore.id(0xFF)), "sequence": "6", "logStart": "0",
+      ]
     ]
     rows["lists"] = [
       Self.list(golden.home, "Home", "007AFF", order: 0, start),
@@ -29,15 +32,25 @@ struct ExpectedRows {
         .merging(Self.order(tasks[number])) { first, _ in first }
     }
     rows["byDue"] = [(3, "no"), (1, "no"), (2, "yes")].map { index, isCompleted in
-      ["isCompleted": isCompleted, "dueDate": number(of: tasks[index].dueDate), "id": hexadecimal(tasks[index].id)]
+      [
+        "isCompleted": isCompleted, "dueDate": instantNumber(of: tasks[index].dueDate),
+        "id": hexadecimal(tasks[index].id),
+      ]
     }
-    rows["byReminder"] = [["reminderDate": number(of: tasks[1].reminderDate), "id": hexadecimal(tasks[1].id)]]
-    rows["byCreated"] = tasks.map { ["createdAt": number(of: $0.createdAt), "id": hexadecimal($0.id)] }
+    rows["byReminder"] = [["reminderDate": instantNumber(of: tasks[1].reminderDate), "id": hexadecimal(tasks[1].id)]]
+    rows["byCreated"] = tasks.map { ["createdAt": instantNumber(of: $0.createdAt), "id": hexadecimal($0.id)] }
     rows["byActive"] = [Self.order(tasks[1])]
+    let lists = [golden.home, golden.books].map { ["sequence": "1", "kind": "list", "id": hexadecimal($0)] }
+    let changes = tasks.enumerated().map { ["sequence": "\($0 + 2)", "kind": "task", "id": hexadecimal($1.id)] }
+    let gone = hexadecimal(GoldenStore.id(5))
+    rows["byChange"] = lists + changes + [["sequence": "6", "kind": "deletedTask", "id": gone]]
+    rows["tombstones"] = [
+      ["format": "1", "kind": "task", "id": gone, "createdSequence": "6", "deletedSequence": "6"]
+    ]
     rows["byTail"] = tasks.map { ["id": hexadecimal($0.id)] }
     rows["completions"] = Self.completions(golden, tasks[2])
     rows["deletedByCreated"] = [["createdAt", "completedAt"]].map { names in
-      let gone = number(of: golden.start.adding(seconds: 5))
+      let gone = instantNumber(of: golden.start.adding(seconds: 5))
       return Dictionary(uniqueKeysWithValues: names.map { ($0, gone) })
         .merging(["id": hexadecimal(GoldenStore.id(5))]) { first, _ in first }
     }
@@ -52,53 +65,52 @@ struct ExpectedRows {
   /// each in the write that made it.
   private static func history(_ golden: GoldenStore, _ tasks: [TaskItem]) -> [Row] {
     func id(_ number: UInt8) -> String { hexadecimal(GoldenStore.id(number)) }
-    let (read, gone) = (number(of: tasks[2].completedAt?.instant), number(of: golden.start.adding(seconds: 5)))
+    let (read, gone) = (
+      instantNumber(of: tasks[2].completedAt?.instant), instantNumber(of: golden.start.adding(seconds: 5))
+    )
     let images = [
       "list \(id(0xA0)), list \(id(0xA1))",
       "task \(id(1))",
-      "task \(id(2)), task \(id(2)) \(84 + 12 + 10)",
-      "task \(id(3)), task \(id(3)) \(84 + 4), completion \(id(3)) @\(read), task \(id(3)) \(84 + 4)",
+      "task \(id(2)), task \(id(2)) 114",
+      "task \(id(3)), task \(id(3)) 88, completion \(id(3)) @\(read), task \(id(3)) 100",
       "task \(id(4))",
-      "task \(id(5)), task \(id(5)) \(84 + 4), completion \(id(5)) @\(gone), task \(id(5)) \(84 + 4), "
+      "task \(id(5)), task \(id(5)) 68, completion \(id(5)) @\(gone), task \(id(5)) 80, "
         + "completion \(id(5)) @\(gone) 28, deletedCompletion \(id(5)) @\(gone)",
     ]
-    let sizes = [36, 18, 18 + 22 + 106, 18 + 110 + 26 + 110, 18, 0]
+    let sizes = [36, 18, 18 + 22 + 114, 18 + 22 + 88 + 26 + 22 + 100, 18, 0]
     return images.enumerated().map { index, text in
       [
         "sequence": "\(index + 1)", "position": "0", "part": "0", "format": "1", "kind": "change",
-        "targetPosition": "0", "targetSequence": "0", "date": number(of: golden.start.adding(seconds: Int64(index))),
+        "origin": "local",
+        "targetPosition": "0", "targetSequence": "0",
+        "date": instantNumber(of: golden.start.adding(seconds: Int64(index))),
         "precedingSize": "\(sizes.prefix(index).reduce(0, +))", "images": text,
       ]
     }
   }
 
-  private static func record(_ task: TaskItem) -> Row {
+  /// Every task was created by one commit, the one of its number and one more, and not changed later.
+  private static func record(_ task: TaskItem, _ number: Int) -> Row {
     var row: Row = [
       "format": "1", "id": hexadecimal(task.id), "title": task.title, "state": task.state.name,
-      "sortOrder": "\(task.sortOrder)", "createdAt": number(of: task.createdAt),
-      "updatedAt": number(of: task.updatedAt),
+      "sortOrder": "\(task.sortOrder)", "createdAt": instantNumber(of: task.createdAt),
+      "updatedAt": instantNumber(of: task.updatedAt), "createdSequence": "\(number + 2)",
+      "changedSequence": "\(number + 2)",
     ]
-    var presence: [String] = []
-    func add(_ name: String, _ value: String?) {
-      guard let value else { return }
-      row[name] = value
-      presence.append(name)
-    }
-    add("notes", task.notes)
-    add("scheduledDate", task.scheduledDate.map { "\($0.dayNumber)" })
-    add("dueDate", task.dueDate.map { number(of: $0) })
-    add("reminderDate", task.reminderDate.map { number(of: $0) })
-    add("list", task.listID.map(hexadecimal))
-    add("completedAt", task.completedAt.map { number(of: $0.instant) })
+    row["notes"] = task.notes
+    row["scheduledDate"] = task.scheduledDate.map { "\($0.dayNumber)" }
+    row["dueDate"] = task.dueDate.map { instantNumber(of: $0) }
+    row["reminderDate"] = task.reminderDate.map { instantNumber(of: $0) }
+    row["list"] = task.listID.map(hexadecimal)
+    row["completedAt"] = task.completedAt.map { instantNumber(of: $0.instant) }
     row["completionOffset"] = task.completedAt.map { "\($0.utcOffsetInMinutes)" }
-    row["presence"] = presence.joined(separator: " ")
     return row
   }
 
   private static func list(_ id: UUID, _ name: String, _ color: String, order: Int64, _ start: String) -> Row {
     [
       "format": "1", "id": hexadecimal(id), "name": name, "color": color, "sortOrder": "\(order)", "createdAt": start,
-      "updatedAt": start,
+      "updatedAt": start, "createdSequence": "1", "changedSequence": "1",
     ]
   }
 
@@ -110,7 +122,7 @@ struct ExpectedRows {
   }
 
   private static func order(_ task: TaskItem) -> Row {
-    ["sortOrder": "\(task.sortOrder)", "createdAt": number(of: task.createdAt), "id": hexadecimal(task.id)]
+    ["sortOrder": "\(task.sortOrder)", "createdAt": instantNumber(of: task.createdAt), "id": hexadecimal(task.id)]
   }
 
   /// Task 3 was completed in the list of books and moved later; task 5 was deleted.
@@ -118,13 +130,16 @@ struct ExpectedRows {
     let gone = golden.start.adding(seconds: 5)
     return [
       [
-        "format": "1", "isTaskDeleted": "no", "completedAt": task.completedAt.map { number(of: $0.instant) } ?? "",
+        "format": "1", "isTaskDeleted": "no",
+        "completedAt": task.completedAt.map { instantNumber(of: $0.instant) } ?? "",
         "id": hexadecimal(task.id), "hasList": "yes", "completionOffset": "-210", "list": hexadecimal(golden.books),
-        "createdAt": number(of: task.createdAt),
+        "createdAt": instantNumber(of: task.createdAt),
       ],
       [
-        "format": "1", "isTaskDeleted": "yes", "completedAt": number(of: gone), "id": hexadecimal(GoldenStore.id(5)),
-        "hasList": "yes", "completionOffset": "180", "list": hexadecimal(golden.books), "createdAt": number(of: gone),
+        "format": "1", "isTaskDeleted": "yes", "completedAt": instantNumber(of: gone),
+        "id": hexadecimal(GoldenStore.id(5)),
+        "hasList": "yes", "completionOffset": "180", "list": hexadecimal(golden.books),
+        "createdAt": instantNumber(of: gone),
       ],
     ]
   }
@@ -134,6 +149,6 @@ func hexadecimal(_ id: UUID) -> String {
   id.uuidString.lowercased().filter { $0 != "-" }
 }
 
-private func number(of instant: Timestamp?) -> String {
+private func instantNumber(of instant: Timestamp?) -> String {
   instant.map { "\($0.microsecondsSince1970)" } ?? ""
 }

@@ -50,20 +50,21 @@ import Testing
     try withFilledStore { store in
       var task = try completedTask(in: store)
       task.title = " "
-      let record = encoded(TaskRecord(item: task))
+      let record = encoded(try record(task, in: store))
       try change("tasks", of: store) { try $0.put(record, forKey: encoded(IDKey(task.id)), in: &$1) }
       #expect(try faults(of: store) == ["invalidRecord in tasks"])
     }
   }
 
-  /// The end of a record is a text: of these a list's name, or a task's notes, where it has some, and its title.
+  /// Behind the head of a record is its text: a task's title, a list's name.
   @Test(arguments: ["tasks", "lists"])
   func aTextThatIsNoUTF8IsFound(table: String) throws {
+    let headByteCount = table == "tasks" ? TaskRecord.headByteCount : ListRecord.headByteCount
     try withFilledStore { store in
       let key = try #require(try firstKey(of: table, in: store))
       try change(table, of: store) { table, transaction in
         var record = try #require(try table.value(forKey: key, in: transaction))
-        record[record.count - 1] = 0xFF
+        record[headByteCount] = 0xFF
         try table.put(record, forKey: key, in: &transaction)
       }
       #expect(try faults(of: store) == ["invalidRecord in \(table)"])
@@ -74,7 +75,7 @@ import Testing
     try withFilledStore { store in
       var task = try completedTask(in: store)
       task.sortOrder += 1
-      let record = encoded(TaskRecord(item: task))
+      let record = encoded(try record(task, in: store))
       try change("tasks", of: store) { try $0.put(record, forKey: encoded(IDKey(task.id)), in: &$1) }
       #expect(try faults(of: store).contains("missingEntry in byPlace"))
     }
@@ -89,6 +90,13 @@ import Testing
       try change("completions", of: store) { try $0.put(encoded(record), forKey: key, in: &$1) }
       #expect(try faults(of: store).contains("wrongEntry in completions"))
     }
+  }
+
+  /// The stored record with other contents.
+  private func record(_ task: TaskItem, in store: TaskStore) throws -> TaskRecord {
+    var record = try #require(try store.read { try $0.taskRecord(task.id) })
+    record.item = task
+    return record
   }
 
   private typealias RawTable = Database<[UInt8], [UInt8]>

@@ -7,13 +7,15 @@ import Testing
 
 @Suite struct RecordTests {
   @Test func everyCombinationOfPresentFieldsComesBack() throws {
-    for bits in UInt16(0)..<64 {
-      let task = try Self.task(with: TaskPresence(rawValue: bits))
-      let bytes = encoded(TaskRecord(item: task))
+    for bits in 0..<(1 << TaskField.tagged.count) {
+      let fields = TaskField.tagged.enumerated().filter { bits & 1 << $0.offset != 0 }.map(\.element)
+      let task = try Self.task(with: Set(fields))
+      let bytes = encoded(TaskRecord(item: task, stamp: Self.stamp))
       let record = try unsafe TaskRecord(id: task.id, decoding: bytes.span.bytes)
       #expect(record.item.isIdentical(to: task))
-      #expect(record.trailing.isEmpty)
-      #expect(bytes[2] == 0 && bytes[3] == UInt8(bits), "the presence bits are those of the fields")
+      #expect(record.stamp == Self.stamp && record.unknown == UnknownFields())
+      let tags = unsafe try Self.tags(of: bytes.span.bytes)
+      #expect(tags == fields.map(\.tag), "the tags are those of the fields")
     }
   }
 
@@ -34,7 +36,7 @@ import Testing
         createdAt: instant,
         completedAt: try OffsetTimestamp(instant, utcOffsetInMinutes: offset)
       )
-      let bytes = encoded(TaskRecord(item: task))
+      let bytes = encoded(TaskRecord(item: task, stamp: Self.stamp))
       #expect(try unsafe TaskRecord(id: task.id, decoding: bytes.span.bytes).item == task)
     }
   }
@@ -42,12 +44,12 @@ import Testing
   @Test(arguments: NastyTexts.all)
   func textsComeBackByteForByte(text: String) throws {
     let task = TaskItem(title: text, notes: text, createdAt: .earliest)
-    let bytes = encoded(TaskRecord(item: task))
+    let bytes = encoded(TaskRecord(item: task, stamp: Self.stamp))
     let item = try unsafe TaskRecord(id: task.id, decoding: bytes.span.bytes).item
     #expect(Array(item.title.utf8) == Array(text.utf8))
     #expect(Array((item.notes ?? "").utf8) == Array(text.utf8))
     let list = TaskList(name: text, createdAt: .earliest)
-    let listBytes = encoded(ListRecord(list: list))
+    let listBytes = encoded(ListRecord(list: list, stamp: Self.stamp))
     let name = try unsafe ListRecord(id: list.id, decoding: listBytes.span.bytes).list.name
     #expect(Array(name.utf8) == Array(text.utf8))
   }
@@ -55,7 +57,7 @@ import Testing
   @Test(arguments: ["000000", "FFFFFF", "007AFF", "00000A", "A00000"])
   func coloursComeBackWithAllTheirDigits(colorHex: String) throws {
     let list = TaskList(name: "x", colorHex: colorHex, sortOrder: -5, createdAt: .latest)
-    let bytes = encoded(ListRecord(list: list))
+    let bytes = encoded(ListRecord(list: list, stamp: Self.stamp))
     #expect(try unsafe ListRecord(id: list.id, decoding: bytes.span.bytes).list == list)
   }
 
@@ -73,22 +75,40 @@ import Testing
     #expect(try decoded(encoded(header)) == header)
   }
 
-  /// Every field present, or only those of some presence bits.
-  static func task(with presence: TaskPresence) throws -> TaskItem {
+  @Test func unknownFieldsKeepTheirPlacesBetweenTheKnownOnes() throws {
+    let bytes = encoded(TaskRecord(item: try Self.task(), stamp: Self.stamp))
+    let long: [UInt8] = [200, 255, 0, 0, 1, 44] + Array(repeating: 7, count: 300)
+    let newer = bytes + [100, 2, 1, 2] + long
+    let record = try unsafe TaskRecord(id: .lowest, decoding: newer.span.bytes)
+    #expect(record.unknown.bytes == [100, 2, 1, 2] + long)
+    #expect(encoded(record) == newer)
+    // A field between two that this version knows, as an older version finds one.
+    var old = TaskRecord(item: try Self.task(with: [.notes, .completedAt]), stamp: Self.stamp)
+    let between = encoded(TaskRecord(item: try Self.task(with: [.dueDate]), stamp: Self.stamp)).suffix(10)
+    var cursor = unsafe FieldCursor(Array(between).span.bytes, from: 0)
+    #expect(try cursor.advance())
+    old.unknown.append(cursor)
+    #expect(try unsafe Self.tags(of: encoded(old).span.bytes) == [1, 3, 6])
+  }
+
+  static let stamp = ChangeStamp(replacing: ChangeStamp(replacing: nil, at: 3), at: 5)
+
+  private static func tags(of record: RawSpan) throws -> [UInt8] {
+    var cursor = try TaskFields(record).cursor
+    var tags: [UInt8] = []
+    while try cursor.advance() { tags.append(cursor.tag) }
+    return tags
+  }
+
+  /// A task with every optional field, or only some of them.
+  static func task(with fields: Set<TaskField> = Set(TaskField.tagged)) throws -> TaskItem {
     let instant = try Timestamp(iso8601: "2026-11-21T09:00:00.000001Z")
-    let isCompleted = presence.contains(.completedAt)
-    return TaskItem(
-      title: "täsk",
-      notes: presence.contains(.notes) ? "" : nil,
-      state: isCompleted ? .completed : .active,
-      scheduledDate: presence.contains(.scheduledDate) ? try CalendarDay(iso8601: "1969-12-31") : nil,
-      dueDate: presence.contains(.dueDate) ? instant : nil,
-      reminderDate: presence.contains(.reminderDate) ? instant.adding(seconds: -1) : nil,
-      listID: presence.contains(.list) ? UUID() : nil,
-      sortOrder: -1,
-      createdAt: instant,
-      updatedAt: instant.adding(seconds: 1),
-      completedAt: isCompleted ? try OffsetTimestamp(instant, utcOffsetInMinutes: -210) : nil
-    )
+    var task = TaskItem(
+      title: "täsk", notes: "", scheduledDate: try CalendarDay(iso8601: "1969-12-31"), dueDate: instant,
+      reminderDate: instant.adding(seconds: -1), listID: UUID(), sortOrder: -1, createdAt: instant,
+      updatedAt: instant.adding(seconds: 1), completedAt: try OffsetTimestamp(instant, utcOffsetInMinutes: -210))
+    for field in TaskField.tagged where !fields.contains(field) { task[field] = nil }
+    task.state = task.completedAt == nil ? .active : .completed
+    return task
   }
 }

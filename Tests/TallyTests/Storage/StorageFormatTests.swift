@@ -7,7 +7,7 @@ import Testing
 
 /// The bytes of a store, the schema that describes them and the code that writes them cannot drift apart.
 @Suite struct StorageFormatTests {
-  /// `TALLY_RECORD=1` writes the file anew: a change of the format, which needs a new number and a migration.
+  /// `TALLY_RECORD=1` writes the file again: a change of the format, which needs a new number and a migration.
   @Test func theBytesOfAStoreAreThoseOfTheFirstRelease() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("golden-store-v1.txt")
     let (entries, _) = try GoldenStore().entries()
@@ -72,7 +72,17 @@ import Testing
     #expect(enumerations["rank"] == Dictionary(uniqueKeysWithValues: ranks))
     #expect(
       enumerations["place"] == ["inbox": Int(PlaceKey.Kind.inbox.rawValue), "list": Int(PlaceKey.Kind.list.rawValue)])
-    #expect(enumerations["presence"]?.values.reduce(0, |) == Int(TaskPresence.known.rawValue))
+    #expect(enumerations["requiredFeatures"]?.values.reduce(0, |) == Int(StoreFeatures.knownRequired.rawValue))
+    #expect(enumerations["writerFeatures"]?.values.reduce(0, |) == Int(StoreFeatures.knownWriter.rawValue))
+  }
+
+  @Test func theTaggedFieldsAreThoseOfTheCodeAndCoverTheTask() throws {
+    let tags = try StorageSchema.load().records["task"]?.tagged?.map(\.tag)
+    #expect(tags == TaskField.tagged.map(\.tag))
+    #expect(tags == tags?.sorted() && TaskField.tagged == TaskField.tagged.sorted { $0.rawValue < $1.rawValue })
+    // A property without a field would be neither stored nor exported.
+    let properties = Mirror(reflecting: TaskItem(title: "x", createdAt: .earliest)).children.compactMap(\.label)
+    #expect(Set(properties.map { $0 == "title" ? "text" : $0 }) == Set(TaskField.all.map { "\($0.name)" }))
   }
 
   private func hexadecimal(_ bytes: [UInt8]) -> String {

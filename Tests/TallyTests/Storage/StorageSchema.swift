@@ -39,6 +39,13 @@ struct StorageSchema: Decodable {
     let presentIf: String?
   }
 
+  /// A field behind the texts: a text, or fields at offsets of the value.
+  struct Tagged: Decodable {
+    let tag: UInt8
+    let text: String?
+    let fields: [Field]?
+  }
+
   struct Counts: Decodable {
     let name: String
     let number: Int
@@ -57,6 +64,7 @@ struct StorageSchema: Decodable {
     let headSize: Int
     let fields: [Field]
     let texts: [Text]
+    let tagged: [Tagged]?
     let counts: Counts?
     let images: Images?
   }
@@ -112,13 +120,31 @@ struct SchemaDecoder {
       }
       offset += size
     }
+    if let tagged = record.tagged { try read(tagged, from: bytes, at: &offset, into: &row) }
     if let counts = record.counts { offset += try read(counts, from: Array(bytes[offset...]), into: &row) }
     if let images = record.images {
+      guard row.removeValue(forKey: "fieldsSize") == "0" else { throw Mismatch(description: "the fields of an entry") }
       row[images.name] = try self.images(images, of: Array(bytes[offset...]))
       offset = bytes.count
     }
     guard offset == bytes.count else { throw Mismatch(description: "bytes behind a \(table.value)") }
     return row
+  }
+
+  /// Reads fields in ascending order of their tags, up to the end.
+  private func read(
+    _ known: [StorageSchema.Tagged], from bytes: [UInt8], at offset: inout Int, into row: inout Row
+  ) throws {
+    var last: UInt8 = 0
+    while offset < bytes.count {
+      let (tag, size) = (bytes[offset], Int(bytes[offset + 1]))
+      guard tag > last, size < 255, offset + 2 + size <= bytes.count else { throw Mismatch(description: "tag \(tag)") }
+      guard let field = known.first(where: { $0.tag == tag }) else { throw Mismatch(description: "tag \(tag)") }
+      let value = Array(bytes[(offset + 2)..<(offset + 2 + size)])
+      if let name = field.text { row[name] = String(validating: value, as: UTF8.self) }
+      row.merge(try fields(field.fields ?? [], of: value)) { first, _ in first }
+      (last, offset) = (tag, offset + 2 + size)
+    }
   }
 
   /// Reads counts as `slot:count`, and tells how many bytes they take.

@@ -51,15 +51,6 @@ import Testing
     }
   }
 
-  @Test func theRepositoryInMemoryNeverGoesBack() async throws {
-    let start = clock.now
-    let repository = InMemoryRepository(now: { [clock] in clock.now })
-    var task = try await repository.createTask(title: "one", inList: nil)
-    goBack()
-    task.title = "two"
-    #expect(try await repository.updateTask(task).updatedAt == start)
-  }
-
   /// The bug: attempts were counted, so that on a busy machine, where each takes longer, the limit did too.
   @Test func waitingForTheStoreCountsTimeAndNotAttempts() throws {
     try withTemporaryDirectory { directory in

@@ -224,7 +224,7 @@ import Testing
 
   @Test func bulkInsertionKeepsEveryFieldAndIsAllOrNothing() throws {
     try withStore { store in
-      let full = try RecordTests.task(with: TaskPresence.known.subtracting(.list))
+      let full = try RecordTests.task(with: Set(TaskField.tagged).subtracting([.listID]))
       let plain = TaskItem(title: "plain", sortOrder: TaskItem.sortOrders.lowerBound, createdAt: .latest)
       try store.write { try $0.insert(contentsOf: [full, plain]) }
       #expect(try store.read { try $0.task(full.id) } == full)

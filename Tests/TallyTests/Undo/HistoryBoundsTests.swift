@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [(0, 7), (1, 9), (24, 1), (32, 9), (33, 2)])
+  @Test(arguments: [(0, 7), (1, 9), (2, 9), (21, 1), (30, 1), (31, 9), (32, 2)])
   func aDamagedEntryIsFound(offset: Int, value: UInt8) throws {
     try withTemporaryDirectory { directory in
       let store = try TaskStore(at: directory.appending("store"), configuration: .testing())

@@ -1,13 +1,19 @@
-/// The keys that an object of a document may have: an enumeration whose raw values are the keys as written.
-protocol DocumentKey: CaseIterable, RawRepresentable<String>, Sendable {
+/// The keys that an object of a document may have.
+protocol DocumentKey: CaseIterable, Sendable {
+  /// The key as it is written.
+  var text: String { get }
   /// The keys with their bytes; kept, as making the table costs more than reading an object.
   static var table: DocumentKeyTable<Self> { get }
+}
+
+extension DocumentKey where Self: RawRepresentable<String> {
+  var text: String { rawValue }
 }
 
 /// Finds keys by their bytes.
 struct DocumentKeyTable<Key: DocumentKey>: Sendable {
   private let keys = Array(Key.allCases)
-  private let names = Key.allCases.map { Array($0.rawValue.utf8) }
+  private let names = Key.allCases.map { Array($0.text.utf8) }
 
   /// The index of the key with these bytes, looked for first at `hint`: objects mostly have their keys in one order.
   func index(of bytes: [UInt8], hint: Int) -> Int? {
@@ -42,7 +48,7 @@ struct DocumentEntries<Key: DocumentKey> {
       }
       let key = Key.table[index]
       guard seen & 1 << UInt32(index) == 0 else {
-        throw reader.fault("The key \(key.rawValue) comes twice in its object")
+        throw reader.fault("The key \(key.text) comes twice in its object")
       }
       seen |= 1 << UInt32(index)
       hint = index + 1

@@ -22,6 +22,21 @@ extension JSONReader {
     return token == .null ? nil : try make(value, of: token, for: key)
   }
 
+  /// Reads the value of a field of a task, or `null` where a task may lack it.
+  mutating func read(_ field: TaskField) throws -> FieldValue? {
+    let token = try next()
+    if token == .null, field.isOptional { return nil }
+    return switch field.kind {
+    case .text: .text(try make(.text, of: token, for: field))
+    case .state: .state(try make(.state, of: token, for: field))
+    case .integer: .integer(try make(.integer, of: token, for: field))
+    case .instant: .instant(try make(.instant, of: token, for: field))
+    case .offsetInstant: .offsetInstant(try make(.offsetInstant, of: token, for: field))
+    case .day: .day(try make(.day, of: token, for: field))
+    case .id: .id(try make(.id, of: token, for: field))
+    }
+  }
+
   private func make<Value>(
     _ value: DocumentValue<Value>,
     of token: Token,
@@ -30,9 +45,9 @@ extension JSONReader {
     do {
       if let made = try value.make(token, text) { return made }
     } catch let error as TallyError {
-      throw error.at(tokenPosition, key: key.rawValue)
+      throw error.at(tokenPosition, key: key.text)
     }
-    throw fault("The value of \(key.rawValue) is not \(value.expectation)")
+    throw fault("The value of \(key.text) is not \(value.expectation)")
   }
 }
 

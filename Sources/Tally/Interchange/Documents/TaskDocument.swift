@@ -1,92 +1,38 @@
 internal import Foundation
 internal import LMDB
 
-/// A task as an object of a document says it: what is `nil` was not said.
-struct TaskDocument {
-  /// The keys, in the order in which they are written.
-  enum Key: String, DocumentKey {
-    case id, text, notes, state, scheduledDate, dueDate, reminderDate, listID, sortOrder, createdAt, updatedAt
-    case completedAt
+extension TaskField: DocumentKey {
+  static let table = DocumentKeyTable<TaskField>()
 
-    static let table = DocumentKeyTable<Key>()
-  }
-
-  var id: UUID?
-  var title: String
-  // Of what a task may lack, the inner `nil` is a `null` that was said.
-  var notes: String??
-  var state: TaskState?
-  var scheduledDate: CalendarDay??
-  var dueDate: Timestamp??
-  var reminderDate: Timestamp??
-  var listID: UUID??
-  var sortOrder: Int64?
-  var createdAt: Timestamp?
-  var updatedAt: Timestamp?
-  var completedAt: OffsetTimestamp??
+  var text: String { "\(name)" }
 }
 
-extension TaskDocument {
-  /// Writes a whole task from its record, without making a value of it first: the texts alone would be two allocations.
-  static func write(_ task: TaskFields, id: UUID, to writer: inout JSONWriter) throws(LMDBError) {
-    writer.beginObject()
-    writer.key("id")
-    writer.value(id)
-    writer.key("text")
-    task.titleBytes.write(to: &writer)
-    writer.key("notes")
-    if let notes = task.notesBytes { notes.write(to: &writer) } else { writer.null() }
-    writer.key("state")
-    writer.value(try task.state.name)
-    writer.key("scheduledDate")
-    writer.value(try task.scheduledDate)
-    writer.key("dueDate")
-    writer.value(try task.dueDate)
-    writer.key("reminderDate")
-    writer.value(try task.reminderDate)
-    writer.key("listID")
-    writer.value(task.listID)
-    writer.key("sortOrder")
-    writer.value(task.sortOrder)
-    writer.key("createdAt")
-    writer.value(try task.createdAt)
-    writer.key("updatedAt")
-    writer.value(try task.updatedAt)
-    writer.key("completedAt")
-    writer.value(try task.completedAt)
-    writer.endObject()
-  }
+/// A task as an object of a document says it: the fields that are there, with `nil` for a `null`.
+struct TaskDocument {
+  private var values: [(field: TaskField, value: FieldValue?)] = []
+  /// A bit for each field that is there.
+  private var said: UInt32 = 0
+
+  var id: UUID? { says(.id) ? values.first { $0.field == .id }?.value?.id : nil }
 
   /// Reads a task whose object has just begun.
   init(from reader: inout JSONReader, isLenient: Bool) throws {
     let position = reader.tokenPosition
-    var title: String?
-    self.init(title: "")
-    try reader.readEntries(Key.self, isLenient: isLenient) { reader, key in
-      switch key {
-      case .id: id = try reader.read(.id, for: key)
-      case .text: title = try reader.read(.text, for: key)
-      case .notes: notes = .some(try reader.readOptional(.text, for: key))
-      case .state: state = try reader.read(.state, for: key)
-      case .scheduledDate: scheduledDate = .some(try reader.readOptional(.day, for: key))
-      case .dueDate: dueDate = .some(try reader.readOptional(.instant, for: key))
-      case .reminderDate: reminderDate = .some(try reader.readOptional(.instant, for: key))
-      case .listID: listID = .some(try reader.readOptional(.id, for: key))
-      case .sortOrder: sortOrder = try reader.read(.integer, for: key)
-      case .createdAt: createdAt = try reader.read(.instant, for: key)
-      case .updatedAt: updatedAt = try reader.read(.instant, for: key)
-      case .completedAt: completedAt = .some(try reader.readOptional(.offsetInstant, for: key))
-      }
+    values.reserveCapacity(TaskField.all.count)
+    try reader.readEntries(TaskField.self, isLenient: isLenient) { reader, field in
+      values.append((field, try reader.read(field)))
+      said |= 1 << UInt32(field.rawValue)
     }
-    guard let title else { throw reader.fault("The task has no text", at: position) }
-    self.title = title
+    guard says(.text) else { throw reader.fault("The task has no text", at: position) }
   }
+
+  private func says(_ field: TaskField) -> Bool { said & 1 << UInt32(field.rawValue) != 0 }
 }
 
 extension TaskDocument {
   /// The task that this makes of a stored one, or of none.
   ///
-  /// What the document does not say stays as it is stored. A new task was made now, or when it was completed if that
+  /// What the document does not say stays as it is stored. A new task was created now, or when it was completed if that
   /// is earlier, and last changed at the later of its creation and completion; in a new place it goes last.
   ///
   /// - Throws: as ``TaskItem/validate()``, without a position.
@@ -96,43 +42,80 @@ extension TaskDocument {
     now: Timestamp,
     sortOrder: (TaskItem) throws -> Int64
   ) throws -> TaskItem {
-    let completedAt = completedAt ?? (isOpen ? nil : old?.completedAt)
-    let state = state ?? (completedAt != nil ? .completed : old?.openState ?? .notStarted)
-    let createdAt = createdAt ?? old?.createdAt ?? min(now, completedAt?.instant ?? now)
-    var task = TaskItem(
-      id: id,
-      title: title,
-      notes: notes ?? old?.notes,
-      state: state,
-      scheduledDate: scheduledDate ?? old?.scheduledDate,
-      dueDate: dueDate ?? old?.dueDate,
-      reminderDate: reminderDate ?? old?.reminderDate,
-      listID: listID ?? old?.listID,
-      sortOrder: self.sortOrder ?? old?.sortOrder ?? 0,
-      createdAt: createdAt,
-      updatedAt: updatedAt ?? old?.updatedAt ?? max(createdAt, completedAt?.instant ?? createdAt),
-      completedAt: completedAt
-    )
+    var task = old ?? TaskItem(id: id, title: "", createdAt: now)
+    for (field, value) in values { task[field] = value }
+    if !says(.completedAt), says(.state), !task.isCompleted { task.completedAt = nil }
+    if !says(.state) { task.state = task.completedAt != nil ? .completed : old?.openState ?? .notStarted }
+    let completion = task.completedAt?.instant
+    if old == nil, !says(.createdAt) { task.createdAt = min(now, completion ?? now) }
+    if old == nil, !says(.updatedAt) { task.updatedAt = max(task.createdAt, completion ?? task.createdAt) }
     try task.validate()
-    if self.sortOrder == nil, old.map({ Place(of: $0) }) != Place(of: task) { task.sortOrder = try sortOrder(task) }
-    // A change that the document does not date is made now.
-    if let old, updatedAt == nil, !task.isIdentical(to: old) { task.updatedAt = max(now, old.updatedAt) }
+    if !says(.sortOrder), old.map({ Place(of: $0) }) != Place(of: task) { task.sortOrder = try sortOrder(task) }
+    // A change that the document does not date happens now.
+    if let old, !says(.updatedAt), !task.isIdentical(to: old) { task.updatedAt = max(now, old.updatedAt) }
     return task
-  }
-
-  /// Whether the document says that the task is not completed.
-  private var isOpen: Bool {
-    state.map { $0 != .completed } ?? false
   }
 }
 
-extension RawSpan {
+extension TaskDocument {
+  /// Writes a whole task from its record, without making a value of it first: the texts alone would be two allocations.
+  static func write(_ task: TaskFields, id: UUID, to writer: inout JSONWriter) throws(LMDBError) {
+    var cursor = task.cursor
+    writer.beginObject()
+    for field in TaskField.all {
+      writer.key(field.name)
+      if field.isOptional {
+        let isThere = try cursor.advance(to: field.tag)
+        if isThere { try writer.value(field.kind, stored: cursor.value) } else { writer.null() }
+      } else {
+        try writeHead(field, of: task, id, to: &writer)
+      }
+    }
+    writer.endObject()
+  }
+
+  private static func writeHead(
+    _ field: TaskField, of task: TaskFields, _ id: UUID, to writer: inout JSONWriter
+  ) throws(LMDBError) {
+    switch field {
+    case .id: writer.value(id)
+    case .text: writer.value(storedText: task.titleBytes)
+    case .state: writer.value(try task.state.name)
+    case .sortOrder: writer.value(task.sortOrder)
+    case .createdAt: writer.value(try task.createdAt)
+    case .updatedAt: writer.value(try task.updatedAt)
+    default: assertionFailure("\(field.name) has a tag")
+    }
+  }
+}
+
+extension JSONWriter {
+  /// Writes a stored value.
+  fileprivate mutating func value(_ kind: FieldKind, stored bytes: RawSpan) throws(LMDBError) {
+    if kind == .text { return value(storedText: bytes) }
+    value(try FieldValue(kind, stored: bytes))
+  }
+
   /// Writes the bytes of a stored text as a value.
-  fileprivate func write(to writer: inout JSONWriter) {
+  fileprivate mutating func value(storedText bytes: RawSpan) {
     // No Tally writes a malformed text; it is exported as it is shown.
-    guard isWellFormedText else { return writer.value(text) }
+    guard bytes.isWellFormedText else { return value(bytes.text) }
     // The buffer does not outlive the closure; bytes may be seen as what they are.
-    unsafe withUnsafeBytes { writer.value(unsafe $0.assumingMemoryBound(to: UInt8.self).span) }
+    unsafe bytes.withUnsafeBytes { value(unsafe $0.assumingMemoryBound(to: UInt8.self).span) }
+  }
+
+  /// Writes the value of a field, or `null`.
+  package mutating func value(_ field: FieldValue?) {
+    switch field {
+    case .text(let text)?: value(text)
+    case .state(let state)?: value(state.name)
+    case .integer(let number)?: value(number)
+    case .instant(let instant)?: value(instant)
+    case .offsetInstant(let instant)?: value(instant)
+    case .day(let day)?: value(day)
+    case .id(let id)?: value(id)
+    case nil: null()
+    }
   }
 }
 

@@ -12,27 +12,37 @@ enum HistoryKind: UInt8 {
   case cut = 4
 }
 
+/// Where a write came from; the raw values are stored: do not change them.
+enum WriteOrigin: UInt8 {
+  /// A program wrote to this store.
+  case local = 1
+  /// The write brought changes of another replica; undo leaves it alone.
+  case replica = 2
+}
+
 /// One part of an entry of the history: what it is, then images of what was there before.
 ///
 /// ```
 /// offset size
 ///      0    1  format of the record, 1
 ///      1    1  kind
-///      2    2  the position of the target
-///      4    4  reserved, zero
-///      8    8  the sequence of the target: of the entry that an undo or a redo takes back; zero without one
-///     16    8  when it was written, in microseconds since 1970
-///     24    8  the size of all images before this part, since the store was made, in bytes
-///     32       images
+///      2    1  origin
+///      3    2  the position of the target
+///      5    8  the sequence of the target: of the entry that an undo or a redo undoes; zero without one
+///     13    8  when it was written, in microseconds since 1970
+///     21    8  the size of all images before this part, since the store was created, in bytes
+///     29    2  bytes of tagged fields, see `FieldCursor`; this version has none
+///     31       the fields, then images
 /// ```
 ///
-/// The running size tells how much the table holds without a walk: what the last part has behind it, less what the first
+/// The running size says how much the table holds without a walk: what the last part has behind it, less what the first
 /// one has. Every part has a head and holds whole images, so that each can be read alone.
 struct HistoryRecord: BinaryCodable {
   static let format: UInt8 = 1
-  static let headByteCount = 32
+  static let headByteCount = 31
 
   var kind: HistoryKind
+  var origin: WriteOrigin
   var target: ChangeID?
   var dateMicroseconds: Int64
   var precedingSizeInBytes: UInt64
@@ -44,34 +54,48 @@ struct HistoryRecord: BinaryCodable {
   func encode(into output: inout OutputRawSpan) {
     output.append(Self.format)
     output.append(kind.rawValue)
+    output.append(origin.rawValue)
     output.append(bigEndian: UInt16(target?.position ?? 0))
-    output.append(bigEndian: UInt32(0))
     output.append(bigEndian: target?.sequence ?? 0)
     output.append(ordered: dateMicroseconds)
     output.append(bigEndian: precedingSizeInBytes)
+    output.append(bigEndian: UInt16(0))
     [UInt8](images).encode(into: &output)
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
     try self.init(headOf: bytes)
-    images = bytes.bytes(from: Self.headByteCount)[...]
+    images = try Self.images(of: bytes).bytes(from: 0)[...]
   }
 
   /// Reads all but the images.
   init(headOf bytes: RawSpan) throws(LMDBError) {
     guard bytes.byteCount >= Self.headByteCount, bytes.load(bigEndianAt: 0) == Self.format,
-      let kind = HistoryKind(rawValue: bytes.load(bigEndianAt: 1))
+      let kind = HistoryKind(rawValue: bytes.load(bigEndianAt: 1)),
+      let origin = WriteOrigin(rawValue: bytes.load(bigEndianAt: 2))
     else { throw .undecodable("an entry of the history is too short or of an unknown format") }
     self.init(
-      kind: kind, target: nil, dateMicroseconds: bytes.load(orderedInt64At: 16),
-      precedingSizeInBytes: bytes.load(bigEndianAt: 24))
-    let sequence: UInt64 = bytes.load(bigEndianAt: 8)
+      kind: kind, origin: origin, target: nil, dateMicroseconds: bytes.load(orderedInt64At: 13),
+      precedingSizeInBytes: bytes.load(bigEndianAt: 21))
+    let sequence: UInt64 = bytes.load(bigEndianAt: 5)
     guard sequence > 0 else { return }
-    target = ChangeID(sequence: sequence, position: Int(bytes.load(bigEndianAt: 2, as: UInt16.self)))
+    target = ChangeID(sequence: sequence, position: Int(bytes.load(bigEndianAt: 3, as: UInt16.self)))
   }
 
-  init(kind: HistoryKind, target: ChangeID?, dateMicroseconds: Int64, precedingSizeInBytes: UInt64) {
+  /// The images of a part.
+  @_lifetime(copy bytes)
+  static func images(of bytes: RawSpan) throws(LMDBError) -> RawSpan {
+    guard bytes.byteCount >= headByteCount else { throw .undecodable("an entry of the history is too short") }
+    let start = headByteCount + Int(bytes.load(bigEndianAt: headByteCount - 2, as: UInt16.self))
+    guard start <= bytes.byteCount else { throw .undecodable("an entry of the history ends before its fields do") }
+    return bytes.extracting(start..<bytes.byteCount)
+  }
+
+  init(
+    kind: HistoryKind, origin: WriteOrigin, target: ChangeID?, dateMicroseconds: Int64, precedingSizeInBytes: UInt64
+  ) {
     self.kind = kind
+    self.origin = origin
     self.target = target
     self.dateMicroseconds = dateMicroseconds
     self.precedingSizeInBytes = precedingSizeInBytes

@@ -14,12 +14,13 @@ struct HistoryWriter {
   ///
   /// An entry without images cuts the history: nothing from before it can be taken back.
   func append(
-    _ kind: HistoryKind, target: ChangeID?, _ images: BeforeImages, as change: ChangeID, at now: Timestamp,
-    in transaction: inout WriteTransaction
+    _ kind: HistoryKind, from origin: WriteOrigin, target: ChangeID?, _ images: BeforeImages, as change: ChangeID,
+    at now: Timestamp, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let isCut = kind == .cut || images.isTooLarge
     let first = HistoryRecord(
-      kind: isCut ? .cut : kind, target: isCut ? nil : target, dateMicroseconds: now.microsecondsSince1970,
+      kind: isCut ? .cut : kind, origin: origin, target: isCut ? nil : target,
+      dateMicroseconds: now.microsecondsSince1970,
       precedingSizeInBytes: try endInBytes(in: transaction))
     if isCut { while try removeFirst(in: &transaction) > 0 {} }
     var record = first
@@ -35,8 +36,8 @@ struct HistoryWriter {
   private func endInBytes<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> UInt64 {
     var cursor = try table.cursor(in: transaction)
     guard try cursor.moveToLast() else { return 0 }
-    let size = cursor.valueBytes.byteCount - HistoryRecord.headByteCount
-    return try HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes &+ UInt64(max(0, size))
+    let size = try HistoryRecord.images(of: cursor.valueBytes).byteCount
+    return try HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes &+ UInt64(size)
   }
 
   /// Removes the oldest entries where there are too many, or they are too large.

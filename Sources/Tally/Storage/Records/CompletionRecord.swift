@@ -10,7 +10,7 @@ import LMDB
 ///      2    2  UTC offset where it was completed, in minutes
 ///      4    8  when the task was created, in microseconds since 1970
 ///     12   16  the list it was completed in, or zero
-///     28       whatever a newer minor version has added
+///     28       tagged fields, see `FieldCursor`; this version has none
 /// ```
 ///
 /// The list is the one at the time of completion: moving the task later, or deleting the list, leaves it.
@@ -21,10 +21,10 @@ struct CompletionRecord: BinaryCodable, Hashable {
   var utcOffsetInMinutes: Int16
   var createdAtMicroseconds: Int64
   var listID: UUID?
-  /// Bytes written by a newer minor version and kept on rewrite.
-  var trailing: [UInt8] = []
+  /// Fields of a newer version.
+  var unknown = UnknownFields()
 
-  var encodedByteCount: Int { Self.headByteCount + trailing.count }
+  var encodedByteCount: Int { Self.headByteCount + unknown.bytes.count }
 
   init(utcOffsetInMinutes: Int16, createdAtMicroseconds: Int64, listID: UUID?) {
     self.utcOffsetInMinutes = utcOffsetInMinutes
@@ -39,7 +39,7 @@ struct CompletionRecord: BinaryCodable, Hashable {
     output.append(bigEndian: UInt16(bitPattern: utcOffsetInMinutes))
     output.append(ordered: createdAtMicroseconds)
     output.append(listID ?? .lowest)
-    trailing.encode(into: &output)
+    unknown.encode(from: 0, into: &output)
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
@@ -49,7 +49,7 @@ struct CompletionRecord: BinaryCodable, Hashable {
     utcOffsetInMinutes = Int16(bitPattern: bytes.load(bigEndianAt: 2))
     createdAtMicroseconds = bytes.load(orderedInt64At: 4)
     listID = bytes.load(bigEndianAt: 1, as: UInt8.self) == 0 ? nil : bytes.load(idAt: 12)
-    trailing = bytes.bytes(from: Self.headByteCount)
+    unknown = try UnknownFields(bytes, from: Self.headByteCount)
   }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// A list as it is stored: fixed offsets first, then the name.
+/// A list as it is stored: a head, the name, then tagged fields, of which this version has none.
 ///
 /// ```
 /// offset size
@@ -11,17 +11,25 @@ import LMDB
 ///      8    8  sort order
 ///     16    8  created at        instants: microseconds since 1970
 ///     24    8  updated at
-///     32       name, then whatever a newer minor version has added
+///     32    8  sequence of the commit that created it
+///     40    8  sequence of the commit that changed it last
+///     48       name, then tagged fields, see `FieldCursor`
 /// ```
 struct ListRecord: BinaryCodable {
   static let format: UInt8 = 1
-  static let headByteCount = 32
+  static let headByteCount = 48
 
   var list: TaskList
-  /// Bytes after the name, written by a newer minor version and kept on rewrite.
-  var trailing: [UInt8] = []
+  var stamp: ChangeStamp
+  /// Fields of a newer version.
+  var unknown = UnknownFields()
 
-  var encodedByteCount: Int { Self.headByteCount + list.name.utf8.count + trailing.count }
+  var encodedByteCount: Int { Self.headByteCount + list.name.utf8.count + unknown.bytes.count }
+
+  /// Whether another record has the same contents, byte for byte; stamps may differ.
+  func hasSameContents(as other: ListRecord) -> Bool {
+    list.isIdentical(to: other.list) && unknown == other.unknown
+  }
 }
 
 extension ListRecord {
@@ -35,8 +43,9 @@ extension ListRecord {
     output.append(ordered: list.sortOrder)
     output.append(ordered: list.createdAt.microsecondsSince1970)
     output.append(ordered: list.updatedAt.microsecondsSince1970)
+    stamp.encode(into: &output)
     list.name.encode(into: &output)
-    trailing.encode(into: &output)
+    unknown.encode(from: 0, into: &output)
   }
 
   /// Reads a whole record; the identifier is the key's and must be set by the caller.
@@ -52,7 +61,8 @@ extension ListRecord {
       colorHex: Self.colorHex(bytes.load(bigEndianAt: 0, as: UInt32.self) & 0xFF_FFFF),
       sortOrder: bytes.load(orderedInt64At: 8),
       createdAt: try bytes.load(timestampAt: 16), updatedAt: try bytes.load(timestampAt: 24))
-    trailing = bytes.bytes(from: Self.headByteCount + name.byteCount)
+    stamp = ChangeStamp(bytes, at: 32)
+    unknown = try UnknownFields(bytes, from: Self.headByteCount + name.byteCount)
   }
 
   /// The bytes of the name, in a record whose format and lengths are checked.

@@ -7,17 +7,19 @@ import LMDB
 /// offset size
 ///      0    2  major format: a newer one is refused
 ///      2    2  minor format: a newer one is read, and what it added is kept
-///      4    4  reserved, zero; kept on rewrite
+///      4    2  features that every program must know which opens the store
+///      6    2  features that every program must know which writes to the store
 ///      8   16  the store's identity
 ///     24    8  commit sequence: rises by one with each commit
-///     32       whatever a newer minor version has added; kept on rewrite
+///     32    8  the commit from which on the log of changes is complete; 0 unless the store was restored
+///     40       whatever a newer minor version has added; kept on rewrite
 /// ```
 ///
 /// liblmdb's own transaction numbers are no sequence: compacting a store starts them again.
 struct StoreHeader: BinaryCodable, Hashable {
   static let currentMajorFormat: UInt16 = 1
   static let currentMinorFormat: UInt16 = 0
-  static let headByteCount = 32
+  static let headByteCount = 40
   /// The largest sequence that a store can have.
   static let lastSequence = UInt64(Int64.max) - 1
 
@@ -25,7 +27,12 @@ struct StoreHeader: BinaryCodable, Hashable {
   var minorFormat = Self.currentMinorFormat
   var storeID: UUID
   var sequence: UInt64
-  private(set) var reserved: UInt32 = 0
+  /// Nobody can ask the log for what came after an earlier commit: another state of the store saw that one.
+  var logStart: UInt64 = 0
+  /// Bits of ``StoreFeatures``; an unknown one is refused.
+  var requiredFeatures = StoreFeatures.taggedRecords
+  /// Bits of ``StoreFeatures``; a store with an unknown one is opened for reading only.
+  var writerFeatures: StoreFeatures = []
   private(set) var trailing: [UInt8] = []
 
   var encodedByteCount: Int { Self.headByteCount + trailing.count }
@@ -39,9 +46,11 @@ struct StoreHeader: BinaryCodable, Hashable {
   func encode(into output: inout OutputRawSpan) {
     output.append(bigEndian: majorFormat)
     output.append(bigEndian: minorFormat)
-    output.append(bigEndian: reserved)
+    output.append(bigEndian: requiredFeatures.rawValue)
+    output.append(bigEndian: writerFeatures.rawValue)
     output.append(storeID)
     output.append(bigEndian: sequence)
+    output.append(bigEndian: logStart)
     trailing.encode(into: &output)
   }
 
@@ -52,10 +61,25 @@ struct StoreHeader: BinaryCodable, Hashable {
     minorFormat = bytes.load(bigEndianAt: 2)
     storeID = bytes.load(idAt: 8)
     sequence = bytes.load(bigEndianAt: 24)
+    logStart = bytes.load(bigEndianAt: 32)
     guard sequence <= Self.lastSequence else { throw .undecodable("the store's commit sequence is impossible") }
-    reserved = bytes.load(bigEndianAt: 4)
+    requiredFeatures = StoreFeatures(rawValue: bytes.load(bigEndianAt: 4))
+    writerFeatures = StoreFeatures(rawValue: bytes.load(bigEndianAt: 6))
     trailing = bytes.bytes(from: Self.headByteCount)
   }
+}
+
+/// What a store holds beyond its format, as ext4's feature bits do; stored: do not change the numbers.
+struct StoreFeatures: OptionSet, Hashable, Sendable {
+  let rawValue: UInt16
+
+  /// Records have tagged fields. Every store of format 1 has this; development versions before it did not.
+  static let taggedRecords = StoreFeatures(rawValue: 1 << 0)
+
+  /// The required features that this version knows.
+  static let knownRequired: StoreFeatures = [.taggedRecords]
+  /// The writer features that this version knows.
+  static let knownWriter: StoreFeatures = []
 }
 
 /// The name of a record in `meta`.

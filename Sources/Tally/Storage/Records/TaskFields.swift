@@ -1,128 +1,92 @@
 import Foundation
 import LMDB
 
-/// A task record read in place: each field is fetched from the memory map when it is asked for.
+/// A task record read in place: each field is fetched from the memory map when it is needed.
 ///
 /// Lives no longer than the span it reads; only `item(id:)` copies.
 struct TaskFields: ~Escapable {
   private let bytes: RawSpan
-  let presence: TaskPresence
-  private let titleByteCount: Int
-  private let notesByteCount: Int
+  private let titleEnd: Int
 
-  /// Checks the record's format and lengths once, so that the fields need no check.
+  /// Checks the record's format and head; tagged fields are checked as they are walked.
   @_lifetime(copy bytes)
   init(_ bytes: RawSpan) throws(LMDBError) {
     guard bytes.byteCount >= TaskRecord.headByteCount, bytes.load(bigEndianAt: 0) == TaskRecord.format else {
       throw .undecodable("a task record is too short or of an unknown format")
     }
     self.bytes = bytes
-    presence = TaskPresence(rawValue: bytes.load(bigEndianAt: 2))
-    titleByteCount = Int(bytes.load(bigEndianAt: 76, as: UInt32.self))
-    notesByteCount = Int(bytes.load(bigEndianAt: 80, as: UInt32.self))
-    guard TaskRecord.headByteCount + titleByteCount + notesByteCount <= bytes.byteCount else {
-      throw .undecodable("a task record ends before its texts do")
-    }
+    titleEnd = TaskRecord.headByteCount + Int(bytes.load(bigEndianAt: 2, as: UInt32.self))
+    guard titleEnd <= bytes.byteCount else { throw .undecodable("a task record ends before its title does") }
   }
 
   var stateRawValue: UInt8 { bytes.load(bigEndianAt: 1) }
 
   var isCompleted: Bool { stateRawValue == TaskState.completed.rawValue }
 
-  var state: TaskState {
-    get throws(LMDBError) {
-      guard let state = TaskState(rawValue: stateRawValue) else {
-        throw .undecodable("a task record has the unknown state \(stateRawValue)")
-      }
-      return state
-    }
-  }
+  var state: TaskState { get throws(LMDBError) { try bytes.load(stateAt: 1) } }
+
+  var sortOrder: Int64 { bytes.load(orderedInt64At: 6) }
+
+  var createdAt: Timestamp { get throws(LMDBError) { try bytes.load(timestampAt: 14) } }
+
+  var updatedAt: Timestamp { get throws(LMDBError) { try bytes.load(timestampAt: 22) } }
+
+  var stamp: ChangeStamp { ChangeStamp(bytes, at: 30) }
 
   /// The bytes of the title.
   var titleBytes: RawSpan {
     @_lifetime(copy self)
-    get { bytes.extracting(TaskRecord.headByteCount..<TaskRecord.headByteCount + titleByteCount) }
+    get { bytes.extracting(TaskRecord.headByteCount..<titleEnd) }
   }
 
-  /// The bytes of the notes; `nil` if there are none.
-  var notesBytes: RawSpan? {
+  /// Stands before the first tagged field.
+  var cursor: FieldCursor {
     @_lifetime(copy self)
-    get {
-      guard presence.contains(.notes) else { return nil }
-      let start = TaskRecord.headByteCount + titleByteCount
-      return bytes.extracting(start..<start + notesByteCount)
-    }
+    get { FieldCursor(bytes, from: titleEnd) }
   }
 
-  var listID: UUID? { presence.contains(.list) ? bytes.load(idAt: 60) : nil }
-
-  var trailing: [UInt8] {
-    let start = TaskRecord.headByteCount + titleByteCount + notesByteCount
-    return bytes.bytes(from: start)
+  var listID: UUID? {
+    get throws(LMDBError) { try value(of: .listID)?.id }
   }
 
-  var reserved: UInt16 { bytes.load(bigEndianAt: 58) }
-
-  var sortOrder: Int64 { bytes.load(orderedInt64At: 8) }
-
-  var createdAt: Timestamp { get throws(LMDBError) { try bytes.load(timestampAt: 16) } }
-
-  var updatedAt: Timestamp { get throws(LMDBError) { try bytes.load(timestampAt: 24) } }
-
-  var dueDate: Timestamp? { get throws(LMDBError) { try instant(at: 32, if: .dueDate) } }
-
-  var reminderDate: Timestamp? { get throws(LMDBError) { try instant(at: 40, if: .reminderDate) } }
-
-  var completedAt: OffsetTimestamp? {
-    get throws(LMDBError) {
-      guard let instant = try instant(at: 48, if: .completedAt) else { return nil }
-      return try bytes.load(offsetAt: 56, of: instant)
-    }
-  }
-
-  var scheduledDate: CalendarDay? {
-    get throws(LMDBError) {
-      guard presence.contains(.scheduledDate) else { return nil }
-      let dayNumber = bytes.load(orderedInt32At: 4)
-      guard let day = try? CalendarDay(dayNumber: dayNumber) else {
-        throw .undecodable("a task record has the impossible day number \(dayNumber)")
-      }
-      return day
-    }
+  /// The value of a tagged field; nothing else is read.
+  func value(of field: TaskField) throws(LMDBError) -> FieldValue? {
+    assert(field.isOptional, "fields of the head have no tag")
+    var cursor = cursor
+    return try cursor.advance(to: field.tag) ? try FieldValue(field.kind, stored: cursor.value) : nil
   }
 
   /// The task as a value.
   func item(id: UUID) throws(LMDBError) -> TaskItem {
+    var unknown = UnknownFields()
+    return try item(id: id, collecting: &unknown)
+  }
+
+  /// The task as a value, and the fields that this version does not know.
+  func item(id: UUID, collecting unknown: inout UnknownFields) throws(LMDBError) -> TaskItem {
     // What may throw comes first: an error in the midst of making the task costs every task a copy.
-    let (state, day, due, reminder) = (try state, try scheduledDate, try dueDate, try reminderDate)
-    let (created, updated, completed) = (try createdAt, try updatedAt, try completedAt)
-    return TaskItem(
-      id: id, title: titleBytes.text, notes: notesBytes?.text, state: state, scheduledDate: day, dueDate: due,
-      reminderDate: reminder, listID: listID, sortOrder: sortOrder, createdAt: created, updatedAt: updated,
-      completedAt: completed)
-  }
-
-  private func instant(at offset: Int, if field: TaskPresence) throws(LMDBError) -> Timestamp? {
-    presence.contains(field) ? try bytes.load(timestampAt: offset) : nil
-  }
-}
-
-extension RawSpan {
-  /// The instant at an offset.
-  func load(timestampAt offset: Int) throws(LMDBError) -> Timestamp {
-    let microseconds = load(orderedInt64At: offset)
-    guard let timestamp = try? Timestamp(microsecondsSince1970: microseconds) else {
-      throw .undecodable("a record has the impossible instant \(microseconds)")
+    let (state, created, updated) = (try state, try createdAt, try updatedAt)
+    var task = TaskItem(
+      id: id, title: titleBytes.text, notes: nil, state: state, scheduledDate: nil, dueDate: nil, reminderDate: nil,
+      listID: nil, sortOrder: sortOrder, createdAt: created, updatedAt: updated, completedAt: nil)
+    var cursor = cursor
+    while try cursor.advance() {
+      if let field = TaskField(tag: cursor.tag) {
+        task[field] = try FieldValue(field.kind, stored: cursor.value)
+      } else {
+        unknown.append(cursor)
+      }
     }
-    return timestamp
+    return task
   }
 
-  /// An instant together with the UTC offset at an offset of the record, in minutes.
-  func load(offsetAt offset: Int, of instant: Timestamp) throws(LMDBError) -> OffsetTimestamp {
-    let minutes = Int(Int16(bitPattern: load(bigEndianAt: offset)))
-    guard let value = try? OffsetTimestamp(instant, utcOffsetInMinutes: minutes) else {
-      throw .undecodable("a record has the impossible UTC offset of \(minutes) minutes")
+  /// Whether every text is well-formed UTF-8.
+  var hasWellFormedTexts: Bool {
+    guard titleBytes.isWellFormedText else { return false }
+    var cursor = cursor
+    while (try? cursor.advance()) == true {
+      if TaskField(tag: cursor.tag)?.kind == .text, !cursor.value.isWellFormedText { return false }
     }
-    return value
+    return true
   }
 }

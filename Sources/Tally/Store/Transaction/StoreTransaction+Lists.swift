@@ -21,9 +21,8 @@ extension StoreTransaction where Base == WriteTransaction {
       id: id, name: name, colorHex: colorHex, sortOrder: SortOrder.between(last, nil) ?? SortOrder.limit,
       createdAt: now, updatedAt: now)
     try list.validate()
-    let record = ListRecord(list: list.normalized)
-    try write(old: nil, new: record)
-    return record.list
+    try write(ListChange(from: nil, to: list.normalized, at: commitSequence))
+    return list.normalized
   }
 
   /// Renames a list.
@@ -72,29 +71,29 @@ extension StoreTransaction where Base == WriteTransaction {
       return true
     }
     for taskID in taskIDs { try delete(taskID) }
-    try write(old: record, new: nil)
+    try write(ListChange(from: record, to: nil, at: commitSequence))
     return taskIDs.count
   }
 }
 
 extension StoreTransaction where Base == WriteTransaction {
   /// Writes one change of a list.
-  mutating func write(old: ListRecord?, new: ListRecord?) throws {
+  mutating func write(_ listChange: ListChange) throws {
     try change { (writer, images, base) throws(LMDBError) in
-      try writer.apply(old: old, new: new, recording: &images, in: &base)
+      try writer.apply(listChange, recording: &images, in: &base)
     }
   }
 
   private mutating func updateList(_ id: UUID, _ change: (inout TaskList) -> Void) throws -> TaskList {
     let old = try requireListRecord(id)
-    var new = old
-    change(&new.list)
-    try new.list.validate()
-    new.list = new.list.normalized
-    guard !new.list.isIdentical(to: old.list) else { return old.list }
-    new.list.updatedAt = timeOfChange(after: old.list.updatedAt)
-    try write(old: old, new: new)
-    return new.list
+    var list = old.list
+    change(&list)
+    try list.validate()
+    list = list.normalized
+    guard !list.isIdentical(to: old.list) else { return list }
+    list.updatedAt = timeOfChange(after: list.updatedAt)
+    try write(ListChange(from: old, to: list, at: commitSequence))
+    return list
   }
 
   private mutating func moveList(_ id: UUID, to side: Side, of anchorID: UUID) throws -> TaskList {
@@ -108,9 +107,9 @@ extension StoreTransaction where Base == WriteTransaction {
     }
     for (listID, sortOrder) in try neighborhood.spread(in: base) {
       let old = try requireListRecord(listID)
-      var new = old
-      new.list.sortOrder = sortOrder
-      try write(old: old, new: new)
+      var list = old.list
+      list.sortOrder = sortOrder
+      try write(ListChange(from: old, to: list, at: commitSequence))
     }
     return try moveList(id, to: side, of: anchorID)
   }

@@ -1,6 +1,8 @@
 public import Foundation
+public import LMDB
+public import Tally
 
-/// What is known of a task before it is stored; the store adds times, order and, if absent, the id.
+/// What is known of a task before it is stored, as a value that tests can make, change and hand on.
 public struct TaskDraft: Hashable, Sendable {
   /// The identifier, of any UUID version; `nil` has a UUIDv7 made.
   public var id: UUID?
@@ -32,14 +34,16 @@ public struct TaskDraft: Hashable, Sendable {
   }
 }
 
-/// Where a task is captured, which says where it lands.
-public enum CapturePlace: Hashable, Sendable {
-  /// No list and no day.
-  case inbox
-  /// Scheduled for the current day.
-  case today
-  /// Scheduled for the day after the current one.
-  case upcoming
-  /// In a list, without a day.
-  case list(UUID)
+extension StoreTransaction where Base == WriteTransaction {
+  /// Stores the task that a draft describes.
+  @discardableResult
+  public mutating func add(_ draft: TaskDraft) throws -> TaskItem {
+    try add(draft.title, id: draft.id) { task in
+      task.notes = draft.notes
+      task.scheduledDate = draft.scheduledDate
+      task.dueDate = draft.dueDate
+      task.reminderDate = draft.reminderDate
+      task.listID = draft.listID
+    }
+  }
 }

@@ -223,6 +223,7 @@ final class CommitQueue: @unchecked Sendable {
   private func write(_ jobs: [WriteJob], isolated: Bool) throws {
     let isAlone = jobs.count == 1
     try connection.use { store in
+      try store.checkWritable()
       let (environment, tables) = (store.environment, store.tables)
       try environment.write(tables: tables, configuration: configuration, makesRoom: isAlone) { transaction in
         if isAlone { return try jobs[0].run(in: &transaction) }

@@ -30,9 +30,16 @@ struct StoreOpening {
     let environment: Environment
     let tables: Tables
     let access: StoreAccess
+    /// Why nothing may be written, if so.
+    private let writeRefusal: TallyError?
 
-    init(environment: Environment, tables: Tables, access: StoreAccess) {
-      (self.environment, self.tables, self.access) = (environment, tables, access)
+    init(_ opened: OpenEnvironment, _ tables: Tables) {
+      (environment, access, writeRefusal) = (opened.environment, opened.access, opened.writeRefusal)
+      self.tables = tables
+    }
+
+    func checkWritable() throws {
+      if let writeRefusal { throw writeRefusal }
     }
   }
 
@@ -40,6 +47,8 @@ struct StoreOpening {
   struct OpenEnvironment {
     let environment: Environment
     let access: StoreAccess
+    /// Why nothing may be written, if so.
+    var writeRefusal: TallyError?
 
     func close() {
       try? environment.close()
@@ -54,12 +63,10 @@ struct StoreOpening {
     if isSnapshot { return try openSnapshot() }
     try createStoreIfMissing()
     if !configuration.isReadOnly { Workshop.sweep(directory) }
-    let opened = try openMigrated()
+    let opened = try openAdmitted()
     do {
-      let environment = opened.environment
-      try refuseOtherFormats(in: environment)
-      try clearStaleReaders(of: environment)
-      return OpenStore(environment: environment, tables: try openTables(in: environment), access: opened.access)
+      try clearStaleReaders(of: opened.environment)
+      return OpenStore(opened, try openTables(in: opened.environment))
     } catch {
       opened.close()
       throw error
@@ -77,7 +84,7 @@ struct StoreOpening {
         defer { opened.close() }
         // Before anything is read through liblmdb, which believes what a page says of itself.
         try opened.environment.checkStructure()
-        if let header = try Self.header(in: opened.environment) { try Self.refuseNewerFormat(header) }
+        try admitDamaged(opened, mode)
         return try body(opened)
       }
     }
@@ -224,34 +231,6 @@ struct StoreOpening {
   /// liblmdb trusts the file's own word about its length; reading beyond its end would kill the process.
   private func refuseTruncatedFile(of environment: Environment) throws {
     guard try environment.isFileComplete() else { throw TallyError.truncatedFile }
-  }
-
-  func refuseOtherFormats(in environment: Environment) throws {
-    let missing = try Tables.missingNames(in: environment)
-    // Another program's file has none of them; a store that lacks one has lost it.
-    guard missing.count < Tables.names.count else { throw TallyError.foreignFile }
-    guard !missing.contains("meta") else { throw TallyError.missingTable }
-    let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
-    let header = try environment.read { transaction in try meta.value(forKey: .header, in: transaction) }
-    guard let header else { throw TallyError.foreignFile }
-    try Self.refuseNewerFormat(header, known: migrations.current)
-  }
-
-  /// The header, where one can be read.
-  static func header(in environment: Environment) throws -> StoreHeader? {
-    guard let meta = try? Database<MetaKey, StoreHeader>(opening: "meta", in: environment) else { return nil }
-    return try environment.read { transaction in try? meta.value(forKey: .header, in: transaction) }
-  }
-
-  static func refuseNewerFormat(
-    _ header: StoreHeader, known: UInt16 = StoreHeader.currentMajorFormat
-  ) throws {
-    guard header.majorFormat <= known else {
-      throw TallyError(
-        .newerFormat,
-        "The store has format \(header.majorFormat); this version knows formats up to \(known)",
-        remedy: "Use a newer version of Tally; the store has not been touched")
-    }
   }
 
   private func createStoreIfMissing() throws {

@@ -56,8 +56,8 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Changes a sort order and nothing else: to its owner the task has not changed, so its time of change stays.
   private mutating func renumber(_ id: UUID, to sortOrder: Int64) throws {
     let old = try requireTaskRecord(id)
-    var new = old
-    new.item.sortOrder = sortOrder
-    try write(TaskChange(old: old, new: new))
+    var task = old.item
+    task.sortOrder = sortOrder
+    try write(TaskChange(from: old, to: task, at: commitSequence))
   }
 }

@@ -20,8 +20,10 @@ public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
   /// The calendar, with its time zone and first weekday, that says what a day is.
   public let calendar: Calendar
 
-  /// Makes the ids of new records, which follow the store's clock.
+  /// Generates the ids of new records, which follow the store's clock.
   let ids: UUIDv7Generator
+  /// The sequence of the commit that the changes of a write transaction belong to; zero in a read.
+  let commitSequence: UInt64
 
   // Owned by this transaction alone.
   var base: Base
@@ -37,8 +39,14 @@ public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
   var hasLostImages = false
   /// Whether there are changes that the history does not know yet.
   var hasUnrecordedChanges = false
+  /// Where the changes come from, as the history notes it.
+  var origin = WriteOrigin.local
 
-  init(_ base: consuming Base, tables: Tables, now: Timestamp, calendar: Calendar, ids: UUIDv7Generator) {
+  init(
+    _ base: consuming Base, tables: Tables, now: Timestamp, calendar: Calendar, ids: UUIDv7Generator,
+    commitSequence: UInt64 = 0
+  ) {
+    self.commitSequence = commitSequence
     self.base = base
     self.tables = tables
     self.now = now

@@ -49,8 +49,12 @@ extension Environment {
     _ body: (inout StoreWriteTransaction) throws -> R
   ) throws -> R {
     try write { base in
+      guard let header = try tables.meta.value(forKey: .header, in: base) else {
+        throw TallyError.missingRecord(of: "meta")
+      }
       var transaction = StoreWriteTransaction(
-        base, tables: tables, now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids)
+        base, tables: tables, now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids,
+        commitSequence: header.sequence + 1)
       if !keepsImages { transaction.forgetImages() }
       // The body's own error comes before the one that a half-done change must not be committed.
       let result = Result {
@@ -67,12 +71,16 @@ extension Environment {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
+  /// Writes records for the commit that this transaction becomes.
+  var recordWriter: RecordWriter { RecordWriter(tables: tables, sequence: commitSequence) }
+
   /// Makes a change of several tables; unless it ends well the transaction is unfit to commit, whatever follows.
   mutating func change(
     _ body: (RecordWriter, inout BeforeImages, inout WriteTransaction) throws(LMDBError) -> Void
   ) throws {
+    let writer = recordWriter
     try changeIfNeeded { (tables, images, base) throws(LMDBError) in
-      try body(RecordWriter(tables: tables), &images, &base)
+      try body(writer, &images, &base)
       return true
     }
   }
@@ -100,7 +108,7 @@ extension StoreTransaction where Base == WriteTransaction {
     guard hasChanges else { return }
     try recordHistory()
     var header = try header()
-    header.sequence += 1
+    header.sequence = commitSequence
     try tables.meta.put(header, forKey: .header, in: &base)
   }
 
@@ -126,9 +134,10 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// liblmdb copies every page that the transactions have in common: about ten microseconds more than `beside`.
   mutating func nested(_ body: (inout StoreWriteTransaction) throws -> Void) throws {
-    let (tables, now, calendar, ids) = (tables, now, calendar, ids)
+    let (tables, now, calendar, ids, sequence) = (tables, now, calendar, ids, commitSequence)
     let didChange = try base.nested { child in
-      var transaction = StoreWriteTransaction(child, tables: tables, now: now, calendar: calendar, ids: ids)
+      var transaction = StoreWriteTransaction(
+        child, tables: tables, now: now, calendar: calendar, ids: ids, commitSequence: sequence)
       try body(&transaction)
       return try transaction.commitNested()
     }

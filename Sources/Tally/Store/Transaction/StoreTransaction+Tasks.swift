@@ -5,38 +5,40 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Stores a new task, last in its place.
   ///
   /// ```swift
-  /// let draft = TaskDraft(title: "Renew the passport", dueDate: deadline)
-  /// let task = try store.write { try $0.add(draft) }
+  /// let task = try store.write { transaction in
+  ///   try transaction.add("Renew the passport") { $0.dueDate = deadline }
+  /// }
   /// ```
   ///
+  /// - Parameters:
+  ///   - title: not blank.
+  ///   - place: where the task is captured: the inbox, today, upcoming (tomorrow) or a list.
+  ///   - id: of any UUID version; `nil` generates a UUIDv7.
+  ///   - edit: sets what else is known of the task. A task that it completes gets a completion time if it has none.
   /// - Returns: the task as stored.
-  /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`; nothing is stored then.
+  /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`, `inconsistentTask` if the closure puts
+  ///   another task in its place, or what the closure throws; nothing is stored then.
   @discardableResult
-  public mutating func add(_ draft: TaskDraft) throws -> TaskItem {
-    let id = draft.id ?? ids.next(at: now)
+  public mutating func add(
+    _ title: String, to place: CapturePlace = .inbox, id: UUID? = nil,
+    _ edit: (inout TaskItem) throws -> Void = { _ in }
+  ) throws -> TaskItem {
+    let id = id ?? ids.next(at: now)
     if try tables.tasks.contains(IDKey(id), in: base) { throw TallyError.duplicateID(id) }
-    var task = TaskItem(
-      id: id, title: draft.title, notes: draft.notes, scheduledDate: draft.scheduledDate, dueDate: draft.dueDate,
-      reminderDate: draft.reminderDate, listID: draft.listID, createdAt: now, updatedAt: now)
-    try check(task)
-    task.sortOrder = try lastSortOrder(ofPlacesOf: task)
-    try write(TaskChange(old: nil, new: TaskRecord(item: task)))
-    return task
-  }
-
-  /// Stores a new task where it is captured: the inbox, today, upcoming (tomorrow) or a list.
-  ///
-  /// - Throws: as `add(_:)` with a draft.
-  @discardableResult
-  public mutating func add(_ title: String, to place: CapturePlace) throws -> TaskItem {
-    var draft = TaskDraft(title: title)
+    var task = TaskItem(id: id, title: title, createdAt: now)
     switch place {
     case .inbox: break
-    case .today: draft.scheduledDate = today
-    case .upcoming: draft.scheduledDate = try today.adding(days: 1)
-    case .list(let id): draft.listID = id
+    case .today: task.scheduledDate = today
+    case .upcoming: task.scheduledDate = try today.adding(days: 1)
+    case .list(let id): task.listID = id
     }
-    return try add(draft)
+    try edit(&task)
+    guard task.id == id else { throw TallyError.foreignTask }
+    settleCompletion(of: &task)
+    try check(task)
+    if task.sortOrder == 0 { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
+    try write(TaskChange(from: nil, to: task, at: commitSequence))
+    return task
   }
 
   /// Changes a task.
@@ -55,18 +57,18 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func update(_ id: UUID, _ change: (inout TaskItem) throws -> Void) throws -> TaskItem {
     let old = try requireTaskRecord(id)
-    var new = old
-    try change(&new.item)
-    guard new.item.id == id else { throw TallyError.foreignTask }
-    settleCompletion(of: &new.item)
-    if Place(of: new.item) != Place(of: old.item), new.item.sortOrder == old.item.sortOrder {
-      new.item.sortOrder = try lastSortOrder(ofPlacesOf: new.item)
+    var task = old.item
+    try change(&task)
+    guard task.id == id else { throw TallyError.foreignTask }
+    settleCompletion(of: &task)
+    if Place(of: task) != Place(of: old.item), task.sortOrder == old.item.sortOrder {
+      task.sortOrder = try lastSortOrder(ofPlacesOf: task)
     }
-    guard !new.item.isIdentical(to: old.item) else { return old.item }
-    new.item.updatedAt = timeOfChange(after: old.item.updatedAt)
-    try check(new.item)
-    try write(TaskChange(old: old, new: new))
-    return new.item
+    guard !task.isIdentical(to: old.item) else { return task }
+    task.updatedAt = timeOfChange(after: old.item.updatedAt)
+    try check(task)
+    try write(TaskChange(from: old, to: task, at: commitSequence))
+    return task
   }
 
   /// Deletes a task; its list stays, and so does its completion in the statistics.
@@ -76,7 +78,7 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func delete(_ id: UUID) throws -> TaskItem {
     let old = try requireTaskRecord(id)
-    try write(TaskChange(old: old, new: nil))
+    try write(TaskChange(from: old, to: nil, at: commitSequence))
     return old.item
   }
 }
@@ -167,6 +169,18 @@ extension StoreTransaction where Base: ~Copyable {
     }
     return last
   }
+}
+
+/// Where a task is captured, which says where it lands.
+public enum CapturePlace: Hashable, Sendable {
+  /// No list and no day.
+  case inbox
+  /// Scheduled for the current day.
+  case today
+  /// Scheduled for the day after the current one.
+  case upcoming
+  /// In a list, without a day.
+  case list(UUID)
 }
 
 /// The greater of two numbers that may be missing.

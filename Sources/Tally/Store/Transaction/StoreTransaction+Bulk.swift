@@ -9,15 +9,15 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Throws: `duplicateID` if an id is taken or stands twice, or as `add(_:)`; nothing is stored then.
   /// - Complexity: a task with all its index entries costs a few microseconds.
   public mutating func insert(contentsOf tasks: some Sequence<TaskItem>) throws {
-    var (changes, deltas) = (try TaskChanges(of: tables, in: base), CounterDeltas())
+    var (changes, deltas) = (try TaskChanges(with: recordWriter, in: base), CounterDeltas())
     var knownLists: Set<UUID> = []
     // An array is iterated as one, whatever the caller's type, and is not copied for that.
     for task in Array(tasks) {
       try checkFields(of: task)
       if let listID = task.listID, knownLists.insert(listID).inserted { try checkList(listID) }
-      try changes.add(TaskChange(old: nil, new: TaskRecord(item: task)), counting: &deltas)
+      try changes.add(TaskChange(from: nil, to: task, at: commitSequence), counting: &deltas)
     }
-    if let taken = try changes.firstTakenID(in: tables, base) { throw TallyError.duplicateID(taken.id) }
+    if let taken = try changes.firstTakenID(base) { throw TallyError.duplicateID(taken.id) }
     try write(&changes, counting: &deltas)
     try apply(deltas)
   }
@@ -27,8 +27,8 @@ extension StoreTransaction where Base == WriteTransaction {
   /// A long import comes in batches that may all touch the same days: their counters are written once, at the end.
   mutating func write(_ changes: inout TaskChanges, counting deltas: inout CounterDeltas) throws {
     guard !changes.isEmpty else { return }
-    try change { (writer, images, base) throws(LMDBError) in
-      try changes.apply(to: writer.tables, counting: &deltas, recording: &images, in: &base)
+    try change { (_, images, base) throws(LMDBError) in
+      try changes.apply(counting: &deltas, recording: &images, in: &base)
     }
   }
 
@@ -36,16 +36,6 @@ extension StoreTransaction where Base == WriteTransaction {
   mutating func apply(_ deltas: CounterDeltas) throws {
     guard !deltas.isEmpty else { return }
     try change { (writer, _, base) throws(LMDBError) in try deltas.apply(to: writer.tables, in: &base) }
-  }
-}
-
-extension TaskItem {
-  /// Whether two tasks are equal byte for byte.
-  ///
-  /// `==` takes texts for equal that Unicode holds to be equivalent; a store must keep the difference.
-  func isIdentical(to other: TaskItem) -> Bool {
-    self == other && title.utf8.elementsEqual(other.title.utf8)
-      && (notes ?? "").utf8.elementsEqual((other.notes ?? "").utf8)
   }
 }
 

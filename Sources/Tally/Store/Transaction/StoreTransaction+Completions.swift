@@ -110,7 +110,7 @@ extension CompletionRecord {
   /// Whether two entries say the same, but for what a newer version of the format added.
   fileprivate func isSame(as other: CompletionRecord) -> Bool {
     var other = other
-    other.trailing = trailing
+    other.unknown = unknown
     return self == other
   }
 }

@@ -1,0 +1,91 @@
+import Foundation
+
+/// A field of a task: what it is called, how it is stored and what kind of value it has.
+///
+/// The one description of a field. Records, documents, history and comparisons follow it; `docs/growing.md` lists what
+/// a new field needs. The cases are in the order of documents.
+package enum TaskField: UInt8, CaseIterable, Sendable {
+  case id, text, notes, state, scheduledDate, dueDate, reminderDate, listID, sortOrder, createdAt, updatedAt
+  case completedAt
+
+  /// The name in documents, the tag in records and the kind of value.
+  ///
+  /// Names and tags are stored: do not change them. Tags ascend in the order of the cases; 0 is for fields of a record's
+  /// head, which every task has.
+  @inline(__always)
+  private var facts: (name: StaticString, tag: UInt8, kind: FieldKind) {
+    switch self {
+    case .id: ("id", 0, .id)
+    case .text: ("text", 0, .text)
+    case .notes: ("notes", 1, .text)
+    case .state: ("state", 0, .state)
+    case .scheduledDate: ("scheduledDate", 2, .day)
+    case .dueDate: ("dueDate", 3, .instant)
+    case .reminderDate: ("reminderDate", 4, .instant)
+    case .listID: ("listID", 5, .id)
+    case .sortOrder: ("sortOrder", 0, .integer)
+    case .createdAt: ("createdAt", 0, .instant)
+    case .updatedAt: ("updatedAt", 0, .instant)
+    case .completedAt: ("completedAt", 6, .offsetInstant)
+    }
+  }
+
+  package var name: StaticString { facts.name }
+  var tag: UInt8 { facts.tag }
+  package var kind: FieldKind { facts.kind }
+
+  /// Whether a task may lack the field.
+  var isOptional: Bool { tag > 0 }
+
+  /// Every field; kept, as `allCases` makes an array each time.
+  static let all = Array(allCases)
+  /// The fields with a tag, in the order of the tags.
+  static let tagged = all.filter(\.isOptional)
+  private static let byTag = (UInt8.min...UInt8.max).map { tag in tagged.first { $0.tag == tag } }
+
+  /// The field that a record stores under a tag; `nil` for a tag of a newer version.
+  init?(tag: UInt8) {
+    guard let field = Self.byTag[Int(tag)] else { return nil }
+    self = field
+  }
+}
+
+extension TaskItem {
+  /// The value of a field; `nil` if the task has none.
+  ///
+  /// Setting ignores the id, which never changes, and `nil` for a field that every task has.
+  package subscript(field: TaskField) -> FieldValue? {
+    get {
+      switch field {
+      case .id: .id(id)
+      case .text: .text(title)
+      case .notes: notes.map { .text($0) }
+      case .state: .state(state)
+      case .scheduledDate: scheduledDate.map { .day($0) }
+      case .dueDate: dueDate.map { .instant($0) }
+      case .reminderDate: reminderDate.map { .instant($0) }
+      case .listID: listID.map { .id($0) }
+      case .sortOrder: .integer(sortOrder)
+      case .createdAt: .instant(createdAt)
+      case .updatedAt: .instant(updatedAt)
+      case .completedAt: completedAt.map { .offsetInstant($0) }
+      }
+    }
+    set {
+      switch field {
+      case .id: break
+      case .text: title = newValue?.text ?? title
+      case .notes: notes = newValue?.text
+      case .state: state = newValue?.state ?? state
+      case .scheduledDate: scheduledDate = newValue?.day
+      case .dueDate: dueDate = newValue?.instant
+      case .reminderDate: reminderDate = newValue?.instant
+      case .listID: listID = newValue?.id
+      case .sortOrder: sortOrder = newValue?.integer ?? sortOrder
+      case .createdAt: createdAt = newValue?.instant ?? createdAt
+      case .updatedAt: updatedAt = newValue?.instant ?? updatedAt
+      case .completedAt: completedAt = newValue?.offsetInstant
+      }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import LMDB
+
+// The indexes of tasks. Each key's own file says how it is ordered.
+
+/// Tasks in a list, and those in the inbox. A task that has a day and no list is in `byDay` alone.
+enum ByPlace: RecordIndex {
+  static func keys(of record: TaskRecord) -> IndexKeys<PlaceKey> { IndexKeys(PlaceKey(of: record.item)) }
+}
+
+/// Tasks with a scheduled day.
+enum ByDay: RecordIndex {
+  static func keys(of record: TaskRecord) -> IndexKeys<DayKey> { IndexKeys(DayKey(of: record.item)) }
+}
+
+/// Tasks with a due date.
+enum ByDue: RecordIndex {
+  static func keys(of record: TaskRecord) -> IndexKeys<DueKey> { IndexKeys(DueKey(of: record.item)) }
+}
+
+/// Open tasks with a reminder.
+enum ByReminder: RecordIndex {
+  static func keys(of record: TaskRecord) -> IndexKeys<InstantKey> { IndexKeys(InstantKey(reminderOf: record.item)) }
+}
+
+/// All tasks.
+enum ByCreated: RecordIndex {
+  static func keys(of record: TaskRecord) -> IndexKeys<InstantKey> { .one(InstantKey(creationOf: record.item)) }
+}
+
+/// Active tasks of all places.
+enum ByActive: RecordIndex {
+  static func keys(of record: TaskRecord) -> IndexKeys<OrderKey> {
+    record.item.state == .active ? .one(OrderKey(of: record.item)) : .none
+  }
+}
+
+/// All tasks, by the end of their ids.
+enum ByTail: RecordIndex {
+  static func keys(of record: TaskRecord) -> IndexKeys<TailKey> { .one(TailKey(record.item.id)) }
+}
+
+/// Tasks by their last change.
+enum TasksByChange: RecordIndex {
+  static func keys(of record: TaskRecord) -> IndexKeys<ChangeKey> {
+    .one(ChangeKey(sequence: record.stamp.changed, .task, record.item.id))
+  }
+
+  // Rows of unknown kinds are nobody's, and must be found.
+  static func owns(_ key: ChangeKey) -> Bool { key.kind == .task || key.kind == nil }
+}

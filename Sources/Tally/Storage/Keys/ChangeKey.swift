@@ -1,0 +1,87 @@
+import Foundation
+import LMDB
+
+/// What can be changed as a whole; the raw values are stored: do not change them.
+enum ObjectKind: UInt8 {
+  case task = 1
+  case list = 2
+}
+
+/// The key of `byChange`: the commit that changed an object last, what the object is, and its id; 25 bytes.
+///
+/// One row per object. A deleted one keeps its row, at the commit that deleted it: see `Tombstone`.
+struct ChangeKey: IndexKey {
+  /// The raw values are stored: do not change them.
+  enum Kind: UInt8 {
+    case task = 1
+    case list = 2
+    case deletedTask = 3
+    case deletedList = 4
+  }
+
+  static let width = 9 + IDKey.width
+  let sequence: UInt64
+  let kindRawValue: UInt8
+  let id: UUID
+
+  /// `nil` for a kind of a newer version.
+  var kind: Kind? { Kind(rawValue: kindRawValue) }
+
+  init(sequence: UInt64, _ kind: Kind, _ id: UUID) {
+    self.sequence = sequence
+    kindRawValue = kind.rawValue
+    self.id = id
+  }
+
+  init(fields bytes: RawSpan) {
+    sequence = bytes.load(bigEndianAt: 0)
+    kindRawValue = bytes.load(bigEndianAt: 8)
+    id = bytes.load(idAt: 9)
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(bigEndian: sequence)
+    output.append(kindRawValue)
+    output.append(id)
+  }
+
+  static func < (left: Self, right: Self) -> Bool {
+    if left.sequence != right.sequence { return left.sequence < right.sequence }
+    return left.kindRawValue == right.kindRawValue
+      ? left.id.precedes(right.id) : left.kindRawValue < right.kindRawValue
+  }
+
+  /// Before every row of the commits behind a sequence.
+  static func start(after sequence: UInt64) -> ChangeKey {
+    ChangeKey(sequence: sequence + 1, .task, .lowest)
+  }
+}
+
+/// The key of `tombstones`: the kind of a deleted object and its id; 17 bytes.
+struct TombstoneKey: IndexKey {
+  static let width = 1 + IDKey.width
+  let kindRawValue: UInt8
+  let id: UUID
+
+  init(_ kind: ObjectKind, _ id: UUID) {
+    kindRawValue = kind.rawValue
+    self.id = id
+  }
+
+  init(fields bytes: RawSpan) {
+    kindRawValue = bytes.load(bigEndianAt: 0)
+    id = bytes.load(idAt: 1)
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(kindRawValue)
+    output.append(id)
+  }
+
+  static func < (left: Self, right: Self) -> Bool {
+    left.kindRawValue == right.kindRawValue
+      ? left.id.precedes(right.id) : left.kindRawValue < right.kindRawValue
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import LMDB
+
+/// How the kinds of values are stored.
+extension FieldValue {
+  /// How many bytes the stored value takes.
+  var storedByteCount: Int {
+    switch self {
+    case .text(let value): value.utf8.count
+    case .state: 1
+    case .integer, .instant: 8
+    case .offsetInstant: 10
+    case .day: 4
+    case .id: 16
+    }
+  }
+
+  /// Appends the stored value.
+  @_lifetime(output: copy output)
+  func store(into output: inout OutputRawSpan) {
+    switch self {
+    case .text(let value): value.encode(into: &output)
+    case .state(let value): output.append(value.rawValue)
+    case .integer(let value): output.append(ordered: value)
+    case .instant(let value): output.append(ordered: value.microsecondsSince1970)
+    case .offsetInstant(let value):
+      output.append(ordered: value.instant.microsecondsSince1970)
+      output.append(bigEndian: UInt16(bitPattern: Int16(value.utcOffsetInMinutes)))
+    case .day(let value): output.append(ordered: value.dayNumber)
+    case .id(let value): output.append(value)
+    }
+  }
+
+  /// Reads a stored value.
+  init(_ kind: FieldKind, stored bytes: RawSpan) throws(LMDBError) {
+    if let size = kind.storedByteCount, bytes.byteCount != size {
+      throw .undecodable("a field has \(bytes.byteCount) bytes instead of \(size)")
+    }
+    switch kind {
+    case .text: self = .text(bytes.text)
+    case .state: self = .state(try bytes.load(stateAt: 0))
+    case .integer: self = .integer(bytes.load(orderedInt64At: 0))
+    case .instant: self = .instant(try bytes.load(timestampAt: 0))
+    case .offsetInstant: self = .offsetInstant(try bytes.load(offsetAt: 8, of: try bytes.load(timestampAt: 0)))
+    case .day: self = .day(try bytes.load(dayAt: 0))
+    case .id: self = .id(bytes.load(idAt: 0))
+    }
+  }
+}
+
+extension FieldKind {
+  /// How many bytes each value of the kind takes; `nil` where they differ.
+  fileprivate var storedByteCount: Int? {
+    switch self {
+    case .text: nil
+    case .state: 1
+    case .integer, .instant: 8
+    case .offsetInstant: 10
+    case .day: 4
+    case .id: 16
+    }
+  }
+}
+
+extension RawSpan {
+  /// The instant at an offset.
+  func load(timestampAt offset: Int) throws(LMDBError) -> Timestamp {
+    let microseconds = load(orderedInt64At: offset)
+    guard let timestamp = try? Timestamp(microsecondsSince1970: microseconds) else {
+      throw .undecodable("a record has the impossible instant \(microseconds)")
+    }
+    return timestamp
+  }
+
+  /// An instant together with the UTC offset at an offset of the record, in minutes.
+  func load(offsetAt offset: Int, of instant: Timestamp) throws(LMDBError) -> OffsetTimestamp {
+    let minutes = Int(Int16(bitPattern: load(bigEndianAt: offset)))
+    guard let value = try? OffsetTimestamp(instant, utcOffsetInMinutes: minutes) else {
+      throw .undecodable("a record has the impossible UTC offset of \(minutes) minutes")
+    }
+    return value
+  }
+
+  /// The state at an offset.
+  func load(stateAt offset: Int) throws(LMDBError) -> TaskState {
+    let rawValue: UInt8 = load(bigEndianAt: offset)
+    guard let state = TaskState(rawValue: rawValue) else {
+      throw .undecodable("a task record has the unknown state \(rawValue)")
+    }
+    return state
+  }
+
+  /// The day at an offset.
+  func load(dayAt offset: Int) throws(LMDBError) -> CalendarDay {
+    let dayNumber = load(orderedInt32At: offset)
+    guard let day = try? CalendarDay(dayNumber: dayNumber) else {
+      throw .undecodable("a record has the impossible day number \(dayNumber)")
+    }
+    return day
+  }
+}

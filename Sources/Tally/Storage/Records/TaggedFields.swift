@@ -1,0 +1,132 @@
+import LMDB
+
+// Behind its head and its text a record has fields, in ascending order of their tags:
+//
+//     1  tag, not zero
+//     1  bytes of the value; 255 says that the next four bytes are their number
+//        the value
+//
+// So a newer version adds fields that older ones keep.
+
+/// Walks the tagged fields of a record in place; lives no longer than the span it reads.
+struct FieldCursor: ~Escapable {
+  private let bytes: RawSpan
+  private var start = 0
+  private var end: Int
+  private var valueStart = 0
+  /// The tag of the current field; zero before the first.
+  private(set) var tag: UInt8 = 0
+
+  /// Stands before the first of the fields that begin at an offset.
+  @_lifetime(copy bytes)
+  init(_ bytes: RawSpan, from offset: Int) {
+    self.bytes = bytes
+    end = offset
+  }
+
+  /// The value of the current field.
+  var value: RawSpan {
+    @_lifetime(copy self)
+    get { bytes.extracting(valueStart..<end) }
+  }
+
+  /// The current field with its tag and size.
+  var whole: RawSpan {
+    @_lifetime(copy self)
+    get { bytes.extracting(start..<end) }
+  }
+
+  /// Goes to the next field; false behind the last one.
+  @_lifetime(self: copy self)
+  mutating func advance() throws(LMDBError) -> Bool {
+    guard end < bytes.byteCount else { return false }
+    start = end
+    guard start + TaggedField.shortHeadByteCount <= bytes.byteCount else { throw Self.cutField }
+    let next: UInt8 = bytes.load(bigEndianAt: start)
+    guard next > tag else { throw .undecodable("the fields of a record are out of order") }
+    var size = Int(bytes.load(bigEndianAt: start + 1, as: UInt8.self))
+    valueStart = start + TaggedField.shortHeadByteCount
+    if size == TaggedField.longMark {
+      guard start + TaggedField.longHeadByteCount <= bytes.byteCount else { throw Self.cutField }
+      size = Int(bytes.load(bigEndianAt: valueStart, as: UInt32.self))
+      valueStart = start + TaggedField.longHeadByteCount
+    }
+    guard size <= bytes.byteCount - valueStart else { throw Self.cutField }
+    end = valueStart + size
+    tag = next
+    return true
+  }
+
+  /// Goes on to a field, past those with lower tags; false if the record does not have it.
+  @_lifetime(self: copy self)
+  mutating func advance(to wanted: UInt8) throws(LMDBError) -> Bool {
+    while tag < wanted { guard try advance() else { return false } }
+    return tag == wanted
+  }
+
+  private static var cutField: LMDBError { .undecodable("a record ends before its last field does") }
+}
+
+/// The form of a tagged field.
+enum TaggedField {
+  static let shortHeadByteCount = 2
+  static let longHeadByteCount = 6
+  /// Says that the size takes four bytes more.
+  static let longMark = 255
+
+  /// How many bytes a field takes.
+  static func byteCount(ofValue size: Int) -> Int {
+    (size < longMark ? shortHeadByteCount : longHeadByteCount) + size
+  }
+
+  /// Appends the tag and the size of a value, which must follow.
+  @_lifetime(output: copy output)
+  static func appendHead(_ tag: UInt8, valueByteCount size: Int, to output: inout OutputRawSpan) {
+    output.append(tag)
+    if size < longMark { return output.append(UInt8(size)) }
+    output.append(UInt8(longMark))
+    output.append(bigEndian: UInt32(size))
+  }
+}
+
+/// The fields of a record that this version does not know: every writer keeps them.
+struct UnknownFields: Hashable, Sendable {
+  /// Whole fields, in ascending order of their tags.
+  private(set) var bytes: [UInt8] = []
+
+  /// Reads the fields of a record with no tags that this version knows.
+  init(_ record: RawSpan, from offset: Int) throws(LMDBError) {
+    guard offset < record.byteCount else { return }
+    var cursor = FieldCursor(record, from: offset)
+    while try cursor.advance() {}
+    bytes = record.bytes(from: offset)
+  }
+
+  init() {}
+
+  /// Adds the field at which a cursor stands; fields come in ascending order.
+  mutating func append(_ field: borrowing FieldCursor) {
+    bytes += field.whole.bytes(from: 0)
+  }
+
+  /// Appends the fields with tags below another one, from an offset on that an earlier call ended at.
+  @_lifetime(output: copy output)
+  func encode(below tag: UInt8, from offset: inout Int, into output: inout OutputRawSpan) {
+    guard offset < bytes.count, bytes[offset] < tag else { return }
+    let start = offset
+    while offset < bytes.count, bytes[offset] < tag { offset += byteCount(ofFieldAt: offset) }
+    Array(bytes[start..<offset]).encode(into: &output)
+  }
+
+  /// Appends the rest of the fields.
+  @_lifetime(output: copy output)
+  func encode(from offset: Int, into output: inout OutputRawSpan) {
+    if offset < bytes.count { Array(bytes[offset...]).encode(into: &output) }
+  }
+
+  private func byteCount(ofFieldAt offset: Int) -> Int {
+    let size = Int(bytes[offset + 1])
+    guard size == TaggedField.longMark else { return TaggedField.shortHeadByteCount + size }
+    return TaggedField.longHeadByteCount + bytes[(offset + 2)..<(offset + 6)].reduce(0) { $0 << 8 | Int($1) }
+  }
+}

@@ -1,0 +1,41 @@
+import LMDB
+
+/// What stays of a deleted task or list.
+///
+/// ```
+/// offset size
+///      0    1  format of the record, 1
+///      1    8  sequence of the commit that created the object
+///      9    8  sequence of the commit that deleted it
+///     17       tagged fields, see `FieldCursor`; this version has none
+/// ```
+struct TombstoneRecord: BinaryCodable, Hashable {
+  static let format: UInt8 = 1
+  static let headByteCount = 1 + ChangeStamp.width
+
+  let stamp: ChangeStamp
+  /// Fields of a newer version.
+  var unknown = UnknownFields()
+
+  var encodedByteCount: Int { Self.headByteCount + unknown.bytes.count }
+
+  /// What stays of an object that a commit deletes.
+  init(of stamp: ChangeStamp, at sequence: UInt64) {
+    self.stamp = ChangeStamp(replacing: stamp, at: sequence)
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(Self.format)
+    stamp.encode(into: &output)
+    unknown.encode(from: 0, into: &output)
+  }
+
+  init(decoding bytes: RawSpan) throws(LMDBError) {
+    guard bytes.byteCount >= Self.headByteCount, bytes.load(bigEndianAt: 0) == Self.format else {
+      throw .undecodable("a tombstone is too short or of an unknown format")
+    }
+    stamp = ChangeStamp(bytes, at: 1)
+    unknown = try UnknownFields(bytes, from: Self.headByteCount)
+  }
+}

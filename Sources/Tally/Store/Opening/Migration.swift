@@ -1,0 +1,47 @@
+import LMDB
+
+/// The formats of stores, and the way from each to the next.
+///
+/// Major formats only: a minor one adds fields that older versions keep.
+struct MigrationTable: Sendable {
+  /// Brings a store from one major format to the next, in the transaction that also writes the header.
+  typealias Step = @Sendable (inout WriteTransaction) throws -> Void
+
+  /// The major format that this version writes.
+  let current: UInt16
+  /// The step from each older format, by its number.
+  let steps: [UInt16: Step]
+
+  /// Format 1 is the first.
+  static let shipped = MigrationTable(current: StoreHeader.currentMajorFormat, steps: [:])
+}
+
+extension MigrationTable {
+  /// The steps from a store's format to the current one; none where that is its own.
+  func steps(from header: StoreHeader) throws -> [Step] {
+    try (min(header.majorFormat, current)..<current).map { format in
+      guard let step = steps[format] else { throw TallyError.noMigration }
+      return step
+    }
+  }
+
+  /// Migrates a store to the current format in one transaction.
+  ///
+  /// The history is emptied: its images are records of the older format, which undo could not put back.
+  ///
+  /// - Returns: the new header.
+  func run(_ steps: [Step], from header: StoreHeader, in environment: Environment) throws -> StoreHeader {
+    guard !steps.isEmpty else { return header }
+    var migrated = header
+    migrated.majorFormat = current
+    migrated.minorFormat = StoreHeader.currentMinorFormat
+    migrated.sequence += 1
+    let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
+    try environment.write { transaction in
+      for step in steps { try step(&transaction) }
+      try Database<[UInt8], [UInt8]>(opening: "history", creating: true, in: &transaction).removeAll(in: &transaction)
+      try meta.put(migrated, forKey: .header, in: &transaction)
+    }
+    return migrated
+  }
+}

@@ -1,0 +1,129 @@
+import LMDB
+import Logging
+import SystemPackage
+
+// Every door into a store goes through one check of its format: opening, verifying, repairing, compacting, restoring and
+// snapshots.
+
+extension StoreOpening {
+  /// What this version may do with a store.
+  enum Admission: Equatable {
+    case everything
+    /// The store has a writer feature that this version does not know.
+    case reading
+    /// The store must be migrated first.
+    case nothingBeforeMigration
+  }
+
+  /// What this version may do with a store, by its header.
+  ///
+  /// - Throws: `newerFormat` for a newer format or an unknown required feature; `notAStore` for a store of a development
+  ///   version.
+  func admission(of header: StoreHeader) throws -> Admission {
+    guard header.majorFormat <= migrations.current else {
+      throw TallyError.newerFormat(header.majorFormat, known: migrations.current)
+    }
+    guard header.requiredFeatures.isSubset(of: .knownRequired) else { throw TallyError.unknownFeature }
+    guard header.requiredFeatures.contains(.taggedRecords) else { throw TallyError.developmentFormat }
+    if header.majorFormat < migrations.current { return .nothingBeforeMigration }
+    return header.writerFeatures.isSubset(of: .knownWriter) ? .everything : .reading
+  }
+
+  /// The header, where one can be read.
+  static func header(in environment: Environment) throws -> StoreHeader? {
+    guard let meta = try? Database<MetaKey, StoreHeader>(opening: "meta", in: environment) else { return nil }
+    return try environment.read { transaction in try? meta.value(forKey: .header, in: transaction) }
+  }
+
+  /// Opens a store that must be whole: check the format, then migrate.
+  func openAdmitted() throws -> OpenEnvironment {
+    let opened = try openEnvironment(.shared)
+    do {
+      guard let header = try Self.header(in: opened.environment) else { throw try headerFault(in: opened.environment) }
+      switch try admission(of: header) {
+      case .everything: return opened
+      case .reading: return configuration.isReadOnly ? opened : try reopenForReading(opened)
+      case .nothingBeforeMigration: break
+      }
+    } catch {
+      opened.close()
+      throw error
+    }
+    opened.close()
+    guard !configuration.isReadOnly else { throw TallyError.olderFormat }
+    let alone = try openEnvironment(.exclusive)
+    defer { alone.close() }
+    try migrateIfOlder(alone)
+    alone.close()
+    return try openEnvironment(.shared)
+  }
+
+  /// The same for a store that may lack anything, its header included, and that is open already.
+  ///
+  /// - Throws: as `admission(of:)`; `permissionDenied` for an older store that is open for reading only.
+  func admitDamaged(_ opened: OpenEnvironment, _ mode: FileLock.Mode) throws {
+    guard let header = try Self.header(in: opened.environment) else { return }
+    switch try admission(of: header) {
+    case .everything: break
+    case .reading: if mode == .exclusive { throw TallyError.unknownWriterFeature }
+    case .nothingBeforeMigration:
+      guard mode == .exclusive, !configuration.isReadOnly else { throw TallyError.olderFormat }
+      try migrateIfOlder(opened)
+    }
+  }
+
+  /// Migrates a store that nobody else has open to the current format in one transaction, after keeping a copy.
+  private func migrateIfOlder(_ opened: OpenEnvironment) throws {
+    // Another process may have been first.
+    guard let header = try Self.header(in: opened.environment),
+      try admission(of: header) == .nothingBeforeMigration
+    else { return }
+    let steps = try migrations.steps(from: header)
+    _ = try TallyError.translatingErrno { try keepCopy(of: opened.environment, because: .migration) }
+    _ = try migrations.run(steps, from: header, in: opened.environment)
+    configuration.logger.notice("migrated the store", metadata: ["format": "\(migrations.current)"])
+  }
+
+  /// Another program's file has none of the tables; a store that lacks the one with the header has lost it.
+  func headerFault(in environment: Environment) throws -> TallyError {
+    let missing = try Tables.missingNames(in: environment)
+    return missing.count < Tables.names.count && missing.contains("meta") ? .missingTable : .foreignFile
+  }
+
+  private func reopenForReading(_ opened: OpenEnvironment) throws -> OpenEnvironment {
+    opened.close()
+    var opening = self
+    opening.configuration.isReadOnly = true
+    configuration.logger.notice("opened the store for reading only: a newer version writes it in its own way")
+    var reopened = try opening.openEnvironment(.shared)
+    reopened.writeRefusal = .unknownWriterFeature
+    return reopened
+  }
+}
+
+extension TallyError {
+  static func newerFormat(_ format: UInt16, known: UInt16) -> TallyError {
+    TallyError(
+      .newerFormat, "The store has format \(format); this version knows formats up to \(known)",
+      remedy: "Use a newer version of Tally; the store has not been touched")
+  }
+
+  static let unknownFeature = TallyError(
+    .newerFormat, "The store uses a feature that this version does not know",
+    remedy: "Use a newer version of Tally; the store has not been touched")
+
+  static let unknownWriterFeature = TallyError(
+    .newerFormat, "The store uses a feature that this version can read but not write",
+    remedy: "Use a newer version of Tally to change the store")
+
+  static let developmentFormat = TallyError(
+    .notAStore, "The store was written by a development version of Tally, before format 1",
+    remedy: "Export it with that version, and import the export into a new store")
+
+  static let olderFormat = TallyError(
+    .permissionDenied, "The store has an older format and has been opened for reading only",
+    remedy: "Open it for writing once, as any change does; a copy of the old file is kept beside it")
+
+  static let noMigration = TallyError(
+    .internalFault, "There is no migration from the store's format to the current one", remedy: "Please report it")
+}

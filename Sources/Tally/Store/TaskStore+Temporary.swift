@@ -1,0 +1,25 @@
+import Foundation
+import SystemPackage
+
+extension TaskStore {
+  /// Opens a new, empty store that is deleted with its last reference: for tests and previews.
+  ///
+  /// ```swift
+  /// let store = try TaskStore.temporary()
+  /// try store.write { try $0.add("Water the plants", to: .today) }
+  /// ```
+  ///
+  /// A real store, with every rule of one, in a new directory of the system's temporary directory. A process that ends
+  /// without releasing it leaves the directory behind.
+  ///
+  /// - Parameter configuration: how to open it; without one its writes are relaxed.
+  /// - Throws: as opening a store.
+  public static func temporary(configuration: Configuration? = nil) throws -> TaskStore {
+    let name = "tally-\(UUID().uuidString.lowercased())"
+    let directory = FilePath(FileManager.default.temporaryDirectory.path).appending(name)
+    var relaxed = Configuration()
+    relaxed.durability = .relaxed
+    return try TaskStore(
+      StoreOpening(directory: directory, configuration: configuration ?? relaxed), isTemporary: true)
+  }
+}
