@@ -1,4 +1,5 @@
 import CLMDB
+import TallySystem
 
 extension TransactionCore {
   /// Opens a database; the environment's other openers wait until this transaction has ended.

@@ -1,4 +1,5 @@
 import CLMDB
+import TallySystem
 
 extension Environment {
   /// Closes the environment; later calls throw `closed`, but for this one, which then does nothing.

@@ -1,4 +1,5 @@
 import CLMDB
+import TallySystem
 
 extension Environment {
   /// Begins a transaction inside a write transaction.

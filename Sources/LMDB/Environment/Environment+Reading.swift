@@ -1,4 +1,5 @@
 import CLMDB
+import TallySystem
 
 extension Environment {
   /// Begins a read transaction; it ends when it is dropped.

@@ -1,3 +1,5 @@
+import TallySystem
+
 extension Environment {
   /// What the environment knows of its own transactions.
   struct State {

@@ -1,3 +1,5 @@
+import TallySystem
+
 /// The environments this process has open.
 ///
 /// POSIX locks belong to the process: closing a second environment on the same directory would drop the locks of the

@@ -1,6 +1,7 @@
 import LMDB
 import Logging
 import SystemPackage
+import TallySystem
 
 /// The formats of stores, and the way from each to the next.
 ///
