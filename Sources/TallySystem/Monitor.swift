@@ -51,8 +51,15 @@ package final class Monitor<State>: @unchecked Sendable {
 
   /// Releases what `lock` took.
   package func unlock() {
+    assert(isLocked, "unlocking what is not locked")
     // As above; the caller holds it.
     unsafe pthread_mutex_unlock(mutex)
+  }
+
+  /// Whether somebody holds the lock; for assertions, as it takes the lock if nobody does.
+  private var isLocked: Bool {
+    // Initialised, and freed only with this object.
+    unsafe pthread_mutex_trylock(mutex) != 0
   }
 
   /// Runs a body that must be short, because everybody else waits meanwhile, and that must not wait for anybody who
@@ -98,6 +105,7 @@ package final class Monitor<State>: @unchecked Sendable {
   /// Releases the lock until `wakeAll` or a deadline, perhaps for less; the caller holds the lock.
   @usableFromInline
   func sleep(until deadline: ContinuousClock.Instant) {
+    assert(isLocked, "waiting without the lock")
     waiters += 1
     defer { waiters -= 1 }
     var time = timespec(min(max(deadline - .now, .zero), .longestWait))

@@ -134,6 +134,7 @@ package enum SystemCalls {
   /// The corresponding C function is `fallocate`. On Darwin nothing is done: `F_PREALLOCATE` has not been tried there,
   /// and a full disk can still end the process.
   package static func reserve(_ sizeInBytes: Int64, of file: FileDescriptor) throws(Errno) {
+    assert(sizeInBytes > 0, "nothing to reserve")
     #if os(Linux)
       // FALLOC_FL_KEEP_SIZE, which only the kernel's own headers name.
       let keepsLength: CInt = 1

@@ -41,6 +41,7 @@ package struct GrowingPause {
 
   /// Begins with the shortest pause; each is twice the last one, up to the longest.
   package init(microseconds range: ClosedRange<UInt32>) {
+    assert(range.lowerBound > 0, "a pause of zero does not grow")
     (next, longest) = (range.lowerBound, range.upperBound)
   }
 

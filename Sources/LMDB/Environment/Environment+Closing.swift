@@ -41,6 +41,7 @@ extension Environment {
   /// Frees what liblmdb holds; nothing is live and `isClosed` keeps everybody out.
   func closeHandle() {
     let idle = state.withLock { state in
+      assert(state.isClosed && state.liveCount == 0, "somebody is inside")
       defer {
         state.idle = []
         state.readers = []

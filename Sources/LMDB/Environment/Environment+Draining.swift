@@ -20,6 +20,7 @@ extension Environment {
       state.wakeAll()
     }
     let done = try state.wait(atMost: deadline - .now) { (state) throws(LMDBError) -> Bool? in
+      assert(state.isDraining, "new transactions do not wait")
       guard state.liveCount == 0 else { return nil }
       try body(&state)
       return true

@@ -37,6 +37,7 @@ extension Environment {
   /// Lets the next one write; whoever calls this wakes those who wait.
   func endWriteTurn(in state: inout State) {
     guard state.isWriteTurnTaken else { return }
+    assert(writeLock != nil, "a turn without a lock")
     state.isWriteTurnTaken = false
     writeLock?.release()
   }
