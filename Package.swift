@@ -43,15 +43,23 @@ let package = Package(
       pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
     ),
+    // Two functions of the C library that Swift does not import.
+    .systemLibrary(name: "CTallySystem"),
+    // The ground floor, for the package alone: locks, waiting, files as a whole. It knows nothing of LMDB or of tasks.
+    .target(
+      name: "TallySystem",
+      dependencies: ["CTallySystem", .product(name: "SystemPackage", package: "swift-system")],
+      swiftSettings: settings
+    ),
     .target(
       name: "LMDB",
-      dependencies: ["CLMDB", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: ["CLMDB", "TallySystem", .product(name: "SystemPackage", package: "swift-system")],
       swiftSettings: settings
     ),
     .target(
       name: "Tally",
       dependencies: [
-        "LMDB",
+        "LMDB", "TallySystem",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
@@ -60,9 +68,7 @@ let package = Package(
     .target(
       name: "TallyCommands",
       dependencies: [
-        // For its locks and flushes of files, which are the package's own affair.
-        "LMDB",
-        "Tally",
+        "Tally", "TallySystem",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Mustache", package: "swift-mustache"),
         .product(name: "Rainbow", package: "Rainbow"),
@@ -95,7 +101,8 @@ let package = Package(
     .testTarget(
       name: "LMDBTests",
       dependencies: [
-        "LMDB", "LMDBTestHelper", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+        "LMDB", "LMDBTestHelper", "TallySystem", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings
     ),
@@ -109,7 +116,7 @@ let package = Package(
     .testTarget(
       name: "TallyTests",
       dependencies: [
-        "LMDB", "Tally", "TallyTestHelper", "TallyTestSupport",
+        "LMDB", "Tally", "TallySystem", "TallyTestHelper", "TallyTestSupport",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

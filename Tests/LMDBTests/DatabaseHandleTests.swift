@@ -98,6 +98,7 @@ import Testing
       let core = transaction.core
       // The handle is that of the live transaction, used within it.
       let handle = try unsafe core.usableHandle("test")
+      try sample.environment.reserveDatabaseOpening("test", for: core.thread)
       #expect(
         try code { _ = try unsafe core.openDatabase(named: "many", flags: duplicates | create, in: handle) }
           == .incompatible

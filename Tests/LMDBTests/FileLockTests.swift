@@ -1,8 +1,7 @@
 import Foundation
 import SystemPackage
+import TallySystem
 import Testing
-
-@testable import LMDB
 
 @Suite struct FileLockTests {
   @Test func anExclusiveLockKeepsAllOthersOutAndSharedOnesOnlyIt() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TallySystem
 import TestSupport
 import Testing
 

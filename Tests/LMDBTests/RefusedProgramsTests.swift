@@ -194,6 +194,7 @@ import Testing
     // Beside the binding's module those of the C code it was compiled against.
     let moduleMaps = [
       sources.appendingPathComponent("Sources/CLMDB/module.modulemap"),
+      sources.appendingPathComponent("Sources/CTallySystem/module.modulemap"),
       build.appendingPathComponent("../../checkouts/swift-system/Sources/CSystem/include/module.modulemap"),
     ]
     let process = Process()

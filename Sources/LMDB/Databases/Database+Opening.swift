@@ -1,4 +1,5 @@
 import CLMDB
+import TallySystem
 
 extension TransactionCore {
   /// Opens a database; the environment's other openers wait until this transaction has ended.
@@ -16,6 +17,8 @@ extension TransactionCore {
     in transaction: OpaquePointer
   ) throws(LMDBError) -> DatabaseHandle {
     let operation = "open database"
+    // The owner keeps the environment alive.
+    assert(unsafe environment.state.withLock { $0.databaseOpener } == thread, "two transactions open databases")
     // A C string ends at a NUL: the name would be another one.
     guard !name.isEmpty, !name.utf8.contains(0) else {
       throw LMDBError(.invalidArgument, operation: operation, remedy: "Give a name without NUL")

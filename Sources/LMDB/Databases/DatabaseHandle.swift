@@ -34,8 +34,9 @@ final class DatabaseStamps: Sendable {
 
   /// The stamp of an open database, or zero.
   func stamp(of index: UInt32) -> UInt32 {
-    // Every index comes from liblmdb, which was told the same capacity.
-    unsafe stamps[Int(index)].load(ordering: .relaxed)
+    assert(Int(index) < capacity, "a database that liblmdb cannot have")
+    // Every index comes from liblmdb, which has the same capacity.
+    return unsafe stamps[Int(index)].load(ordering: .relaxed)
   }
 
   /// Whether a handle means what it meant when it was made.
@@ -45,13 +46,16 @@ final class DatabaseStamps: Sendable {
 
   /// Gives a newly opened database its stamp.
   func assign(_ index: UInt32) -> UInt32 {
+    assert(stamp(of: index) == 0, "an open database is opened again")
     let (_, stamp) = Self.last.wrappingAdd(1, ordering: .relaxed)
+    // In bounds, by the assertion of `stamp(of:)`.
     unsafe stamps[Int(index)].store(stamp, ordering: .relaxed)
     return stamp
   }
 
   /// Makes every handle of a database stale.
   func clear(_ index: UInt32) {
+    assert(Int(index) < capacity, "a database that liblmdb cannot have")
     unsafe stamps[Int(index)].store(0, ordering: .relaxed)
   }
 }

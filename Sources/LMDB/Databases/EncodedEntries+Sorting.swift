@@ -20,6 +20,7 @@ extension EncodedEntries {
       }
     }
     entries = sorted
+    assert(areKeysAscending, "the order of keys is wrong")
   }
 }
 
@@ -45,6 +46,7 @@ private struct EntrySorting {
   /// Sorts a run whose words are those at an offset.
   private func sortByWord(_ run: Range<Int>, at offset: Int) {
     guard run.count > Self.shortRunCount else { return insert(run, at: offset) }
+    assert(unsafe run.upperBound <= entries.count && entries.count == room.count, "a run outside the memory")
     var (differing, isAscending) = (UInt64(0), true)
     var last = unsafe entries[run.lowerBound].word
     for index in run {
@@ -88,6 +90,7 @@ private struct EntrySorting {
     for index in run { next[unsafe Int(entries[index].word >> shift & 0xFF)] += 1 }
     var start = run.lowerBound
     for byte in next.indices { (next[byte], start) = (start, start + next[byte]) }
+    assert(start == run.upperBound, "an entry is lost")
     for index in run {
       let entry = unsafe entries[index]
       let byte = Int(entry.word >> shift & 0xFF)

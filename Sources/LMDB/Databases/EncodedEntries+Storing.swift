@@ -28,6 +28,7 @@ extension TransactionCore {
     in database: DatabaseHandle,
     by cursor: CursorHandle
   ) throws(LMDBError) {
+    assert(unsafe value.count <= LMDBLimits.valueSizeInBytes && !key.isEmpty, "an entry that was not checked")
     // The room lies in a page of the transaction, and is used before the next change.
     var page = unsafe isBehindAll ? try reserve(value.count, for: key, .append, in: database, by: cursor) : nil
     // A key that cannot be appended stands in the batch twice.

@@ -27,6 +27,8 @@ struct EncodedEntries: Sendable {
   /// Takes down the entry whose bytes have been appended.
   @usableFromInline
   mutating func addEntry(at offset: Int, keyEnd: Int, announced: (key: Int, value: Int)) throws(LMDBError) {
+    assert(offset >= entries.last?.value.upperBound ?? 0, "an entry inside another")
+    assert(offset <= keyEnd && keyEnd <= bytes.count, "an entry outside the bytes")
     let (keyByteCount, valueByteCount) = (keyEnd - offset, bytes.count - keyEnd)
     guard keyByteCount >= 1, keyByteCount <= LMDBLimits.keySizeInBytes, keyByteCount == announced.key else {
       throw LMDBLimits.badKeySize(keyByteCount)
@@ -51,6 +53,11 @@ struct EncodedEntries: Sendable {
     var word: UInt64 = 0
     for index in 0..<8 { word = word << 8 | (index < byteCount ? UInt64(bytes[start + index]) : 0) }
     return word
+  }
+
+  /// Whether no key is less than the one before; for assertions.
+  var areKeysAscending: Bool {
+    zip(entries, entries.dropFirst()).allSatisfy { !bytes[$1.key].lexicographicallyPrecedes(bytes[$0.key]) }
   }
 
   /// Whether two entries have the same key.

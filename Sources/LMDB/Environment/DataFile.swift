@@ -71,7 +71,8 @@ struct DataFileReader {
 
   /// The bytes at a place; fewer where the file ends.
   func bytes(count: Int, at offset: Int) throws -> [UInt8] {
-    try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+    assert(count >= 0 && offset >= 0, "a number of the file was not checked")
+    return try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       while filled < count {
         // Reads into the rest of the array's own memory.
         let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])

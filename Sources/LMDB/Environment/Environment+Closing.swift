@@ -1,4 +1,5 @@
 import CLMDB
+import TallySystem
 
 extension Environment {
   /// Closes the environment; later calls throw `closed`, but for this one, which then does nothing.
@@ -40,6 +41,7 @@ extension Environment {
   /// Frees what liblmdb holds; nothing is live and `isClosed` keeps everybody out.
   func closeHandle() {
     let idle = state.withLock { state in
+      assert(state.isClosed && state.liveCount == 0, "somebody is inside")
       defer {
         state.idle = []
         state.readers = []

@@ -1,5 +1,6 @@
 import CLMDB
 public import SystemPackage
+import TallySystem
 
 extension Environment {
   /// Writes a consistent copy into another directory while readers and writers go on.

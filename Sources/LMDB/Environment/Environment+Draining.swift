@@ -1,3 +1,5 @@
+import TallySystem
+
 extension Environment {
   /// Runs a body when no transaction or call of this process is live, and keeps new ones waiting until it is done.
   ///
@@ -11,14 +13,14 @@ extension Environment {
     _ body: (inout State) throws(LMDBError) -> Void
   ) throws(LMDBError) {
     try checkProcess(operation)
-    let deadline = ContinuousClock.now + limit
+    let deadline = ContinuousClock.Instant.after(limit)
     try reserveDraining(operation, waitingAtMost: limit)
     defer {
       state.withLock { $0.isDraining = false }
       state.wakeAll()
     }
-    let rest = deadline - ContinuousClock.now
-    let done = try state.wait(atMost: rest) { (state) throws(LMDBError) -> Bool? in
+    let done = try state.wait(atMost: deadline - .now) { (state) throws(LMDBError) -> Bool? in
+      assert(state.isDraining, "new transactions do not wait")
       guard state.liveCount == 0 else { return nil }
       try body(&state)
       return true

@@ -1,4 +1,5 @@
 import CLMDB
+import TallySystem
 
 extension Environment {
   /// Begins a transaction inside a write transaction.
@@ -44,9 +45,12 @@ extension Environment {
     }
   }
 
-  /// Clears the mark of the writing thread; before the lock is given back, or it would be the next writer's.
+  /// Clears the mark of the writing thread, before the lock is released: later it would be the next writer's.
   private func forgetWriter() {
-    state.withLock { $0.writer = nil }
+    state.withLock { state in
+      assert(state.writer == currentThread(), "another thread writes")
+      state.writer = nil
+    }
   }
 
   /// Counts an ended write transaction out, and lets others open databases.
@@ -64,7 +68,10 @@ extension Environment {
   /// reports success.
   private func strand(_ core: TransactionCore) {
     core.strandedEnvironment = self
-    state.withLock { $0.stranded = core }
+    state.withLock { state in
+      assert(state.stranded == nil && state.writer == core.thread, "two writers at once")
+      state.stranded = core
+    }
   }
 
   /// Finds out what came of a commit that failed, and throws unless it has taken place after all.

@@ -1,5 +1,6 @@
 import CLMDB
 import SystemPackage
+import TallySystem
 
 extension Environment {
   /// Room without which a short write is taken for a full disk.
@@ -10,7 +11,7 @@ extension Environment {
     switch returnCode {
     case MDB_MAP_FULL:
       return LMDBError(returnCode: returnCode, operation: operation, message: mapUsage())
-    case Errno.ioError.rawValue where isFilesystemFull(at: path, neededBytes: Self.leastRoomInBytes):
+    case Errno.ioError.rawValue where SystemCalls.isFilesystemFull(at: path, neededBytes: Self.leastRoomInBytes):
       // liblmdb reports a short write, which is what a full disk gives, as a failure of the disk.
       return LMDBError(.diskFull, operation: operation, returnCode: returnCode)
     default:

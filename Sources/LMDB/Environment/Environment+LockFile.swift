@@ -1,4 +1,5 @@
 import SystemPackage
+import TallySystem
 
 /// The room that the file of locks takes on the disk.
 ///

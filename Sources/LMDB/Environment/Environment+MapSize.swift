@@ -43,7 +43,8 @@ extension Environment {
   /// If the system refuses there is no map any more, and liblmdb would use the missing one all the same. It cannot be
   /// had again either: without a map `mdb_env_set_mapsize` notes the size and maps nothing.
   private func setMapSize(_ size: Int, _ operation: String, in state: inout State) throws(LMDBError) {
-    // No transaction of this process is live, as moving the map demands; `remap` sees to it.
+    assert(state.isDraining && state.liveCount == 0, "the map moves under a transaction")
+    // No transaction of this process is live, as moving the map demands; `remap` ensures it.
     let result = unsafe mdb_env_set_mapsize(handle, size)
     guard result != MDB_SUCCESS else { return }
     state.hasLostMap = true

@@ -1,5 +1,6 @@
 import CLMDB
 import SystemPackage
+import TallySystem
 
 extension Environment {
   /// How often opening is tried while other processes open and close the environment.
@@ -104,7 +105,11 @@ extension Environment {
     var descriptor: Int32 = -1
     // The call only writes into the local it is given.
     try check(unsafe mdb_env_get_fd(handle, &descriptor), "get the descriptor")
-    guard closeOnExecution(descriptor) else { throw LMDBError(.ioFailure, operation: "open") }
+    do {
+      try SystemCalls.closeOnExecution(FileDescriptor(rawValue: descriptor))
+    } catch {
+      throw LMDBError(.ioFailure, operation: "open")
+    }
   }
 
   /// Throws unless the code says success.

@@ -1,4 +1,5 @@
 import CLMDB
+import TallySystem
 
 extension Environment {
   /// Begins a read transaction; it ends when it is dropped.
@@ -68,6 +69,7 @@ extension Environment {
     try enter("begin read") { (state) throws(LMDBError) in
       let thread = currentThread()
       if let core = state.idle.popLast() {
+        assert(!core.isLive, "an idle reader is in use")
         core.isLive = true
         core.thread = thread
         return core
@@ -87,6 +89,7 @@ extension Environment {
 
   func endReader(_ core: TransactionCore) {
     leave { state in
+      assert(core.isLive, "a reader ends twice")
       core.isLive = false
       // Only looked at.
       if unsafe core.handle != nil, state.idle.count < Self.idleReadersLimit {
@@ -103,6 +106,7 @@ extension Environment {
 extension Environment.State {
   /// Takes a reader out of the list by moving the last one into its place.
   fileprivate mutating func remove(_ core: TransactionCore) {
+    assert(readers[core.position] === core, "a reader is not at its place")
     let last = readers.removeLast()
     if last !== core {
       readers[core.position] = last

@@ -1,3 +1,5 @@
+import TallySystem
+
 extension Environment {
   /// What the environment knows of its own transactions.
   struct State {
@@ -65,6 +67,7 @@ extension Environment {
   func leave(_ change: (inout State) -> Void = { _ in }) {
     let isAwaited = state.withLock { state in
       change(&state)
+      assert(state.liveCount > 0, "more have left than entered")
       state.liveCount -= 1
       return state.isDraining
     }
@@ -74,6 +77,7 @@ extension Environment {
   /// Aborts a write transaction that was dropped elsewhere, now that its own thread is here.
   func reclaimStranded(in state: inout State, on thread: UInt) {
     guard let stranded = state.stranded, stranded.thread == thread else { return }
+    assert(state.writer == thread && state.liveCount > 0, "a stranded transaction is no longer live")
     state.stranded = nil
     state.writer = nil
     state.liveCount -= 1

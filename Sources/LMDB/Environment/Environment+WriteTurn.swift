@@ -1,14 +1,18 @@
 import SystemPackage
+import TallySystem
 
 /// The order of writers where waiting has a limit.
 ///
 /// liblmdb's lock between processes is a mutex that waits without limit: one process that is stopped in the middle of a
-/// write would stop all others for as long. Trying liblmdb's lock first is not possible, and giving up a thread that waits
-/// in it neither, so whoever may wait for some time only takes a lock of ours before. It is on the directory, which needs
-/// no file, and so no room on a full disk, and belongs to the open descriptor: the threads of this process take turns.
+/// write would stop all others for as long. liblmdb cannot try its lock, and a thread that waits in it cannot give up,
+/// so a writer that may wait only for a limited time takes a `FileLock` first. That lock is on the directory, which needs
+/// no file, and so no room on a full disk.
+///
+/// The lock alone would not do: it belongs to the open descriptor, which the threads of this process share, so that it
+/// keeps out other processes only. The flag in the state keeps out the other threads, as the lock of a store against
+/// replacing its file need not: that one is opened once for each open store, and held as long as the store is open.
 extension Environment {
-  private static let shortestPauseInMicroseconds: UInt32 = 100
-  private static let longestPauseInMicroseconds: UInt32 = 2_000
+  private static let pausesInMicroseconds: ClosedRange<UInt32> = 100...2_000
 
   /// Opens the lock, if there is to be one.
   static func writeLock(of path: FilePath, options: Options) throws(LMDBError) -> FileLock? {
@@ -19,7 +23,7 @@ extension Environment {
   /// Waits for the other threads, then for the other processes; does nothing where waiting has no limit.
   func beginWriteTurn(_ thread: UInt) throws(LMDBError) {
     guard let limit = options.writeWaitLimit, let writeLock else { return }
-    let deadline = ContinuousClock.now + limit
+    let deadline = ContinuousClock.Instant.after(limit)
     try waitForThreads(thread, limit)
     do throws(LMDBError) {
       try waitForProcesses(writeLock, until: deadline)
@@ -33,6 +37,7 @@ extension Environment {
   /// Lets the next one write; whoever calls this wakes those who wait.
   func endWriteTurn(in state: inout State) {
     guard state.isWriteTurnTaken else { return }
+    assert(writeLock != nil, "a turn without a lock")
     state.isWriteTurnTaken = false
     writeLock?.release()
   }
@@ -50,21 +55,22 @@ extension Environment {
   }
 
   private func waitForProcesses(_ lock: FileLock, until deadline: ContinuousClock.Instant) throws(LMDBError) {
-    var pauseInMicroseconds = Self.shortestPauseInMicroseconds
-    while true {
-      // Together with the look, or a lock might be taken that closing has just given back for all.
-      let isAcquired = try state.withLock { (state) throws(LMDBError) in
-        if state.isClosed { throw LMDBError(.closed, operation: "begin write") }
-        do throws(Errno) {
-          return try lock.tryAcquire(.exclusive)
-        } catch {
-          throw LMDBError(returnCode: error.rawValue, operation: "begin write")
-        }
+    var pause = GrowingPause(microseconds: Self.pausesInMicroseconds)
+    let isTaken = try waitForResult(until: deadline, pausing: { _ in pause.pass() }) { () throws(LMDBError) -> Bool? in
+      try tryToTake(lock) ? true : nil
+    }
+    if isTaken == nil { throw Self.longWrite }
+  }
+
+  private func tryToTake(_ lock: FileLock) throws(LMDBError) -> Bool {
+    // Under one lock with the check, or a lock might be taken that closing has just released for good.
+    try state.withLock { (state) throws(LMDBError) in
+      if state.isClosed { throw LMDBError(.closed, operation: "begin write") }
+      do throws(Errno) {
+        return try lock.tryAcquire(.exclusive)
+      } catch {
+        throw LMDBError(returnCode: error.rawValue, operation: "begin write")
       }
-      if isAcquired { return }
-      guard ContinuousClock.now < deadline else { throw Self.longWrite }
-      pause(microseconds: pauseInMicroseconds)
-      pauseInMicroseconds = min(pauseInMicroseconds * 2, Self.longestPauseInMicroseconds)
     }
   }
 

@@ -1,4 +1,5 @@
 import CLMDB
+import TallySystem
 
 extension Environment {
   /// Begins the write transaction, after waiting for the one there is, in this process or another.

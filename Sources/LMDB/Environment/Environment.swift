@@ -1,5 +1,6 @@
 import CLMDB
 public import SystemPackage
+import TallySystem
 
 /// An open LMDB environment: one directory with a memory map, its databases and its readers.
 ///
@@ -51,7 +52,7 @@ public final class Environment: Sendable {
     if options.isFrozenFile { options.isReadOnly = true }
     let generation = ForkDetection.generation
     let opened = generation.current
-    let identity = try FileIdentity(of: path)
+    let identity = try LMDBError.translating("look up the file") { try FileIdentity(of: path) }
     try EnvironmentRegistry.enter(identity, generation: opened)
     do throws(LMDBError) {
       writeLock = try Self.writeLock(of: path, options: options)

@@ -1,3 +1,5 @@
+import TallySystem
+
 /// The environments this process has open.
 ///
 /// POSIX locks belong to the process: closing a second environment on the same directory would drop the locks of the
@@ -19,6 +21,7 @@ enum EnvironmentRegistry {
 
   /// Takes a directory out again.
   static func leave(_ identity: FileIdentity) {
-    open.withLock { _ = $0.removeValue(forKey: identity) }
+    let generation = open.withLock { $0.removeValue(forKey: identity) }
+    assert(generation != nil, "a directory leaves that has not entered")
   }
 }

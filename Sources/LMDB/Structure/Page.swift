@@ -34,6 +34,7 @@ struct Page {
 
   /// The node with an index below `count`.
   func node(at index: Int) throws(LMDBError) -> Node {
+    assert((0..<count).contains(index), "no such node")
     let slot = Self.headByteCount + 2 * index
     guard let start = bytes.number(at: slot, as: UInt16.self).map(Int.init), start >= Self.headByteCount,
       let low = bytes.number(at: start, as: UInt32.self), let flags = bytes.number(at: start + 4, as: UInt16.self),

@@ -1,5 +1,6 @@
 import LMDB
 public import SystemPackage
+import TallySystem
 
 /// What a repair did.
 public struct RepairReport: Hashable, Sendable {

@@ -1,4 +1,5 @@
 public import SystemPackage
+import TallySystem
 
 extension TaskStore {
   /// Writes all tasks to a file, which takes the place of an older one as a whole.

@@ -1,6 +1,6 @@
 import Foundation
-import LMDB
 import SystemPackage
+import TallySystem
 
 /// A store's file as it was before something replaced or mended it, kept in the store's directory for its user.
 ///

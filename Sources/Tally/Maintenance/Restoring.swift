@@ -1,6 +1,6 @@
 import Foundation
-import LMDB
 import SystemPackage
+import TallySystem
 
 /// The steps from a backup to a store.
 ///

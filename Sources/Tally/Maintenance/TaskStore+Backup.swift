@@ -1,6 +1,7 @@
 public import Foundation
 import LMDB
 public import SystemPackage
+import TallySystem
 
 /// What a backup holds.
 public struct BackupSummary: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import LMDB
 public import SystemPackage
+import TallySystem
 
 /// What a compaction did.
 public struct CompactionSummary: Hashable, Sendable {

@@ -1,5 +1,5 @@
 public import Foundation
-import LMDB
+import TallySystem
 
 /// Makes ascending UUIDs of version 7 from a clock of its own.
 ///

@@ -1,4 +1,5 @@
 import LMDB
+import TallySystem
 
 /// What observations have cost so far.
 public struct ObservationCounts: Hashable, Sendable {

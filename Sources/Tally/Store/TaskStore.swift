@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 public import SystemPackage
+import TallySystem
 
 /// A task database in a directory.
 ///

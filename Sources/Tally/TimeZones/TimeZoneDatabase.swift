@@ -1,6 +1,6 @@
 import Foundation
-import LMDB
 package import SystemPackage
+import TallySystem
 
 /// The files of the tz database, read once each.
 ///

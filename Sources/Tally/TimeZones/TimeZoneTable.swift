@@ -11,6 +11,7 @@ struct TimeZoneTable: Equatable {
 
   /// A table of changes in ascending order; those that change nothing, as where only a name did, are left out.
   init(firstOffset: Int64, changes: [(second: Int64, offset: Int64)], rule: YearlyRule?) {
+    assert(zip(changes, changes.dropFirst()).allSatisfy { $0.second <= $1.second }, "changes out of order")
     var (seconds, offsets): ([Int64], [Int64]) = ([], [firstOffset])
     for change in changes where change.offset != offsets.last {
       seconds.append(change.second)
@@ -34,6 +35,7 @@ struct TimeZoneTable: Equatable {
 
   /// The first change after a second, by bisection; the number of changes if there is none.
   private func indexOfChange(afterSecond second: Int64) -> Int {
+    assert(offsets.count == changes.count + 1, "an offset before, and one from each change on")
     var (low, high) = (0, changes.count)
     while low < high {
       let middle = (low + high) / 2

@@ -1,7 +1,7 @@
 import Foundation
-import LMDB
 import SystemPackage
 import Tally
+import TallySystem
 
 /// What `tally remind` has done, so that a new start neither repeats nor forgets a reminder.
 ///

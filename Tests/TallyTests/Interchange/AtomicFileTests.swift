@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TallySystem
 import TallyTestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import LMDB
 import Synchronization
 import SystemPackage
+import TallySystem
 import TallyTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TallySystem
 
 @testable import LMDB
 @testable import Tally

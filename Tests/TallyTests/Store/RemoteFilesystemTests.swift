@@ -1,4 +1,5 @@
 import SystemPackage
+import TallySystem
 import TallyTestSupport
 import Testing
 

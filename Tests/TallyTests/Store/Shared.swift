@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallySystem
 
 /// A value that closures on several threads change, under a lock that ThreadSanitizer sees.
 final class Shared<Value>: Sendable {

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import LMDB
 internal import SystemPackage
+internal import TallySystem
 
 /// The bytes of an import, which can be read again from their beginning.
 ///

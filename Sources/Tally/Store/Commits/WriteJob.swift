@@ -1,4 +1,5 @@
 import LMDB
+import TallySystem
 
 /// One asynchronous write and the caller who waits for it.
 ///

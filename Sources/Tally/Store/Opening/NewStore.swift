@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import SystemPackage
+import TallySystem
 
 /// A store that is being made under a name of its own, and gets its place when it is complete.
 ///
@@ -76,13 +77,5 @@ struct NewStore {
   private func link(_ name: String, from workshop: FilePath) throws(Errno) {
     // Unlike a renaming, a link never replaces the file of somebody who was first.
     try SystemCalls.link(workshop.appending(name), as: directory.appending(name))
-  }
-}
-
-extension FilePath {
-  /// The directory that holds what this path names; the current one for a lone name.
-  var parentOrCurrent: FilePath {
-    let parent = removingLastComponent()
-    return parent.isEmpty ? "." : parent
   }
 }

@@ -1,5 +1,5 @@
-import LMDB
 import SystemPackage
+import TallySystem
 
 /// Who may have a store open: everybody at once, or one alone who is about to put another file in its place.
 ///

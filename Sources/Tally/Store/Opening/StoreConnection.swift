@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import Logging
+import TallySystem
 
 /// What a store has open of its files, for as long as it is neither suspended nor closed.
 ///

@@ -1,6 +1,7 @@
 import LMDB
 import Logging
 import SystemPackage
+import TallySystem
 
 // Every door into a store goes through one check of its format: opening, verifying, repairing, compacting, restoring and
 // snapshots.

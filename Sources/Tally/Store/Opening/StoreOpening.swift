@@ -2,6 +2,7 @@ import Foundation
 import LMDB
 import Logging
 import SystemPackage
+import TallySystem
 
 /// The steps from a path to an open store.
 ///

@@ -1,5 +1,6 @@
 import LMDB
 package import SystemPackage
+import TallySystem
 
 extension TaskStore {
   /// Takes a store away to which nothing has ever been written, as one that was made for an import that then failed.

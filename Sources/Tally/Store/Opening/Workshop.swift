@@ -1,6 +1,6 @@
 import Foundation
-import LMDB
 import SystemPackage
+import TallySystem
 
 /// A directory in which a store's file is made, before it gets its place.
 ///

@@ -1,5 +1,6 @@
 import SystemPackage
 import Tally
+import TallySystem
 
 extension Session {
   /// Writes the report as a page to a file, which is replaced as a whole or not at all; `-` is standard output.

@@ -1,17 +1,16 @@
-import Foundation
-import SystemPackage
+package import SystemPackage
 
 #if canImport(Darwin)
   import Darwin
 #endif
 
-/// Tells filesystems whose memory maps and locks are not coherent between machines, or not at all.
-enum RemoteFilesystem {
+/// Recognises filesystems whose memory maps and locks are not coherent between machines, or not at all.
+package enum RemoteFilesystem {
   /// Whether a path that exists lies on such a filesystem.
   ///
-  /// Linux names the type of each mounted filesystem in `/proc/self/mountinfo` (proc(5)); glibc shows `statfs`, which
-  /// has it as a number, to C alone. Where nothing can be learned the answer is no.
-  static func contains(_ path: FilePath) -> Bool {
+  /// Linux names the type of each mounted filesystem in `/proc/self/mountinfo` (proc(5)); Swift does not
+  /// import glibc's `statfs`, which has it as a number. Where nothing can be learned the answer is no.
+  package static func contains(_ path: FilePath) -> Bool {
     #if canImport(Darwin)
       var information = statfs()
       // The call only writes into the local it is given.
@@ -19,7 +18,7 @@ enum RemoteFilesystem {
       return result == 0 && information.f_flags & UInt32(MNT_LOCAL) == 0
     #else
       guard let device = try? path.stat().deviceID.rawValue,
-        let mounts = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)
+        let mounts = try? contents(of: "/proc/self/mountinfo")
       else { return false }
       return type(ofDevice: UInt64(device), in: mounts).map(isRemote) ?? false
     #endif
@@ -28,7 +27,7 @@ enum RemoteFilesystem {
   /// The type of the filesystem with a device number, in the lines of a `mountinfo` file.
   ///
   /// A line's third word is the device as `major:minor`; the type is the word behind a lone dash.
-  static func type(ofDevice device: UInt64, in mounts: String) -> String? {
+  package static func type(ofDevice device: UInt64, in mounts: String) -> String? {
     let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
     let minor = device & 0xFF | (device >> 12) & ~0xFF
     for line in mounts.split(separator: "\n") {
@@ -40,8 +39,25 @@ enum RemoteFilesystem {
   }
 
   /// Whether filesystems of a type lie on another machine or are served by another program.
-  static func isRemote(type: String) -> Bool {
+  package static func isRemote(type: String) -> Bool {
     type.hasPrefix("fuse") || remoteTypes.contains(type)
+  }
+
+  /// The whole of a file whose size the system does not know before it is read.
+  private static func contents(of path: FilePath) throws -> String {
+    let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+    return try file.closeAfter {
+      var (bytes, isAtEnd) = ([UInt8](), false)
+      while !isAtEnd {
+        let part = try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 14) { buffer, count in
+          // Reads into the array's own memory.
+          count = try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer))
+        }
+        bytes += part
+        isAtEnd = part.isEmpty
+      }
+      return String(decoding: bytes, as: UTF8.self)
+    }
   }
 
   private static let remoteTypes: Set<String> = [

@@ -8,10 +8,10 @@ package import SystemPackage
   import Musl
 #endif
 #if os(Linux)
-  import CLMDB
+  import CTallySystem
 #endif
 
-/// The few system calls on files that swift-system does not have yet, for all modules of the package.
+/// The system calls on files that swift-system does not have yet, for all modules of the package.
 package enum SystemCalls {
   /// Renames a file or directory, replacing a file, or an empty directory, of the new name.
   ///
@@ -47,7 +47,7 @@ package enum SystemCalls {
     try check(unsafe path.withPlatformString { unsafe chmod($0, permissions.rawValue) })
   }
 
-  /// Gives a file a second name, which must not be taken.
+  /// Gives a file a second name, which must be free.
   ///
   /// The corresponding C function is `link`.
   package static func link(_ old: FilePath, as new: FilePath) throws(Errno) {
@@ -89,26 +89,52 @@ package enum SystemCalls {
     try directory.closeAfter { try flush(directory) }
   }
 
-  /// Makes one descriptor another name of what a second one has open, without a moment in which programs that are
-  /// started here would get it.
+  /// Makes one descriptor another name of what a second one has open; programs that are started meanwhile do not
+  /// inherit it.
   ///
-  /// The corresponding C functions are `dup3`, and `dup2` where there is none, which leaves such a moment.
+  /// The corresponding C function is `dup3`. Where it does not exist `dup2` is used, which leaves a moment in which they
+  /// do.
   static func replace(_ old: FileDescriptor, with new: FileDescriptor) throws(Errno) {
     #if os(Linux)
       let result = dup3(new.rawValue, old.rawValue, O_CLOEXEC)
     #else
       let result = dup2(new.rawValue, old.rawValue)
     #endif
-    guard result >= 0, closeOnExecution(old.rawValue) else { throw Errno(rawValue: errno) }
+    guard result >= 0 else { throw Errno(rawValue: errno) }
+    try closeOnExecution(old)
   }
 
-  /// Takes the disk's room for the beginning of a file, or does nothing where the filesystem knows no such thing.
+  /// Keeps a descriptor from programs that this process starts.
+  ///
+  /// The corresponding C function is `fcntl` with `F_SETFD`.
+  package static func closeOnExecution(_ descriptor: FileDescriptor) throws(Errno) {
+    let flags = fcntl(descriptor.rawValue, F_GETFD)
+    guard flags >= 0, fcntl(descriptor.rawValue, F_SETFD, flags | FD_CLOEXEC) >= 0 else {
+      throw Errno(rawValue: errno)
+    }
+  }
+
+  /// Whether the filesystem of a path reports less free room than is needed; false if it reports nothing.
+  ///
+  /// The corresponding C function is `statvfs`.
+  package static func isFilesystemFull(at path: FilePath, neededBytes: UInt64) -> Bool {
+    var status = statvfs()
+    // `statvfs` only writes into the local it is given.
+    let result = unsafe path.withPlatformString { unsafe statvfs($0, &status) }
+    guard result == 0 else { return false }
+    // Some filesystems without a limit claim more than 64 bits can count.
+    let (room, isEndless) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    return !isEndless && room < neededBytes
+  }
+
+  /// Reserves room on the disk for the beginning of a file; does nothing where the filesystem cannot.
   ///
   /// Neither the file's bytes nor its length change, even where the room goes beyond its end.
   ///
   /// The corresponding C function is `fallocate`. On Darwin nothing is done: `F_PREALLOCATE` has not been tried there,
   /// and a full disk can still end the process.
-  static func reserve(_ sizeInBytes: Int64, of file: FileDescriptor) throws(Errno) {
+  package static func reserve(_ sizeInBytes: Int64, of file: FileDescriptor) throws(Errno) {
+    assert(sizeInBytes > 0, "nothing to reserve")
     #if os(Linux)
       // FALLOC_FL_KEEP_SIZE, which only the kernel's own headers name.
       let keepsLength: CInt = 1

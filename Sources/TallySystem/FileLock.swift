@@ -8,11 +8,11 @@ package import SystemPackage
   import Musl
 #endif
 
-/// A lock on a file or directory, between processes and between those of one process who open it separately.
+/// A lock on a file or directory, between processes and between separate openings of it in one process.
 ///
-/// It belongs to the descriptor that took it (flock), not to the process as the locks of liblmdb's own file do: nothing
-/// else that opens and closes the file can lose it. It ends with the process, however that ends. A child of a fork
-/// holds it together with its parent, so it is given back explicitly and not by closing alone.
+/// It belongs to the descriptor that took it (flock) and not to the process, as a POSIX lock does: nothing else that
+/// opens and closes the file can lose it. It ends with the process, however that ends. A child of a fork holds it
+/// together with its parent, so it is released explicitly and not by closing alone.
 package final class FileLock: Sendable {
   package enum Mode {
     /// Any number of these at once.
@@ -21,13 +21,13 @@ package final class FileLock: Sendable {
     case exclusive
   }
 
-  // Not private, as a test looks at it.
-  let descriptor: FileDescriptor
-  /// The file, which may be removed by whoever holds its lock; `nil` for a directory.
+  // For a test, which looks at it.
+  package let descriptor: FileDescriptor
+  /// The file, which the holder of its lock may remove; `nil` for a directory.
   private let path: FilePath?
   private let processID = getpid()
 
-  /// Opens the file, which is made if it does not exist.
+  /// Opens the file, and creates it if it does not exist.
   package init(opening path: FilePath) throws(Errno) {
     descriptor = try Self.open(path)
     self.path = path
@@ -45,7 +45,7 @@ package final class FileLock: Sendable {
     try? descriptor.close()
   }
 
-  /// Takes the lock, or says that somebody else has it.
+  /// Takes the lock, or returns false if somebody else has it.
   package func tryAcquire(_ mode: Mode) throws(Errno) -> Bool {
     repeat {
       guard try request(mode, LOCK_NB) else { return false }
@@ -58,9 +58,9 @@ package final class FileLock: Sendable {
     repeat { _ = try request(mode, 0) } while try followPath()
   }
 
-  /// Gives the lock back.
+  /// Releases the lock.
   package func release() {
-    // Can fail for a descriptor that is none only.
+    // Can fail only if the descriptor is not open.
     _ = flock(descriptor.rawValue, LOCK_UN)
   }
 
@@ -75,14 +75,14 @@ package final class FileLock: Sendable {
     return true
   }
 
-  /// Opens the file that has the name now, where it is another one than when this was opened, and says so.
+  /// Opens the file that has the name now, if that is not the one this has open, and returns whether it did.
   ///
-  /// Its former holder may have removed the file while this waited. The lock on a file without a name would keep nobody
-  /// out: others lock the one that has been made since.
+  /// The former holder may have removed the file while this waited. The lock on a file without a name would keep nobody
+  /// out: others lock the one that has been created since.
   private func followPath() throws(Errno) -> Bool {
     guard let path, (try? FileIdentity(of: path)) != (try? FileIdentity(of: descriptor)) else { return false }
     let newer = try Self.open(path)
-    // Put under the old number, which is a constant; that also closes the old file, and ends its lock.
+    // It takes the old number, which is a constant; that also closes the old file, and ends its lock.
     defer { try? newer.close() }
     try SystemCalls.replace(descriptor, with: newer)
     return true
@@ -91,7 +91,7 @@ package final class FileLock: Sendable {
   private static func open(_ path: FilePath) throws(Errno) -> FileDescriptor {
     try translating {
       do {
-        // Reading is enough to lock, and all that some users of a store may do.
+        // To read is enough to lock, and some users of a store may do no more.
         return try .open(path, .readOnly, options: .closeOnExec)
       } catch Errno.noSuchFileOrDirectory {
         return try .open(path, .readOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)

@@ -1,4 +1,5 @@
 import Synchronization
+import TallySystem
 
 #if canImport(Darwin)
   import Darwin

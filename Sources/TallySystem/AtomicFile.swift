@@ -1,0 +1,81 @@
+package import SystemPackage
+
+/// A file that takes the place of another one as a whole, or not at all.
+///
+/// Everything is written to a temporary file in the same directory, which gets the name only by `publish()`; until then
+/// the old file does not change. If it is never published the temporary file is removed. The new file can be read and
+/// written by its owner only, whatever the permissions of the old one. Where the path is a symbolic link to a file the
+/// link is replaced, not the file it leads to: otherwise everybody who may write the link could choose what is
+/// overwritten.
+///
+/// Foundation's atomic writing was not taken: it wants all bytes at once, sets no permissions and does not flush.
+package struct AtomicFile: ~Copyable {
+  /// The path is not that of a file: it is a directory, a device or a pipe, or has no name.
+  package struct NotAFile: Error {}
+
+  /// Where to write; closed by `publish()` and by the end of the file's life.
+  package let descriptor: FileDescriptor
+
+  private let target: FilePath
+  private let temporary: FilePath
+  private var isOpen = true
+  private var isRenamed = false
+
+  /// Creates the temporary file.
+  ///
+  /// Throws `NotAFile`, or an `Errno`.
+  package init(replacing target: FilePath) throws {
+    try Self.requireReplaceable(target)
+    // The name must neither be guessed nor grow beyond what the filesystem takes, as the target's with a suffix might.
+    let random = UInt64.random(in: 0...UInt64.max)
+    let temporary = target.parentOrCurrent.appending(".tally-export-\(String(random, radix: 36)).tmp")
+    let descriptor = try FileDescriptor.open(
+      temporary,
+      .writeOnly,
+      options: [.create, .exclusiveCreate, .closeOnExec],
+      permissions: .ownerReadWrite
+    )
+    self.init(descriptor: descriptor, target: target, temporary: temporary)
+  }
+
+  private init(descriptor: FileDescriptor, target: FilePath, temporary: FilePath) {
+    self.descriptor = descriptor
+    self.target = target
+    self.temporary = temporary
+  }
+
+  /// Throws `NotAFile` for a path that a file must not take the place of, or an `Errno` if that cannot be learned.
+  package static func requireReplaceable(_ target: FilePath) throws {
+    guard let name = target.lastComponent, name.kind == .regular, try mayBeReplaced(target) else { throw NotAFile() }
+  }
+
+  deinit {
+    // A failure here could not be mended: the file is a left-over that nobody asked for.
+    if isOpen { try? descriptor.close() }
+    if !isRenamed { try? SystemCalls.removeFile(temporary) }
+  }
+
+  /// Flushes the file to the disk and gives it its name.
+  ///
+  /// Throws an `Errno`; the old file is unchanged then, unless only flushing the directory failed after the renaming: the
+  /// new file is there, but a power cut might bring the old one back.
+  package consuming func publish() throws {
+    try SystemCalls.flush(descriptor)
+    isOpen = false
+    try descriptor.close()
+    try SystemCalls.rename(temporary, to: target)
+    isRenamed = true
+    try SystemCalls.flushDirectory(target.parentOrCurrent)
+  }
+
+  /// Whether nothing is there, or a file, or a symbolic link to a file or to nothing.
+  ///
+  /// Links are followed: renaming over `/dev/stdout` would succeed and replace the link.
+  private static func mayBeReplaced(_ target: FilePath) throws -> Bool {
+    do {
+      return try target.stat().type == .regular
+    } catch Errno.noSuchFileOrDirectory {
+      return true
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package import SystemPackage
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What identifies a file or directory, whatever path leads there.
+package struct FileIdentity: Hashable, Sendable {
+  package let device: UInt64
+  package let inode: UInt64
+
+  /// Looks a path up, following links.
+  package init(of path: FilePath) throws(Errno) {
+    // `stat` only writes into the local that it is given.
+    try self.init { status in unsafe path.withPlatformString { unsafe stat($0, &status) } }
+  }
+
+  /// Looks at what is open.
+  package init(of descriptor: FileDescriptor) throws(Errno) {
+    // As above.
+    try self.init { status in unsafe fstat(descriptor.rawValue, &status) }
+  }
+
+  private init(_ look: (inout stat) -> CInt) throws(Errno) {
+    var status = stat()
+    guard look(&status) == 0 else { throw Errno(rawValue: errno) }
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+}
+
+extension FilePath {
+  /// The directory that holds what this path names; the current one for a lone name.
+  package var parentOrCurrent: FilePath {
+    let parent = removingLastComponent()
+    return parent.isEmpty ? "." : parent
+  }
+}
+
+/// The calling thread, as a number that no other live thread has.
+package func currentThread() -> UInt {
+  #if canImport(Glibc)
+    UInt(pthread_self())
+  #else
+    UInt(bitPattern: pthread_self())
+  #endif
+}
+
+/// Sleeps, for the pauses between attempts.
+package func pause(microseconds: UInt32) {
+  usleep(microseconds)
+}

@@ -1,0 +1,53 @@
+/// Tries until there is a result or the time is over, with a pause before each new attempt.
+///
+/// The one loop of all waiting with a limit. The limit follows a clock that nobody sets, and counts time and not
+/// attempts: on a busy machine a pause takes longer than it should. There is always one attempt, and one after the last
+/// pause.
+///
+/// `deadline` is looked at only after the first attempt, which mostly succeeds and may cost less than the clock. `pause`
+/// may return early. A test may give a clock of its own as `now`.
+@inlinable
+package func waitForResult<R, Failure: Error>(
+  until deadline: @autoclosure () -> ContinuousClock.Instant,
+  now: () -> ContinuousClock.Instant = { .now },
+  pausing pause: (_ deadline: ContinuousClock.Instant) -> Void,
+  _ attempt: () throws(Failure) -> R?
+) throws(Failure) -> R? {
+  if let result = try attempt() { return result }
+  let deadline = deadline()
+  while now() < deadline {
+    pause(deadline)
+    if let result = try attempt() { return result }
+  }
+  return nil
+}
+
+extension Duration {
+  /// As good as for ever, and small enough that a clock can be moved by it.
+  package static let longestWait = Duration.seconds(1_000_000_000)
+}
+
+extension ContinuousClock.Instant {
+  /// The end of a limit that begins now.
+  package static func after(_ limit: Duration) -> ContinuousClock.Instant {
+    .now + min(limit, .longestWait)
+  }
+}
+
+/// Pauses between attempts that become longer, so that a short wait ends soon and a long one costs little.
+package struct GrowingPause {
+  private var next: UInt32
+  private let longest: UInt32
+
+  /// Begins with the shortest pause; each is twice the last one, up to the longest.
+  package init(microseconds range: ClosedRange<UInt32>) {
+    assert(range.lowerBound > 0, "a pause of zero does not grow")
+    (next, longest) = (range.lowerBound, range.upperBound)
+  }
+
+  /// Sleeps.
+  package mutating func pass() {
+    pause(microseconds: next)
+    next = min(next * 2, longest)
+  }
+}
