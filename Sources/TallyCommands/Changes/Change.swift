@@ -40,6 +40,13 @@ extension Change {
   /// Whether anything is other than it was.
   var isEmpty: Bool { changed.isEmpty && deleted.isEmpty && lists.isEmpty }
 
+  var facts: Facts {
+    [
+      "changed": .array(changed.map(\.facts)), "deleted": .array(deleted.map { .id($0) }),
+      "lists": .array(lists.map(\.facts)),
+    ]
+  }
+
   /// Adds what happened to one task.
   mutating func append(_ named: NamedTask, _ message: String) {
     changed.append(named)
@@ -50,29 +57,11 @@ extension Change {
 extension Session {
   /// Prints a change: the result to programs, the message to people.
   func report(_ change: Change) throws {
-    switch options.format {
-    case .json: try output.write(json(of: change))
-    case .plain: try output.write(records(of: change))
-    case .human: tellPeople(of: change)
-    }
+    let layout = RecordLayout.records([("changed", NamedTask.columns), ("lists", TaskList.columns), ("deleted", [])])
+    try answer(change.facts, plain: layout) { printMessages(of: change) }
   }
 
-  private func json(of change: Change) -> [UInt8] {
-    TerminalSafeJSON.line { json in
-      json.object { json in
-        json.array("changed", of: change.changed) { json, named in json.object { $0.members(of: named) } }
-        json.array("deleted", of: change.deleted) { $0.value($1) }
-        json.array("lists", of: change.lists) { json, list in json.object { $0.members(of: list) } }
-      }
-    }
-  }
-
-  private func records(of change: Change) -> String {
-    change.changed.map(PlainRecords.record).joined() + change.lists.map(PlainRecords.record).joined()
-      + change.deleted.map { PlainRecords.line([$0.text]) }.joined()
-  }
-
-  private func tellPeople(of change: Change) {
+  private func printMessages(of change: Change) {
     let shownCount = 20
     for message in change.messages.prefix(shownCount) { say(message) }
     if change.messages.count > shownCount { say("… and \((change.messages.count - shownCount).grouped) more.") }

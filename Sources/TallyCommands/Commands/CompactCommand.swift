@@ -24,19 +24,10 @@ struct CompactCommand: SessionCommand {
         try TaskStore.compact(at: session.storePath, configuration: session.configuration, progress: progress)
       }
     }
-    switch session.options.format {
-    case .json:
-      try session.output.write(
-        TerminalSafeJSON.line { json in
-          json.object { json in
-            json.member("bytesBefore", summary.sizeBeforeInBytes)
-            json.member("bytes", summary.sizeInBytes)
-          }
-        }
-      )
-    case .plain:
-      try session.output.write(PlainRecords.line([String(summary.sizeBeforeInBytes), String(summary.sizeInBytes)]))
-    case .human:
+    try session.answer(
+      ["bytesBefore": .integer(summary.sizeBeforeInBytes), "bytes": .integer(summary.sizeInBytes)],
+      plain: .record(["bytesBefore", "bytes"])
+    ) {
       session.say("Compacted from \(summary.sizeBeforeInBytes.inBytes) to \(summary.sizeInBytes.inBytes).")
     }
   }

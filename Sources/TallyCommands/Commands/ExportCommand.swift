@@ -13,7 +13,7 @@ struct ExportCommand: SessionCommand {
       it is Tally-Tasks-Export- and the day, in the current directory. With '-' the tasks go to standard output. The \
       format ndjson leaves out lists and the history of deleted tasks.
 
-      With --plain, prints a line with these columns: file, tasks, lists, completions, bytes.
+      With --plain, prints a line with these columns: \(columns.joined(separator: ", ")).
 
       EXAMPLES
         tally export
@@ -21,6 +21,8 @@ struct ExportCommand: SessionCommand {
         tally export -o - --format ndjson | grep -c completed
       """
   )
+
+  private static let columns = ["file", "tasks", "lists", "completions", "bytes"]
 
   @Option(
     name: .customShort("o"),
@@ -71,24 +73,12 @@ extension ExportCommand {
     _ format: InterchangeFormat,
     _ session: Session
   ) throws {
-    switch session.options.format {
-    case .json:
-      try session.output.write(
-        TerminalSafeJSON.line { json in
-          json.object { json in
-            json.member("file", path)
-            json.member("format", format.rawValue)
-            json.member("tasks", summary.taskCount)
-            json.member("lists", summary.listCount)
-            json.member("completions", summary.completionCount)
-            json.member("bytes", summary.byteCount)
-          }
-        }
-      )
-    case .plain:
-      let counts = [summary.taskCount, summary.listCount, summary.completionCount].map { String($0) }
-      try session.output.write(PlainRecords.line([path] + counts + [String(summary.byteCount)]))
-    case .human:
+    let facts: Facts = [
+      "file": .text(path), "format": .text(format.rawValue), "tasks": .count(summary.taskCount),
+      "lists": .count(summary.listCount), "completions": .count(summary.completionCount),
+      "bytes": .integer(summary.byteCount),
+    ]
+    try session.answer(facts, plain: .record(Self.columns)) {
       try session.output.write(path.escapedForDisplay() + "\n")
       session.say("Exported \(Self.inWords(summary)).")
     }

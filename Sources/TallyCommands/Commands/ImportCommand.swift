@@ -71,12 +71,10 @@ extension ImportCommand {
   }
 
   private func report(_ summary: ImportSummary, _ session: Session, _ store: TaskStore) throws {
-    switch session.options.format {
-    case .json: try session.output.write(Self.json(of: summary))
-    case .plain:
-      let counts = [summary.tasks, summary.lists].flatMap { [$0.added, $0.changed, $0.unchanged] }
-      try session.output.write(PlainRecords.line(counts.map { String($0) } + [String(summary.isDryRun)]))
-    case .human:
+    let columns = [
+      "added", "changed", "unchanged", "lists.added", "lists.changed", "lists.unchanged", "dryRun",
+    ]
+    try session.answer(summary.facts, plain: .record(columns)) {
       if summary.isDryRun {
         // This is the answer, and not a message about a change.
         try session.output.write(Self.inWords(summary, "would be ") + "Nothing was changed.\n")
@@ -95,17 +93,6 @@ extension ImportCommand {
       : "It was too large to be taken back; --dry-run says beforehand what an import would do."
   }
 
-  private static func json(of summary: ImportSummary) -> [UInt8] {
-    TerminalSafeJSON.line { json in
-      json.object { json in
-        json.members(of: summary.tasks)
-        json.key("lists")
-        json.object { $0.members(of: summary.lists) }
-        json.member("dryRun", summary.isDryRun)
-      }
-    }
-  }
-
   private static func inWords(_ summary: ImportSummary, _ mood: String) -> String {
     func line(_ noun: String, _ counts: ImportSummary.Counts) -> String {
       "\(noun): \(counts.added.grouped) \(mood)added, \(counts.changed.grouped) \(mood)changed, "
@@ -119,10 +106,14 @@ extension ImportCommand {
   }
 }
 
-extension JSONWriter {
-  fileprivate mutating func members(of counts: ImportSummary.Counts) {
-    member("added", counts.added)
-    member("changed", counts.changed)
-    member("unchanged", counts.unchanged)
+extension ImportSummary {
+  fileprivate var facts: Facts {
+    tasks.facts.adding(["lists": lists.facts, "dryRun": .flag(isDryRun)])
+  }
+}
+
+extension ImportSummary.Counts {
+  fileprivate var facts: Facts {
+    ["added": .count(added), "changed": .count(changed), "unchanged": .count(unchanged)]
   }
 }

@@ -20,10 +20,8 @@ struct InfoCommand: SessionCommand {
   func run(in session: Session) throws {
     let information = try session.storeForReading().information()
     let report = InfoReport(information: information, path: session.storePath)
-    switch session.options.format {
-    case .json: try session.output.write(report.json)
-    case .plain: try session.output.write(report.records)
-    case .human: try session.output.write(report.text(painter: session.painter))
+    try session.answer(report.facts, plain: .fields) {
+      try session.output.write(report.text(painter: session.painter))
     }
   }
 }

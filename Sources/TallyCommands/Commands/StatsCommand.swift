@@ -88,10 +88,8 @@ struct StatsCommand: SessionCommand {
 extension Session {
   /// Prints the report in the form asked for.
   fileprivate func show(_ report: StatisticsReport) throws {
-    switch options.format {
-    case .json: try output.write(TerminalSafeJSON.line { report.write(to: &$0) })
-    case .plain: try output.write(report.records)
-    case .human: try output.write(StatisticsText(report, painter: painter, width: width).text)
+    try answer(report.facts, plain: .fields) {
+      try output.write(StatisticsText(report, painter: painter, width: width).text)
     }
     if report.isEmpty {
       hint("Nothing was completed yet. Complete a task: tally done HANDLE; with --at for the past")

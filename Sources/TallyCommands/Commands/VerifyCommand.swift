@@ -56,11 +56,7 @@ extension VerifyCommand {
 
 extension Session {
   fileprivate func print(_ text: VerificationText) throws {
-    switch options.format {
-    case .json: try output.write(text.json)
-    case .plain: try output.write(text.records)
-    case .human: try output.write(text.human(painter: painter))
-    }
+    try answer(text.facts, plain: .records([("faults", ["kind", "table", "id"])])) { try output.write(text.text) }
   }
 }
 

@@ -75,16 +75,8 @@ extension CommandFailure {
 
   /// The failure for a program.
   var json: [UInt8] {
-    TerminalSafeJSON.line { json in
-      json.object { json in
-        json.key("error")
-        json.object { json in
-          json.member("code", code)
-          json.member("message", message)
-          json.member("remedy", remedy)
-        }
-      }
-    }
+    let facts: Facts = ["error": ["code": .text(code), "message": .text(message), "remedy": .text(remedy)]]
+    return facts.json
   }
 }
 

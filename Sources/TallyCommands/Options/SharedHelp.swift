@@ -17,5 +17,5 @@ enum SharedHelp {
     2026-11-21T12:00:00Z. A local time that a clock change leaves out is moved forward; of one that comes twice the \
     first is taken.
     """
-  static let taskRecord = "With --plain, a line has these columns: \(PlainRecords.taskColumns)."
+  static let taskRecord = "With --plain, a line has these columns: \(NamedTask.columns.joined(separator: ", "))."
 }

@@ -104,24 +104,11 @@ extension ReminderLoop {
 
   /// Tells what became of one reminder, at once.
   private func report(_ named: NamedTask?, _ entry: ReminderJournal.Entry, _ event: Event, status: Int32?) throws {
-    switch session.options.format {
-    case .json:
-      let line = TerminalSafeJSON.line { json in
-        json.object { json in
-          json.member("event", event.rawValue)
-          json.member("id", entry.taskID)
-          json.member("reminderDate", entry.date)
-          json.member("title", named?.task.title)
-          json.member("status", status.map { Int64($0) })
-        }
-      }
-      try session.output.write(line)
-    case .plain:
-      let fields = [
-        event.rawValue, entry.date.iso8601, entry.taskID.text, status.map { String($0) }, named?.task.title,
-      ]
-      try session.output.write(PlainRecords.line(fields))
-    case .human:
+    let facts: Facts = [
+      "event": .text(event.rawValue), "id": .id(entry.taskID), "reminderDate": .instant(entry.date),
+      "title": .text(named?.task.title), "status": .integer(status.map { Int64($0) }),
+    ]
+    try session.answer(facts, plain: .record(["event", "reminderDate", "id", "status", "title"])) {
       let task = named.map { "\($0.handle) \($0.task.title.quotedForMessage)" } ?? "a task deleted since"
       try session.output.write("\(session.clock.name(of: entry.date))  \(Self.inWords(event, status))\(task)\n")
     }

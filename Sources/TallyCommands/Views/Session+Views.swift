@@ -33,29 +33,28 @@ extension Session {
   }
 
   private func printRecords(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
-    var isEmpty = true
+    var columns: RecordColumns?
     try transaction.forEachNamedTask(of: description) { task, _ in
-      isEmpty = false
-      try output.write(PlainRecords.record(of: task))
+      let facts = task.facts
+      let known = columns ?? RecordColumns(NamedTask.columns, in: facts)
+      columns = known
+      try output.write(known.record(of: facts))
     }
-    if isEmpty { hint(description.emptyHint) }
+    if columns == nil { hint(description.emptyHint) }
   }
 
   private func printJSON(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
     let counts = try transaction.counts(of: description)
     var json = JSONWriter(layout: .compact)
     json.beginObject()
-    json.member("view", description.view.name)
-    json.member("asOf", transaction.now)
-    json.member("timeZone", clock.zone.name)
-    json.member("completedCount", counts.completed)
+    json.write(membersOf: headFacts(ofView: description.view.name, completedCount: counts.completed))
     json.key("sections")
     json.beginArray()
     // A section's day is known only when its first task comes.
     var sections = JSONSections(hasDays: description.view.hasDaySections)
     try transaction.forEachNamedTask(of: description) { task, day in
       sections.enter(day, &json)
-      json.object { $0.members(of: task) }
+      json.write(task.facts)
       if json.bytes.count >= Self.flushThresholdInBytes { try output.write(TerminalSafeJSON.bytes(json.takeBytes())) }
     }
     sections.finish(&json)

@@ -13,18 +13,6 @@ struct TaskSheet {
     let heading = title.map { session.painter.paint($0, .heading) }.joined(separator: "\n")
     return heading + "\n\n" + entries.flatMap(lines).joined(separator: "\n") + "\n"
   }
-
-  /// The fields as `--plain` prints them, under the names that JSON uses.
-  static func fields(of named: NamedTask) -> [(name: String, value: String?)] {
-    let task = named.task
-    return [
-      ("id", task.id.text), ("handle", named.handle), ("title", task.title), ("notes", task.notes),
-      ("state", task.state.name), ("scheduledDate", task.scheduledDate?.iso8601), ("dueDate", task.dueDate?.iso8601),
-      ("reminderDate", task.reminderDate?.iso8601), ("listID", task.listID?.text), ("list", named.list?.name),
-      ("sortOrder", String(task.sortOrder)), ("createdAt", task.createdAt.iso8601),
-      ("updatedAt", task.updatedAt.iso8601), ("completedAt", task.completedAt?.iso8601),
-    ]
-  }
 }
 
 extension TaskSheet {

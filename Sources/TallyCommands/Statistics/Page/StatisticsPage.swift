@@ -65,8 +65,6 @@ struct StatisticsPage {
 
   /// The JSON of the report, in which nothing can end the element it stands in.
   private static func json(_ report: StatisticsReport) -> String {
-    var json = JSONWriter(layout: .compact)
-    report.write(to: &json)
-    return String(decoding: TerminalSafeJSON.bytes(json.takeBytes()), as: UTF8.self).replacing("<", with: "\\u003c")
+    String(decoding: report.facts.json.dropLast(), as: UTF8.self).replacing("<", with: "\\u003c")
   }
 }
