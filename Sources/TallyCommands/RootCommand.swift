@@ -46,10 +46,8 @@ struct RootCommand: ParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Seeing tasks",
-        subcommands: [
-          TodayCommand.self, InboxCommand.self, UpcomingCommand.self, PastCommand.self, OverdueCommand.self,
-          ActiveCommand.self, CompletedCommand.self, AllCommand.self, ListCommand.self, ShowCommand.self,
-          StatsCommand.self,
+        subcommands: ViewCommands.all + [
+          CompletedCommand.self, ListCommand.self, ShowCommand.self, StatsCommand.self,
         ]
       ),
       CommandGroup(
@@ -72,7 +70,7 @@ struct RootCommand: ParsableCommand {
         ]
       ),
     ],
-    defaultSubcommand: TodayCommand.self
+    defaultSubcommand: ViewCommand<TodayView>.self
   )
 
   @OptionGroup

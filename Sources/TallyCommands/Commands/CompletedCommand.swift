@@ -44,7 +44,8 @@ struct CompletedCommand: SessionCommand {
         emptyHint: isNothingLeft
           ? "No task is left of what was completed\(place(options))"
           : "\(nothing(options)) Complete a task: tally done HANDLE; with --at for the past",
-        completions: options
+        completions: options,
+        hiding: [.completionDay]
       )
     }
     if deletedCount > 0 {

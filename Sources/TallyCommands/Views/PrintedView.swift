@@ -22,7 +22,7 @@ struct PrintedView {
       painter: session.painter,
       width: session.width ?? .max,
       handleWidth: Self.handleWidth(taskCount: taskCount),
-      hiding: Self.detailsToldElsewhere(in: description)
+      hiding: description.hiding
     )
   }
 
@@ -48,27 +48,16 @@ struct PrintedView {
 
 extension PrintedView {
   private func summary(_ counts: ViewCounts) -> String {
-    switch description.view {
-    case .completed: "\(counts.total.counted("task")) done"
-    case _ where counts.completed == 0: counts.total.counted("task")
-    case _ where counts.open == 0: "\(counts.total.counted("task")), all done"
-    default: "\(counts.open.grouped) open, \(counts.completed.grouped) done"
-    }
+    if description.completions != nil { return "\(counts.total.counted("task")) done" }
+    if counts.completed == 0 { return counts.total.counted("task") }
+    if counts.open == 0 { return "\(counts.total.counted("task")), all done" }
+    return "\(counts.open.grouped) open, \(counts.completed.grouped) done"
   }
 
   /// The day a task stands under; what is completed is easier to read by day, too, though it has no sections.
   private func groupingDay(of task: TaskItem, sectionDay: CalendarDay?) -> CalendarDay? {
     guard let completions = description.completions, let completed = task.completedAt else { return sectionDay }
     return clock.day(of: completed, countedBy: completions)
-  }
-
-  private static func detailsToldElsewhere(in description: ViewDescription) -> Set<TaskRows.Detail> {
-    switch description.view {
-    case .list: [.list]
-    case .completed: [.completionDay]
-    case .today, .upcoming, .past: [.scheduledDay]
-    default: []
-    }
   }
 
   /// The width most handles take in a store of so many tasks: enough that one in sixteen is longer at most.
