@@ -64,12 +64,12 @@ struct AddCommand: SessionCommand {
     if text == ["-"] {
       let lines = try session.readLines()
       if lines.isEmpty { return try session.report(Change()) }
-      try session.report(try session.write(creating: list == nil) { try add(lines, template, session, &$0) })
+      try session.report(try session.write(for: list == nil ? .adding : .changing) { try add(lines, template, session, &$0) })
     } else {
       let title = text.joined(separator: " ")
       // Before a store is made for it.
       try TaskItem(title: title, createdAt: session.clock.now).validate()
-      try session.report(try session.write(creating: list == nil) { try add(title, template, session, &$0) })
+      try session.report(try session.write(for: list == nil ? .adding : .changing) { try add(title, template, session, &$0) })
     }
   }
 }

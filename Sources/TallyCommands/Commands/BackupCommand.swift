@@ -28,7 +28,7 @@ struct BackupCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    let store = try session.existingStoreForReading()
+    let store = try session.openStore(for: .copying)
     let summary = try Signals.deferringInterruption {
       try session.withVerificationProgress("Verifying") { try store.backup(to: FilePath(file), progress: $0) }
     }

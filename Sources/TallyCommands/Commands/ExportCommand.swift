@@ -39,7 +39,7 @@ struct ExportCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let format = FormatArgument.chosen(format, for: file)
-    let store = try session.existingStoreForReading()
+    let store = try session.openStore(for: .copying)
     if file == "-" {
       let summary = try Self.exportToOutput(store, format, session)
       session.say("Exported \(Self.inWords(summary)).")

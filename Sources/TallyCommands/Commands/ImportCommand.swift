@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SystemPackage
 import Tally
 
@@ -38,9 +39,26 @@ struct ImportCommand: SessionCommand {
   func run(in session: Session) throws {
     let input = file == "-" ? session.input : try Self.open(FilePath(file))
     defer { if file != "-" { try? input.close() } }
-    // Opened after the input, so that a slip in a file's name makes no store.
-    if dryRun { return try importDocument(input, into: session.storeForReading(), session) }
-    try session.withNewOrExistingStore { store in try importDocument(input, into: store, session) }
+    // Opened after the input, so that a mistake in a file's name creates no store.
+    do {
+      try importDocument(input, into: session.openStore(for: dryRun ? .reading : .changing), session)
+    } catch let error as TallyError where error.code == .storeMissing {
+      try importIntoNewStore(input, session)
+    }
+  }
+
+  /// Creates the store for the import; where that fails, the store is removed again.
+  private func importIntoNewStore(_ input: FileDescriptor, _ session: Session) throws {
+    let hadDirectory = FileManager.default.fileExists(atPath: session.storePath.string)
+    let store = try session.openStore(for: .adding)
+    do {
+      try importDocument(input, into: store, session)
+    } catch {
+      try? store.close()
+      TaskStore.removeUnused(
+        at: session.storePath, configuration: session.configuration, leavingDirectory: hadDirectory)
+      throw error
+    }
   }
 
   private func importDocument(_ input: FileDescriptor, into store: TaskStore, _ session: Session) throws {

@@ -18,7 +18,7 @@ struct InfoCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    let information = try session.storeForReading().information()
+    let information = try session.openStore(for: .reading).information()
     let report = InfoReport(information: information, path: session.storePath)
     try session.answer(report.facts, plain: .fields) {
       try session.output.write(report.text(painter: session.painter))

@@ -27,7 +27,7 @@ struct OpenCommand: SessionCommand {
     switch try TaskLink(url, scheme: scheme) {
     case .createTask(let title, let list):
       try session.report(
-        try session.write(creating: list == nil) { transaction in
+        try session.write(for: list == nil ? .adding : .changing) { transaction in
           let listID = try list.map { try transaction.list(named: $0).id }
           return try session.added(try transaction.add(TaskDraft(title: title, listID: listID)), in: transaction)
         }

@@ -47,7 +47,7 @@ struct RemindCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let command = try ReminderCommand(exec, arguments: arguments, environment: session.environment)
-    let store = try session.existingStoreForReading()
+    let store = try session.openStore(for: .copying)
     let path = try journal.map { FilePath($0) } ?? Self.defaultJournal(of: store, session)
     let journal = try ReminderJournal(at: path, now: session.clock.now)
     try Signals.deferringInterruption {
