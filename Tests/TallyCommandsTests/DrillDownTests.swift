@@ -38,21 +38,6 @@ import Testing
     #expect(ids.count + deletedCount == sum, "\(arguments): \(outcome.errors)")
   }
 
-  @Test func listIsTheOneInWhichTheWorkWasDone() throws {
-    try withProgram { program in
-      try Fixture.fill(program)
-      var transcript = Transcript(program)
-      try transcript.run("move", "2e11", "--list", "Home 家", "--quiet")
-      try transcript.run("completed", "--list", "Work")
-      try transcript.run("completed", "--list", "Home 家")
-      try transcript.run("delete", "2e11", "--quiet")
-      try transcript.run("completed", "--list", "Work")
-      try transcript.run("completed", "--json")
-      try transcript.run("completed", "--json", "--quiet")
-      try transcript.check("drill-down")
-    }
-  }
-
   @Test func workOfADeletedListIsFoundByItsIDOrTheEndOfIt() throws {
     try withProgram { program in
       try Fixture.fill(program)

@@ -76,8 +76,15 @@ extension CommandFailure {
 }
 
 extension RootCommand {
-  /// The names the first argument may have.
+  /// The names that the first argument may have.
   static var commandNames: [String] {
-    configuration.subcommands.map { $0._commandName } + ["help"]
+    commandPaths.filter { $0.count == 1 }.flatMap(\.self) + ["help"]
+  }
+
+  /// The words that name each command: one, or two for a subcommand.
+  static var commandPaths: [[String]] {
+    configuration.subcommands.flatMap { command in
+      [[command._commandName]] + command.configuration.subcommands.map { [command._commandName, $0._commandName] }
+    }
   }
 }
