@@ -61,15 +61,16 @@ struct AddCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let template = try template(session)
+    let use: Session.StoreUse = list == nil ? .adding : .changing
     if text == ["-"] {
       let lines = try session.readLines()
       if lines.isEmpty { return try session.report(Change()) }
-      try session.report(try session.write(for: list == nil ? .adding : .changing) { try add(lines, template, session, &$0) })
+      try session.report(try session.write(for: use) { try add(lines, template, session, &$0) })
     } else {
       let title = text.joined(separator: " ")
       // Before a store is made for it.
       try TaskItem(title: title, createdAt: session.clock.now).validate()
-      try session.report(try session.write(for: list == nil ? .adding : .changing) { try add(title, template, session, &$0) })
+      try session.report(try session.write(for: use) { try add(title, template, session, &$0) })
     }
   }
 }
