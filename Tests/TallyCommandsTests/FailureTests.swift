@@ -62,10 +62,10 @@ struct FailureTests {
       #expect(try program.run(["--store", other, "add", "theirs"]).status == 0)
       #expect(try program.run(["backup", "backup.mdb"]).status == 0)
       let told = try program.run(["--store", other, "restore", "backup.mdb"]).errors
-      let line = try #require(told.split(separator: "\n").last { $0.hasPrefix("To take it back: tally ") })
+      let line = try #require(told.split(separator: "\n").last { $0.hasPrefix("To undo: tally ") })
       let tally = Program.executable.path.shellQuotedForTests
       let before = try program.run(["all", "--plain"]).output
-      #expect(try Self.shell(program, tally + line.dropFirst("To take it back: tally".count)).status == 0)
+      #expect(try Self.shell(program, tally + line.dropFirst("To undo: tally".count)).status == 0)
       #expect(try program.run(["--store", other, "all", "--plain"]).output.contains("theirs"))
       #expect(try program.run(["all", "--plain"]).output == before)
     }

@@ -8,7 +8,7 @@ extension Facts {
 }
 
 extension JSONWriter {
-  /// Writes a value, whatever it holds.
+  /// Writes a value of any kind.
   mutating func write(_ facts: Facts) {
     switch facts {
     case .text(let text): value(text)

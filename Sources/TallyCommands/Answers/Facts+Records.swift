@@ -55,7 +55,7 @@ extension Facts {
     return members.filter { "\($0.0.text)" == name }.flatMap { $0.1.elements(at: path.dropFirst()) }
   }
 
-  /// A single value as text; `nil` where it is absent.
+  /// A single value as text; `nil` if it is absent.
   fileprivate var plainText: String? {
     switch self {
     case .text(let text): text

@@ -13,7 +13,7 @@ enum Facts {
   case instant(Timestamp?)
   case offsetInstant(OffsetTimestamp?)
   case day(CalendarDay?)
-  /// Values in order; `labels` stand before them in records, where the place alone would say too little.
+  /// Values in order; in records each has its label before it, if there are labels.
   case array([Facts], labels: [String] = [])
   case object([Member])
 

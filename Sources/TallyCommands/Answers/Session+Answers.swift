@@ -1,9 +1,9 @@
 import Tally
 
 extension Session {
-  /// Prints what a command has found: facts to programs, whatever `printForPeople` prints to people.
+  /// Prints a command's result: the facts for programs, `printForPeople` for people.
   ///
-  /// This is the one place that chooses by format, but for views, whose tasks are printed as they are read.
+  /// This is the one place that chooses by format, except for views, whose tasks are printed as they are read.
   func answer(
     _ facts: @autoclosure () -> Facts, plain layout: RecordLayout, _ printForPeople: () throws -> Void
   ) throws {
@@ -14,7 +14,7 @@ extension Session {
     }
   }
 
-  /// The facts that stand before the tasks of a view.
+  /// The facts printed before the tasks of a view.
   func headFacts(ofView name: String, completedCount: Int) -> Facts {
     [
       "view": .text(name), "asOf": .instant(clock.now), "timeZone": .text(clock.zone.name),

@@ -1,18 +1,18 @@
 import Foundation
 import Tally
 
-/// What a command changed, and how to take it back.
+/// What a command changed, and how to undo it.
 struct Change {
-  /// The command that takes a change back.
+  /// The command that undoes a change.
   enum Remedy {
     case undo, redo
-    /// Puts the store back that a file holds.
+    /// Restores the store that a file holds.
     case restore(file: String)
 
     var purpose: String {
       switch self {
-      case .undo, .restore: "To take it back"
-      case .redo: "To do it again"
+      case .undo, .restore: "To undo"
+      case .redo: "To redo"
       }
     }
 
@@ -28,16 +28,16 @@ struct Change {
   var changed: [NamedTask] = []
   var deleted: [UUID] = []
   var lists: [TaskList] = []
-  /// What happened, a sentence each.
+  /// What happened, one sentence each.
   var messages: [String] = []
-  /// What is offered for taking it back.
+  /// The command that is offered.
   var remedy = Remedy.undo
-  /// Whether what is offered works: there may have been no room for what that takes.
+  /// Whether undo is possible: the change may have been too large to record.
   var isUndoable = true
 }
 
 extension Change {
-  /// Whether anything is other than it was.
+  /// Whether nothing changed.
   var isEmpty: Bool { changed.isEmpty && deleted.isEmpty && lists.isEmpty }
 
   var facts: Facts {
@@ -55,7 +55,7 @@ extension Change {
 }
 
 extension Session {
-  /// Prints a change: the result to programs, the message to people.
+  /// Prints a change: facts to programs, messages to people.
   func report(_ change: Change) throws {
     let layout = RecordLayout.records([("changed", NamedTask.columns), ("lists", TaskList.columns), ("deleted", [])])
     try answer(change.facts, plain: layout) { printMessages(of: change) }
@@ -66,11 +66,10 @@ extension Session {
     for message in change.messages.prefix(shownCount) { say(message) }
     if change.messages.count > shownCount { say("… and \((change.messages.count - shownCount).grouped) more.") }
     guard !change.isEmpty else { return }
-    say(
-      change.isUndoable ? offer(change.remedy) : "It cannot be taken back: there was no room to keep what it changed.")
+    say(change.isUndoable ? offer(change.remedy) : "This cannot be undone: there was no room to record it.")
   }
 
-  /// Offers the command that takes a change back, or another one that follows it.
+  /// The sentence that offers a command.
   func offer(_ remedy: Change.Remedy) -> String {
     let program = ["tally"] + (options.store.map { ["--store", $0.shellQuoted] } ?? [])
     return "\(remedy.purpose): \((program + [remedy.command]).joined(separator: " "))"

@@ -9,8 +9,8 @@ struct BackupCommand: SessionCommand {
     abstract: "Copy the whole store into one file.",
     usage: "tally backup <file> [<options>]",
     discussion: """
-      Others may use the store meanwhile. The copy is verified before it takes the file's name, and the place of an \
-      older one; only its owner may read it. 'tally restore' takes it back.
+      Other processes can use the store meanwhile. The copy is verified before it replaces a file of that name; only \
+      its owner may read it. Use 'tally restore' to restore it.
 
       With --plain, prints a line with these columns: \(columns.joined(separator: ", ")).
 
@@ -21,7 +21,7 @@ struct BackupCommand: SessionCommand {
 
   private static let columns = ["file"] + BackupSummary.columns
 
-  @Argument(help: ArgumentHelp("The file.", valueName: "file"), completion: .file())
+  @Argument(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file())
   var file: String
 
   @OptionGroup
@@ -35,7 +35,7 @@ struct BackupCommand: SessionCommand {
     let facts = (["file": .text(file)] as Facts).adding(summary.facts)
     try session.answer(facts, plain: .record(Self.columns)) {
       try session.output.write(file.escapedForDisplay() + "\n")
-      session.say("Backed up \(summary.inWords); take it back with 'tally restore'.")
+      session.say("Backed up \(summary.inWords); restore it with 'tally restore'.")
     }
   }
 }

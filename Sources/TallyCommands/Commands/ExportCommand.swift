@@ -10,8 +10,8 @@ struct ExportCommand: SessionCommand {
     usage: "tally export [-o <file>|-] [--format <format>] [<options>]",
     discussion: """
       The file is replaced as a whole or not at all, and only its owner may read it. Its path is printed; without -o \
-      it is Tally-Tasks-Export- and the day, in the current directory. With '-' the tasks go to standard output. The \
-      format ndjson leaves out lists and the history of deleted tasks.
+      the file is Tally-Tasks-Export-YYYY-MM-DD.json (or .ndjson) in the current directory. With '-', writes to \
+      standard output. The ndjson format leaves out lists and the history of deleted tasks.
 
       With --plain, prints a line with these columns: \(columns.joined(separator: ", ")).
 
@@ -54,7 +54,7 @@ struct ExportCommand: SessionCommand {
 }
 
 extension ExportCommand {
-  /// Writes to standard output, whose failures are told as those of every other command.
+  /// Writes to standard output, and reports its failures as every other command does.
   private static func exportToOutput(
     _ store: TaskStore, _ format: InterchangeFormat, _ session: Session
   ) throws -> ExportSummary {

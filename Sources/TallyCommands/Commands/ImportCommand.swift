@@ -7,13 +7,13 @@ import Tally
 struct ImportCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Add the tasks of a file, all of them or none.",
+    abstract: "Import the tasks of a file, all of them or none.",
     usage: "tally import <file>|- [--format <format>] [--dry-run] [--lenient] [<options>]",
     discussion: """
-      Tasks are matched by id: what is new is added, what differs is changed, the rest is left. Nothing is deleted. In \
-      ndjson only text is required; a task without an id is new each time.
+      Tasks are matched by id: new ones are added, different ones are changed, equal ones are left alone. Nothing is \
+      deleted. In ndjson only the text is required; a task without an id is added each time.
 
-      With --plain, prints a line with these columns: added, changed, unchanged, the same of lists, dryRun.
+      With --plain, prints a line with these columns: added, changed, unchanged, the same three for lists, dryRun.
 
       EXAMPLES
         tally import backup.json --dry-run
@@ -27,10 +27,10 @@ struct ImportCommand: SessionCommand {
   @Option(help: FormatArgument.help)
   var format: FormatArgument?
 
-  @Flag(help: "Say what would be done, and do nothing.")
+  @Flag(help: "Report what would change, and change nothing.")
   var dryRun = false
 
-  @Flag(help: "Pass over keys that the format does not know.")
+  @Flag(help: "Ignore keys that the format does not define.")
   var lenient = false
 
   @OptionGroup
@@ -47,7 +47,7 @@ struct ImportCommand: SessionCommand {
     }
   }
 
-  /// Creates the store for the import; where that fails, the store is removed again.
+  /// Creates the store for the import; if the import fails, the store is removed again.
   private func importIntoNewStore(_ input: FileDescriptor, _ session: Session) throws {
     let hadDirectory = FileManager.default.fileExists(atPath: session.storePath.string)
     let store = try session.openStore(for: .adding)
@@ -94,7 +94,7 @@ extension ImportCommand {
     ]
     try session.answer(summary.facts, plain: .record(columns)) {
       if summary.isDryRun {
-        // This is the answer, and not a message about a change.
+        // This is the answer, not a message about a change.
         try session.output.write(Self.inWords(summary, "would be ") + "Nothing was changed.\n")
       } else {
         session.say(Self.inWords(summary, "") + (try lastWord(summary, session, store)))
@@ -105,16 +105,16 @@ extension ImportCommand {
   private func lastWord(_ summary: ImportSummary, _ session: Session, _ store: TaskStore) throws -> String {
     let changeCount = [summary.tasks, summary.lists, summary.completions].reduce(0) { $0 + $1.added + $1.changed }
     if changeCount == 0 { return "Nothing was changed." }
-    // Another process may have changed something meanwhile; then undo says what it takes back.
+    // Another process may have changed something meanwhile; undo then says what it undoes.
     return try store.read { try $0.undoableChange } != nil
       ? session.offer(.undo)
-      : "It was too large to be taken back; --dry-run says beforehand what an import would do."
+      : "This import was too large to undo; --dry-run shows beforehand what an import would do."
   }
 
   private static func inWords(_ summary: ImportSummary, _ mood: String) -> String {
     func line(_ noun: String, _ counts: ImportSummary.Counts) -> String {
       "\(noun): \(counts.added.grouped) \(mood)added, \(counts.changed.grouped) \(mood)changed, "
-        + "\(counts.unchanged.grouped) left as they are\n"
+        + "\(counts.unchanged.grouped) unchanged\n"
     }
     func lineIfAny(_ noun: String, _ counts: ImportSummary.Counts) -> String {
       counts.added + counts.changed + counts.unchanged == 0 ? "" : line(noun, counts)

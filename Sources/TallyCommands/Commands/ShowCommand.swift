@@ -7,7 +7,7 @@ struct ShowCommand: SessionCommand {
     commandName: "show",
     abstract: "Show one task in full.",
     usage: "tally show <task> [<options>]",
-    discussion: "With --plain, prints a field a line: its name, a tab, its value."
+    discussion: "With --plain, prints one field per line: its name, a tab, its value."
   )
 
   @Argument(help: SharedHelp.task)

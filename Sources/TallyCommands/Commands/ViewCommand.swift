@@ -22,15 +22,15 @@ struct ViewCommand<Kind: ViewKind>: SessionCommand {
   }
 }
 
-/// What makes a command of a view.
+/// A view as a command.
 protocol ViewKind {
   static var view: TaskView { get }
   static var abstract: String { get }
-  /// What the view is for and how to fill it, shown where it is empty.
+  /// What the view is for and how to fill it, printed if it is empty.
   static var emptyHint: String { get }
-  /// The details that every task of the view shares, or that stand above the tasks.
+  /// The details that all tasks of the view share, or that are printed above the tasks.
   static var sharedDetails: Set<TaskRows.Detail> { get }
-  /// What stands above the tasks.
+  /// What is printed above the tasks.
   static func title(_ clock: LocalClock) -> String
 }
 
@@ -50,7 +50,7 @@ enum ViewCommands {
 
 enum TodayView: ViewKind {
   static var view: TaskView { .today }
-  static let abstract = "Show today's tasks, done ones included."
+  static let abstract = "Show today's tasks, including completed ones."
   static let emptyHint = """
     Nothing is planned for today. Add a task: tally add Buy milk --today; or move one here: tally move HANDLE --to today
     """
@@ -73,9 +73,9 @@ enum UpcomingView: ViewKind {
 
 enum PastView: ViewKind {
   static var view: TaskView { .past }
-  static let abstract = "Show open tasks whose day has gone by, newest day first."
+  static let abstract = "Show open tasks planned for earlier days, newest day first."
   static let emptyHint = """
-    Nothing is left from earlier days. This view shows open tasks whose day has gone by; bring one forward with: \
+    Nothing is left from earlier days. This view shows open tasks planned for earlier days; move one to today: \
     tally move HANDLE --to today
     """
   static let sharedDetails: Set<TaskRows.Detail> = [.scheduledDay]
@@ -83,22 +83,22 @@ enum PastView: ViewKind {
 
 enum OverdueView: ViewKind {
   static var view: TaskView { .overdue }
-  static let abstract = "Show open tasks whose due time has gone by, oldest first."
+  static let abstract = "Show open tasks that are past their due time, oldest first."
   static let emptyHint = """
-    Nothing is overdue. This view shows open tasks whose due time has gone by; set one: \
+    Nothing is overdue. This view shows open tasks past their due time; set one: \
     tally edit HANDLE --due 'friday 17:00'
     """
 }
 
 enum ActiveView: ViewKind {
   static var view: TaskView { .active }
-  static let abstract = "Show the tasks being worked on."
-  static let emptyHint = "Nothing is being worked on. Begin with a task: tally start HANDLE"
+  static let abstract = "Show the tasks in progress."
+  static let emptyHint = "Nothing is in progress. Start a task: tally start HANDLE"
 }
 
 enum AllView: ViewKind {
   static var view: TaskView { .all }
-  static let abstract = "Show every task, by creation."
+  static let abstract = "Show all tasks, by creation."
   static let emptyHint = "There are no tasks yet. Add one: tally add Buy milk"
   static func title(_ clock: LocalClock) -> String { "All tasks" }
 }

@@ -1,9 +1,9 @@
 import Tally
 
-/// Why a command failed, ready to be told to a person or a program.
+/// Why a command failed, ready to print for a person or a program.
 struct CommandFailure: Error {
   let status: ExitStatus
-  /// A word for programs that stays the same from version to version; the library's where the error is the library's.
+  /// A word for programs that stays the same from version to version; the library's own for its errors.
   let code: String
   /// What is wrong, without a full stop.
   let message: String
@@ -24,7 +24,7 @@ struct CommandFailure: Error {
 }
 
 extension CommandFailure {
-  /// Any error that left a command.
+  /// Any error that a command threw.
   init(_ error: any Error) {
     switch error {
     case let failure as CommandFailure:
@@ -81,7 +81,7 @@ extension CommandFailure {
 }
 
 extension String {
-  /// The sentence ended, unless it is.
+  /// The sentence with a full stop, unless it ends with a mark already.
   fileprivate var withFullStop: String {
     guard let last, !".!?".contains(last) else { return self }
     return self + "."

@@ -12,7 +12,7 @@ final class ReminderLoop {
   /// Where the reminders begin that may still have to be run.
   private var earliest: Timestamp
 
-  /// How often the store is looked at, as other processes add tasks, too; a look costs some microseconds.
+  /// How often the store is checked, as other processes add tasks, too; a check costs a few microseconds.
   private static let pollIntervalInSeconds = 0.1
   /// Reminders that are set for a time already past are run up to this age.
   private static let graceInSeconds: Int64 = 3_600
@@ -78,11 +78,11 @@ final class ReminderLoop {
     }
   }
 
-  /// Lets the commands that run come to their end, so that none is reported as missed the next time.
+  /// Waits for the running commands to end, so that none is reported as missed the next time.
   private func finishAll() throws {
     for entry in running { entry.process.waitUntilExit() }
     try finishEnded()
-    throw CommandFailure(.interrupted, code: "cancelled", "Interrupted", remedy: "Start it again to go on")
+    throw CommandFailure(.interrupted, code: "cancelled", "Interrupted", remedy: "Start it again to continue")
   }
 
   private func reportInterrupted() throws {
@@ -97,19 +97,19 @@ final class ReminderLoop {
 }
 
 extension ReminderLoop {
-  /// What became of a reminder.
+  /// The outcome of a reminder.
   private enum Event: String {
     case ran, missed, failed
   }
 
-  /// Tells what became of one reminder, at once.
+  /// Reports the outcome of one reminder at once.
   private func report(_ named: NamedTask?, _ entry: ReminderJournal.Entry, _ event: Event, status: Int32?) throws {
     let facts: Facts = [
       "event": .text(event.rawValue), "id": .id(entry.taskID), "reminderDate": .instant(entry.date),
       "title": .text(named?.task.title), "status": .integer(status.map { Int64($0) }),
     ]
     try session.answer(facts, plain: .record(["event", "reminderDate", "id", "status", "title"])) {
-      let task = named.map { "\($0.handle) \($0.task.title.quotedForMessage)" } ?? "a task deleted since"
+      let task = named.map { "\($0.handle) \($0.task.title.quotedForMessage)" } ?? "a task that was deleted"
       try session.output.write("\(session.clock.name(of: entry.date))  \(Self.inWords(event, status))\(task)\n")
     }
     try session.output.flush()
@@ -117,9 +117,9 @@ extension ReminderLoop {
 
   private static func inWords(_ event: Event, _ status: Int32?) -> String {
     switch event {
-    case .missed: "may have been missed, as the program was killed meanwhile: "
-    case .failed: "could not be told, as the program did not start: "
-    case .ran: status == 0 ? "" : "told with status \(status ?? 0): "
+    case .missed: "may have been missed, as tally was killed meanwhile: "
+    case .failed: "could not be delivered, as the program did not start: "
+    case .ran: status == 0 ? "" : "the program exited with status \(status ?? 0): "
     }
   }
 }

@@ -3,15 +3,15 @@ import SystemPackage
 import Tally
 
 extension Session {
-  /// What a command needs of the store, and what happens where there is none.
+  /// What a command needs of the store, and what happens if there is none.
   enum StoreUse {
     /// Reads; a store that does not exist reads as empty and is not created.
     case reading
-    /// Reads a store that must exist: what is written elsewhere from an empty one might replace a good copy.
+    /// Reads a store that must exist: a copy of an empty one might replace a good copy.
     case copying
     /// Changes a store that must exist.
     case changing
-    /// Adds something, to a new store where there is none.
+    /// Adds something, to a new store if there is none.
     case adding
   }
 
@@ -51,7 +51,7 @@ extension Session {
     do {
       return try TaskStore(at: storePath, configuration: configuration)
     } catch let error as TallyError where error.code == .storeMissing && use == .reading {
-      hint("There is no store at \(storePath.string.escapedForDisplay()) yet; adding a task or a list makes one.")
+      hint("There is no store at \(storePath.string.escapedForDisplay()) yet; adding a task or a list creates one.")
       return try .empty(configuration)
     }
   }
@@ -69,10 +69,10 @@ extension Session {
 }
 
 extension TaskStore {
-  /// An empty store outside the one asked for, gone with this process.
+  /// An empty store elsewhere, which is gone when this process ends.
   ///
-  /// Answers for a store that does not exist then come from the same code as all others; creating the real one would
-  /// be a write, and a second way through each command would have to be kept equal to the first.
+  /// So answers about a missing store come from the same code as all others. Creating the real one would be a write, and
+  /// a special case in each command would have to be kept in step.
   fileprivate static func empty(_ configuration: Configuration) throws -> TaskStore {
     var configuration = configuration
     (configuration.isReadOnly, configuration.createsIfMissing) = (false, true)
@@ -82,12 +82,12 @@ extension TaskStore {
     do {
       return try TaskStore(at: FilePath(directory.path), configuration: configuration)
     } catch let error as TallyError {
-      // The path in it would be one that nobody has given.
+      // Its path would be one that the person never gave.
       throw CommandFailure(
         ExitStatus(for: error),
         code: error.code.description,
         "No empty store can be created in '\(temporary.path.escapedForDisplay())' to answer from: \(error.message)",
-        remedy: "Set TMPDIR to a directory with some room that you may write to"
+        remedy: "Set TMPDIR to a writable directory with free space"
       )
     }
   }

@@ -8,13 +8,13 @@ enum WeekdayMeaning {
   case latest
 }
 
-/// What a day without a time means where an instant is wanted.
+/// What a day without a time means where an instant is expected.
 enum TimeOfBareDay {
   /// The last instant of the day, for what is due on it.
   case endOfDay
   /// 09:00, for a reminder: midnight would wake people up.
   case morning
-  /// Nothing: the time must be given.
+  /// Nothing: the time is required.
   case mustBeGiven
 }
 
@@ -40,7 +40,7 @@ extension LocalClock {
   func instant(_ text: String, bareDay: TimeOfBareDay) throws -> Timestamp {
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     if words.count == 2, let time = Self.timeOfDay(words[1]) {
-      // Where a time must be given it is that of work done: weekdays then look back.
+      // A required time is that of work done: weekdays then look back.
       let day = try day(words[0], weekdays: bareDay == .mustBeGiven ? .latest : .next)
       return instant(of: day, hour: time.hour, minute: time.minute)
     }
@@ -72,7 +72,7 @@ extension LocalClock {
     }
   }
 
-  /// A day, a letter T and more: nothing else that can be given starts so.
+  /// A day, a letter T and more: nothing else that is valid starts this way.
   private static func looksLikeInstant(_ word: String) -> Bool {
     let bytes = Array(word.utf8.prefix(11))
     return bytes.count == 11 && (bytes[10] | 0x20) == UInt8(ascii: "t") && bytes[4] == UInt8(ascii: "-")
@@ -94,7 +94,7 @@ extension LocalClock {
     return CommandFailure(
       .usage,
       code: "invalidDay",
-      "'\(text.escapedForDisplay())' is no day",
+      "'\(text.escapedForDisplay())' is not a day",
       remedy: "\(guess)Write today, tomorrow, yesterday, a weekday or YYYY-MM-DD"
     )
   }
@@ -112,7 +112,7 @@ extension LocalClock {
     CommandFailure(
       .usage,
       code: "invalidInstant",
-      "'\(text.escapedForDisplay())' is no time",
+      "'\(text.escapedForDisplay())' is not a time",
       remedy: "Write a day and HH:MM as in 'friday 14:00', or an instant as in 2026-11-21T12:00:00Z"
     )
   }

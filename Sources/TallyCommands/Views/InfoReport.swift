@@ -6,10 +6,10 @@ import Tally
 struct InfoReport {
   private let information: StoreInformation
   private let path: String
-  /// Whether there is a store; without one the information is that of an empty one elsewhere, whose sizes mean nothing.
+  /// Whether there is a store; if not, the information is that of an empty one elsewhere, whose sizes mean nothing.
   private let exists: Bool
 
-  /// Makes the report on what was found for the store at a path.
+  /// Creates the report for the store at a path.
   init(information: StoreInformation, path: FilePath) {
     self.information = information
     self.path = path.string
@@ -72,7 +72,7 @@ extension InfoReport {
 }
 
 extension Int64 {
-  /// The size in the largest unit of 1,024 bytes and its powers that leaves a whole number before the point.
+  /// The size in the largest binary unit that leaves a whole part.
   var inBytes: String {
     var (value, unit) = (Double(self), 0)
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]

@@ -2,14 +2,14 @@ import Foundation
 import Tally
 
 extension Session {
-  /// Prints a view in the form asked for.
+  /// Prints a view.
   ///
-  /// Tasks are printed as they are read and none is kept, so that a million of them need no memory.
+  /// Tasks are printed as they are read and not kept, so that a million of them need no memory.
   func show(_ description: ViewDescription) throws {
     try read { try show(description, in: $0) }
   }
 
-  /// Prints a view that is found by looking into the store.
+  /// Prints a view that is found in the store.
   func show(_ describe: (borrowing StoreReadTransaction) throws -> ViewDescription) throws {
     try read { try show(describe($0), in: $0) }
   }
@@ -50,7 +50,7 @@ extension Session {
     json.write(membersOf: headFacts(ofView: description.view.name, completedCount: counts.completed))
     json.key("sections")
     json.beginArray()
-    // A section's day is known only when its first task comes.
+    // A section's day is known only with its first task.
     var sections = JSONSections(hasDays: description.view.hasDaySections)
     try transaction.forEachNamedTask(of: description) { task, day in
       sections.enter(day, &json)
@@ -67,7 +67,7 @@ extension Session {
   private static var flushThresholdInBytes: Int { 1 << 16 }
 }
 
-/// Opens and closes the sections of a view whose tasks come one by one.
+/// Opens and closes the sections of a view as its tasks come one by one.
 private struct JSONSections {
   let hasDays: Bool
   private var openDay: CalendarDay??

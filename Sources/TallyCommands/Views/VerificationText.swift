@@ -4,10 +4,10 @@ import Tally
 /// What a verification found.
 struct VerificationText {
   let report: VerificationReport
-  /// The repair that came before, if one was asked for.
+  /// The repair that was run before, if any.
   var repair: RepairReport?
 
-  /// How many faults a person is shown.
+  /// The most faults shown to people.
   private static let shownFaultCount = 20
 
   var facts: Facts {
@@ -18,8 +18,8 @@ struct VerificationText {
     ]
     let facts = found.adding(Self.faults(of: report))
     guard let repair else { return facts }
-    let mended = (["keptFile": .text(repair.keptFile?.string)] as Facts).adding(Self.faults(of: repair.before))
-    return facts.adding(["repaired": mended])
+    let repaired = (["keptFile": .text(repair.keptFile?.string)] as Facts).adding(Self.faults(of: repair.before))
+    return facts.adding(["repaired": repaired])
   }
 
   private static func faults(of report: VerificationReport) -> Facts {

@@ -1,14 +1,14 @@
 import Tally
 
-/// How a view presents itself to a person.
+/// How a view is shown to people.
 struct ViewDescription {
   let view: TaskView
-  /// What stands above its tasks.
+  /// What is printed above its tasks.
   let title: String
-  /// What the view is for and how to fill it, where it is empty.
+  /// What the view is for and how to fill it, printed if it is empty.
   let emptyHint: String
-  /// What the tasks are the drill-down of; for completed tasks alone.
+  /// The statistics whose completions these are; only for completed tasks.
   var completions: StatisticsOptions?
-  /// What a task's line leaves out, as it stands elsewhere.
+  /// What a task's line leaves out, as it is printed elsewhere.
   var hiding: Set<TaskRows.Detail> = []
 }

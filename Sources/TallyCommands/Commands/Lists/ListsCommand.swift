@@ -32,7 +32,7 @@ struct ListsCommand: SessionCommand {
     ) {
       try session.output.write(lists.map { Self.line(of: $0, session) }.joined())
     }
-    if lists.isEmpty { session.hint("There are no lists yet. Lists keep tasks apart; make one: tally lists add Work") }
+    if lists.isEmpty { session.hint("There are no lists yet. Lists group tasks; create one: tally lists add Work") }
   }
 
   private static func line(of list: TaskList, _ session: Session) -> String {

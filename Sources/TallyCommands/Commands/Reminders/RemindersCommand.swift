@@ -6,10 +6,10 @@ import Tally
 struct RemindersCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "reminders",
-    abstract: "Show the reminders to come, soonest first.",
+    abstract: "Show upcoming reminders, soonest first.",
     usage: "tally reminders [--from <instant>] [--limit <n>] [<options>]",
     discussion: """
-      With --from an instant that has passed, those missed since come too. Completed tasks have no reminders.
+      With --from an instant in the past, includes the reminders missed since then. Completed tasks have no reminders.
 
       With --plain, a line has these columns: \(columns.joined(separator: ", ")).
       """
@@ -17,11 +17,11 @@ struct RemindersCommand: SessionCommand {
 
   private static let columns = ["handle", "reminderDate", "title", "id"]
 
-  @Option(help: ArgumentHelp("From this instant on instead of from now.", valueName: "instant"))
+  @Option(help: ArgumentHelp("Start at this instant instead of now.", valueName: "instant"))
   var from: String?
 
   // Unconditional: a negative number is a wrong value, not a missing one.
-  @Option(parsing: .unconditional, help: ArgumentHelp("How many at most.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Show at most this many.", valueName: "n"))
   var limit: Int?
 
   @OptionGroup
@@ -46,7 +46,7 @@ struct RemindersCommand: SessionCommand {
       try session.output.write(text(of: reminders, session))
     }
     if reminders.isEmpty {
-      session.hint("No reminders are to come; give a task one with: tally edit TASK --remind 'tomorrow 10:00'")
+      session.hint("No upcoming reminders. Set one: tally edit TASK --remind 'tomorrow 10:00'")
     }
   }
 
