@@ -29,7 +29,7 @@ struct ContractTests {
   }
 
   @Test(arguments: ["UTC", "Etc/UTC", "GMT", "GMT0", "Zulu", "Etc/GMT+3", "US/Eastern", "EST5EDT", "Asia/Katmandu"])
-  func zoneIsPrintedAsItWasGiven(name: String) throws {
+  func zoneIsPrintedAsGiven(name: String) throws {
     try withProgram { program in
       for command in ["today", "stats", "reminders", "completed"] {
         let outcome = try program.runBare(["--now", Program.now, "--time-zone", name, command, "--json"])
@@ -39,7 +39,7 @@ struct ContractTests {
   }
 
   @Test(arguments: ["GMT+3", "GMT+0300", "UTC+3", "BST", "IST", "PDT", "+03:00", "europe/istanbul", "posix/UTC", ""])
-  func whatIsNoNameOfAZoneIsRefused(name: String) throws {
+  func textThatIsNotAZoneNameIsRefused(name: String) throws {
     try withProgram { program in
       let outcome = try program.runBare(["--time-zone", name, "today", "--json"])
       #expect(outcome.status == ExitStatus.usage.rawValue)
@@ -55,7 +55,7 @@ struct ContractTests {
     }
   }
 
-  @Test func textAfterTheTerminatorIsNoOption() throws {
+  @Test func textAfterTheTerminatorIsNotAnOption() throws {
     try withProgram { program in
       let outcome = try program.run(["add", "--quiet", "--", "--json", "is", "a", "title"])
       #expect(outcome.errors.isEmpty)
@@ -63,7 +63,7 @@ struct ContractTests {
     }
   }
 
-  @Test func dayOnWhichSomethingIsDueIsWholeBeforeItIsOverdue() throws {
+  @Test func taskDueOnADayIsOverdueOnlyAfterIt() throws {
     try withProgram { program in
       _ = try program.run(["add", "one", "--due", "today"])
       for (now, count) in [
@@ -95,7 +95,7 @@ struct ContractTests {
   }
 
   @Test(arguments: Commands.reads.sorted { $0[0] < $1[0] })
-  func readOfAStoreThatDoesNotExistMakesNone(arguments: [String]) throws {
+  func readOfAMissingStoreDoesNotCreateIt(arguments: [String]) throws {
     try withProgram { program in
       let outcome = try program.run(arguments)
       #expect(outcome.status == 0)
@@ -104,7 +104,7 @@ struct ContractTests {
     }
   }
 
-  @Test func changeThatNamesATaskMakesNoStore() throws {
+  @Test func changeThatNamesATaskCreatesNoStore() throws {
     try withProgram { program in
       for arguments in [
         ["done", "7f3a"], ["lists", "delete", "Work"], ["add", "x", "--list", "Work"], ["add", " "],
@@ -123,7 +123,7 @@ struct ContractTests {
     }
   }
 
-  @Test func linesOfStandardInputAreAddedInOneGo() throws {
+  @Test func linesOfStandardInputAreAddedInOneTransaction() throws {
     try withProgram { program in
       let outcome = try program.run(["add", "-", "--today"], input: "\u{FEFF}one\n\n  \ntwo\r\nthree")
       #expect(outcome.status == 0)
@@ -158,7 +158,7 @@ struct ContractTests {
     }
   }
 
-  @Test func colourIsForTerminalsAndForThoseWhoForceIt() throws {
+  @Test func colourIsForTerminalsOrIfForced() throws {
     try withProgram { program in
       try Fixture.fill(program)
       func isColoured(_ variables: [String: String], _ arguments: [String] = []) throws -> Bool {

@@ -3,7 +3,7 @@ import Tally
 import TallyTestSupport
 import Testing
 
-/// Every number of `stats` can be asked for its tasks, and the two agree.
+/// `completed` lists the tasks behind every number of `stats`, and the two agree.
 @Suite struct DrillDownTests {
   @Test func completedTasksAreThoseThatTheStatisticsCount() throws {
     let seed = SeededGenerator.chooseSeed(for: "completedTasksAreThoseThatTheStatisticsCount")
@@ -38,7 +38,7 @@ import Testing
     #expect(ids.count + deletedCount == sum, "\(arguments): \(outcome.errors)")
   }
 
-  @Test func workOfADeletedListIsFoundByItsIDOrTheEndOfIt() throws {
+  @Test func workOfADeletedListIsFoundByItsIDOrItsTail() throws {
     try withProgram { program in
       try Fixture.fill(program)
       let list = try Fixture.id("11111111").uuidString.lowercased()

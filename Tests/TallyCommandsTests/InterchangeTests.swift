@@ -9,7 +9,7 @@ struct InterchangeTests {
   @Test func exportWithoutAFileTakesTheDefaultNameInTheCurrentDirectory() throws {
     try withProgram { program in
       let refused = try program.run(["export"])
-      #expect(refused.status == 1, "an empty export must not take the place of a good one")
+      #expect(refused.status == 1, "an empty export must not replace a good one")
       _ = try program.run(["add", "one"])
       let outcome = try program.run(["export"])
       #expect(outcome.output == "Tally-Tasks-Export-2026-11-21.json\n")
@@ -29,7 +29,7 @@ struct InterchangeTests {
     }
   }
 
-  @Test func importThatFailsLeavesTheStoreAsItWas() throws {
+  @Test func failedImportLeavesTheStoreUnchanged() throws {
     try withProgram { program in
       try Fixture.fill(program)
       let before = try program.run(["export", "-o", "-"]).output
@@ -42,7 +42,7 @@ struct InterchangeTests {
     }
   }
 
-  @Test func interruptedImportLeavesTheStoreAsItWas() throws {
+  @Test func interruptedImportLeavesTheStoreUnchanged() throws {
     try withProgram { program in
       try Fixture.fill(program)
       let before = try program.run(["export", "-o", "-"]).output

@@ -6,7 +6,7 @@ import Testing
 
 /// `tally stats`, its page, and the tasks behind its numbers.
 @Suite struct StatisticsTests {
-  @Test func readingLeavesTheStoreAsItIs() throws {
+  @Test func readingLeavesTheStoreUnchanged() throws {
     try withHistory { program in
       let file = URL(filePath: program.store.appending("data.mdb").string)
       let before = try Data(contentsOf: file)
@@ -34,7 +34,7 @@ extension StatisticsTests {
     }
   }
 
-  @Test func pageReplacesTheFileAsAWholeForItsOwnerOnly() throws {
+  @Test func pageReplacesTheFileAtomicallyForItsOwnerOnly() throws {
     try withHistory { program in
       let file = program.directory.appending("page.html").string
       try Data("old".utf8).write(to: URL(filePath: file))
