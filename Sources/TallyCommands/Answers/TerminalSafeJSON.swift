@@ -16,7 +16,8 @@ enum TerminalSafeJSON {
 
   /// The document with such characters escaped.
   static func bytes(_ document: [UInt8]) -> [UInt8] {
-    guard document.contains(where: { $0 >= 0x7F }) else { return document }
+    // Most documents are ASCII, and the largest byte is found many at a time.
+    guard document.reduce(0, max) >= 0x7F else { return document }
     var result: [UInt8] = []
     result.reserveCapacity(document.count)
     for scalar in String(decoding: document, as: UTF8.self).unicodeScalars {
