@@ -16,9 +16,10 @@ struct ViewCommand<Kind: ViewKind>: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    try session.show(
+    try session.show { _ in
       ViewDescription(
-        view: Kind.view, title: Kind.title(session.clock), emptyHint: Kind.emptyHint, hiding: Kind.sharedDetails))
+        view: Kind.view, title: Kind.title(session.clock), emptyHint: Kind.emptyHint, hiding: Kind.sharedDetails)
+    }
   }
 }
 

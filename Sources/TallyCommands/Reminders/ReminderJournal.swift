@@ -5,16 +5,16 @@ import Tally
 
 /// What `tally remind` has done, so that a new start neither repeats nor forgets a reminder.
 ///
-/// A text file of lines, appended and flushed before and after each command:
+/// A text file of lines, appended and flushed before and after each run of the program:
 ///
 /// ```
 /// since 2026-11-21T12:00:00Z            reminders before it are not handled
-/// start 2026-11-21T12:05:00Z ID         the command is about to be run
+/// start 2026-11-21T12:05:00Z ID         the program is about to be run
 /// end 2026-11-21T12:05:00Z ID           it has ended
 /// ```
 ///
-/// A start without an end was running when the program was killed: whether its command finished is unknown, so it is
-/// reported and not run again. The journal is not in the store: it is about one machine's commands, and undo would
+/// A start without an end was running when `tally` was killed: whether its work was done is unknown, so it
+/// is reported and not run again. The journal is not in the store: it is about one machine's programs, and undo would
 /// revert it.
 final class ReminderJournal {
   /// A reminder; moved to another time, it is another one.
@@ -25,7 +25,7 @@ final class ReminderJournal {
 
   /// Reminders before this are not handled.
   private(set) var since: Timestamp
-  /// The reminders whose commands were started, whether they ended or not.
+  /// The reminders whose programs were started, whether they ended or not.
   private(set) var begun: Set<Entry> = []
   /// The reminders that an earlier run started and did not end.
   private(set) var interrupted: [Entry] = []
@@ -62,13 +62,13 @@ final class ReminderJournal {
     try? file.close()
   }
 
-  /// Records that a command is about to be run.
+  /// Records that a program is about to be run.
   func begin(_ entry: Entry) throws {
     begun.insert(entry)
     try append("start \(entry.date.iso8601) \(entry.taskID.text)")
   }
 
-  /// Records that a command has ended, or has been reported.
+  /// Records that a program has ended, or that the reminder has been reported.
   func end(_ entry: Entry) throws {
     try append("end \(entry.date.iso8601) \(entry.taskID.text)")
   }
@@ -78,7 +78,7 @@ extension ReminderJournal {
   /// Reads what earlier runs have written; true if there was nothing.
   private func read() throws -> Bool {
     let text = String(decoding: try contents(), as: UTF8.self)
-    // A line without its end was cut off by a crash; its command was not started.
+    // A line without its end was cut off by a crash; its program was not started.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     var open: Set<Entry> = []
     var hasBeginning = lines.isEmpty

@@ -1,12 +1,12 @@
 import Foundation
 import Tally
 
-/// Waits for reminders and runs a command for each.
+/// Waits for reminders and runs a program for each.
 final class ReminderLoop {
   private let session: Session
   private let store: TaskStore
   private let journal: ReminderJournal
-  private let command: ReminderCommand
+  private let program: ReminderProgram
   private let startedAt = ContinuousClock.now
   private var running: [(process: Process, named: NamedTask, entry: ReminderJournal.Entry)] = []
   /// Where the reminders begin that may still have to be run.
@@ -16,14 +16,14 @@ final class ReminderLoop {
   private static let pollIntervalInSeconds = 0.1
   /// Reminders that are set for a time already past are run up to this age.
   private static let graceInSeconds: Int64 = 3_600
-  /// Commands that run at the same time; more reminders wait.
+  /// Programs that run at the same time; more reminders wait.
   private static let maximumRunningCount = 32
 
-  init(session: Session, store: TaskStore, journal: ReminderJournal, command: ReminderCommand) {
+  init(session: Session, store: TaskStore, journal: ReminderJournal, program: ReminderProgram) {
     self.session = session
     self.store = store
     self.journal = journal
-    self.command = command
+    self.program = program
     earliest = journal.since
   }
 
@@ -45,7 +45,7 @@ final class ReminderLoop {
     return session.clock.now.adding(microseconds: seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
   }
 
-  /// Starts the commands of what is due; false if some must wait for others to end.
+  /// Starts the program for each due reminder; false if some must wait for others to end.
   private func startDue() throws -> Bool {
     let now = now
     let due = try store.read { transaction in
@@ -59,7 +59,7 @@ final class ReminderLoop {
       guard running.count < Self.maximumRunningCount else { return false }
       try journal.begin(entry)
       do {
-        running.append((try command.start(for: named, date: entry.date), named, entry))
+        running.append((try program.start(for: named, date: entry.date), named, entry))
       } catch {
         try journal.end(entry)
         try report(named, entry, .failed, status: nil)
@@ -78,7 +78,7 @@ final class ReminderLoop {
     }
   }
 
-  /// Waits for the running commands to end, so that none is reported as missed the next time.
+  /// Waits for the running programs to end, so that none is reported as missed the next time.
   private func finishAll() throws {
     for entry in running { entry.process.waitUntilExit() }
     try finishEnded()

@@ -2,7 +2,7 @@ import Foundation
 import Tally
 
 /// The program that is run for each reminder; it is started directly, never through a shell.
-struct ReminderCommand {
+struct ReminderProgram {
   private let executable: URL
   private let arguments: [String]
   private let environment: EnvironmentVariables

@@ -29,7 +29,7 @@ extension LocalClock {
     case "yesterday": return try today.adding(days: -1)
     case let name:
       if let weekday = Self.weekday(named: name) { return try day(onWeekday: weekday, weekdays) }
-      guard text.first?.isASCII == true, text.first?.isNumber == true else { throw Self.noDay(text) }
+      guard text.first?.isASCII == true, text.first?.isNumber == true else { throw Self.notADay(text) }
       return try CalendarDay(iso8601: text)
     }
   }
@@ -44,14 +44,14 @@ extension LocalClock {
       let day = try day(words[0], weekdays: bareDay == .mustBeGiven ? .latest : .next)
       return instant(of: day, hour: time.hour, minute: time.minute)
     }
-    guard words.count == 1, let word = words.first else { throw Self.noTime(text) }
+    guard words.count == 1, let word = words.first else { throw Self.notATime(text) }
     if Self.looksLikeInstant(word) { return try Timestamp(iso8601: word) }
-    if Self.timeOfDay(word) != nil { throw Self.noDay(before: word) }
+    if Self.timeOfDay(word) != nil { throw Self.dayMissing(before: word) }
     let day = try day(word)
     switch bareDay {
     case .endOfDay: return end(of: day)
     case .morning: return instant(of: day, hour: 9, minute: 0)
-    case .mustBeGiven: throw Self.noTime(text)
+    case .mustBeGiven: throw Self.notATime(text)
     }
   }
 }
@@ -88,7 +88,7 @@ extension LocalClock {
     return (hour, minute)
   }
 
-  private static func noDay(_ text: String) -> CommandFailure {
+  private static func notADay(_ text: String) -> CommandFailure {
     let near = text.nearNames(among: ["today", "tomorrow", "yesterday"] + weekdays, limit: 1)
     let guess = near.first.map { "Did you mean '\($0)'? " } ?? ""
     return CommandFailure(
@@ -99,7 +99,7 @@ extension LocalClock {
     )
   }
 
-  private static func noDay(before time: String) -> CommandFailure {
+  private static func dayMissing(before time: String) -> CommandFailure {
     CommandFailure(
       .usage,
       code: "invalidInstant",
@@ -108,7 +108,7 @@ extension LocalClock {
     )
   }
 
-  private static func noTime(_ text: String) -> CommandFailure {
+  private static func notATime(_ text: String) -> CommandFailure {
     CommandFailure(
       .usage,
       code: "invalidInstant",

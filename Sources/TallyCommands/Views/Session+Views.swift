@@ -5,20 +5,14 @@ extension Session {
   /// Prints a view.
   ///
   /// Tasks are printed as they are read and not kept, so that a million of them need no memory.
-  func show(_ description: ViewDescription) throws {
-    try read { try show(description, in: $0) }
-  }
-
-  /// Prints a view that is found in the store.
   func show(_ describe: (borrowing StoreReadTransaction) throws -> ViewDescription) throws {
-    try read { try show(describe($0), in: $0) }
-  }
-
-  private func show(_ description: ViewDescription, in transaction: borrowing StoreReadTransaction) throws {
-    switch options.format {
-    case .json: try printJSON(description, transaction)
-    case .plain: try printRecords(description, transaction)
-    case .human: try printPage(description, transaction)
+    try read { transaction in
+      let description = try describe(transaction)
+      switch options.format {
+      case .json: try printJSON(description, transaction)
+      case .plain: try printRecords(description, transaction)
+      case .human: try printPage(description, transaction)
+      }
     }
   }
 

@@ -46,12 +46,12 @@ struct RemindCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    let command = try ReminderCommand(exec, arguments: arguments, environment: session.environment)
+    let program = try ReminderProgram(exec, arguments: arguments, environment: session.environment)
     let store = try session.openStore(for: .copying)
     let path = try journal.map { FilePath($0) } ?? Self.defaultJournal(of: store, session)
     let journal = try ReminderJournal(at: path, now: session.clock.now)
     try Signals.deferringInterruption {
-      try ReminderLoop(session: session, store: store, journal: journal, command: command).run(once: once)
+      try ReminderLoop(session: session, store: store, journal: journal, program: program).run(once: once)
     }
   }
 
