@@ -4,7 +4,7 @@ import ArgumentParser
 struct RootCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tally",
-    abstract: "Keep tasks, see them, and count what got done.",
+    abstract: "Manage tasks and count what got done.",
     usage: """
       tally [<command>] [<options>]
       tally help <command>
@@ -13,7 +13,7 @@ struct RootCommand: ParsableCommand {
       Without a command, shows today's tasks.
 
       A task is named by its handle, the short code every view shows beside it; a longer tail of its id, or the whole \
-      id, works too. A list is named by its name or its id.
+      id, works too. A list is named by its name or id.
 
       DAY is today, tomorrow, yesterday, a weekday or YYYY-MM-DD. WHEN is a DAY, a DAY and HH:MM in local time \
       ('friday 14:00'), or an ISO 8601 instant.
@@ -45,11 +45,9 @@ struct RootCommand: ParsableCommand {
     version: TallyCommandLine.version,
     groupedSubcommands: [
       CommandGroup(
-        name: "Seeing tasks",
-        subcommands: [
-          TodayCommand.self, InboxCommand.self, UpcomingCommand.self, PastCommand.self, OverdueCommand.self,
-          ActiveCommand.self, CompletedCommand.self, AllCommand.self, ListCommand.self, ShowCommand.self,
-          StatsCommand.self,
+        name: "Viewing tasks",
+        subcommands: ViewCommands.all + [
+          CompletedCommand.self, ListCommand.self, ShowCommand.self, StatsCommand.self,
         ]
       ),
       CommandGroup(
@@ -72,7 +70,7 @@ struct RootCommand: ParsableCommand {
         ]
       ),
     ],
-    defaultSubcommand: TodayCommand.self
+    defaultSubcommand: ViewCommand<TodayView>.self
   )
 
   @OptionGroup

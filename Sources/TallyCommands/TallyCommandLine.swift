@@ -15,15 +15,15 @@ public enum TallyCommandLine {
       try output.flush()
       return ExitStatus.success.rawValue
     } catch {
-      // What was printed before the failure belongs to the reader; a second failure would say nothing new.
+      // Output from before the failure still counts; a second failure would add nothing.
       try? output.flush()
       return report(CommandFailure(error), of: invocation)
     }
   }
 
-  /// Prepares the process, which only a whole program may: handlers of signals, and standard streams that are closed.
+  /// Prepares the process, which only a program may do: signal handlers, and standard streams that are closed.
   ///
-  /// To be called once, before anything opens a file.
+  /// Call it once, before anything opens a file.
   public static func prepareProcess() {
     StandardDescriptors.occupyClosedOnes()
     Signals.install()
@@ -35,15 +35,15 @@ extension TallyCommandLine {
     guard invocation.areArgumentsIntact else {
       throw CommandFailure.usage(
         "An argument is not UTF-8",
-        remedy: "Convert it, as with 'iconv -t UTF-8'; nothing has been done"
+        remedy: "Convert it, for example with 'iconv -t UTF-8'; nothing was done"
       )
     }
     guard let command = try parse(invocation, output) else { return }
     try command.run(in: Session(options: command.global, invocation: invocation, output: output))
   }
 
-  /// The command the arguments ask for; `nil` where they asked for help, the version or a completion script, which
-  /// is printed here.
+  /// The command that the arguments name; `nil` if they ask for help, the version or a completion script, which is
+  /// printed here.
   private static func parse(_ invocation: Invocation, _ output: BufferedOutput) throws -> (any SessionCommand)? {
     do {
       var command = try RootCommand.parseAsRoot(invocation.arguments)
@@ -53,7 +53,7 @@ extension TallyCommandLine {
     } catch let failure as CommandFailure {
       throw failure
     } catch {
-      // What the parser has to print reaches us as an error, too.
+      // The parser reports what it wants printed as an error, too.
       guard RootCommand.exitCode(for: error) == .success else {
         throw CommandFailure(parsing: error, arguments: invocation.arguments)
       }
@@ -64,7 +64,7 @@ extension TallyCommandLine {
 
   private static func report(_ failure: CommandFailure, of invocation: Invocation) -> Int32 {
     if failure.status != .success {
-      // Where even the error cannot be written, the status is all that is left to tell.
+      // If even the error cannot be written, only the status is left.
       _ = try? invocation.errorOutput.writeAll(invocation.wantsJSONErrors ? failure.json : Array(failure.text.utf8))
     }
     return failure.status.rawValue

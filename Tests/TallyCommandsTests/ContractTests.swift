@@ -8,11 +8,6 @@ import Testing
 
 /// What programs rely on: names, places of options, exit codes, streams.
 struct ContractTests {
-  @Test func everyCommandOfTheContractExists() throws {
-    let names = Set(RootCommand.commandNames)
-    for command in RequiredCommands.names { #expect(names.contains(command[0]), "\(command)") }
-  }
-
   @Test func globalOptionsWorkBeforeAndAfterTheCommand() throws {
     try withProgram { program in
       let store = program.directory.appending("elsewhere").string
@@ -34,7 +29,7 @@ struct ContractTests {
   }
 
   @Test(arguments: ["UTC", "Etc/UTC", "GMT", "GMT0", "Zulu", "Etc/GMT+3", "US/Eastern", "EST5EDT", "Asia/Katmandu"])
-  func zoneIsPrintedAsItWasGiven(name: String) throws {
+  func zoneIsPrintedAsGiven(name: String) throws {
     try withProgram { program in
       for command in ["today", "stats", "reminders", "completed"] {
         let outcome = try program.runBare(["--now", Program.now, "--time-zone", name, command, "--json"])
@@ -44,7 +39,7 @@ struct ContractTests {
   }
 
   @Test(arguments: ["GMT+3", "GMT+0300", "UTC+3", "BST", "IST", "PDT", "+03:00", "europe/istanbul", "posix/UTC", ""])
-  func whatIsNoNameOfAZoneIsRefused(name: String) throws {
+  func textThatIsNotAZoneNameIsRefused(name: String) throws {
     try withProgram { program in
       let outcome = try program.runBare(["--time-zone", name, "today", "--json"])
       #expect(outcome.status == ExitStatus.usage.rawValue)
@@ -60,7 +55,7 @@ struct ContractTests {
     }
   }
 
-  @Test func textAfterTheTerminatorIsNoOption() throws {
+  @Test func textAfterTheTerminatorIsNotAnOption() throws {
     try withProgram { program in
       let outcome = try program.run(["add", "--quiet", "--", "--json", "is", "a", "title"])
       #expect(outcome.errors.isEmpty)
@@ -68,7 +63,7 @@ struct ContractTests {
     }
   }
 
-  @Test func dayOnWhichSomethingIsDueIsWholeBeforeItIsOverdue() throws {
+  @Test func taskDueOnADayIsOverdueOnlyAfterIt() throws {
     try withProgram { program in
       _ = try program.run(["add", "one", "--due", "today"])
       for (now, count) in [
@@ -99,8 +94,8 @@ struct ContractTests {
     }
   }
 
-  @Test(arguments: RequiredCommands.reads)
-  func readOfAStoreThatDoesNotExistMakesNone(arguments: [String]) throws {
+  @Test(arguments: Commands.reads.sorted { $0[0] < $1[0] })
+  func readOfAMissingStoreDoesNotCreateIt(arguments: [String]) throws {
     try withProgram { program in
       let outcome = try program.run(arguments)
       #expect(outcome.status == 0)
@@ -109,7 +104,7 @@ struct ContractTests {
     }
   }
 
-  @Test func changeThatNamesATaskMakesNoStore() throws {
+  @Test func changeThatNamesATaskCreatesNoStore() throws {
     try withProgram { program in
       for arguments in [
         ["done", "7f3a"], ["lists", "delete", "Work"], ["add", "x", "--list", "Work"], ["add", " "],
@@ -128,7 +123,7 @@ struct ContractTests {
     }
   }
 
-  @Test func linesOfStandardInputAreAddedInOneGo() throws {
+  @Test func linesOfStandardInputAreAddedInOneTransaction() throws {
     try withProgram { program in
       let outcome = try program.run(["add", "-", "--today"], input: "\u{FEFF}one\n\n  \ntwo\r\nthree")
       #expect(outcome.status == 0)
@@ -163,7 +158,7 @@ struct ContractTests {
     }
   }
 
-  @Test func colourIsForTerminalsAndForThoseWhoForceIt() throws {
+  @Test func colourIsForTerminalsOrIfForced() throws {
     try withProgram { program in
       try Fixture.fill(program)
       func isColoured(_ variables: [String: String], _ arguments: [String] = []) throws -> Bool {
@@ -186,7 +181,7 @@ struct ContractTests {
     try withProgram { program in
       let outcome = try program.runBare(["--generate-completion-script", shell])
       #expect(outcome.status == 0)
-      for command in RequiredCommands.names where !outcome.output.contains(command[0]) {
+      for command in Commands.names where !outcome.output.contains(command[0]) {
         Issue.record("\(command) is missing")
       }
     }

@@ -4,9 +4,9 @@ import Tally
 import TallyTestSupport
 import Testing
 
-/// How the program ends where something outside it is wrong.
+/// How the program ends if something outside it is wrong.
 struct FailureTests {
-  @Test func fullDiskBehindTheOutputIsNoticed() throws {
+  @Test func fullDiskBehindTheOutputIsReported() throws {
     try withProgram { program in
       try Fixture.fill(program)
       for arguments in ["all", "all --json", "export -o -", "--help", "--version"] {
@@ -40,7 +40,7 @@ struct FailureTests {
     }
   }
 
-  @Test func importThatFailsLeavesNoStoreWhereThereWasNone() throws {
+  @Test func failedImportLeavesNoNewStore() throws {
     try withProgram { program in
       let importing = ["import", "-", "--format", "ndjson"]
       #expect(try program.run(importing, input: "{\"text\":\"a\"}\n{\"text\":\" \"}\n").status == 65)
@@ -54,24 +54,24 @@ struct FailureTests {
     }
   }
 
-  /// The bug: the store was not named, and whoever took the advice replaced another one.
-  @Test func restoringIsTakenBackInTheSameStore() throws {
+  /// The bug: the store was not named, so that following the advice replaced another one.
+  @Test func restoringIsUndoneInTheSameStore() throws {
     try withProgram { program in
       try Fixture.fill(program)
       let other = program.directory.appending("the other one").string
       #expect(try program.run(["--store", other, "add", "theirs"]).status == 0)
       #expect(try program.run(["backup", "backup.mdb"]).status == 0)
-      let told = try program.run(["--store", other, "restore", "backup.mdb"]).errors
-      let line = try #require(told.split(separator: "\n").last { $0.hasPrefix("To take it back: tally ") })
+      let errors = try program.run(["--store", other, "restore", "backup.mdb"]).errors
+      let line = try #require(errors.split(separator: "\n").last { $0.hasPrefix("To undo: tally ") })
       let tally = Program.executable.path.shellQuotedForTests
       let before = try program.run(["all", "--plain"]).output
-      #expect(try Self.shell(program, tally + line.dropFirst("To take it back: tally".count)).status == 0)
+      #expect(try Self.shell(program, tally + line.dropFirst("To undo: tally".count)).status == 0)
       #expect(try program.run(["--store", other, "all", "--plain"]).output.contains("theirs"))
       #expect(try program.run(["all", "--plain"]).output == before)
     }
   }
 
-  @Test func directoryIsNoBackup() throws {
+  @Test func directoryIsNotABackup() throws {
     try withProgram { program in
       try Fixture.fill(program)
       let outcome = try program.run(["restore", program.directory.string])
@@ -80,7 +80,7 @@ struct FailureTests {
     }
   }
 
-  @Test func pipeIsNoBackupAndIsNotWaitedFor() throws {
+  @Test func pipeIsNotABackupAndDoesNotBlock() throws {
     try withProgram { program in
       try Fixture.fill(program)
       // The status of a program that hangs would be 137; it defers the signal of `timeout`.
@@ -91,10 +91,10 @@ struct FailureTests {
     }
   }
 
-  @Test func readWithoutAStoreSaysWhereItWantedRoom() throws {
+  @Test func readWithoutAStoreSaysWhereItNeedsSpace() throws {
     try withProgram { program in
       var program = program
-      // Nobody may make directories there, not even root.
+      // No one can create directories there, not even root.
       program.environment["TMPDIR"] = "/sys"
       let outcome = try program.run(["today"])
       #expect(outcome.status == 73)
@@ -105,7 +105,7 @@ struct FailureTests {
     }
   }
 
-  @Test func argumentThatIsNoTextIsRefusedRatherThanChanged() throws {
+  @Test func argumentThatIsNotUTF8IsRefused() throws {
     try withProgram { program in
       for line in [
         #"tally add "$(printf 'bad \377')""#, #"tally --store "$(printf 'bad\377')" add x"#,
@@ -119,11 +119,11 @@ struct FailureTests {
     }
   }
 
-  @Test func variableThatIsNoTextIsRefusedWhereItIsTakenAndNowhereElse() throws {
+  @Test func variableThatIsNotUTF8IsRefusedOnlyWhereItIsUsed() throws {
     try withProgram { program in
       try Fixture.fill(program)
       let (tally, store) = (Program.executable.path.shellQuotedForTests, program.store.string.shellQuotedForTests)
-      // Not set by bash itself, which would complain of them in its own words.
+      // Not set by bash itself, which would complain about them in its own words.
       func run(_ variables: [String], _ arguments: String) throws -> Outcome {
         let broken = variables.map { $0 + #"="$(printf '/tmp/\377')""# }.joined(separator: " ")
         return try Self.shell(program, "env \(broken) \(tally) \(arguments)")
@@ -150,18 +150,18 @@ struct FailureTests {
     }
   }
 
-  /// A program would take U+FFFD for what the variable holds.
-  @Test func variableThatIsNoTextIsNotHandedOnChanged() throws {
+  /// A program would take U+FFFD for the variable's value.
+  @Test func variableThatIsNotUTF8IsNotPassedOnChanged() throws {
     try withProgram { program in
       try Fixture.fill(program)
       let file = program.directory.appending("variables").string
-      try Data("#!/bin/sh\nenv > \(file)\n".utf8).write(to: URL(filePath: program.directory.appending("tell").string))
+      try Data("#!/bin/sh\nenv > \(file)\n".utf8).write(to: URL(filePath: program.directory.appending("notify").string))
       let outcome = try Self.shell(
         program,
         """
-        chmod +x tell; export BROKEN="$(printf '/tmp/\\377')" SOUND=ü
+        chmod +x notify; export BROKEN="$(printf '/tmp/\\377')" SOUND=ü
         tally remind --exec true --once --journal journal --now 2020-01-01T00:00:00Z
-        tally remind --exec ./tell --once --journal journal --now 2027-01-01T00:00:00Z
+        tally remind --exec ./notify --once --journal journal --now 2027-01-01T00:00:00Z
         """)
       #expect(outcome.status == 0, "\(outcome.errors)")
       let variables = try String(contentsOfFile: file, encoding: .utf8)
@@ -169,7 +169,7 @@ struct FailureTests {
     }
   }
 
-  @Test func journalThatIsNoFileIsRefused() throws {
+  @Test func journalThatIsNotARegularFileIsRefused() throws {
     try withProgram { program in
       try Fixture.fill(program)
       #expect(try Self.shell(program, "mkfifo pipe").status == 0)
@@ -180,9 +180,9 @@ struct FailureTests {
     }
   }
 
-  /// The bug: the time from which reminders count was taken to be now at each start, and none was ever run.
+  /// The bug: each start counted reminders from its own time, and none was ever run.
   @Test(arguments: ["end 2026-11-21T12:00:00Z 00000000-0000-4000-8000-000000000000\n", "Dear diary,\n"])
-  func fileThatDoesNotBeginAsAJournalIsRefusedAndLeftAlone(text: String) throws {
+  func fileThatIsNotAJournalIsRefusedUnchanged(text: String) throws {
     try withProgram { program in
       try Fixture.fill(program)
       let path = program.directory.appending("file").string
@@ -194,7 +194,7 @@ struct FailureTests {
     }
   }
 
-  @Test func journalWithoutADirectoryIsNoInternalError() throws {
+  @Test func journalWithoutADirectoryCannotBeCreated() throws {
     try withProgram { program in
       try Fixture.fill(program)
       var program = program
@@ -205,7 +205,7 @@ struct FailureTests {
     }
   }
 
-  @Test func negativeLimitIsAWrongValueAndNotAMissingOne() throws {
+  @Test func negativeLimitIsAnInvalidValue() throws {
     try withProgram { program in
       let outcome = try program.run(["reminders", "--limit", "-1"])
       #expect(outcome.status == 64)
@@ -223,9 +223,9 @@ struct FailureTests {
     }
   }
 
-  @Test func directoryThatMustNotBeWrittenToCannotHoldAStore() throws {
+  @Test func unwritableDirectoryCannotHoldAStore() throws {
     try withProgram { program in
-      // Nobody may make directories there, not even root.
+      // No one can create directories there, not even root.
       let outcome = try program.run(["--store", "/sys/tally/store", "add", "x", "--json"])
       #expect(outcome.status == 73)
       #expect(outcome.errors.contains(#"{"error":{"code":"permissionDenied""#))
@@ -244,7 +244,7 @@ struct FailureTests {
       let digits = Array(id.uuidString.filter { $0 != "-" })
       let idBytes = stride(from: 0, to: 32, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
       let header = Data([0, 1, 0, 0, 0, 1, 0, 0] + idBytes)
-      // Older pages hold it, too.
+      // Older pages contain it, too.
       let copies = bytes.ranges(of: header)
       #expect(!copies.isEmpty)
       for copy in copies { bytes[copy.lowerBound + 1] = 2 }
@@ -257,7 +257,7 @@ struct FailureTests {
   }
 
   @Test(arguments: [100, 50_000])
-  func fileThatIsNoStoreIsLeftAlone(byteCount: Int) throws {
+  func fileThatIsNotAStoreIsLeftAlone(byteCount: Int) throws {
     try withProgram { program in
       try FileManager.default.createDirectory(atPath: program.store.string, withIntermediateDirectories: false)
       let garbage = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) })
@@ -278,7 +278,7 @@ struct FailureTests {
     }
   }
 
-  @Test func inputThatIsNoTextNamesItsLineAndAddsNothing() throws {
+  @Test func inputThatIsNotUTF8NamesItsLineAndAddsNothing() throws {
     try withProgram { program in
       try Fixture.fill(program)
       let outcome = try Self.shell(program, #"printf 'good\nbad \377\n' | tally add - --json"#)

@@ -6,64 +6,64 @@ import Testing
 
 @testable import TallyCommands
 
-/// `tally remind` runs a program for each reminder, once, whatever happens to it meanwhile.
+/// `tally remind` runs a program exactly once per reminder, even if it is killed.
 @Suite(.serialized) struct RemindTests {
-  @Test func eachReminderIsToldOnceThoughTheProgramIsKilledAndStartedAgain() throws {
-    try withReminders(count: 10) { (program, tell) throws in
-      let first = try start(program, tell)
-      try waitUntil("some have been told") { try told(program).count >= 4 }
+  @Test func eachReminderIsDeliveredOnceAcrossAKillAndARestart() throws {
+    try withReminders(count: 10) { (program, notifier) throws in
+      let first = try start(program, notifier)
+      try waitUntil("some have been delivered") { try delivered(program).count >= 4 }
       first.process.terminateNow()
-      let second = try start(program, tell)
-      try waitUntil("all have been told") { () throws -> Bool in
-        let ran = Set(try told(program))
+      let second = try start(program, notifier)
+      try waitUntil("all have been delivered") { () throws -> Bool in
+        let ran = Set(try delivered(program))
         return ran.union(try missed(second.output)).count == 10
       }
       second.process.interrupt()
       second.process.waitUntilExit()
-      let (ran, reported) = (try told(program), try missed(second.output))
-      #expect(Set(ran).count == ran.count, "told twice: \(ran)")
+      let (ran, reported) = (try delivered(program), try missed(second.output))
+      #expect(Set(ran).count == ran.count, "delivered twice: \(ran)")
       #expect(Set(ran).union(reported) == Set((0..<10).map { "reminder \($0)" }))
       #expect(second.process.terminationStatus == 130)
     }
   }
 
-  @Test func aReminderWhoseProgramRanWhenItWasKilledIsReportedAndNotRunAgain() throws {
-    try withReminders(count: 1, script: "echo begun >> told; sleep 2; echo $TALLY_TASK_TITLE >> told") {
-      program, tell in
-      let first = try start(program, tell)
-      try waitUntil("it has begun") { try told(program).count == 1 }
+  @Test func aReminderInterruptedByAKillIsReportedAndNotRunAgain() throws {
+    try withReminders(count: 1, script: "echo begun >> delivered; sleep 2; echo $TALLY_TASK_TITLE >> delivered") {
+      program, notifier in
+      let first = try start(program, notifier)
+      try waitUntil("it has begun") { try delivered(program).count == 1 }
       first.process.terminateNow()
-      let outcome = try program.runBare(["remind", "--exec", tell, "--once", "--plain"])
+      let outcome = try program.runBare(["remind", "--exec", notifier, "--once", "--plain"])
       #expect(outcome.output.hasPrefix("missed\t"), "\(outcome.output)")
-      let tellings = try told(program)
-      #expect(tellings.count { $0 == "begun" } == 1)
+      let lines = try delivered(program)
+      #expect(lines.count { $0 == "begun" } == 1)
     }
   }
 
-  @Test func tasksThatOtherProcessesAddAreNoticed() throws {
-    try withReminders(count: 0) { program, tell in
-      let loop = try start(program, tell)
+  @Test func tasksAddedByOtherProcessesAreNoticed() throws {
+    try withReminders(count: 0) { program, notifier in
+      let loop = try start(program, notifier)
       try waitUntil("it has begun its journal") { FileManager.default.fileExists(atPath: journal(program)) }
       let soon = Timestamp.now().adding(seconds: 1).iso8601
       let outcome = try program.runBare(["add", "added; touch evil", "--remind", soon])
       #expect(outcome.status == 0)
-      try waitUntil("it has been told") { try told(program) == ["added; touch evil"] }
+      try waitUntil("it has been delivered") { try delivered(program) == ["added; touch evil"] }
       loop.process.terminateNow()
       #expect(!FileManager.default.fileExists(atPath: program.directory.appending("evil").string))
     }
   }
 
   @Test func onlyOneRunsForAStore() throws {
-    try withReminders(count: 0) { program, tell in
-      let loop = try start(program, tell)
+    try withReminders(count: 0) { program, notifier in
+      let loop = try start(program, notifier)
       try waitUntil("it has begun its journal") { FileManager.default.fileExists(atPath: journal(program)) }
-      let outcome = try program.runBare(["remind", "--exec", tell, "--once"])
+      let outcome = try program.runBare(["remind", "--exec", notifier, "--once"])
       #expect(outcome.status == 75)
       loop.process.terminateNow()
     }
   }
 
-  @Test func aProgramThatIsNotThereIsAnError() throws {
+  @Test func aMissingProgramIsAnError() throws {
     try withReminders(count: 0) { program, _ in
       let outcome = try program.runBare(["remind", "--exec", "no-such-program-of-ours"])
       #expect(outcome.status == 1)
@@ -72,15 +72,15 @@ import Testing
 }
 
 extension RemindTests {
-  /// A store whose reminders fall due a second apart from now on, and a program that writes down each title.
+  /// A store whose reminders fall due a second apart from now on, and a program that records each title.
   private func withReminders(
-    count: Int, script: String = "printf '%s\\n' \"$TALLY_TASK_TITLE\" >> told",
+    count: Int, script: String = "printf '%s\\n' \"$TALLY_TASK_TITLE\" >> delivered",
     _ body: (Program, String) throws -> Void
   ) throws {
     try withProgram { program in
-      let tell = program.directory.appending("tell").string
-      try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: tell))
-      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: tell)
+      let notifier = program.directory.appending("notifier").string
+      try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: notifier))
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: notifier)
       let store = try TaskStore(at: program.store)
       try store.write { transaction in
         for number in 0..<count {
@@ -89,16 +89,16 @@ extension RemindTests {
         }
       }
       try store.close()
-      try body(program, tell)
+      try body(program, notifier)
     }
   }
 
-  private func start(_ program: Program, _ tell: String) throws -> (process: Process, output: FilePath) {
+  private func start(_ program: Program, _ notifier: String) throws -> (process: Process, output: FilePath) {
     let output = program.directory.appending("remind-\(UUID().uuidString).out")
     try Data().write(to: URL(filePath: output.string))
     let process = Process()
     process.executableURL = Program.executable
-    process.arguments = ["remind", "--exec", tell, "--plain"]
+    process.arguments = ["remind", "--exec", notifier, "--plain"]
     process.environment = program.environment
     process.currentDirectoryURL = URL(filePath: program.directory.string)
     process.standardOutput = FileHandle(forWritingAtPath: output.string)
@@ -106,8 +106,8 @@ extension RemindTests {
     return (process, output)
   }
 
-  private func told(_ program: Program) throws -> [String] {
-    let path = program.directory.appending("told").string
+  private func delivered(_ program: Program) throws -> [String] {
+    let path = program.directory.appending("delivered").string
     guard FileManager.default.fileExists(atPath: path) else { return [] }
     return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
   }
@@ -123,7 +123,7 @@ extension RemindTests {
     return directory + "/" + (names.first ?? "none")
   }
 
-  /// Looks again and again; gives up after a minute, so that a fault does not hold the tests up for ever.
+  /// Polls the condition; gives up after a minute, so that a fault does not block the tests.
   private func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
     for _ in 0..<1_200 {
       if try condition() { return }

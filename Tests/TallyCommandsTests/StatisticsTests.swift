@@ -6,65 +6,7 @@ import Testing
 
 /// `tally stats`, its page, and the tasks behind its numbers.
 @Suite struct StatisticsTests {
-  @Test(arguments: [40, 80, 120])
-  func reportFitsTheTerminal(columns: Int) throws {
-    try withHistory { program in
-      var transcript = Transcript(program)
-      try transcript.run("stats", columns: columns)
-      try transcript.run("stats", "--by", "week", "--list", "work", "--week-start", "sunday", columns: columns)
-      try transcript.run(
-        "stats", "--by", "month", "--from", "2026-01-01", "--to", "today", "--day-start", "04:00", "--as-recorded",
-        columns: columns)
-      try transcript.check("statistics-\(columns)")
-      for line in transcript.text.split(separator: "\n") where line.hasPrefix("| ") {
-        #expect(line.dropFirst(2).reduce(0) { $0 + ($1 == "家" ? 2 : 1) } <= columns, "\(line)")
-      }
-    }
-  }
-
-  @Test func programsGetJSONAndRecords() throws {
-    try withHistory { program in
-      var transcript = Transcript(program)
-      try transcript.run("stats", "--json", "--from", "friday", "--to", "today")
-      try transcript.run("stats", "--plain", "--by", "month")
-      try transcript.run(
-        "stats", "--json", "--quiet", "--list", "Work", "--by", "week", "--now", "2025-01-01T00:00:00Z")
-      try transcript.check("statistics-formats")
-    }
-  }
-
-  @Test func errorsSayWhatIsWrongAndWhatToDo() throws {
-    try withProgram { program in
-      try Fixture.fill(program)
-      var transcript = Transcript(program)
-      try transcript.run("stats", "--list", "Wrok")
-      try transcript.run("stats", "--list", "0b9a8f30-0000-4000-8000-000000000000")
-      try transcript.run("stats", "--from", "2026-11-21", "--to", "2026-11-01")
-      try transcript.run("stats", "--from", "2026-02-30")
-      try transcript.run("stats", "--from", "0001-01-01")
-      try transcript.run("stats", "--day-start", "24:00")
-      try transcript.run("stats", "--by", "year")
-      try transcript.run("stats", "--html", "nowhere/page.html")
-      try transcript.run("stats", "--html", "-", "--json")
-      try transcript.run("stats", "--list", "Nowhere", "--json")
-      try transcript.check("statistics-errors")
-    }
-  }
-
-  @Test func storeWithoutCompletionsHasNoDataYet() throws {
-    try withProgram { program in
-      var transcript = Transcript(program)
-      try transcript.run("stats")
-      try transcript.run("stats", "--quiet")
-      #expect(!FileManager.default.fileExists(atPath: program.store.string))
-      try transcript.run("add", "Buy", "milk", "--quiet")
-      try transcript.run("stats", "--html", "page.html")
-      try transcript.run("stats")
-      try transcript.check("statistics-empty")
-    }
-  }
-
-  @Test func readingLeavesTheStoreAsItIs() throws {
+  @Test func readingLeavesTheStoreUnchanged() throws {
     try withHistory { program in
       let file = URL(filePath: program.store.appending("data.mdb").string)
       let before = try Data(contentsOf: file)
@@ -92,7 +34,7 @@ extension StatisticsTests {
     }
   }
 
-  @Test func pageReplacesTheFileAsAWholeForItsOwnerOnly() throws {
+  @Test func pageReplacesTheFileAtomicallyForItsOwnerOnly() throws {
     try withHistory { program in
       let file = program.directory.appending("page.html").string
       try Data("old".utf8).write(to: URL(filePath: file))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The statistics of an exported store, worked out from the tasks themselves.
+"""The statistics of an exported store, computed from the tasks themselves.
 
 An oracle for `tally stats --json`: another language, another time zone library (zoneinfo), and no counters. It reads a
 document that `tally export` has written and prints the same keys, with exact cycle times. It is slow on purpose: every
@@ -23,7 +23,7 @@ WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 
 @functools.cache
 def instant(text):
-    """Microseconds since 1970, and the offset written behind the time in microseconds."""
+    """Microseconds since 1970, and the written offset in microseconds."""
     moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
     return (moment - EPOCH) // timedelta(microseconds=1), moment.utcoffset() // timedelta(microseconds=1)
 
@@ -57,7 +57,7 @@ class Zone:
         return self.day_of_local(self.local(microseconds))
 
     def last_instant(self, number):
-        """The last microsecond of a day; none of a day that the zone skipped."""
+        """The last microsecond of a day; none for a day that the zone skipped."""
         if number not in self.ends:
             self.ends[number] = self.find_last_instant(number)
         return self.ends[number]
@@ -75,7 +75,7 @@ class Zone:
         return None
 
     def exists(self, number):
-        # Nearly always noon is there; else every quarter hour, or minute, is looked at.
+        # Noon nearly always exists; if not, every quarter hour, or minute, is checked.
         noon = number * DAY + self.day_start + DAY // 2
         return self.day(noon - (self.local(noon) - noon)) == number or self.last_instant(number) is not None
 
@@ -107,7 +107,7 @@ class Oracle:
         self.done_days = [life.day for life in self.done]
 
     def all_lives(self):
-        # The export says where a task was completed only if it is elsewhere now.
+        # The export says where a task was completed only if it has moved since.
         elsewhere = {entry["taskID"]: entry for entry in self.document["completions"] if not entry["taskDeleted"]}
         for task in self.document["tasks"]:
             place = elsewhere.get(task["id"], task)["listID"] if task["completedAt"] else task["listID"]

@@ -1,7 +1,7 @@
 import Tally
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Tells the change of one task; one that changed nothing is told but counts for nothing.
+  /// The change of one task; if nothing changed, only a message.
   func change(
     from before: TaskItem,
     to after: TaskItem,
@@ -12,7 +12,7 @@ extension StoreTransaction where Base: ~Copyable {
     let subject = "\(named.handle) \(after.title.quotedForMessage)"
     var change = Change()
     if before == after {
-      change.messages = ["\(subject) is that way already; nothing changed."]
+      change.messages = ["No change: \(subject) is already like that."]
     } else {
       change.append(named, "\(verb) \(subject)\(suffix).")
     }

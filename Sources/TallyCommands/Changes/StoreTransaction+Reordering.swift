@@ -2,7 +2,7 @@ import Foundation
 import Tally
 
 extension StoreWriteTransaction {
-  /// Puts tasks before another one, in their order.
+  /// Moves tasks before another task, in the given order.
   mutating func moveTasks(_ tasks: [TaskItem], before anchorName: String) throws -> Change {
     let anchor = try task(named: anchorName)
     var change = Change()
@@ -12,7 +12,7 @@ extension StoreWriteTransaction {
     return change
   }
 
-  /// Puts tasks after another one, in their order.
+  /// Moves tasks after another task, in the given order.
   mutating func moveTasks(_ tasks: [TaskItem], after anchorName: String) throws -> Change {
     var anchor = try task(named: anchorName)
     var change = Change()
@@ -30,7 +30,7 @@ extension StoreWriteTransaction {
     _ move: (inout StoreWriteTransaction) throws -> TaskItem
   ) throws -> Change {
     guard task.id != anchor.id else {
-      throw CommandFailure.usage("A task cannot be moved beside itself", remedy: "Name two tasks")
+      throw CommandFailure.usage("A task cannot be moved next to itself", remedy: "Name two tasks")
     }
     let moved = try move(&self)
     let anchorHandle = try handle(of: anchor.id)

@@ -11,8 +11,8 @@ struct AddCommand: SessionCommand {
       tally add - [<options>]
       """,
     discussion: """
-      The words of the text are joined by blanks. Without a day and a list the task lands in the inbox. A text of '-' \
-      reads one task a line from standard input and adds all of them or none.
+      The words of the text are joined by spaces. Without a day or a list, the task goes to the inbox. With '-' as the \
+      text, reads one task per line from standard input and adds all of them or none.
 
       \(SharedHelp.day) \(SharedHelp.when)
 
@@ -26,7 +26,7 @@ struct AddCommand: SessionCommand {
 
   static let takesText = true
 
-  @Argument(help: ArgumentHelp("The title, or '-' for lines of standard input.", valueName: "text"))
+  @Argument(help: ArgumentHelp("The title, or '-' to read lines from standard input.", valueName: "text"))
   var text: [String]
 
   @Flag(help: "Schedule it for today.")
@@ -38,16 +38,16 @@ struct AddCommand: SessionCommand {
   @Option(help: ArgumentHelp("Schedule it for this day.", valueName: "day"))
   var on: String?
 
-  @Option(help: ArgumentHelp("Put it into this list, by name or id.", valueName: "name"))
+  @Option(help: ArgumentHelp("Add it to this list, by name or id.", valueName: "name"))
   var list: String?
 
   @Option(help: ArgumentHelp("When it is due. \(SharedHelp.due)", valueName: "when"))
   var due: String?
 
-  @Option(help: ArgumentHelp("When to remind of it. \(SharedHelp.remind)", valueName: "when"))
+  @Option(help: ArgumentHelp("When to send a reminder. \(SharedHelp.remind)", valueName: "when"))
   var remind: String?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Notes beside the title.", valueName: "text"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Notes.", valueName: "text"))
   var notes: String?
 
   @OptionGroup
@@ -55,21 +55,22 @@ struct AddCommand: SessionCommand {
 
   func validate() throws {
     if [today, tomorrow, on != nil].count(where: \.self) > 1 {
-      throw ValidationError("--today, --tomorrow and --on exclude each other; give one of them.")
+      throw ValidationError("Give only one of --today, --tomorrow and --on.")
     }
   }
 
   func run(in session: Session) throws {
     let template = try template(session)
+    let use: Session.StoreUse = list == nil ? .adding : .changing
     if text == ["-"] {
       let lines = try session.readLines()
       if lines.isEmpty { return try session.report(Change()) }
-      try session.report(try session.write(creating: list == nil) { try add(lines, template, session, &$0) })
+      try session.report(try session.write(for: use) { try add(lines, template, session, &$0) })
     } else {
       let title = text.joined(separator: " ")
-      // Before a store is made for it.
+      // Before a store is created for it.
       try TaskItem(title: title, createdAt: session.clock.now).validate()
-      try session.report(try session.write(creating: list == nil) { try add(title, template, session, &$0) })
+      try session.report(try session.write(for: use) { try add(title, template, session, &$0) })
     }
   }
 }
@@ -78,7 +79,7 @@ struct AddCommand: SessionCommand {
 private typealias TaskEdit = (inout TaskItem) -> Void
 
 extension AddCommand {
-  /// All of a task but its title and its list.
+  /// Everything about a task except its title and list.
   private func template(_ session: Session) throws -> TaskEdit {
     let clock = session.clock
     let day =
@@ -115,7 +116,7 @@ extension AddCommand {
         throw CommandFailure(error).atLine(line.number)
       }
     }
-    // Named once all are there: each may have made an earlier one's handle too short.
+    // Named after all are added: each may make an earlier one's handle ambiguous.
     var change = Change()
     for task in tasks { change.append(try session.added(task, in: transaction)) }
     return change
@@ -144,7 +145,7 @@ extension AddCommand {
 }
 
 extension Session {
-  /// Tells that a task has been added.
+  /// The change of a task that was added.
   func added(_ task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws -> Change {
     let named = try transaction.name(task)
     let place = placeInWords(list: try transaction.list(withID: task.listID), day: task.scheduledDate)
@@ -153,7 +154,7 @@ extension Session {
     return change
   }
 
-  /// Where a task stands, in words: `the inbox`, `today`, `Work`, `Work, Fri 27 Nov`.
+  /// Where a task is, in words: `the inbox`, `today`, `Work`, `Work, Fri 27 Nov`.
   func placeInWords(list: TaskList?, day: CalendarDay?) -> String {
     let places = [list?.name.quotedForMessage, day.map(clock.relativeName)].compactMap(\.self)
     return places.isEmpty ? "the inbox" : places.joined(separator: ", ")

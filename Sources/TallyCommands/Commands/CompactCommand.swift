@@ -5,11 +5,11 @@ import Tally
 struct CompactCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
-    abstract: "Give the space of what was deleted back to the disk.",
+    abstract: "Return the space of deleted data to the disk.",
     usage: "tally compact [<options>]",
     discussion: """
-      A verified copy without free pages takes the place of the store's file; until then the old one stays, so there \
-      must be room for both. Nobody may have the store open.
+      Replaces the store's file with a verified copy without free pages; until then the old file stays, so there must \
+      be room for both. No other process may have the store open.
 
       With --plain, prints a line with these columns: bytesBefore, bytes.
       """
@@ -24,19 +24,10 @@ struct CompactCommand: SessionCommand {
         try TaskStore.compact(at: session.storePath, configuration: session.configuration, progress: progress)
       }
     }
-    switch session.options.format {
-    case .json:
-      try session.output.write(
-        TerminalSafeJSON.line { json in
-          json.object { json in
-            json.member("bytesBefore", summary.sizeBeforeInBytes)
-            json.member("bytes", summary.sizeInBytes)
-          }
-        }
-      )
-    case .plain:
-      try session.output.write(PlainRecords.line([String(summary.sizeBeforeInBytes), String(summary.sizeInBytes)]))
-    case .human:
+    try session.answer(
+      ["bytesBefore": .integer(summary.sizeBeforeInBytes), "bytes": .integer(summary.sizeInBytes)],
+      plain: .record(["bytesBefore", "bytes"])
+    ) {
       session.say("Compacted from \(summary.sizeBeforeInBytes.inBytes) to \(summary.sizeInBytes.inBytes).")
     }
   }

@@ -9,12 +9,12 @@ struct CompletedCommand: SessionCommand {
     abstract: "Show completed tasks, newest first.",
     usage: "tally completed [--from <day>] [--to <day>] [--list <name>] [<options>]",
     discussion: """
-      These are the tasks behind the numbers of 'tally stats': the same options count the same work.
+      These are the tasks behind the numbers in 'tally stats'; the same options select the same work.
 
-      Days are local and both are included; an end that is not named is open, while 'tally stats' then covers the days \
-      of its series. A weekday is the last one up to today. --list names the list in which the work was done: a task \
-      that has been moved since is found under the list it was in when it was completed, and shown with the list it \
-      is in now. What was completed and deleted since counts in the statistics, but can only be told as a number, on \
+      Days are local, and both are included. Without --from or --to that end is open, while 'tally stats' then covers \
+      the days of its series. A weekday is the latest one up to today. --list names the list in which the work was \
+      done: a task moved since then is found under the list it was completed in, and shown with the list it is in \
+      now. Completed tasks that were deleted since count in the statistics; only their number is reported, on \
       standard error.
 
       \(SharedHelp.taskRecord)
@@ -42,25 +42,26 @@ struct CompletedCommand: SessionCommand {
         view: .completed(nil),
         title: "Completed",
         emptyHint: isNothingLeft
-          ? "No task is left of what was completed\(place(options))"
-          : "\(nothing(options)) Complete a task: tally done HANDLE; with --at for the past",
-        completions: options
+          ? "None of the tasks completed\(place(options))"
+          : "\(nothing(options)) Complete a task: tally done HANDLE; add --at for the past",
+        completions: options,
+        hiding: [.completionDay]
       )
     }
     if deletedCount > 0 {
       let noun = isNothingLeft ? "completion" : "more completion"
       let verb = deletedCount == 1 ? "belongs to a deleted task" : "belong to deleted tasks"
-      session.tell("\(deletedCount.counted(noun)) \(verb)")
+      session.note("\(deletedCount.counted(noun)) \(verb)")
     }
   }
 
   private func nothing(_ options: StatisticsOptions) -> String {
     let place = place(options)
-    return place.isEmpty ? "Nothing is completed yet." : "Nothing was completed\(place)."
+    return place.isEmpty ? "Nothing has been completed yet." : "Nothing was completed\(place)."
   }
 
   private func place(_ options: StatisticsOptions) -> String {
-    if options.hasNamedDays { return " in that time" }
+    if options.hasNamedDays { return " in that period" }
     return options.listID == nil ? "" : " in that list"
   }
 }

@@ -7,7 +7,7 @@ struct DeleteCommand: SessionCommand {
     commandName: "delete",
     abstract: "Delete tasks.",
     usage: "tally delete <task> ... [<options>]",
-    discussion: "A deleted task's completion still counts."
+    discussion: "Completions of deleted tasks still count."
   )
 
   @Argument(help: SharedHelp.tasks)
@@ -19,7 +19,7 @@ struct DeleteCommand: SessionCommand {
   func run(in session: Session) throws {
     let change = try session.write { transaction in
       var change = Change()
-      // Named before the first goes: handles can get shorter with every deletion.
+      // Named before the first is deleted: handles can get shorter with every deletion.
       for named in try transaction.tasks(named: tasks).map({ try transaction.name($0) }) {
         try transaction.delete(named.task.id)
         change.deleted.append(named.task.id)

@@ -36,7 +36,7 @@ struct DoneCommand: SessionCommand {
 extension LocalClock {
   /// Reads an instant with its offset; one given by local day and time has the offset in force then.
   fileprivate func offsetInstant(_ text: String) throws -> OffsetTimestamp {
-    // Text that says its offset keeps it; everything else goes the way of WHEN, whose errors are to be told.
+    // A written offset is kept; everything else is read as a WHEN, whose errors are reported.
     if let written = try? OffsetTimestamp(iso8601: text) { return written }
     return OffsetTimestamp(try instant(text, bareDay: .mustBeGiven), in: timeZone)
   }

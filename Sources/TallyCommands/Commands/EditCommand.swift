@@ -24,14 +24,14 @@ struct EditCommand: SessionCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The new notes; an empty text takes them away.", valueName: "text")
+    help: ArgumentHelp("The new notes; an empty text removes them.", valueName: "text")
   )
   var notes: String?
 
   @Option(help: ArgumentHelp("When it is due, or none. \(SharedHelp.due)", valueName: "when"))
   var due: String?
 
-  @Option(help: ArgumentHelp("When to remind of it, or none. \(SharedHelp.remind)", valueName: "when"))
+  @Option(help: ArgumentHelp("When to send a reminder, or none. \(SharedHelp.remind)", valueName: "when"))
   var remind: String?
 
   @OptionGroup

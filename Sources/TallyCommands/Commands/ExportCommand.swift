@@ -10,10 +10,10 @@ struct ExportCommand: SessionCommand {
     usage: "tally export [-o <file>|-] [--format <format>] [<options>]",
     discussion: """
       The file is replaced as a whole or not at all, and only its owner may read it. Its path is printed; without -o \
-      it is Tally-Tasks-Export- and the day, in the current directory. With '-' the tasks go to standard output. The \
-      format ndjson leaves out lists and the history of deleted tasks.
+      the file is Tally-Tasks-Export-YYYY-MM-DD.json (or .ndjson) in the current directory. With '-', writes to \
+      standard output. The ndjson format leaves out lists and the history of deleted tasks.
 
-      With --plain, prints a line with these columns: file, tasks, lists, completions, bytes.
+      With --plain, prints a line with these columns: \(columns.joined(separator: ", ")).
 
       EXAMPLES
         tally export
@@ -21,6 +21,8 @@ struct ExportCommand: SessionCommand {
         tally export -o - --format ndjson | grep -c completed
       """
   )
+
+  private static let columns = ["file", "tasks", "lists", "completions", "bytes"]
 
   @Option(
     name: .customShort("o"),
@@ -37,7 +39,7 @@ struct ExportCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let format = FormatArgument.chosen(format, for: file)
-    let store = try session.existingStoreForReading()
+    let store = try session.openStore(for: .copying)
     if file == "-" {
       let summary = try Self.exportToOutput(store, format, session)
       session.say("Exported \(Self.inWords(summary)).")
@@ -52,7 +54,7 @@ struct ExportCommand: SessionCommand {
 }
 
 extension ExportCommand {
-  /// Writes to standard output, whose failures are told as those of every other command.
+  /// Writes to standard output, and reports its failures as every other command does.
   private static func exportToOutput(
     _ store: TaskStore, _ format: InterchangeFormat, _ session: Session
   ) throws -> ExportSummary {
@@ -71,24 +73,12 @@ extension ExportCommand {
     _ format: InterchangeFormat,
     _ session: Session
   ) throws {
-    switch session.options.format {
-    case .json:
-      try session.output.write(
-        TerminalSafeJSON.line { json in
-          json.object { json in
-            json.member("file", path)
-            json.member("format", format.rawValue)
-            json.member("tasks", summary.taskCount)
-            json.member("lists", summary.listCount)
-            json.member("completions", summary.completionCount)
-            json.member("bytes", summary.byteCount)
-          }
-        }
-      )
-    case .plain:
-      let counts = [summary.taskCount, summary.listCount, summary.completionCount].map { String($0) }
-      try session.output.write(PlainRecords.line([path] + counts + [String(summary.byteCount)]))
-    case .human:
+    let facts: Facts = [
+      "file": .text(path), "format": .text(format.rawValue), "tasks": .count(summary.taskCount),
+      "lists": .count(summary.listCount), "completions": .count(summary.completionCount),
+      "bytes": .integer(summary.byteCount),
+    ]
+    try session.answer(facts, plain: .record(Self.columns)) {
       try session.output.write(path.escapedForDisplay() + "\n")
       session.say("Exported \(Self.inWords(summary)).")
     }

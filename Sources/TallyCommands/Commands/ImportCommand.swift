@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SystemPackage
 import Tally
 
@@ -6,13 +7,13 @@ import Tally
 struct ImportCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Add the tasks of a file, all of them or none.",
+    abstract: "Import the tasks of a file, all of them or none.",
     usage: "tally import <file>|- [--format <format>] [--dry-run] [--lenient] [<options>]",
     discussion: """
-      Tasks are matched by id: what is new is added, what differs is changed, the rest is left. Nothing is deleted. In \
-      ndjson only text is required; a task without an id is new each time.
+      Tasks are matched by id: new ones are added, different ones are changed, equal ones are left alone. Nothing is \
+      deleted. In ndjson only the text is required; a task without an id is added each time.
 
-      With --plain, prints a line with these columns: added, changed, unchanged, the same of lists, dryRun.
+      With --plain, prints a line with these columns: added, changed, unchanged, the same three for lists, dryRun.
 
       EXAMPLES
         tally import backup.json --dry-run
@@ -26,10 +27,10 @@ struct ImportCommand: SessionCommand {
   @Option(help: FormatArgument.help)
   var format: FormatArgument?
 
-  @Flag(help: "Say what would be done, and do nothing.")
+  @Flag(help: "Report what would change, and change nothing.")
   var dryRun = false
 
-  @Flag(help: "Pass over keys that the format does not know.")
+  @Flag(help: "Ignore keys that the format does not define.")
   var lenient = false
 
   @OptionGroup
@@ -38,9 +39,26 @@ struct ImportCommand: SessionCommand {
   func run(in session: Session) throws {
     let input = file == "-" ? session.input : try Self.open(FilePath(file))
     defer { if file != "-" { try? input.close() } }
-    // Opened after the input, so that a slip in a file's name makes no store.
-    if dryRun { return try importDocument(input, into: session.storeForReading(), session) }
-    try session.withNewOrExistingStore { store in try importDocument(input, into: store, session) }
+    // Opened after the input, so that a mistake in a file's name creates no store.
+    do {
+      try importDocument(input, into: session.openStore(for: dryRun ? .reading : .changing), session)
+    } catch let error as TallyError where error.code == .storeMissing {
+      try importIntoNewStore(input, session)
+    }
+  }
+
+  /// Creates the store for the import; if the import fails, the store is removed again.
+  private func importIntoNewStore(_ input: FileDescriptor, _ session: Session) throws {
+    let hadDirectory = FileManager.default.fileExists(atPath: session.storePath.string)
+    let store = try session.openStore(for: .adding)
+    do {
+      try importDocument(input, into: store, session)
+    } catch {
+      try? store.close()
+      TaskStore.removeUnused(
+        at: session.storePath, configuration: session.configuration, leavingDirectory: hadDirectory)
+      throw error
+    }
   }
 
   private func importDocument(_ input: FileDescriptor, into store: TaskStore, _ session: Session) throws {
@@ -71,14 +89,12 @@ extension ImportCommand {
   }
 
   private func report(_ summary: ImportSummary, _ session: Session, _ store: TaskStore) throws {
-    switch session.options.format {
-    case .json: try session.output.write(Self.json(of: summary))
-    case .plain:
-      let counts = [summary.tasks, summary.lists].flatMap { [$0.added, $0.changed, $0.unchanged] }
-      try session.output.write(PlainRecords.line(counts.map { String($0) } + [String(summary.isDryRun)]))
-    case .human:
+    let columns = [
+      "added", "changed", "unchanged", "lists.added", "lists.changed", "lists.unchanged", "dryRun",
+    ]
+    try session.answer(summary.facts, plain: .record(columns)) {
       if summary.isDryRun {
-        // This is the answer, and not a message about a change.
+        // This is the answer, not a message about a change.
         try session.output.write(Self.inWords(summary, "would be ") + "Nothing was changed.\n")
       } else {
         session.say(Self.inWords(summary, "") + (try lastWord(summary, session, store)))
@@ -89,27 +105,16 @@ extension ImportCommand {
   private func lastWord(_ summary: ImportSummary, _ session: Session, _ store: TaskStore) throws -> String {
     let changeCount = [summary.tasks, summary.lists, summary.completions].reduce(0) { $0 + $1.added + $1.changed }
     if changeCount == 0 { return "Nothing was changed." }
-    // Another process may have changed something meanwhile; then undo says what it takes back.
+    // Another process may have changed something meanwhile; undo then says what it undoes.
     return try store.read { try $0.undoableChange } != nil
       ? session.offer(.undo)
-      : "It was too large to be taken back; --dry-run says beforehand what an import would do."
-  }
-
-  private static func json(of summary: ImportSummary) -> [UInt8] {
-    TerminalSafeJSON.line { json in
-      json.object { json in
-        json.members(of: summary.tasks)
-        json.key("lists")
-        json.object { $0.members(of: summary.lists) }
-        json.member("dryRun", summary.isDryRun)
-      }
-    }
+      : "This import was too large to undo; --dry-run shows beforehand what an import would do."
   }
 
   private static func inWords(_ summary: ImportSummary, _ mood: String) -> String {
     func line(_ noun: String, _ counts: ImportSummary.Counts) -> String {
       "\(noun): \(counts.added.grouped) \(mood)added, \(counts.changed.grouped) \(mood)changed, "
-        + "\(counts.unchanged.grouped) left as they are\n"
+        + "\(counts.unchanged.grouped) unchanged\n"
     }
     func lineIfAny(_ noun: String, _ counts: ImportSummary.Counts) -> String {
       counts.added + counts.changed + counts.unchanged == 0 ? "" : line(noun, counts)
@@ -119,10 +124,14 @@ extension ImportCommand {
   }
 }
 
-extension JSONWriter {
-  fileprivate mutating func members(of counts: ImportSummary.Counts) {
-    member("added", counts.added)
-    member("changed", counts.changed)
-    member("unchanged", counts.unchanged)
+extension ImportSummary {
+  fileprivate var facts: Facts {
+    tasks.facts.adding(["lists": lists.facts, "dryRun": .flag(isDryRun)])
+  }
+}
+
+extension ImportSummary.Counts {
+  fileprivate var facts: Facts {
+    ["added": .count(added), "changed": .count(changed), "unchanged": .count(unchanged)]
   }
 }

@@ -5,12 +5,12 @@ import Tally
 struct InfoCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Show where the store is, how large it is and who reads it.",
+    abstract: "Show where the store is, how large it is and which processes read it.",
     usage: "tally info [<options>]",
     discussion: """
-      Lag is how many commits a reader's snapshot is behind; the space of what was replaced since cannot be used again.
+      Lag is how many commits a reader's snapshot is behind; space freed since then cannot be reused.
 
-      With --plain, prints a field a line: its name, a tab, its value.
+      With --plain, prints one field per line: its name, a tab, its value.
       """
   )
 
@@ -18,12 +18,10 @@ struct InfoCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    let information = try session.storeForReading().information()
+    let information = try session.openStore(for: .reading).information()
     let report = InfoReport(information: information, path: session.storePath)
-    switch session.options.format {
-    case .json: try session.output.write(report.json)
-    case .plain: try session.output.write(report.records)
-    case .human: try session.output.write(report.text(painter: session.painter))
+    try session.answer(report.facts, plain: .fields) {
+      try session.output.write(report.text(painter: session.painter))
     }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Tally
 
 /// `tally list NAME`.
 struct ListCommand: SessionCommand {
@@ -18,6 +19,15 @@ struct ListCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    try session.show { .list(try $0.list(named: name)) }
+    try session.show { transaction in
+      let list = try transaction.list(named: name)
+      return ViewDescription(
+        view: .list(list.id),
+        title: list.name.escapedForDisplay(),
+        emptyHint: "The list \(list.name.quotedForMessage) is empty. "
+          + "Add a task to it: tally add Buy milk --list \(list.name.shellQuoted)",
+        hiding: [.list]
+      )
+    }
   }
 }

@@ -6,15 +6,15 @@ import Tally
 struct MoveCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "move",
-    abstract: "Move tasks to a day, a list, or beside another task.",
+    abstract: "Move tasks to a day, to a list, or next to another task.",
     usage: """
       tally move <task> ... --to <inbox|today|tomorrow|day|none> [<options>]
       tally move <task> ... --list <name|none> [<options>]
       tally move <task> ... --before <task> | --after <task> [<options>]
       """,
     discussion: """
-      'inbox' takes both the list and the day away, 'none' the day alone. Several tasks keep the order in which they \
-      are named.
+      'inbox' removes both the list and the day, 'none' only the day. Several tasks keep the order in which they are \
+      named.
 
       \(SharedHelp.day)
 
@@ -34,10 +34,10 @@ struct MoveCommand: SessionCommand {
   @Option(help: ArgumentHelp("A list's name or id, or none.", valueName: "name"))
   var list: String?
 
-  @Option(help: ArgumentHelp("The task to stand before, in the same list or on the same day.", valueName: "task"))
+  @Option(help: ArgumentHelp("Put them before this task, in the same list or on the same day.", valueName: "task"))
   var before: String?
 
-  @Option(help: ArgumentHelp("The task to stand after, in the same list or on the same day.", valueName: "task"))
+  @Option(help: ArgumentHelp("Put them after this task, in the same list or on the same day.", valueName: "task"))
   var after: String?
 
   @OptionGroup
@@ -45,9 +45,9 @@ struct MoveCommand: SessionCommand {
 
   func validate() throws {
     switch [to, list, before, after].count(where: { $0 != nil }) {
-    case 0: throw ValidationError("Where to? Give --to, --list, --before or --after.")
+    case 0: throw ValidationError("Missing destination: give --to, --list, --before or --after.")
     case 1: break
-    default: throw ValidationError("--to, --list, --before and --after exclude each other; give one of them.")
+    default: throw ValidationError("Give only one of --to, --list, --before and --after.")
     }
   }
 

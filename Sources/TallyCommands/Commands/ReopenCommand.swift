@@ -5,7 +5,7 @@ import Tally
 struct ReopenCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "reopen",
-    abstract: "Mark tasks as not started, whatever they were.",
+    abstract: "Mark tasks as not started, from any state.",
     usage: "tally reopen <task> ... [<options>]"
   )
 

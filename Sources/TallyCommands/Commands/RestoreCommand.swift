@@ -6,20 +6,23 @@ import Tally
 struct RestoreCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
-    abstract: "Put a backup in the place of the store.",
+    abstract: "Replace the store with a backup.",
     usage: "tally restore <file> [<options>]",
     discussion: """
-      The file is verified first; a damaged or foreign one leaves the store untouched. The store as it was is kept \
-      beside the new one, in a file whose path is printed, and can be restored in turn. Nobody may have the store open.
+      The file is verified first; a damaged file, or one that is not a backup, leaves the store untouched. The previous \
+      store is kept beside the new one, in a file whose path is printed, and can be restored in turn. No other \
+      process may have the store open.
 
-      With --plain, prints a line with these columns: kept file, storeID, sequence, tasks, lists, completions, bytes.
+      With --plain, prints a line with these columns: \(columns.joined(separator: ", ")).
 
       EXAMPLES
         tally restore ~/backups/tasks.mdb
       """
   )
 
-  @Argument(help: ArgumentHelp("The file that 'tally backup' has made.", valueName: "file"), completion: .file())
+  private static let columns = ["keptFile"] + BackupSummary.columns
+
+  @Argument(help: ArgumentHelp("A file written by 'tally backup'.", valueName: "file"), completion: .file())
   var file: String
 
   @OptionGroup
@@ -33,21 +36,11 @@ struct RestoreCommand: SessionCommand {
       }
     }
     let kept = summary.keptFile?.string
-    switch session.options.format {
-    case .json:
-      try session.output.write(
-        TerminalSafeJSON.line { json in
-          json.object { json in
-            json.member("keptFile", kept)
-            json.members(of: summary.restored)
-          }
-        }
-      )
-    case .plain: try session.output.write(PlainRecords.line([kept] + summary.restored.plainFields))
-    case .human:
+    let facts = (["keptFile": .text(kept)] as Facts).adding(summary.restored.facts)
+    try session.answer(facts, plain: .record(Self.columns)) {
       session.say("Restored \(summary.restored.inWords).")
       guard let kept else { return }
-      session.say("The store as it was: \(kept.escapedForDisplay())")
+      session.say("Kept the previous store: \(kept.escapedForDisplay())")
       session.say(session.offer(.restore(file: kept)))
     }
   }

@@ -7,7 +7,7 @@ struct ShowCommand: SessionCommand {
     commandName: "show",
     abstract: "Show one task in full.",
     usage: "tally show <task> [<options>]",
-    discussion: "With --plain, prints a field a line: its name, a tab, its value."
+    discussion: "With --plain, prints one field per line: its name, a tab, its value."
   )
 
   @Argument(help: SharedHelp.task)
@@ -25,13 +25,6 @@ extension Session {
   /// Prints one task in full.
   func showSheet(of task: (borrowing StoreReadTransaction) throws -> TaskItem) throws {
     let named = try read { try $0.name(try task($0)) }
-    switch options.format {
-    case .json:
-      try output.write(TerminalSafeJSON.line { json in json.object { $0.members(of: named) } })
-    case .plain:
-      try output.write(TaskSheet.fields(of: named).map { PlainRecords.line([$0.name, $0.value]) }.joined())
-    case .human:
-      try output.write(TaskSheet(named: named, session: self).text)
-    }
+    try answer(named.facts, plain: .fields) { try output.write(TaskSheet(named: named, session: self).text) }
   }
 }

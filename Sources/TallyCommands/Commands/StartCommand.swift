@@ -6,7 +6,7 @@ import Tally
 struct StartCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "start",
-    abstract: "Mark tasks as being worked on.",
+    abstract: "Mark tasks as in progress.",
     usage: "tally start <task> ... [<options>]"
   )
 
@@ -22,7 +22,7 @@ struct StartCommand: SessionCommand {
 }
 
 extension Session {
-  /// Changes the states of tasks in one transaction and tells it.
+  /// Changes the states of tasks in one transaction and reports it.
   func changeStates(
     of names: [String],
     _ verb: String,

@@ -8,19 +8,19 @@ struct StatsCommand: SessionCommand {
     abstract: "Count what got done: today, trends, series, streaks, profiles.",
     usage: "tally stats [--from <day> --to <day>] [--by <period>] [--list <name>] [--html <file>] [<options>]",
     discussion: """
-      A day is a day in your time zone, or in the one --time-zone names. A completion counts where and when it was \
-      made: it stays when the task is moved to another list or deleted, and goes when the task is reopened. \
+      Days are days in your time zone, or in the one that --time-zone names. A completion counts where and when it \
+      happened: it stays when the task is moved to another list or deleted, and goes when the task is reopened. \
       'tally completed' shows the tasks behind every number.
 
-      --from and --to say which days the series, the profiles, the lists and the times to completion cover; --to alone \
-      goes back as far as the series would, --from alone goes up to today. Without them the series covers the last 30 \
-      days, or 12 weeks or months, and the others everything. A weekday is the last one up to today.
+      --from and --to set the days that the series, the profiles, the lists and the times to completion cover; --to \
+      alone goes back as far as the series would, --from alone goes up to today. Without them the series covers the \
+      last 30 days, or 12 weeks or months, and the others cover everything. A weekday is the latest one up to today.
 
-      With --html, writes a page that needs nothing but a browser, and prints the report only with --json or --plain.
+      With --html, writes a self-contained page, and prints the report only with --json or --plain.
 
-      With --plain, prints one fact a line: its name, a tab, its value. The names are the paths of the JSON's keys, as \
-      in completed.thisWeek. Lines that come in numbers have more columns: byWeekday, weekday, count; byHour, hour, \
-      count; byList, listID, name, count; series.bucket, start, completed, created, open.
+      With --plain, prints one fact per line: its name, a tab, its value. The names are the paths of the JSON's keys, \
+      such as completed.thisWeek. Repeated lines have more columns: byWeekday, weekday, count; byHour, hour, count; \
+      byList, listID, name, count; series.bucket, start, completed, created, open.
 
       EXAMPLES
         tally stats
@@ -33,10 +33,10 @@ struct StatsCommand: SessionCommand {
   @OptionGroup
   var completions: CompletionOptions
 
-  @Option(help: ArgumentHelp("What a bar of the series stands for: day, week or month.", valueName: "period"))
+  @Option(help: ArgumentHelp("The length of a bar of the series: day, week or month.", valueName: "period"))
   var by: Period = .day
 
-  @Option(help: ArgumentHelp("Write a page to this file, or to standard output for -.", valueName: "file"))
+  @Option(help: ArgumentHelp("Write a page to this file, or to standard output with -.", valueName: "file"))
   var html: String?
 
   @OptionGroup
@@ -44,7 +44,7 @@ struct StatsCommand: SessionCommand {
 
   func validate() throws {
     if html == "-", global.format != .human {
-      throw ValidationError("--html - and --json or --plain both want standard output; give --html a file.")
+      throw ValidationError("--html - and --json or --plain both write to standard output; give --html a file.")
     }
   }
 
@@ -61,17 +61,17 @@ struct StatsCommand: SessionCommand {
     if html == nil || session.options.format != .human { try session.show(report) }
   }
 
-  /// Refuses a series as long as all time, whose answer would take minutes; work is done within a lifetime or two.
+  /// Refuses a series over all time, which would take minutes; real work spans a lifetime or two.
   private static func checkLength(_ options: StatisticsOptions, _ today: CalendarDay) throws {
     let longest: Int32 = 100_000
     guard let from = options.from, (options.to ?? today).dayNumber - from.dayNumber > longest else { return }
     throw CommandFailure.usage(
       "--from \(from.iso8601) begins a series of more than \(Int(longest).grouped) days",
-      remedy: "Give a later day to --from; without --from and --to, all but the series covers everything"
+      remedy: "Give --from a later day; without --from and --to, everything except the series covers all time"
     )
   }
 
-  /// What one bar of the series stands for.
+  /// The length of one bar of the series.
   enum Period: String, CaseIterable, ExpressibleByArgument {
     case day, week, month
 
@@ -88,13 +88,11 @@ struct StatsCommand: SessionCommand {
 extension Session {
   /// Prints the report in the form asked for.
   fileprivate func show(_ report: StatisticsReport) throws {
-    switch options.format {
-    case .json: try output.write(TerminalSafeJSON.line { report.write(to: &$0) })
-    case .plain: try output.write(report.records)
-    case .human: try output.write(StatisticsText(report, painter: painter, width: width).text)
+    try answer(report.facts, plain: .fields) {
+      try output.write(StatisticsText(report, painter: painter, width: width).text)
     }
     if report.isEmpty {
-      hint("Nothing was completed yet. Complete a task: tally done HANDLE; with --at for the past")
+      hint("Nothing has been completed yet. Complete a task: tally done HANDLE; add --at for the past")
     }
   }
 }

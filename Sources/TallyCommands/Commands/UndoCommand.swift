@@ -5,12 +5,12 @@ import Tally
 struct UndoCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "undo",
-    abstract: "Take the last change back.",
+    abstract: "Undo the last change.",
     usage: "tally undo [<options>]",
     discussion: """
-      Takes back the last command that changed something, whoever gave it: tasks, lists, their order and what the \
-      statistics count are as they were. Again, it takes back the one before; 'tally redo' brings back what it took. \
-      About a thousand changes are kept.
+      Undoes the last change to the store, from any program: tasks, lists, their order and the statistics return to \
+      their previous state. Run it again to undo the change before that; 'tally redo' reverses an undo. About a thousand \
+      changes are kept.
       """
   )
 
@@ -20,7 +20,7 @@ struct UndoCommand: SessionCommand {
   func run(in session: Session) throws {
     var change = try session.write { transaction in
       let reversal = try transaction.undo()
-      return try Change(reversal, session.clock, transaction) { "Took back the change of \($0):" }
+      return try Change(reversal, session.clock, transaction) { "Undid the change from \($0):" }
     }
     change.remedy = .redo
     try session.report(change)
@@ -31,9 +31,9 @@ struct UndoCommand: SessionCommand {
 struct RedoCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "redo",
-    abstract: "Do again what undo took back.",
+    abstract: "Redo the last undone change.",
     usage: "tally redo [<options>]",
-    discussion: "Works as long as nothing else has been changed since."
+    discussion: "Works until something else is changed."
   )
 
   @OptionGroup
@@ -43,14 +43,14 @@ struct RedoCommand: SessionCommand {
     try session.report(
       try session.write { transaction in
         let reversal = try transaction.redo()
-        return try Change(reversal, session.clock, transaction) { "Did the change of \($0) again:" }
+        return try Change(reversal, session.clock, transaction) { "Redid the change from \($0):" }
       }
     )
   }
 }
 
 extension Change {
-  /// Tells what an undo or a redo did.
+  /// What an undo or a redo did.
   init(
     _ reversal: Reversal, _ clock: LocalClock, _ transaction: borrowing StoreWriteTransaction,
     title: (String) -> String
@@ -59,15 +59,15 @@ extension Change {
     deleted = reversal.deletedTasks.map(\.id) + reversal.deletedLists.map(\.id)
     lists = reversal.lists
     messages = [title(clock.relativeName(of: reversal.date))]
-    messages += reversal.deletedLists.map { "Removed the list \($0.name.quotedForMessage)." }
+    messages += reversal.deletedLists.map { "Deleted list \($0.name.quotedForMessage)." }
     messages += reversal.lists.map { list in
       let isBack = reversal.returnedListIDs.contains(list.id)
-      return "\(isBack ? "Brought back" : "Restored") the list \(list.name.quotedForMessage)."
+      return "\(isBack ? "Restored" : "Changed") list \(list.name.quotedForMessage)."
     }
-    messages += reversal.deletedTasks.map { "Removed \($0.title.quotedForMessage)." }
+    messages += reversal.deletedTasks.map { "Deleted \($0.title.quotedForMessage)." }
     messages += changed.map { named in
       let isBack = reversal.returnedTaskIDs.contains(named.task.id)
-      return "\(isBack ? "Brought back" : "Restored") \(named.handle) \(named.task.title.quotedForMessage)."
+      return "\(isBack ? "Restored" : "Changed") \(named.handle) \(named.task.title.quotedForMessage)."
     }
   }
 }

@@ -14,13 +14,13 @@ extension CommandFailure {
     let help = lines.last { $0.contains("See '") }?.split(separator: "'").dropFirst().first ?? "tally --help"
     let message = RootCommand.message(for: error)
     self = .usage(
-      message.isEmpty ? "The arguments cannot be understood" : message,
+      message.isEmpty ? "The arguments cannot be parsed" : message,
       remedy: "\(Self.dashedText(in: arguments, refusedBy: message))Run '\(help)' for more information\(usage)"
     )
   }
 
-  /// The error of an unknown option, where the parser speaks of a missing argument first: in `tally add --urgent` it is
-  /// the option that is wrong.
+  /// The error of an unknown option, where the parser complains about a missing argument first: in `tally add --urgent`
+  /// the option is what is wrong.
   private static func unknownOption(in arguments: [String], hiddenBy error: any Error) -> (any Error)? {
     guard RootCommand.message(for: error).hasPrefix("Missing expected argument") else { return nil }
     do {
@@ -40,7 +40,7 @@ extension CommandFailure {
       guard word.hasPrefix("-"), let command = try? RootCommand.parseAsRoot(others + ["--", word]) else { return false }
       return (command as? any SessionCommand).map { type(of: $0).takesText } ?? false
     }
-    return text.map { "If '\(arguments[$0].escapedForDisplay())' is text, put it behind '--'. " } ?? ""
+    return text.map { "If '\(arguments[$0].escapedForDisplay())' is text, put it after '--'. " } ?? ""
   }
 
   private static let unknownOptionMessage = "Unknown option"
@@ -56,10 +56,10 @@ extension CommandFailure {
     )
   }
 
-  /// The failure where the first word that is no option, or the one after `help`, is no command.
+  /// The failure where the first word that is not an option, or the one after `help`, is not a command.
   ///
-  /// The parser hands such a word to the default command, which then complains about an argument too many; after
-  /// `help` it passes it over.
+  /// The parser passes such a word to the default command, which then complains about an unexpected argument; after
+  /// `help` it ignores it.
   static func unknownCommand(in arguments: [String]) -> CommandFailure? {
     var rest = arguments[...]
     while let argument = rest.popFirst(), argument != "--" {
@@ -76,8 +76,15 @@ extension CommandFailure {
 }
 
 extension RootCommand {
-  /// The names the first argument may have.
+  /// The names that the first argument may have.
   static var commandNames: [String] {
-    configuration.subcommands.map { $0._commandName } + ["help"]
+    commandPaths.filter { $0.count == 1 }.flatMap(\.self) + ["help"]
+  }
+
+  /// The words that name each command: one, or two for a subcommand.
+  static var commandPaths: [[String]] {
+    configuration.subcommands.flatMap { command in
+      [[command._commandName]] + command.configuration.subcommands.map { [command._commandName, $0._commandName] }
+    }
   }
 }

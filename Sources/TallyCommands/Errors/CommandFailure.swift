@@ -1,9 +1,9 @@
 import Tally
 
-/// Why a command failed, ready to be told to a person or a program.
+/// Why a command failed, ready to print for a person or a program.
 struct CommandFailure: Error {
   let status: ExitStatus
-  /// A word for programs that stays the same from version to version; the library's where the error is the library's.
+  /// A word for programs that stays the same from version to version; the library's own for its errors.
   let code: String
   /// What is wrong, without a full stop.
   let message: String
@@ -24,7 +24,7 @@ struct CommandFailure: Error {
 }
 
 extension CommandFailure {
-  /// Any error that left a command.
+  /// Any error that a command threw.
   init(_ error: any Error) {
     switch error {
     case let failure as CommandFailure:
@@ -75,21 +75,13 @@ extension CommandFailure {
 
   /// The failure for a program.
   var json: [UInt8] {
-    TerminalSafeJSON.line { json in
-      json.object { json in
-        json.key("error")
-        json.object { json in
-          json.member("code", code)
-          json.member("message", message)
-          json.member("remedy", remedy)
-        }
-      }
-    }
+    let facts: Facts = ["error": ["code": .text(code), "message": .text(message), "remedy": .text(remedy)]]
+    return facts.json
   }
 }
 
 extension String {
-  /// The sentence ended, unless it is.
+  /// The sentence with a full stop, unless it ends with a mark already.
   fileprivate var withFullStop: String {
     guard let last, !".!?".contains(last) else { return self }
     return self + "."

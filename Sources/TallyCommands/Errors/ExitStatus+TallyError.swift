@@ -3,8 +3,8 @@ import Tally
 extension ExitStatus {
   /// The status for an error of the library.
   ///
-  /// An error that carries a position speaks about a document, whatever its code: a blank title is a wrong argument
-  /// when typed, and bad data when imported.
+  /// An error with a position is about a document, whatever its code: a blank title is a wrong argument when typed, and
+  /// bad data when imported.
   init(for error: TallyError) {
     self = error.position != nil ? .badData : Self.byCode[error.code] ?? .internalFault
   }
@@ -37,7 +37,7 @@ extension ExitStatus {
 
     .inputUnreadable: .inputUnreadable,
 
-    // At the path that was given no store can be made or used: something else is there, or access is refused.
+    // No store can be created or used at the path: something else is there, or access is refused.
     .outputNotCreated: .outputNotCreated,
     .notAStore: .outputNotCreated,
     .permissionDenied: .outputNotCreated,

@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 import Tally
 
-/// Which completions a command speaks of.
+/// Which completions a command is about.
 ///
-/// `stats` and `completed` share them, so that every number can be asked for its tasks in the same words.
+/// `stats` and `completed` share them, so that the same options show a number and its tasks.
 struct CompletionOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The first day.", valueName: "day"))
   var from: String?
@@ -13,7 +13,8 @@ struct CompletionOptions: ParsableArguments {
   var to: String?
 
   @Option(
-    help: ArgumentHelp("Only what was completed in this list, by name or id, wherever it is now.", valueName: "name")
+    help: ArgumentHelp(
+      "Only what was completed in this list, by name or id, even if it was moved since.", valueName: "name")
   )
   var list: String?
 
@@ -22,19 +23,19 @@ struct CompletionOptions: ParsableArguments {
   )
   var dayStart: String?
 
-  @Flag(help: "Count days as they were where the work was done, so that travel moves nothing.")
+  @Flag(help: "Count days in the time zone where the work was done, so that travel changes nothing.")
   var asRecorded = false
 }
 
 extension CompletionOptions {
   /// The clock whose days are those of the options.
   ///
-  /// - Throws: ``CommandFailure`` for a start of day that is no time.
+  /// - Throws: ``CommandFailure`` for a start of day that is not a time.
   func clock(_ clock: LocalClock) throws -> LocalClock {
     clock.beginningDays(atMinute: try dayStartInMinutes())
   }
 
-  /// What the library is asked, but for the list, which only the store can tell.
+  /// The library's options, except the list, which only the store knows.
   ///
   /// - Throws: ``CommandFailure``, or the library's error for a day that the calendar does not have.
   func statisticsOptions(_ clock: LocalClock) throws -> StatisticsOptions {
@@ -57,9 +58,9 @@ extension CompletionOptions {
     return options
   }
 
-  /// The list's id; a list that has been deleted can be asked for by its id, or by the end of it that `stats` shows.
+  /// The list's id; a deleted list can be named by its id, or by the end of it that `stats` shows.
   ///
-  /// - Throws: ``CommandFailure`` where there is no such list or more than one.
+  /// - Throws: ``CommandFailure`` if there is no such list or more than one.
   func listID<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws -> UUID? {
     guard let name = list else { return nil }
     do {
@@ -79,7 +80,7 @@ extension CompletionOptions {
     }
   }
 
-  /// The lists without a record for which something is counted still.
+  /// The deleted lists for which something is still counted.
   private func deletedLists<Base: ~Copyable>(
     named name: String, in transaction: borrowing StoreTransaction<Base>
   ) throws -> [UUID] {
@@ -99,7 +100,7 @@ extension CompletionOptions {
     guard let dayStart else { return 0 }
     guard let time = LocalClock.timeOfDay(dayStart) else {
       throw CommandFailure.usage(
-        "'\(dayStart.escapedForDisplay())' is no time of day",
+        "'\(dayStart.escapedForDisplay())' is not a time of day",
         remedy: "Write the start of the day as HH:MM, as in --day-start 04:00"
       )
     }

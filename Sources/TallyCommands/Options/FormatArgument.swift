@@ -7,11 +7,11 @@ enum FormatArgument: String, CaseIterable, ExpressibleByArgument {
   case json, ndjson
 
   static let help = ArgumentHelp(
-    "ndjson is one task object a line. Default: what the file's name ends in, else json.",
+    "ndjson is one task object per line. Default: by the file's extension, else json.",
     valueName: "format"
   )
 
-  /// The format asked for, else the one the file's name ends in, else `json`.
+  /// The format asked for, else the one of the file's extension, else `json`.
   static func chosen(_ argument: FormatArgument?, for file: String?) -> InterchangeFormat {
     switch argument {
     case .json: .json

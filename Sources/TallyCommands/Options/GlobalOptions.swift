@@ -3,8 +3,8 @@ import Foundation
 
 /// The options every command takes, before or after its name.
 ///
-/// The root command and every command below it hold this group. The parser gives a child the values its parent has
-/// found, and the parent looks through all the arguments; so both places work, which a test keeps true.
+/// The root command and every command below it hold this group. The parser gives a child the values that its parent
+/// found, and the parent looks at all arguments; so both places work, as a test checks.
 struct GlobalOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -18,12 +18,12 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Print JSON with stable keys.")
   var json = false
 
-  @Flag(help: "Print one record a line, tab-separated, without colour or wrapping.")
+  @Flag(help: "Print one record per line, tab-separated, without colour or wrapping.")
   var plain = false
 
   @Option(
     help: ArgumentHelp(
-      "Answer as of this ISO 8601 instant; a change is stamped with it.",
+      "Answer as of this ISO 8601 instant; changes get it as their time.",
       valueName: "instant"
     )
   )
@@ -40,12 +40,12 @@ struct GlobalOptions: ParsableArguments {
   @Flag(name: .customLong("no-color"), help: "Use no colour, as with NO_COLOR; FORCE_COLOR turns it on.")
   var noColor = false
 
-  @Flag(help: "Say nothing about what changed.")
+  @Flag(help: "Print no messages about changes.")
   var quiet = false
 
   func validate() throws {
-    if json, plain { throw ValidationError("--json and --plain exclude each other; give one of them.") }
-    if let store, store.isEmpty { throw ValidationError("--store names no directory.") }
+    if json, plain { throw ValidationError("Give only one of --json and --plain.") }
+    if let store, store.isEmpty { throw ValidationError("--store needs a directory.") }
   }
 }
 
@@ -79,10 +79,10 @@ enum WeekStart: String, CaseIterable, ExpressibleByArgument {
 extension WeekStart {
   /// The first weekday of the locale's week as Foundation's calendars count.
   ///
-  /// A calendar made by its identifier starts its weeks on Sunday, and Foundation on Linux does not look at the
-  /// variables that name the locale there. "C" and "POSIX" name none; ISO 8601's Monday is taken then.
+  /// A calendar created by its identifier starts its weeks on Sunday, and Foundation on Linux ignores the variables that
+  /// name the locale there. "C" and "POSIX" name none; ISO 8601's Monday is used then.
   ///
-  /// - Throws: ``CommandFailure`` where the variable that counts is not UTF-8.
+  /// - Throws: ``CommandFailure`` if the variable that decides is not UTF-8.
   static func firstWeekday(environment: EnvironmentVariables) throws -> Int {
     let name =
       try environment.nonEmptyValue(of: "LC_ALL") ?? environment.nonEmptyValue(of: "LC_TIME")

@@ -5,29 +5,29 @@ import TallySystem
 
 /// What `tally remind` has done, so that a new start neither repeats nor forgets a reminder.
 ///
-/// A text file of lines, appended and flushed before and after each command:
+/// A text file of lines, appended and flushed before and after each run of the program:
 ///
 /// ```
-/// since 2026-11-21T12:00:00Z            reminders before it are none of ours
-/// start 2026-11-21T12:05:00Z ID         the command is about to be run
+/// since 2026-11-21T12:00:00Z            reminders before it are not handled
+/// start 2026-11-21T12:05:00Z ID         the program is about to be run
 /// end 2026-11-21T12:05:00Z ID           it has ended
 /// ```
 ///
-/// A start without an end was under way when the program was killed: whether its command did its work nobody knows, so
-/// it is reported and not run again. Not in the store itself: this is about one machine's commands, and would be a
-/// change that undo takes back.
+/// A start without an end was running when `tally` was killed: whether its work was done is unknown, so it
+/// is reported and not run again. The journal is not in the store: it is about one machine's programs, and undo would
+/// revert it.
 final class ReminderJournal {
-  /// A reminder: moved to another time it is another one.
+  /// A reminder; moved to another time, it is another one.
   struct Entry: Hashable {
     let date: Timestamp
     let taskID: UUID
   }
 
-  /// Reminders before this are none of ours.
+  /// Reminders before this are not handled.
   private(set) var since: Timestamp
-  /// Those that were begun, whether they ended or not.
+  /// The reminders whose programs were started, whether they ended or not.
   private(set) var begun: Set<Entry> = []
-  /// Those that an earlier run began and did not end.
+  /// The reminders that an earlier run started and did not end.
   private(set) var interrupted: [Entry] = []
   private let path: FilePath
   private let file: FileDescriptor
@@ -45,15 +45,15 @@ final class ReminderJournal {
       file = try FileDescriptor.open(
         path, .readWrite, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
       lock = try FileLock(opening: path)
-      // A pipe or a device does not give back what was noted down, or never ends.
+      // A pipe or a device does not return what was written to it, or never ends.
       isFile = try file.stat().type == .regular
     } catch {
       throw CommandFailure(openingJournal: path, "\(error)")
     }
-    guard isFile else { throw CommandFailure(openingJournal: path, "It is no file") }
+    guard isFile else { throw CommandFailure(openingJournal: path, "It is not a regular file") }
     guard try lock.tryAcquire(.exclusive) else {
       throw CommandFailure(
-        .busy, code: "storeBusy", "Another 'tally remind' runs for this store", remedy: "End that one first")
+        .busy, code: "storeBusy", "Another 'tally remind' is running for this store", remedy: "Stop that one first")
     }
     if try read() { try append("since \(now.iso8601)") }
   }
@@ -62,23 +62,23 @@ final class ReminderJournal {
     try? file.close()
   }
 
-  /// Notes that a command is about to be run.
+  /// Records that a program is about to be run.
   func begin(_ entry: Entry) throws {
     begun.insert(entry)
     try append("start \(entry.date.iso8601) \(entry.taskID.text)")
   }
 
-  /// Notes that a command has ended, or that it has been reported.
+  /// Records that a program has ended, or that the reminder has been reported.
   func end(_ entry: Entry) throws {
     try append("end \(entry.date.iso8601) \(entry.taskID.text)")
   }
 }
 
 extension ReminderJournal {
-  /// Reads what earlier runs have left; true if there was nothing.
+  /// Reads what earlier runs have written; true if there was nothing.
   private func read() throws -> Bool {
     let text = String(decoding: try contents(), as: UTF8.self)
-    // A line without its end was cut off by a crash; its command was not begun.
+    // A line without its end was cut off by a crash; its program was not started.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     var open: Set<Entry> = []
     var hasBeginning = lines.isEmpty
@@ -91,9 +91,9 @@ extension ReminderJournal {
       begun.insert(entry)
       if words[0] == "start" { open.insert(entry) } else { open.remove(entry) }
     }
-    guard hasBeginning else { throw CommandFailure(openingJournal: path, "It does not say since when it is kept") }
+    guard hasBeginning else { throw CommandFailure(openingJournal: path, "It has no 'since' line") }
     interrupted = open.sorted { ($0.date, $0.taskID.uuidString) < ($1.date, $1.taskID.uuidString) }
-    // What a crash cut off must not grow together with the next line.
+    // A line that a crash cut off must not merge with the next one.
     if !text.isEmpty, !text.hasSuffix("\n") { try file.writeAll("\n".utf8) }
     return lines.isEmpty
   }
@@ -119,17 +119,17 @@ extension ReminderJournal {
       throw CommandFailure(
         .storageFailed, code: "storageFailed",
         "The journal '\(path.string.escapedForDisplay())' cannot be written: \(error)",
-        remedy: "Make room on its disk, or give another file with --journal")
+        remedy: "Free space on its disk, or name another file with --journal")
     }
   }
 }
 
 extension CommandFailure {
-  /// The failure of a journal that cannot be opened, nor its directory made.
+  /// The failure of a journal that cannot be opened or whose directory cannot be created.
   init(openingJournal path: FilePath, _ reason: String) {
     self.init(
       .outputNotCreated, code: "outputNotCreated",
       "The journal '\(path.string.escapedForDisplay())' cannot be opened: \(reason)",
-      remedy: "Check its directory and permissions, or give another file with --journal")
+      remedy: "Check its directory and permissions, or name another file with --journal")
   }
 }

@@ -1,29 +1,29 @@
 import Foundation
 import Tally
 
-/// Waits for reminders and runs a command for each.
+/// Waits for reminders and runs a program for each.
 final class ReminderLoop {
   private let session: Session
   private let store: TaskStore
   private let journal: ReminderJournal
-  private let command: ReminderCommand
+  private let program: ReminderProgram
   private let startedAt = ContinuousClock.now
   private var running: [(process: Process, named: NamedTask, entry: ReminderJournal.Entry)] = []
   /// Where the reminders begin that may still have to be run.
   private var earliest: Timestamp
 
-  /// How often the store is looked at, as other processes add tasks, too; a look costs some microseconds.
+  /// How often the store is checked, as other processes add tasks, too; a check costs a few microseconds.
   private static let pollIntervalInSeconds = 0.1
   /// Reminders that are set for a time already past are run up to this age.
   private static let graceInSeconds: Int64 = 3_600
-  /// Commands that run at the same time; more reminders wait.
+  /// Programs that run at the same time; more reminders wait.
   private static let maximumRunningCount = 32
 
-  init(session: Session, store: TaskStore, journal: ReminderJournal, command: ReminderCommand) {
+  init(session: Session, store: TaskStore, journal: ReminderJournal, program: ReminderProgram) {
     self.session = session
     self.store = store
     self.journal = journal
-    self.command = command
+    self.program = program
     earliest = journal.since
   }
 
@@ -45,7 +45,7 @@ final class ReminderLoop {
     return session.clock.now.adding(microseconds: seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
   }
 
-  /// Starts the commands of what is due; false if some must wait for others to end.
+  /// Starts the program for each due reminder; false if some must wait for others to end.
   private func startDue() throws -> Bool {
     let now = now
     let due = try store.read { transaction in
@@ -59,7 +59,7 @@ final class ReminderLoop {
       guard running.count < Self.maximumRunningCount else { return false }
       try journal.begin(entry)
       do {
-        running.append((try command.start(for: named, date: entry.date), named, entry))
+        running.append((try program.start(for: named, date: entry.date), named, entry))
       } catch {
         try journal.end(entry)
         try report(named, entry, .failed, status: nil)
@@ -78,11 +78,11 @@ final class ReminderLoop {
     }
   }
 
-  /// Lets the commands that run come to their end, so that none is reported as missed the next time.
+  /// Waits for the running programs to end, so that none is reported as missed the next time.
   private func finishAll() throws {
     for entry in running { entry.process.waitUntilExit() }
     try finishEnded()
-    throw CommandFailure(.interrupted, code: "cancelled", "Interrupted", remedy: "Start it again to go on")
+    throw CommandFailure(.interrupted, code: "cancelled", "Interrupted", remedy: "Start it again to continue")
   }
 
   private func reportInterrupted() throws {
@@ -97,32 +97,19 @@ final class ReminderLoop {
 }
 
 extension ReminderLoop {
-  /// What became of a reminder.
+  /// The outcome of a reminder.
   private enum Event: String {
     case ran, missed, failed
   }
 
-  /// Tells what became of one reminder, at once.
+  /// Reports the outcome of one reminder at once.
   private func report(_ named: NamedTask?, _ entry: ReminderJournal.Entry, _ event: Event, status: Int32?) throws {
-    switch session.options.format {
-    case .json:
-      let line = TerminalSafeJSON.line { json in
-        json.object { json in
-          json.member("event", event.rawValue)
-          json.member("id", entry.taskID)
-          json.member("reminderDate", entry.date)
-          json.member("title", named?.task.title)
-          json.member("status", status.map { Int64($0) })
-        }
-      }
-      try session.output.write(line)
-    case .plain:
-      let fields = [
-        event.rawValue, entry.date.iso8601, entry.taskID.text, status.map { String($0) }, named?.task.title,
-      ]
-      try session.output.write(PlainRecords.line(fields))
-    case .human:
-      let task = named.map { "\($0.handle) \($0.task.title.quotedForMessage)" } ?? "a task deleted since"
+    let facts: Facts = [
+      "event": .text(event.rawValue), "id": .id(entry.taskID), "reminderDate": .instant(entry.date),
+      "title": .text(named?.task.title), "status": .integer(status.map { Int64($0) }),
+    ]
+    try session.answer(facts, plain: .record(["event", "reminderDate", "id", "status", "title"])) {
+      let task = named.map { "\($0.handle) \($0.task.title.quotedForMessage)" } ?? "a task that was deleted"
       try session.output.write("\(session.clock.name(of: entry.date))  \(Self.inWords(event, status))\(task)\n")
     }
     try session.output.flush()
@@ -130,9 +117,9 @@ extension ReminderLoop {
 
   private static func inWords(_ event: Event, _ status: Int32?) -> String {
     switch event {
-    case .missed: "may have been missed, as the program was killed meanwhile: "
-    case .failed: "could not be told, as the program did not start: "
-    case .ran: status == 0 ? "" : "told with status \(status ?? 0): "
+    case .missed: "may have been missed, as tally was killed meanwhile: "
+    case .failed: "could not be delivered, as the program did not start: "
+    case .ran: status == 0 ? "" : "the program exited with status \(status ?? 0): "
     }
   }
 }

@@ -1,6 +1,6 @@
 public import SystemPackage
 
-/// Everything a run of the program gets from outside.
+/// Everything that a run of the program gets from outside.
 public struct Invocation: Sendable {
   /// The arguments without the program's name.
   public let arguments: [String]
@@ -12,10 +12,10 @@ public struct Invocation: Sendable {
   public let output: FileDescriptor
   /// Where messages, progress and errors go.
   public let errorOutput: FileDescriptor
-  /// Whether the arguments are what was given: all of them were UTF-8.
+  /// Whether all arguments were UTF-8, and so are what was given.
   let areArgumentsIntact: Bool
 
-  /// Makes an invocation; the streams are the process's own unless others are given.
+  /// Creates an invocation; the streams are the process's own unless others are given.
   public init(
     arguments: [String],
     environment: [String: String],
@@ -33,7 +33,7 @@ public struct Invocation: Sendable {
 
   private init(ofProcess environment: EnvironmentVariables) {
     arguments = Array(CommandLine.arguments.dropFirst())
-    // The system's own copies, which nobody changes.
+    // The system's own copies, which nothing changes.
     let given = unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
     areArgumentsIntact = unsafe given.allSatisfy { unsafe String(intact: $0) != nil }
     self.environment = environment
@@ -44,17 +44,17 @@ public struct Invocation: Sendable {
 
   /// What this process was started with.
   ///
-  /// Where an argument is not UTF-8 the command is not run: the standard library puts U+FFFD in the place of what it
-  /// cannot read, and the title would be another one, or the file. A variable is looked at where it is taken.
+  /// If an argument is not UTF-8 the command is not run: the standard library replaces what it cannot read with U+FFFD,
+  /// which would name another title or file. A variable is checked where it is used.
   public static func ofProcess() -> Invocation {
     Invocation(ofProcess: .ofProcess())
   }
 
-  /// The columns of a line of output, or `nil` where lines may be of any length.
+  /// The columns of a line of output; `nil` if lines may be of any length.
   var outputWidth: Int? { Terminal.width(of: output, environment: environment) }
 
-  /// Whether errors are to be told to a program.
+  /// Whether errors are printed as JSON.
   ///
-  /// Asked of the arguments and not of the parsed options, because the parsing may be what failed.
+  /// Found in the arguments, not the parsed options, because parsing may be what failed.
   var wantsJSONErrors: Bool { arguments.prefix { $0 != "--" }.contains("--json") }
 }

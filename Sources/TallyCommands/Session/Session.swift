@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Tally
 
-/// What a command works with: clock, store and streams, made ready from the global options.
+/// What a command works with: clock, store and streams, set up from the global options.
 final class Session {
   let options: GlobalOptions
   let clock: LocalClock
@@ -10,7 +10,7 @@ final class Session {
   /// The variables that name the locale, among others.
   let environment: EnvironmentVariables
   let painter: Painter
-  /// The columns of a line, or `nil` where lines may be of any length.
+  /// The columns of a line; `nil` if lines may be of any length.
   let width: Int?
   let output: BufferedOutput
   /// For the library to write to; what `output` still holds comes after it.
@@ -50,20 +50,20 @@ final class Session {
 }
 
 extension Session {
-  /// Tells the person what changed; with `--json` and `--plain` the result says it.
+  /// Prints what changed, for people; with `--json` and `--plain` the result says it.
   func say(_ message: String) {
-    if options.format == .human { tell(message) }
+    if options.format == .human { note(message) }
   }
 
-  /// Tells the person how to go on where a result is empty.
+  /// Prints how to continue where a result is empty.
   func hint(_ message: String) {
-    if options.format != .json { tell(message) }
+    if options.format != .json { note(message) }
   }
 
-  /// Tells what belongs to a result without being a part of it, in whatever form the result is printed.
-  func tell(_ message: String) {
+  /// Prints what goes with a result without being part of it, in any format.
+  func note(_ message: String) {
     guard !options.quiet else { return }
-    // A failure to say something beside the result is not worth failing for.
+    // A message that cannot be printed does not fail the command.
     _ = try? errorOutput.writeAll((message + "\n").utf8)
   }
 }

@@ -1,13 +1,13 @@
 import SystemPackage
 
-/// Where the store is when nobody says so.
+/// Where the store is by default.
 enum StorePath {
   /// The store's directory: the option, else `$TALLY_STORE`, else `$XDG_DATA_HOME/tally`, else
   /// `~/.local/share/tally`.
   ///
-  /// A variable that is set but empty counts as not set, and XDG asks to ignore relative paths.
+  /// A variable that is set but empty counts as unset, and XDG says to ignore relative paths.
   ///
-  /// - Throws: ``CommandFailure`` where nothing says where the home directory is, or where what says so is not UTF-8.
+  /// - Throws: ``CommandFailure`` if there is no home directory, or a variable that names the place is not UTF-8.
   static func resolve(option: String?, environment: EnvironmentVariables) throws -> FilePath {
     if let option { return FilePath(option) }
     if let path = try environment.nonEmptyValue(of: "TALLY_STORE") { return FilePath(path) }

@@ -2,9 +2,9 @@ import Foundation
 import Tally
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The task a person names by its handle, a longer tail of its id, or its id.
+  /// The task with a handle, a longer tail of its id, or its id.
   ///
-  /// - Throws: ``CommandFailure`` where there is none or more than one.
+  /// - Throws: ``CommandFailure`` if there is none or more than one.
   func task(named name: String) throws -> TaskItem {
     let shownCount = 5
     let ids = try taskIDs(withHandle: name, limit: shownCount + 1)
@@ -14,7 +14,7 @@ extension StoreTransaction where Base: ~Copyable {
         .notFound,
         code: "taskNotFound",
         "No task has the handle '\(name.escapedForDisplay())'",
-        remedy: "Look for the handle in a view, as in 'tally all'; it has at least four digits, 0-9 and a-f"
+        remedy: "Find the handle in a view such as 'tally all'; it has at least four digits, 0-9 and a-f"
       )
     }
     return task
@@ -34,16 +34,16 @@ extension StoreTransaction where Base: ~Copyable {
     return CommandFailure(
       .notFound,
       code: "ambiguousHandle",
-      "'\(name.escapedForDisplay())' fits \(candidates.joined(separator: ", "))\(more)",
+      "'\(name.escapedForDisplay())' matches \(candidates.joined(separator: ", "))\(more)",
       remedy: "Use one of these handles, or the whole id"
     )
   }
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The list a person names: by its exact name, by its name in other case, or by its id.
+  /// The list with an exact name, a name in other case, or an id.
   ///
-  /// - Throws: ``CommandFailure`` where there is none or more than one.
+  /// - Throws: ``CommandFailure`` if there is none or more than one.
   func list(named name: String) throws -> TaskList {
     let lists = try lists()
     let exact = lists.filter { $0.name == name }
@@ -64,12 +64,12 @@ extension StoreTransaction where Base: ~Copyable {
       code: "listNotFound",
       "There is no list \(name.quotedForMessage)",
       remedy: near.isEmpty
-        ? "See the lists with 'tally lists'; make one with 'tally lists add NAME'"
+        ? "See the lists with 'tally lists'; create one with 'tally lists add NAME'"
         : "Did you mean \(near.joined(separator: " or "))?"
     )
   }
 
-  /// The list with an id where there is one.
+  /// The list with an id, if there is one.
   func list(withID id: UUID?) throws -> TaskList? {
     try id.flatMap { try list($0) }
   }
@@ -79,15 +79,15 @@ extension UUID {
   /// The id as documents and handles write it, in lower case.
   var text: String { uuidString.lowercased() }
 
-  /// As much of the end as stands for a list whose name is gone.
+  /// The end of the id, which stands for a list whose name is gone.
   var shownEnd: Substring { text.suffix(Self.shownEndLength) }
 
-  /// How long that is at least.
+  /// Its length.
   static let shownEndLength = 4
 }
 
 extension String {
-  /// The text within quotation marks, escaped and short enough for a message.
+  /// The text in quotation marks, escaped and shortened for a message.
   var quotedForMessage: String {
     "“\(escapedForDisplay().truncated(toWidth: 60))”"
   }

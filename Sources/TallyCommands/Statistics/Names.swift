@@ -12,16 +12,16 @@ enum MonthName {
 }
 
 extension CalendarDay {
-  /// The day without its weekday: `21 Nov`, with the year where it is another one than that of `today`.
+  /// The day without its weekday: `21 Nov`, with the year if it is not the year of `today`.
   func shortName(asOf today: CalendarDay) -> String {
     "\(day) \(MonthName.short[month - 1])" + (year == today.year ? "" : " \(year)")
   }
 }
 
 extension Series.Bucket {
-  /// The bucket's period in a label: `21 Nov` for a day or the week that begins with it, `Nov`, `2026`.
+  /// The bucket's period as a label: `21 Nov` for a day or the week that begins with it, `Nov`, `2026`.
   ///
-  /// A month has its year where that is another one than that of `today`.
+  /// A month has its year if that is not the year of `today`.
   func name(by unit: Series.Unit, asOf today: CalendarDay) -> String {
     switch unit {
     case .day, .week: start.shortName(asOf: today)
@@ -32,7 +32,7 @@ extension Series.Bucket {
 }
 
 extension Int64 {
-  /// So many seconds in the unit in which a person would say them.
+  /// The seconds in the unit that a person would use.
   var inWordsAsSeconds: String {
     let units: [(limit: Int64, size: Int64, name: String)] = [
       (120, 1, "second"), (7_200, 60, "minute"), (172_800, 3_600, "hour"), (.max, 86_400, "day"),

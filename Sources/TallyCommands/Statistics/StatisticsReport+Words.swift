@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-// What the text and the page say in the same words.
+// What the text and the page word the same way.
 
 extension StatisticsReport {
   /// When and where the report was made: `Sat 21 Nov 2026, 15:00 · Europe/Istanbul`.
@@ -11,7 +11,7 @@ extension StatisticsReport {
       + " \(time.day.year), \(time.clock) · \(clock.zone.name)"
   }
 
-  /// What makes these numbers others than those without options.
+  /// The options that change the numbers, in words.
   var conditions: [String] {
     var conditions: [String] = []
     let minutes = options.dayStartInMinutes
@@ -19,8 +19,8 @@ extension StatisticsReport {
       let time = WallTime(day: clock.today, hour: minutes / 60, minute: minutes % 60, second: 0)
       conditions.append("days begin at \(time.clock)")
     }
-    if options.usesRecordedOffsets { conditions.append("days as they were where the work was done") }
-    if options.listID != nil, list == nil { conditions.append("a list that has been deleted") }
+    if options.usesRecordedOffsets { conditions.append("days in the time zone where the work was done") }
+    if options.listID != nil, list == nil { conditions.append("a deleted list") }
     return conditions
   }
 

@@ -1,18 +1,18 @@
 import Foundation
 import Tally
 
-/// Everything that `stats` tells, read from one snapshot.
+/// Everything that `stats` reports, read from one snapshot.
 struct StatisticsReport {
   let statistics: Statistics
   let options: StatisticsOptions
-  /// The list that was asked for, if it still exists.
+  /// The list that was named, if it still exists.
   let list: TaskList?
-  /// The completions of each day of the last 53 weeks up to today; a day that the zone skipped is not there.
+  /// The completions of each day of the last 53 weeks up to today; a day that the zone skipped is missing.
   let year: WeekGrid
   /// The clock whose days are those of the statistics.
   let clock: LocalClock
 
-  /// The weeks of a heat map: a whole year whatever its first weekday.
+  /// The weeks of a heat map: a whole year for any first weekday.
   static let weekCount = 53
 
   init<Base: ~Copyable>(
@@ -31,6 +31,6 @@ struct StatisticsReport {
     year = WeekGrid(try transaction.heatMap(daily), today: clock.today, weekStart: statistics.weekStart)
   }
 
-  /// Whether nothing was ever completed, in the list if one was asked for.
+  /// Whether nothing was ever completed, in the list if one was named.
   var isEmpty: Bool { statistics.completed.allTime == 0 }
 }

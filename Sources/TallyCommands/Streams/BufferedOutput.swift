@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// Standard output with a buffer, whose failures are noticed.
+/// Buffered standard output that reports failures.
 ///
-/// `print` would neither tell a full disk nor write in large pieces.
+/// `print` would neither report a full disk nor write in large pieces.
 final class BufferedOutput {
   private let descriptor: FileDescriptor
   private var buffer: [UInt8] = []
@@ -12,7 +12,7 @@ final class BufferedOutput {
     self.descriptor = descriptor
   }
 
-  /// Writes the text, now or with what follows.
+  /// Writes the text, now or with later output.
   ///
   /// - Throws: ``StreamError``.
   func write(_ text: String) throws {
@@ -20,7 +20,7 @@ final class BufferedOutput {
     if buffer.count >= capacityInBytes { try flush() }
   }
 
-  /// Writes the bytes, now or with what follows.
+  /// Writes the bytes, now or with later output.
   ///
   /// - Throws: ``StreamError``.
   func write(_ bytes: [UInt8]) throws {
@@ -28,7 +28,7 @@ final class BufferedOutput {
     if buffer.count >= capacityInBytes { try flush() }
   }
 
-  /// Hands everything written so far to the system; without this the end of the output is lost.
+  /// Passes everything written so far to the system; without this the end of the output is lost.
   ///
   /// - Throws: ``StreamError``.
   func flush() throws {

@@ -8,12 +8,12 @@ struct InputLine {
 }
 
 extension Session {
-  /// The lines of standard input, blank ones left out.
+  /// The lines of standard input, except blank ones.
   ///
-  /// - Throws: ``StreamError`` where the input cannot be read, ``CommandFailure`` for a line that is not UTF-8.
+  /// - Throws: ``StreamError`` if the input cannot be read, ``CommandFailure`` for a line that is not UTF-8.
   func readLines() throws -> [InputLine] {
     let input = try readInput()
-    // Some editors put a byte order mark first, which is no part of a text (RFC 3629, section 6).
+    // Some editors put a byte order mark first, which is not part of a text (RFC 3629, section 6).
     let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let text = input.starts(with: byteOrderMark) ? input.dropFirst(byteOrderMark.count) : input[...]
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -24,7 +24,7 @@ extension Session {
           .badData,
           code: "malformedDocument",
           "The text is not UTF-8",
-          remedy: "Convert the input, as with 'iconv -t UTF-8'; nothing has been added"
+          remedy: "Convert the input, for example with 'iconv -t UTF-8'; nothing was added"
         ).atLine(index + 1)
       }
       return text.allSatisfy(\.isWhitespace) ? nil : InputLine(number: index + 1, text: text)

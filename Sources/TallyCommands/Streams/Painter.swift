@@ -2,9 +2,9 @@
 // printed.
 @unsafe @preconcurrency import Rainbow
 
-/// Colours text, or leaves it as it is.
+/// Colours text, or leaves it plain.
 ///
-/// Colour never carries a meaning alone: glyphs and words say the same.
+/// Colour is never the only sign: glyphs and words say the same.
 struct Painter {
   enum Role {
     case heading, handle, detail, active, done, overdue
@@ -13,11 +13,11 @@ struct Painter {
   let isEnabled: Bool
 
   /// - Parameters:
-  ///   - isRefused: What `--no-color` says; stronger than the environment.
-  ///   - environment: Read for `FORCE_COLOR`; the other variables are Rainbow's affair.
+  ///   - isRefused: Whether `--no-color` is given, which overrides the environment.
+  ///   - environment: Read for `FORCE_COLOR`; Rainbow reads the other variables.
   init(isRefused: Bool, environment: EnvironmentVariables) {
     let forced = (try? environment.value(of: "FORCE_COLOR")).map { !$0.isEmpty && $0 != "0" } ?? false
-    // Rainbow knows NO_COLOR, TERM=dumb and output that is no terminal, but lets FORCE_COLOR beat only the first.
+    // Rainbow handles NO_COLOR, TERM=dumb and output that is not a terminal, but lets FORCE_COLOR override only the first.
     isEnabled = !isRefused && Rainbow.enabled && (forced || Rainbow.outputTarget == .console)
     if isEnabled { Rainbow.outputTarget = .console }
   }

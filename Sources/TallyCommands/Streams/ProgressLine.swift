@@ -1,9 +1,9 @@
 import SystemPackage
 
-/// A line on standard error that tells how far something long has come.
+/// A line on standard error that shows the progress of a long operation.
 ///
-/// Shown on a terminal only, and only where the work lasts longer than a second. A result that goes to the same
-/// terminal is progress enough.
+/// Shown only on a terminal, and only if the work takes longer than a second. A result that goes to the same terminal
+/// shows progress enough.
 final class ProgressLine {
   private let verb: String
   private let errorOutput: FileDescriptor
@@ -20,11 +20,11 @@ final class ProgressLine {
     nextUpdate = start + .seconds(1)
   }
 
-  /// Tells how far the work has come, a few times a second.
+  /// Shows the progress, a few times per second.
   ///
   /// - Parameters:
-  ///   - count: what has been done, in words.
-  ///   - share: how much of all that is, from 0 to 1, where that is known.
+  ///   - count: What has been done, in words.
+  ///   - share: The share of the whole, from 0 to 1, if known.
   func update(_ count: @autoclosure () -> String, share: Double?) {
     guard isShown, ContinuousClock.now >= nextUpdate else { return }
     nextUpdate = .now + .milliseconds(100)
@@ -33,14 +33,14 @@ final class ProgressLine {
     write("\r\(verb) \(count())\(percentage)\u{1B}[K")
   }
 
-  /// Takes the line away.
+  /// Removes the line.
   func end() {
     if isOnScreen { write("\r\u{1B}[K") }
     isOnScreen = false
   }
 
   private func write(_ text: String) {
-    // A failure to tell progress is not worth failing for.
+    // Progress that cannot be shown does not fail the command.
     _ = try? errorOutput.writeAll(text.utf8)
   }
 }

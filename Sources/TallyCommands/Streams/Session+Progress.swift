@@ -1,26 +1,26 @@
 import Tally
 
 extension Session {
-  /// Runs an export or import that tells its progress and looks for signals meanwhile.
+  /// Runs an export or import, shows its progress and checks for signals meanwhile.
   func withProgress<R>(
     _ verb: String,
     resultIsShown: Bool = false,
     _ body: (@escaping InterchangeProgress.Observer) throws -> R
   ) throws -> R {
-    try withProgressLine(verb, resultIsShown: resultIsShown) { tell in
-      try body { progress in try tell(progress.taskCount.counted("task"), progress.share) }
+    try withProgressLine(verb, resultIsShown: resultIsShown) { update in
+      try body { progress in try update(progress.taskCount.counted("task"), progress.share) }
     }
   }
 
-  /// Runs a verification, or what ends with one, that tells its progress and looks for signals meanwhile.
+  /// Runs a verification, or what ends with one, shows its progress and checks for signals meanwhile.
   func withVerificationProgress<R>(
     _ verb: String,
     _ body: (@escaping VerificationProgress.Observer) throws -> R
   ) throws -> R {
-    try withProgressLine(verb, resultIsShown: false) { tell in
+    try withProgressLine(verb, resultIsShown: false) { update in
       try body { progress in
         let share = Double(progress.recordCount) / Double(max(1, progress.totalRecordCount))
-        try tell(progress.recordCount.counted("record"), share)
+        try update(progress.recordCount.counted("record"), share)
       }
     }
   }
@@ -46,7 +46,7 @@ extension Session {
 }
 
 extension InterchangeProgress {
-  /// How much is done, from 0 to 1, where all is known.
+  /// The share that is done, from 0 to 1, if the total is known.
   fileprivate var share: Double? {
     if let total = totalTaskCount { return Double(taskCount) / Double(max(1, total)) }
     return totalByteCount.map { Double(byteCount) / Double(max(1, $0)) }

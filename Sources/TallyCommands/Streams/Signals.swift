@@ -8,11 +8,11 @@ import Synchronization
   import Darwin
 #endif
 
-/// What SIGINT and its kind do: they end the process at once, unless it has something to clean up.
+/// Handles SIGINT and SIGTERM: they end the process at once, unless it has something to clean up.
 ///
 /// Ending at once is safe in the middle of a change: an uncommitted transaction leaves no trace, and the next process
-/// takes the lock over. What makes files beside the store, as an export or a backup, removes them first, and `remind` lets
-/// the commands it has started end; they ask ``isInterrupted``.
+/// takes over the lock. A command that creates files, such as an export or a backup, removes them first, and `remind`
+/// waits for the programs it has started; they check ``isInterrupted``.
 enum Signals {
   /// Whether the process was asked to end while it had something to clean up.
   static var isInterrupted: Bool { interruption.load(ordering: .relaxed) }
@@ -20,31 +20,31 @@ enum Signals {
   private static let interruption = Atomic<Bool>(false)
   private static let isCleaningUp = Atomic<Bool>(false)
 
-  /// Runs a body that polls ``isInterrupted``; a second signal ends the process even so.
+  /// Runs a body that polls ``isInterrupted``; a second signal ends the process anyway.
   static func deferringInterruption<R>(_ body: () throws -> R) rethrows -> R {
     isCleaningUp.store(true, ordering: .relaxed)
     defer { isCleaningUp.store(false, ordering: .relaxed) }
     return try body()
   }
 
-  /// Installs the handlers; called once, by the program and never by a library.
+  /// Installs the handlers; called once, by the program, never by a library.
   static func install() {
-    // Reading both makes sure they exist: a handler must not be the first to touch them.
+    // Reading both initializes them: a handler must not be the first to touch them.
     _ = (isInterrupted, isCleaningUp.load(ordering: .relaxed))
     // A handler may run between any two instructions: this one only uses atomics and `_exit`.
     signal(SIGINT) { number in Signals.receive(number) }
     signal(SIGTERM) { number in Signals.receive(number) }
     // A write to a closed pipe then returns an error, which ends the program quietly.
     signal(SIGPIPE, SIG_IGN)
-    // And one beyond the limit of a file's size fails as one on a full disk does.
+    // And a write beyond the file size limit fails as on a full disk.
     signal(SIGXFSZ, SIG_IGN)
     unblock()
   }
 
-  /// Lets the signals through that a parent may have blocked.
+  /// Unblocks the signals, which a parent may have blocked.
   ///
-  /// The mask is inherited, and a parent that starts processes from a pool of threads, as Dispatch's, blocks nearly
-  /// all.
+  /// The mask is inherited, and a parent that starts processes from a thread pool, such as Dispatch's, blocks nearly all
+  /// signals.
   private static func unblock() {
     var signals = sigset_t()
     // Unsafe as the calls write through the pointer: each to this local only.

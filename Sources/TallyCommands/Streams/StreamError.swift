@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// Standard output could not be written, or standard input not be read.
+/// Standard output could not be written, or standard input could not be read.
 enum StreamError: Error {
-  /// The reader of the output has left, as `head` does; nothing to complain about.
+  /// The reader of the output has left, as `head` does; this is not an error.
   case readerLeft
   case notWritten(reason: String)
   case notRead(reason: String)
@@ -19,14 +19,14 @@ enum StreamError: Error {
   var failure: CommandFailure {
     switch self {
     case .readerLeft:
-      // Never told: the program ends quietly.
-      CommandFailure(.success, code: "readerLeft", "The reader of the output left", remedy: "Nothing is to be done")
+      // Never printed: the program ends quietly.
+      CommandFailure(.success, code: "readerLeft", "The reader of the output left", remedy: "Nothing needs to be done")
     case .notWritten(let reason):
       CommandFailure(
         .storageFailed,
         code: "outputNotWritten",
         "The output could not be written: \(reason)",
-        remedy: "Make room, or send the output elsewhere; what the command changed in the store stays changed"
+        remedy: "Free space, or send the output elsewhere; what the command changed in the store stays changed"
       )
     case .notRead(let reason):
       CommandFailure(

@@ -8,16 +8,16 @@ import SystemPackage
   import Darwin
 #endif
 
-/// What is known about a descriptor as a place where a person reads.
+/// What is known about a descriptor as a terminal.
 enum Terminal {
   /// Whether the descriptor is connected to a terminal.
   static func isTerminal(_ descriptor: FileDescriptor) -> Bool {
     isatty(descriptor.rawValue) == 1
   }
 
-  /// The columns of a line, or `nil` where lines may be of any length, as in a pipe.
+  /// The columns of a line; `nil` if lines may be of any length, as in a pipe.
   ///
-  /// `COLUMNS` comes first, so that a person, or a test, can say otherwise.
+  /// `COLUMNS` comes first, so that a person or a test can override the width.
   static func width(of descriptor: FileDescriptor, environment: EnvironmentVariables) -> Int? {
     if let columns = (try? environment.value(of: "COLUMNS")).flatMap({ Int($0) }), columns > 0 { return columns }
     var size = winsize()

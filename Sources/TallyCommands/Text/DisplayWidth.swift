@@ -1,9 +1,9 @@
 extension Character {
   /// The terminal columns the character takes: 0, 1 or 2.
   ///
-  /// The first scalar decides, because that is the one a terminal draws the others onto; only the emoji
-  /// variation selector widens what would be narrow alone. Adding up the widths of all scalars, as `wcwidth`
-  /// invites to, would count a family of four as eight columns.
+  /// The first scalar decides, because a terminal draws the others onto it; only the emoji variation selector widens
+  /// what would be narrow alone. Adding up the widths of all scalars, as with `wcwidth`, would count a family of four as
+  /// eight columns.
   var displayWidth: Int {
     guard let first = unicodeScalars.first else { return 0 }
     if first.value < 0x7F { return narrowWidth(of: first) }
@@ -25,7 +25,7 @@ extension Character {
 extension StringProtocol {
   /// The terminal columns the text takes on one line.
   var displayWidth: Int {
-    // Counting bytes is enough for what most titles are.
+    // Counting bytes is enough for most titles.
     if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return utf8.count }
     return reduce(0) { $0 + $1.displayWidth }
   }
@@ -45,7 +45,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// Twice as wide as a Latin letter: East Asian Wide and Fullwidth, and what is an emoji without being asked.
+  /// Twice as wide as a Latin letter: East Asian Wide and Fullwidth, and emoji by default.
   fileprivate var isWide: Bool {
     if value < 0x1100 { return false }
     return properties.isEmojiPresentation || Self.wideRanges.contains { $0.contains(value) }
@@ -57,10 +57,10 @@ extension Unicode.Scalar {
     0x110CD...0x110CD,
   ]
 
-  /// Property East_Asian_Width, values W and F, of Unicode 16, but for emoji.
+  /// Property East_Asian_Width, values W and F, of Unicode 16, except emoji.
   ///
-  /// The standard library knows which scalars are emoji but not this property. Gaps inside a block of wide
-  /// characters are closed, so that characters of later versions there come out right.
+  /// The standard library knows which scalars are emoji but not this property. Gaps inside a block of wide characters
+  /// are closed, so that characters of later versions are right, too.
   private static let wideRanges: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2329...0x232A, 0x2630...0x2637, 0x268A...0x268F, 0x2E80...0x303E, 0x3041...0x3247,
     0x3250...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F,

@@ -2,9 +2,9 @@ extension StringProtocol {
   /// The text with everything that could drive the terminal, forge a line or turn the reading direction shown as
   /// an escape such as `\n` or `\u{1B}`.
   ///
-  /// Titles come from imports, pipes and other people: what is printed must not depend on their good will. Marks
-  /// that scripts need stay as they are: joiners, combining marks and the plain direction marks, which turn no
-  /// text but their neighbours. The store keeps the text itself unchanged.
+  /// Titles come from imports, pipes and other people, who need not be friendly. Marks that scripts need are kept:
+  /// joiners, combining marks and the plain direction marks, which affect only their neighbours. The store keeps the
+  /// text itself unchanged.
   ///
   /// With `escapingBackslash` a backslash is doubled, so that the text can be read back exactly.
   func escapedForDisplay(escapingBackslash: Bool = false) -> String {
@@ -35,12 +35,12 @@ extension StringProtocol {
     return result
   }
 
-  /// More marks on one letter than any script puts there; a pile of them would cover the lines above and below.
+  /// More marks on one letter than any script uses; a pile of them would cover the lines above and below.
   private static var markLimit: Int { 10 }
 }
 
 extension Unicode.Scalar {
-  /// Controls the terminal, breaks the line, overrides the reading direction, or is there without being seen.
+  /// Controls the terminal, breaks the line, overrides the reading direction, or is invisible.
   var drivesOrHides: Bool {
     switch value {
     case 0x00...0x1F, 0x7F...0x9F: true  // C0, DEL, C1: a terminal takes U+009B for ESC [.
@@ -52,7 +52,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// The scalar's number as Swift writes it in a literal.
+  /// The scalar as Swift writes it in a literal.
   var escapeSequence: String {
     "\\u{" + String(value, radix: 16, uppercase: true) + "}"
   }

@@ -1,7 +1,7 @@
 extension String {
-  /// The text in at most `width` columns, with an ellipsis where something was cut off.
+  /// The text in at most `width` columns, with an ellipsis if something was cut off.
   ///
-  /// The text must hold no line break. Costs what is kept, not what is cut off.
+  /// The text must not contain line breaks. The cost depends on what is kept, not on what is cut off.
   func truncated(toWidth width: Int) -> String {
     if utf8.count <= width { return self }
     var (used, end, endWithEllipsis) = (0, startIndex, startIndex)
@@ -15,12 +15,12 @@ extension String {
     return self
   }
 
-  /// The text followed by as many blanks as it takes to fill `width` columns.
+  /// The text followed by enough spaces to fill `width` columns.
   func padded(toWidth width: Int) -> String {
     self + String(repeating: " ", count: Swift.max(0, width - displayWidth))
   }
 
-  /// The text broken into lines of at most `width` columns, at blanks where there are any.
+  /// The text broken into lines of at most `width` columns, at spaces if there are any.
   ///
   /// Line breaks in the text are kept. A word longer than a line is cut between characters.
   func wrapped(toWidth width: Int) -> [String] {

@@ -1,10 +1,10 @@
 import Tally
 
 extension TaskState {
-  /// A sign for the state, of a shape that tells it without colour.
+  /// A sign for the state, distinct without colour.
   ///
-  /// Each is one column wide in every terminal: the circles and squares that come to mind first are of ambiguous
-  /// width and take two columns in East Asian set-ups.
+  /// Each is one column wide in every terminal: common circles and squares have ambiguous width and take two columns in
+  /// East Asian setups.
   var glyph: String {
     switch self {
     case .notStarted: "◦"

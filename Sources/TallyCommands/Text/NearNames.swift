@@ -1,12 +1,12 @@
 extension String {
-  /// The names closest to this one, best first; none where nothing is near enough to be a slip of the finger.
+  /// The names closest to this one, best first; none if nothing is close enough to be a typing error.
   func nearNames(among names: [String], limit: Int = 3) -> [String] {
     let wanted = lowercased()
     // A third of the word may be wrong, and in short words one letter.
     let tolerance = Swift.max(1, wanted.count / 3)
     let ranked = names.compactMap { name -> (name: String, distance: Int)? in
       let candidate = name.lowercased()
-      // The start of a long name is as good as one slip.
+      // The start of a long name counts as one error.
       let distance = candidate.hasPrefix(wanted) && !wanted.isEmpty ? 1 : wanted.editDistance(to: candidate)
       return distance <= tolerance ? (name, distance) : nil
     }

@@ -1,7 +1,7 @@
 import Tally
 
 extension LocalClock {
-  /// A day as people write it: `Sat 21 Nov`, with its year where that is not the current one.
+  /// A day as people write it: `Sat 21 Nov`, with its year if that is not the current one.
   func name(of day: CalendarDay) -> String {
     "\(WeekdayName.short[day.weekday - 1]) \(day.shortName(asOf: today))"
   }
@@ -22,14 +22,14 @@ extension LocalClock {
     return relative == name ? name : relative.prefix(1).uppercased() + relative.dropFirst() + " · " + name
   }
 
-  /// An instant in a sentence: `today 14:00`; only the day where it lies within a day's last second.
+  /// An instant in a sentence: `today 14:00`; only the day if it lies within a day's last second.
   func relativeName(of instant: Timestamp) -> String {
     let time = wallTime(at: instant)
     let day = relativeName(of: time.day)
     return time.isLastSecondOfDay ? day : "\(day) \(time.clock)"
   }
 
-  /// An instant on a sheet: `Sat 21 Nov 14:00`; only the day where it lies within a day's last second.
+  /// An instant on a sheet: `Sat 21 Nov 14:00`; only the day if it lies within a day's last second.
   func name(of instant: Timestamp) -> String {
     let time = wallTime(at: instant)
     return time.isLastSecondOfDay ? name(of: time.day) : "\(name(of: time.day)) \(time.clock)"

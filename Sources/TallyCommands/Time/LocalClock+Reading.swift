@@ -8,13 +8,13 @@ enum WeekdayMeaning {
   case latest
 }
 
-/// What a day without a time means where an instant is wanted.
+/// What a day without a time means where an instant is expected.
 enum TimeOfBareDay {
   /// The last instant of the day, for what is due on it.
   case endOfDay
   /// 09:00, for a reminder: midnight would wake people up.
   case morning
-  /// Nothing: the time must be given.
+  /// Nothing: the time is required.
   case mustBeGiven
 }
 
@@ -29,7 +29,7 @@ extension LocalClock {
     case "yesterday": return try today.adding(days: -1)
     case let name:
       if let weekday = Self.weekday(named: name) { return try day(onWeekday: weekday, weekdays) }
-      guard text.first?.isASCII == true, text.first?.isNumber == true else { throw Self.noDay(text) }
+      guard text.first?.isASCII == true, text.first?.isNumber == true else { throw Self.notADay(text) }
       return try CalendarDay(iso8601: text)
     }
   }
@@ -40,18 +40,18 @@ extension LocalClock {
   func instant(_ text: String, bareDay: TimeOfBareDay) throws -> Timestamp {
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     if words.count == 2, let time = Self.timeOfDay(words[1]) {
-      // Where a time must be given it is that of work done: weekdays then look back.
+      // A required time is that of work done: weekdays then look back.
       let day = try day(words[0], weekdays: bareDay == .mustBeGiven ? .latest : .next)
       return instant(of: day, hour: time.hour, minute: time.minute)
     }
-    guard words.count == 1, let word = words.first else { throw Self.noTime(text) }
+    guard words.count == 1, let word = words.first else { throw Self.notATime(text) }
     if Self.looksLikeInstant(word) { return try Timestamp(iso8601: word) }
-    if Self.timeOfDay(word) != nil { throw Self.noDay(before: word) }
+    if Self.timeOfDay(word) != nil { throw Self.dayMissing(before: word) }
     let day = try day(word)
     switch bareDay {
     case .endOfDay: return end(of: day)
     case .morning: return instant(of: day, hour: 9, minute: 0)
-    case .mustBeGiven: throw Self.noTime(text)
+    case .mustBeGiven: throw Self.notATime(text)
     }
   }
 }
@@ -72,7 +72,7 @@ extension LocalClock {
     }
   }
 
-  /// A day, a letter T and more: nothing else that can be given starts so.
+  /// A day, a letter T and more: nothing else that is valid starts this way.
   private static func looksLikeInstant(_ word: String) -> Bool {
     let bytes = Array(word.utf8.prefix(11))
     return bytes.count == 11 && (bytes[10] | 0x20) == UInt8(ascii: "t") && bytes[4] == UInt8(ascii: "-")
@@ -88,18 +88,18 @@ extension LocalClock {
     return (hour, minute)
   }
 
-  private static func noDay(_ text: String) -> CommandFailure {
+  private static func notADay(_ text: String) -> CommandFailure {
     let near = text.nearNames(among: ["today", "tomorrow", "yesterday"] + weekdays, limit: 1)
     let guess = near.first.map { "Did you mean '\($0)'? " } ?? ""
     return CommandFailure(
       .usage,
       code: "invalidDay",
-      "'\(text.escapedForDisplay())' is no day",
+      "'\(text.escapedForDisplay())' is not a day",
       remedy: "\(guess)Write today, tomorrow, yesterday, a weekday or YYYY-MM-DD"
     )
   }
 
-  private static func noDay(before time: String) -> CommandFailure {
+  private static func dayMissing(before time: String) -> CommandFailure {
     CommandFailure(
       .usage,
       code: "invalidInstant",
@@ -108,11 +108,11 @@ extension LocalClock {
     )
   }
 
-  private static func noTime(_ text: String) -> CommandFailure {
+  private static func notATime(_ text: String) -> CommandFailure {
     CommandFailure(
       .usage,
       code: "invalidInstant",
-      "'\(text.escapedForDisplay())' is no time",
+      "'\(text.escapedForDisplay())' is not a time",
       remedy: "Write a day and HH:MM as in 'friday 14:00', or an instant as in 2026-11-21T12:00:00Z"
     )
   }

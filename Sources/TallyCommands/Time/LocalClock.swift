@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// The present and the time zone in which a command answers.
+/// The current time and the time zone in which a command answers.
 struct LocalClock {
   let now: Timestamp
   let zone: NamedTimeZone
@@ -19,7 +19,7 @@ struct LocalClock {
     self.today = today
   }
 
-  /// The clock of somebody whose day begins some minutes after midnight, so that yesterday may not be over yet.
+  /// A clock whose days begin some minutes after midnight, so that yesterday may not be over yet.
   func beginningDays(atMinute dayStartInMinutes: Int) -> LocalClock {
     let time = wallTime(at: now)
     let isYesterday = 60 * time.hour + time.minute < dayStartInMinutes
@@ -28,14 +28,14 @@ struct LocalClock {
   }
 }
 
-/// A time as it stands on a clock on the wall.
+/// A local time, as a clock on the wall shows it.
 struct WallTime: Hashable {
   let day: CalendarDay
   let hour: Int
   let minute: Int
   let second: Int
 
-  /// Where a day alone is given for something due: the whole day is there to do it.
+  /// The due time of a day alone: the whole day counts.
   var isLastSecondOfDay: Bool { hour == 23 && minute == 59 && second == 59 }
 }
 
@@ -55,11 +55,11 @@ extension LocalClock {
 
   /// The instant at which a clock on the wall shows a time.
   ///
-  /// A time that a clock change leaves out is moved forward by what the clock was (02:30 becomes 03:30); of one that
-  /// comes twice the first is taken.
+  /// A time that a clock change skips is moved forward by the length of the change (02:30 becomes 03:30); of one that
+  /// occurs twice the first is used.
   func instant(of day: CalendarDay, hour: Int, minute: Int) -> Timestamp {
     let local = Int64(day.dayNumber) * 86_400 + Int64(hour) * 3_600 + Int64(minute) * 60
-    // Offsets stay within a day of UTC, so these are those before and after any change near the time.
+    // Offsets stay within a day of UTC, so these are the ones before and after any change near the time.
     let earlier = local - timeZone.secondsFromGMT(atSecond: local - 86_400)
     let later = local - timeZone.secondsFromGMT(atSecond: local + 86_400)
     func shows(_ second: Int64) -> Bool { second + timeZone.secondsFromGMT(atSecond: second) == local }
@@ -68,8 +68,8 @@ extension LocalClock {
 
   /// The last instant of a day: what is due then becomes overdue as the next day begins.
   ///
-  /// Not the start of the next day, which would make it due on that one; nor the last whole second, which would make it
-  /// overdue while the day still lasts.
+  /// Not the start of the next day, which would make it due then; nor the last whole second, which would make it overdue
+  /// before the day is over.
   func end(of day: CalendarDay) -> Timestamp {
     guard let next = try? day.adding(days: 1) else { return .latest }
     return next.start(in: timeZone).adding(microseconds: -1)

@@ -2,19 +2,19 @@ import Foundation
 import SystemPackage
 import Tally
 
-/// A time zone under the name it was asked for.
+/// A time zone with the name it was given by.
 ///
-/// Foundation has one zone for "UTC" and "GMT" and calls it GMT; what a person has written is what they get to read.
+/// Foundation has one zone for "UTC" and "GMT" and calls it GMT; people should see the name they wrote.
 struct NamedTimeZone {
   let name: String
   let zone: TimeZone
 
   static let utc = NamedTimeZone(name: "UTC", zone: .gmt)
 
-  /// The zone of an IANA name; `nil` where there is none.
+  /// The zone with an IANA name; `nil` if there is none.
   ///
-  /// Foundation also takes offsets ("GMT+3") and abbreviations that mean other places to other people ("BST", which it
-  /// holds to be Dhaka's): those are no names of zones, and the tz database does not have them.
+  /// Foundation also accepts offsets ("GMT+3") and ambiguous abbreviations ("BST", which it takes for Dhaka's): those are
+  /// not names of zones, and the tz database does not have them.
   init?(iana name: String) {
     let database = TimeZoneDatabase.system
     guard database.contains(name) || !database.isThere && (name.contains("/") || name == "UTC"),
@@ -32,20 +32,20 @@ struct NamedTimeZone {
 extension NamedTimeZone {
   /// The zone that the system is set to, by the rules of the C library (tzset(3)): `TZ`, else `/etc/localtime`.
   ///
-  /// Foundation's `TimeZone.current` was not taken: it knows names and links only, turns the sign of `UTC-3`, and takes
-  /// all else for UTC, so that work would be noted down on the wrong day without a word.
+  /// Not Foundation's `TimeZone.current`: it knows only names and links, inverts the sign of `UTC-3`, and takes everything
+  /// else for UTC, which would silently put work on the wrong day.
   ///
-  /// - Throws: ``CommandFailure`` for a setting that cannot be understood.
+  /// - Throws: ``CommandFailure`` for a setting that cannot be read.
   static func system(environment: EnvironmentVariables) throws -> NamedTimeZone {
     guard let setting = try environment.value(of: "TZ") else {
       let file = FilePath("/etc/localtime")
       guard (try? file.stat()) != nil else { return .utc }
-      guard let zone = zone(ofFile: file) else { throw failure("/etc/localtime is no zone of the tz database") }
+      guard let zone = zone(ofFile: file) else { throw failure("/etc/localtime is not a zone of the tz database") }
       return zone
     }
     guard let zone = zone(ofSetting: setting.hasPrefix(":") ? String(setting.dropFirst()) : setting) else {
       let shown = setting.truncated(toWidth: 60).escapedForDisplay()
-      throw failure("TZ is set to '\(shown)', which is no zone's name, no file and no fixed offset")
+      throw failure("TZ is set to '\(shown)', which is not a zone name, a file or a fixed offset")
     }
     return zone
   }
@@ -63,6 +63,7 @@ extension NamedTimeZone {
 
   private static func failure(_ message: String) -> CommandFailure {
     CommandFailure(
-      .usage, code: "unknownTimeZone", message, remedy: "Name the zone: --time-zone Europe/Istanbul, or TZ likewise")
+      .usage, code: "unknownTimeZone", message,
+      remedy: "Name a zone, as in --time-zone Europe/Istanbul or TZ=Europe/Istanbul")
   }
 }

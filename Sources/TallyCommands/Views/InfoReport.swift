@@ -2,59 +2,38 @@ import Foundation
 import SystemPackage
 import Tally
 
-/// What `info` tells, in its three forms.
+/// What `info` reports.
 struct InfoReport {
   private let information: StoreInformation
   private let path: String
-  /// Whether there is a store; without one the information is that of an empty one elsewhere, whose sizes mean nothing.
+  /// Whether there is a store; if not, the information is that of an empty one elsewhere, whose sizes mean nothing.
   private let exists: Bool
 
-  /// Makes the report on what was found for the store at a path.
+  /// Creates the report for the store at a path.
   init(information: StoreInformation, path: FilePath) {
     self.information = information
     self.path = path.string
     exists = information.directory == path
   }
 
-  var json: [UInt8] {
-    TerminalSafeJSON.line { json in
-      json.object { json in
-        json.member("path", path)
-        json.member("exists", exists)
-        json.member("format", information.format)
-        json.member("storeID", exists ? information.storeID : nil)
-        json.member("sequence", exists ? Int64(information.sequence) : 0)
-        json.member("tasks", information.taskCount)
-        json.member("lists", information.listCount)
-        json.member("completions", information.completionCount)
-        json.member("sizeInBytes", exists ? information.sizeInBytes : 0)
-        json.member("usedMapSizeInBytes", exists ? information.usedMapSizeInBytes : 0)
-        json.member("mapSizeInBytes", exists ? information.mapSizeInBytes : 0)
-        json.member("maximumReaders", information.maximumReaderCount)
-        json.array("readers", of: readers) { json, reader in
-          json.object { json in
-            json.member("processID", Int(reader.processID))
-            json.member("lagInCommits", reader.lagInCommits.map(Int64.init))
-          }
-        }
-      }
-    }
-  }
-
-  var records: String {
-    let oldest = readers.compactMap(\.lagInCommits).max()
-    let fields: [(String, String?)] = [
-      ("path", path), ("exists", String(exists)), ("format", information.format),
-      ("storeID", exists ? information.storeID.text : nil), ("sequence", exists ? String(information.sequence) : "0"),
-      ("tasks", String(information.taskCount)), ("lists", String(information.listCount)),
-      ("completions", String(information.completionCount)),
-      ("sizeInBytes", exists ? String(information.sizeInBytes) : "0"),
-      ("usedMapSizeInBytes", exists ? String(information.usedMapSizeInBytes) : "0"),
-      ("mapSizeInBytes", exists ? String(information.mapSizeInBytes) : "0"),
-      ("maximumReaders", String(information.maximumReaderCount)), ("readers", String(readers.count)),
-      ("largestLagInCommits", oldest.map { String($0) }),
+  var facts: Facts {
+    [
+      "path": .text(path), "exists": .flag(exists), "format": .text(information.format),
+      "storeID": .id(exists ? information.storeID : nil),
+      "sequence": .integer(exists ? Int64(information.sequence) : 0),
+      "tasks": .count(information.taskCount), "lists": .count(information.listCount),
+      "completions": .count(information.completionCount),
+      "sizeInBytes": .integer(exists ? information.sizeInBytes : 0),
+      "usedMapSizeInBytes": .integer(exists ? information.usedMapSizeInBytes : 0),
+      "mapSizeInBytes": .integer(exists ? information.mapSizeInBytes : 0),
+      "maximumReaders": .count(information.maximumReaderCount),
+      .init("readers", onlyIn: .json): .array(
+        readers.map {
+          ["processID": .integer(Int64($0.processID)), "lagInCommits": .integer($0.lagInCommits.map(Int64.init))]
+        }),
+      .init("readers", onlyIn: .plain): .count(readers.count),
+      .init("largestLagInCommits", onlyIn: .plain): .integer(readers.compactMap(\.lagInCommits).max().map(Int64.init)),
     ]
-    return fields.map { PlainRecords.line([$0.0, $0.1]) }.joined()
   }
 
   func text(painter: Painter) -> String {
@@ -93,7 +72,7 @@ extension InfoReport {
 }
 
 extension Int64 {
-  /// The size in the largest unit of 1,024 bytes and its powers that leaves a whole number before the point.
+  /// The size in the largest binary unit that leaves a whole part.
   var inBytes: String {
     var (value, unit) = (Double(self), 0)
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]

@@ -1,8 +1,8 @@
 import Tally
 
-/// A view as a person reads it: a header, days as headings, a line or two for each task.
+/// A view for people: a header, days as headings, a line or two per task.
 ///
-/// Tasks come one by one; the page only remembers under which heading it stands.
+/// Tasks come one by one; the page remembers only the current heading.
 struct PrintedView {
   private let description: ViewDescription
   private let painter: Painter
@@ -11,7 +11,7 @@ struct PrintedView {
   private let width: Int
   private var heading: CalendarDay?
 
-  /// Begins a page; the number of tasks in the store says how long handles are.
+  /// Begins a page; the number of tasks in the store determines the width of handles.
   init(description: ViewDescription, session: Session, taskCount: Int) {
     self.description = description
     painter = session.painter
@@ -22,11 +22,11 @@ struct PrintedView {
       painter: session.painter,
       width: session.width ?? .max,
       handleWidth: Self.handleWidth(taskCount: taskCount),
-      hiding: Self.detailsToldElsewhere(in: description)
+      hiding: description.hiding
     )
   }
 
-  /// The view's name and how much there is.
+  /// The view's title and how many tasks it has.
   func header(_ counts: ViewCounts) -> String {
     let title = painter.paint(description.title.truncated(toWidth: width), .heading)
     let summary = summary(counts)
@@ -36,7 +36,7 @@ struct PrintedView {
     return "\(line)\n\n"
   }
 
-  /// A task, under a heading of its own where its day is another one than that of the task before.
+  /// A task, with a heading if its day differs from the previous task's.
   mutating func text(of named: NamedTask, on day: CalendarDay?) -> String {
     let lines = rows.lines(of: named).joined(separator: "\n") + "\n"
     guard let day = groupingDay(of: named.task, sectionDay: day), day != heading else { return lines }
@@ -48,30 +48,19 @@ struct PrintedView {
 
 extension PrintedView {
   private func summary(_ counts: ViewCounts) -> String {
-    switch description.view {
-    case .completed: "\(counts.total.counted("task")) done"
-    case _ where counts.completed == 0: counts.total.counted("task")
-    case _ where counts.open == 0: "\(counts.total.counted("task")), all done"
-    default: "\(counts.open.grouped) open, \(counts.completed.grouped) done"
-    }
+    if description.completions != nil { return "\(counts.total.counted("task")) done" }
+    if counts.completed == 0 { return counts.total.counted("task") }
+    if counts.open == 0 { return "\(counts.total.counted("task")), all done" }
+    return "\(counts.open.grouped) open, \(counts.completed.grouped) done"
   }
 
-  /// The day a task stands under; what is completed is easier to read by day, too, though it has no sections.
+  /// The day a task is shown under; completed tasks are easier to read by day, too, though they have no sections.
   private func groupingDay(of task: TaskItem, sectionDay: CalendarDay?) -> CalendarDay? {
     guard let completions = description.completions, let completed = task.completedAt else { return sectionDay }
     return clock.day(of: completed, countedBy: completions)
   }
 
-  private static func detailsToldElsewhere(in description: ViewDescription) -> Set<TaskRows.Detail> {
-    switch description.view {
-    case .list: [.list]
-    case .completed: [.completionDay]
-    case .today, .upcoming, .past: [.scheduledDay]
-    default: []
-    }
-  }
-
-  /// The width most handles take in a store of so many tasks: enough that one in sixteen is longer at most.
+  /// The width of most handles in a store of this many tasks: at most one in sixteen is longer.
   private static func handleWidth(taskCount: Int) -> Int {
     var (digits, distinct) = (4, 65_536)
     while distinct < 16 * taskCount {

@@ -2,23 +2,17 @@ import Foundation
 import Tally
 
 extension Session {
-  /// Prints a view in the form asked for.
+  /// Prints a view.
   ///
-  /// Tasks are printed as they are read and none is kept, so that a million of them need no memory.
-  func show(_ description: ViewDescription) throws {
-    try read { try show(description, in: $0) }
-  }
-
-  /// Prints a view that is found by looking into the store.
+  /// Tasks are printed as they are read and not kept, so that a million of them need no memory.
   func show(_ describe: (borrowing StoreReadTransaction) throws -> ViewDescription) throws {
-    try read { try show(describe($0), in: $0) }
-  }
-
-  private func show(_ description: ViewDescription, in transaction: borrowing StoreReadTransaction) throws {
-    switch options.format {
-    case .json: try printJSON(description, transaction)
-    case .plain: try printRecords(description, transaction)
-    case .human: try printPage(description, transaction)
+    try read { transaction in
+      let description = try describe(transaction)
+      switch options.format {
+      case .json: try printJSON(description, transaction)
+      case .plain: try printRecords(description, transaction)
+      case .human: try printPage(description, transaction)
+      }
     }
   }
 
@@ -33,29 +27,28 @@ extension Session {
   }
 
   private func printRecords(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
-    var isEmpty = true
+    var columns: RecordColumns?
     try transaction.forEachNamedTask(of: description) { task, _ in
-      isEmpty = false
-      try output.write(PlainRecords.record(of: task))
+      let facts = task.facts
+      let known = columns ?? RecordColumns(NamedTask.columns, in: facts)
+      columns = known
+      try output.write(known.record(of: facts))
     }
-    if isEmpty { hint(description.emptyHint) }
+    if columns == nil { hint(description.emptyHint) }
   }
 
   private func printJSON(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {
     let counts = try transaction.counts(of: description)
     var json = JSONWriter(layout: .compact)
     json.beginObject()
-    json.member("view", description.view.name)
-    json.member("asOf", transaction.now)
-    json.member("timeZone", clock.zone.name)
-    json.member("completedCount", counts.completed)
+    json.write(membersOf: headFacts(ofView: description.view.name, completedCount: counts.completed))
     json.key("sections")
     json.beginArray()
-    // A section's day is known only when its first task comes.
+    // A section's day is known only with its first task.
     var sections = JSONSections(hasDays: description.view.hasDaySections)
     try transaction.forEachNamedTask(of: description) { task, day in
       sections.enter(day, &json)
-      json.object { $0.members(of: task) }
+      json.write(task.facts)
       if json.bytes.count >= Self.flushThresholdInBytes { try output.write(TerminalSafeJSON.bytes(json.takeBytes())) }
     }
     sections.finish(&json)
@@ -68,7 +61,7 @@ extension Session {
   private static var flushThresholdInBytes: Int { 1 << 16 }
 }
 
-/// Opens and closes the sections of a view whose tasks come one by one.
+/// Opens and closes the sections of a view as its tasks come one by one.
 private struct JSONSections {
   let hasDays: Bool
   private var openDay: CalendarDay??

@@ -1,10 +1,10 @@
 import Tally
 
-/// Lays a task out on a line: handle, glyph, title, then what else there is to know.
+/// Lays out a task on a line: handle, glyph, title, then details.
 ///
-/// Where title and details do not fit on one line, the details stand on lines of their own below the title.
+/// If title and details do not fit on one line, the details are on lines of their own below the title.
 struct TaskRows {
-  /// What stands beside a title.
+  /// What can follow a title.
   enum Detail {
     case list, scheduledDay, completionDay
   }
@@ -74,8 +74,8 @@ extension TaskRows {
     }
     if let completed = task.completedAt {
       let time = clock.wallTime(at: completed.instant)
-      let isDayTold = hidden.contains(.completionDay)
-      notes.append(Note(text: isDayTold ? time.clock : "done \(clock.relativeName(of: time.day)) \(time.clock)"))
+      let isDayShown = hidden.contains(.completionDay)
+      notes.append(Note(text: isDayShown ? time.clock : "done \(clock.relativeName(of: time.day)) \(time.clock)"))
     } else {
       notes += duties(of: task)
     }
@@ -96,7 +96,7 @@ extension TaskRows {
     return notes
   }
 
-  /// As many details on each line as fit; one that is too long for a line is cut.
+  /// As many details on each line as fit; one that is longer than a line is cut.
   private func filledLines(of notes: [Note], within width: Int) -> [String] {
     var lines: [String] = []
     var used = 0

@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// One task in full, each field beside its label.
+/// One task in full, each field next to its label.
 struct TaskSheet {
   let named: NamedTask
   let session: Session
@@ -13,24 +13,12 @@ struct TaskSheet {
     let heading = title.map { session.painter.paint($0, .heading) }.joined(separator: "\n")
     return heading + "\n\n" + entries.flatMap(lines).joined(separator: "\n") + "\n"
   }
-
-  /// The fields as `--plain` prints them, under the names that JSON uses.
-  static func fields(of named: NamedTask) -> [(name: String, value: String?)] {
-    let task = named.task
-    return [
-      ("id", task.id.text), ("handle", named.handle), ("title", task.title), ("notes", task.notes),
-      ("state", task.state.name), ("scheduledDate", task.scheduledDate?.iso8601), ("dueDate", task.dueDate?.iso8601),
-      ("reminderDate", task.reminderDate?.iso8601), ("listID", task.listID?.text), ("list", named.list?.name),
-      ("sortOrder", String(task.sortOrder)), ("createdAt", task.createdAt.iso8601),
-      ("updatedAt", task.updatedAt.iso8601), ("completedAt", task.completedAt?.iso8601),
-    ]
-  }
 }
 
 extension TaskSheet {
   private struct Entry {
     let label: String
-    /// Escaped, but for the line breaks of notes.
+    /// Escaped, except the line breaks of notes.
     let value: String
     var role: Painter.Role?
   }
@@ -55,20 +43,20 @@ extension TaskSheet {
     return entries.compactMap { label, value, role in value.map { Entry(label: label, value: $0, role: role) } }
   }
 
-  /// The instant as the person's clock shows it, with the offset it was recorded with where that is another one.
+  /// The instant in the person's time zone, with its recorded offset if that differs.
   private func completionInWords(_ completed: OffsetTimestamp) -> String {
     let here = OffsetTimestamp(completed.instant, in: session.clock.timeZone)
     let name = session.clock.name(of: completed.instant)
     return here.utcOffsetInMinutes == completed.utcOffsetInMinutes ? name : "\(name) (\(completed.iso8601))"
   }
 
-  /// Notes keep their line breaks; whatever else drives the terminal is shown.
+  /// Notes keep their line breaks; everything else that drives the terminal is escaped.
   private static func escapedNotes(_ notes: String) -> String {
     notes.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
       .map { $0.escapedForDisplay() }.joined(separator: "\n")
   }
 
-  /// The value's lines, the first beside the label: no line of a value can pass for a label.
+  /// The value's lines, the first next to the label, so that no line of a value can pass for a label.
   private func lines(of entry: Entry) -> [String] {
     let width = session.width.map { max(8, $0 - 2 - Self.labelWidth) } ?? .max
     return entry.value.wrapped(toWidth: width).enumerated().map { index, line in

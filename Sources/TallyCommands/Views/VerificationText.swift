@@ -1,55 +1,36 @@
 import SystemPackage
 import Tally
 
-/// What a verification found, in its three forms.
+/// What a verification found.
 struct VerificationText {
   let report: VerificationReport
-  /// The repair that came before, if one was asked for.
+  /// The repair that was run before, if any.
   var repair: RepairReport?
 
-  /// How many faults a person is shown.
+  /// The most faults shown to people.
   private static let shownFaultCount = 20
 
-  var json: [UInt8] {
-    TerminalSafeJSON.line { json in
-      json.object { json in
-        Self.write(report, to: &json)
-        guard let repair else { return }
-        json.key("repaired")
-        json.object { json in
-          json.member("keptFile", repair.keptFile?.string)
-          Self.writeFaults(of: repair.before, to: &json)
-        }
-      }
-    }
+  var facts: Facts {
+    let found: Facts = [
+      "sound": .flag(report.isSound), "sequence": .integer(report.sequence.map { Int64($0) }),
+      "tasks": .count(report.taskCount), "lists": .count(report.listCount),
+      "completions": .count(report.completionCount), "setAside": .count(report.setAsideCount),
+    ]
+    let facts = found.adding(Self.faults(of: report))
+    guard let repair else { return facts }
+    let repaired = (["keptFile": .text(repair.keptFile?.string)] as Facts).adding(Self.faults(of: repair.before))
+    return facts.adding(["repaired": repaired])
   }
 
-  private static func write(_ report: VerificationReport, to json: inout JSONWriter) {
-    json.member("sound", report.isSound)
-    json.member("sequence", report.sequence.map { Int64($0) })
-    json.member("tasks", report.taskCount)
-    json.member("lists", report.listCount)
-    json.member("completions", report.completionCount)
-    json.member("setAside", report.setAsideCount)
-    writeFaults(of: report, to: &json)
+  private static func faults(of report: VerificationReport) -> Facts {
+    [
+      "faultCount": .count(report.faultCount),
+      "faults": .array(
+        report.faults.map { ["kind": .text($0.kind.description), "table": .text($0.table), "id": .id($0.id)] }),
+    ]
   }
 
-  private static func writeFaults(of report: VerificationReport, to json: inout JSONWriter) {
-    json.member("faultCount", report.faultCount)
-    json.array("faults", of: report.faults) { json, fault in
-      json.object { json in
-        json.member("kind", fault.kind.description)
-        json.member("table", fault.table)
-        json.member("id", fault.id)
-      }
-    }
-  }
-
-  var records: String {
-    report.faults.map { PlainRecords.line([$0.kind.description, $0.table, $0.id?.text]) }.joined()
-  }
-
-  func human(painter: Painter) -> String {
+  var text: String {
     let aside = report.setAsideCount == 0 ? "" : "; \(report.setAsideCount.counted("unreadable record")) set aside"
     guard !report.isSound else {
       let counts = [

@@ -9,8 +9,8 @@ struct ViewCounts {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Walks a view once to count it: what is printed before the tasks tells their number, and keeping the tasks
-  /// instead would take memory in step with the store.
+  /// Counts a view by reading it once: the number is printed before the tasks, and keeping the tasks would take memory in
+  /// proportion to the store.
   func counts(of description: ViewDescription) throws -> ViewCounts {
     var counts = ViewCounts()
     try forEachTask(of: description) { task, _ in
@@ -20,7 +20,7 @@ extension StoreTransaction where Base: ~Copyable {
     return counts
   }
 
-  /// Walks the tasks of a view with all it takes to print them.
+  /// Visits the tasks of a view with what is needed to print them.
   func forEachNamedTask(
     of description: ViewDescription,
     _ body: (NamedTask, CalendarDay?) throws -> Void

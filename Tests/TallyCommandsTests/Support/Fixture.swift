@@ -5,7 +5,7 @@ import TallyTestSupport
 
 /// A small store with a bit of everything, whose ids are fixed.
 enum Fixture {
-  /// Makes the store a program will open.
+  /// Creates the store that a program will open.
   static func fill(_ program: Program) throws {
     let clock = TestClock(try Timestamp(iso8601: "2026-11-18T06:00:00Z"))
     let store = try TaskStore(at: program.store, configuration: .testing(clock: clock))
@@ -20,7 +20,7 @@ enum Fixture {
     try store.close()
   }
 
-  /// What the ids of the fixture begin with, in contrast to those the program makes.
+  /// The prefix of the fixture's ids, which ids created by the program do not have.
   static let idPrefix = "01a1f000-0000-7000-8000-0000"
 
   /// An id that ends in these eight digits.

@@ -21,7 +21,7 @@ struct Program {
       "HOME": directory.string, "TALLY_STORE": directory.appending("store").string, "COLUMNS": "80", "TZ": "UTC",
       "PATH": "/usr/local/bin:/usr/bin:/bin",
     ]
-    // What the sanitizers are told holds for every process.
+    // The sanitizers' options apply to every process.
     for (name, value) in ProcessInfo.processInfo.environment where name.hasSuffix("SAN_OPTIONS") {
       environment[name] = value
     }
@@ -44,7 +44,7 @@ struct Program {
 
   /// Runs another program in the same surroundings.
   func runExecutable(_ executable: URL, _ arguments: [String], input: String = "") throws -> Outcome {
-    // Files instead of pipes: a pipe that nobody empties would stop the program.
+    // Files instead of pipes: a pipe that is not read would block the program.
     let name = UUID().uuidString
     let (inputFile, outputFile, errorFile) = (
       directory.appending(name + ".in"), directory.appending(name + ".out"), directory.appending(name + ".err")
@@ -68,7 +68,7 @@ struct Program {
     )
   }
 
-  /// The program stands beside the test bundle, which depends on it.
+  /// The program is next to the test bundle, which depends on it.
   static let executable: URL = {
     let bundle = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
     return bundle.deletingLastPathComponent().appending(path: "tally")

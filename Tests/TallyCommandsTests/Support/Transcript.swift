@@ -2,64 +2,122 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// A dialogue with the program, compared with the one on file.
+@testable import TallyCommands
+
+/// Dialogues with the program, kept as text in `Snapshots/`: each file is a test.
 ///
-/// Run the tests with `TALLY_RECORD=1` to write the files anew; then read what `git diff` shows.
+/// A line `$` is a command that is run, `<` its input; the lines after it are what it printed: `|` standard output, `!`
+/// standard error, `=` an exit status other than zero. A line `# small:`, `# history:` or `# none:` begins with a new
+/// store of that kind and says what the commands below it show.
 ///
-/// A line `$` is a command, `|` standard output, `!` standard error, `=` an exit status other than zero.
+/// To add a dialogue, write its `$` and `<` lines and run the tests with `TALLY_RECORD=1`, which writes the rest; then
+/// read what `git diff` shows.
 struct Transcript {
-  let program: Program
-  private(set) var text = ""
+  let name: String
+  private var text = ""
+  /// The text since the last new store.
+  private var part = ""
+  private var program: Program
 
-  init(_ program: Program) {
-    self.program = program
-  }
+  private static let directory = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Snapshots")
 
-  mutating func run(_ arguments: String..., input: String = "", columns: Int = 80) throws {
-    try run(arguments, input: input, columns: columns)
-  }
+  /// The names of all files.
+  static let names = ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? [])
+    .filter { $0.hasSuffix(".txt") }.map { String($0.dropLast(4)) }.sorted()
 
-  mutating func run(_ arguments: [String], input: String = "", columns: Int = 80) throws {
-    var program = program
-    program.environment["COLUMNS"] = String(columns)
-    let outcome = try program.run(arguments, input: input)
-    let width = columns == 80 ? "" : "COLUMNS=\(columns) "
-    add("$ \((["\(width)tally"] + arguments.map(Self.quoted)).joined(separator: " "))\n")
-    for line in input.split(separator: "\n", omittingEmptySubsequences: false).dropLast() { add("< \(line)\n") }
-    add(Self.marked(outcome.output, "|") + Self.marked(outcome.errors, "!"))
-    if outcome.status != 0 { add("= \(outcome.status)\n") }
-    add("\n")
-  }
-
-  /// Compares the dialogue with the file of the given name, or writes it.
-  func check(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
-    let file = Self.directory.appending(path: name + ".txt")
-    let shown = try steady(text)
+  /// Runs the commands of a file, and compares what they print with it, or writes the file.
+  static func check(_ name: String) throws {
+    let file = directory.appending(path: name + ".txt")
+    let expected = try String(contentsOf: file, encoding: .utf8)
+    let shown = try withProgram { program in
+      var transcript = Transcript(name: name, program: program)
+      return try transcript.replay(expected)
+    }
     if ProcessInfo.processInfo.environment["TALLY_RECORD"] == "1" {
-      try FileManager.default.createDirectory(at: Self.directory, withIntermediateDirectories: true)
       return try Data(shown.utf8).write(to: file)
     }
-    let expected = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
     // `#expect` would print both texts in full.
     if shown != expected {
-      Issue.record(
-        "\(name): \(Self.difference(shown, expected)); TALLY_RECORD=1 records anew",
-        sourceLocation: sourceLocation
-      )
+      Issue.record("\(name): \(difference(shown, expected)); TALLY_RECORD=1 records the new text")
     }
+  }
+
+  /// The lines of a file that are commands, without the program's name.
+  static func commands(in name: String) throws -> [[String]] {
+    try String(contentsOf: directory.appending(path: name + ".txt"), encoding: .utf8).split(separator: "\n")
+      .filter { $0.hasPrefix("$ ") }.map { Array(words(of: $0.dropFirst(2)).drop { $0 != "tally" }.dropFirst()) }
+  }
+
+  private init(name: String, program: Program) {
+    self.name = name
+    self.program = program
   }
 }
 
 extension Transcript {
-  private static let directory = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Snapshots")
-
-  private mutating func add(_ more: String) {
-    text += more
+  private mutating func replay(_ file: String) throws -> String {
+    var lines = file.split(separator: "\n", omittingEmptySubsequences: false)[...]
+    while let line = lines.popFirst() {
+      if line.hasPrefix("# ") {
+        try beginPart(line)
+      } else if line.hasPrefix("$ ") {
+        let input = lines.prefix { $0.hasPrefix("< ") || $0 == Self.unended }
+        lines = lines.dropFirst(input.count)
+        try run(line, input)
+      }
+    }
+    text += try steady(part)
+    return text
   }
 
-  private static func quoted(_ argument: String) -> String {
-    argument.contains { $0.isWhitespace } || argument.isEmpty ? "'\(argument.replacing("\n", with: "\\n"))'" : argument
+  private mutating func beginPart(_ line: Substring) throws {
+    text += try steady(part)
+    part = "\(line)\n\n"
+    program = Program(in: program.directory.appending("part-\(UUID().uuidString)"))
+    try FileManager.default.createDirectory(atPath: program.directory.string, withIntermediateDirectories: true)
+    switch line.dropFirst(2).prefix(while: { $0 != ":" }) {
+    case "small": try Fixture.fill(program)
+    case "history": try HistoryFixture.fill(program, seed: 20_261_121)
+    case "none": break
+    case let kind: Issue.record("\(name): there is no store of the kind \(kind)")
+    }
+  }
+
+  private mutating func run(_ line: Substring, _ inputLines: ArraySlice<Substring>) throws {
+    var words = Self.words(of: line.dropFirst(2))
+    let columns = words.first.flatMap { $0.hasPrefix("COLUMNS=") ? Int($0.dropFirst(8)) : nil }
+    words.removeFirst(columns == nil ? 1 : 2)
+    program.environment["COLUMNS"] = String(columns ?? 80)
+    let isEnded = inputLines.last != Self.unended
+    let input = inputLines.filter { $0 != Self.unended }.map { String($0.dropFirst(2)) }.joined(separator: "\n")
+    let outcome = try program.run(
+      words.map { $0.replacing("DIRECTORY", with: program.directory.string) },
+      input: input.isEmpty ? "" : input + (isEnded ? "\n" : ""))
+    part += "\(line)\n" + inputLines.map { "\($0)\n" }.joined()
+    part += Self.marked(outcome.output, "|") + Self.marked(outcome.errors, "!")
+    if outcome.status != 0 { part += "= \(outcome.status)\n" }
+    part += "\n"
+    if let columns {
+      for line in outcome.output.split(separator: "\n") where line.displayWidth > columns {
+        Issue.record("\(name): wider than \(columns) columns: \(line)")
+      }
+    }
+  }
+
+  private static let unended: Substring = "(no line break at the end)"
+
+  /// The words of a command line, in which single quotes hold words together and `\n` in them is a line break.
+  private static func words(of line: Substring) -> [String] {
+    var words: [String] = []
+    for (index, piece) in line.split(separator: "'", omittingEmptySubsequences: false).enumerated() {
+      if index % 2 == 1 {
+        words.append(String(piece).replacing("\\n", with: "\n"))
+      } else {
+        words += piece.split(separator: " ").map(String.init)
+      }
+    }
+    return words
   }
 
   private static func marked(_ text: String, _ mark: String) -> String {
@@ -68,10 +126,10 @@ extension Transcript {
     let isEnded = lines.last?.isEmpty == true
     if isEnded { lines.removeLast() }
     let shown = lines.map { $0.isEmpty ? "\(mark)\n" : "\(mark) \($0)\n" }.joined()
-    return isEnded ? shown : shown + "(no line break at the end)\n"
+    return isEnded ? shown : shown + "\(unended)\n"
   }
 
-  /// The text with what differs from run to run named instead: the directory, and the ids the program made.
+  /// The text with what differs from run to run named instead: the directory, and the ids the program created.
   private func steady(_ text: String) throws -> String {
     var result = text.replacing(program.directory.string, with: "DIRECTORY")
     let tasks = try program.run(["all", "--plain"]).output.split(separator: "\n")

@@ -127,7 +127,7 @@ struct SmallDiskAct {
   private func deleteAndOffer(_ task: TaskItem) throws -> Bool {
     let deleted = try tally(["delete", task.id.uuidString])
     try require(deleted.ending == .exit(0), "delete: \(deleted.lines)")
-    let isOffered = deleted.lines.contains { $0.hasPrefix("To take it back") }
+    let isOffered = deleted.lines.contains { $0.hasPrefix("To undo") }
     let undone = try tally(["undo"])
     // There may be no room for what is to come back, which is another thing than to have forgotten it.
     let works = undone.ending == .exit(0) || undone.ending == .exit(Self.storageFailed)

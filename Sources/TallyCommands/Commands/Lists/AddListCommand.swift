@@ -5,7 +5,7 @@ import Tally
 struct AddListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
-    abstract: "Make a list.",
+    abstract: "Create a list.",
     usage: "tally lists add <name> [--color <rrggbb>] [<options>]"
   )
 
@@ -21,16 +21,16 @@ struct AddListCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    // Before a store is made for it.
+    // Before a store is created for it.
     try TaskList(name: name, colorHex: color.withoutNumberSign, createdAt: session.clock.now).validate()
-    let change = try session.write(creating: true) { transaction in
+    let change = try session.write(for: .adding) { transaction in
       let others = try transaction.lists().map(\.name).filter { $0.lowercased() == name.lowercased() }
       let list = try transaction.addList(name: name, colorHex: color.withoutNumberSign)
-      var change = Change(lists: [list], messages: ["Made the list \(name.quotedForMessage)."])
+      var change = Change(lists: [list], messages: ["Created list \(name.quotedForMessage)."])
       if others.contains(name) {
-        change.messages.append("There is another list of this name; name them by id from now on.")
+        change.messages.append("Another list has the same name; from now on, use their ids.")
       } else if let other = others.first {
-        change.messages.append("There is also the list \(other.quotedForMessage); write each name as it is.")
+        change.messages.append("There is also a list \(other.quotedForMessage); type each name exactly.")
       }
       return change
     }
@@ -39,6 +39,6 @@ struct AddListCommand: SessionCommand {
 }
 
 extension String {
-  /// A colour as the library takes it: people also write `#FF9500`.
+  /// A colour as the library takes it; people also write `#FF9500`.
   var withoutNumberSign: String { hasPrefix("#") ? String(dropFirst()) : self }
 }

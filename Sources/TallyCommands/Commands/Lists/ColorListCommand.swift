@@ -5,7 +5,7 @@ import Tally
 struct ColorListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "color",
-    abstract: "Give a list another colour.",
+    abstract: "Change the colour of a list.",
     usage: "tally lists color <name> <rrggbb> [<options>]"
   )
 
@@ -27,7 +27,7 @@ struct ColorListCommand: SessionCommand {
       return Change(
         from: before,
         to: after,
-        "Gave the list \(after.name.quotedForMessage) the colour \(after.colorHex)."
+        "Set the colour of list \(after.name.quotedForMessage) to \(after.colorHex)."
       )
     }
     try session.report(change)

@@ -6,7 +6,7 @@ import Tally
 struct DeleteListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
-    abstract: "Delete a list; with --force also one that holds tasks, together with them.",
+    abstract: "Delete a list; with --force even one that holds tasks, and its tasks with it.",
     usage: "tally lists delete <name> [--force] [<options>]"
   )
 
@@ -15,7 +15,7 @@ struct DeleteListCommand: SessionCommand {
   @Argument(help: SharedHelp.list)
   var name: String
 
-  @Flag(help: "Delete the list's tasks with it.")
+  @Flag(help: "Delete the list's tasks, too.")
   var force = false
 
   @OptionGroup
@@ -33,14 +33,14 @@ struct DeleteListCommand: SessionCommand {
       throw CommandFailure(
         .usage,
         code: "listNotEmpty",
-        "The list \(list.name.quotedForMessage) holds \(change.deleted.count.counted("task"))",
-        remedy: "Add --force to delete them with it; 'tally export' first keeps a copy"
+        "List \(list.name.quotedForMessage) holds \(change.deleted.count.counted("task"))",
+        remedy: "Add --force to delete them, too; run 'tally export' first to keep a copy"
       )
     }
     let taskCount = try transaction.deleteList(list.id)
     change.deleted.append(list.id)
     let tasks = taskCount == 0 ? "" : " and its \(taskCount.counted("task"))"
-    change.messages = ["Deleted the list \(list.name.quotedForMessage)\(tasks)."]
+    change.messages = ["Deleted list \(list.name.quotedForMessage)\(tasks)."]
     return change
   }
 }

@@ -11,7 +11,7 @@ struct ListsCommand: SessionCommand {
       tally lists <subcommand> ...
       """,
     discussion: """
-      With --plain, a line has these columns: \(PlainRecords.listColumns).
+      With --plain, a line has these columns: \(TaskList.columns.joined(separator: ", ")).
 
       EXAMPLES
         tally lists add Work --color FF9500
@@ -27,21 +27,12 @@ struct ListsCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let lists = try session.read { try $0.lists() }
-    switch session.options.format {
-    case .json:
-      try session.output.write(
-        TerminalSafeJSON.line { json in
-          json.object { json in
-            json.array("lists", of: lists) { json, list in json.object { $0.members(of: list) } }
-          }
-        }
-      )
-    case .plain:
-      try session.output.write(lists.map(PlainRecords.record).joined())
-    case .human:
+    try session.answer(
+      ["lists": .array(lists.map(\.facts))], plain: .records([("lists", TaskList.columns)])
+    ) {
       try session.output.write(lists.map { Self.line(of: $0, session) }.joined())
     }
-    if lists.isEmpty { session.hint("There are no lists yet. Lists keep tasks apart; make one: tally lists add Work") }
+    if lists.isEmpty { session.hint("There are no lists yet. Lists group tasks; create one: tally lists add Work") }
   }
 
   private static func line(of list: TaskList, _ session: Session) -> String {

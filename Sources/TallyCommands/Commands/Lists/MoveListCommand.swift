@@ -5,7 +5,7 @@ import Tally
 struct MoveListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "move",
-    abstract: "Put a list before or after another one.",
+    abstract: "Move a list before or after another list.",
     usage: "tally lists move <name> --before <name> | --after <name> [<options>]"
   )
 
@@ -14,10 +14,10 @@ struct MoveListCommand: SessionCommand {
   @Argument(help: SharedHelp.list)
   var name: String
 
-  @Option(help: ArgumentHelp("The list to stand before.", valueName: "name"))
+  @Option(help: ArgumentHelp("Put it before this list.", valueName: "name"))
   var before: String?
 
-  @Option(help: ArgumentHelp("The list to stand after.", valueName: "name"))
+  @Option(help: ArgumentHelp("Put it after this list.", valueName: "name"))
   var after: String?
 
   @OptionGroup
@@ -35,7 +35,7 @@ struct MoveListCommand: SessionCommand {
     let list = try transaction.list(named: name)
     let anchor = try transaction.list(named: before ?? after ?? "")
     guard list.id != anchor.id else {
-      throw CommandFailure.usage("A list cannot be moved beside itself", remedy: "Name two lists")
+      throw CommandFailure.usage("A list cannot be moved next to itself", remedy: "Name two lists")
     }
     let moved =
       before != nil
@@ -44,7 +44,7 @@ struct MoveListCommand: SessionCommand {
     return Change(
       from: list,
       to: moved,
-      "Moved the list \(list.name.quotedForMessage) \(side) \(anchor.name.quotedForMessage)."
+      "Moved list \(list.name.quotedForMessage) \(side) \(anchor.name.quotedForMessage)."
     )
   }
 }

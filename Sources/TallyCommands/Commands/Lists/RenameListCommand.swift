@@ -27,7 +27,7 @@ struct RenameListCommand: SessionCommand {
       return Change(
         from: before,
         to: after,
-        "Renamed the list \(before.name.quotedForMessage) to \(after.name.quotedForMessage)."
+        "Renamed list \(before.name.quotedForMessage) to \(after.name.quotedForMessage)."
       )
     }
     try session.report(change)
@@ -35,10 +35,10 @@ struct RenameListCommand: SessionCommand {
 }
 
 extension Change {
-  /// Tells the change of one list; one that changed nothing is told but counts for nothing.
+  /// The change of one list; if nothing changed, only a message.
   init(from before: TaskList, to after: TaskList, _ message: String) {
     if before == after {
-      messages = ["The list \(after.name.quotedForMessage) is that way already; nothing changed."]
+      messages = ["No change: list \(after.name.quotedForMessage) is already like that."]
     } else {
       lists = [after]
       messages = [message]

@@ -10,33 +10,33 @@ struct RemindCommand: SessionCommand {
     abstract: "Wait, and run a program for each reminder as it falls due.",
     usage: "tally remind --exec <program> [--once] [--journal <file>] [<options>] [-- <argument> ...]",
     discussion: """
-      The program is started directly, never by a shell, with the arguments after '--'. It finds the task in its \
+      The program is started directly, not by a shell, with the arguments after '--'. It finds the task in its \
       environment: TALLY_TASK_TITLE, TALLY_TASK_NOTES, TALLY_TASK_LIST, TALLY_TASK_ID, TALLY_TASK_HANDLE and \
       TALLY_REMINDER_DATE.
 
-      The first start begins with the reminders from then on. A journal remembers what was run: reminders that fell \
-      due while nothing ran are made up for at the next start, and one whose program was running when this one was \
-      killed is reported as missed, as nobody knows what became of it. The journal is in $XDG_STATE_HOME/tally or \
-      ~/.local/state/tally unless --journal says otherwise.
+      The first run starts with the reminders from then on. A journal records what was run: reminders that fell due \
+      while nothing ran are run at the next start, and one whose program was running when this one was killed is \
+      reported as missed, since its outcome is unknown. The journal is in $XDG_STATE_HOME/tally or \
+      ~/.local/state/tally unless --journal names another file.
 
       With --plain, a line has these columns: what happened (ran, missed or failed), reminderDate, id, the program's \
       exit status, title.
 
       EXAMPLES
         tally remind --exec notify-send -- --app-name=Tally 'A task is due'
-        tally remind --exec ./tell-me.sh
+        tally remind --exec ./notify.sh
       """
   )
 
   static let takesText = true
 
-  @Option(help: ArgumentHelp("The program, by path or by its name along PATH.", valueName: "program"))
+  @Option(help: ArgumentHelp("The program, by path or by its name in PATH.", valueName: "program"))
   var exec: String
 
-  @Flag(help: "Run what is due, then end: for a scheduler that starts it every minute.")
+  @Flag(help: "Run what is due, then exit: for a scheduler that starts it every minute.")
   var once = false
 
-  @Option(help: ArgumentHelp("Where to remember what was run.", valueName: "file"))
+  @Option(help: ArgumentHelp("The journal file.", valueName: "file"))
   var journal: String?
 
   @Argument(help: ArgumentHelp("Arguments of the program.", valueName: "argument"))
@@ -46,16 +46,16 @@ struct RemindCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    let command = try ReminderCommand(exec, arguments: arguments, environment: session.environment)
-    let store = try session.existingStoreForReading()
+    let program = try ReminderProgram(exec, arguments: arguments, environment: session.environment)
+    let store = try session.openStore(for: .copying)
     let path = try journal.map { FilePath($0) } ?? Self.defaultJournal(of: store, session)
     let journal = try ReminderJournal(at: path, now: session.clock.now)
     try Signals.deferringInterruption {
-      try ReminderLoop(session: session, store: store, journal: journal, command: command).run(once: once)
+      try ReminderLoop(session: session, store: store, journal: journal, program: program).run(once: once)
     }
   }
 
-  /// A file for each store, by its identity: that stays with it wherever it is moved.
+  /// One file per store, by its id, which stays the same when the store is moved.
   private static func defaultJournal(of store: TaskStore, _ session: Session) throws -> FilePath {
     guard let directory = try stateDirectory(session.environment) else {
       throw CommandFailure.usage("There is no home directory for the journal", remedy: "Name a file with --journal")
@@ -66,7 +66,7 @@ struct RemindCommand: SessionCommand {
       try FileManager.default.createDirectory(
         atPath: own.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw CommandFailure(openingJournal: journal, "Its directory cannot be made")
+      throw CommandFailure(openingJournal: journal, "Its directory cannot be created")
     }
     return journal
   }

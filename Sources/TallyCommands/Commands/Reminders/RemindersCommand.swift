@@ -6,20 +6,22 @@ import Tally
 struct RemindersCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "reminders",
-    abstract: "Show the reminders to come, soonest first.",
+    abstract: "Show upcoming reminders, soonest first.",
     usage: "tally reminders [--from <instant>] [--limit <n>] [<options>]",
     discussion: """
-      With --from an instant that has passed, those missed since come too. Completed tasks have no reminders.
+      With --from an instant in the past, includes the reminders missed since then. Completed tasks have no reminders.
 
-      With --plain, a line has these columns: handle, reminderDate, title, id.
+      With --plain, a line has these columns: \(columns.joined(separator: ", ")).
       """
   )
 
-  @Option(help: ArgumentHelp("From this instant on instead of from now.", valueName: "instant"))
+  private static let columns = ["handle", "reminderDate", "title", "id"]
+
+  @Option(help: ArgumentHelp("Start at this instant instead of now.", valueName: "instant"))
   var from: String?
 
   // Unconditional: a negative number is a wrong value, not a missing one.
-  @Option(parsing: .unconditional, help: ArgumentHelp("How many at most.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Show at most this many.", valueName: "n"))
   var limit: Int?
 
   @OptionGroup
@@ -36,37 +38,15 @@ struct RemindersCommand: SessionCommand {
     let reminders = try session.read { transaction in
       try transaction.pendingReminders(from: start, limit: limit ?? .max).map { try transaction.name($0) }
     }
-    switch session.options.format {
-    case .json: try session.output.write(json(of: reminders, session))
-    case .plain:
-      for named in reminders {
-        let task = named.task
-        let fields = [named.handle, task.reminderDate?.iso8601, task.title, task.id.text]
-        try session.output.write(PlainRecords.line(fields))
-      }
-    case .human: try session.output.write(text(of: reminders, session))
+    let section: Facts = ["day": .day(nil), "tasks": .array(reminders.map(\.facts))]
+    try session.answer(
+      session.headFacts(ofView: "reminders", completedCount: 0).adding(["sections": .array([section])]),
+      plain: .records([("sections.tasks", Self.columns)])
+    ) {
+      try session.output.write(text(of: reminders, session))
     }
     if reminders.isEmpty {
-      session.hint("No reminders are to come; give a task one with: tally edit TASK --remind 'tomorrow 10:00'")
-    }
-  }
-
-  private func json(of reminders: [NamedTask], _ session: Session) -> [UInt8] {
-    TerminalSafeJSON.line { json in
-      json.object { json in
-        json.member("view", "reminders")
-        json.member("asOf", session.clock.now)
-        json.member("timeZone", session.clock.zone.name)
-        json.member("completedCount", 0)
-        json.key("sections")
-        json.beginArray()
-        json.object { json in
-          json.key("day")
-          json.value(nil as CalendarDay?)
-          json.array("tasks", of: reminders) { json, named in json.object { $0.members(of: named) } }
-        }
-        json.endArray()
-      }
+      session.hint("No upcoming reminders. Set one: tally edit TASK --remind 'tomorrow 10:00'")
     }
   }
 

@@ -5,10 +5,10 @@ import Tally
 struct SnoozeCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "snooze",
-    abstract: "Be reminded of a task later.",
+    abstract: "Postpone the reminder of a task.",
     usage: "tally snooze <task> --until <when> [<options>]",
     discussion: """
-      Takes the place of the task's reminder; 'tally edit <task> --remind none' takes it away.
+      Replaces the task's reminder; 'tally edit <task> --remind none' removes it.
 
       \(SharedHelp.day) \(SharedHelp.when)
       """

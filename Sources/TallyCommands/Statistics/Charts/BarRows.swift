@@ -1,12 +1,12 @@
-/// Lying bars in text, in eighths of a column: a label, the bar, the value.
+/// Horizontal bars in text, in eighths of a column: a label, the bar, the value.
 struct BarRows {
   let rows: [(label: String, value: Int)]
-  /// The longest bar where there is room for more.
+  /// The longest bar, even if there is room for more.
   var longestBar = 40
 
   private static let eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-  /// The rows' lines, the bars as `paint` gives them back; labels must be safe to print.
+  /// The rows' lines, with bars painted by `paint`; labels must be safe to print.
   func lines(width: Int, paint: (String) -> String) -> [String] {
     let highest = max(1, rows.map(\.value).max() ?? 0)
     let valueWidth = highest.grouped.count

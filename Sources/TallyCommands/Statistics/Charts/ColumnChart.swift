@@ -1,21 +1,21 @@
-/// Upright bars in text, in eighths of a line.
+/// Vertical bars in text, in eighths of a line.
 struct ColumnChart {
   /// A bar for each.
   let values: [Int]
-  /// What stands below some of the bars, from the bar's place on.
+  /// The labels below some of the bars, by the bar's index.
   var labels: [Int: String] = [:]
-  /// The value at the foot; a bar that stands on another foot than 0 shows at least its lowest eighth.
+  /// The value at the foot; if that is not 0, a bar shows at least its lowest eighth.
   var lowest = 0
   var heightInLines = 5
 
   private static let eighths = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-  /// How many bars fit at the least, one column each.
+  /// How many bars fit at one column each.
   static func capacity(ofWidth width: Int, highest: Int) -> Int {
     max(1, width - highest.grouped.count - 4)
   }
 
-  /// The chart's lines, without colour; `paint` gets what belongs to the bars.
+  /// The chart's lines, with bars painted by `paint`.
   func lines(width: Int, paint: (String) -> String) -> [String] {
     let highest = max(values.max() ?? 0, lowest + 1)
     let axisWidth = max(highest.grouped.count, lowest.grouped.count)
@@ -39,11 +39,11 @@ struct ColumnChart {
 
   private func bar(_ eighths: Int, line: Int, width: Int) -> String {
     let glyph = Self.eighths[min(8, max(0, eighths - 8 * (line - 1)))]
-    // A gap keeps neighbours apart where there is room for one.
+    // A gap separates neighbours if there is room for one.
     return String(repeating: glyph, count: max(1, width - 1)) + (width > 1 ? " " : "")
   }
 
-  /// The labels that have room; one that would touch the one before it is left out.
+  /// The labels that fit; one that would touch the previous one is left out.
   private func labelLine(indentation: Int, barWidth: Int, width: Int) -> [String] {
     var line = String(repeating: " ", count: indentation)
     var isEmpty = true
@@ -58,7 +58,7 @@ struct ColumnChart {
 }
 
 extension String {
-  /// The text behind as many blanks as it takes to fill `width` columns.
+  /// The text after enough spaces to fill `width` columns.
   func leftPadded(toWidth width: Int) -> String {
     String(repeating: " ", count: Swift.max(0, width - displayWidth)) + self
   }

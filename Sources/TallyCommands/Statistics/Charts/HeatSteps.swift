@@ -1,9 +1,9 @@
 /// The steps of a heat map: ranges of counts, each of which gets a shade.
 ///
-/// The steps are quantiles of the days that have any: one day of forty tasks does not turn all the others pale, as it
-/// would with steps of equal width.
+/// The steps are quantiles of the days that have any, so that one day of forty tasks does not make all others pale, as
+/// steps of equal width would.
 struct HeatSteps {
-  /// The shades there are beside the one for none.
+  /// The shades besides the one for none.
   static let shadeCount = 4
 
   /// The counts of each step, ascending; no more steps than there are different counts.
@@ -22,13 +22,13 @@ struct HeatSteps {
     self.ranges = ranges
   }
 
-  /// The shade of a count: 0 for none, else 1 to 4, spread over what there is of steps.
+  /// The shade of a count: 0 for none, else 1 to 4, spread over the steps.
   func shade(of count: Int) -> Int {
     guard let step = ranges.firstIndex(where: { $0.contains(count) }) else { return 0 }
     return shade(ofStep: step)
   }
 
-  /// The shade of a step; the last one is always the darkest, so that few steps are told apart easily.
+  /// The shade of a step; the last one is always the darkest, so that few steps are easy to distinguish.
   func shade(ofStep step: Int) -> Int {
     ranges.count == 1 ? Self.shadeCount : 1 + step * (Self.shadeCount - 1) / (ranges.count - 1)
   }

@@ -1,7 +1,7 @@
 import Tally
 
 extension StatisticsReport {
-  /// Dates below bars, by the bar's place: where a week begins, or a month or year where there are too many for that.
+  /// Dates below bars, by the bar's index: where a week begins, or a month or year if there are too many weeks.
   func labels(of buckets: ArraySlice<Series.Bucket>) -> [Int: String] {
     let unit = statistics.series.by
     var labels: [Int: String] = [:]

@@ -1,10 +1,11 @@
-/// The values at which a chart's lines stand: round numbers, few of them.
+/// The values of a chart's grid lines: a few round numbers.
 struct ValueScale {
   let lowest: Int
   let highest: Int
   let step: Int
 
-  /// A scale that begins with 0, or below the lowest value where that is far from 0 and 0 would hide all change.
+  /// A scale that begins at 0, or below the lowest value if that is so far from 0 that starting there would hide all
+  /// change.
   init(lowest: Int = 0, highest: Int) {
     let bottom = 2 * lowest > highest ? lowest : 0
     var step = 1
@@ -21,7 +22,7 @@ struct ValueScale {
   /// The values of the lines, ascending.
   var values: [Int] { Array(stride(from: lowest, through: highest, by: step)) }
 
-  /// Where a value lies between the lowest, 0, and the highest, 1.
+  /// Where a value lies between the lowest (0) and the highest (1).
   func position(of value: Int) -> Double {
     Double(value - lowest) / Double(highest - lowest)
   }

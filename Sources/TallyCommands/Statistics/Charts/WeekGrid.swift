@@ -1,19 +1,19 @@
 import Tally
 
-/// Days as a grid: a column a week, a row a weekday, from the first weekday on.
+/// Days as a grid: a column per week, a row per weekday, from the first weekday on.
 struct WeekGrid {
-  /// What stands at a place in the grid.
+  /// A place in the grid.
   struct Cell {
     let day: CalendarDay
     let count: Int
   }
 
-  /// The weeks in order; each has seven places, empty for days to come and for those that the zone skipped.
+  /// The weeks in order; each has seven places, empty for future days and those that the zone skipped.
   let weeks: [[Cell?]]
   /// The first weekday, 1 for Monday to 7 for Sunday (ISO 8601).
   let weekStart: Int
 
-  /// The first day of some whole weeks, the last of which has today in it.
+  /// The first day of a number of whole weeks, the last of which contains today.
   static func firstDay(weekCount: Int, to today: CalendarDay, weekStart: Int) -> CalendarDay {
     let daysIntoWeek = (today.weekday - weekStart + 7) % 7
     return CalendarDay(clamping: Int64(today.dayNumber) - Int64(daysIntoWeek + 7 * (weekCount - 1)))
@@ -44,7 +44,7 @@ struct WeekGrid {
     WeekGrid(weeks: Array(weeks.suffix(count)), weekStart: weekStart)
   }
 
-  /// The grid cut into parts of almost equal length, one to stand below the other.
+  /// The grid in parts of almost equal length, to be shown one below the other.
   func split(into count: Int) -> [WeekGrid] {
     let length = (weeks.count + count - 1) / max(1, count)
     return stride(from: 0, to: weeks.count, by: max(1, length)).map { start in

@@ -1,11 +1,11 @@
-/// What upright bars show.
+/// What vertical bars show.
 struct ColumnFigures {
-  /// What each bar stands for, for whoever points at it.
+  /// What each bar stands for, shown by a browser for the bar under the pointer.
   let names: [String]
   let values: [Int]
   /// A second value for each bar, shown as a tick across it.
   var ticks: [Int] = []
-  /// What stands below the bars, by the bar's place.
+  /// What is written below the bars, by the bar's index.
   let labels: [Int: String]
   let valueName: String
   var tickName = ""
@@ -27,12 +27,12 @@ struct ColumnFigures {
 }
 
 extension Drawing {
-  /// The most bars that can be told apart.
+  /// The most bars that are still distinct.
   static func columnCapacity(of canvas: Canvas) -> Int {
     canvas.width / 3
   }
 
-  /// Upright bars with lines of round values behind them.
+  /// Vertical bars with lines of round values behind them.
   static func columns(_ figures: ColumnFigures, on canvas: Canvas) -> Drawing {
     let scale = ValueScale(highest: max(figures.values.max() ?? 0, figures.ticks.max() ?? 0))
     let frame = ChartFrame(scale, count: figures.values.count, canvas: canvas)
@@ -60,7 +60,7 @@ extension Drawing {
     return drawing
   }
 
-  /// The bars' values above them where they have room; else only the highest one's.
+  /// The bars' values above them if all fit; else only the highest one's.
   private mutating func addValues(_ figures: ColumnFigures, _ frame: ChartFrame) {
     let texts = figures.values.map { $0 == 0 ? "" : $0.grouped }
     let haveRoom = texts.allSatisfy { Canvas.textWidth($0) + 1 <= frame.pitch }
@@ -69,7 +69,7 @@ extension Drawing {
     for (index, text) in texts.enumerated() where !text.isEmpty && (haveRoom || index == first) {
       let reach = Canvas.textWidth(text) / 2
       let x = min(max(frame.x(of: index), frame.left + reach), frame.right - reach)
-      // A tick right above the bar would be struck through the number.
+      // A tick just above the bar would strike through the number.
       let tick = figures.ticks.isEmpty ? 0 : figures.ticks[index]
       let y = frame.y(of: figures.values[index])
       let tickY = frame.y(of: tick)
@@ -78,7 +78,7 @@ extension Drawing {
   }
 }
 
-/// Where the marks of a chart with upright values lie.
+/// The geometry of a chart with a vertical scale.
 struct ChartFrame {
   let scale: ValueScale
   let left: Double
@@ -114,7 +114,7 @@ extension Drawing {
     }
   }
 
-  /// What stands below the bars; a label that would touch the one before it is left out.
+  /// The labels below the bars; one that would touch the previous one is left out.
   mutating func addNames(_ names: [Int: String], _ frame: ChartFrame) {
     var end = -Double.infinity
     for (index, name) in names.sorted(by: { $0.key < $1.key }) {

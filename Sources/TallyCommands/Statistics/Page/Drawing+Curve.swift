@@ -5,7 +5,7 @@ struct CurveFigures {
   let labels: [Int: String]
   let valueName: String
 
-  /// The places of the first, the last, the lowest and the highest value.
+  /// The indexes of the first, the last, the lowest and the highest value.
   var marked: [Int] {
     guard let lowest = values.min(), let highest = values.max() else { return [] }
     return Set([0, values.count - 1, values.firstIndex(of: lowest), values.firstIndex(of: highest)].compactMap { $0 })
@@ -14,7 +14,7 @@ struct CurveFigures {
 }
 
 extension Drawing {
-  /// A curve with its first, last, lowest and highest value; the area below is filled where the scale begins with 0.
+  /// A curve with its first, last, lowest and highest value; the area below is filled if the scale begins at 0.
   static func curve(_ figures: CurveFigures, on canvas: Canvas) -> Drawing {
     let scale = ValueScale(lowest: figures.values.min() ?? 0, highest: figures.values.max() ?? 0)
     let frame = ChartFrame(scale, count: figures.values.count, canvas: canvas)

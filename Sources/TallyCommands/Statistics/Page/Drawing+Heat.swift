@@ -1,7 +1,7 @@
 import Tally
 
 extension Drawing {
-  /// Days as shaded squares, a column a week; on a phone in two parts, one below the other.
+  /// Days as shaded squares, a column per week; on a phone in two parts, one below the other.
   static func heat(_ grid: WeekGrid, steps: HeatSteps, asOf today: CalendarDay, on canvas: Canvas) -> Drawing {
     let parts = grid.split(into: canvas.isNarrow ? 2 : 1)
     let columnCount = parts.map(\.weeks.count).max() ?? 1
@@ -25,7 +25,7 @@ extension Drawing {
     top: Double,
     pitch: Double
   ) {
-    // Every other row where the letters are taller than the rows.
+    // Every other row if the letters are taller than the rows.
     for (row, weekday) in grid.weekdays.enumerated() where pitch >= 14 || row % 2 == 0 {
       addLabel(WeekdayName.short[weekday - 1], left - 6, top + (Double(row) + 0.5) * pitch + 4, .end)
     }

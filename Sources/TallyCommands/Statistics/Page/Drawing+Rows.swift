@@ -1,4 +1,4 @@
-/// A lying bar.
+/// A horizontal bar.
 struct RowFigure {
   let name: String
   let value: Int
@@ -8,7 +8,7 @@ struct RowFigure {
 extension Drawing {
   private static let rowHeight = 26.0
 
-  /// Lying bars: a name, the bar, the value behind it.
+  /// Horizontal bars: a name, the bar, the value after it.
   static func rows(_ rows: [RowFigure], valueName: String, on canvas: Canvas) -> Drawing {
     let width = Double(canvas.width)
     let nameRoom = width * 0.42

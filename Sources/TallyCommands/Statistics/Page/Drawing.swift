@@ -8,7 +8,7 @@ struct Drawing {
     let width: String
     let height: String
     let role: String
-    /// What a browser tells about the mark under the pointer.
+    /// What a browser shows for the mark under the pointer.
     let note: String
   }
 
@@ -62,7 +62,7 @@ struct Drawing {
   }
 }
 
-/// Where a chart is drawn: it is drawn anew for a phone, as scaling it down would leave its labels illegible.
+/// Where a chart is drawn: it is drawn separately for a phone, as scaling it down would make its labels illegible.
 struct Canvas {
   let name: String
   let width: Int
@@ -76,10 +76,10 @@ struct Canvas {
 
   var isNarrow: Bool { name == Self.narrow.name }
 
-  /// About the width of a column of text in the charts' letters, which are the reader's.
+  /// Approximately the width of a column of text in the charts' font, which is the reader's.
   static let textWidthOfColumn = 7.3
 
-  /// About the width of a text.
+  /// Approximately the width of a text.
   static func textWidth(_ text: String) -> Double {
     textWidthOfColumn * Double(text.displayWidth)
   }
@@ -122,7 +122,7 @@ extension Drawing {
 }
 
 extension Double {
-  /// The number with one digit behind the point, as whole tenths of a pixel cannot be told apart.
+  /// The number with one decimal, as less than a tenth of a pixel is invisible.
   fileprivate var inDrawing: String {
     let tenths = Int((self * 10).rounded())
     let sign = tenths < 0 ? "-" : ""

@@ -20,17 +20,17 @@ struct PageFigure {
     let text: String
   }
 
-  /// A word that begins the ids of the figure's elements.
+  /// The prefix of the ids of the figure's elements.
   let id: String
   let title: String
   /// What the chart covers, or says, in a sentence below the title.
   var note = ""
-  /// What somebody who does not see the chart should know of it.
+  /// The chart in words, for readers who cannot see it.
   let description: String
   let legend: [LegendEntry]
   let hasLegend: Bool
   let drawings: [Drawn]
-  /// Stands in the place of a chart of nothing.
+  /// Replaces an empty chart.
   let nothing: String?
   let table: Table
   /// Whether the chart takes the whole width of a screen.

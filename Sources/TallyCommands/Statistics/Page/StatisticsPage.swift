@@ -1,9 +1,9 @@
 import Mustache
 import Tally
 
-/// The report as a page that needs nothing but a browser: no script, no network, no font of its own.
+/// The report as a self-contained page: no script, no network, no font of its own.
 ///
-/// All text reaches the page through a template that escapes it; the figures stand in it as JSON, too, for programs.
+/// All text reaches the page through a template that escapes it; for programs, the figures are in it as JSON, too.
 struct StatisticsPage {
   struct Tile {
     let name: String
@@ -63,10 +63,8 @@ struct StatisticsPage {
     ]
   }
 
-  /// The JSON of the report, in which nothing can end the element it stands in.
+  /// The JSON of the report, in which nothing can end the script element around it.
   private static func json(_ report: StatisticsReport) -> String {
-    var json = JSONWriter(layout: .compact)
-    report.write(to: &json)
-    return String(decoding: TerminalSafeJSON.bytes(json.takeBytes()), as: UTF8.self).replacing("<", with: "\\u003c")
+    String(decoding: report.facts.json.dropLast(), as: UTF8.self).replacing("<", with: "\\u003c")
   }
 }

@@ -1,8 +1,8 @@
 extension StatisticsPageTemplate {
-  /// The page's style: light or dark as the reader has it, one column on a phone, two on a screen, none of it needed
+  /// The page's style: light or dark by the reader's setting, one column on a phone, two on a screen, none of it needed
   /// to read the figures.
   ///
-  /// The shades of the heat map differ in lightness by even steps, so that they are told apart without their hue.
+  /// The shades of the heat map differ in lightness by even steps, so that they are distinct without their hue.
   static let style = """
     :root {
       --ground: #f4f5f7; --card: #fff; --edge: #dde1e6; --ink: #1b222c; --quiet: #566172; --grid: #e3e7ec;

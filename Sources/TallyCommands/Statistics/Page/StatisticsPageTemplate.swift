@@ -1,7 +1,7 @@
-/// The page's templates: strings of the program, not files, so that it can be copied around alone.
+/// The page's templates: strings in the program, not files, so that the program can be copied alone.
 ///
-/// Two braces escape what they write. Three do not: they write the style, and the JSON, whose `<` are escaped in JSON's
-/// own way, as a browser reads no entities within a script element.
+/// Two braces escape what they write. Three do not: they write the style, and the JSON, in which `<` is escaped in
+/// JSON's own way, as a browser reads no entities inside a script element.
 enum StatisticsPageTemplate {
   static let page = """
     <!doctype html>
@@ -39,7 +39,7 @@ enum StatisticsPageTemplate {
     {{#sentences}}
     <p>{{.}}.</p>
     {{/sentences}}
-    <p class="quiet">A completion counts where and when it was made, also after its task was moved or deleted. \
+    <p class="quiet">A completion counts where and when it happened, even after its task was moved or deleted. \
     <code>tally completed</code> shows the tasks behind every number.</p>
     </section>
     </div>

@@ -1,7 +1,7 @@
 import Tally
 
 extension StatisticsReport {
-  /// The charts of how the present compares with the past.
+  /// The charts that compare the present with the past.
   var trendFigures: [PageFigure] {
     let completed = statistics.completed
     return [

@@ -20,7 +20,7 @@ extension StatisticsReport {
     )
     let (completed, created) = (figures.values.reduce(0, +), figures.ticks.reduce(0, +))
     let best = zip(figures.values, figures.names).max { $0.0 < $1.0 }
-    let most = best.map { $0.0 == 0 ? "" : "; most on one bar: \($0.0.grouped), \($0.1)" } ?? ""
+    let most = best.map { $0.0 == 0 ? "" : "; most in one bar: \($0.0.grouped), \($0.1)" } ?? ""
     let capacity = Drawing.columnCapacity(of: .wide)
     let cut = buckets.count > capacity ? "; the chart shows the last \(capacity.grouped)" : ""
     return PageFigure(
@@ -65,7 +65,7 @@ extension StatisticsReport {
       "year",
       "Completed each day",
       note: "since \(first)",
-      description: "Completions on \(busy.counted("day")) of the last \(grid.cells.count.grouped), a column a week.",
+      description: "Completions on \(busy.counted("day")) of the last \(grid.cells.count.grouped), a column per week.",
       legend: steps.legend.map { .init(role: "shade\($0.shade)", text: $0.text) },
       isWide: true,
       table: .init(
@@ -101,7 +101,7 @@ extension StatisticsReport {
     }
   }
 
-  /// Each bar's name where there are few.
+  /// Each bar's name if there are few.
   private var columnLabels: [Int: String] {
     let (by, buckets) = (statistics.series.by, statistics.series.buckets)
     guard by != .day, buckets.count <= 14 else { return labels(of: buckets[...]) }

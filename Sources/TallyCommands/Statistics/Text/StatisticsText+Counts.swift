@@ -1,7 +1,7 @@
 import Tally
 
 extension StatisticsText {
-  /// The day's sentence, then the periods side by side with the ones they are compared with.
+  /// The day's sentence, then each period beside the one it is compared with.
   var counts: [String] {
     let completed = statistics.completed
     let rows: [[(String, Int)]] = [
@@ -18,7 +18,7 @@ extension StatisticsText {
       }
   }
 
-  /// The library's sentences, each with the same elapsed part of the period before.
+  /// The library's sentences, each with the equal elapsed part of the previous period.
   var trends: [String] {
     [("week", statistics.weekTrend), ("month", statistics.monthTrend)].flatMap { unit, trend in
       var lines = wrapped(trend.message)

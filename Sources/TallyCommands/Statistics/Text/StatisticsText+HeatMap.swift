@@ -1,12 +1,12 @@
 import Tally
 
 extension StatisticsText {
-  /// Shades of nothing to most that can be told apart without colour.
+  /// Shades from none to most that are distinct without colour.
   private static let glyphs = ["·", "░", "▒", "▓", "█"]
-  /// The same on a terminal with colour, from dull to bright so that it works on light and dark ground.
+  /// The same on a terminal with colour, from dull to bright, which works on light and dark backgrounds.
   private static let colors = ["808080", "3F7F4F", "379B50", "2FB852", "30D158"]
 
-  /// A year of days, a column a week: as many weeks as fit.
+  /// A year of days, a column per week: as many weeks as fit.
   var heatMap: [String] {
     let labelWidth = 6
     let columnWidth = width >= labelWidth + 2 * StatisticsReport.weekCount ? 2 : 1
@@ -31,7 +31,7 @@ extension StatisticsText {
       let label = MonthName.short[month - 1]
       let end = labelWidth + grid.weeks.count * columnWidth
       guard line.isEmpty || start > line.displayWidth, start + label.count <= max(end, labelWidth + 3) else { continue }
-      // The month of the first week may be almost over: its name would push away that of the next one.
+      // The month of the first week may be almost over: its name would displace the next one's.
       let next = grid.monthStarts.first { $0.week > week }?.week ?? .max
       if next != .max, (next - week) * columnWidth <= label.count { continue }
       line = line.padded(toWidth: start) + label
@@ -74,7 +74,7 @@ extension StatisticsText {
 }
 
 extension Array where Element: Equatable {
-  /// The elements with how often each stands in a row.
+  /// The runs of equal elements, with their lengths.
   fileprivate var chunkedByEquality: [(value: Element, count: Int)] {
     reduce(into: []) { runs, element in
       if let last = runs.last, last.value == element {

@@ -18,7 +18,7 @@ extension StatisticsText {
       + chart(of: statistics.byHour, columns.lines(width: chartWidth) { painter.paint($0, .done) })
   }
 
-  /// Completions by the list they were made in, most first.
+  /// Completions by the list they happened in, most first.
   var lists: [String] {
     guard report.options.listID == nil, statistics.byList.contains(where: { $0.listID != nil }) else { return [] }
     let shownCount = 12
@@ -27,7 +27,7 @@ extension StatisticsText {
     lines += BarRows(rows: ranked.prefix(shownCount).map { ($0.name.escapedForDisplay(), $0.completed) })
       .lines(width: chartWidth) { painter.paint($0, .done) }
     if ranked.count > shownCount {
-      let rest = "and \((ranked.count - shownCount).counted("list")) more; --plain and --json tell all"
+      let rest = "and \((ranked.count - shownCount).counted("list")) more; --plain and --json show all"
       lines += rest.wrapped(toWidth: width - 2).map { "  " + painter.paint($0, .detail) }
     }
     return lines

@@ -6,7 +6,7 @@ extension StatisticsText {
     statistics.series.buckets.suffix(ColumnChart.capacity(ofWidth: chartWidth, highest: highest))
   }
 
-  /// Completions over time: lying bars where there are few, upright ones where there are many.
+  /// Completions over time: horizontal bars if there are few, vertical ones if there are many.
   var series: [String] {
     let series = statistics.series
     let values = series.buckets.map(\.completed)
@@ -21,7 +21,7 @@ extension StatisticsText {
       + omission(showing: buckets)
   }
 
-  /// Open tasks over time, and how many came and went.
+  /// Open tasks over time, and how many were created and completed.
   var burndown: [String] {
     let series = statistics.series
     let buckets = fittingBuckets(highest: series.buckets.map(\.open).max() ?? 0)

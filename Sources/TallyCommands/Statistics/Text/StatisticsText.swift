@@ -6,7 +6,7 @@ struct StatisticsText {
   let painter: Painter
   let width: Int
 
-  /// Writes lines of `width` columns; charts grow to a hundred at the most, as longer ones are hard to read.
+  /// Writes lines of `width` columns; charts grow to a hundred at most, as wider ones are hard to read.
   init(_ report: StatisticsReport, painter: Painter, width: Int?) {
     self.report = report
     self.painter = painter
@@ -39,14 +39,14 @@ extension StatisticsText {
 }
 
 extension StatisticsText {
-  /// A section's title, with what it covers where there is room.
+  /// A section's title, with what it covers if there is room.
   func title(_ text: String, covering range: String? = nil) -> String {
     let covered = range.map { " · \($0)" } ?? ""
     let fits = (text + covered).displayWidth <= width
     return painter.paint(text.truncated(toWidth: width), .heading) + (fits ? painter.paint(covered, .detail) : "")
   }
 
-  /// A chart, or the word that there is nothing to draw.
+  /// A chart, or `none` if there is nothing to draw.
   func chart(of values: some Sequence<Int>, _ lines: @autoclosure () -> [String]) -> [String] {
     values.contains { $0 != 0 } ? lines() : ["  none"]
   }

@@ -1,8 +1,8 @@
 import Foundation
 import Tally
 
-/// The program that is run for each reminder; it is started as it is, never through a shell.
-struct ReminderCommand {
+/// The program that is run for each reminder; it is started directly, never through a shell.
+struct ReminderProgram {
   private let executable: URL
   private let arguments: [String]
   private let environment: EnvironmentVariables
@@ -10,7 +10,7 @@ struct ReminderCommand {
   /// Variables hold no NUL, and systems limit their length.
   private static let maximumVariableSizeInBytes = 100_000
 
-  /// Finds a program by its path or, without a slash in it, along PATH.
+  /// Finds a program by its path or, if there is no slash in it, in PATH.
   init(_ program: String, arguments: [String], environment: EnvironmentVariables) throws {
     let directories =
       program.contains("/")
@@ -19,14 +19,14 @@ struct ReminderCommand {
     guard let path = paths.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
       throw CommandFailure(
         .notFound, code: "programNotFound", "There is no program '\(program.escapedForDisplay())' to run",
-        remedy: "Give a path, or a name found along PATH; arguments follow after --")
+        remedy: "Give a path, or a name found in PATH; arguments follow after --")
     }
     executable = URL(filePath: path)
     self.arguments = arguments
     self.environment = environment
   }
 
-  /// Starts the program for one task; it runs on by itself.
+  /// Starts the program for one task and does not wait for it.
   func start(for named: NamedTask, date: Timestamp) throws -> Process {
     let process = Process()
     process.executableURL = executable

@@ -2,10 +2,9 @@ import Tally
 
 /// JSON in which nothing drives a terminal.
 ///
-/// JSON lets DEL, the control characters from U+0080 on and those that turn the reading direction stand as they are,
-/// and so does the writer, whose exports go into files. What goes to standard output may be read on a terminal. Outside
-/// the texts a JSON document is ASCII, so the characters can be escaped wherever they stand; a reader gets the same
-/// texts.
+/// JSON allows DEL, the control characters from U+0080 on and those that turn the reading direction unescaped, and so
+/// does the writer, whose exports go into files. Standard output may be read on a terminal. Outside texts a JSON document
+/// is ASCII, so the characters can be escaped wherever they occur; a reader gets the same texts.
 enum TerminalSafeJSON {
   /// Writes one JSON value on one line.
   static func line(_ write: (inout JSONWriter) throws -> Void) rethrows -> [UInt8] {
@@ -17,7 +16,8 @@ enum TerminalSafeJSON {
 
   /// The document with such characters escaped.
   static func bytes(_ document: [UInt8]) -> [UInt8] {
-    guard document.contains(where: { $0 >= 0x7F }) else { return document }
+    // Most documents are ASCII, and the largest byte is found many at a time.
+    guard document.reduce(0, max) >= 0x7F else { return document }
     var result: [UInt8] = []
     result.reserveCapacity(document.count)
     for scalar in String(decoding: document, as: UTF8.self).unicodeScalars {

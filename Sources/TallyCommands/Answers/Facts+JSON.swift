@@ -1,0 +1,39 @@
+import Tally
+
+extension Facts {
+  /// The facts as one line of JSON.
+  var json: [UInt8] {
+    TerminalSafeJSON.line { $0.write(self) }
+  }
+}
+
+extension JSONWriter {
+  /// Writes a value of any kind.
+  mutating func write(_ facts: Facts) {
+    switch facts {
+    case .text(let text): value(text)
+    case .integer(let number): value(number)
+    case .flag(let isTrue): value(isTrue)
+    case .id(let id): value(id)
+    case .instant(let instant): value(instant)
+    case .offsetInstant(let instant): value(instant)
+    case .day(let day): value(day)
+    case .array(let elements, _):
+      beginArray()
+      for element in elements { write(element) }
+      endArray()
+    case .object:
+      beginObject()
+      write(membersOf: facts)
+      endObject()
+    }
+  }
+
+  /// Writes the members of an object that has begun.
+  mutating func write(membersOf facts: Facts) {
+    for (name, value) in facts.members where name.audience != .plain {
+      key(name.text)
+      write(value)
+    }
+  }
+}

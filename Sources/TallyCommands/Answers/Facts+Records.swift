@@ -1,0 +1,98 @@
+import Foundation
+import Tally
+
+/// How `--plain` lays facts out: fields separated by tabs, one record per line, columns that stay as they are.
+enum RecordLayout {
+  /// A line per fact: its path, a tab, its value. Repeated lines have the elements' values as further columns.
+  case fields
+  /// One record of these columns.
+  case record([String])
+  /// A record per element of each array, by its path; without columns the elements are the records.
+  case records([(path: String, columns: [String])])
+}
+
+extension Facts {
+  /// The records of `--plain`.
+  func records(_ layout: RecordLayout) -> String {
+    switch layout {
+    case .fields: fields(at: "").map(RecordColumns.line).joined()
+    case .record(let names):
+      RecordColumns(names, in: self).record(of: self)
+    case .records(let tables):
+      tables.map { path, names in
+        let rows = elements(at: path.split(separator: ".")[...])
+        guard let first = rows.first else { return "" }
+        let columns = RecordColumns(names, in: first)
+        return rows.map(columns.record).joined()
+      }.joined()
+    }
+  }
+
+  private func fields(at path: String) -> [[String?]] {
+    switch self {
+    case .object(let members):
+      members.filter { $0.0.audience != .json }.flatMap { name, value in
+        value.fields(at: path.isEmpty ? "\(name.text)" : "\(path).\(name.text)")
+      }
+    case .array(let elements, let labels):
+      elements.enumerated().map { index, element in
+        [path] + (labels.isEmpty ? [] : [labels[index]]) + element.leaves
+      }
+    default: [[path, plainText]]
+    }
+  }
+
+  private var leaves: [String?] {
+    if case .object(let members) = self { members.flatMap(\.1.leaves) } else { [plainText] }
+  }
+
+  /// The elements of the array at a path; of arrays on the way every element is followed.
+  private func elements(at path: ArraySlice<Substring>) -> [Facts] {
+    if case .array(let elements, _) = self {
+      return path.isEmpty ? elements : elements.flatMap { $0.elements(at: path) }
+    }
+    guard let name = path.first else { return [] }
+    return members.filter { "\($0.0.text)" == name }.flatMap { $0.1.elements(at: path.dropFirst()) }
+  }
+
+  /// A single value as text; `nil` if it is absent.
+  fileprivate var plainText: String? {
+    switch self {
+    case .text(let text): text
+    case .integer(let number): number.map { String($0) }
+    case .flag(let isTrue): String(isTrue)
+    case .id(let id): id?.text
+    case .instant(let instant): instant?.iso8601
+    case .offsetInstant(let instant): instant?.iso8601
+    case .day(let day): day?.iso8601
+    case .array, .object: nil
+    }
+  }
+}
+
+/// Columns by name: found once, then taken from the same places of further facts of the same shape.
+struct RecordColumns {
+  /// The members to follow for each column.
+  private let places: [[Int]]
+
+  init(_ names: [String], in facts: Facts) {
+    places = names.isEmpty ? [[]] : names.map { Self.place(of: $0.split(separator: ".")[...], in: facts) }
+  }
+
+  private static func place(of path: ArraySlice<Substring>, in facts: Facts) -> [Int] {
+    guard let name = path.first else { return [] }
+    guard let index = facts.members.firstIndex(where: { "\($0.0.text)" == name }) else {
+      preconditionFailure("There is no column \(name)")
+    }
+    return [index] + place(of: path.dropFirst(), in: facts.members[index].1)
+  }
+
+  func record(of facts: Facts) -> String {
+    Self.line(places.map { $0.reduce(facts) { $0.members[$1].1 }.plainText })
+  }
+
+  /// Fields as one line; what is absent is empty, and no field can hold a tab or a line break.
+  static func line(_ fields: [String?]) -> String {
+    fields.map { $0?.escapedForDisplay(escapingBackslash: true) ?? "" }.joined(separator: "\t") + "\n"
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Tally
+
+/// What a command answers: a tree of names and values, written once and printed as JSON or as the records of `--plain`.
+///
+/// The names are keys of the JSON and, joined by points, the names of the records; both are part of the command line's
+/// contract, and so is their order.
+enum Facts {
+  case text(String?)
+  case integer(Int64?)
+  case flag(Bool)
+  case id(UUID?)
+  case instant(Timestamp?)
+  case offsetInstant(OffsetTimestamp?)
+  case day(CalendarDay?)
+  /// Values in order; in records each has its label before it, if there are labels.
+  case array([Facts], labels: [String] = [])
+  case object([Member])
+
+  typealias Member = (Name, Facts)
+
+  /// The name of a member, which may be in the JSON only or in the records only.
+  struct Name: ExpressibleByStringLiteral {
+    enum Audience {
+      case all, json, plain
+    }
+
+    let text: StaticString
+    let audience: Audience
+
+    init(stringLiteral text: StaticString) {
+      (self.text, audience) = (text, .all)
+    }
+
+    init(_ text: StaticString, onlyIn audience: Audience) {
+      (self.text, self.audience) = (text, audience)
+    }
+  }
+
+  static func count(_ number: Int) -> Facts { .integer(Int64(number)) }
+}
+
+extension Facts: ExpressibleByDictionaryLiteral {
+  init(dictionaryLiteral elements: (Name, Facts)...) {
+    self = .object(elements)
+  }
+
+  /// The object with further members.
+  func adding(_ more: Facts) -> Facts { .object(members + more.members) }
+
+  /// The members of an object; none of anything else.
+  var members: [Member] {
+    if case .object(let members) = self { members } else { [] }
+  }
+}
+
+extension NamedTask {
+  /// The columns of a task's record.
+  static let columns = ["handle", "state", "scheduledDate", "dueDate", "completedAt", "list", "title", "id"]
+
+  var facts: Facts {
+    [
+      "id": .id(task.id), "handle": .text(handle), "title": .text(task.title), "notes": .text(task.notes),
+      "state": .text(task.state.name), "scheduledDate": .day(task.scheduledDate), "dueDate": .instant(task.dueDate),
+      "reminderDate": .instant(task.reminderDate), "listID": .id(task.listID), "list": .text(list?.name),
+      "sortOrder": .integer(task.sortOrder), "createdAt": .instant(task.createdAt),
+      "updatedAt": .instant(task.updatedAt), "completedAt": .offsetInstant(task.completedAt),
+    ]
+  }
+}
+
+extension TaskList {
+  /// The columns of a list's record.
+  static let columns = ["name", "colorHex", "id"]
+
+  var facts: Facts {
+    [
+      "id": .id(id), "name": .text(name), "colorHex": .text(colorHex), "sortOrder": .integer(sortOrder),
+      "createdAt": .instant(createdAt), "updatedAt": .instant(updatedAt),
+    ]
+  }
+}

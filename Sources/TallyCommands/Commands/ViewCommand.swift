@@ -1,0 +1,105 @@
+import ArgumentParser
+import Tally
+
+/// A view that takes no argument, as the command of its name.
+struct ViewCommand<Kind: ViewKind>: SessionCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: Kind.view.name,
+      abstract: Kind.abstract,
+      usage: "tally \(Kind.view.name) [<options>]",
+      discussion: SharedHelp.taskRecord
+    )
+  }
+
+  @OptionGroup
+  var global: GlobalOptions
+
+  func run(in session: Session) throws {
+    try session.show { _ in
+      ViewDescription(
+        view: Kind.view, title: Kind.title(session.clock), emptyHint: Kind.emptyHint, hiding: Kind.sharedDetails)
+    }
+  }
+}
+
+/// A view as a command.
+protocol ViewKind {
+  static var view: TaskView { get }
+  static var abstract: String { get }
+  /// What the view is for and how to fill it, printed if it is empty.
+  static var emptyHint: String { get }
+  /// The details that all tasks of the view share, or that are printed above the tasks.
+  static var sharedDetails: Set<TaskRows.Detail> { get }
+  /// What is printed above the tasks.
+  static func title(_ clock: LocalClock) -> String
+}
+
+extension ViewKind {
+  static var sharedDetails: Set<TaskRows.Detail> { [] }
+  static func title(_ clock: LocalClock) -> String { view.name.prefix(1).uppercased() + view.name.dropFirst() }
+}
+
+/// The views, in the order of the help; a new one is a type below and a line here.
+enum ViewCommands {
+  static let all: [any SessionCommand.Type] = [
+    ViewCommand<TodayView>.self, ViewCommand<InboxView>.self, ViewCommand<UpcomingView>.self,
+    ViewCommand<PastView>.self, ViewCommand<OverdueView>.self, ViewCommand<ActiveView>.self,
+    ViewCommand<AllView>.self,
+  ]
+}
+
+enum TodayView: ViewKind {
+  static var view: TaskView { .today }
+  static let abstract = "Show today's tasks, including completed ones."
+  static let emptyHint = """
+    Nothing is planned for today. Add a task: tally add Buy milk --today; or move one here: tally move HANDLE --to today
+    """
+  static let sharedDetails: Set<TaskRows.Detail> = [.scheduledDay]
+  static func title(_ clock: LocalClock) -> String { clock.heading(of: clock.today) }
+}
+
+enum InboxView: ViewKind {
+  static var view: TaskView { .inbox }
+  static let abstract = "Show the tasks with no list and no day."
+  static let emptyHint = "The inbox is empty. It holds tasks with no list and no day; add one: tally add Buy milk"
+}
+
+enum UpcomingView: ViewKind {
+  static var view: TaskView { .upcoming }
+  static let abstract = "Show the tasks planned after today, by day."
+  static let emptyHint = "Nothing is planned after today. Plan a task: tally add Call the bank --on friday"
+  static let sharedDetails: Set<TaskRows.Detail> = [.scheduledDay]
+}
+
+enum PastView: ViewKind {
+  static var view: TaskView { .past }
+  static let abstract = "Show open tasks planned for earlier days, newest day first."
+  static let emptyHint = """
+    Nothing is left from earlier days. This view shows open tasks planned for earlier days; move one to today: \
+    tally move HANDLE --to today
+    """
+  static let sharedDetails: Set<TaskRows.Detail> = [.scheduledDay]
+}
+
+enum OverdueView: ViewKind {
+  static var view: TaskView { .overdue }
+  static let abstract = "Show open tasks that are past their due time, oldest first."
+  static let emptyHint = """
+    Nothing is overdue. This view shows open tasks past their due time; set one: \
+    tally edit HANDLE --due 'friday 17:00'
+    """
+}
+
+enum ActiveView: ViewKind {
+  static var view: TaskView { .active }
+  static let abstract = "Show the tasks in progress."
+  static let emptyHint = "Nothing is in progress. Start a task: tally start HANDLE"
+}
+
+enum AllView: ViewKind {
+  static var view: TaskView { .all }
+  static let abstract = "Show all tasks, by creation."
+  static let emptyHint = "There are no tasks yet. Add one: tally add Buy milk"
+  static func title(_ clock: LocalClock) -> String { "All tasks" }
+}
