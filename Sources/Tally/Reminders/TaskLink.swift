@@ -1,9 +1,9 @@
 public import Foundation
 
-/// What a link into an application asks for: `tally://create-task?title=…&list=…` or `tally://open-task?id=…`.
+/// A link into an application: `tally://create-task?title=…&list=…` or `tally://open-task?id=…`.
 ///
 /// Links come from anywhere, so they are read strictly: exactly these forms, each parameter once, everything else
-/// percent-encoded UTF-8 (a plus sign is a plus sign). Reading one does nothing.
+/// percent-encoded UTF-8 (a plus sign is a plus sign). Reading one changes nothing.
 ///
 /// ```swift
 /// switch try TaskLink("tally://open-task?id=01a1f000-0000-7000-8000-000000007f3a") {
@@ -12,12 +12,12 @@ public import Foundation
 /// }
 /// ```
 public enum TaskLink: Hashable, Sendable {
-  /// Make a task with this title, in the list of this name or id if one is given.
+  /// Create a task with this title, in the list of this name or id if one is given.
   case createTask(title: String, list: String?)
   /// Show the task with this id.
   case openTask(id: UUID)
 
-  /// The scheme of links unless an application has its own.
+  /// The scheme of links, unless an application uses its own.
   public static let defaultScheme = "tally"
   /// Longer links are refused.
   public static let maximumSizeInBytes = 1 << 16
@@ -26,7 +26,7 @@ public enum TaskLink: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - text: the link.
-  ///   - scheme: what it must begin with, in any case.
+  ///   - scheme: the scheme it must have, in upper or lower case.
   /// - Throws: `invalidLink`.
   public init(_ text: String, scheme: String = defaultScheme) throws {
     guard text.utf8.count <= Self.maximumSizeInBytes else { throw TallyError.invalidLink("it is too long") }
@@ -69,7 +69,7 @@ public enum TaskLink: Hashable, Sendable {
   }
 }
 
-/// The parameters of a link, each of which is taken once.
+/// The parameters of a link, each of which is read once.
 private struct LinkParameters {
   private var values: [String: String] = [:]
 
