@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tally
 
-/// What every repository does alike: each test runs on a store and in memory.
+/// The behaviour that all repositories share: each test runs on a store and in memory.
 @Suite struct RepositoryTests {
   enum Kind: CaseIterable {
     case store, memory

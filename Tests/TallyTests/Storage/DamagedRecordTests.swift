@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// Records that no Tally writes end in a typed error, never in a crash.
+/// Records that no version of Tally writes end in a typed error, never in a crash.
 @Suite struct DamagedRecordTests {
   @Test func aTaskRecordCutAnywhereIsRefused() throws {
     let bytes = encoded(TaskRecord(item: try RecordTests.task(with: .known)))
@@ -41,7 +41,7 @@ import Testing
     for byte in [UInt8.min, .max] {
       var bytes = encoded(TaskRecord(item: try RecordTests.task(with: .known)))
       bytes.replaceSubrange(offset..<(offset + width), with: repeatElement(byte, count: width))
-      // An offset of zero or −1 minutes, and texts of no bytes with some behind them, are possible.
+      // An offset of zero or −1 minutes, and empty texts followed by bytes, are possible.
       if width == 2 || byte == 0 && offset >= 76 { continue }
       expectRefusal(of: bytes[...], as: TaskRecord.self)
     }

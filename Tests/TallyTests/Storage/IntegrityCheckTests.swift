@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tally
 
-/// Every other test trusts the check of the invariants: so it must find whatever is wrong.
+/// Every other test relies on the check of the invariants, so it must find any fault.
 @Suite struct IntegrityCheckTests {
   private static let indexes = Tables.names.filter { $0 == "completions" || $0.hasPrefix("by") || $0 == "listsByOrder" }
 
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// The end of a record is a text: of these a list's name, or a task's notes, where it has some, and its title.
+  /// A record ends with a text: a list's name, or a task's notes, if any, and its title.
   @Test(arguments: ["tasks", "lists"])
   func aTextThatIsNoUTF8IsFound(table: String) throws {
     try withFilledStore { store in
@@ -93,7 +93,7 @@ import Testing
 
   private typealias RawTable = Database<[UInt8], [UInt8]>
 
-  /// One task that stands in every index, and one that is completed.
+  /// One task that is in every index, and one that is completed.
   private func withFilledStore(_ body: (TaskStore) throws -> Void) throws {
     try withTemporaryDirectory { directory in
       let store = try TaskStore(at: directory.appending("store"), configuration: .testing())

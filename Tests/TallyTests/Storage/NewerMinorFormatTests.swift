@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// What a newer minor version has added to a record survives a change by this version.
+/// Additions of a newer minor version to a record survive a change by this version.
 @Suite struct NewerMinorFormatTests {
   private let added: [UInt8] = [0xDE, 0xAD, 0, 0xFF]
 

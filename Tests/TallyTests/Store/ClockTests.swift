@@ -60,7 +60,7 @@ import Testing
     #expect(try await repository.updateTask(task).updatedAt == start)
   }
 
-  /// The bug: attempts were counted, so that on a busy machine, where each takes longer, the limit did too.
+  /// The bug: attempts were counted, so on a busy machine, where each takes longer, so did the limit.
   @Test func waitingForTheStoreCountsTimeAndNotAttempts() throws {
     try withTemporaryDirectory { directory in
       let path = directory.appending("store")
@@ -83,7 +83,7 @@ import Testing
   }
 }
 
-/// What has passed while waiting.
+/// The time that has passed while waiting.
 private final class Waiting: Sendable {
   let now = Mutex(ContinuousClock.now)
   let pauseCount = Mutex(0)

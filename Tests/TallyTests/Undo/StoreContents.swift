@@ -5,9 +5,10 @@ import TallyTestSupport
 
 @testable import Tally
 
-/// What a store holds, byte for byte, with every time of change set to one value and without what every write changes.
+/// The contents of a store, byte for byte, with every time of change set to one value and without the values that every
+/// write changes.
 ///
-/// An undo must bring back all of it.
+/// An undo must restore all of it.
 func contents(of store: TaskStore) throws -> [String: [[UInt8]: [UInt8]]] {
   var contents: [String: [[UInt8]: [UInt8]]] = [:]
   for table in Tables.names where table != "meta" && table != "history" {
@@ -17,7 +18,7 @@ func contents(of store: TaskStore) throws -> [String: [[UInt8]: [UInt8]]] {
       var isAtEntry = try cursor.moveToFirst()
       while isAtEntry {
         var value = try cursor.value()
-        // Tasks and lists keep their time of change at the same place.
+        // Tasks and lists have their time of change at the same offset.
         if table == "tasks" || table == "lists" { value.replaceSubrange(24..<32, with: repeatElement(0, count: 8)) }
         contents[table, default: [:]][try cursor.key()] = value
         isAtEntry = try cursor.next()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// What is taken back is as it was, to the byte.
+/// An undo restores every byte.
 @Suite struct UndoTests {
   /// A change, by a name for messages.
   struct Operation: Sendable, CustomTestStringConvertible {
