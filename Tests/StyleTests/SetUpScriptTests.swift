@@ -3,7 +3,7 @@ import Testing
 
 /// Runs `Scripts/set-up.sh` where the only programs are stand-ins, so that nothing is installed on this machine.
 struct SetUpScriptTests {
-  /// A folder to be the whole `PATH`.
+  /// A folder that is the whole `PATH`.
   private struct Stage: ~Copyable {
     let folder: URL
 

@@ -8,7 +8,7 @@ extension StyleRule {
     leftovers,
   ]
 
-  /// Not a habit but the ground the others stand on.
+  /// Not a habit but the precondition of the other rules.
   static let readable = StyleRule(
     name: "the checker can read the file",
     remedy: "write it so that brackets and quotes pair up for a simple reader (a raw regular expression: `Regex(…)`)",
@@ -37,7 +37,7 @@ extension StyleRule {
 
   static let forceTry = StyleRule(
     name: "no forced try",
-    remedy: "let the function throw, or catch the error and say what it means",
+    remedy: "let the function throw, or catch the error and explain it",
     appliesTo: { _ in true },
     places: { forced("try", in: $0) }
   )
@@ -85,7 +85,7 @@ extension StyleRule {
 
   static let leftovers = StyleRule(
     name: "no leftovers",
-    remedy: "do it now, or open an issue and take the mark out",
+    remedy: "do it now, or open an issue and remove the mark",
     appliesTo: { _ in true },
     places: { file in
       file.comments.compactMap { comment in
@@ -98,14 +98,14 @@ extension StyleRule {
 }
 
 extension StyleRule {
-  /// Places where a keyword is followed at once by `!`.
+  /// Places where a keyword is directly followed by `!`.
   private static func forced(_ keyword: String, in file: SourceFile) -> [Place] {
     zip(file.tokens, file.tokens.dropFirst())
       .filter { $0.isWord(keyword) && $1.isMark("!") && !$1.followsSpace }
       .map { ($0.0.line, "`\(keyword)!`") }
   }
 
-  /// Places where a free function is called; methods and declarations of the same name are left alone.
+  /// Places where a free function is called; methods and declarations of the same name are ignored.
   private static func calls(of names: Set<String>, in file: SourceFile) -> [Place] {
     file.tokens.indices.dropLast().compactMap { index in
       let token = file.tokens[index]

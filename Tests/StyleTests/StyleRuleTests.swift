@@ -1,6 +1,6 @@
 import Testing
 
-/// Each rule is shown to go red: a rule that cannot fail guards nothing.
+/// Each rule is shown to fail: a rule that cannot fail guards nothing.
 struct StyleRuleTests {
   struct Sample: CustomTestStringConvertible {
     let rule: StyleRule
