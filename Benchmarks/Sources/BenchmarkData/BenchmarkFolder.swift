@@ -4,7 +4,7 @@ package import SystemPackage
 /// Where the benchmarks keep their data sets, scratch stores and results: on the disk of the checkout, as on a
 /// filesystem in memory a durable write would cost nothing.
 package enum BenchmarkFolder {
-  /// `TALLY_BENCH_FOLDER`, set by `Scripts/bench.py`; else `.build/bench` of the current directory.
+  /// `TALLY_BENCH_FOLDER`, set by `Benchmarks/Scripts/bench.py`; else `.build/bench` of the current directory.
   package static let path: FilePath = {
     let environment = ProcessInfo.processInfo.environment
     return FilePath(environment["TALLY_BENCH_FOLDER"] ?? FileManager.default.currentDirectoryPath + "/.build/bench")
