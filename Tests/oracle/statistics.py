@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The statistics of an exported store, worked out from the tasks themselves.
+"""The statistics of an exported store, computed from the tasks themselves.
 
 An oracle for `tally stats --json`: another language, another time zone library (zoneinfo), and no counters. It reads a
 document that `tally export` has written and prints the same keys, with exact cycle times. It is slow on purpose: every
@@ -23,7 +23,7 @@ WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 
 @functools.cache
 def instant(text):
-    """Microseconds since 1970, and the offset written behind the time in microseconds."""
+    """Microseconds since 1970, and the offset written after the time in microseconds."""
     moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
     return (moment - EPOCH) // timedelta(microseconds=1), moment.utcoffset() // timedelta(microseconds=1)
 
@@ -37,7 +37,7 @@ def day_text(number):
 
 
 class Zone:
-    """Local days of a zone, found by asking what the clock shows at single instants."""
+    """Local days of a zone, found by asking for the local time of single instants."""
 
     def __init__(self, identifier, day_start):
         self.zone, self.day_start = ZoneInfo(identifier), day_start
@@ -75,13 +75,13 @@ class Zone:
         return None
 
     def exists(self, number):
-        # Nearly always noon is there; else every quarter hour, or minute, is looked at.
+        # Noon nearly always exists; else every quarter hour, or minute, is tried.
         noon = number * DAY + self.day_start + DAY // 2
         return self.day(noon - (self.local(noon) - noon)) == number or self.last_instant(number) is not None
 
 
 class Life:
-    """What one task, or one completion of a deleted task, counts as."""
+    """The events of one task, or of one completion of a deleted task."""
 
     def __init__(self, created, completed, list_id):
         self.created = instant(created)[0]
