@@ -43,7 +43,7 @@ if [ -e .git ] && git rev-parse --quiet --verify HEAD >/dev/null 2>&1; then
   page=$PWD/.build/demo/statistics.html
 else
   page=''
-  printf '\nThere is no git history here (no .git, no git or no commit): continuing without it.\n'
+  printf '\nNo git history here (no .git, no git or no commit): continuing without it.\n'
 fi
 
 title 'A small to-do list'

@@ -45,7 +45,7 @@ struct FaultProgram {
     let isShort = arguments.contains("--short")
     if !isShort {
       let minutes = suites.reduce(0) { $0 + $1.minutes }
-      FaultRun.tell("faults: \(suites.count) suites, about \(Int(minutes.rounded(.up))) minutes")
+      FaultRun.progress("faults: \(suites.count) suites, about \(Int(minutes.rounded(.up))) minutes")
     }
     var (figures, failureCount) = ([FaultRun.Figure: Int](), 0)
     for suite in suites {

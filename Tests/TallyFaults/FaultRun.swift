@@ -50,7 +50,7 @@ struct FaultRun {
   mutating func advance(_ what: @autoclosure () -> String) {
     guard !isShort, ContinuousClock.now - lastWord >= Self.silence else { return }
     lastWord = ContinuousClock.now
-    FaultRun.tell("  \(name): \(what())")
+    FaultRun.progress("  \(name): \(what())")
   }
 
   mutating func fail(_ reason: String) {
@@ -69,7 +69,7 @@ struct FaultRun {
   }
 
   /// Prints progress on the standard error.
-  static func tell(_ line: String) {
+  static func progress(_ line: String) {
     // Without a reader the failure cannot be reported.
     try? FileHandle.standardError.write(contentsOf: Data("\(line)\n".utf8))
   }

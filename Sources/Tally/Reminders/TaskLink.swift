@@ -31,7 +31,7 @@ public enum TaskLink: Hashable, Sendable {
   public init(_ text: String, scheme: String = defaultScheme) throws {
     guard text.utf8.count <= Self.maximumSizeInBytes else { throw TallyError.invalidLink("it is too long") }
     guard let parts = URLComponents(string: text, encodingInvalidCharacters: false) else {
-      throw TallyError.invalidLink("it is no URL")
+      throw TallyError.invalidLink("it is not a URL")
     }
     guard parts.scheme?.lowercased() == scheme.lowercased() else { throw TallyError.invalidLink("its scheme differs") }
     guard parts.path.isEmpty || parts.path == "/", parts.user == nil, parts.password == nil, parts.port == nil,
@@ -48,7 +48,7 @@ public enum TaskLink: Hashable, Sendable {
         throw TallyError.invalidLink("it has no id")
       }
       self = .openTask(id: id)
-    default: throw TallyError.invalidLink("it asks for neither create-task nor open-task")
+    default: throw TallyError.invalidLink("it is neither create-task nor open-task")
     }
     try parameters.finish()
   }
@@ -76,10 +76,10 @@ private struct LinkParameters {
   init(_ items: [URLQueryItem]) throws {
     for item in items {
       guard let name = item.name.removingPercentEncoding, let value = item.value?.removingPercentEncoding else {
-        throw TallyError.invalidLink("a parameter is no UTF-8 text or has no value")
+        throw TallyError.invalidLink("a parameter is not UTF-8 text or has no value")
       }
       guard values.updateValue(value, forKey: name) == nil else {
-        throw TallyError.invalidLink("a parameter stands twice")
+        throw TallyError.invalidLink("a parameter occurs twice")
       }
     }
   }

@@ -103,7 +103,7 @@ struct HistoryAct {
         } else {
           let plan = plan(thread, number, using: &generator)
           let begun = Operation(isWrite: true)
-          tell(try store.write { try Self.perform(plan, begun, in: &$0) })
+          report(try store.write { try Self.perform(plan, begun, in: &$0) })
         }
       } catch {
         say("failed: \(error)")
@@ -120,7 +120,7 @@ struct HistoryAct {
         } else {
           let plan = plan(thread, number, using: &generator)
           let begun = Operation(isWrite: true)
-          tell(try await store.write { try Self.perform(plan, begun, in: &$0) })
+          report(try await store.write { try Self.perform(plan, begun, in: &$0) })
         }
       } catch {
         say("failed: \(error)")
@@ -166,7 +166,7 @@ struct HistoryAct {
   private func read(using generator: inout SeededGenerator) throws {
     let begun = Operation(isWrite: false)
     let registers = Array(0..<Operation.registerCount).shuffled(using: &generator).prefix(5)
-    tell(
+    report(
       try store.read { transaction in
         var operation = begun
         operation.seen = try transaction.task(Operation.counterID).flatMap { Int($0.title) } ?? -1
@@ -178,7 +178,7 @@ struct HistoryAct {
       })
   }
 
-  private func tell(_ operation: Operation) {
+  private func report(_ operation: Operation) {
     var operation = operation
     operation.ended = Operation.now
     say(operation.line)

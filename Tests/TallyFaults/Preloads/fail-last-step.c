@@ -54,7 +54,7 @@ static int fail(void) {
   return -1;
 }
 
-static void tell(void) {
+static void mark_fired(void) {
   const char *path = getenv("TALLY_FAULT_FIRED");
   // The system call itself: the function of that name is ours.
   if (path) syscall(SYS_close, syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -82,7 +82,7 @@ OPENING(open64)
     }                                                                                         \
     if (kind_of(descriptor) != SYNCHRONOUS || !wanted || atomic_fetch_add(&count, 1) + 1 != wanted) \
       return NEXT(name)(descriptor, bytes, size, offset);                                     \
-    tell();                                                                                   \
+    mark_fired();                                                                                \
     if (mode == LOST) return fail();                                                          \
     failing_restores = 1;                                                                     \
     failing_flushes = mode == UNKNOWN;                                                        \

@@ -55,7 +55,7 @@ final class ChildProcess {
   }
 
   /// Waits for its end, and calls a body from time to time meanwhile.
-  func wait(telling body: (ChildProcess) -> Void) -> Ending {
+  func wait(reporting body: (ChildProcess) -> Void) -> Ending {
     while process.isRunning {
       body(self)
       usleep(Self.pauseInMicroseconds)

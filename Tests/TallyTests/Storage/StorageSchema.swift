@@ -192,7 +192,7 @@ struct SchemaDecoder {
     }
     if let enumeration = field.enumeration {
       guard let name = schema.enumerations[enumeration]?.first(where: { $0.value == Int(unsigned) })?.key else {
-        throw Mismatch(description: "\(unsigned) is no \(enumeration)")
+        throw Mismatch(description: "\(unsigned) is not a \(enumeration)")
       }
       return name
     }
@@ -214,7 +214,7 @@ struct SchemaDecoder {
     case ("id", 16): hexadecimal
     case ("reversedID", 16): String(hexadecimal.reversed())
     case ("color", 3): hexadecimal.uppercased()
-    default: throw Mismatch(description: "\(bytes.count) bytes are no \(type)")
+    default: throw Mismatch(description: "\(bytes.count) bytes are not a \(type)")
     }
   }
 }

@@ -218,7 +218,7 @@ import Testing
       }
       #expect(try store.information().completionCount == 1, "the same completion")
       try store.write { _ = try $0.reopen(task.id) }
-      #expect(try store.information().completionCount == 0, "reopening takes it back")
+      #expect(try store.information().completionCount == 0, "reopening removes it")
     }
   }
 
