@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, so that nobody who embeds Tally builds its benchmarks, or the peers they compare it with.
+// A separate package, so that applications with Tally build neither its benchmarks nor the peers that they compare.
 
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6), .strictMemorySafety(), .enableUpcomingFeature("ExistentialAny"),
@@ -32,7 +32,7 @@ let package = Package(
   dependencies: [
     .package(name: "tally", path: ".."),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-    // Without its traits: their allocation counters come as libraries of their own, and time is what is measured here.
+    // Without its traits: their allocation counters are separate libraries, and these benchmarks measure time.
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
@@ -47,7 +47,7 @@ let package = Package(
       pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
     ),
-    // liblmdb called from C, with nothing of Tally's in between: the limit.
+    // liblmdb called from C, without Tally in between: the limit.
     .target(name: "CRawLMDB", dependencies: ["CPeerLMDB"]),
     .target(
       name: "SQLitePeer",

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the example application, has another process add tasks, and looks at its screen. Takes its path and that of `tally`.
+"""Runs the example application, adds tasks from another process, and checks its screen.
 
-What must be seen is asserted; how long it took is only told, as it depends on what else the machine does.
+Takes the path of the application and that of `tally`. The content is asserted; the delay is only
+printed, as it depends on the load of the machine.
 """
 
 import pathlib
@@ -11,12 +12,12 @@ import tempfile
 import threading
 import time
 
-# Far beyond what it takes: who waits this long waits for ever.
+# Far more than necessary: after this long the text will never come.
 LIMIT_IN_SECONDS = 10
 
 
 class Example:
-    """The application, and what it has drawn so far."""
+    """The application, and the lines it has drawn so far."""
 
     def __init__(self, program, store):
         self.process = subprocess.Popen(
@@ -62,9 +63,9 @@ def main():
         summary = example.wait_for("Views read:") and example.lines[-1]
         if example.process.wait(LIMIT_IN_SECONDS) != 0:
             sys.exit("check-example: the application failed")
-        # The snapshot was read, and never again; how many changes came in depends on which came together.
+        # The view was read once; the number of changes depends on how many were merged.
         if not summary.startswith("Views read: 1."):
-            sys.exit(f"check-example: following the changes took reading the view again: {summary}")
+            sys.exit(f"check-example: the view was read again to follow the changes: {summary}")
     print(f"check-example: tasks of another process appeared {max(delays) * 1_000:.0f} ms after it had ended, at most")
     print(f"check-example: {summary}")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds and runs, in packages outside this one, what its documentation says: the article "Getting started" word for word,
-# the README's example, the code of every article, and the example application.
+# Builds and runs the code of the documentation in packages outside this one: the article "Getting started" word for
+# word, the README's example, the code of every article, and the example application.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,7 +18,7 @@ build() {
 build "$outside/app" App
 rm -rf "$outside/tasks"
 "$outside/build/debug/App" "$outside/tasks" | diff "$outside/expected-output.txt" - || {
-  echo 'check-outside: the program of "Getting started" prints something else than the article says' >&2
+  echo 'check-outside: the program of "Getting started" does not print the output in the article' >&2
   exit 1
 }
 
@@ -29,7 +29,7 @@ build "$outside/articles" Articles
   exit 1
 }
 Scripts/extract-articles.py "$outside" --verify
-echo 'check-outside: the README, the articles and the comments compile, and the articles run as they say'
+echo 'check-outside: the README, the articles and the comments compile, and the articles print the promised output'
 
 build "$PWD/Examples/Today" Today
 Scripts/check-example.py "$outside/build/debug/Today" "$(swift build --show-bin-path)/tally"

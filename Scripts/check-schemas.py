@@ -1,19 +1,48 @@
-"""Validates Schemas/*.json, and what `tally` writes and prints against them. Takes the path of `tally`.
+#!/usr/bin/env python3
+"""Validates Schemas/*.json, and the files and output of `tally` against them, with the validator `jsonschema`.
 
-Stores are empty, filled from generated tasks with awkward texts and dates and changed by commands, or hold the history in
-../shared/data where that is there. The schemas must accept what comes out, and refuse it once it is damaged: one that
-accepts everything checks nothing.
+Stores are empty, filled from generated tasks with awkward texts and dates and changed by commands, or have the history
+of Tests/oracle/history.txt. The schemas must accept the output, and refuse it once it is damaged: a schema that accepts
+everything checks nothing. The validator is installed into .build/python, as Scripts/requirements.txt lists it.
 """
 
 import copy
+import filecmp
 import json
+import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import uuid
+
+os.chdir(pathlib.Path(__file__).resolve().parent.parent)
+ENVIRONMENT = pathlib.Path(".build/python")
+REQUIREMENTS = pathlib.Path("Scripts/requirements.txt")
+
+
+def enter_environment():
+    """Runs this script again in the environment that has the validator; creates that if it is missing or out of date."""
+    if pathlib.Path(sys.prefix).resolve() == ENVIRONMENT.resolve():
+        return
+    # The copy is written last, so that an incomplete environment is created again.
+    installed = ENVIRONMENT / REQUIREMENTS.name
+    if not installed.exists() or not filecmp.cmp(REQUIREMENTS, installed, shallow=False):
+        shutil.rmtree(ENVIRONMENT, ignore_errors=True)
+        if subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT]).returncode:
+            sys.exit("check-schemas: Python cannot create a virtual environment; on Debian: apt-get install python3-venv")
+        subprocess.run(
+            [ENVIRONMENT / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", REQUIREMENTS],
+            check=True)
+        shutil.copy(REQUIREMENTS, installed)
+    python = str(ENVIRONMENT / "bin/python")
+    os.execv(python, [python, *sys.argv])
+
+
+enter_environment()
 
 from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
@@ -21,7 +50,7 @@ from referencing import Registry, Resource
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 SEED = 20261121
 NOW = "2026-11-21T12:00:00Z"
-HISTORY = pathlib.Path("../shared/data/taskwarrior-history.ndjson")
+HISTORY = pathlib.Path("Tests/oracle/history.txt")
 TITLES = [
     "plain", " blanks around ", 'quoted "twice" and \\ back', "tab\tline\nfeed\rreturn", "NUL \0 inside",
     "\u202eright to left\u202c", "\u0301 lone mark", "e\u0301 and \u00e9", "家族 👩‍👩‍👧‍👦 🏳️‍🌈", "\u2028separators\u2029",
@@ -57,7 +86,7 @@ class Schemas:
 
 
 class Tally:
-    """The program, with stores in a folder of their own."""
+    """The program, with stores in a folder."""
 
     def __init__(self, program, folder, *options):
         self.program, self.folder, self.options = program, pathlib.Path(folder), options
@@ -69,7 +98,7 @@ class Tally:
         return result.stderr if status else result.stdout
 
     def add(self, store, *arguments, text):
-        """Adds a task a line and returns their ids."""
+        """Adds a task per line and returns their ids."""
         return [task["id"] for task in json.loads(self(store, "add", "-", *arguments, "--json", text=text))["changed"]]
 
 
@@ -80,13 +109,13 @@ def check(validator, document, place):
 
 
 def refuse(validator, ways, place):
-    """Asserts that damaged documents, by the name of the way, are refused."""
+    """Asserts that damaged documents, by the kind of damage, are refused."""
     accepted = [way for way, document in ways if validator.is_valid(document)]
     assert not accepted, f"the schema of {place} accepts: {', '.join(accepted)}"
 
 
 def places(value, path=()):
-    """The paths of all objects in a document, of those in an array only the first one's."""
+    """The paths of all objects in a document, in an array only of the first one."""
     if isinstance(value, dict):
         yield path
     children = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else []
@@ -105,13 +134,13 @@ def changed(document, path, change):
 
 
 def damaged(document):
-    """Copies that lack one key, or have one too many, or an object in the place of a value."""
+    """Copies without one key, with one too many, or with an object instead of a value."""
     for path in places(document):
         inner = document
         for key in path:
             inner = inner[key]
         name = ".".join(map(str, path)) or "the outermost object"
-        yield f"a key too many in {name}", changed(document, path, lambda it: it.update({"more": 1}))
+        yield f"an extra key in {name}", changed(document, path, lambda it: it.update({"more": 1}))
         for key in inner:
             yield f"no {key} in {name}", changed(document, path, lambda it, key=key: it.pop(key))
             yield f"an object for {key} in {name}", changed(document, path, lambda it, key=key: it.update({key: {"more": 1}}))
@@ -142,7 +171,7 @@ def awkward_tasks(numbers, count):
 
 
 def dated_tasks(numbers, count):
-    """Tasks of three years, some of them completed before they were created, as clocks are set back."""
+    """Tasks of three years, some of them completed before they were created, as after a change of the clock."""
     for number in range(count):
         day, hour = numbers.randrange(3 * 365), numbers.randrange(24)
         created = f"{2024 + day // 365}-{1 + day % 365 // 31:02}-{1 + day % 28:02}T{hour:02}:15:00Z"
@@ -153,12 +182,19 @@ def dated_tasks(numbers, count):
         yield task
 
 
+def history_tasks(numbers):
+    for number, line in enumerate(HISTORY.read_text(encoding="utf-8").splitlines()):
+        times = line.split()
+        yield {"id": str(uuid.UUID(int=numbers.getrandbits(128))), "text": f"task {number}", "state": "completed",
+               "createdAt": times[0], "completedAt": times[-1]}
+
+
 def ndjson(tasks, numbers):
     return "".join(json.dumps(task, ensure_ascii=numbers.random() < 0.5) + "\n" for task in tasks)
 
 
 def check_exports(schemas, tally, numbers):
-    """Exports of an empty store and of a full one, and of the latter's copy, which must be the same."""
+    """Exports of an empty store and of a full one, and of a copy of the latter, which must be the same."""
     validator = schemas.validator("export.schema.json")
 
     def export(store):
@@ -191,25 +227,23 @@ def check_exports(schemas, tally, numbers):
     ways = {
         "an unknown state": in_task("state", "done"), "a number for a title": in_task("text", 1),
         "an empty title": in_task("text", ""), "an instant without a zone": in_task("createdAt", "2026-11-21T12:00:00"),
-        "a day that is none": in_task("scheduledDate", "2026-02-30"), "an id that is none": in_task("id", "7f3a"),
-        "an order that is no integer": in_task("sortOrder", 0.5),
-        "a colour that is none": changed(document, ("lists", 0), lambda it: it.update({"colorHex": "blue"})),
+        "an impossible day": in_task("scheduledDate", "2026-02-30"), "an invalid id": in_task("id", "7f3a"),
+        "a fractional order": in_task("sortOrder", 0.5),
+        "an invalid colour": changed(document, ("lists", 0), lambda it: it.update({"colorHex": "blue"})),
     }
     refuse(validator, ways.items(), "exports")
     return f"exports of 0 and {len(document['tasks'])} tasks"
 
 
 def check_statistics(schemas, tally, numbers):
-    """Answers of several stores under several options; the page must hold the same figures."""
+    """Statistics of several stores with several options; the page must contain the same figures."""
     validator = schemas.validator("statistics.schema.json")
     tally("one", "add", "the only one")
     tally("generated", "lists", "add", HOSTILE)
     tally("generated", "done", *tally.add("generated", "--list", HOSTILE, text="a\nb\n"))
     tally("generated", "import", "-", "--format", "ndjson", text=ndjson(dated_tasks(numbers, 400), numbers))
-    stores = ["missing", "one", "generated"]
-    if HISTORY.exists():
-        tally("history", "import", str(HISTORY.resolve()), "--format", "ndjson")
-        stores.append("history")
+    tally("history", "import", "-", "--format", "ndjson", text=ndjson(history_tasks(numbers), numbers))
+    stores = ["missing", "one", "generated", "history"]
 
     for store in stores:
         for options in STATISTICS_OPTIONS:
@@ -221,8 +255,8 @@ def check_statistics(schemas, tally, numbers):
             text = page.read_text(encoding="utf-8")
             block = re.findall(r'<script type="application/json" id="tally-statistics">(.*?)</script>', text, re.DOTALL)
             assert len(block) == 1 and text.count("<script") == 1, f"{place}: the page has another script element"
-            assert json.loads(block[0]) == printed, f"{place}: the page's figures are others"
-    assert not (tally.folder / "missing").exists(), "reading made a store"
+            assert json.loads(block[0]) == printed, f"{place}: the page's figures differ"
+    assert not (tally.folder / "missing").exists(), "reading created a store"
 
     def in_object(key, **values):
         return changed(printed, (key,), lambda it: it.update(values))
@@ -230,15 +264,15 @@ def check_statistics(schemas, tally, numbers):
     refuse(validator, damaged(printed), "statistics")
     ways = {
         "six weekdays": printed | {"byWeekday": printed["byWeekday"][:6]}, "half a task": in_object("completed", today=0.5),
-        "fewer than none": in_object("open", total=-1), "a day that is none": in_object("series", to="2026-02-30"),
+        "fewer than none": in_object("open", total=-1), "an impossible day": in_object("series", to="2026-02-30"),
         "an unknown direction": changed(printed, ("trend", "week"), lambda it: it.update({"direction": "sideways"})),
     }
     refuse(validator, ways.items(), "statistics")
-    return f"{len(stores) * len(STATISTICS_OPTIONS)} answers of statistics, equal to their pages"
+    return f"{len(stores) * len(STATISTICS_OPTIONS)} results of statistics, equal to their pages"
 
 
 def check_commands(schemas, tally, numbers):
-    """What every other command prints, by the definition that its output follows."""
+    """The output of every other command, by the definition that it follows."""
     checked = set()
 
     def prints(definition, store, *arguments, lines=False, **how):
@@ -297,14 +331,16 @@ def check_commands(schemas, tally, numbers):
     prints("error", "store", "add", status=64)
     prints("error", "store", "today", "--time-zone", "Nowhere", status=64)
     prints("error", "store", "import", "-", status=65)
-    # The others are parts of those that say who prints them.
+    # A definition that some command prints says so; the others are parts of those.
     definitions = schemas.documents["commands.schema.json"]["$defs"].items()
     unchecked = {name for name, definition in definitions if " print" in definition["description"]} - checked
     assert not unchecked, f"nothing was printed as: {', '.join(unchecked)}"
     return f"{len(checked)} shapes of output"
 
 
-def main(program):
+def main():
+    shown = subprocess.run(["swift", "build", "--show-bin-path"], check=True, capture_output=True, text=True)
+    program = shown.stdout.strip() + "/tally"
     schemas = Schemas()
     checks = [
         (check_exports, ["--time-zone", "Asia/Kathmandu"]), (check_statistics, ["--now", NOW]),
@@ -319,6 +355,6 @@ def main(program):
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1])
+        main()
     except AssertionError as failure:
         sys.exit(f"check-schemas: {failure}")

@@ -2,15 +2,15 @@
 # Shows Tally at work in a scratch store under .build/demo: on this repository's own history, on a small to-do list, and
 # through an export and back. Every command is printed before it runs.
 #
-# A debug build: it takes half as long as a release build, and `make test` goes on from it.
+# A debug build: it takes half as long as a release build, and `make test` reuses it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# Messages go to standard error; together they keep their order in a log, too.
+# Messages go to standard error; joined with the output, they also keep their order in a log.
 exec 2>&1
 
 if [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then
   bold=$'\e[1m' faint=$'\e[2m' plain=$'\e[0m'
-  # Some output goes through a filter, which would cost it its colour.
+  # Some output goes through a filter, which would turn colours off.
   export FORCE_COLOR=1
 else
   bold='' faint='' plain=''
@@ -34,7 +34,7 @@ run 'export TALLY_STORE=.build/demo/store'
 title "This repository's history: each commit is a completed task"
 if [ -e .git ] && git rev-parse --quiet --verify HEAD >/dev/null 2>&1; then
   run 'Scripts/git-log-to-tasks.sh | tally import - --format ndjson'
-  printf '\nOnce more: an id is made from the commit, so nothing is added twice.\n'
+  printf '\nAgain: an id follows from the commit, so nothing is added twice.\n'
   run 'Scripts/git-log-to-tasks.sh | tally import - --format ndjson'
 
   title "Statistics of this repository's history"
@@ -43,7 +43,7 @@ if [ -e .git ] && git rev-parse --quiet --verify HEAD >/dev/null 2>&1; then
   page=$PWD/.build/demo/statistics.html
 else
   page=''
-  printf '\nThere is no git history here (no .git, no git or no commit): going on without it.\n'
+  printf '\nNo git history here (no .git, no git or no commit): continuing without it.\n'
 fi
 
 title 'A small to-do list'
@@ -67,7 +67,7 @@ run 'tally upcoming'
 title 'Overdue'
 run 'tally overdue'
 
-# GNU's date and BSD's say it differently.
+# GNU's date and BSD's have different options.
 week_ago=$(date -d '7 days ago' +%F 2>/dev/null || date -v-7d +%F)
 title 'Completed in the last week (the newest 20)'
 # sed reads to the end, so that tally is not cut off as by head.
@@ -78,6 +78,6 @@ run 'tally export -o .build/demo/tasks.json'
 run 'tally --store .build/demo/copy import .build/demo/tasks.json'
 run 'tally --store .build/demo/copy export -o .build/demo/copy.json'
 run "diff <(grep -v '\"exportDate\"' .build/demo/tasks.json) <(grep -v '\"exportDate\"' .build/demo/copy.json)"
-printf '\nBoth stores agree: their exports differ in nothing but exportDate.\n'
+printf '\nBoth stores agree: their exports differ only in exportDate.\n'
 [ -z "$page" ] || printf 'The statistics as a page, for a browser: file://%s\n' "$page"
-printf 'Go on with it: .build/debug/tally --store .build/demo/store\n'
+printf 'Continue with it: .build/debug/tally --store .build/demo/store\n'

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Makes two packages of the documentation's Swift code, so that a compiler reads it, and compares what it prints.
+"""Creates two packages from the documentation's Swift code, for the compiler to check, and compares their output.
 
-usage: extract-articles.py FOLDER            makes the packages in a folder
-       extract-articles.py FOLDER --verify   compares FOLDER/articles.log, what the articles printed, with what they say
+usage: extract-articles.py FOLDER            creates the packages in a folder
+       extract-articles.py FOLDER --verify   compares the articles' output, FOLDER/articles.log, with their promises
 
-`app` is what the article "Getting started" says, word for word. `articles` holds the README's example, the code of the
-other articles, one function each, and that of the documentation comments, one function an example. Lines are named by
-their place in the documentation, where the compiler's errors then point.
+`app` is the code of the article "Getting started", word for word. `articles` contains the README's example, the code of
+the other articles, one function each, and that of the documentation comments, one function per example. The compiler's
+errors name the line in the documentation.
 
-A line `print(…)  // RESULT` of an article promises its output; what follows a colon and a blank is explanation.
+A line `print(…)  // RESULT` of an article promises its output; text after a colon and a blank is explanation.
 """
 
 import pathlib
@@ -17,10 +17,10 @@ import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 CATALOGUES = ["Sources/LMDB/LMDB.docc", "Sources/Tally/Tally.docc"]
-# How code begins that cannot stand in a function.
+# The beginning of code that cannot be inside a function.
 DECLARATION = re.compile(r"import |@\w+\n|extension |(public |final )*(class|actor|protocol) ")
 IMPORTS = "import Foundation\nimport LMDB\nimport SystemPackage\nimport Tally\n"
-# What the examples of documentation comments take for granted, by module.
+# The values that the examples of documentation comments use, by module.
 COMMENT_PARAMETERS = {
     "LMDB": "_ names: Database<UInt64, String>, _ transaction: inout WriteTransaction",
     "Tally": "_ store: TaskStore, _ transaction: borrowing StoreReadTransaction, _ id: UUID, _ deadline: Timestamp, "
@@ -43,7 +43,7 @@ let package = Package(
   ]
 )
 """
-MAIN = """// What the examples do with what they find.
+MAIN = """// Functions that the examples call.
 func show(_ values: Any...) {}
 func offer(_ values: Any...) {}
 func refresh(_ values: Any...) {}
@@ -75,7 +75,7 @@ def fences(text, language):
 
 
 def promises(code):
-    """What the code's lines say they print."""
+    """The output that the lines of code promise."""
     return [match[1] for match in re.finditer(r"^\s*print\(.*\)  // (.*?)(?:: .*)?$", code, re.MULTILINE)]
 
 
@@ -85,7 +85,7 @@ def located(path, line, code):
 
 def write(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
-    # An unchanged file keeps its time, and so what was built of it.
+    # An unchanged file keeps its time, so that it is not built again.
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 
@@ -159,7 +159,7 @@ def verify(folder):
     for path in articles():
         for promise in promises("".join(code for _, code in fences(path.read_text(), "swift"))):
             if promise not in printed:
-                sys.exit(f"extract-articles: {path.name} promises `{promise}`, which was not printed, or not in its place")
+                sys.exit(f"extract-articles: {path.name} promises `{promise}`, which was not printed, or not in this order")
     if README_RESULT not in printed:
         sys.exit("extract-articles: the README's example does not return what it should")
 

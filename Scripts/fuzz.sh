@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Looks for inputs that crash what reads strangers' bytes, each target for TALLY_FUZZ_SECONDS (20), with libFuzzer.
-# Arguments name targets (Tests/FuzzTests/FuzzTarget.swift); without one all of them run. Starts from Tests/FuzzTests/Corpora; what
-# it finds collects in .build/fuzz-corpora, and with TALLY_FUZZ_KEEP=1 the smallest set that reaches as much goes back.
+# Looks for inputs that crash the readers of untrusted bytes with libFuzzer, each target for TALLY_FUZZ_SECONDS (20).
+# Arguments name targets (Tests/FuzzTests/FuzzTarget.swift); without one all of them run. Starts from
+# Tests/FuzzTests/Corpora; new inputs collect in .build/fuzz-corpora, and with TALLY_FUZZ_KEEP=1 the smallest set with
+# the same coverage replaces the corpus.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,17 +17,17 @@ program=$("${build[@]}" --show-bin-path)/TallyFuzz
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# Swift keeps types for ever, which looks like leaks. In memory, where a write costs nothing.
+# Swift never frees types, which looks like leaks. In memory, where writes are cheap.
 export ASAN_OPTIONS=detect_leaks=0 TMPDIR=$scratch
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
 
-echo "fuzz: $# targets of $seconds seconds each" >&2
+echo "fuzz: $# targets, $seconds seconds each" >&2
 status=0
 executed=0
 for target in "$@"; do
   corpus=.build/fuzz-corpora/$target
   seeds=Tests/FuzzTests/Corpora/$target
-  # What people type is short, and looking for near names in long words takes long.
+  # People type short texts, and searching for near names of long words is slow.
   case $target in instants | links | arguments) length=200 ;; *) length=4096 ;; esac
   mkdir -p "$corpus" .build/fuzz-findings
   if TALLY_FUZZ_TARGET=$target "$program" -max_total_time="$seconds" -timeout=10 -max_len=$length -print_final_stats=1 \

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Prints a repository's history as Tally's ndjson, a completed task for each commit:
+# Prints a repository's history as Tally's ndjson, a completed task per commit:
 #   Scripts/git-log-to-tasks.sh [REPOSITORY] | tally import - --format ndjson
 #
-# git cannot escape JSON, so awk does: it is everywhere git is, which python3 or jq are not. iconv drops bytes that are
-# no UTF-8, as an old commit may hold, since JSON has no way to write them.
+# git cannot escape JSON, so awk does: unlike python3 and jq, it is everywhere git is. iconv drops bytes that are not
+# UTF-8, which old commits may contain, since JSON has no way to write them.
 set -euo pipefail
 
 git -C "${1:-.}" -c log.showSignature=false log --encoding=UTF-8 --no-color --format='%H%x09%aI%x09%cI%x09%s' |
@@ -15,7 +15,7 @@ git -C "${1:-.}" -c log.showSignature=false log --encoding=UTF-8 --no-color --fo
       escaped["\\"] = "\\\\"
     }
 
-    # Byte by byte, but only where there is something to escape: no byte of a longer UTF-8 character is below 128.
+    # Byte by byte, but only in texts that need an escape: no byte of a longer UTF-8 character is below 128.
     function json(text,    position, result, character) {
       if (text !~ /[[:cntrl:]"\\]/) return "\"" text "\""
       for (position = 1; position <= length(text); position++) {
@@ -25,8 +25,8 @@ git -C "${1:-.}" -c log.showSignature=false log --encoding=UTF-8 --no-color --fo
       return "\"" result "\""
     }
 
-    # A UUID of version 8 (RFC 9562: made by a rule of one'\''s own) from the first digits of the commit'\''s hash, so that
-    # the same commit is the same task however often it is imported.
+    # A UUID of version 8 (RFC 9562: by a custom rule) from the first digits of the commit'\''s hash, so that the same
+    # commit is the same task in every import.
     function uuid(hash,    variant) {
       variant = substr("89ab", (index("0123456789abcdef", substr(hash, 17, 1)) - 1) % 4 + 1, 1)
       return substr(hash, 1, 8) "-" substr(hash, 9, 4) "-8" substr(hash, 14, 3) "-" variant substr(hash, 18, 3) \
@@ -34,7 +34,7 @@ git -C "${1:-.}" -c log.showSignature=false log --encoding=UTF-8 --no-color --fo
     }
 
     {
-      # A subject may hold tabs; what stands before it cannot.
+      # A subject may contain tabs; the fields before it cannot.
       subject = substr($0, length($1 $2 $3) + 4)
       if (subject !~ /[^ \t]/) subject = "(no subject) " substr($1, 1, 10)
       printf "{\"id\":\"%s\",\"text\":%s,\"state\":\"completed\",\"createdAt\":\"%s\",\"completedAt\":\"%s\"}\n",

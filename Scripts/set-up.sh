@@ -1,6 +1,11 @@
 #!/usr/bin/env bash
-# Installs what is missing: LMDB's library and header, pkg-config, by which SwiftPM finds them, and the tz database.
-# Quiet, and without a network, where all is there.
+# Installs missing programs and libraries: Scripts/set-up.sh [bench|cli|browser]
+#   without an argument: LMDB's library and header, pkg-config, by which SwiftPM finds them, and the tz database
+#   bench    also SQLite's library, for the benchmarks
+#   cli      also hyperfine, which times whole processes, and Taskwarrior
+#   browser  only Chromium, for Scripts/check-page.py. That takes a minute and 400 MB, so only .ci/run asks for it. It
+#            never fails, as that check can be skipped; TALLY_NO_BROWSER=1 skips the installation.
+# Quiet, and without a network, if nothing is missing.
 set -euo pipefail
 
 fail() {
@@ -8,38 +13,70 @@ fail() {
   exit 1
 }
 
-missing=()
-command -v pkg-config >/dev/null || missing+=(pkg-config)
-pkg-config --exists lmdb 2>/dev/null || missing+=(liblmdb-dev)
-[ -e "${TZDIR:-/usr/share/zoneinfo}/Europe/Amsterdam" ] || missing+=(tzdata)
-
-command -v swift >/dev/null || fail 'Swift is missing: install 6.2 or newer from https://www.swift.org/install'
-[ "${#missing[@]}" -gt 0 ] || exit 0
-
-# sudo only where somebody can type a password or none is asked for: a build without a terminal must not hang.
+# sudo only where a password can be typed or none is needed: a build without a terminal must not hang.
 can_install=no
 elevate=''
-if [ "$(id -u)" -eq 0 ]; then
-  can_install=yes
-elif command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
-  can_install=yes
-  elevate=sudo
-fi
-
-if [ "$can_install" = no ] || ! command -v apt-get >/dev/null; then
-  fail "missing: ${missing[*]}" 'install them, then run this again:' \
-    '  Debian, Ubuntu:  sudo apt-get install liblmdb-dev pkg-config tzdata' \
-    '  Fedora:          sudo dnf install lmdb-devel pkgconf-pkg-config tzdata' \
-    '  Arch:            sudo pacman -S lmdb pkgconf tzdata' \
-    '  macOS:           brew install lmdb pkgconf'
-fi
+find_installer() {
+  command -v apt-get >/dev/null || return 0
+  if [ "$(id -u)" -eq 0 ]; then
+    can_install=yes
+  elif command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+    can_install=yes
+    elevate=sudo
+  fi
+}
 
 apt_get() {
   ${elevate:+"$elevate"} env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" </dev/null >&2
 }
 
-printf 'set-up: installing %s\n' "${missing[*]}" >&2
-# An old package list names files that are gone, so refresh it; a good one may still do where that fails.
-apt_get update || printf 'set-up: the package list could not be refreshed; trying with the old one\n' >&2
-apt_get install --no-install-recommends "${missing[@]}" || fail "apt-get could not install: ${missing[*]}"
-pkg-config --exists lmdb || fail 'lmdb is installed but pkg-config does not find it: look at PKG_CONFIG_PATH'
+install() {
+  printf 'set-up: installing %s\n' "$*" >&2
+  # An old package list names files that are gone, so refresh it; if that fails, the old one may still do.
+  apt_get update || printf 'set-up: the package list could not be refreshed; trying with the old one\n' >&2
+  apt_get install --no-install-recommends "$@"
+}
+
+# The packages that are missing, by the names of each system.
+debian=() fedora=() arch=() macos=()
+need() {
+  debian+=("$1") fedora+=("$2") arch+=("$3") macos+=("$4")
+}
+
+case ${1-} in
+  '' | bench | cli) ;;
+  browser)
+    if ! command -v chromium >/dev/null && [ -z "${TALLY_NO_BROWSER-}" ]; then
+      find_installer
+      if [ "$can_install" = yes ]; then
+        install chromium || echo 'set-up: Chromium could not be installed; the page will not be checked' >&2
+      fi
+    fi
+    exit 0
+    ;;
+  *) fail "unknown argument $1: give bench, cli, browser or none" ;;
+esac
+
+command -v swift >/dev/null || fail 'Swift is missing: install 6.2 or newer from https://www.swift.org/install'
+command -v pkg-config >/dev/null || need pkg-config pkgconf-pkg-config pkgconf pkgconf
+pkg-config --exists lmdb 2>/dev/null || need liblmdb-dev lmdb-devel lmdb lmdb
+[ -e "${TZDIR:-/usr/share/zoneinfo}/Europe/Amsterdam" ] || need tzdata tzdata tzdata ''
+if [ -n "${1-}" ]; then
+  pkg-config --exists sqlite3 2>/dev/null || need libsqlite3-dev sqlite-devel sqlite sqlite
+fi
+if [ "${1-}" = cli ]; then
+  command -v hyperfine >/dev/null || need hyperfine hyperfine hyperfine hyperfine
+  command -v task >/dev/null || need taskwarrior task task task
+fi
+[ "${#debian[@]}" -gt 0 ] || exit 0
+
+find_installer
+if [ "$can_install" = no ]; then
+  fail "missing: ${debian[*]}" 'install them, then run this again:' \
+    "  Debian, Ubuntu:  sudo apt-get install ${debian[*]}" \
+    "  Fedora:          sudo dnf install ${fedora[*]}" \
+    "  Arch:            sudo pacman -S ${arch[*]}" \
+    "  macOS:           brew install ${macos[*]}"
+fi
+install "${debian[@]}" || fail "apt-get could not install: ${debian[*]}"
+pkg-config --exists lmdb || fail 'lmdb is installed but pkg-config does not find it: check PKG_CONFIG_PATH'

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Causes faults in stores and prints how many; `--short` takes the small sizes of `make check` and the debug build.
-# Arguments name suites; without one all of them run, and in the long form fuzzing after them. How far it has come goes to
-# the standard error, figures to the standard output, those of all together at the end.
+# Causes faults in stores and prints their number; `--short` uses the small sizes of `make check` and the debug build.
+# Arguments name suites; without one all of them run, and in the long form fuzzing after them. Progress goes to the
+# standard error, figures to the standard output, with the totals at the end.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [ "$(uname)" != Linux ]; then
-  echo 'test-faults: skipped: it needs LD_PRELOAD, strace and mount namespaces, as Linux has them' >&2
+  echo 'test-faults: skipped: it needs LD_PRELOAD, strace and mount namespaces of Linux' >&2
   exit 0
 fi
 
@@ -15,7 +15,7 @@ for argument in "$@"; do
   [ "$argument" != --short ] || configuration=debug
 done
 
-# Without it one suite of the long form says that it was skipped; the short form installs nothing.
+# Without it one suite of the long form is skipped, with a message; the short form installs nothing.
 if [ "$configuration" = release ] && ! command -v strace >/dev/null && [ "$(id -u)" -eq 0 ]; then
   (apt-get -q update && apt-get -q -y install --no-install-recommends strace) </dev/null >&2 || true
 fi
@@ -27,14 +27,14 @@ for source in Tests/TallyFaults/Preloads/*.c; do
   [ "$library" -nt "$source" ] || cc -O1 -Wall -Wextra -Werror -fPIC -shared -o "$library" "$source" -ldl -lpthread
 done
 
-if [ "$configuration" = release ]; then echo 'test-faults: building; minutes where nothing is built yet' >&2; fi
+if [ "$configuration" = release ]; then echo 'test-faults: building; the first build takes minutes' >&2; fi
 for product in TallyFaults tally; do
   swift build -c "$configuration" --product "$product" >&2
 done
 program=$(swift build -c "$configuration" --show-bin-path)/TallyFaults
 
 export TALLY_PRELOADS=$PWD/$preloads
-# The short form replays what fuzzing has found, as tests.
+# In the short form, tests replay the inputs found by fuzzing.
 if [ "$#" -gt 0 ]; then exec "$program" "$@"; fi
 
 figures=$preloads/figures.txt

@@ -2,11 +2,11 @@
 
 import PackageDescription
 
-// An application as others write it: it sees of Tally what `import Tally` shows.
+// An application like any other: it sees only the public part of Tally.
 let package = Package(
   name: "today",
   platforms: [.macOS("26.0")],
-  // Without the name it would be that of the folder into which Tally was cloned.
+  // Without this name it would be that of the folder into which Tally was cloned.
   dependencies: [.package(name: "tally", path: "../..")],
   targets: [
     .executableTarget(

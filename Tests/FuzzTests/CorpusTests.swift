@@ -2,7 +2,7 @@ import Foundation
 import TallyTestSupport
 import Testing
 
-/// Inputs that fuzzing found worth keeping, each of which once reached a line that no other did.
+/// Inputs kept from fuzzing, each of which once reached a line that no other did.
 ///
 /// `Scripts/fuzz.sh` looks for more.
 @Suite(.serialized) struct CorpusTests {

@@ -4,7 +4,7 @@ import TallyTestSupport
 
 @testable import Tally
 
-/// A store into which documents are imported and taken back.
+/// A store into which documents are imported and rolled back.
 final class FuzzStore: Sendable {
   private let store: TaskStore
   private let document: FileDescriptor
@@ -12,7 +12,7 @@ final class FuzzStore: Sendable {
 
   private struct TakenBack: Error {}
 
-  /// The one of this process, since each import leaves it as it was.
+  /// One per process, since each import leaves it unchanged.
   static var shared: FuzzStore { get throws { try made.get() } }
 
   private static let made = Result { try FuzzStore() }
@@ -31,7 +31,7 @@ final class FuzzStore: Sendable {
       }
       _ = try transaction.complete(Self.id(5))
     }
-    // Open files are all that is needed from now on, and nothing is left behind.
+    // Only the open files are needed from now on, and no files are left behind.
     try FileManager.default.removeItem(atPath: directory.string)
   }
 
@@ -44,7 +44,7 @@ final class FuzzStore: Sendable {
       path, .readWrite, options: [.create, .truncate, .closeOnExec], permissions: .ownerReadWrite)
   }
 
-  /// Imports; what was taken must be sound, and importing its export must change nothing.
+  /// Imports; an accepted document must leave a sound store, and importing its export must change nothing.
   func importDocument(_ bytes: [UInt8], _ format: InterchangeFormat) throws {
     try rewrite(document)
     try document.writeAll(bytes)
@@ -64,7 +64,7 @@ final class FuzzStore: Sendable {
     } catch is TakenBack {
       return
     } catch let error as TallyError {
-      // A document's fault has its place in the document; what no document can cause is a finding.
+      // A document's fault has its place in the document; an error that no document can cause is a finding.
       if error.position == nil { throw FuzzTarget.Finding(description: "\(error)") }
     }
   }

@@ -7,9 +7,9 @@ import TallyTestSupport
 @testable import Tally
 @testable import TallyCommands
 
-/// Something that reads what a stranger wrote: any bytes at all must give a value or a typed error.
+/// A reader of untrusted bytes: any input must give a value or a typed error.
 enum FuzzTarget: String, CaseIterable {
-  /// Records and keys of a data file; the first byte says which.
+  /// Records and keys of a data file; the first byte selects which.
   case records
   /// A document to import.
   case json
@@ -19,15 +19,15 @@ enum FuzzTarget: String, CaseIterable {
   case instants
   /// Links from other programs.
   case links
-  /// The arguments of the command line, a line each.
+  /// The arguments of the command line, one per line.
   case arguments
 
-  /// What must not happen.
+  /// A result that must not happen.
   struct Finding: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// Reads the bytes; throws a ``Finding`` if what comes of them is wrong.
+  /// Reads the bytes; throws a ``Finding`` if the result is wrong.
   func run(_ bytes: [UInt8]) throws {
     switch self {
     case .records: try readRecord(bytes)
@@ -58,7 +58,7 @@ enum FuzzTarget: String, CaseIterable {
   private func decode<Value: BinaryCodable>(_ bytes: [UInt8], as type: Value.Type) throws(LMDBError) {
     // Unsafe by signature only: bytes have no padding.
     let value = try unsafe Value(decoding: bytes.span.bytes)
-    // A record that is read is checked next, with whatever it holds.
+    // A record that can be read is checked next, whatever its values.
     if let record = value as? TaskRecord { try? record.item.validate() }
     if let record = value as? ListRecord { try? record.list.validate() }
   }
@@ -79,27 +79,27 @@ enum FuzzTarget: String, CaseIterable {
     }
   }
 
-  /// What was read must be the same when it has been written and read again.
+  /// A value must be the same after writing and reading it again.
   private func expectSame<Value: Equatable>(
     _ text: String, read: (String) throws -> Value, write: (Value) -> String
   ) throws {
     var value: Value?
     try expectTyped { value = try read(text) }
     guard let value else { return }
-    guard try read(write(value)) == value else { throw Finding(description: "\(value) reads back as another") }
+    guard try read(write(value)) == value else { throw Finding(description: "\(value) reads back as another value") }
   }
 
   private func expectTyped(_ body: () throws -> Void) throws {
     do {
       try body()
     } catch let error where error is TallyError || error is CommandFailure {
-      // That is what bad input ends in.
+      // The expected end of bad input.
     } catch {
       throw Finding(description: "\(error)")
     }
   }
 
-  /// Parses and goes no further: a command could write wherever its arguments say.
+  /// Parses only: a command could write wherever its arguments say.
   private func readArguments(_ text: String) throws {
     let arguments = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     do {

@@ -1,10 +1,11 @@
-// The program that `Scripts/fuzz.sh` builds: libFuzzer makes inputs and hands them to one target. No part of the tests.
+// The program that `Scripts/fuzz.sh` builds: libFuzzer generates inputs and hands them to one target. Not part of the
+// tests.
 
 import Foundation
 
 /// libFuzzer's loop, for programs that have a `main` of their own.
 ///
-/// The corresponding C function is `LLVMFuzzerRunDriver`; pointers and integers are passed alike in both languages.
+/// The corresponding C function is `LLVMFuzzerRunDriver`; pointers and integers are passed the same way in both languages.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runFuzzer(
   _ argumentCount: UnsafeMutablePointer<CInt>,
@@ -20,7 +21,7 @@ private func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
   do {
     try target.run(bytes)
   } catch {
-    // libFuzzer keeps the input of a process that ends so.
+    // libFuzzer keeps the input of a process that ends this way.
     preconditionFailure("\(error)")
   }
   return 0
@@ -29,7 +30,7 @@ private func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
 private func fuzz() -> CInt {
   var argumentCount = CommandLine.argc
   var arguments = unsafe CommandLine.unsafeArgv
-  // The loop only reads and replaces these two of ours.
+  // The loop only reads and replaces these two variables.
   return unsafe runFuzzer(&argumentCount, &arguments) { start, count in unsafe testOneInput(start, count) }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds what the documentation names and the repository does not have.
+/// Finds links, paths and commands in the documentation that do not exist.
 struct DocumentationCheck {
   let pages: [MarkdownPage]
   /// Every file and folder.
@@ -27,7 +27,7 @@ struct DocumentationCheck {
       ? nil : "\(page.path):\(link.line): \(target) has no heading `#\(parts[1])`: name one it has"
   }
 
-  /// A code span is taken for a path when it begins with a folder of the repository's top, or names a source or a page.
+  /// A code span counts as a path if it begins with a top-level folder, or names a source or a page.
   private func finding(forPath span: MarkdownPage.Promise, in page: MarkdownPage) -> String? {
     let path = span.text.hasSuffix("/") ? String(span.text.dropLast()) : span.text
     guard path.allSatisfy({ $0.isLetter || $0.isNumber || "_-+./".contains($0) }), !path.hasPrefix(".build") else {

@@ -22,8 +22,8 @@ struct FunctionSpan: Equatable {
       // `.init(…)` and `self.init(…)` are calls.
       return previous?.isMark(".") == true ? nil : openingBrace(after: index, in: tokens) { _ in true }
     case "var":
-      // A binding such as `if var x {` or `for var x in {` is no declaration of a property. A property's brace stands
-      // on the line its type ends on, and no `=` comes before it.
+      // A binding such as `if var x {` or `for var x in {` does not declare a property. A property's brace is
+      // on the line on which its type ends, and no `=` comes before it.
       let isBinding = ["if", "guard", "while", "for", "case"].contains(previous?.text) || previous?.isMark(",") == true
       return isBinding
         ? nil : openingBrace(after: index, in: tokens) { !$0.isMark("=") && $0.line == tokens[index].line }

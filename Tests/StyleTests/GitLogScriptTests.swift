@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Runs `Scripts/git-log-to-tasks.sh` on repositories made here, whose subjects are as awkward as git allows.
+/// Runs `Scripts/git-log-to-tasks.sh` on repositories created here, whose subjects are as awkward as git allows.
 struct GitLogScriptTests {
   private struct Line: Decodable, Equatable {
     let id: String

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a page of documentation promises: links, paths and commands, each with its line.
+/// The links, paths and commands of a page of documentation, each with its line.
 struct MarkdownPage {
   typealias Promise = (line: Int, text: String)
 
@@ -41,7 +41,7 @@ struct MarkdownPage {
 
   private mutating func readProse(_ line: Substring, number: Int) {
     if line.hasPrefix("#") { anchors.insert(Self.anchor(of: line.drop { $0 == "#" })) }
-    // Code spans first: a bracket inside one is no link.
+    // Code spans first: a bracket inside one is not a link.
     var prose = ""
     for (index, part) in line.split(separator: "`", omittingEmptySubsequences: false).enumerated() {
       if index.isMultiple(of: 2) { prose += part } else { codeSpans.append((number, String(part))) }
@@ -52,7 +52,7 @@ struct MarkdownPage {
   /// The target of `[words](target)` or `[words](target "title")`.
   private static var link: Regex<(Substring, Substring)> { /\]\(([^)\s]+)[^)]*\)/ }
 
-  /// As code hosts make it: lower case, words joined by `-`, punctuation gone.
+  /// As on code hosts: lower case, words joined by `-`, without punctuation.
   private static func anchor(of heading: Substring) -> String {
     String(heading).trimmingCharacters(in: .whitespaces).lowercased()
       .compactMap { $0 == " " ? "-" : $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" ? String($0) : nil }.joined()

@@ -5,7 +5,7 @@ enum Repository {
   static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// Every file and folder, relative to the root and sorted; not what was built, nor what git keeps.
+  /// Every file and folder, relative to the root and sorted, except build products and git's own.
   static func paths() -> [String] {
     guard let enumerator = FileManager.default.enumerator(atPath: root.path) else { return [] }
     var paths: [String] = []

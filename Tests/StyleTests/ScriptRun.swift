@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a script of this repository printed, and how it ended.
+/// The output of a script of this repository, and its exit status.
 struct ScriptRun {
   let status: Int32
   let output: String

@@ -3,7 +3,7 @@ import Testing
 
 /// Runs `Scripts/set-up.sh` where the only programs are stand-ins, so that nothing is installed on this machine.
 struct SetUpScriptTests {
-  /// A folder to be the whole `PATH`.
+  /// A folder that is the whole `PATH`.
   private struct Stage: ~Copyable {
     let folder: URL
 
@@ -45,9 +45,10 @@ struct SetUpScriptTests {
       return log?.split(separator: "\n").map(String.init) ?? []
     }
 
-    func runSetUp() throws -> ScriptRun {
+    func runSetUp(_ arguments: String...) throws -> ScriptRun {
       try ScriptRun(
         "Scripts/set-up.sh",
+        arguments,
         shell: folder.appending(path: "bash").path,
         environment: ["PATH": folder.path]
       )
@@ -111,6 +112,30 @@ struct SetUpScriptTests {
     let run = try stage.runSetUp()
     #expect(run.status == 1)
     #expect(run.errors.contains("missing: pkg-config liblmdb-dev"))
+  }
+
+  @Test func benchmarksAlsoInstallTheLibraryOfTheirPeer() throws {
+    let stage = try Stage()
+    try stage.addPackageManager()
+    try stage.addUser(id: 0)
+    #expect(try stage.runSetUp("bench").status == 0)
+    #expect(stage.packageManagerCalls.last == Self.install + " libsqlite3-dev")
+  }
+
+  @Test func browserThatCannotBeInstalledIsNotAFailure() throws {
+    let stage = try Stage()
+    try stage.addUser(id: 0)
+    #expect(try stage.runSetUp("browser").status == 0)
+    try stage.addProgram("apt-get", "exit 100")
+    let run = try stage.runSetUp("browser")
+    #expect(run.status == 0)
+    #expect(run.errors.contains("Chromium could not be installed"))
+  }
+
+  @Test func unknownArgumentIsRefused() throws {
+    let run = try Stage().runSetUp("everything")
+    #expect(run.status == 1)
+    #expect(run.errors.contains("unknown argument everything"))
   }
 
   @Test func installationThatDoesNotHelpIsSaid() throws {

@@ -5,7 +5,7 @@ struct SourceFile {
   /// Relative to the repository, with `/` between folders.
   let path: String
   let lineCount: Int
-  /// Comments left out; the place of everything else is kept.
+  /// Without comments; all other tokens keep their places.
   let tokens: [SourceToken]
   let comments: [SourceToken]
   let problem: (line: Int, reason: String)?

@@ -1,4 +1,4 @@
-/// A piece of Swift source the rules look at.
+/// A piece of Swift source for the rules.
 ///
 /// White space and the text of string literals are left out.
 struct SourceToken: Equatable {
@@ -15,7 +15,7 @@ struct SourceToken: Equatable {
   let text: String
   /// The line it begins on, counted from 1.
   let line: Int
-  /// Whether white space stands before it: `try!` is not `try !flag`.
+  /// Whether white space comes before it: `try!` is not `try !flag`.
   let followsSpace: Bool
 
   func isWord(_ other: String) -> Bool { kind == .word && text == other }

@@ -2,7 +2,7 @@ import Testing
 
 /// A habit of this code that a machine can check, with what to do instead.
 struct StyleRule: Sendable, CustomTestStringConvertible {
-  /// A place that breaks the rule: the line and what stands there.
+  /// A place that breaks the rule: the line and its text.
   typealias Place = (line: Int, what: String)
 
   let name: String
@@ -13,7 +13,7 @@ struct StyleRule: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// One line a breach, each with file, line and remedy.
+  /// One line per breach, each with file, line and remedy.
   func findings(in file: SourceFile) -> [String] {
     guard appliesTo(file.path) else { return [] }
     return places(file).map { "\(file.path):\($0.line): \($0.what): \(remedy)" }

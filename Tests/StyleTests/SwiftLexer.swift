@@ -1,15 +1,16 @@
-/// Splits Swift source into the tokens the style rules need, and no more than that.
+/// Splits Swift source into the tokens that the style rules need.
 ///
 /// It knows comments (nested ones too), string literals (raw, of several lines, with interpolation, whose code is read
-/// like any other) and regular expressions on one line. It is not swift-syntax, which takes minutes to build in a clean checkout. What it cannot read
-/// it reports as a ``problem``, so that a rule never passes because the lexer lost its way.
+/// like any other) and regular expressions on one line. It is not swift-syntax, which takes minutes to build in a clean
+/// checkout. Source that it cannot read is reported as a ``problem``, so that a rule never passes because the lexer
+/// failed.
 struct SwiftLexer {
   private let bytes: [UInt8]
   private var position = 0
   private var line = 1
   private var openMarks: [UInt8] = []
   private(set) var tokens: [SourceToken] = []
-  /// Where and why the source could not be followed, if so.
+  /// The line and reason where the lexer failed, if it did.
   private(set) var problem: (line: Int, reason: String)?
 
   init(reading text: String) {
@@ -115,7 +116,7 @@ struct SwiftLexer {
 
   // MARK: Regular expressions
 
-  /// Whether the slash here stands where a value begins, so that it cannot divide, and is closed on its line.
+  /// Whether the slash is where a value begins, so that it cannot divide, and is closed on its line.
   private func beginsRegularExpression() -> Bool {
     let previous = tokens.last { $0.kind != .comment }
     let endsValue =

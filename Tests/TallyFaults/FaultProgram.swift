@@ -1,12 +1,12 @@
 import Foundation
 import TallyTestSupport
 
-/// A kind of fault, caused again and again.
+/// A kind of fault, caused repeatedly.
 struct FaultSuite: Sendable {
   let name: String
-  /// How long the long form takes, on a machine of two cores.
+  /// The duration of the long form, on a machine with two cores.
   let minutes: Double
-  /// Runs it, and says in one line how often it did what.
+  /// Runs it, and returns its figures in one line.
   let run: @Sendable (inout FaultRun) throws -> String
 
   static let all: [FaultSuite] = [
@@ -24,7 +24,7 @@ struct FaultSuite: Sendable {
   ]
 }
 
-/// The arguments of the program, and what they ask for.
+/// The arguments of the program, and their meaning.
 struct FaultProgram {
   private let arguments: [String]
 
@@ -40,12 +40,12 @@ struct FaultProgram {
     let suites = FaultSuite.all.filter { names.isEmpty || names.contains($0.name) }
     guard suites.count == names.count || names.isEmpty else { throw Misuse() }
     let seed = SeededGenerator.chooseSeed(for: "faults")
-    // All streams; what is said by and by must not come before the seed.
+    // All streams; later output must not come before the seed.
     fflush(nil)
     let isShort = arguments.contains("--short")
     if !isShort {
       let minutes = suites.reduce(0) { $0 + $1.minutes }
-      FaultRun.tell("faults: \(suites.count) suites, about \(Int(minutes.rounded(.up))) minutes")
+      FaultRun.progress("faults: \(suites.count) suites, about \(Int(minutes.rounded(.up))) minutes")
     }
     var (figures, failureCount) = ([FaultRun.Figure: Int](), 0)
     for suite in suites {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a suite is given, and where it tells what it did.
+/// The settings of a suite, and its figures and failures.
 struct FaultRun {
-  /// What is counted over all suites.
+  /// The figures added up over all suites.
   enum Figure: String, CaseIterable {
     case images = "images tried"
     case kills = "processes killed"
@@ -11,15 +11,15 @@ struct FaultRun {
     case controls = "controls that failed as they must"
   }
 
-  /// Whether the small sizes are wanted, those of `make check`.
+  /// Whether to use the small sizes, those of `make check`.
   let isShort: Bool
-  /// The number that everything random follows from.
+  /// The seed of all random numbers.
   let seed: UInt64
   /// The suite's name.
   let name: String
-  /// What went wrong, a sentence each.
+  /// The failures, a sentence each.
   private(set) var failures: [String] = []
-  /// How often what was done.
+  /// The figures of this suite.
   private(set) var figures: [Figure: Int] = [:]
   private var lastWord = ContinuousClock.now
 
@@ -31,31 +31,31 @@ struct FaultRun {
     self.seed = seed
   }
 
-  /// How often to do something: the environment's word, else what fits the length of the run.
+  /// The number of repetitions: from the environment, else by the length of the run.
   func count(_ name: String, short: Int, long: Int) -> Int {
     ProcessInfo.processInfo.environment["TALLY_FAULT_\(name)"].flatMap { Int($0) } ?? (isShort ? short : long)
   }
 
-  /// Adds to what was done.
+  /// Adds to the figures.
   mutating func note(_ count: Int, _ figure: Figure) {
     figures[figure, default: 0] += count
   }
 
-  /// Says how far the long form has come, now and then, beside the figures.
+  /// Reports the progress of the long form from time to time, on the standard error.
   mutating func advance(to done: @autoclosure () -> Int, of total: Int) {
     advance("\(done()) of \(total)")
   }
 
-  /// As `advance(to:of:)`, where nobody knows how far there is to go.
+  /// As `advance(to:of:)`, where the total is unknown.
   mutating func advance(_ what: @autoclosure () -> String) {
     guard !isShort, ContinuousClock.now - lastWord >= Self.silence else { return }
     lastWord = ContinuousClock.now
-    FaultRun.tell("  \(name): \(what())")
+    FaultRun.progress("  \(name): \(what())")
   }
 
   mutating func fail(_ reason: String) {
     failures.append(reason)
-    // The first few say enough, and the number is told at the end.
+    // The first few are enough; the number is printed at the end.
     if failures.count <= 20 { say("  FAILED: \(reason)") }
   }
 
@@ -63,14 +63,14 @@ struct FaultRun {
     if !condition { fail(reason()) }
   }
 
-  /// Notes a control, which proves its suite by failing.
+  /// Records a control, which proves its suite by failing.
   mutating func requireControl(fails: Bool, _ reason: @autoclosure () -> String) {
     if fails { note(1, .controls) } else { fail(reason()) }
   }
 
-  /// Says something beside the figures, to whoever waits.
-  static func tell(_ line: String) {
-    // Without a reader there is nobody to tell of the failure.
+  /// Prints progress on the standard error.
+  static func progress(_ line: String) {
+    // Without a reader the failure cannot be reported.
     try? FileHandle.standardError.write(contentsOf: Data("\(line)\n".utf8))
   }
 }

@@ -1,5 +1,5 @@
-// Causes faults and looks whether anything acknowledged is lost: `TallyFaults [--short] [SUITE …]`.
-// Without a suite all of them run. `TallyFaults act NAME …` is what the suites start as processes of their own.
+// Causes faults and checks that no acknowledged write is lost: `TallyFaults [--short] [SUITE …]`.
+// Without a suite all of them run. The suites start `TallyFaults act NAME …` as processes of their own.
 
 import Foundation
 

@@ -4,7 +4,7 @@ import Tally
 import TestSupport
 
 extension HelperAct {
-  /// Adds so many tasks, each in a commit of its own, titled with their numbers.
+  /// Adds this number of tasks, each in a commit of its own, titled with their numbers.
   func add() throws {
     let store = try TaskStore(at: directory)
     for number in 0..<numbers[0] { try store.write { _ = try $0.add("\(number)", to: .inbox) } }
@@ -12,7 +12,7 @@ extension HelperAct {
     say("done")
   }
 
-  /// Keeps the store open, and the slot of a reader, until a line comes in.
+  /// Keeps the store open, and the slot of a reader, until a line arrives.
   func hold() throws {
     let store = try TaskStore(at: directory)
     _ = try store.read { try $0.taskCount }
@@ -21,12 +21,12 @@ extension HelperAct {
     try store.close()
   }
 
-  /// Compacts, waiting no longer for those who have the store open than told.
+  /// Compacts, waiting at most the given time for processes that have the store open.
   func compact() {
     say(outcome { _ = try TaskStore.compact(at: directory, configuration: impatient) })
   }
 
-  /// Restores the backup that lies beside the store.
+  /// Restores the backup beside the store.
   func restore() {
     let file = directory.removingLastComponent().appending("backup")
     say(outcome { _ = try TaskStore.restore(from: file, to: directory, configuration: impatient) })
@@ -38,7 +38,7 @@ extension HelperAct {
     return configuration
   }
 
-  /// Reads a snapshot, without privileges if told so, before and after a signal.
+  /// Reads a snapshot, without privileges if asked to, before and after a signal.
   func readSnapshot() throws {
     if numbers.first == 1 { dropPrivileges() }
     let store = try TaskStore(snapshotAt: directory)
@@ -49,7 +49,7 @@ extension HelperAct {
     try store.close()
   }
 
-  /// Opens the newest snapshot again and again, until its store has so many tasks; says when something is wrong.
+  /// Opens the newest snapshot repeatedly, until its store has this number of tasks; reports any fault.
   func openSnapshots() throws {
     var last = 0
     while last < numbers[0] {

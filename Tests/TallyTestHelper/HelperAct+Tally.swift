@@ -4,7 +4,7 @@ import Tally
 import TestSupport
 
 extension HelperAct {
-  /// Does what is asked.
+  /// Runs the act.
   func run() throws {
     switch name {
     case "open-with-mask": openWithMask()
@@ -24,13 +24,13 @@ extension HelperAct {
     }
   }
 
-  /// Opens, and makes a store, under the mask given as a number.
+  /// Opens and creates a store under the mask given as a number.
   private func openWithMask() {
     umask(mode_t(numbers[0]))
     say(outcome { try TaskStore(at: directory).close() })
   }
 
-  /// Opens as a user who owns nothing, which the tests' own user may not be.
+  /// Opens as a user who owns nothing, as the user who runs the tests may own everything.
   private func openUnprivileged() {
     dropPrivileges()
     say(outcome { try TaskStore(at: directory).close() })
@@ -55,7 +55,7 @@ extension HelperAct {
     )
   }
 
-  /// Adds many tasks in batches; each batch also writes how many there are into the title of a task of its own.
+  /// Adds many tasks in batches; each batch also writes their number into the title of a task of its own.
   private func insert() throws {
     let (total, batchCount) = (numbers[0], numbers[1])
     let store = try TaskStore(at: directory)
@@ -80,7 +80,7 @@ extension HelperAct {
     try store.close()
   }
 
-  /// Keeps a write, with a change, until a line comes in.
+  /// Keeps a write with a change open until a line arrives.
   private func holdWrite() throws {
     let store = try TaskStore(at: directory)
     try store.write { transaction in
@@ -91,7 +91,7 @@ extension HelperAct {
     try store.close()
   }
 
-  /// Uses and closes a store, and lets it go, in the child of a fork; then in the parent.
+  /// Uses, closes and releases a store in the child of a fork; then in the parent.
   private func forkWithStore() throws {
     var store: TaskStore? = try TaskStore(at: directory)
     try store?.write { _ = try $0.add("before", to: .inbox) }
@@ -113,7 +113,7 @@ extension HelperAct {
     // The call only writes into the local it is given.
     unsafe waitpid(child, &status, 0)
     say("child ended: \(status)")
-    // Its lock must still be there, or somebody could replace the file.
+    // Its lock must still be there, or another process could replace the file.
     var impatient = TaskStore.Configuration()
     impatient.waitLimitInSeconds = 0
     say("compact beside the parent: \(outcome { try TaskStore.compact(at: directory, configuration: impatient) })")
@@ -121,7 +121,7 @@ extension HelperAct {
     say("parent closed: \(outcome { try store?.close() })")
   }
 
-  /// Commits one write, tells so, and ends without closing in the middle of the next one.
+  /// Commits one write, reports that, and ends without closing in the middle of the next one.
   private func addAndDie() throws {
     let store = try TaskStore(at: directory)
     try store.write { _ = try $0.add("acknowledged", to: .inbox) }

@@ -1,4 +1,4 @@
-// Runs one act of another process for the tests of Tally.
+// Runs one act in another process for the tests of Tally.
 
 import TestSupport
 

@@ -1,5 +1,5 @@
 public import SystemPackage
-// Whoever tests the store gets the random numbers and the processes that all tests share with it.
+// Tests of the store also get the random numbers and the processes that all tests share.
 @_exported public import TestSupport
 
 extension HelperProcess {

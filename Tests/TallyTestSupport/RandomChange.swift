@@ -3,12 +3,12 @@ public import Tally
 
 /// Chooses changes that a person, or a careless program, might make.
 public enum RandomChange {
-  /// The most tasks a model grows to: enough for every view to have some, few enough to compare all of them.
+  /// The maximum number of tasks in a model: enough for every view to have some, few enough to compare all of them.
   private static let wantedTaskCount = 50
-  /// The same of lists, so that a long run costs the same for each change.
+  /// The same for lists, so that the cost of each change stays the same in a long run.
   private static let wantedListCount = 30
 
-  /// A change to make next; some of them must be refused.
+  /// The next change; some of them must be refused.
   public static func next(
     in model: TaskModel, now: Timestamp, calendar: Calendar, using generator: inout SeededGenerator
   ) -> ModelChange {

@@ -1,7 +1,7 @@
 public import Foundation
 public import Tally
 
-/// One change, to be made to a store and to the model alike.
+/// One change, to be applied to a store and to the model.
 public enum ModelChange: Sendable {
   case add(TaskDraft)
   case edit(UUID, title: String, notes: String?)
@@ -17,7 +17,7 @@ public enum ModelChange: Sendable {
 }
 
 extension ModelChange {
-  /// Makes the change in a store.
+  /// Applies the change to a store.
   public func apply(to transaction: inout StoreWriteTransaction) throws {
     switch self {
     case .add(let draft): _ = try transaction.add(draft)
@@ -44,7 +44,7 @@ extension ModelChange {
 }
 
 extension TaskModel {
-  /// Makes the change in the model; refuses what a store must refuse, by the same code.
+  /// Applies the change to the model; refuses it where a store must, with the same code.
   public mutating func apply(
     _ change: ModelChange, now: Timestamp, timeZone: TimeZone
   ) -> TallyError.Code? {

@@ -1,14 +1,14 @@
 public import Foundation
 public import Tally
 
-/// What a store should hold, as plain Swift values: the reference that stores are tested against.
+/// The expected contents of a store, as plain Swift values: the reference that stores are tested against.
 public struct TaskModel: Sendable {
   /// The tasks by id.
   public var tasks: [UUID: TaskItem] = [:]
   /// The lists by id.
   public var lists: [UUID: TaskList] = [:]
 
-  /// Makes an empty model.
+  /// Creates an empty model.
   public init() {}
 
   /// The lists in their order.

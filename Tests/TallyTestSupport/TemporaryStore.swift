@@ -4,11 +4,11 @@ public import Tally
 
 /// A store whose tables contradict each other at the end of a test.
 public struct UnsoundStore: Error, CustomStringConvertible {
-  /// What the check found.
+  /// The findings of the check.
   public let description: String
 }
 
-/// A directory of its own for one test, removed at the end.
+/// A directory for one test, removed at the end.
 public func withTemporaryDirectory<R>(_ body: (FilePath) throws -> R) throws -> R {
   let url = FileManager.default.temporaryDirectory.appendingPathComponent("tally-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -16,7 +16,7 @@ public func withTemporaryDirectory<R>(_ body: (FilePath) throws -> R) throws -> 
   return try body(FilePath(url.path))
 }
 
-/// As the synchronous form, for tests that wait.
+/// As the synchronous form, for asynchronous tests.
 public func withTemporaryDirectory<R>(_ body: (FilePath) async throws -> R) async throws -> R {
   let url = FileManager.default.temporaryDirectory.appendingPathComponent("tally-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -24,7 +24,7 @@ public func withTemporaryDirectory<R>(_ body: (FilePath) async throws -> R) asyn
   return try await body(FilePath(url.path))
 }
 
-/// A store of its own for one test; its invariants are checked at the end.
+/// A store for one test; its invariants are checked at the end.
 public func withStore<R>(
   _ configuration: TaskStore.Configuration = .testing(), _ body: (TaskStore) throws -> R
 ) throws -> R {
@@ -37,7 +37,7 @@ public func withStore<R>(
   }
 }
 
-/// As the synchronous form, for tests that wait.
+/// As the synchronous form, for asynchronous tests.
 public func withStore<R>(
   _ configuration: TaskStore.Configuration = .testing(), _ body: (TaskStore) async throws -> R
 ) async throws -> R {
@@ -59,14 +59,14 @@ public func checkInvariants(of store: TaskStore) throws {
 }
 
 extension TaskStore.Configuration {
-  /// A store in Istanbul's time, at noon of 2026-11-21 there unless a clock says otherwise.
+  /// A store in Istanbul's time, at noon of 2026-11-21 there unless a clock is given.
   public static func testing(clock: TestClock = .noon, timeZone: String = "Europe/Istanbul") -> Self {
     var configuration = TaskStore.Configuration()
     configuration.now = { clock.now }
     configuration.calendar = Calendar(identifier: .gregorian)
     configuration.calendar.timeZone = TimeZone(identifier: timeZone) ?? .gmt
     configuration.calendar.firstWeekday = 2
-    // Under ThreadSanitizer a process has room for four maps of the usual size, and tests that wait keep theirs meanwhile.
+    // Under ThreadSanitizer a process has room for four maps of the usual size, and waiting tests keep theirs.
     configuration.mapSizeInBytes = 1 << 36
     return configuration
   }

@@ -6,12 +6,12 @@ public import Tally
 public final class TestClock: Sendable {
   private let instant: Mutex<Timestamp>
 
-  /// Makes a clock that shows an instant.
+  /// Creates a clock that shows an instant.
   public init(_ instant: Timestamp) {
     self.instant = Mutex(instant)
   }
 
-  /// What the clock shows.
+  /// The clock's time.
   public var now: Timestamp {
     get { instant.withLock { $0 } }
     set { instant.withLock { $0 = newValue } }

@@ -37,7 +37,7 @@ def day_text(number):
 
 
 class Zone:
-    """Local days of a zone, found by asking what the clock shows at single instants."""
+    """Local days of a zone, found by asking for the local time of single instants."""
 
     def __init__(self, identifier, day_start):
         self.zone, self.day_start = ZoneInfo(identifier), day_start
@@ -81,7 +81,7 @@ class Zone:
 
 
 class Life:
-    """What one task, or one completion of a deleted task, counts as."""
+    """The events of one task, or of one completion of a deleted task."""
 
     def __init__(self, created, completed, list_id):
         self.created = instant(created)[0]

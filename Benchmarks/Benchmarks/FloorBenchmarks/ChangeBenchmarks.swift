@@ -36,7 +36,7 @@ enum ChangeBenchmarks {
       benchmark.startMeasurement()
       try store.undo()
       benchmark.stopMeasurement()
-      try expectEqual(try store.read { try $0.task(id) }, nil, "the task whose creation was taken back")
+      try expectEqual(try store.read { try $0.task(id) }, nil, "the task whose creation was undone")
     }
   }
 }

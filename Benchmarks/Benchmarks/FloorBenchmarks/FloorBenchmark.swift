@@ -2,9 +2,9 @@ import Benchmark
 import BenchmarkData
 import Tally
 
-/// What all benchmarks of the floor share.
+/// The part that all benchmarks of the floor share.
 enum Floor {
-  /// A store of the size that the floor speaks of, or twice it.
+  /// A store of the size that the floor is about, or twice it.
   static let dataSet = DataSet(taskCount: 1_000)
 
   static var configuration: Benchmark.Configuration {

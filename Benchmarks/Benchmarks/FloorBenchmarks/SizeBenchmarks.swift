@@ -25,7 +25,7 @@ enum SizeBenchmarks {
     }
   }
 
-  /// Looks at every view and the statistics, changes something, exports.
+  /// Reads every view and the statistics, changes a task, exports.
   private static func useAsAnApplicationDoes(_ store: TaskStore) throws {
     let views: [TaskView] = [.inbox, .today, .upcoming, .past, .overdue, .active, .completed(nil), .all]
     for view in views { _ = try store.read { try $0.view(view) } }

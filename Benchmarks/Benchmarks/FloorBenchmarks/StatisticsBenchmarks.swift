@@ -2,7 +2,7 @@ import BenchmarkData
 import Foundation
 import Tally
 
-/// What was completed when.
+/// Counts of completions, and statistics.
 enum StatisticsBenchmarks {
   static func register() {
     floorBenchmark("count-today") { _, store in

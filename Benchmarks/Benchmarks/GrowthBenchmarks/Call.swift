@@ -2,16 +2,16 @@ import Benchmark
 import BenchmarkData
 import Tally
 
-/// A call that is timed: on an open store, told how often it has been made before.
+/// A timed call on an open store, which receives the number of calls before it.
 struct Call: Sendable {
   let name: String
-  /// How often it is made between two looks at the clock.
+  /// The number of calls between two readings of the clock.
   var repetitionCount = 1
   let work: @Sendable (TaskStore, Int) throws -> Void
 
   private var metric: BenchmarkMetric { .custom(name) }
 
-  /// Registers a benchmark that makes each call in turn, so that a busy moment meets all of them.
+  /// Registers a benchmark that runs each call in turn, so that a busy moment affects all of them.
   static func benchmark(
     _ name: String, of calls: [Call], iterations: Int = 500, on openStore: @escaping @Sendable () throws -> TaskStore
   ) {

@@ -21,7 +21,7 @@ struct GrowthBenchmarks: Sendable {
     whole()
   }
 
-  /// One task, and its record by liblmdb alone: what the depth of the tree and the processor's caches make of it.
+  /// One task, and its record by liblmdb alone: the effect of the depth of the tree and of the processor's caches.
   private var readTask: [Call] {
     let sample = SampleOfTasks(of: dataSet)
     return [
@@ -30,7 +30,7 @@ struct GrowthBenchmarks: Sendable {
         guard try store.read({ try $0.task(id) }) != nil else { throw WrongAnswer(description: "a task is missing") }
       },
       Call(name: "readTaskRaw", repetitionCount: 20) { store, number in
-        // Another one than Tally has just read, which the processor's caches still have.
+        // Not the one that Tally has just read, which is still in the processor's caches.
         let (id, raw) = try sample.task(number + SampleOfTasks.count / 2, in: store)
         try raw.read(id)
       },
@@ -101,7 +101,7 @@ struct GrowthBenchmarks: Sendable {
     }
   }
 
-  /// The room of the whole store, and an export of it, in a process that does nothing else.
+  /// The size of the whole store, and an export of it, in a process that does nothing else.
   private func whole() {
     let room = BenchmarkMetric.custom("diskBytesPerTask")
     let memory = BenchmarkMetric.custom("exportPrivateKilobytes")
@@ -129,11 +129,10 @@ struct GrowthBenchmarks: Sendable {
   }
 }
 
-/// Tasks from all over a store, in no order, and liblmdb on the same file; made when the first is asked for, before
-/// anything is timed.
+/// Tasks from all over a store, in random order, and liblmdb on the same file; created on first use, before any timing.
 ///
-/// Each task is read once then: a page that a process sees for the first time is a fault, whose time the system takes, and
-/// of which the larger stores would have more.
+/// Each task is read once then: a page that a process touches for the first time is a fault, whose time is the system's,
+/// and larger stores would have more of them.
 private final class SampleOfTasks: Sendable {
   static let count = 10_000
   private let dataSet: DataSet
@@ -155,7 +154,7 @@ private final class SampleOfTasks: Sendable {
   private func make(in store: TaskStore) throws -> (ids: [UUID], raw: RawStore) {
     var (generator, random) = (TaskGenerator(), SeededRandom(seed: TaskGenerator.seed))
     let ids = try generator.tasks(0..<dataSet.taskCount).map(\.id).shuffled(using: &random).prefix(Self.count)
-    // Left open to the end of the process.
+    // Left open until the end of the process.
     let raw = try RawStore(reading: dataSet)
     try raw.read(ids)
     try store.read { transaction in

@@ -1,6 +1,6 @@
 import Benchmark
 
-/// Tally beside what others would use: SQLite by way of GRDB, and liblmdb called from C.
+/// Tally beside the alternatives: SQLite through GRDB, and liblmdb called from C.
 let benchmarks: @Sendable () -> Void = {
   ReadingComparisons.register()
   CountingComparisons.register()

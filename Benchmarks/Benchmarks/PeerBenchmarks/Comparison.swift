@@ -2,27 +2,26 @@ import Benchmark
 import BenchmarkData
 import Synchronization
 
-/// Two ways of doing the same work, timed in turn in one process, so that a machine that is busy now and idle then is so
-/// for both.
+/// Two ways of doing the same work, timed in turn in one process, so that a busy moment affects both.
 struct Comparison: Sendable {
-  /// How often each is done between two looks at the clock.
+  /// The number of repetitions of each between two readings of the clock.
   var tallyRepetitionCount = 1
   var peerRepetitionCount = 1
-  /// The work, told how often it has been done before.
+  /// The work; it receives the number of repetitions before it.
   let tally: @Sendable (Int) throws -> Void
   let peer: @Sendable (Int) throws -> Void
-  /// Ends both; what it removes is in the way of the next run.
+  /// Ends both, and removes files that would hinder the next run.
   var close: @Sendable () throws -> Void = {}
 }
 
 /// The times of one piece of work, in nanoseconds; histograms hold integers.
 let tallyNanoseconds = BenchmarkMetric.custom("tallyNanoseconds")
 let peerNanoseconds = BenchmarkMetric.custom("peerNanoseconds")
-/// The peer's time by Tally's, from one pair of neighbours, in thousandths.
+/// The peer's time divided by Tally's, from one pair of neighbours, in thousandths.
 let peerByTallyThousandths = BenchmarkMetric.custom("peerByTallyThousandths")
 private let comparisonMetrics = [tallyNanoseconds, peerNanoseconds, peerByTallyThousandths]
 
-/// Registers a comparison, which is made ready, with its answers compared, before it is timed.
+/// Registers a comparison, which is set up, with its answers compared, before it is timed.
 func comparison(
   _ name: String, iterations: Int = 200, seconds: Int = 6, _ makeReady: @escaping @Sendable () throws -> Comparison
 ) {
@@ -40,7 +39,7 @@ func comparison(
   )
 }
 
-/// A comparison between its set-up and its end, and how often it has run.
+/// A comparison between its set-up and its end, and the number of its runs.
 private final class Ready: Sendable {
   let comparison = Mutex<Comparison?>(nil)
   private let runCount = Mutex(0)
@@ -53,7 +52,7 @@ private final class Ready: Sendable {
     }
     let tally = { try time(comparison.tallyRepetitionCount, run, comparison.tally) }
     let peer = { try time(comparison.peerRepetitionCount, run, comparison.peer) }
-    // By turns the first, since the first finds the caches as the other has left them.
+    // They take turns at being first, since the first one finds the caches as the other left them.
     let isTallyFirst = run.isMultiple(of: 2)
     let first = try isTallyFirst ? tally() : peer()
     let second = try isTallyFirst ? peer() : tally()
@@ -64,7 +63,7 @@ private final class Ready: Sendable {
   }
 }
 
-/// The nanoseconds that one repetition takes.
+/// The nanoseconds of one repetition.
 private func time(_ repetitionCount: Int, _ run: Int, _ work: (Int) throws -> Void) throws -> Int {
   let clock = ContinuousClock()
   let start = clock.now

@@ -34,7 +34,7 @@ enum CountingComparisons {
     }
   }
 
-  /// What both answer: counts by period, weekday, hour and list.
+  /// The part that both answer: counts by period, weekday, hour and list.
   private static func numbers(_ statistics: Statistics) -> [Int] {
     let completed = statistics.completed
     let lists = statistics.byList.sorted { ($0.listID?.uuidString ?? "") < ($1.listID?.uuidString ?? "") }

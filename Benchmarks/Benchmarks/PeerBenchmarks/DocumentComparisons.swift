@@ -5,7 +5,7 @@ import SQLitePeer
 import SystemPackage
 import Tally
 
-/// Documents in and out: times side by side, memory each in a process of its own, and room on the disk.
+/// Documents in and out: times side by side, memory each in a process of its own, and size on disk.
 enum DocumentComparisons {
   static func register() {
     comparison("export", iterations: 9, seconds: 30, exports)
@@ -44,7 +44,7 @@ enum DocumentComparisons {
     return file
   }
 
-  /// The tasks of a document, told by importing it: both exports must hold the same.
+  /// The tasks of a document, found by importing it: both exports must have the same.
   private static func answer(_ file: FilePath, in folder: FilePath) throws -> AnswerHash {
     let store = try TaskStore(at: folder.appending("answer"), configuration: DataSet.configuration())
     try DocumentOfLists(lists: TaskGenerator().lists).importInto(store)
@@ -84,7 +84,7 @@ enum DocumentComparisons {
       })
   }
 
-  /// The most private memory that a piece of work adds, in a process that does nothing else.
+  /// The greatest private memory that a piece of work adds, in a process that does nothing else.
   private static func memory(
     _ name: String, _ makeReady: @escaping @Sendable (FilePath) throws -> () throws -> Void
   ) {

@@ -9,7 +9,7 @@ struct Peers: Sendable {
 
   let tally: TaskStore
   let sqlite: SQLiteTaskStore
-  /// Some of the tasks, in no order that a page of either knows.
+  /// Some of the tasks, in an order unrelated to the pages of either.
   let sampleIDs: [UUID]
   let project: UUID
 
@@ -29,7 +29,7 @@ struct Peers: Sendable {
   }
 }
 
-/// Compares two answers and prints what both are.
+/// Compares two answers and prints both.
 func expectSameAnswer(_ tally: AnswerHash, _ peer: AnswerHash, _ question: String) throws {
   try expectEqual(tally, peer, question)
   print("answer-hash \(tally)")

@@ -5,7 +5,7 @@ import SQLitePeer
 import SystemPackage
 import Tally
 
-/// Tasks and views, by whole transactions and many in one.
+/// Tasks and views, in a transaction each and many in one.
 enum ReadingComparisons {
   private static let batch = 100
 

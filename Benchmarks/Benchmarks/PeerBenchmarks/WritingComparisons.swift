@@ -49,7 +49,7 @@ enum WritingComparisons {
     }
   }
 
-  /// Sixteen callers that each wait for their own creates; the time is that of all, by their number.
+  /// Sixteen callers that each wait for their own creates; the time is that of all of them together.
   private static func concurrentCreates(_ name: String, isDurable: Bool) {
     comparison(name, iterations: 60) {
       let peers = try Peers(name, isDurable: isDurable)
@@ -74,7 +74,7 @@ enum WritingComparisons {
     }
   }
 
-  /// liblmdb alone, with commits of as many creates as there are callers.
+  /// liblmdb alone, with one create per caller in each commit.
   @Sendable private static func concurrentCreatesBesideLMDB() throws -> Comparison {
     let peers = try Peers("create-durable-16-raw")
     let raw = try RawStore(copyOf: Peers.dataSet, "create-durable-16-raw-lmdb")

@@ -46,7 +46,7 @@ package struct AnswerHash: Equatable, CustomStringConvertible {
   package var description: String { String(value, radix: 16) }
 }
 
-/// A fast wrong answer must not pass for a good time.
+/// A fast wrong answer must not count as a good time.
 package struct WrongAnswer: Error, CustomStringConvertible {
   package let description: String
 

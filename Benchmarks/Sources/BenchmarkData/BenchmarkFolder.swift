@@ -1,19 +1,19 @@
 import Foundation
 package import SystemPackage
 
-/// Where the benchmarks keep their data sets, scratch stores and results: on the disk of the checkout, as on a
+/// The folder of the benchmarks' data sets, scratch stores and results: on the disk of the checkout, as on a
 /// filesystem in memory a durable write would cost nothing.
 package enum BenchmarkFolder {
-  /// `TALLY_BENCH_FOLDER`, set by `Scripts/bench.py`; else `.build/bench` of the current directory.
+  /// `TALLY_BENCH_FOLDER`, set by `Benchmarks/Scripts/bench.py`; else `.build/bench` of the current directory.
   package static let path: FilePath = {
     let environment = ProcessInfo.processInfo.environment
     return FilePath(environment["TALLY_BENCH_FOLDER"] ?? FileManager.default.currentDirectoryPath + "/.build/bench")
   }()
 
-  /// Whether only the answers count: stores are small, and each benchmark runs but a few times.
+  /// Whether only the answers count: stores are small, and each benchmark runs only a few times.
   package static let isSmoke = ProcessInfo.processInfo.environment["TALLY_BENCH_SMOKE"] != nil
 
-  /// An empty directory for one benchmark; what an earlier run left there is gone.
+  /// An empty directory for one benchmark, without the files of an earlier run.
   package static func makeScratch(_ name: String) throws -> FilePath {
     let scratch = path.appending("scratch").appending(name)
     try? FileManager.default.removeItem(atPath: scratch.string)

@@ -2,7 +2,7 @@ import Foundation
 package import SystemPackage
 package import Tally
 
-/// A generated store of a given size, made once and kept for every benchmark that reads it.
+/// A generated store of a given size, created once and kept for every benchmark that reads it.
 package struct DataSet {
   package let taskCount: Int
 
@@ -25,7 +25,7 @@ package struct DataSet {
     return configuration
   }
 
-  /// Makes the store unless it is there; it gets its name when it is whole, so that a run that was ended leaves no half.
+  /// Creates the store unless it exists; it gets its name when it is complete, so that an interrupted run leaves no half.
   package func makeIfMissing() throws {
     guard !FileManager.default.fileExists(atPath: directory.string) else { return }
     let workshop = try BenchmarkFolder.makeScratch("tally-\(taskCount)").appending("store")
@@ -37,7 +37,7 @@ package struct DataSet {
     try FileManager.default.moveItem(atPath: workshop.string, toPath: directory.string)
   }
 
-  /// Inserts the lists, and the tasks as they came to be over the years: pages fill differently in another order.
+  /// Inserts the lists, and the tasks in the order of their creation over the years: pages fill differently in another.
   private func fill(_ store: TaskStore) throws {
     var generator = TaskGenerator()
     try DocumentOfLists(lists: generator.lists).importInto(store)

@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 package import Tally
 
-/// A document with nothing but lists: importing it is how lists get ids from elsewhere, the same in every run.
+/// A document with only lists: importing it gives lists fixed ids, the same in every run.
 package struct DocumentOfLists: Encodable {
   private struct List: Encodable {
     let id: UUID

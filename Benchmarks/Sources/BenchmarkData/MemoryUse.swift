@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// How much memory this process uses, where the system says so as Linux does; else 0.
+/// The memory that this process uses, where the system reports it as Linux does; otherwise 0.
 ///
-/// Resident memory counts the pages of a store's memory map that have been touched: they are the system's file cache and
-/// leave when others need room. Private memory is what the process itself has asked for.
+/// Resident memory includes the touched pages of a store's memory map: they are the system's file cache and are released
+/// when others need memory. Private memory is that allocated by the process itself.
 package enum MemoryUse {
-  /// The most resident memory so far.
+  /// The greatest resident memory so far.
   package static var peakResidentInKilobytes: Int { field("VmHWM:") }
 
-  /// The private memory of now.
+  /// The current private memory.
   package static var privateInKilobytes: Int { field("RssAnon:") }
 
-  /// The most private memory while work runs, looked at every millisecond or two.
+  /// The greatest private memory while work runs, sampled every millisecond or two.
   package static func peakPrivateInKilobytes(of work: () throws -> Void) rethrows -> Int {
     let watch = MemoryWatch()
     watch.start()
@@ -28,7 +28,7 @@ package enum MemoryUse {
   }
 }
 
-/// Looks at the private memory on a thread of its own, until it is told to stop.
+/// Samples the private memory on a thread of its own, until stopped.
 private final class MemoryWatch: Sendable {
   let peakInKilobytes = Mutex(0)
   private let isDone = Mutex(false)

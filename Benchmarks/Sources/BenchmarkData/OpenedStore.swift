@@ -1,7 +1,7 @@
 import Synchronization
 package import Tally
 
-/// A benchmark's store between its set-up and its end, and how often the benchmark has run.
+/// A benchmark's store between its set-up and its end, and the number of its runs.
 package final class OpenedStore: Sendable {
   private let store = Mutex<TaskStore?>(nil)
   private let runCount = Mutex(0)

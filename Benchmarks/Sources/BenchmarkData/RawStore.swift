@@ -40,7 +40,7 @@ package import SystemPackage
     try unsafe withUnsafeBytes(of: id) { unsafe try read($0) }
   }
 
-  /// An identifier is its 16 bytes.
+  /// An identifier as its 16 bytes.
   private func read(_ ids: UnsafeRawBufferPointer) throws {
     // None of the buffers is empty, so each has an address.
     let sum = unsafe ids.assumingMemoryBound(to: UInt8.self).baseAddress
@@ -48,7 +48,7 @@ package import SystemPackage
     guard let sum, sum >= 0 else { throw WrongAnswer(description: "liblmdb does not find a task") }
   }
 
-  /// Walks a list in its order, and copies the records of its tasks; gives their number.
+  /// Walks a list in its order, and copies the records of its tasks; returns their number.
   package func readList(_ id: UUID) -> Int {
     // The bytes of a UUID have an address.
     unsafe withUnsafeBytes(of: id) { bytes in
@@ -57,7 +57,7 @@ package import SystemPackage
     }
   }
 
-  /// Puts what some creations put, in one commit.
+  /// Puts the entries of some creations, in one commit.
   package func create(_ number: Int, count: Int = 1) throws {
     try expectEqual(unsafe raw_store_create(store, UInt64(number), count), 0, "liblmdb's code")
   }

@@ -23,7 +23,7 @@ package struct SeededRandom: RandomNumberGenerator {
 
   package mutating func element<T>(of elements: [T]) -> T { elements[below(elements.count)] }
 
-  /// A UUID of version 7, as an application makes it when the task is created.
+  /// A UUID of version 7, as of an application that creates the task.
   package mutating func uuid(at instant: Timestamp) -> UUID {
     let milliseconds = UInt64(bitPattern: instant.microsecondsSince1970 / 1_000)
     let time = (0..<6).map { UInt8(truncatingIfNeeded: milliseconds >> UInt64(40 - 8 * $0)) }

@@ -1,11 +1,11 @@
 package import Foundation
 package import Tally
 
-/// Makes the tasks of a store of any size from a fixed seed.
+/// Generates the tasks of a store of any size from a fixed seed.
 ///
-/// What the timed views show is the same at every size from 1,000 on: the first tasks are Today's, the Inbox's, one list
+/// The timed views show the same tasks at every size from 1,000 on: the first tasks are Today's, the Inbox's, one list
 /// of 500, and some that are planned, late or due; all others fill the other lists. So a time that grows with the store
-/// grows for no other reason. Four in ten are completed, over the same ten years at every size.
+/// grows for that reason only. Four in ten are completed, over the same ten years at every size.
 package struct TaskGenerator {
   package static let seed: UInt64 = 2_026_11_21
   package static let listCount = 10
@@ -15,7 +15,7 @@ package struct TaskGenerator {
   package static let today = CalendarDay(containing: now, in: timeZone)
   package static let yearsOfHistory = 10
 
-  /// The numbers of the tasks in each place; all views but those of all tasks show just these.
+  /// The numbers of the tasks in each place; all views except those of all tasks show only these.
   package static let todayNumbers = 0..<50
   package static let inboxNumbers = 50..<100
   package static let projectNumbers = 100..<600
@@ -40,7 +40,7 @@ package struct TaskGenerator {
     self.lists = lists
   }
 
-  /// The tasks from one number up to another; they must be asked for in ascending order.
+  /// The tasks from one number up to another; they must be generated in ascending order.
   package mutating func tasks(_ range: Range<Int>) throws -> [TaskItem] {
     try range.map { try task($0) }
   }
@@ -73,7 +73,7 @@ package struct TaskGenerator {
 
   private mutating func finishOrPlan(_ task: inout TaskItem, isActiveAllowed: Bool) throws {
     if random.below(100) < 45 {
-      // Within the time there has been: thousands of completions at this very moment would be like no history.
+      // Within the past: thousands of completions at this very moment would not resemble any history.
       let passedSeconds = Int((Self.now.microsecondsSince1970 - task.createdAt.microsecondsSince1970) / 1_000_000)
       let tookSeconds = Int64(random.below(min(30 * Self.secondsADay, passedSeconds + 1)))
       try complete(&task, at: task.createdAt.adding(seconds: tookSeconds))
@@ -91,7 +91,7 @@ package struct TaskGenerator {
     task.updatedAt = instant
   }
 
-  /// Between 8 and some 90 characters, mostly short.
+  /// Between 8 and about 90 characters, mostly short.
   private mutating func title() -> String {
     let verbs = ["Write", "Review", "Call about", "Buy", "Repair", "Plan", "Answer", "Send", "Cancel", "Look into"]
     let things = [
@@ -99,7 +99,7 @@ package struct TaskGenerator {
       "the talk", "milk",
       "the landlord's letter", "new tyres for the old bicycle", "a dentist's appointment",
     ]
-    let ends = ["before the holidays", "and tell everyone who was there about it", "(again)", "with Sam", "🎉"]
+    let ends = ["before the holidays", "and write to everyone who was there about it", "(again)", "with Sam", "🎉"]
     var title = "\(random.element(of: verbs)) \(random.element(of: things))"
     if random.isOne(in: 3) { title += " \(random.element(of: ends))" }
     if random.isOne(in: 12) { title += ", \(random.element(of: verbs).lowercased()) \(random.element(of: things))" }

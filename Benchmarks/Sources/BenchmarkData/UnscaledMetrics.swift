@@ -1,7 +1,7 @@
 package import Benchmark
 
 extension [BenchmarkMetric: BenchmarkUnits] {
-  /// Keeps metrics of our own as they were measured: by default they are rounded to thousands or millions.
+  /// Keeps custom metrics unscaled: by default they are rounded to thousands or millions.
   package static func unscaled(_ metrics: [BenchmarkMetric]) -> Self {
     Dictionary(uniqueKeysWithValues: metrics.map { ($0, .count) })
   }

@@ -30,7 +30,7 @@ static int open_environment(const char *path, MDB_env **env) {
   return rc;
 }
 
-/// How many bytes all keys and values of a table take.
+/// The size of all keys and values of a table in bytes.
 static size_t total_size(MDB_cursor *cursor) {
   MDB_val key, value;
   size_t size = 0;

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Where among the keys of its table an entry goes.
+/// The place of an entry among the keys of its table.
 enum place {
-  /// Behind all others, as what is ordered by time.
+  /// After all others, as in an order by time.
   last,
-  /// Anywhere, as what is ordered by the end of an id: a page of its own.
+  /// Anywhere, as in an order by the end of an id: a page of its own.
   scattered,
-  /// Over the same one each time.
+  /// Replacing the same one each time.
   same,
 };
 
-// What the creation of a task without dates in a list puts where: a record, entries of the indexes by place, creation and
-// id's tail, a block of counts and a total for all tasks and for the list, an entry of the history, and the header.
+// The entries of the creation of a task without dates in a list: a record, entries of the indexes by place, creation and
+// id's tail, a block of counts and a total for all tasks and for the list, an entry of the undo log, and the header.
 static const struct {
   const char *name;
   size_t key_size, value_size;
@@ -29,13 +29,13 @@ static const struct {
 enum { write_count = sizeof writes / sizeof writes[0] };
 
 enum { tasks = 0, by_place = 1, id_size = 16, list_id_size = 16 };
-/// What a key of `byPlace` begins with where the task is in a list.
+/// The beginning of a key of `byPlace` where the task is in a list.
 enum { in_list = 2 };
 
 struct raw_store {
   MDB_env *env;
   MDB_dbi tables[write_count];
-  /// Kept between reads and renewed for each: beginning another one would allocate it anew.
+  /// Kept between reads and renewed for each: beginning another one would allocate it again.
   MDB_txn *reader;
 };
 
@@ -60,7 +60,7 @@ static int open_reader(raw_store *store) {
 raw_store *raw_store_open(const char *path, bool only_reads) {
   raw_store *store = calloc(1, sizeof *store);
   if (!store) return NULL;
-  // Without locks, which are a process's and not an environment's: Tally has the store open, and nobody writes.
+  // Without locks, which belong to a process and not to an environment: Tally has the store open, and no one writes.
   unsigned flags = MDB_NOTLS | (only_reads ? MDB_RDONLY | MDB_NOLOCK : 0);
   if (mdb_env_create(&store->env) == 0) {
     if (mdb_env_set_maxdbs(store->env, 32) == 0 && mdb_env_set_mapsize(store->env, (size_t)1 << 36) == 0 &&
@@ -79,7 +79,7 @@ void raw_store_close(raw_store *store) {
   free(store);
 }
 
-/// Finds a record by the id of its task, copies it and adds its bytes to a sum; liblmdb's code.
+/// Finds a record by the id of its task, copies it and adds its bytes to a sum; returns liblmdb's code.
 static int read_task(raw_store *store, const void *id, int64_t *sum) {
   unsigned char copy[65536];
   MDB_val key = {id_size, (void *)id}, value;
@@ -100,7 +100,7 @@ int64_t raw_store_read(raw_store *store, const uint8_t *ids, size_t count) {
   return rc ? -1 : sum;
 }
 
-/// Walks the part of `byPlace` whose keys begin with a prefix; how many tasks that are, or -1.
+/// Walks the part of `byPlace` whose keys begin with a prefix; returns the number of tasks, or -1.
 static int64_t read_place(raw_store *store, MDB_cursor *cursor, const uint8_t *prefix, size_t prefix_size) {
   int64_t count = 0, sum = 0;
   MDB_val key = {prefix_size, (void *)prefix}, value;
@@ -128,7 +128,7 @@ int64_t raw_store_read_list(raw_store *store, const uint8_t *list_id) {
   return count;
 }
 
-/// Puts what one creation puts.
+/// Puts the entries of one creation.
 static int put_creation(raw_store *store, MDB_txn *txn, uint64_t number) {
   static const unsigned char value_bytes[2048] = {0};
   for (size_t i = 0; i < write_count; i++) {

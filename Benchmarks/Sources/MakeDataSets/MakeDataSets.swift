@@ -1,7 +1,7 @@
 import BenchmarkData
 import SQLitePeer
 
-/// Makes the data sets that are named, unless they are there: `MakeDataSets 1000 peers-100000`.
+/// Creates the named data sets, unless they exist: `MakeDataSets 1000 peers-100000`.
 @main
 struct MakeDataSets {
   private static let peersMark = "peers-"

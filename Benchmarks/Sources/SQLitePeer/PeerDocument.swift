@@ -5,7 +5,7 @@ import Tally
 
 /// Tally's document as `Codable` values, for Foundation's encoder and decoder.
 ///
-/// Instants are made to text and read by Tally's own functions, which are faster than Foundation's.
+/// Instants are written and read by Tally's own functions, which are faster than Foundation's.
 package struct PeerDocument: Codable {
   private struct Task: Codable {
     let id: UUID

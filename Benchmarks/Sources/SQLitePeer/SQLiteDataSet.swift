@@ -18,7 +18,7 @@ package struct SQLiteDataSet {
 
   package var file: FilePath { directory.appending("tasks.sqlite") }
 
-  /// Makes it unless it is there, from Tally's.
+  /// Creates it from Tally's, unless it exists.
   package func makeIfMissing() throws {
     guard !FileManager.default.fileExists(atPath: directory.string) else { return }
     let workshop = try BenchmarkFolder.makeScratch("sqlite-\(dataSet.taskCount)")

@@ -19,7 +19,7 @@ extension SQLiteTaskStore {
     return tasks
   }
 
-  /// How many tasks were completed in an interval, or ever.
+  /// The number of tasks completed in an interval, or in all.
   package static func completionCount(in interval: Range<Timestamp>?, in database: Database) throws -> Int {
     guard let interval else {
       return try Int.fetchOne(
@@ -30,7 +30,7 @@ extension SQLiteTaskStore {
       arguments: [interval.lowerBound.microsecondsSince1970, interval.upperBound.microsecondsSince1970]) ?? 0
   }
 
-  /// Completions by weekday (from Monday), by hour and by list, in UTC: a part of what Tally's statistics answer.
+  /// Completions by weekday (from Monday), by hour and by list, in UTC: a part of Tally's statistics.
   package static func profiles(in database: Database) throws -> (byWeekday: [Int], byHour: [Int], byList: [UUID?: Int])
   {
     let day = 86_400_000_000

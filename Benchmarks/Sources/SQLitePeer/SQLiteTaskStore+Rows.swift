@@ -17,7 +17,7 @@ extension SQLiteTaskStore {
     }
   }
 
-  /// Creates one task behind the others of a list, as Tally's `add` does.
+  /// Creates one task after the others of a list, as Tally's `add` does.
   package static func add(_ title: String, toList listID: UUID, at now: Timestamp, in database: Database) throws {
     let last = try Int64.fetchOne(
       database.cachedStatement(

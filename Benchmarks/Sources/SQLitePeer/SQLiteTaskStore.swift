@@ -3,14 +3,14 @@ package import GRDB
 package import SystemPackage
 import Tally
 
-/// The peer: the same tasks in SQLite by way of GRDB, as somebody would tune it who knows both.
+/// The peer: the same tasks in SQLite through GRDB, tuned as by an expert in both.
 ///
-/// A row is found by its id in one tree (`WITHOUT ROWID`), instants are integers, each view that is measured has an index
-/// that gives its order, statements are prepared once, columns are read by number, and the page cache is large.
+/// A row is found by its id in one tree (`WITHOUT ROWID`), instants are integers, each measured view has an index in its
+/// order, statements are prepared once, columns are read by number, and the page cache is large.
 package final class SQLiteTaskStore: Sendable {
   package let pool: DatabasePool
 
-  /// What a commit waits for, as SQLite's `synchronous` has it; a `DatabasePool` sets `NORMAL` by itself.
+  /// The flush that a commit waits for, as SQLite's `synchronous`; a `DatabasePool` sets `NORMAL` by itself.
   package enum Synchronous: Int, Sendable {
     case normal = 1
     case full = 2

@@ -20,12 +20,12 @@ extension CalendarDay {
 
   /// The first instant of this day in a time zone.
   ///
-  /// Usually midnight. Where clocks go forward over midnight it is the instant of the change; a day that a zone left
-  /// out altogether (Apia's 2011-12-30) starts, empty, where the next one does. Where clocks go back over midnight, so
-  /// that the day begins twice, it is the first beginning. Stops at the earliest and the latest instant.
+  /// Usually midnight. Where clocks go forward over midnight it is the instant of the change; a day that a zone skipped
+  /// (Apia's 2011-12-30) starts, empty, where the next one does. Where clocks go back over midnight, so that the day
+  /// begins twice, it is the first beginning. Never before the earliest or after the latest instant.
   public func start(in timeZone: TimeZone) -> Timestamp {
     let midnight = Int64(dayNumber) * 86_400
-    // No zone ever was further from UTC than 16 hours (Manila before 1844: 15:56 behind), so the day begins inside.
+    // No zone was ever further from UTC than 16 hours (Manila before 1844: 15:56 behind), so the day begins inside.
     // No zone ever changed its offset twice within that window.
     let before = midnight - 18 * 3_600
     let after = midnight + 18 * 3_600

@@ -16,7 +16,7 @@ public struct CalendarDay: Hashable, Sendable {
   /// The latest day, 9999-12-31.
   public static let latest = CalendarDay(clamping: .max)
 
-  /// Makes the day with a number.
+  /// Creates the day with a number.
   ///
   /// - Parameter dayNumber: Days since 1970-01-01.
   /// - Throws: `valueOutOfRange` outside the years 1 to 9999.
@@ -25,13 +25,13 @@ public struct CalendarDay: Hashable, Sendable {
     self.dayNumber = dayNumber
   }
 
-  /// Makes the day nearest to a number, which may lie outside the years 1 to 9999.
+  /// Creates the day nearest to a number, which may lie outside the years 1 to 9999.
   public init(clamping dayNumber: Int64) {
     let range = CivilDate.dayNumbers
     self.dayNumber = Int32(min(max(dayNumber, Int64(range.lowerBound)), Int64(range.upperBound)))
   }
 
-  /// Makes the day with a year, month and day of the month, all counted from 1.
+  /// Creates the day with a year, month and day of the month, all counted from 1.
   ///
   /// - Throws: `valueOutOfRange` outside the years 1 to 9999, `invalidDay` where the calendar has no such day.
   public init(year: Int, month: Int, day: Int) throws(TallyError) {
@@ -63,7 +63,7 @@ extension CalendarDay {
     Int(dayNumber - CivilDate.dayNumbers.lowerBound) % 7 + 1
   }
 
-  /// The day so many days later, or earlier if negative.
+  /// The day a number of days later, or earlier if negative.
   ///
   /// - Throws: `valueOutOfRange` outside the years 1 to 9999.
   public func adding(days: Int) throws(TallyError) -> CalendarDay {
@@ -94,7 +94,7 @@ extension CalendarDay: CustomStringConvertible {
   /// The same as ``iso8601``.
   public var description: String { iso8601 }
 
-  /// How many bytes the text of ``iso8601`` takes.
+  /// The length of the text of ``iso8601`` in bytes.
   static let textByteCount = 10
 
   /// Appends the text of ``iso8601``.

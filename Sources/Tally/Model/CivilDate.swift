@@ -3,8 +3,8 @@
 /// The conversions count years from March, so that the leap day is the last of its year, and need neither tables nor
 /// loops. The forward one is the scheme of Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms"; the backward
 /// one divides by century, year and month as in Cassio Neri and Lorenz Schneider, "Euclidean affine functions and their
-/// application to calendar algorithms" (Software: Practice and Experience 53, 2023). Foundation's calendar was not taken:
-/// it costs microseconds a call, and an export makes several calls a task.
+/// application to calendar algorithms" (Software: Practice and Experience 53, 2023). Foundation's calendar is not used:
+/// it costs microseconds per call, and an export needs several calls per task.
 struct CivilDate: Equatable {
   var year: Int
   var month: Int

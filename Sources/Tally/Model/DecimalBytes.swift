@@ -1,7 +1,7 @@
 /// Dates and numbers written straight into bytes.
 ///
-/// A formatter or `String(describing:)` would allocate for each; an export writes millions. Room is made once for a whole
-/// value, as appending to an array byte by byte would look at its ownership and capacity each time.
+/// A formatter or `String(describing:)` would allocate for each; an export writes millions. Space is reserved once for a
+/// whole value, as appending to an array byte by byte would check its ownership and capacity each time.
 extension OutputSpan<UInt8> {
   /// Appends a date as `YYYY-MM-DD`; 10 bytes.
   @_lifetime(self: copy self)
@@ -75,7 +75,7 @@ extension OutputSpan<UInt8> {
     append(UInt8(ascii: "0") &+ ones)
   }
 
-  /// Appends so many digits of a number, the last ones.
+  /// Appends the last digits of a number, with leading zeros.
   @_lifetime(self: copy self)
   private mutating func appendDigits(of number: UInt64, count digitCount: Int) {
     let start = count
@@ -90,7 +90,7 @@ extension OutputSpan<UInt8> {
 }
 
 extension OutputSpan<UInt8> {
-  /// Appends many bytes at once; traps, as appending one does, if they do not fit.
+  /// Appends many bytes at once; traps, like appending one, if they do not fit.
   @_lifetime(self: copy self)
   mutating func append(copying bytes: Span<UInt8>) {
     precondition(bytes.count <= freeCapacity, "more bytes than there is room for")
@@ -108,7 +108,7 @@ extension OutputSpan<UInt8> {
   @_lifetime(self: copy self)
   mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(bytesOf number: Number) {
     precondition(MemoryLayout<Number>.size <= freeCapacity, "more bytes than there is room for")
-    // The room behind the bytes there are has been measured above.
+    // The check above has measured the free part behind the initialized bytes.
     unsafe withUnsafeMutableBufferPointer { buffer, count in
       let bytes = UnsafeMutableRawBufferPointer(buffer)
       unsafe bytes.storeBytes(of: number.bigEndian, toByteOffset: count, as: Number.self)
@@ -116,7 +116,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Appends a text of the program's own.
+  /// Appends a literal text.
   @_lifetime(self: copy self)
   mutating func append(_ text: StaticString) {
     // The pointer is used within the call only.
@@ -125,9 +125,9 @@ extension OutputSpan<UInt8> {
 }
 
 extension String {
-  /// Makes the text of at most so many bytes that a closure appends.
+  /// Creates the text that a closure appends, of at most a number of bytes.
   init(capacity: Int, writing write: (inout OutputSpan<UInt8>) -> Void) {
-    // The output was made of the string's own bytes, and ends with the closure.
+    // The output consists of the string's own bytes, and ends with the closure.
     self = unsafe String(unsafeUninitializedCapacity: capacity) { buffer in
       var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
       write(&output)

@@ -1,7 +1,7 @@
-/// Why a text is no ISO 8601 day or instant.
+/// Why a text is not an ISO 8601 day or instant.
 ///
-/// Smaller than a `TallyError`, which the parser's callers make of it: throwing it from the inner functions of an import
-/// costs nothing where all is well.
+/// Smaller than a `TallyError`, which the parser's callers convert it to: functions that can throw it cost nothing extra
+/// in an import without faults.
 enum ISO8601Fault: Error {
   case malformedDay
   case impossibleDay
@@ -17,7 +17,7 @@ enum ISO8601Fault: Error {
   case trailingText
   case outOfRange
 
-  /// What is wrong, as one sentence without a full stop and without any of the text.
+  /// The fault as one sentence, without a full stop and without any of the text.
   var message: String {
     switch self {
     case .malformedDay: "The day is not written as YYYY-MM-DD"

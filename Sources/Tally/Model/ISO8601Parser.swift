@@ -1,13 +1,13 @@
 /// Reads days and instants of ISO 8601, in the profile of RFC 3339, from UTF-8.
 ///
-/// Stricter than either where leniency would guess, wider where a common form has one meaning only:
+/// Stricter than both where leniency would mean guessing, wider where a common form has only one meaning:
 /// - The day is always `YYYY-MM-DD`, between the years 1 and 9999, and must exist.
 /// - `T` separates day and time and `Z` means UTC; lower case is accepted, as RFC 3339 does. A space is refused.
-/// - Seconds may be left out (`12:00Z`), as in ISO 8601; they then are zero. A leap second is refused: it has no place
-///   in a count of microseconds, and moving it would change what was written.
-/// - A fraction has 1 to 9 digits after a full stop; what is finer than a microsecond is cut off.
-/// - The offset is `Z`, `±HH:MM` or `±HHMM`, within 23:59; `-00:00` is taken as UTC. It must be there: a local time
-///   without an offset is no instant.
+/// - Seconds may be left out (`12:00Z`), as in ISO 8601; they are then zero. A leap second is refused: it has no place
+///   in a count of microseconds, and moving it would change the value.
+/// - A fraction has 1 to 9 digits after a full stop; digits finer than a microsecond are cut off.
+/// - The offset is `Z`, `±HH:MM` or `±HHMM`, within 23:59; `-00:00` means UTC. It is required: a local time without an
+///   offset is not an instant.
 struct ISO8601Parser: ~Escapable {
   private let bytes: Span<UInt8>
   private var index = 0
@@ -117,7 +117,7 @@ struct ISO8601Parser: ~Escapable {
     return isWest ? -offset : offset
   }
 
-  /// Steps over one byte if it is this character.
+  /// Skips one byte if it is this character.
   @_lifetime(self: copy self)
   private mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard index < bytes.count, UInt32(bytes[index]) == character.value else { return false }
@@ -125,7 +125,7 @@ struct ISO8601Parser: ~Escapable {
     return true
   }
 
-  /// Reads exactly so many decimal digits, or nothing.
+  /// Reads exactly this number of decimal digits, or nothing.
   @_lifetime(self: copy self)
   private mutating func digits(_ count: Int) -> Int? {
     guard index + count <= bytes.count else { return nil }

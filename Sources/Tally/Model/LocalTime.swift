@@ -1,7 +1,7 @@
 import Foundation
 
-// The arithmetic of local time that days, clocks and counters share. All of it is of whole seconds, at which zones change
-// their offsets, and takes a fraction of what Foundation's calendar does.
+// The arithmetic of local time that days, clocks and counters share. It works in whole seconds, at which zones change
+// their offsets, and takes a fraction of the time that Foundation's calendar does.
 
 /// Division that rounds towards negative infinity, so that instants before 1970 fall into their own day.
 package func floorDivide(_ dividend: Int64, by divisor: Int64) -> Int64 {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An instant together with the offset from UTC that was in force where it was noted.
+/// An instant with the offset from UTC that was in force where it was recorded.
 ///
 /// Two values are equal only if both instant and offset are; compare the ``instant`` where only the time matters.
 public struct OffsetTimestamp: Hashable, Sendable {
@@ -11,10 +11,10 @@ public struct OffsetTimestamp: Hashable, Sendable {
 
   static let utcOffsetsInMinutes = -1_439...1_439
 
-  /// Makes an instant with an offset.
+  /// Creates an instant with an offset.
   ///
   /// - Throws: `valueOutOfRange` for an offset of a day or more, and where the local time would leave the years 1 to
-  ///   9999, as it could not be written down.
+  ///   9999, as it could not be written.
   public init(_ instant: Timestamp, utcOffsetInMinutes: Int) throws(TallyError) {
     guard Self.utcOffsetsInMinutes.contains(utcOffsetInMinutes) else {
       throw TallyError(
@@ -29,7 +29,7 @@ public struct OffsetTimestamp: Hashable, Sendable {
     self.utcOffsetInMinutes = utcOffsetInMinutes
   }
 
-  /// Makes an instant with the offset that a time zone has then.
+  /// Creates an instant with the offset that a time zone has then.
   ///
   /// Some zones had offsets with seconds until the middle of the twentieth century (Monrovia until 1972); these are
   /// rounded to the nearest minute. Where the local time would leave the years 1 to 9999 the offset is zero.
@@ -70,7 +70,7 @@ extension OffsetTimestamp: CustomStringConvertible {
   /// The same as ``iso8601``.
   public var description: String { iso8601 }
 
-  /// The most bytes that the text of ``iso8601`` takes.
+  /// The greatest length of the text of ``iso8601`` in bytes.
   static let textByteCount = 32
 
   /// Appends the text of ``iso8601``.

@@ -19,24 +19,24 @@ extension TallyError {
       self.name = name
     }
 
-    /// The code as a word that stays the same from version to version.
+    /// The code as a word that is the same in every version.
     public var description: String { name.rawValue }
 
-    /// A task's title holds nothing but white space.
+    /// A task's title is only white space.
     public static let blankTitle = Code(.blankTitle)
-    /// A list's name holds nothing but white space.
+    /// A list's name is only white space.
     public static let blankListName = Code(.blankListName)
     /// A colour is not six hexadecimal digits.
     public static let invalidColor = Code(.invalidColor)
-    /// A text is no calendar day, or the day does not exist.
+    /// A text is not a calendar day, or the day does not exist.
     public static let invalidDay = Code(.invalidDay)
-    /// A text is no ISO 8601 instant, or the instant does not exist.
+    /// A text is not an ISO 8601 instant, or the instant does not exist.
     public static let invalidInstant = Code(.invalidInstant)
-    /// A text names no task state.
+    /// A text is not the name of a task state.
     public static let invalidState = Code(.invalidState)
-    /// A number, day or instant lies outside what can be stored.
+    /// A number, day or instant is outside the range that can be stored.
     public static let valueOutOfRange = Code(.valueOutOfRange)
-    /// A task's fields contradict each other, as a completion time on an open task.
+    /// A task's fields contradict each other, such as a completion time on an open task.
     public static let inconsistentTask = Code(.inconsistentTask)
     /// No task has the given id.
     public static let taskNotFound = Code(.taskNotFound)
@@ -44,11 +44,11 @@ extension TallyError {
     public static let listNotFound = Code(.listNotFound)
     /// Two tasks share no place, so neither can be put before or after the other.
     public static let differentPlaces = Code(.differentPlaces)
-    /// An id is already taken, or stands twice in one document.
+    /// An id is already in use, or occurs twice in one document.
     public static let duplicateID = Code(.duplicateID)
     /// A task names a list that neither the store nor the document has.
     public static let unknownList = Code(.unknownList)
-    /// A link is none that can be followed.
+    /// A link cannot be followed.
     public static let invalidLink = Code(.invalidLink)
     /// A document breaks its format; the error carries the position.
     public static let malformedDocument = Code(.malformedDocument)
@@ -58,9 +58,9 @@ extension TallyError {
     public static let inputUnreadable = Code(.inputUnreadable)
     /// An output cannot be created or written.
     public static let outputNotCreated = Code(.outputNotCreated)
-    /// There is no store at the path, and none was to be made.
+    /// There is no store at the path, and none was to be created.
     public static let storeMissing = Code(.storeMissing)
-    /// The path holds something that is no Tally store.
+    /// There is something at the path that is not a Tally store.
     public static let notAStore = Code(.notAStore)
     /// The store or document was written by a newer format than this library knows.
     public static let newerFormat = Code(.newerFormat)
@@ -82,19 +82,19 @@ extension TallyError {
     public static let storeSuspended = Code(.storeSuspended)
     /// Every reader slot is taken by a live reader.
     public static let readersFull = Code(.readersFull)
-    /// No change is left that could be taken back.
+    /// No change is left to undo.
     public static let nothingToUndo = Code(.nothingToUndo)
-    /// Nothing has been taken back since the last change.
+    /// Nothing has been undone since the last change.
     public static let nothingToRedo = Code(.nothingToRedo)
-    /// A later change stands in the way of taking one back.
+    /// A later change of the same task or list prevents an undo.
     public static let undoConflict = Code(.undoConflict)
     /// The disk, or the quota on it, is full.
     public static let diskFull = Code(.diskFull)
     /// The storage failed to read or write.
     public static let storageFailed = Code(.storageFailed)
-    /// The disk failed at the last step of a commit, and does not let it be known whether that took place: look.
+    /// The disk failed at the last step of a commit, and it cannot be found out whether that took place: look.
     public static let outcomeUnknown = Code(.outcomeUnknown)
-    /// The Swift task that ran the operation was cancelled; what was begun has been taken back.
+    /// The Swift task that ran the operation was cancelled; it has been rolled back.
     public static let cancelled = Code(.cancelled)
     /// The library contradicts itself; please report it.
     public static let internalFault = Code(.internalFault)

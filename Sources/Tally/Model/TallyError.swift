@@ -1,6 +1,6 @@
-/// What went wrong, in words for a person and as a code for a program.
+/// A failure, in words for a person and as a code for a program.
 ///
-/// The message says what is wrong and the remedy what to do. Neither ever holds text of the user's:
+/// The message describes the fault and the remedy says what to do. Neither ever contains a text of the user:
 /// no title, no notes, no name of a list.
 ///
 /// ```swift
@@ -11,18 +11,18 @@
 /// }
 /// ```
 public struct TallyError: Error, Sendable {
-  /// What kind of failure this is; compare it with the constants.
+  /// The kind of failure; compare it with the constants.
   public let code: Code
-  /// What is wrong, as one sentence without a full stop.
+  /// The fault, as one sentence without a full stop.
   public let message: String
   /// What to do about it, as one sentence without a full stop.
   public let remedy: String
-  /// Where in the document the fault lies, for errors about a document.
+  /// The place of the fault in the document, for errors about a document.
   public let position: TextPosition?
   /// The error that caused this one.
   public let cause: (any Error)?
 
-  /// Makes an error.
+  /// Creates an error.
   public init(
     _ code: Code,
     _ message: String,
@@ -53,7 +53,7 @@ public struct TextPosition: Hashable, Sendable {
   /// The column, from 1, in Unicode scalars.
   public let column: Int
 
-  /// Makes a position.
+  /// Creates a position.
   public init(line: Int, column: Int) {
     self.line = line
     self.column = column

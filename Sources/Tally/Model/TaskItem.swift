@@ -4,16 +4,16 @@ public import Foundation
 
 /// A task: something to do, being done, or done.
 ///
-/// A value: changing one changes nothing in a store. `update` and its kin of a write transaction take changes in, check
-/// them and keep ``updatedAt``.
+/// A value: changing one changes nothing in a store. `update` and the other methods of a write transaction store changes,
+/// check them and set ``updatedAt``.
 public struct TaskItem: Identifiable, Hashable, Sendable {
   // The public initializer is in an extension, so that the compiler also synthesizes one of all properties. The module
   // uses only that one: `Optional<Value>`, unlike `Value?`, gives it no default, so forgetting a property does not
   // compile. One that assigns the properties one by one would cost each task a copy (Swift 6.3).
 
-  /// What names the task for good; any UUID, made as a ``UUIDv7`` by default.
+  /// The task's name, which never changes; any UUID, a ``UUIDv7`` by default.
   public let id: UUID
-  /// What is to be done: any text that is not only white space, of any length.
+  /// What to do: any text that is not only white space, of any length.
   public var title: String
   /// Anything worth noting beside the title.
   public var notes: Optional<String>
@@ -27,13 +27,13 @@ public struct TaskItem: Identifiable, Hashable, Sendable {
   public var reminderDate: Optional<Timestamp>
   /// The list that holds the task.
   public var listID: Optional<UUID>
-  /// Where the task stands among the others of its place and state, ascending; within ``sortOrders``.
+  /// The task's position among the others of its place and state, ascending; within ``sortOrders``.
   public var sortOrder: Int64
-  /// When the task was made.
+  /// When the task was created.
   public var createdAt: Timestamp
   /// When the task was last changed.
   public var updatedAt: Timestamp
-  /// When the task was completed, and the offset from UTC in force there; there exactly if ``state`` is `completed`.
+  /// When the task was completed, and the offset from UTC in force there; present exactly if ``state`` is `completed`.
   public var completedAt: Optional<OffsetTimestamp>
 
   /// Whether the state is `completed`.
@@ -44,9 +44,9 @@ public struct TaskItem: Identifiable, Hashable, Sendable {
 }
 
 extension TaskItem {
-  /// Makes a task as it is given; nothing is checked before ``validate()``.
+  /// Creates a task with the given values; nothing is checked before ``validate()``.
   ///
-  /// Without `updatedAt` the task was last changed when it was made.
+  /// Without `updatedAt` the task was last changed when it was created.
   public init(
     id: UUID = UUIDv7.next(),
     title: String,

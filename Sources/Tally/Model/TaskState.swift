@@ -1,15 +1,15 @@
-/// How far a task has come.
+/// The progress of a task.
 ///
 /// The raw values are stored on disk: do not change them. Zero is reserved for "no state".
 public enum TaskState: UInt8, CaseIterable, Hashable, Sendable {
-  /// Nobody has begun it.
+  /// Not begun yet.
   case notStarted = 1
-  /// Somebody is at it.
+  /// In progress.
   case active = 2
-  /// It is done.
+  /// Done.
   case completed = 3
 
-  /// The state that a tap leads to: not started, active, completed, and round again.
+  /// The state after a tap: not started, active, completed, and not started again.
   public var next: TaskState {
     switch self {
     case .notStarted: .active

@@ -3,7 +3,7 @@ public import Foundation
 /// An instant, to the microsecond.
 ///
 /// Counts microseconds since 1970-01-01T00:00:00Z without leap seconds, in the proleptic Gregorian calendar, between the
-/// years 1 and 9999. Foundation's `Date` was not taken for storage: its binary fraction changes decimal ones on the way.
+/// years 1 and 9999. Foundation's `Date` is not used for storage: its binary fraction cannot hold decimal ones exactly.
 ///
 /// ```swift
 /// let start = try Timestamp(iso8601: "2026-11-21T15:00:00+03:00")
@@ -21,7 +21,7 @@ public struct Timestamp: Hashable, Sendable {
 
   static let microsecondsRange: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
 
-  /// Makes an instant.
+  /// Creates an instant.
   ///
   /// - Parameter microsecondsSince1970: Microseconds since 1970-01-01T00:00:00Z.
   /// - Throws: `valueOutOfRange` outside the years 1 to 9999.
@@ -30,7 +30,7 @@ public struct Timestamp: Hashable, Sendable {
     self.microsecondsSince1970 = microsecondsSince1970
   }
 
-  /// Makes the instant nearest to a count, which may lie outside the years 1 to 9999.
+  /// Creates the instant nearest to a count, which may lie outside the years 1 to 9999.
   public init(clamping microsecondsSince1970: Int64) {
     self.microsecondsSince1970 = min(
       max(microsecondsSince1970, Self.microsecondsRange.lowerBound),
@@ -49,19 +49,19 @@ extension Timestamp: Comparable {
 extension Timestamp {
   /// The present, by the system's clock.
   public static func now() -> Timestamp {
-    // A clock outside the years 1 to 9999 is broken; the nearest instant serves better than a trap.
+    // A clock outside the years 1 to 9999 is broken; the nearest instant is better than a trap.
     Timestamp(clamping: microseconds(of: Date()) ?? 0)
   }
 
-  /// Makes the instant of a date, rounded to the nearest microsecond.
+  /// Creates the instant of a date, rounded to the nearest microsecond.
   ///
-  /// - Throws: `valueOutOfRange` outside the years 1 to 9999, and for a date that is no number.
+  /// - Throws: `valueOutOfRange` outside the years 1 to 9999, and for a date that is not a number.
   public init(_ date: Date) throws(TallyError) {
     guard let microseconds = Self.microseconds(of: date) else { throw ISO8601Fault.outOfRange.instantError }
     try self.init(microsecondsSince1970: microseconds)
   }
 
-  /// The instant as a date of Foundation's.
+  /// The instant as a Foundation date.
   ///
   /// `Timestamp(timestamp.date)` gives the same instant back between the years 1866 and 2136; further away a `Date` is
   /// coarser than a microsecond.
@@ -83,14 +83,14 @@ extension Timestamp {
 }
 
 extension Timestamp {
-  /// The instant so many seconds later, or earlier if negative; stops at the earliest and the latest instant.
+  /// The instant a number of seconds later, or earlier if negative; clamped to the earliest and the latest instant.
   public func adding(seconds: Int64) -> Timestamp {
     let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
     guard !overflow else { return seconds < 0 ? .earliest : .latest }
     return adding(microseconds: microseconds)
   }
 
-  /// The instant so many microseconds later, or earlier if negative; stops at the earliest and the latest instant.
+  /// The instant a number of microseconds later, or earlier if negative; clamped to the earliest and the latest instant.
   public func adding(microseconds: Int64) -> Timestamp {
     let (sum, overflow) = microsecondsSince1970.addingReportingOverflow(microseconds)
     guard !overflow else { return microseconds < 0 ? .earliest : .latest }
@@ -99,7 +99,7 @@ extension Timestamp {
 
   /// The microseconds from another instant to this one; negative if the other one is later.
   public func microseconds(since other: Timestamp) -> Int64 {
-    // Cannot overflow: the range of instants is a fortieth of what an Int64 holds.
+    // Cannot overflow: the range of instants is a fortieth of that of an Int64.
     microsecondsSince1970 - other.microsecondsSince1970
   }
 }
@@ -107,7 +107,7 @@ extension Timestamp {
 extension Timestamp: CustomStringConvertible {
   /// Reads an instant of ISO 8601 in the profile of RFC 3339, as `2026-11-21T12:00:00Z`.
   ///
-  /// The offset from UTC must be there (`Z`, `±HH:MM` or `±HHMM`) and is applied; keep it with ``OffsetTimestamp``.
+  /// The offset from UTC is required (`Z`, `±HH:MM` or `±HHMM`) and is applied; ``OffsetTimestamp`` keeps it.
   /// Seconds may be left out. A fraction has 1 to 9 digits, of which 6 are kept. `t` and `z` may be lower case.
   ///
   /// - Throws: `invalidInstant` for any other form, an impossible day or time, and leap seconds; `valueOutOfRange`
@@ -130,7 +130,7 @@ extension Timestamp: CustomStringConvertible {
   /// The same as ``iso8601``.
   public var description: String { iso8601 }
 
-  /// The most bytes that the text of ``iso8601`` takes.
+  /// The greatest length of the text of ``iso8601`` in bytes.
   static let textByteCount = 27
 
   /// Appends the text of ``iso8601``.

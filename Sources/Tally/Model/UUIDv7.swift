@@ -1,14 +1,14 @@
 public import Foundation
 
-/// UUIDs of version 7 (RFC 9562), which begin with the time of their making.
+/// UUIDs of version 7 (RFC 9562), which begin with the time of their creation.
 ///
-/// They ascend in the order in which they were made, so a store appends new records at the end of its table.
+/// They ascend in the order of their creation, so a store appends new records at the end of its table.
 public enum UUIDv7 {
   private static let shared = UUIDv7Generator()
 
-  /// Makes an id for now; each is greater than every one made here before.
+  /// Returns an id for now, greater than every one returned before.
   ///
-  /// Clocks that are not the system's have a ``UUIDv7Generator`` of their own, as each store has.
+  /// For another clock use a ``UUIDv7Generator``; each store has its own.
   public static func next() -> UUID {
     shared.next()
   }

@@ -1,7 +1,7 @@
 public import Foundation
 import TallySystem
 
-/// Makes ascending UUIDs of version 7 from a clock of its own.
+/// Generates ascending UUIDs of version 7 from a clock of its own.
 ///
 /// Follows RFC 9562, section 6.2, method 1: the 12 bits of `rand_a` are a counter. A new millisecond seeds it with 11
 /// random bits, which leaves room for at least 2,048 steps; each further id of that millisecond, or of an earlier one
@@ -25,22 +25,22 @@ public final class UUIDv7Generator: Sendable {
   // Guarded by itself.
   private let state = Monitor(State())
 
-  /// Makes a generator.
+  /// Creates a generator.
   ///
-  /// - Parameter clock: Says what time it is; the system's clock by default.
+  /// - Parameter clock: Returns the current time; the system's clock by default.
   public init(clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
     self.clock = clock
   }
 
-  /// Makes an id for now, greater than every one made before.
+  /// Returns an id for now, greater than every one returned before.
   public func next() -> UUID {
     next(at: clock())
   }
 
-  /// Makes an id for an instant, greater than every one made before; years before 1970 count as 1970.
+  /// Returns an id for an instant, greater than every one returned before; years before 1970 count as 1970.
   ///
-  /// An instant before the latest one that was used counts as that one: one far ahead holds back the time in all later
-  /// ids.
+  /// An instant before the latest one that was used counts as the latest: after an instant far ahead, all later ids carry
+  /// that time.
   public func next(at instant: Timestamp) -> UUID {
     let wanted = UInt64(max(0, instant.microsecondsSince1970) / 1_000)
     let (milliseconds, counter) = state.withLock { state in

@@ -1,8 +1,8 @@
 extension TaskItem {
-  /// Checks what must hold for every stored task.
+  /// Checks the rules of every stored task.
   ///
-  /// - Throws: `blankTitle` if the title holds nothing but Unicode white space, `inconsistentTask` unless `completedAt`
-  ///   is there exactly for a completed task, `valueOutOfRange` for a sort order outside ``sortOrders``.
+  /// - Throws: `blankTitle` if the title is only Unicode white space, `inconsistentTask` unless `completedAt` is present
+  ///   exactly for a completed task, `valueOutOfRange` for a sort order outside ``sortOrders``.
   public func validate() throws(TallyError) {
     guard title.holdsMoreThanWhiteSpace else { throw Self.blankTitle }
     if isCompleted != (completedAt != nil) { throw Self.completionMismatch(isCompleted: isCompleted) }
@@ -40,10 +40,10 @@ extension TaskItem {
 }
 
 extension TaskList {
-  /// Checks what must hold for every stored list.
+  /// Checks the rules of every stored list.
   ///
-  /// - Throws: `blankListName` if the name holds nothing but Unicode white space, `invalidColor` unless the colour is
-  ///   six hexadecimal digits, `valueOutOfRange` for a sort order outside ``TaskItem/sortOrders``.
+  /// - Throws: `blankListName` if the name is only Unicode white space, `invalidColor` unless the colour is six
+  ///   hexadecimal digits, `valueOutOfRange` for a sort order outside ``TaskItem/sortOrders``.
   public func validate() throws(TallyError) {
     guard name.holdsMoreThanWhiteSpace else {
       throw TallyError(.blankListName, "The name holds nothing but white space", remedy: "Give the list a name")
@@ -73,12 +73,12 @@ extension TaskList {
 }
 
 extension String {
-  /// Whether a scalar is there that Unicode does not count as white space; false for the empty text.
+  /// Whether there is a scalar that Unicode does not count as white space; false for the empty text.
   ///
   /// Scalars and not characters, as a combining mark may sit on a space. NUL and the zero-width space are not white
   /// space by Unicode's property.
   fileprivate var holdsMoreThanWhiteSpace: Bool {
-    // Nearly every text begins with a visible character of ASCII; asking for properties of others is a search.
+    // Nearly every text begins with a visible character of ASCII; looking up the properties of others is a search.
     if let first = utf8.first, (0x21...0x7E).contains(first) { return true }
     return unicodeScalars.contains { !$0.properties.isWhitespace }
   }

@@ -2,7 +2,7 @@ public import Foundation
 public import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The reminders to come from an instant on, soonest first: the tasks that have them, completed ones never.
+  /// The upcoming reminders from an instant on, soonest first: the tasks that have them, never completed ones.
   ///
   /// ```swift
   /// let next = try store.read { try $0.pendingReminders(limit: 64) }
@@ -10,10 +10,10 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Parameters:
   ///   - instant: the first instant that counts; `nil` for now.
-  ///   - limit: how many at most; notification centres hold 64.
+  ///   - limit: the greatest number of tasks; notification centres hold 64.
   /// - Returns: tasks with a `reminderDate`.
-  /// - Throws: what the storage throws.
-  /// - Complexity: what is returned.
+  /// - Throws: errors of the storage.
+  /// - Complexity: the number of tasks returned.
   public func pendingReminders(from instant: Timestamp? = nil, limit: Int = .max) throws -> [TaskItem] {
     try reminders(from: instant ?? now, to: nil, limit: limit)
   }
@@ -21,11 +21,11 @@ extension StoreTransaction where Base: ~Copyable {
   /// The reminders that have passed since an instant and whose tasks are still open, oldest first.
   ///
   /// - Parameters:
-  ///   - instant: the first instant that counts, as that of the last look.
-  ///   - limit: how many at most.
+  ///   - instant: the first instant that counts, such as that of the last look.
+  ///   - limit: the greatest number of tasks.
   /// - Returns: tasks with a `reminderDate` before now.
-  /// - Throws: what the storage throws.
-  /// - Complexity: what is returned.
+  /// - Throws: errors of the storage.
+  /// - Complexity: the number of tasks returned.
   public func missedReminders(since instant: Timestamp, limit: Int = .max) throws -> [TaskItem] {
     try reminders(from: instant, to: now, limit: limit)
   }
@@ -50,7 +50,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Parameters:
   ///   - id: the task.
-  ///   - instant: when to be reminded; takes the place of the reminder there is.
+  ///   - instant: when to be reminded; replaces the task's reminder.
   /// - Returns: the task as stored.
   /// - Throws: `taskNotFound`; `inconsistentTask` if the task is completed, as such tasks have no reminders.
   @discardableResult
@@ -61,7 +61,7 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Takes a task's reminder away; the task stays as it is.
+  /// Removes a task's reminder and changes nothing else.
   ///
   /// To mark the task done instead, `complete` it: completed tasks have no reminders.
   ///

@@ -2,10 +2,10 @@ import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The instants at which "due today" and "overdue" change, with the tasks shown from each on.
+  /// The instants at which "due today" and "overdue" change, with the tasks to show from each on.
   ///
   /// The first entry is that of `start`. A task becomes overdue in the microsecond after its due date, and a day
-  /// changes when the zone's does.
+  /// changes when it does in the zone.
   ///
   /// - Parameters:
   ///   - start: the first instant; `nil` for now.
@@ -37,7 +37,7 @@ extension StoreTransaction where Base: ~Copyable {
     let first = CalendarDay(containing: start, in: calendar).start(in: calendar)
     let lastDay = CalendarDay(containing: end, in: calendar)
     let last = (try? lastDay.adding(days: 1))?.start(in: calendar) ?? .latest
-    // A day may begin twice where clocks go back over midnight; what lies outside is sorted out by its day.
+    // A day may begin twice where clocks go back over midnight; tasks outside are filtered out by their day.
     let margin: Int64 = 3 * 3_600
     var tasks: [TaskItem] = []
     for isCompleted in [false, true] {

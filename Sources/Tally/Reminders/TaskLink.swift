@@ -1,9 +1,9 @@
 public import Foundation
 
-/// What a link into an application asks for: `tally://create-task?title=…&list=…` or `tally://open-task?id=…`.
+/// A link into an application: `tally://create-task?title=…&list=…` or `tally://open-task?id=…`.
 ///
 /// Links come from anywhere, so they are read strictly: exactly these forms, each parameter once, everything else
-/// percent-encoded UTF-8 (a plus sign is a plus sign). Reading one does nothing.
+/// percent-encoded UTF-8 (a plus sign is a plus sign). Reading one changes nothing.
 ///
 /// ```swift
 /// switch try TaskLink("tally://open-task?id=01a1f000-0000-7000-8000-000000007f3a") {
@@ -12,12 +12,12 @@ public import Foundation
 /// }
 /// ```
 public enum TaskLink: Hashable, Sendable {
-  /// Make a task with this title, in the list of this name or id if one is given.
+  /// Create a task with this title, in the list of this name or id if one is given.
   case createTask(title: String, list: String?)
   /// Show the task with this id.
   case openTask(id: UUID)
 
-  /// The scheme of links unless an application has its own.
+  /// The scheme of links, unless an application uses its own.
   public static let defaultScheme = "tally"
   /// Longer links are refused.
   public static let maximumSizeInBytes = 1 << 16
@@ -26,12 +26,12 @@ public enum TaskLink: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - text: the link.
-  ///   - scheme: what it must begin with, in any case.
+  ///   - scheme: the scheme it must have, in upper or lower case.
   /// - Throws: `invalidLink`.
   public init(_ text: String, scheme: String = defaultScheme) throws {
     guard text.utf8.count <= Self.maximumSizeInBytes else { throw TallyError.invalidLink("it is too long") }
     guard let parts = URLComponents(string: text, encodingInvalidCharacters: false) else {
-      throw TallyError.invalidLink("it is no URL")
+      throw TallyError.invalidLink("it is not a URL")
     }
     guard parts.scheme?.lowercased() == scheme.lowercased() else { throw TallyError.invalidLink("its scheme differs") }
     guard parts.path.isEmpty || parts.path == "/", parts.user == nil, parts.password == nil, parts.port == nil,
@@ -48,7 +48,7 @@ public enum TaskLink: Hashable, Sendable {
         throw TallyError.invalidLink("it has no id")
       }
       self = .openTask(id: id)
-    default: throw TallyError.invalidLink("it asks for neither create-task nor open-task")
+    default: throw TallyError.invalidLink("it is neither create-task nor open-task")
     }
     try parameters.finish()
   }
@@ -69,17 +69,17 @@ public enum TaskLink: Hashable, Sendable {
   }
 }
 
-/// The parameters of a link, each of which is taken once.
+/// The parameters of a link, each of which is read once.
 private struct LinkParameters {
   private var values: [String: String] = [:]
 
   init(_ items: [URLQueryItem]) throws {
     for item in items {
       guard let name = item.name.removingPercentEncoding, let value = item.value?.removingPercentEncoding else {
-        throw TallyError.invalidLink("a parameter is no UTF-8 text or has no value")
+        throw TallyError.invalidLink("a parameter is not UTF-8 text or has no value")
       }
       guard values.updateValue(value, forKey: name) == nil else {
-        throw TallyError.invalidLink("a parameter stands twice")
+        throw TallyError.invalidLink("a parameter occurs twice")
       }
     }
   }

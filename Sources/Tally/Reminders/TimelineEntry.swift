@@ -1,8 +1,8 @@
 public import Foundation
 
-/// What a home-screen widget shows from an instant on: the tasks due on that day, and those overdue.
+/// The content of a home-screen widget from an instant on: the tasks due on that day, and those overdue.
 public struct TimelineEntry: Hashable, Sendable {
-  /// From when on this holds, until the next entry.
+  /// The instant from which this is valid, until the next entry.
   public let date: Timestamp
   /// The tasks due inside the local day, in any state, in the order of views.
   public let dueToday: [TaskItem]
@@ -10,7 +10,7 @@ public struct TimelineEntry: Hashable, Sendable {
   public let overdue: [TaskItem]
 }
 
-/// Which tasks a timeline is about.
+/// The tasks of a timeline.
 public enum TimelineScope: Hashable, Sendable {
   /// All tasks.
   case all

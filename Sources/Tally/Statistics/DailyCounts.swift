@@ -1,8 +1,8 @@
-/// How often something happened on each of a range of local days.
+/// The number of events on each of a range of local days.
 struct DailyCounts {
   let days: ClosedRange<Int32>
   private var counts: [Int]
-  /// The days that the zone skipped; they exist all the same where something was recorded on them elsewhere.
+  /// The days that the zone skipped; they exist nevertheless if an event was recorded on them elsewhere.
   private let skippedDays: Set<Int32>
 
   init(_ days: ClosedRange<Int32>, localDays: LocalDays, cumulative: [Int], skippedDays: Set<Int32>) {

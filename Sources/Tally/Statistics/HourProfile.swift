@@ -1,9 +1,9 @@
-/// Adds up, block by block, what happened in each hour of the local day.
+/// Adds up, block by block, the events in each hour of the local day.
 ///
-/// While an offset stays the same the quarters of all days are added up as they are; the sums alone are then moved by
-/// the offset.
+/// While the offset stays the same, the quarters of all days are added up in UTC; only the sums are then moved by the
+/// offset.
 struct HourProfile {
-  /// What the counters cannot tell, as it is a part of a quarter hour of theirs: to be counted event by event.
+  /// Parts of quarter hours, which the counters cannot resolve: to be counted event by event.
   let raggedIntervals: [LocalDays.Interval]
   /// Runs of whole quarters with one offset, in order.
   private var runs: [Run] = []
@@ -17,7 +17,7 @@ struct HourProfile {
     let offsetInQuarters: Int64
   }
 
-  /// - Parameter intervals: the time to look at, in order.
+  /// - Parameter intervals: the intervals to count, in order.
   init(_ intervals: [LocalDays.Interval]) {
     var ragged: [LocalDays.Interval] = []
     for interval in intervals {
@@ -25,7 +25,7 @@ struct HourProfile {
       let end = QuarterHour.number(containing: interval.end)
       let offset = interval.offsetInMicroseconds
       guard offset % QuarterHour.microseconds == 0, first < end else {
-        // Some zones had offsets of odd seconds once: there the quarters of the counters are not the zone's.
+        // Some zones once had offsets of odd seconds: there the quarters of the counters are not the zone's.
         ragged.append(interval)
         continue
       }
@@ -62,7 +62,7 @@ struct HourProfile {
     }
   }
 
-  /// Moves what has been summed to local quarters.
+  /// Moves the sums to local quarters.
   private mutating func moveSums() {
     for (quarter, count) in sums.take().enumerated() { add(count, atQuarter: quarter, of: runs[position]) }
   }

@@ -1,6 +1,6 @@
 /// Local days as pieces of time: each piece lies within one local day and one UTC offset.
 ///
-/// A local day is all instants whose local date it is. Mostly that is one piece; when the clock goes back across
+/// A local day is all instants with that local date. Mostly that is one piece; when the clock goes back across
 /// midnight a day comes in several, and a day that a zone skips has none.
 struct LocalDays {
   /// A piece of a day, up to the start of the next one; in microseconds since 1970.
@@ -31,7 +31,7 @@ struct LocalDays {
       let first = max(floorDivide(span.start + shift, by: day), Int64(days.lowerBound))
       let last = min(floorDivide(span.end - 1 + shift, by: day), Int64(days.upperBound))
       guard first <= last else {
-        // Days that the zone skipped altogether end where the clock jumps over them.
+        // Days that the zone skipped end where the clock jumps over them.
         if pieces.isEmpty, first > days.upperBound { end = min(end, span.start) }
         continue
       }
@@ -92,12 +92,12 @@ struct LocalDays {
     index + 1 < pieces.count ? pieces[index + 1].start : end
   }
 
-  /// Where each of some ranges of days, in order, ends for the last time; one that the zone skipped, where the one
-  /// before it does.
+  /// Where each of some ranges of days, in order, ends for the last time; a skipped one ends where the one before it
+  /// does.
   func ends(of ranges: [ClosedRange<Int32>]) -> [Int64] {
     var lastEnds: [Int32: Int64] = [:]
     for (index, piece) in pieces.enumerated() { lastEnds[piece.dayNumber] = end(ofPiece: index) }
-    // Where the very first range was skipped, what follows begins where it would have.
+    // If the first range was skipped, the next one begins where it would have.
     var end = start
     return ranges.map { range in
       end = range.reversed().lazy.compactMap { lastEnds[$0] }.first ?? end

@@ -1,4 +1,4 @@
-/// Counts over time, a bucket a period.
+/// Counts over time, a bucket per period.
 public struct Series: Hashable, Sendable {
   /// The length of a bucket.
   public enum Unit: String, CaseIterable, Hashable, Sendable {

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// What was completed when: the answer to `StoreTransaction.statistics(_:)`.
+/// Completions over time and by group: the result of `StoreTransaction.statistics(_:)`.
 ///
 /// Completions dated after `asOf` count in their own periods; streaks look at days up to today.
 public struct Statistics: Hashable, Sendable {
   /// The instant that counted as now.
   public internal(set) var asOf: Timestamp
-  /// The time zone that said what a day is.
+  /// The time zone of the days.
   public let timeZone: TimeZone
   /// The first day of the week, 1 for Monday to 7 for Sunday (ISO 8601).
   public let weekStart: Int
@@ -18,7 +18,7 @@ public struct Statistics: Hashable, Sendable {
   public let weekTrend: Trend
   /// Days in a row with a completion.
   public let streak: Streak
-  /// What is still to be done.
+  /// The open tasks.
   public let open: OpenCounts
   /// The time from creation to completion.
   public let cycleTime: CycleTime
@@ -31,7 +31,7 @@ public struct Statistics: Hashable, Sendable {
   /// Completions, creations and open tasks over time.
   public let series: Series
 
-  /// Whether two answers differ in nothing but the instant as of which they were given.
+  /// Whether two results are equal except for their instant.
   func saysTheSame(as other: Statistics) -> Bool {
     var other = other
     other.asOf = asOf
@@ -72,7 +72,7 @@ public struct Streak: Hashable, Sendable {
   public let longestEnded: CalendarDay?
 }
 
-/// What is still to be done, and what of today is.
+/// The number of open tasks, and the progress of today.
 public struct OpenCounts: Hashable, Sendable {
   /// The tasks that are not completed.
   public let total: Int
@@ -88,7 +88,7 @@ public struct OpenCounts: Hashable, Sendable {
 
 /// The time that tasks took from creation to completion; to the second up to two minutes, then to 1%.
 public struct CycleTime: Hashable, Sendable {
-  /// How many completions it speaks of.
+  /// The number of completions it covers.
   public let count: Int
   /// Half of them took at most this long; `nil` without completions.
   public let medianInSeconds: Int64?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What every part of one answer shares: now, the days around it, the zone's offsets and what is counted for whom.
+/// The values that every part of one result shares: now, the days around it, the zone's offsets, the series and scope.
 struct StatisticsFrame {
   let options: StatisticsOptions
   let calendar: Calendar
@@ -12,15 +12,15 @@ struct StatisticsFrame {
   let periods: StatisticsPeriods
   /// How much of today has passed, in microseconds.
   let elapsedTodayInMicroseconds: Int64
-  /// The days on which anything may have been completed.
+  /// The days on which a task may have been completed.
   let historyDays: ClosedRange<Int32>?
-  /// The days of the series: as named, or as many buckets as fit a screen.
+  /// The days of the series: as named, or the number of buckets that fits a screen.
   let seriesDays: ClosedRange<Int32>
   /// The days that the zone skipped.
   let skippedDays: Set<Int32>
   private let offsets: ZoneOffsets
 
-  /// Makes the frame; `history` is the UTC days on which anything was counted, if the answer looks at all of them.
+  /// Creates the frame; `history` is the UTC days with any events, if the result covers all of them.
   init(now: Timestamp, calendar: Calendar, options: StatisticsOptions, history: ClosedRange<Int32>?) {
     self.options = options
     self.calendar = calendar
@@ -34,8 +34,8 @@ struct StatisticsFrame {
     elapsedTodayInMicroseconds = local - today * QuarterHour.microsecondsPerDay
     periods = StatisticsPeriods(today: Int32(clamping: today), calendar: calendar)
     seriesDays = Self.seriesDays(options, periods.today, calendar)
-    // Local days differ from UTC's by an offset and the start of day: two days earlier at most, or one later. The two
-    // days after that are there for a streak to end on, one of which the zone may have skipped.
+    // Local days differ from UTC's by an offset and the start of day: two days earlier at most, or one later. A streak
+    // may end on the two days after that, one of which the zone may have skipped.
     historyDays = history.map { ($0.lowerBound - 2)...($0.upperBound + 3) }
     let days = [historyDays, seriesDays, periods.days].compactMap { $0 }
     let first = days.map(\.lowerBound).min() ?? periods.today
@@ -49,7 +49,8 @@ struct StatisticsFrame {
     options.from == nil && options.to == nil ? nil : seriesDays
   }
 
-  /// The local time of a day at which as much of it has passed as of today, in microseconds since 1970 as if in UTC.
+  /// The local time of a day at which the same part of it has passed as of today, in microseconds since 1970 as if in
+  /// UTC.
   func localTimeElapsed(on day: Int32) -> Int64 {
     Int64(day) * QuarterHour.microsecondsPerDay + dayStartInMicroseconds + elapsedTodayInMicroseconds
   }
@@ -94,14 +95,14 @@ struct StatisticsFrame {
 }
 
 extension CounterScope {
-  /// The scope that the options ask for.
+  /// The scope of the options.
   init(_ options: StatisticsOptions) {
     self = options.listID.map { .list($0) } ?? .all
   }
 }
 
 extension CounterSeries {
-  /// The series of completions that the options ask for.
+  /// The series of completions of the options.
   init(_ options: StatisticsOptions) {
     self = options.usesRecordedOffsets ? .completedAsRecorded : .completed
   }

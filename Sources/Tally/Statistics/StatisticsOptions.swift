@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What statistics are asked for.
+/// A selection of statistics.
 ///
 /// ```swift
 /// var options = StatisticsOptions()
@@ -8,7 +8,7 @@ public import Foundation
 /// let statistics = try store.read { try $0.statistics(options) }
 /// ```
 public struct StatisticsOptions: Hashable, Sendable {
-  /// Only what was completed in one list; `nil` for all.
+  /// Only completions in this list; `nil` for all.
   public var listID: UUID?
   /// The first day of the series, the profiles and the cycle times; `nil` with `to` for the last 30 days in the series
   /// and everything elsewhere.
@@ -19,10 +19,10 @@ public struct StatisticsOptions: Hashable, Sendable {
   public var unit = Series.Unit.day
   /// When a day begins, in minutes after local midnight, up to 1,439: for people who work past midnight.
   public var dayStartInMinutes = 0
-  /// Whether completions count on the day it was where they were completed, so that travel moves none of them; else on
-  /// the day it was in the calendar's zone.
+  /// Whether completions count on the local day of the place where they happened, so that travel moves none of them;
+  /// otherwise on the local day of the calendar's zone.
   public var usesRecordedOffsets = false
 
-  /// Asks for everything, in all lists.
+  /// Selects everything, in all lists.
   public init() {}
 }

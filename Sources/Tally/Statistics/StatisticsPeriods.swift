@@ -19,7 +19,7 @@ struct StatisticsPeriods {
     thisYear = Self.period(Series.Unit.year, containing: today, calendar: calendar)
   }
 
-  /// All these days.
+  /// All days of these periods.
   var days: ClosedRange<Int32> {
     min(lastWeek.lowerBound, lastMonth.lowerBound, thisYear.lowerBound)...max(thisWeek.upperBound, thisYear.upperBound)
   }
@@ -68,8 +68,8 @@ struct StatisticsPeriods {
     calendar.identifier == .gregorian || calendar.identifier == .iso8601
   }
 
-  /// The days of a month or year without Foundation, which takes some ten microseconds, and is Julian before 1582 where
-  /// Tally's days are not.
+  /// The days of a month or year without Foundation, which takes about ten microseconds, and is Julian before 1582,
+  /// unlike Tally's days.
   private static func gregorianPeriod(
     _ component: Calendar.Component,
     containing dayNumber: Int32

@@ -1,8 +1,8 @@
 import Foundation
 import LMDB
 
-// Counting events in intervals: whole days and quarter hours from the counters, what is left of a quarter hour at the
-// ends from the ledger and the tasks themselves.
+// Counting events in intervals: whole days and quarter hours from the counters, parts of quarter hours at the ends from
+// the ledger and the tasks themselves.
 
 extension StoreTransaction where Base: ~Copyable {
   /// The number of events over all time.
@@ -49,13 +49,13 @@ extension StoreTransaction where Base: ~Copyable {
       let block = BlockCountsKey.block(cursor.keyBytes)
       guard block <= blocks.upperBound else { return }
       try body(block, BlockCountsFields(cursor.valueBytes))
-      // The count of a day looks at one block or two: a step too far would be a part of it.
+      // The count of a day reads one block or two, so a step too far would be a large part of its cost.
       guard block < blocks.upperBound else { return }
       isAtEntry = try cursor.next()
     }
   }
 
-  /// The UTC days of the blocks in which anything was counted; `nil` if nothing was.
+  /// The UTC days of the blocks with any events; `nil` if there are none.
   func dayRange(_ series: CounterSeries, _ scope: CounterScope) throws -> ClosedRange<Int32>? {
     let lowest = BlockCountsKey(series, scope, block: .min)
     let highest = BlockCountsKey(series, scope, block: .max)
@@ -82,10 +82,11 @@ extension StoreTransaction where Base: ~Copyable {
     _ body: (Int64) -> Void
   ) throws {
     switch series {
-    case .completed: try forEachCompletion(scope, from: start, to: end) { key, _ in body(key.microseconds) }
+    case .completed, .completedAsRecorded:
+      try forEachCompletion(series, scope, from: start, to: end) { instant, _, _ in body(instant) }
     case .completedBeforeCreation:
-      try forEachCompletion(scope, from: start, to: end) { key, record in
-        if key.microseconds < record.createdAtMicroseconds { body(key.microseconds) }
+      try forEachCompletion(.completed, scope, from: start, to: end) { instant, _, record in
+        if instant < record.createdAtMicroseconds { body(instant) }
       }
     case .created: try forEachCreation(scope, from: start, to: end) { created, _ in body(created) }
     case .createdAfterCompletion:
@@ -93,31 +94,32 @@ extension StoreTransaction where Base: ~Copyable {
         if let completed, completed < created { body(created) }
       }
     case .openDue: try forEachOpenDue(scope, from: start, to: end, body)
-    case .completedAsRecorded:
-      // An offset is less than a day.
-      let day = QuarterHour.microsecondsPerDay
-      try forEachCompletion(scope, from: start - day, to: end + day) { key, record in
-        let local = key.microseconds + Int64(record.utcOffsetInMinutes) * 60_000_000
-        if start <= local, local < end { body(local) }
-      }
     }
   }
 
-  /// Hands each completion in an interval to a closure, those of deleted tasks included.
+  /// Hands each completion in an interval to a closure, those of deleted tasks included: its instant, or its recorded
+  /// local time if the series is by that, then its key and record.
   func forEachCompletion(
+    _ series: CounterSeries,
     _ scope: CounterScope,
     from start: Int64,
     to end: Int64,
-    _ body: (InstantKey, CompletionRecord) throws -> Void
+    _ body: (Int64, InstantKey, CompletionRecord) -> Void
   ) throws {
+    // A recorded offset is less than a day.
+    let isAsRecorded = series == .completedAsRecorded
+    let margin = isAsRecorded ? QuarterHour.microsecondsPerDay : 0
     for isTaskDeleted in [false, true] {
       try tables.completions.forEach(
-        from: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: start)),
-        upTo: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: end)),
+        from: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: start - margin)),
+        upTo: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: end + margin)),
         in: base
       ) { key, value in
         let record = try CompletionRecord(decoding: value)
-        if scope.contains(listID: record.listID) { try body(try CompletionKey(decoding: key).completed, record) }
+        let completed = try CompletionKey(decoding: key).completed
+        let offset = isAsRecorded ? Int64(record.utcOffsetInMinutes) * 60_000_000 : 0
+        let instant = completed.microseconds + offset
+        if start <= instant, instant < end, scope.contains(listID: record.listID) { body(instant, completed, record) }
         return true
       }
     }

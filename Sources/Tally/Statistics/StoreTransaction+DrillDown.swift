@@ -6,9 +6,9 @@ import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// Hands each task that the statistics count as completed to a closure, newest first; nothing is collected.
   ///
-  /// Days and list are those of the options, the list being the one in which a task was completed, wherever it is now.
+  /// Days and list are those of the options; the list is the one in which a task was completed, wherever it is now.
   /// An end of the days that is not named is open. Completions of tasks that have been deleted since are counted by
-  /// `completionCount(matching:)` but have no task to hand out.
+  /// `completionCount(matching:)` but have no task to hand over.
   ///
   /// ```swift
   /// var options = StatisticsOptions()
@@ -16,7 +16,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// try transaction.forEachCompletedTask(matching: options) { print($0.title) }
   /// ```
   ///
-  /// - Throws: what the closure throws, which ends the walk; else as `statistics(_:)`.
+  /// - Throws: errors of the closure, which end the walk; else as `statistics(_:)`.
   /// - Complexity: the completions in the days, those in other lists included.
   public func forEachCompletedTask(
     matching options: StatisticsOptions,
@@ -27,7 +27,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// How many of the completions that the statistics count have no task any more: it has been deleted.
+  /// The number of completions that the statistics count and whose task has been deleted.
   ///
   /// - Throws: as `statistics(_:)`.
   /// - Complexity: those completions.
@@ -37,10 +37,10 @@ extension StoreTransaction where Base: ~Copyable {
     return count
   }
 
-  /// How many completions the statistics count, those of deleted tasks included.
+  /// The number of completions that the statistics count, those of deleted tasks included.
   ///
   /// - Throws: as `statistics(_:)`.
-  /// - Complexity: the days asked for, not the number of tasks.
+  /// - Complexity: the number of days in the options, not the number of tasks.
   public func completionCount(matching options: StatisticsOptions) throws -> Int {
     let frame = try statisticsFrame(options, needsHistory: true)
     return try completionSpans(frame).reduce(0) { sum, span in
@@ -67,7 +67,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// The time that the named days take up within history, neighbours joined; of the recorded clocks if those count.
+  /// The time of the named days within the history, neighbours joined; of the recorded clocks if those count.
   private func completionSpans(_ frame: StatisticsFrame) throws -> [Range<Int64>] {
     guard let history = frame.historyDays else { return [] }
     let first = max(history.lowerBound, frame.options.from?.dayNumber ?? .min)

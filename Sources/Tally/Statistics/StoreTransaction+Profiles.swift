@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Completions by hour of the local day; where no days are named, the profile of all history serves.
+  /// Completions by hour of the local day; where no days are named, from the profile of the whole history.
   func byHour(_ frame: StatisticsFrame, _ profile: consuming HourProfile) throws -> [Int] {
     if let days = frame.namedDays {
       let localDays = frame.completionDays(days)
@@ -18,7 +18,7 @@ extension StoreTransaction where Base: ~Copyable {
     return profile.finish()
   }
 
-  /// Completions by the list they were made in.
+  /// Completions by their list at the time.
   func byList(_ frame: StatisticsFrame) throws -> [ListCount] {
     var scopes: [CounterScope] = []
     try tables.totals.forEach(
@@ -57,7 +57,7 @@ extension StoreTransaction where Base: ~Copyable {
     guard let days = frame.namedDays else { return CycleTime(ascending: try cycleTimeBuckets(frame.scope)) }
     var buckets: [UInt16: Int] = [:]
     for interval in frame.completionDays(days).intervals {
-      try forEachCompletion(frame, in: interval) { key, record in
+      try forEachCompletion(frame.series, frame.scope, from: interval.start, to: interval.end) { _, key, record in
         let duration = floorDivide(key.microseconds - record.createdAtMicroseconds, by: 1_000_000)
         buckets[CycleTimeBucket.number(ofSeconds: duration), default: 0] += 1
       }
@@ -78,25 +78,10 @@ extension StoreTransaction where Base: ~Copyable {
     }
     return buckets
   }
-
-  private func forEachCompletion(
-    _ frame: StatisticsFrame,
-    in interval: LocalDays.Interval,
-    _ body: (InstantKey, CompletionRecord) -> Void
-  ) throws {
-    guard frame.series == .completedAsRecorded else {
-      return try forEachCompletion(frame.scope, from: interval.start, to: interval.end, body)
-    }
-    let day = QuarterHour.microsecondsPerDay
-    try forEachCompletion(frame.scope, from: interval.start - day, to: interval.end + day) { key, record in
-      let local = key.microseconds + Int64(record.utcOffsetInMinutes) * 60_000_000
-      if interval.start <= local, local < interval.end { body(key, record) }
-    }
-  }
 }
 
 extension CycleTime {
-  /// Reads median and percentile off a histogram; the median of an even number is the mean of the two in the middle.
+  /// Computes median and percentile of a histogram; the median of an even number is the mean of the two in the middle.
   fileprivate init(ascending buckets: [(bucket: UInt16, count: Int)]) {
     let count = buckets.reduce(0) { $0 + $1.count }
     func value(at rank: Int) -> Int64? {

@@ -2,13 +2,13 @@ public import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// How many tasks were completed in an interval, exact to the microsecond.
+  /// The number of tasks completed in an interval, exact to the microsecond.
   ///
   /// - Parameters:
-  ///   - interval: its end is not part of it; `nil` for ever.
+  ///   - interval: its end is not part of it; `nil` for all time.
   ///   - listID: only those completed in a list; `nil` for all.
   /// - Returns: the number of completions, those of deleted tasks included.
-  /// - Throws: what the storage throws.
+  /// - Throws: errors of the storage.
   /// - Complexity: the days of the interval, and the completions of the quarter hours that its ends cut.
   @_specialize(where Base == ReadTransaction)
   public func completionCount(in interval: Range<Timestamp>? = nil, list listID: UUID? = nil) throws -> Int {
@@ -22,9 +22,9 @@ extension StoreTransaction where Base: ~Copyable {
     )
   }
 
-  /// How many tasks were completed on one local day.
+  /// The number of tasks completed on one local day.
   ///
-  /// - Complexity: a few small reads, whatever the size of the store and its history.
+  /// - Complexity: a few small reads, independent of the size of the store and its history.
   @_specialize(where Base == ReadTransaction)
   public func completionCount(on day: CalendarDay, list listID: UUID? = nil) throws -> Int {
     var options = StatisticsOptions()
@@ -44,7 +44,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The completions of each local day: of the days that the options name, else of the last 30.
   ///
-  /// - Returns: a count a day, zeros included; a day that the zone skipped is left out.
+  /// - Returns: a count per day, zeros included; a day that the zone skipped is left out.
   /// - Throws: as `statistics(_:)`.
   @_specialize(where Base == ReadTransaction)
   public func heatMap(_ options: StatisticsOptions) throws -> [DayCount] {
@@ -58,7 +58,7 @@ extension StoreTransaction where Base: ~Copyable {
     return counts
   }
 
-  /// Days in a row with a completion, over all of history up to today.
+  /// Days in a row with a completion, over the whole history up to today.
   ///
   /// - Throws: as `statistics(_:)`.
   @_specialize(where Base == ReadTransaction)
@@ -85,13 +85,13 @@ public struct DayCount: Hashable, Sendable {
 }
 
 extension TaskStore {
-  /// Everything there is to say about what was completed, as of an instant and in a calendar of the caller's.
+  /// All statistics, as of an instant and in a calendar of the caller's choice.
   ///
   /// - Parameters:
-  ///   - instant: what counts as now; `nil` for the store's clock.
+  ///   - instant: the instant that counts as now; `nil` for the store's clock.
   ///   - calendar: the calendar, time zone and first weekday; `nil` for the store's.
-  ///   - options: what is asked for.
-  /// - Returns: the answer, of one snapshot.
+  ///   - options: the selection.
+  /// - Returns: the statistics of one snapshot.
   /// - Throws: as `StoreTransaction.statistics(_:)`.
   public func statistics(
     asOf instant: Timestamp? = nil,

@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Completions, creations and open tasks over the days that were asked for.
+  /// Completions, creations and open tasks over the days of the options.
   func series(_ frame: StatisticsFrame) throws -> Series {
     let days = frame.seriesDays
     let buckets = seriesBuckets(days, frame)
@@ -40,13 +40,13 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The number of open tasks just before each of some ascending instants: those created and not completed by then.
   private func openCounts(at instants: [Int64], _ scope: CounterScope) throws -> [Int] {
-    // What opens a task and what closes it; a task that was completed before it was created is left out.
+    // The events that open a task and close it; a task that was completed before it was created is left out.
     let changes: [(series: CounterSeries, sign: Int)] = [
       (.created, 1), (.completed, -1), (.completedBeforeCreation, 1), (.createdAfterCompletion, -1),
     ]
     var open = Array(repeating: 0, count: instants.count)
     for change in changes {
-      // Counted from the end of time backwards: mostly the question is about the last few days.
+      // Counted backwards from the end of time: mostly the last few days are of interest.
       let total = try total(change.series, scope)
       let counts = try cumulativeCounts(change.series, scope, at: instants + [QuarterHour.endOfTime])
       for index in open.indices { open[index] += change.sign * (total - counts[instants.count] + counts[index]) }
@@ -54,7 +54,7 @@ extension StoreTransaction where Base: ~Copyable {
     return open
   }
 
-  /// What is still to be done.
+  /// The counts of open tasks.
   func openCounts(_ frame: StatisticsFrame) throws -> OpenCounts {
     let today = frame.periods.today
     let openToday = try scheduledCount(on: today, isCompleted: false, frame)

@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Everything there is to say about what was completed, exact in the calendar's time zone.
+  /// All statistics, exact in the calendar's time zone.
   ///
   /// ```swift
   /// let statistics = try store.read { try $0.statistics() }
@@ -35,7 +35,7 @@ extension StoreTransaction where Base: ~Copyable {
     )
   }
 
-  /// Checks what is asked for; an answer that looks at the days of all history says so.
+  /// Checks the options; a result that covers the days of the whole history needs `needsHistory`.
   func statisticsFrame(_ options: StatisticsOptions, needsHistory: Bool = false) throws -> StatisticsFrame {
     guard (0..<1_440).contains(options.dayStartInMinutes) else {
       throw TallyError(
@@ -58,7 +58,7 @@ extension StoreTransaction where Base: ~Copyable {
     return StatisticsFrame(now: now, calendar: calendar, options: options, history: history)
   }
 
-  /// The completions of each local day of all history, and those of the hours, in one scan.
+  /// The completions of each local day of the whole history, and those of each hour, in one scan.
   func dailyCompletions(_ frame: StatisticsFrame) throws -> (DailyCounts, HourProfile) {
     let days = frame.historyDays ?? frame.periods.today...frame.periods.today
     let localDays = frame.completionDays(days)
@@ -120,7 +120,7 @@ extension StoreTransaction where Base: ~Copyable {
     )
   }
 
-  /// The completions of the current period up to now; what was completed at this very moment is among them.
+  /// The completions of the current period up to now, this very moment included.
   private func elapsedCount(
     of period: ClosedRange<Int32>,
     _ daily: DailyCounts,
@@ -136,7 +136,8 @@ extension StoreTransaction where Base: ~Copyable {
       }
   }
 
-  /// The completions of as many days of a period as have passed of the current one, the last up to the time it is now.
+  /// The completions of the same number of days of a period as have passed of the current one, the last day up to the
+  /// current time.
   private func elapsedCount(
     of period: ClosedRange<Int32>,
     sameAs current: ClosedRange<Int32>,

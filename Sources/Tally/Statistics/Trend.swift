@@ -1,27 +1,28 @@
 /// One period compared with the one before.
 public struct Trend: Hashable, Sendable {
-  /// Which way it went.
+  /// The direction of a change.
   public enum Direction: String, Hashable, Sendable {
     /// More than in the period before.
     case up
     /// Fewer than in the period before.
     case down
-    /// As many as in the period before.
+    /// The same number as in the period before.
     case same
     /// There is nothing to compare with.
     case none
   }
 
-  /// Which way it went.
+  /// The direction of the change.
   public let direction: Direction
   /// The comparison as a sentence: `45 tasks this month, up from 38 last month`.
   public let message: String
   /// The count from the period's start to now.
   public let elapsedCurrent: Int
-  /// The count of the same part of the period before: as many local days and the same time of day, cut at its end.
+  /// The count of the same part of the period before: the same number of local days and the same time of day, cut at its
+  /// end.
   public let elapsedPrevious: Int
 
-  /// Compares two periods; the unit is `month` or `week`, as it stands in the sentence.
+  /// Compares two periods; the unit is `month` or `week`, as in the sentence.
   init(unit: String, current: Int, previous: Int, allTime: Int, elapsed: (current: Int, previous: Int)) {
     elapsedCurrent = elapsed.current
     elapsedPrevious = elapsed.previous

@@ -2,7 +2,7 @@ import Foundation
 
 /// The UTC offsets of a time zone over some years, as spans during which the offset stays the same.
 ///
-/// A span answers for thousands of days at once.
+/// A span covers thousands of days at once.
 struct ZoneOffsets {
   /// A span of time with one offset; in microseconds since 1970.
   struct Span {
@@ -36,7 +36,7 @@ struct ZoneOffsets {
     spans = [Span(start: start, end: end, offsetInMicroseconds: 0)]
   }
 
-  /// The days that the clock jumps over, as where a zone changes sides of the date line.
+  /// The days that the clock skips, as where a zone crosses the date line.
   func skippedDays(dayStartInMicroseconds dayStart: Int64) -> Set<Int32> {
     let day = QuarterHour.microsecondsPerDay
     var skipped: Set<Int32> = []

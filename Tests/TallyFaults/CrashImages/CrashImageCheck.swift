@@ -3,7 +3,7 @@ import SystemPackage
 import Tally
 import TallyTestSupport
 
-/// Opens images of a log, a line each: `check-images LOG DIRECTORY SEED FIRST COUNT flushed|forgetful`.
+/// Opens images of a log and prints a line for each: `check-images LOG DIRECTORY SEED FIRST COUNT flushed|forgetful`.
 ///
 /// A process of its own, since liblmdb ends its process over a file that contradicts itself, as the control's do.
 struct CrashImageCheck {
@@ -13,7 +13,7 @@ struct CrashImageCheck {
   private let first: Int
   private let count: Int
   private let forgetsFlushes: Bool
-  /// What the store holds at each sequence.
+  /// The contents of the store at each sequence.
   private let models: [TaskModel]
 
   private static let longestCheckInSeconds: UInt32 = 30
@@ -42,7 +42,7 @@ struct CrashImageCheck {
       var generator = SeededGenerator(seed: seed &+ UInt64(number) &* 0x2545_F491_4F6C_DD1D)
       disk.advance(to: log.firstInPlace + number * places / count)
       try place(disk.image(using: &generator))
-      // A store that hangs is one that failed: the signal ends the process.
+      // A store that hangs has failed: the signal ends the process.
       alarm(Self.longestCheckInSeconds)
       say("\(number) \(fault(acknowledged: disk.acknowledged, begun: disk.begun) ?? "sound")")
     }

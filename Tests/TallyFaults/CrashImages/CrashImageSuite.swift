@@ -23,11 +23,11 @@ enum CrashImageSuite {
         fails: broken.count >= controlCount / 4,
         "only \(broken.count) of \(controlCount) images break without flushes: the check proves nothing")
       return "\(2 * imageCount) images of \(2 * transactionCount) transactions tried, durable and relaxed; "
-        + "control without flushes: \(broken.count) of \(controlCount) broken, as they must"
+        + "control without flushes: \(broken.count) of \(controlCount) broken, as expected"
     }
   }
 
-  /// Lets a process make transactions, and writes down what it does.
+  /// Lets a process run transactions, and records its writes.
   private static func record(
     _ durability: String, to log: FilePath, in directory: FilePath, _ count: Int, _ seed: UInt64
   ) throws {
@@ -44,7 +44,7 @@ enum CrashImageSuite {
     guard child.wait() == .exit(0) else { throw Failure(description: "the workload failed: \(child.lines)") }
   }
 
-  /// Opens images in processes of their own, and gives the number and fault of each that is not sound.
+  /// Opens images in processes of their own, and returns the number and fault of each that is not sound.
   private static func faults(
     _ log: FilePath, in directory: FilePath, _ count: Int, _ mode: String, _ run: inout FaultRun
   ) throws -> [String] {
@@ -71,7 +71,7 @@ enum CrashImageSuite {
   }
 }
 
-/// Something that a suite cannot go on without.
+/// A failure that ends a suite.
 struct Failure: Error, CustomStringConvertible {
   let description: String
 }

@@ -2,12 +2,12 @@ import TallyTestSupport
 
 /// A data file as a power cut may leave it at some event of a log.
 ///
-/// What was flushed is there. Of what was written since, any sectors may be, each in any version that it has had: a disk
-/// writes when and in which order it likes. A synchronous write counts as flushed when it has returned; the one during
-/// which the power fails is there as a whole or not at all, which is the one thing that is assumed of the disk.
+/// Flushed writes are there. Of later writes, any sectors may be there, each in any version that it has had: a disk
+/// writes whenever and in whichever order it wants. A synchronous write counts as flushed when it has returned; the one
+/// during which the power fails is there as a whole or not at all, which is the only assumption about the disk.
 struct CrashedDisk {
   private let log: WriteLog
-  /// Whether flushes and synchronous writes count for nothing: the control, whose stores must break.
+  /// Whether flushes and synchronous writes are ignored: the control, whose stores must break.
   private let forgetsFlushes: Bool
 
   private var position = 0
@@ -26,7 +26,7 @@ struct CrashedDisk {
     self.forgetsFlushes = forgetsFlushes
   }
 
-  /// Lets everything before an event happen.
+  /// Applies all events before an index.
   mutating func advance(to event: Int) {
     while position < event {
       apply(log.events[position])
@@ -62,7 +62,7 @@ struct CrashedDisk {
     }
   }
 
-  /// What is found after a power cut.
+  /// The file found after a power cut.
   func image(using generator: inout SeededGenerator) -> [UInt8] {
     var image = flushed
     let percentage = [0, 10, 50, 90, 100].randomElement(using: &generator) ?? 50

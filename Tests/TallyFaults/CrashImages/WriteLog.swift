@@ -1,7 +1,7 @@
 import Foundation
 import SystemPackage
 
-/// What a process did to a store's data file, and what it acknowledged, in order; `record-writes.c` writes it.
+/// The writes of a process to a store's data file, and its acknowledgements, in order; `record-writes.c` writes it.
 struct WriteLog {
   enum Event {
     case write(offset: Int, bytes: [UInt8], isSynchronous: Bool)

@@ -1,6 +1,6 @@
 import TallyTestSupport
 
-/// A way in which a file may be damaged.
+/// A kind of damage to a file.
 enum Damage: String, CaseIterable {
   case bits, headBits, zeroedSector, zeroedPage, randomPage, swappedPages, doubledPage, cutOff, foreignFile
   case foreignLock, emptyLock
@@ -8,7 +8,7 @@ enum Damage: String, CaseIterable {
   private static let pageSizeInBytes = 4_096
   private static let sectorSizeInBytes = 512
 
-  /// Damages the bytes of a data file; the damages of a lock leave them alone.
+  /// Damages the bytes of a data file; damages of a lock file leave them unchanged.
   func apply(to file: inout [UInt8], using generator: inout SeededGenerator) {
     let (page, pages) = (Self.pageSizeInBytes, file.count / Self.pageSizeInBytes)
     let start = page * Int.random(in: 0..<pages, using: &generator)

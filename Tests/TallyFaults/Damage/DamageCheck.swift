@@ -4,9 +4,9 @@ import SystemPackage
 import Tally
 import TallyTestSupport
 
-/// Uses damaged copies of a data file, two lines each: `check-damage FILE DIRECTORY SEED FIRST COUNT`.
+/// Uses damaged copies of a data file and prints two lines for each: `check-damage FILE DIRECTORY SEED FIRST COUNT`.
 ///
-/// A process of its own: what it must not do is end.
+/// A process of its own, which must not be ended by liblmdb.
 struct DamageCheck {
   private let file: [UInt8]
   private let directory: FilePath
@@ -32,11 +32,11 @@ struct DamageCheck {
       damage.apply(to: &damaged, using: &generator)
       let lock = damage.lock(using: &generator)
       try place(damaged, lock)
-      // A store that hangs is one that failed: the signal ends the process.
+      // A store that hangs has failed: the signal ends the process.
       alarm(Self.longestCheckInSeconds)
       say("\(number) \(damage) verify")
       let verified = outcome { try verify() }
-      // What lies on the pages decides whether liblmdb can be trusted with them; a record's fault is no danger.
+      // Only faults of the pages are a danger to liblmdb, not those of a record.
       let pages = outcome { try DataFile(inDirectory: directory).checkStructure() }
       try place(damaged, lock)
       say("\(number) \(damage) \(verified) \(pages == "none" ? "use" : "use-untrusted")")
@@ -62,7 +62,7 @@ struct DamageCheck {
     if let first = report.faults.first { throw TallyError(.damagedStore, "\(first)", remedy: "none") }
   }
 
-  /// What a program does with a store: looks at all of it, and changes it.
+  /// Uses a store as a program does: reads all of it, and changes it.
   private func use() throws {
     let store = try TaskStore(at: directory, configuration: configuration)
     defer { try? store.close() }

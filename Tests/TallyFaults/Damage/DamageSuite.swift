@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Tally
 
-/// Damaged data files and locks: whoever opens them gets an answer or a typed error.
+/// Damaged data files and locks: opening them gives a result or a typed error.
 enum DamageSuite {
   static func run(_ run: inout FaultRun) throws -> String {
     let count = run.count("DAMAGES", short: 110, long: 5_500)
@@ -33,19 +33,19 @@ enum DamageSuite {
   }
 }
 
-/// What came of damaged files so far.
+/// The outcomes of damaged files so far.
 private struct DamageTally {
-  /// The first file of which nothing is known yet.
+  /// The first file without an outcome yet.
   var next = 0
-  /// Those in which verification found a fault.
+  /// The files in which verification found a fault.
   var foundCount = 0
-  /// Those that were used, by whether the check of their pages let them pass.
+  /// The files that were used, by whether the check of their pages let them pass.
   var trustedCount = 0
   var untrustedCount = 0
-  /// How often a process that used a file in spite of the check came to its end.
+  /// The number of processes that were ended by using a file in spite of the check.
   var endedCount = 0
 
-  /// Reads what a process said until it ended, and gives what must not be.
+  /// Reads the output of a process until its end, and returns the faults.
   mutating func note(_ lines: [String], _ ending: ChildProcess.Ending) -> [String] {
     var (faults, stage, damage) = ([String](), "", "")
     for line in lines {

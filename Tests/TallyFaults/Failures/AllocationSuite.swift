@@ -11,7 +11,7 @@ enum AllocationSuite {
     return try withScratch { directory in
       let session = Session(seed: run.seed, directory: directory)
       let mark = directory.appending("fired").string
-      var (failedCount, toldCount) = (0, 0)
+      var (failedCount, reportedCount) = (0, 0)
       for lasts in [false, true] {
         for number in Swift.stride(from: 1, through: mostAllocations, by: stride) {
           try? FileManager.default.removeItem(atPath: mark)
@@ -23,12 +23,12 @@ enum AllocationSuite {
           if let fault = result.fault { run.fail("allocation \(number)\(lasts ? " and later" : ""): \(fault)") }
           if !FileManager.default.fileExists(atPath: mark) { break }
           failedCount += 1
-          toldCount += result.failureCount
+          reportedCount += result.failureCount
         }
       }
       run.note(failedCount, .injectedFaults)
-      run.require(toldCount > 0, "no failure was told of: the suite proves nothing")
-      return "allocations failed in \(failedCount) sessions, \(toldCount) failures told"
+      run.require(reportedCount > 0, "no failure was reported: the suite proves nothing")
+      return "allocations failed in \(failedCount) sessions, \(reportedCount) failures reported"
     }
   }
 }

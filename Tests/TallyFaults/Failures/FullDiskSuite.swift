@@ -3,12 +3,12 @@ import Synchronization
 import SystemPackage
 import Tally
 
-/// A disk that is full: a small one, and a limit on the length of files.
+/// A full disk: a small one, and a limit on the length of files.
 enum FullDiskSuite {
   static func run(_ run: inout FaultRun) throws -> String {
     let step = run.count("LIMIT_STEP_IN_PAGES", short: 16, long: 1)
     return try withScratch { directory in
-      var (sessionCount, toldCount) = (0, 0)
+      var (sessionCount, reportedCount) = (0, 0)
       let session = Session(seed: run.seed, directory: directory)
       _ = try session.run(mustFinish: true)
       let length = try bytes(of: directory.appending("store").appending("data.mdb")).count
@@ -17,17 +17,17 @@ enum FullDiskSuite {
         let result = try session.run(limitInBytes: limit, mustFinish: true)
         if let fault = result.fault { run.fail("files of \(limit) bytes: \(fault)") }
         sessionCount += 1
-        toldCount += result.failureCount
+        reportedCount += result.failureCount
       }
       run.note(sessionCount, .injectedFaults)
-      run.require(toldCount > 0, "no limit was met: the suite proves nothing")
-      return "\(sessionCount) limits on the length of files, \(toldCount) failures told; "
+      run.require(reportedCount > 0, "no limit was met: the suite proves nothing")
+      return "\(sessionCount) limits on the length of files, \(reportedCount) failures reported; "
         + (try smallDisk("small-disk", &run, in: directory)) + "; "
         + (try smallDisk("narrow-disk", &run, in: directory))
     }
   }
 
-  /// Lets an act fill a small disk of its own with the command line's help.
+  /// Lets an act fill a small disk of its own, through the command line.
   private static func smallDisk(_ act: String, _ run: inout FaultRun, in directory: FilePath) throws -> String {
     guard geteuid() == 0 else { return "\(act) skipped, as only root may mount one" }
     let disk = directory.appending("disk").string
@@ -49,7 +49,7 @@ enum FullDiskSuite {
   }
 }
 
-/// What went wrong in several tasks.
+/// The failures of several tasks.
 private final class Faults: Sendable {
   let all = Mutex<[String]>([])
 }
@@ -79,7 +79,7 @@ struct SmallDiskAct {
     let longCount = try addUntilFull(["--notes", String(repeating: "note ", count: 4_000)])
     let shortCount = try addUntilFull([])
     try require(tally(["verify"]).ending == .exit(0), "verify on the full disk")
-    // For want of room, a page of a file that is written to through a map is no error but a signal.
+    // Without space, writing to a page of a file through a map is not an error but a signal.
     let refused = try tally(["add", "elsewhere"], store: "second")
     try require(refused.ending == .exit(Self.storageFailed), "a second store: \(refused)")
     let store = try TaskStore(at: directory.appending("store"))
@@ -92,12 +92,12 @@ struct SmallDiskAct {
     try addUntilFullAgain()
     var finalCount = 0
     for task in tasks.prefix(5) where try !deleteAndOffer(task) { finalCount += 1 }
-    try require(finalCount > 0, "every deletion could be taken back: that there is no room has not been tried")
+    try require(finalCount > 0, "every deletion could be undone: the lack of space has not been tried")
     try require(tally(["add", "afterwards"]).ending == .exit(0), "add after delete")
     say("small disk full after \(tasks.count) tasks added by as many processes, then tasks deleted and added")
   }
 
-  /// Deletes tasks by asynchronous writes that share a commit with others, for which there is no room.
+  /// Deletes tasks by asynchronous writes that share a commit with others, for which there is no space.
   private func deleteTogether(_ tasks: ArraySlice<TaskItem>) throws {
     let store = try TaskStore(at: directory.appending("store"))
     let done = DispatchSemaphore(value: 0)
@@ -123,13 +123,13 @@ struct SmallDiskAct {
     try store.close()
   }
 
-  /// Deletes a task, and gives whether that is offered to be taken back; what is offered must work.
+  /// Deletes a task, and returns whether an undo is offered; an offered undo must work.
   private func deleteAndOffer(_ task: TaskItem) throws -> Bool {
     let deleted = try tally(["delete", task.id.uuidString])
     try require(deleted.ending == .exit(0), "delete: \(deleted.lines)")
     let isOffered = deleted.lines.contains { $0.hasPrefix("To undo") }
     let undone = try tally(["undo"])
-    // There may be no room for what is to come back, which is another thing than to have forgotten it.
+    // There may be no space for the restored task, which differs from having no record of it.
     let works = undone.ending == .exit(0) || undone.ending == .exit(Self.storageFailed)
     try require(isOffered == works, "offered: \(isOffered), and then: \(undone)")
     return isOffered
@@ -140,7 +140,7 @@ struct SmallDiskAct {
     _ = try addUntilFull([])
   }
 
-  /// Adds until the disk is full, and says how often that was acknowledged.
+  /// Adds until the disk is full, and returns the number of acknowledged additions.
   private func addUntilFull(_ options: [String]) throws -> Int {
     var count = 0
     while true {
@@ -150,7 +150,7 @@ struct SmallDiskAct {
         continue
       }
       try require(added.ending == .exit(Self.storageFailed), "\(added)")
-      try require(added.lines.joined().contains("space"), "no word of space: \(added.lines)")
+      try require(added.lines.joined().contains("space"), "space is not mentioned: \(added.lines)")
       return count
     }
   }

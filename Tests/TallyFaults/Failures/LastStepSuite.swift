@@ -1,7 +1,7 @@
 import Foundation
 import SystemPackage
 
-/// The last step of every commit fails in turn: in truth too, only in what the system says, or so that nobody can know.
+/// The last step of every commit fails in turn: really, only in the reported result, or so that the outcome is unknown.
 enum LastStepSuite {
   private static let mostCommits = 1_000
 
@@ -27,17 +27,17 @@ enum LastStepSuite {
             unknownCount += result.failureCount
             continue
           }
-          // The store has looked, and has done again what was lost; the first commits are those of its making.
-          let isTold = result.failureCount > 0 && number > Self.commitsOfMaking
-          run.require(!isTold, "last step \(number) \(what): \(result.failureCount) failures told")
+          // The store has checked, and has repeated a lost commit; the first commits are those of its creation.
+          let isReported = result.failureCount > 0 && number > Self.commitsOfMaking
+          run.require(!isReported, "last step \(number) \(what): \(result.failureCount) failures reported")
         }
       }
       run.note(failedCount, .injectedFaults)
       run.require(unknownCount > 0, "no outcome was unknown: the suite proves nothing")
-      return "\(failedCount) last steps failed, \(unknownCount) outcomes told as unknown, all others found out"
+      return "\(failedCount) last steps failed, \(unknownCount) outcomes reported as unknown, all others found out"
     }
   }
 
-  /// The commits in which a new store is made, where nobody else can be waiting.
+  /// The commits that create a new store, where no other process can be waiting.
   private static let commitsOfMaking = 1
 }

@@ -1,9 +1,9 @@
 import Foundation
 import SystemPackage
 
-/// The system takes maps up to some size only, and calls larger ones invalid.
+/// The system accepts maps only up to some size, and refuses larger ones as invalid.
 enum MapSuite {
-  /// From less than the map that stores of tests ask for down to the smallest that is tried.
+  /// From less than the map that stores of tests request down to the smallest that is tried.
   private static let largestMapsInBytes = [1 << 35, 1 << 30, 1 << 26]
 
   static func run(_ run: inout FaultRun) throws -> String {
@@ -18,7 +18,7 @@ enum MapSuite {
         ]
         let result = try session.run(environment: environment, mustFinish: true)
         if let fault = result.fault { run.fail("maps of at most \(largest) bytes: \(fault)") }
-        run.require(result.failureCount == 0, "maps of at most \(largest) bytes: \(result.failureCount) failures told")
+        run.require(result.failureCount == 0, "maps up to \(largest) bytes: \(result.failureCount) failures reported")
         run.require(FileManager.default.fileExists(atPath: mark), "no map was refused: the suite proves nothing")
       }
       return "\(largestMapsInBytes.count) sessions with smaller maps"

@@ -1,21 +1,21 @@
 import Foundation
 import SystemPackage
 
-/// Runs commands that map a file of locks anew while the disk has room for some pages only: `narrow-disk DIRECTORY`.
+/// Runs commands that map a lock file again while the disk has space for a few pages only: `narrow-disk DIRECTORY`.
 ///
-/// A page of that file for which there is no room is no error where it is written to through the map, but a signal.
-/// Only a disk that is full exactly there shows it, so that free pages are counted one by one where it begins and ends.
+/// If there is no space for a page of that file, writing to it through the map is not an error but a signal. Only a disk
+/// that is full exactly there shows it, so free pages are counted one by one where it begins and ends.
 struct NarrowDiskAct {
   private let directory: FilePath
   private let disk: TallyOnDisk
 
   private static let pageSizeInBytes = 4_096
-  /// What the file of locks takes.
+  /// The size of the lock file.
   private static let lockPageCount = 17
-  /// What is tried beyond that.
+  /// The range that is tried beyond that.
   private static let marginInPages = 2
 
-  /// A command, what makes it need a file of locks, and how many pages it needs apart from that.
+  /// A command, its reason to need a lock file, and the number of pages it needs apart from that.
   private struct Case {
     let arguments: [String]
     let store: String
@@ -34,7 +34,7 @@ struct NarrowDiskAct {
     var runCount = 0
     for one in try cases() { runCount += try tryEveryRoom(for: one) }
     try require(disk.run(["verify"], store: "store"), endsWith: [0])
-    say("narrow disk: \(runCount) commands with room for some pages only, each refused or done")
+    say("narrow disk: \(runCount) commands with space for a few pages only, each refused or done")
   }
 
   private var backup: FilePath { directory.appending("backup.mdb") }
@@ -51,7 +51,7 @@ struct NarrowDiskAct {
     ]
   }
 
-  /// Gives how many times the command ran; it must have been refused at first, and done in the end.
+  /// Returns how many times the command ran; it must have been refused at first, and have succeeded in the end.
   private func tryEveryRoom(for one: Case) throws -> Int {
     let enough = one.pageCount + Self.lockPageCount
     let rooms = [one.pageCount - 1...one.pageCount + 1, enough - 1...enough + Self.marginInPages].joined()
@@ -71,7 +71,7 @@ struct NarrowDiskAct {
     return endings.count
   }
 
-  /// Takes all room but some pages.
+  /// Fills all space except some pages.
   private func fill(leaving pageCount: Int) throws {
     let left = pageCount * Self.pageSizeInBytes
     let free = try FileManager.default.attributesOfFileSystem(forPath: directory.string)[.systemFreeSize] as? Int
@@ -89,7 +89,7 @@ struct NarrowDiskAct {
   ) throws {
     guard statuses.contains(where: { result.ending == .exit($0) }) else { throw Failure(description: "\(result)") }
     guard result.ending == .exit(0) || result.lines.joined().contains("space") else {
-      throw Failure(description: "no word of space: \(result.lines)")
+      throw Failure(description: "space is not mentioned: \(result.lines)")
     }
   }
 }

@@ -3,21 +3,21 @@ import SystemPackage
 import Tally
 import TallyTestSupport
 
-/// A session in a process whose calls fail, and what is demanded of it and of the store that it leaves.
+/// A session in a process whose calls fail, and the requirements on it and on the store that it leaves.
 struct Session {
   let seed: UInt64
   let directory: FilePath
   var transactionCount = 12
 
-  /// What a failing call may be told as.
+  /// The codes under which a failing call may be reported.
   private static let storageCodes: Set = ["storageFailed", "diskFull", "outcomeUnknown"]
-  /// What the process says of itself.
+  /// The remarks of the process about itself.
   private static let remarks: Set = ["done", "gave up", "raised the limit"]
 
   struct Result {
-    /// How often the caller of the library was told of a failure.
+    /// The number of failures reported to the caller of the library.
     var failureCount = 0
-    /// What is wrong; `nil` if nothing is.
+    /// The fault; `nil` if there is none.
     var fault: String?
   }
 

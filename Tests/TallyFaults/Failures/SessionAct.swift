@@ -2,10 +2,11 @@ import Foundation
 import SystemPackage
 import Tally
 
-/// Makes the workload's transactions while calls fail: `session STORE FILE SEED COUNT [LIMIT]`.
+/// Runs the workload's transactions while calls fail: `session STORE FILE SEED COUNT [LIMIT]`.
 ///
-/// As a patient person would: what failed is tried again, and a store whose last commit may or may not have taken place
-/// is opened anew. It says the code of each failure, a line each. With a limit no file may be longer, until the first time it gives up.
+/// Like a patient person: it retries failures, and opens a store again whose last commit may or may not have taken place.
+/// It prints the code of each failure on a line. With a limit no file may be longer, until it gives up for the first
+/// time.
 struct SessionAct {
   private let directory: FilePath
   private let acknowledgements: FilePath
@@ -42,7 +43,7 @@ struct SessionAct {
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
   }
 
-  /// Makes all transactions; false if one of them, or opening, failed again and again.
+  /// Runs all transactions; false if one of them, or opening, failed repeatedly.
   private mutating func work() throws -> Bool {
     for _ in 0..<Self.attempts {
       var isFinished = false

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Every write, flush and change of a name fails in turn, once or from then on.
 enum SystemCallSuite {
-  /// Calls that only a store makes, with what they may fail with.
+  /// Calls that only a store makes, with the errors they may fail with.
   private static let faults = [
     ("pwrite64", "EIO"), ("pwrite64", "ENOSPC"), ("writev", "EIO"), ("writev", "ENOSPC"), ("fdatasync", "EIO"),
     ("fsync", "EIO"), ("rename", "ENOSPC"), ("mkdir", "ENOSPC"),
@@ -18,7 +18,7 @@ enum SystemCallSuite {
     return try withScratch { directory in
       let session = Session(seed: run.seed, directory: directory)
       let trace = directory.appending("trace")
-      var (injectedCount, toldCount) = (0, 0)
+      var (injectedCount, reportedCount) = (0, 0)
       for (call, error) in faults {
         for lasts in [false, true] {
           for number in Swift.stride(from: 1, through: mostCalls, by: stride) {
@@ -33,13 +33,13 @@ enum SystemCallSuite {
               try String(contentsOfFile: trace.string, encoding: .utf8).split(separator: "(INJECTED)").count - 1
             if count == 0 { break }
             injectedCount += count
-            toldCount += result.failureCount
+            reportedCount += result.failureCount
           }
         }
       }
       run.note(injectedCount, .injectedFaults)
-      run.require(toldCount > 0, "no failure was told of: the suite proves nothing")
-      return "\(injectedCount) calls failed, \(toldCount) failures told"
+      run.require(reportedCount > 0, "no failure was reported: the suite proves nothing")
+      return "\(injectedCount) calls failed, \(reportedCount) failures reported"
     }
   }
 

@@ -3,7 +3,7 @@ import SystemPackage
 import Tally
 import TallyTestSupport
 
-/// One operation of a history: what it saw, what it changed, and when it was called and returned.
+/// One operation of a history: the values it read, the values it wrote, and when it was called and returned.
 struct Operation {
   var isWrite: Bool
   var began: UInt64
@@ -11,7 +11,7 @@ struct Operation {
   /// The number of writes whose effect it saw; its own is the next one.
   var seen: Int
   var sequence: UInt64
-  /// What each register held.
+  /// The value of each register.
   var reads: [Int: String]
   var writes: [Int: String]
 
@@ -22,7 +22,7 @@ struct Operation {
 
   static func registerID(_ number: Int) -> UUID { Rivals.id(21, number) }
 
-  /// As a line: flag, times, numbers, then `register=value` and `register:value` for what was read and written.
+  /// As a line: flag, times, numbers, then `register=value` for reads and `register:value` for writes.
   var line: String {
     let values = reads.map { " \($0.key)=\($0.value)" } + writes.map { " \($0.key):\($0.value)" }
     return "\(isWrite ? "W" : "R") \(began) \(ended) \(seen) \(sequence)" + values.joined()
@@ -57,7 +57,7 @@ struct Operation {
   }
 }
 
-/// Reads and writes registers from several threads, and tells each operation: `history STORE WORKER COUNT SEED`.
+/// Reads and writes registers from several threads, and prints each operation: `history STORE WORKER COUNT SEED`.
 struct HistoryAct {
   private let store: TaskStore
   private let worker: String
@@ -77,7 +77,7 @@ struct HistoryAct {
     let done = DispatchGroup()
     for thread in 0..<Self.threadCount {
       done.enter()
-      // The last two share commits with whoever waits at the same time.
+      // The last two share commits with writes that wait at the same time.
       if thread < 2 {
         Thread.detachNewThread {
           defer { done.leave() }
@@ -103,7 +103,7 @@ struct HistoryAct {
         } else {
           let plan = plan(thread, number, using: &generator)
           let begun = Operation(isWrite: true)
-          tell(try store.write { try Self.perform(plan, begun, in: &$0) })
+          report(try store.write { try Self.perform(plan, begun, in: &$0) })
         }
       } catch {
         say("failed: \(error)")
@@ -120,7 +120,7 @@ struct HistoryAct {
         } else {
           let plan = plan(thread, number, using: &generator)
           let begun = Operation(isWrite: true)
-          tell(try await store.write { try Self.perform(plan, begun, in: &$0) })
+          report(try await store.write { try Self.perform(plan, begun, in: &$0) })
         }
       } catch {
         say("failed: \(error)")
@@ -128,7 +128,7 @@ struct HistoryAct {
     }
   }
 
-  /// What a write shall read and write.
+  /// The registers that a write reads and writes.
   private struct Plan: Sendable {
     let reads: [Int]
     let writes: [Int: String]
@@ -166,7 +166,7 @@ struct HistoryAct {
   private func read(using generator: inout SeededGenerator) throws {
     let begun = Operation(isWrite: false)
     let registers = Array(0..<Operation.registerCount).shuffled(using: &generator).prefix(5)
-    tell(
+    report(
       try store.read { transaction in
         var operation = begun
         operation.seen = try transaction.task(Operation.counterID).flatMap { Int($0.title) } ?? -1
@@ -178,7 +178,7 @@ struct HistoryAct {
       })
   }
 
-  private func tell(_ operation: Operation) {
+  private func report(_ operation: Operation) {
     var operation = operation
     operation.ended = Operation.now
     say(operation.line)

@@ -3,7 +3,7 @@ import SystemPackage
 import Tally
 import TallyTestSupport
 
-/// What several threads of several processes saw, compared with the one order in which the writes took place.
+/// The reads of several threads of several processes, compared with the one order in which the writes took place.
 enum HistorySuite {
   private static let processCount = 2
 
@@ -50,11 +50,11 @@ struct History {
     self.operations = operations
   }
 
-  /// What no one order of all operations explains.
+  /// The observations that no single order of all operations explains.
   func faults() -> [String] {
     let writes = operations.filter(\.isWrite).sorted { $0.seen < $1.seen }
     guard writes.enumerated().allSatisfy({ $0.offset == $0.element.seen }) else {
-      return ["the writes do not count up one by one: one is lost, or counts twice"]
+      return ["the writes do not count up one by one: one is lost, or counted twice"]
     }
     var states = [[String](repeating: "first", count: Operation.registerCount)]
     for write in writes {
@@ -70,13 +70,13 @@ struct History {
   }
 
   private func snapshotFault(of operation: Operation, in states: [[String]]) -> String? {
-    guard states.indices.contains(operation.seen) else { return "saw write \(operation.seen), which nobody made" }
+    guard states.indices.contains(operation.seen) else { return "saw write \(operation.seen), which does not exist" }
     let state = states[operation.seen]
     let wrong = operation.reads.first { state[$0.key] != $0.value }
     return wrong.map { "register \($0.key) read as \($0.value) after \(operation.seen) writes, not \(state[$0.key])" }
   }
 
-  /// Whoever begins after a write has returned sees it, and nobody sees one that begins after his end.
+  /// An operation that begins after a write has returned sees it, and none sees a write that begins after its own end.
   private func orderFaults(_ writes: [Operation]) -> [String] {
     let byEnd = writes.sorted { $0.ended < $1.ended }
     var newest = 0
@@ -93,7 +93,7 @@ struct History {
     }
   }
 
-  /// Whether this history, with one read put back in time, is refused.
+  /// Whether this history, with one read moved back in time, is refused.
   mutating func findsStaleRead() -> Bool {
     guard
       let last = operations.indices.filter({ !operations[$0].isWrite }).max(by: {
@@ -109,7 +109,7 @@ struct History {
 }
 
 extension [Operation] {
-  /// The first index whose element fits, in an array whose fitting elements all stand at the end.
+  /// The first index whose element matches, in an array whose matching elements are all at the end.
   fileprivate func partitioningIndex(where fits: (Operation) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -13,7 +13,7 @@ enum ModelSuite {
       let acknowledgements = directory.appending("acknowledged")
       var workload = Workload(seed: run.seed)
       var (crashCount, reopenCount, compactionCount) = (0, 0, 0)
-      // The first process may be killed before it has made the store, and only a store can be compacted.
+      // The first process may be killed before it has created the store, and only a store can be compacted.
       try TaskStore(at: path, configuration: workload.configuration).close()
       while workload.sequence < transactionCount {
         let goal = min(transactionCount, workload.sequence + UInt64.random(in: 1...120, using: &generator))
@@ -51,7 +51,7 @@ enum ModelSuite {
     run.require(
       max(acknowledged, workload.sequence)...acknowledged + 1 ~= sequence,
       "acknowledged \(acknowledged), and the store is at \(sequence)")
-    // The clock is the store's, so that views of a day are compared too.
+    // The clock is that of the store, so that views of a day are compared too.
     while workload.sequence < sequence { workload.advance() }
     if let fault = try StoreComparison(store: store).fault(against: workload.model) {
       run.fail("after \(sequence) transactions: \(fault)")

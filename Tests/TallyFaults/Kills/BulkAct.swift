@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Tally
 
-/// Does one bulk step: `bulk STORE STEP FILE`.
+/// Runs one bulk step: `bulk STORE STEP FILE`.
 struct BulkAct {
   private let directory: FilePath
   private let step: BulkKillSuite.Step

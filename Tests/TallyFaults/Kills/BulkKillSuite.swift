@@ -5,7 +5,7 @@ import TallyTestSupport
 
 /// Long steps, killed at any moment: afterwards all of the step is there or none, and the store is sound.
 enum BulkKillSuite {
-  /// What takes long.
+  /// The long steps.
   enum Step: String, CaseIterable {
     case importing = "import"
     case compact, restore, repair
@@ -15,7 +15,7 @@ enum BulkKillSuite {
     let taskCount = run.count("BULK_TASKS", short: 1_000, long: 100_000)
     let killCount = run.count("BULK_KILLS", short: 2, long: 200)
     var generator = SeededGenerator(seed: run.seed)
-    // In memory: a kill leaves to the system what was written, so that flushes would cost time and show nothing.
+    // In memory: written data survives a kill in the system's cache, so flushes would cost time and show nothing.
     return try withScratch(inMemory: true) { directory in
       let bulk = try BulkStores(in: directory, taskCount: taskCount)
       var (figures, doneCount) = ([String](), 0)

@@ -16,7 +16,7 @@ struct BulkStores {
     case fault(String)
   }
 
-  /// Makes a document and a backup of many tasks, a store with free pages, and a damaged one.
+  /// Creates a document and a backup of many tasks, a store with free pages, and a damaged one.
   init(in directory: FilePath, taskCount: Int) throws {
     self.directory = directory
     self.taskCount = taskCount
@@ -45,7 +45,7 @@ struct BulkStores {
     }
   }
 
-  /// Takes entries out of an index, as no Tally does.
+  /// Removes entries from an index, as no version of Tally does.
   private static func damage(_ path: FilePath) throws {
     let environment = try Environment(path: path)
     let index = try Database<[UInt8], [UInt8]>(opening: "byTail", in: environment)
@@ -69,7 +69,7 @@ struct BulkStores {
 
   private var target: FilePath { directory.appending("target") }
 
-  /// Lets a step come to its end, and says how long that took.
+  /// Runs a step to its end, and returns the duration.
   func durationInMicroseconds(of step: BulkKillSuite.Step) throws -> UInt32 {
     try prepare(step)
     let begin = ContinuousClock.now
@@ -82,7 +82,7 @@ struct BulkStores {
     return UInt32(duration.seconds) * 1_000_000 + UInt32(duration.attoseconds / 1_000_000_000_000)
   }
 
-  /// Begins a step, kills it, and looks at what it left.
+  /// Begins a step, kills it, and checks the remains.
   func kill(_ step: BulkKillSuite.Step, afterMicroseconds delay: UInt32) throws -> Found {
     try prepare(step)
     let child = try start(step)
@@ -113,8 +113,8 @@ struct BulkStores {
       ["bulk", target.string, step.rawValue, file.string], output: directory.appending("bulk.out"))
   }
 
-  /// What an interrupted step has put into the directory and the next opening has not taken away, but for the empty
-  /// directories that might be somebody's who is about to lock them.
+  /// The files of an interrupted step that the next opening has not removed, except empty directories, which another
+  /// process might be about to lock.
   private func leftovers() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: target.string).filter { name in
       let path = target.appending(name).string
@@ -123,7 +123,7 @@ struct BulkStores {
     }
   }
 
-  /// Whether all of the step is there or nothing, by what it changes.
+  /// Whether all of the step is there or none, by its changes.
   private func look(after step: BulkKillSuite.Step) throws -> Found {
     let store = try TaskStore(at: target)
     defer { try? store.close() }

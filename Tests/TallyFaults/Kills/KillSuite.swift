@@ -28,7 +28,7 @@ enum KillSuite {
     return "\(killCount) processes killed in \(roundCount) rounds, over \(commitCount) commits"
   }
 
-  /// Starts everybody, kills some, lets the others go on for a while, and kills them too.
+  /// Starts all processes, kills some, lets the others continue for a while, and kills them too.
   private static func killRivals(
     in directory: FilePath, _ round: Int, _ run: inout FaultRun, using generator: inout SeededGenerator
   ) throws -> Int {
@@ -53,7 +53,7 @@ enum KillSuite {
 
   private static func store(in directory: FilePath) -> FilePath { directory.appending("store") }
 
-  /// Looks whether the store is sound and holds what was acknowledged; gives its sequence.
+  /// Checks that the store is sound and has all acknowledged writes; returns its sequence.
   private static func check(_ directory: FilePath, _ round: Int, _ run: inout FaultRun) throws -> UInt64 {
     let store = try TaskStore(at: store(in: directory))
     let report = try store.verify()

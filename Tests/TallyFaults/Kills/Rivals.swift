@@ -3,15 +3,15 @@ import SystemPackage
 import Tally
 import TallyTestSupport
 
-/// What several processes do to one store until they are killed, so that each snapshot can be told whole or torn.
+/// The work of several processes on one store until they are killed, by which each snapshot is seen to be whole or torn.
 ///
 /// A writer's n-th transaction writes n into two tasks of its own, adds two tasks and deletes one: a snapshot in which
-/// the two disagree, or in which the tasks are not as many as the numbers say, is torn.
+/// the two disagree, or in which the number of tasks does not follow from the numbers, is torn.
 struct Rivals {
   static let writerCount = 2
   static let importedTaskCount = 200
 
-  /// The id of a thing by its kind and number.
+  /// The id of an item by its kind and number.
   static func id(_ kind: UInt8, _ number: Int) -> UUID {
     let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * (3 - $0))) }
     return UUID(
@@ -22,13 +22,13 @@ struct Rivals {
     [id(1, 2 * writer), id(1, 2 * writer + 1)]
   }
 
-  /// What a snapshot says of the writers and imports.
+  /// The writers and imports as seen in a snapshot.
   struct Account {
     var sequence: UInt64 = 0
-    /// How many transactions each writer has made.
+    /// The number of transactions of each writer.
     var writers: [Int] = []
     var importCount = 0
-    /// What is wrong with the snapshot.
+    /// The fault of the snapshot.
     var fault: String?
   }
 
@@ -50,13 +50,13 @@ struct Rivals {
   }
 }
 
-/// One process of several: `rival STORE FILE ROLE NUMBER`; it acknowledges in a file what it has done.
+/// One process of several: `rival STORE FILE ROLE NUMBER`; it acknowledges its transactions in a file.
 struct RivalAct {
   private let directory: FilePath
   private let acknowledgements: FilePath
   private let role: String
   private let number: Int
-  /// The newest that a reader has seen.
+  /// The newest sequence that a reader has seen.
   private var sequence: UInt64 = 0
 
   private static let operationsPerOpening = 12
@@ -80,7 +80,7 @@ struct RivalAct {
     }
   }
 
-  /// A store may be held for a moment by one who compacts it or is just being made.
+  /// A store may be held for a moment by a process that compacts or creates it.
   private func openPatiently() throws -> TaskStore {
     while true {
       do {
@@ -91,7 +91,7 @@ struct RivalAct {
     }
   }
 
-  /// Does a few things with the store, closes it for a moment, and begins again.
+  /// Uses the store for a few operations, closes it for a moment, and begins again.
   private func repeatedly(_ body: (TaskStore) throws -> Void) throws {
     while true {
       let store = try openPatiently()
@@ -101,7 +101,7 @@ struct RivalAct {
     }
   }
 
-  /// Compacts whenever nobody has the store open; in the first round it may come before the store.
+  /// Compacts whenever no process has the store open; in the first round it may come before the store.
   private func compactAgain() throws {
     while true {
       do {
@@ -115,7 +115,7 @@ struct RivalAct {
   private func write(_ store: TaskStore, acknowledging file: FileDescriptor) throws {
     let markers = Rivals.markers(of: number)
     var count = try store.read { try Rivals.account(of: $0).writers[number] }
-    // A predecessor may have died between its commit and its word of it.
+    // A predecessor may have died between its commit and its acknowledgement.
     try file.writeAll("\(count)\n".utf8)
     for _ in 0..<Self.operationsPerOpening {
       count += 1
@@ -166,7 +166,7 @@ struct RivalAct {
 }
 
 extension FileDescriptor {
-  /// An open file that has lost its name already.
+  /// An open file that has already lost its name.
   static func temporary(beside path: FilePath) throws -> FileDescriptor {
     let name = path.removingLastComponent().appending("document-\(UUID().uuidString)")
     let file = try FileDescriptor.open(

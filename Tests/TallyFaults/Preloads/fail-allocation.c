@@ -1,6 +1,6 @@
-// Loaded before the C library (LD_PRELOAD): the n-th allocation that liblmdb asks for fails, n being the number in
-// $TALLY_FAIL_ALLOCATION; with a `+` behind it all later ones fail, too. Nobody else's fail: Swift ends its process when
-// one of its own does. When the first has failed, the file that $TALLY_FAULT_FIRED names is made.
+// Loaded before the C library (LD_PRELOAD): the n-th allocation of liblmdb fails, n being the number in
+// $TALLY_FAIL_ALLOCATION; with a `+` after it all later ones fail, too. Other allocations do not fail: Swift ends its
+// process when one of its own does. When the first has failed, the file that $TALLY_FAULT_FIRED names is created.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

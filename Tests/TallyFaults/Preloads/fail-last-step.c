@@ -1,10 +1,10 @@
 // Loaded before the C library (LD_PRELOAD) into a process that uses a store: the n-th last step of a commit, the write of
-// liblmdb's meta page through its synchronous descriptor, is said to have failed. $TALLY_FAIL_LAST_STEP holds n, and
-// behind a colon what really happens:
-//   lost     nothing is written, and the old page is put back, as liblmdb does
-//   kept     the page is written, and putting the old one back fails
-//   unknown  as `kept`, and the flush that is to make certain of it fails, too
-// When that has happened, the file that $TALLY_FAULT_FIRED names is made.
+// liblmdb's meta page through its synchronous descriptor, is reported as failed. $TALLY_FAIL_LAST_STEP holds n and, after
+// a colon, the real effect:
+//   lost     nothing is written, and the old page is restored, as liblmdb does
+//   kept     the page is written, and restoring the old one fails
+//   unknown  as `kept`, and the flush that should confirm it fails, too
+// When that has happened, the file that $TALLY_FAULT_FIRED names is created.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -54,7 +54,7 @@ static int fail(void) {
   return -1;
 }
 
-static void tell(void) {
+static void mark_fired(void) {
   const char *path = getenv("TALLY_FAULT_FIRED");
   // The system call itself: the function of that name is ours.
   if (path) syscall(SYS_close, syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -82,7 +82,7 @@ OPENING(open64)
     }                                                                                         \
     if (kind_of(descriptor) != SYNCHRONOUS || !wanted || atomic_fetch_add(&count, 1) + 1 != wanted) \
       return NEXT(name)(descriptor, bytes, size, offset);                                     \
-    tell();                                                                                   \
+    mark_fired();                                                                                \
     if (mode == LOST) return fail();                                                          \
     failing_restores = 1;                                                                     \
     failing_flushes = mode == UNKNOWN;                                                        \

@@ -2,7 +2,7 @@
 // change or flush a file `data.mdb`, name files, or write to a file `acknowledged` are appended to the log that
 // $TALLY_WRITE_LOG names. A record is written when its call has returned, so the log's order is that of the disk.
 //
-// record: kind (1 byte), offset (8 bytes), number of bytes (8 bytes), the bytes; numbers in the machine's own order
+// record: kind (1 byte), offset (8 bytes), number of bytes (8 bytes), the bytes; numbers in the machine's byte order
 //   W  a write that a flush must follow        M  a write through a synchronous descriptor: on the disk when it returns
 //   S  a flush                                 T  a change of the length to `offset`
 //   N  a renaming or a link                    A  a line of the file of acknowledgements

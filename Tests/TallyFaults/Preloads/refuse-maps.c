@@ -1,5 +1,5 @@
 // Loaded before the C library (LD_PRELOAD): a map of more than $TALLY_LARGEST_MAP bytes is refused as an invalid argument,
-// as under valgrind and where the address space is small. When the first is, the file that $TALLY_FAULT_FIRED names is made.
+// as under valgrind and where the address space is small. When the first is, the file that $TALLY_FAULT_FIRED names is created.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Tally
 
-/// What a process of its own does for a suite.
+/// The work of a separate process for a suite.
 struct Act {
   let name: String
   let arguments: [String]
@@ -47,8 +47,8 @@ struct Act {
   }
 }
 
-/// Writes a line at once: whoever reads it may be waiting, and a killed process has no buffer left.
+/// Writes a line at once: its reader may be waiting, and the buffer of a killed process is lost.
 func say(_ line: String) {
-  // Without a reader there is nobody to tell of the failure.
+  // Without a reader the failure cannot be reported.
   _ = try? FileDescriptor.standardOutput.writeAll("\(line)\n".utf8)
 }

@@ -7,14 +7,14 @@ final class ChildProcess {
   private let process = Process()
   private let output: FilePath
 
-  /// Starts an act of this program; `output` is a file that gets what it says.
+  /// Starts an act of this program; `output` is the file for its output.
   static func act(
     _ arguments: [String], output: FilePath, environment: [String: String] = [:]
   ) throws -> ChildProcess {
     try ChildProcess([program, "act"] + arguments, output: output, environment: environment)
   }
 
-  /// Starts a command; its environment is this process's with some changes.
+  /// Starts a command; its environment is that of this process with some changes.
   init(_ command: [String], output: FilePath, environment: [String: String] = [:]) throws {
     self.output = output
     process.executableURL = URL(fileURLWithPath: command[0])
@@ -54,8 +54,8 @@ final class ChildProcess {
       ? .exit(process.terminationStatus) : .signal(process.terminationStatus)
   }
 
-  /// Waits for its end, and calls a body now and then meanwhile.
-  func wait(telling body: (ChildProcess) -> Void) -> Ending {
+  /// Waits for its end, and calls a body from time to time meanwhile.
+  func wait(reporting body: (ChildProcess) -> Void) -> Ending {
     while process.isRunning {
       body(self)
       usleep(Self.pauseInMicroseconds)
@@ -65,7 +65,7 @@ final class ChildProcess {
 
   private static let pauseInMicroseconds: UInt32 = 5_000
 
-  /// What it has said so far, a line each; of a line that a crash cut off, what is there.
+  /// The lines of output so far; the last one may have been cut off by a crash.
   var lines: [String] { Self.lines(of: output) }
 
   static func lines(of file: FilePath) -> [String] {
@@ -80,7 +80,7 @@ final class ChildProcess {
   }
 }
 
-/// A directory of its own for a suite, removed at the end; in memory where flushes shall cost nothing.
+/// A directory for a suite, removed at the end; in memory where flushes should cost nothing.
 func withScratch<R>(inMemory: Bool = false, _ body: (FilePath) throws -> R) throws -> R {
   let memory = "/dev/shm"
   let isMemoryThere = FileManager.default.isWritableFile(atPath: memory)
@@ -91,7 +91,7 @@ func withScratch<R>(inMemory: Bool = false, _ body: (FilePath) throws -> R) thro
   return try body(directory)
 }
 
-/// Writes a file, in place of the one there is.
+/// Writes a file, replacing an existing one.
 func write(_ bytes: [UInt8], to path: FilePath) throws {
   let file = try FileDescriptor.open(
     path, .writeOnly, options: [.create, .truncate, .closeOnExec], permissions: .ownerReadWrite)

@@ -3,15 +3,15 @@ import SystemPackage
 import Tally
 import TallyTestSupport
 
-/// Transactions that follow from a seed, each the same in every process: what a store holds after the n-th is known.
+/// Transactions that follow from a seed, each the same in every process: the contents of a store after the n-th are known.
 ///
 /// Each transaction rewrites a marker task, so that it raises the store's sequence by one.
 struct Workload {
   private let seed: UInt64
   private let clock = TestClock.noon
-  /// How many transactions there have been: the store's sequence.
+  /// The number of transactions so far: the store's sequence.
   private(set) var sequence: UInt64 = 0
-  /// What the store holds after them.
+  /// The contents of the store after them.
   private(set) var model = TaskModel()
 
   private static let bulkCount = 60
@@ -24,7 +24,7 @@ struct Workload {
   /// A store's settings, with the clock of the next transaction.
   var configuration: TaskStore.Configuration { .testing(clock: clock) }
 
-  /// Makes the next transaction's changes, in the model alone.
+  /// Applies the next transaction to the model alone.
   @discardableResult
   mutating func advance() -> [ModelChange] {
     sequence += 1
@@ -36,11 +36,11 @@ struct Workload {
     return changes
   }
 
-  /// Makes the next transaction in the model and in a store whose sequence is this workload's.
+  /// Applies the next transaction to the model and to a store whose sequence is that of this workload.
   mutating func step(in store: TaskStore) throws {
     let changes = advance()
     try store.write { transaction in
-      // Some must be refused, as those of a person are; the storage's own errors leave the closure.
+      // Some must be refused, like those of a person; the storage's own errors leave the closure.
       for change in changes {
         do {
           try change.apply(to: &transaction)
@@ -85,11 +85,11 @@ struct Workload {
   }
 }
 
-/// A store compared with what it should hold.
+/// A store compared with its expected contents.
 struct StoreComparison {
   let store: TaskStore
 
-  /// What is wrong with the store, by its own check and by the model; `nil` if nothing is.
+  /// The fault of the store, by its own check and by the model; `nil` if there is none.
   func fault(against model: TaskModel) throws -> String? {
     let (now, calendar) = (store.configuration.now(), store.configuration.calendar)
     return try store.read { transaction in
@@ -103,7 +103,7 @@ struct StoreComparison {
     }
   }
 
-  /// What goes wrong when the store is used further; `nil` if nothing does.
+  /// The failure of further use of the store; `nil` if there is none.
   func faultOfFurtherUse() throws -> String? {
     let before = try store.information().sequence
     let task = try store.write { try $0.add("afterwards", to: .today) }
@@ -115,9 +115,9 @@ struct StoreComparison {
   }
 }
 
-/// Makes transactions in a store and tells of each in a file: `workload STORE FILE SEED COUNT durable|relaxed`.
+/// Runs transactions in a store and records each in a file: `workload STORE FILE SEED COUNT durable|relaxed`.
 ///
-/// A store that is not new goes on from where it is.
+/// A store that is not new continues from its sequence.
 struct WorkloadAct {
   private let directory: FilePath
   private let acknowledgements: FilePath
@@ -137,13 +137,13 @@ struct WorkloadAct {
     var workload = Workload(seed: seed)
     var configuration = workload.configuration
     configuration.durability = isRelaxed ? .relaxed : .durable
-    // Flushed by this act alone, so that it knows what has been.
+    // Flushed by this act alone, so that it knows which writes are flushed.
     configuration.flushIntervalInSeconds = 100_000
     let store = try TaskStore(at: directory, configuration: configuration)
     let file = try FileDescriptor.open(
       acknowledgements, .writeOnly, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
     while try workload.sequence < store.information().sequence { workload.advance() }
-    // A predecessor may have died between its commit and its word of it.
+    // A predecessor may have died between its commit and its acknowledgement.
     if workload.sequence > 0 { try file.writeAll("acknowledged \(workload.sequence)\n".utf8) }
     while workload.sequence < count {
       try file.writeAll("begun \(workload.sequence + 1)\n".utf8)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tally
 
-/// The documentation of the format against the format.
+/// The documentation of the format, compared with the format.
 struct ExportFormatTests {
   @Test func theExamplesAreWhatIsExported() throws {
     let document = try example("json")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tally
 
-/// Broken documents: a typed error with its place, and a store that is as it was.
+/// Broken documents: a typed error with its place, and an unchanged store.
 struct ImportFaultTests {
   private static let id = "00000000-0000-0000-0000-0000000000a1"
 

@@ -230,7 +230,7 @@ extension ImportTests {
   private func throughPipe<R>(_ text: String, _ body: (FileDescriptor) throws -> R) throws -> R {
     let (reading, writing) = try FileDescriptor.pipe()
     let thread = Thread {
-      // A reader that stops early closes its end; the write then fails, which is its business.
+      // A reader that stops early closes its end; the write then fails, which is expected.
       _ = try? writing.closeAfter { try writing.writeAll(text.utf8) }
     }
     thread.start()

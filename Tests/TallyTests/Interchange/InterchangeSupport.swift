@@ -9,7 +9,7 @@ import Testing
 enum Samples {
   static let now = Timestamp(clamping: 1_795_251_600_000_000)
 
-  /// Titles that broke other programs: none may come back changed.
+  /// Titles that broke other programs: each must come back unchanged.
   static let nastyTexts = [
     "plain", " leading and trailing ", "quotes \" and \\ backslash /", "line\nfeed\r\ncarriage\ttab", "\u{0}",
     "a\u{0}b", "\u{1}\u{1F}\u{7F}\u{80}\u{9F}", "\u{200F}\u{202E}right to left\u{202C}", "\u{301}", "e\u{301}", "é",
@@ -29,7 +29,7 @@ enum Samples {
     )
   }
 
-  /// Random tasks in the given lists, with every field that may be absent absent at times.
+  /// Random tasks in the given lists; each optional field is sometimes absent.
   static func tasks(_ count: Int, in lists: [TaskList], using generator: inout SeededGenerator) -> [TaskItem] {
     (0..<count).map { number in
       let created = now.adding(microseconds: -Int64.random(in: 0...1_000_000_000_000_000, using: &generator))
@@ -54,7 +54,7 @@ enum Samples {
     }
   }
 
-  /// Fills a store with lists, tasks, completions of deleted tasks and tasks that changed their list since.
+  /// Fills a store with lists, tasks, completions of deleted tasks and tasks that have changed their list since.
   static func fill(_ store: TaskStore, taskCount: Int, using generator: inout SeededGenerator) throws {
     try store.write { transaction in
       let lists = try ["Home", "Work \"x\"", "\u{202E}庭"].map { try transaction.addList(name: $0, colorHex: "ff8800") }

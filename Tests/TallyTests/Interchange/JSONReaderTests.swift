@@ -168,7 +168,7 @@ extension JSONReaderTests {
     }
   }
 
-  /// All tokens as text: keys end in a colon, texts stand in quotes, a full stop is the end.
+  /// All tokens as text: keys end in a colon, texts are in quotes, a full stop is the end.
   private func readAll(_ bytes: [UInt8], pieceSize: Int, framing: JSONReader.Framing = .document) throws -> String {
     var reader = JSONReader(pieces(bytes, of: pieceSize), framing: framing)
     var words: [String] = []

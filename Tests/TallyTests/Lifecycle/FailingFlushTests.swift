@@ -7,19 +7,19 @@ import Testing
 
 /// Relaxed writes are flushed before a store ends; where that fails it stays open.
 @Suite struct FailingFlushTests {
-  /// The bug: where the queue itself flushed at its end, or had an interval of zero, it tried again and again for ever.
+  /// The bug: if the queue itself flushed at its end, or had an interval of zero, it retried for ever.
   @Test(.timeLimit(.minutes(5)), arguments: [0, .infinity])
   func aStoreThatCannotBeFlushedStaysOpen(flushIntervalInSeconds: TimeInterval) async throws {
     try await withStore(relaxed(flushIntervalInSeconds)) { store in
       try await store.write { _ = try $0.add("relaxed", to: .inbox) }
       let failing = try FailingFlushes(of: store)
-      // As the write has done: with an interval of zero it may be flushed by now.
+      // As after the write: with an interval of zero it may be flushed by now.
       store.commits.noteUnflushedCommit()
       for _ in 0..<2 {
         #expect(code { try store.suspend(waitingAtMost: .seconds(60)) } == .storageFailed)
         #expect(code { try store.close(waitingAtMost: .seconds(60)) } == .storageFailed)
       }
-      // The queue takes the note away while it tries: with an interval of zero that may be now.
+      // The queue clears the date while it tries: with an interval of zero that may be now.
       await waitUntil { store.commits.hasUnflushedCommit }
       #expect(try store.read { try $0.taskCount } == 1)
       try failing.end()
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// The bug: with an interval of zero the flush was tried again at once, and no write had its turn.
+  /// The bug: with an interval of zero the flush was retried at once, and no write had its turn.
   @Test(.timeLimit(.minutes(5))) func aFlushThatFailsDoesNotKeepWritesFromTheirTurn() async throws {
     try await withStore(relaxed(0)) { store in
       let gate = await QueueGate(store)
@@ -47,9 +47,9 @@ import Testing
     }
   }
 
-  /// The bug: what was committed while a flush failed had it tried again at once, and again, and no write had its turn.
+  /// The bug: a commit during a failing flush caused a retry at once, and again, and no write had its turn.
   @Test(.timeLimit(.minutes(5))) func aCommitDuringAFlushThatFailsDoesNotHaveItTriedAgainAtOnce() async throws {
-    // Far more than there are in the time that one write takes, with a pause after each.
+    // Far more than fit into the time of one write, with a pause after each.
     let mostFailures = 1_000
     let commits = Shared<CommitQueue?>(nil)
     let failureCount = Shared(0)
@@ -60,7 +60,7 @@ import Testing
         count += 1
         return count
       }
-      // Another thread's commit, between the failure and what is made of it.
+      // Another thread's commit, between the failure and its handling.
       if count < mostFailures { commits.withLock { $0 }?.noteUnflushedCommit() }
     }
     try await withStore(configuration) { store in

@@ -7,18 +7,18 @@ import Testing
 
 /// Threads that end, resume and reopen one store at the same time.
 @Suite struct LifecycleRaceTests {
-  /// The bug: who suspended found the failed environment closed, and returned while another thread opened the files.
+  /// The bug: the suspending thread found the failed environment closed, and returned while another thread opened the files.
   @Test func aSuspensionWaitsForFilesThatAreBeingOpenedAgain() async throws {
     let (isOpening, mayOpen) = (Signal(), Signal())
     var configuration = TaskStore.Configuration.testing()
     configuration.logger = .ofTest { line in
-      // Said in the middle of opening.
+      // Called in the middle of opening.
       guard line.contains("cleared reader slots") else { return }
       isOpening.send()
       mayOpen.waitOnThread()
     }
     try await withStore(configuration) { store in
-      // The one that stays keeps the table of readers from being made anew, and the dead one's slot in it.
+      // The live one keeps the table of readers from being created again, and the dead one's slot in it.
       let (staying, dying) = try (HelperProcess("hold", store.directory), HelperProcess("hold", store.directory))
       for process in [staying, dying] { #expect(process.line() == "ready") }
       dying.kill()
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// The bug: the second one waited for the first, whatever its own limit was.
+  /// The bug: the second one waited for the first, regardless of its own limit.
   @Test func aLimitHoldsAlsoWhileAnotherThreadSuspends() async throws {
     try await withStore { store in
       let reading = await HeldRead(store)
@@ -44,7 +44,7 @@ import Testing
       await waitUntil { store.commits.isEnding }
       #expect(code { try store.suspend(waitingAtMost: .milliseconds(5)) } == .storeBusy)
       #expect(code { try store.close(waitingAtMost: .milliseconds(5)) } == .storeBusy)
-      // The first one waits on, undisturbed.
+      // The first one continues to wait, undisturbed.
       #expect(store.commits.isEnding)
       try await reading.end()
       try await suspending.value
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// The bug: who met a failure meanwhile was told that the store is suspended, though it went on.
+  /// The bug: a call that failed meanwhile reported that the store is suspended, though it was not.
   @Test func whatFailsDuringASuspensionThatIsGivenUpIsNotToldThatItHappened() async throws {
     try await withStore { store in
       let reading = await HeldRead(store)
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  /// The bug: it was asked whether the store is closed before the other thread had closed it.
+  /// The bug: it checked whether the store is closed before the other thread had closed it.
   @Test func aSuspensionThatWaitsForAClosingIsRefused() async throws {
     try await withTemporaryDirectory { directory in
       let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
@@ -116,7 +116,7 @@ import Testing
       let closing = startThread { try store.close(waitingAtMost: .seconds(60)) }
       await waitUntil { store.commits.isEnding }
       let suspending = startThread { code { try store.suspend(waitingAtMost: .seconds(60)) } }
-      // Time to get as far as waiting; if it comes later it is refused all the same.
+      // Time to start waiting; a later call is refused as well.
       try await Task.sleep(for: .milliseconds(100))
       try await reading.end()
       try await closing.value

@@ -69,11 +69,11 @@ import Testing
   @Test func itIsReadWhereNothingCanBeWritten() async throws {
     try await withPublished { _, file in
       let directory = file.removingLastComponent()
-      // The reader gives up its privileges, if it has any, and owns both.
+      // The reader drops its privileges, if it has any, and owns both.
       for path in [file, directory] where getuid() == 0 {
         try setAttributes([.ownerAccountID: 65_534, .groupOwnerAccountID: 65_534], of: path)
       }
-      // Of the directory above only the name must be known.
+      // The directory above need only be searchable.
       try setAttributes([.posixPermissions: 0o711], of: directory.removingLastComponent())
       try setAttributes([.posixPermissions: 0o500], of: directory)
       defer { try? setAttributes([.posixPermissions: 0o700], of: directory) }

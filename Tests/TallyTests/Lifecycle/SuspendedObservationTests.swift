@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// Observations outlive a suspension, and tell what happened meanwhile.
+/// Observations outlive a suspension, and deliver the changes made meanwhile.
 @Suite struct SuspendedObservationTests {
   @Test func whatAnotherProcessWritesMeanwhileComesAsOneDifference() async throws {
     try await withStore { store in
@@ -69,7 +69,8 @@ import Testing
     }
   }
 
-  /// The bug: the older state had outgrown the commit seen last, and only what came after that was told, as if it was all.
+  /// The bug: the older state had outgrown the last commit seen, and only changes after that one were delivered, as if
+  /// they were all.
   @Test func anOlderStateInPlaceOfADamagedOneIsToldAsIncomplete() async throws {
     try await withStore { store in
       _ = try await store.write { try $0.add("kept", to: .inbox) }

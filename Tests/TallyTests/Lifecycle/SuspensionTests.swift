@@ -63,7 +63,7 @@ import Testing
 
   @Test func aSuspensionThatTakesTooLongLeavesTheStoreOpen() async throws {
     try await withStore { store in
-      // The queue is busy, and a write comes meanwhile.
+      // The queue is busy, and a write arrives meanwhile.
       let gate = await QueueGate(store)
       let suspending = startThread { code { try store.suspend(waitingAtMost: .milliseconds(300)) } }
       await waitUntil { store.commits.isEnding }

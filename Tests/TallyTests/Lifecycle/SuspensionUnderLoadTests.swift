@@ -11,7 +11,7 @@ import Testing
 @Suite struct SuspensionUnderLoadTests {
   private static let suspensionCount = 20
 
-  /// What the writers were told.
+  /// The results of the writers.
   private struct Outcome: Sendable {
     var acknowledged: Set<String> = []
     var refused: Set<String> = []
@@ -41,7 +41,7 @@ import Testing
   private static func suspendAgainAndAgain(_ store: TaskStore, _ outcome: Shared<Outcome>) async throws {
     var seenCount = 0
     for _ in 0..<suspensionCount {
-      // Somebody has been at work since the last time.
+      // There has been work since the last time.
       await waitUntil { [seenCount] in outcome.withLock { $0.acknowledged.count } > seenCount }
       try await startThread { try store.suspend(waitingAtMost: .seconds(60)) }.value
       seenCount = outcome.withLock { $0.acknowledged.count }

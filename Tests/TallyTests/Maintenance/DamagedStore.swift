@@ -8,7 +8,7 @@ import Testing
 
 typealias RawTable = Database<[UInt8], [UInt8]>
 
-/// A store that is closed, and changed behind its back.
+/// A closed store whose file is changed directly.
 struct DamagedStore {
   let directory: FilePath
 
@@ -21,7 +21,7 @@ struct DamagedStore {
   }
 }
 
-/// A closed store with a bit of everything, and what it holds.
+/// A closed store with some of everything, and its contents.
 func withFilledStore(_ body: (FilePath, [String]) throws -> Void) throws {
   try withTemporaryDirectory { directory in
     let path = directory.appending("store")
@@ -42,7 +42,7 @@ func withFilledStore(_ body: (FilePath, [String]) throws -> Void) throws {
   }
 }
 
-/// Every table but the header and the history as text, so that stores can be compared byte for byte.
+/// Every table except the header and the undo log as text, so that stores can be compared byte for byte.
 func contents(at directory: FilePath) throws -> [String] {
   try withRawEnvironment(at: directory) { environment in
     try Tables.names.filter { $0 != "meta" && $0 != "history" }.map { name in
@@ -85,7 +85,7 @@ func change(
   }
 }
 
-/// Makes the store's file anew without one of its tables.
+/// Rewrites the store's file without one of its tables.
 func dropTable(_ dropped: String, at directory: FilePath) throws {
   let other = directory.removingLastComponent().appending("other")
   try FileManager.default.createDirectory(atPath: other.string, withIntermediateDirectories: true)

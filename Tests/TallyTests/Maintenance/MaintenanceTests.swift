@@ -23,7 +23,7 @@ import Testing
       let restored = try TaskStore.restore(from: file, to: directory, configuration: .testing())
       #expect(try contents(at: directory) == expected)
       #expect(restored.restored.storeID == summary.storeID)
-      // What the replaced store held can be taken back.
+      // The contents of the replaced store can be restored.
       let kept = try #require(restored.keptFile)
       try TaskStore.restore(from: kept, to: directory, configuration: .testing())
       try withStore(at: directory) { (store) throws in #expect(try store.read { try $0.taskCount } == 3) }
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// The bug: the restored store got a sequence that no store can have, and nobody could open it.
+  /// The bug: the restored store got an impossible sequence, and could not be opened.
   @Test(arguments: [true, false])
   func restoringDoesNotGoBeyondTheLastSequence(isReplacedReadable: Bool) throws {
     try withFilledStore { directory, _ in
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  /// A byte inside a text may be any other; one of the pages' own may not, and none may harm the process.
+  /// A wrong byte inside a text may pass; one in a page's structure may not, and neither may harm the process.
   @Test func aByteThatIsWrongIsFoundOrHarmless() throws {
     try withFilledStore { directory, _ in
       let file = directory.removingLastComponent().appending("backup.mdb")
@@ -187,7 +187,7 @@ import Testing
     try withFilledStore { directory, _ in
       var configuration = TaskStore.Configuration.testing()
       let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
-      // Time passes by the waiting itself: the third look finds the store free.
+      // Waiting itself makes time pass: the third look finds the store free.
       let waitCount = Mutex(0)
       configuration.pause = { _ in
         if waitCount.withLock({ count in
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  /// The bug: it was a failure of the storage.
+  /// The bug: it was reported as a failure of the storage.
   @Test(arguments: [true, false])
   func aStoreThatIsTakenAwayWhileOthersWaitForItIsMissing(isDirectoryTaken: Bool) throws {
     try withFilledStore { directory, _ in
@@ -210,7 +210,7 @@ import Testing
       configuration.createsIfMissing = false
       let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
       configuration.pause = { _ in
-        // What `removeUnused` does.
+        // As `removeUnused` does.
         for name in (try? names(in: directory)) ?? [] { try? SystemCalls.removeFile(directory.appending(name)) }
         if isDirectoryTaken { try? SystemCalls.removeDirectory(directory) }
         access.end()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tally
 
-/// The way from one format to the next, with a step that no release has: it writes one more record into `meta`.
+/// The migration from one format to the next, with a step that no release has: it writes one more record into `meta`.
 @Suite struct MigrationTests {
   fileprivate static let next = MigrationTable(current: 2, steps: [1: leaveMark])
 

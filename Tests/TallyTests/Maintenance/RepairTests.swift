@@ -6,8 +6,8 @@ import Testing
 
 @testable import Tally
 
-/// Whatever a wrong index maintainer may have done is found by `verify` and mended by `repair`: views, ledger and
-/// counters then are those of the store before the damage.
+/// Any fault that a wrong index maintainer could cause is found by `verify` and corrected by `repair`: views, ledger and
+/// counters are then those of the store before the damage.
 @Suite struct RepairTests {
   static let indexes = TableName.allCases.map(\.rawValue).filter {
     !["meta", "tasks", "lists", "completions", "tombstones", "counts", "totals", "history"].contains($0)
@@ -185,7 +185,7 @@ import Testing
     try withFilledStore { directory, _ in
       try change("counts", at: directory) { try $0.removeAll(in: &$1) }
       let kept = try #require(try TaskStore.repair(at: directory, configuration: .testing()).keptFile)
-      // Damaged as it is, it is refused: what is kept is the store as it was, not a sound one.
+      // It is damaged and therefore refused: the safety copy is the store before the repair, not a sound one.
       #expect { try TaskStore.restore(from: kept, to: directory, configuration: .testing()) } throws: {
         ($0 as? TallyError)?.code == .damagedStore
       }

@@ -57,7 +57,7 @@ struct CalendarDayTests {
   }
 }
 
-/// Local days against Foundation's calendar, which knows the same zones by another way.
+/// Local days compared with Foundation's calendar, which computes the same zones in another way.
 struct CalendarDayTimeZoneTests {
   /// Zones with the days around which their clocks changed oddly.
   static let changes: [(zone: String, day: String)] = [
@@ -66,13 +66,13 @@ struct CalendarDayTimeZoneTests {
     ("Europe/Istanbul", "1978-06-29"),  // the standard offset changed at midnight
     ("America/Sao_Paulo", "2018-11-04"),  // forward at midnight: the day begins at 01:00
     ("America/Sao_Paulo", "2019-02-17"),  // back at midnight: the day before is 25 hours long
-    ("Pacific/Apia", "2011-12-30"),  // left out altogether
+    ("Pacific/Apia", "2011-12-30"),  // skipped
     ("Pacific/Apia", "1892-07-05"),  // 4 July came twice
     ("Australia/Lord_Howe", "2026-04-05"),  // back by half an hour
     ("Australia/Lord_Howe", "2026-10-04"),  // forward by half an hour
     ("Africa/Monrovia", "1972-01-07"),  // forward by 44 minutes and 30 seconds at midnight
     ("America/St_Johns", "2006-04-02"),  // forward at 00:01
-    ("Asia/Manila", "1844-12-31"),  // left out, from 15:56:08 behind to 8:03:52 ahead
+    ("Asia/Manila", "1844-12-31"),  // skipped, from 15:56:08 behind to 8:03:52 ahead
     ("UTC", "2026-11-21"),
   ]
 
@@ -97,7 +97,7 @@ struct CalendarDayTimeZoneTests {
       let day = try center.adding(days: distance)
       let noon = DateComponents(year: day.year, month: day.month, day: day.day, hour: 12)
       let date = try #require(calendar.date(from: noon))
-      // A day that was left out has no noon of its own to ask Foundation with.
+      // A skipped day has no noon of its own to ask Foundation with.
       guard calendar.component(.day, from: date) == day.day else { continue }
       #expect(try day.start(in: calendar) == Timestamp(calendar.startOfDay(for: date)), "\(day)")
     }

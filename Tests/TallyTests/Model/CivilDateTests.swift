@@ -20,7 +20,7 @@ struct CivilDateTests {
     #expect(CivilDate(year: year, month: 2, day: 29).exists == isLeap)
   }
 
-  /// The next date by the calendar on the wall, with none of the code under test but the leap rule spelled out again.
+  /// The next date as on a wall calendar, without the code under test; only the leap rule is written out again.
   private func successor(of date: CivilDate) -> CivilDate {
     let isLeap = date.year % 400 == 0 || (date.year % 4 == 0 && date.year % 100 != 0)
     let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]

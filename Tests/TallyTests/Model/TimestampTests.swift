@@ -58,7 +58,7 @@ struct TimestampTests {
   @Test func everyPrefixOfAnInstantIsRefused() {
     let text = "2026-11-21T15:00:00.123456+03:00"
     for count in 0..<text.utf8.count {
-      // The seconds and what follows may be left out, but an offset must be there.
+      // The seconds and their fraction may be left out, but an offset is required.
       #expect(throws: TallyError.self, "\(count) characters") { try Timestamp(iso8601: String(text.prefix(count))) }
     }
   }
@@ -91,7 +91,7 @@ struct TimestampTests {
     for _ in 0..<1_000 {
       let seconds = Int64.random(in: -10_000_000_000...250_000_000_000, using: &generator)
       let instant = Timestamp(clamping: seconds * 1_000_000)
-      // Foundation's default calendar is Julian before 1582; ours goes on as Gregorian.
+      // Foundation's default calendar is Julian before 1582; ours is always Gregorian.
       guard instant.microsecondsSince1970 > -12_219_292_800_000_000 else { continue }
       #expect(style.format(instant.date) == instant.iso8601)
     }

@@ -24,7 +24,7 @@ struct UUIDv7Tests {
     let generator = UUIDv7Generator { [now] in now }
     let ids = (0..<20_000).map { _ in generator.next().uuidString }
     #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
-    // 20,000 ids use the counter up at least four times and at most ten times: the time in them ran ahead by as much.
+    // 20,000 ids use the counter up four to ten times: the time in them runs ahead by that many milliseconds.
     let lastTime = UUID(uuidString: ids[19_999]).flatMap(UUIDv7.timestamp(of:))
     #expect((4...10).contains((lastTime?.microseconds(since: now) ?? 0) / 1_000 + 1))
   }

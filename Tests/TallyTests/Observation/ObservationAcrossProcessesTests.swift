@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// What another process commits is seen, in order, and none of it is lost; `Scripts/check-example.py` tells how soon.
+/// The commits of another process are seen, in order, and none is lost; `Scripts/check-example.py` measures how soon.
 @Suite struct ObservationAcrossProcessesTests {
   private static let count = 400
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// An observation keeps its store alive only as long as somebody waits on it.
+/// An observation keeps its store alive only as long as a task waits on it.
 @Suite struct ObservationLifetimeTests {
   @Test func cancelledObserversLetTheStoreGo() async throws {
     try await withTemporaryDirectory { directory in
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// Observers of each kind that have seen something and wait for more; nothing else has the store.
+  /// Observers of each kind that have seen a change and wait for more; nothing else holds the store.
   private static func startObservers(
     at path: FilePath
   ) async throws -> (observers: [Task<Void, any Error>], isGone: @Sendable () -> Bool) {

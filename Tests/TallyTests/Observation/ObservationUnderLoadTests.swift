@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  /// Puts the change sets together: which tasks there are.
+  /// Combines the change sets into the set of tasks.
   private static func count(_ changes: StoreObservation<ChangeSet>, in store: TaskStore) async throws -> Set<UUID> {
     var ids: Set<UUID> = []
     for try await set in changes {
@@ -50,7 +50,7 @@ import Testing
         ids.formUnion(set.tasks.inserted)
         ids.subtract(set.tasks.deleted)
       } else {
-        // Outrun: it says so.
+        // Outrun, which it reports.
         ids = Set(tasks.map(\.id))
       }
       if tasks.contains(where: { $0.title == lastTitle && ids.contains($0.id) }) { break }
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  /// Three tasks: one is completed, one begun, one is deleted again.
+  /// Three tasks: one is completed, one started, one deleted again.
   private static func addAndComplete(_ title: String, in transaction: inout StoreWriteTransaction) throws {
     try transaction.complete(try transaction.add(title, to: .today).id)
     try transaction.start(try transaction.add(title, to: .inbox).id)

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Tally
 
-/// A view that is followed from its changes equals the view read anew, after each of them.
+/// A view followed through its changes equals the view read again, after each of them.
 @Suite struct ObservedViewTests {
   /// `TALLY_CHANGES` sets the number; `make test-long` takes 100,000.
   private static let changeCount =
     ProcessInfo.processInfo.environment["TALLY_CHANGES"].flatMap { Int($0) } ?? 600
 
-  /// What the clock is set to before some of the changes.
+  /// The instants to which the clock is set before some of the changes.
   private static let instants = [
     100: "2011-11-06T01:00:00Z", 110: "2011-11-06T02:30:59Z", 115: "2011-11-06T03:30:00Z", 120: "2011-11-06T04:00:00Z",
     125: "2011-11-05T01:00:00Z",
@@ -30,7 +30,7 @@ import Testing
       var model = TaskModel()
       var times = Times(store)
       for number in 0..<Self.changeCount {
-        // Whatever chance does to the clock, it passes that night, and is set back, at least once.
+        // Whatever the random changes do to the clock, it passes that night, and is set back, at least once.
         if let instant = Self.instants[number] { clock.now = try Timestamp(iso8601: instant) }
         try change(store, &model, clock, using: &generator)
         times.note(store)
@@ -43,14 +43,14 @@ import Testing
     }
   }
 
-  /// Follows a list from now on, instead of the one before.
+  /// Follows a list from now on, instead of the previous one.
   private func followList(_ id: UUID?, in store: TaskStore, _ followers: inout [Follower]) throws {
     guard let id, followers.last?.view != .list(id) else { return }
     if followers.last?.isOfList == true { followers.removeLast() }
     followers.append(try Follower(.list(id), in: store))
   }
 
-  /// What the clock has been through.
+  /// The events of the clock so far.
   private struct Times: CustomStringConvertible {
     private var last: (now: Timestamp, day: CalendarDay, offset: Int)
     private(set) var midnightCount = 0
@@ -151,7 +151,7 @@ import Testing
   }
 }
 
-/// An observed view, and the tasks that its differences lead to.
+/// An observed view, and the tasks that result from its differences.
 private struct Follower {
   let view: TaskView
   var observed: ObservedView
@@ -186,7 +186,7 @@ private struct Follower {
     do {
       return try transaction.view(view).tasks
     } catch let error as TallyError where error.code == .listNotFound {
-      // A list that is gone shows nothing.
+      // A deleted list shows nothing.
       return []
     }
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import Tally
 
 @Suite struct TimelineTests {
-  /// The views themselves, asked at each second, are the reference: they know nothing of timelines.
+  /// The reference are the views themselves, read at each second: they share no code with timelines.
   @Test(arguments: ["Europe/Istanbul", "America/St_Johns", "Europe/Berlin"])
   func everyEntryHoldsUntilTheNextOne(zone: String) throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "TimelineTests"))

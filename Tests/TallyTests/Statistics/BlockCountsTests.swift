@@ -46,7 +46,7 @@ import Testing
       sums.add(try unsafe BlockCountsFields(bytes.span.bytes), range)
     }
     #expect(sums.take() == expected)
-    #expect(sums.take() == Array(repeating: 0, count: QuarterHour.countPerDay), "sums begin anew")
+    #expect(sums.take() == Array(repeating: 0, count: QuarterHour.countPerDay), "sums are reset")
   }
 
   @Test func theFormFollowsFromTheCountsAlone() throws {
@@ -71,7 +71,7 @@ import Testing
     #expect(counts.encodedBytes == before)
   }
 
-  /// Blocks as they are read are changed in place where that keeps their form: the bytes must not show it.
+  /// Decoded blocks are changed in place where that keeps their form: the bytes must be the same.
   @Test(arguments: [90, 97, 98, 700], [2, 254, 255, 300, 65_534, 65_535, 65_536])
   func aBlockThatWasReadChangesAsOneThatWasMade(slotCount: Int, greatest: Int64) throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "aBlockThatWasRead"))
@@ -80,14 +80,14 @@ import Testing
       for slot in counts.indices.shuffled(using: &generator).prefix(slotCount) {
         counts[slot] = Int.random(in: 1...Int(greatest), using: &generator)
       }
-      // The one that decides on the form, which would seldom be hit by chance.
+      // The number that decides on the form, which would seldom be hit by chance.
       let greatestSlot = try #require(counts.indices.filter { counts[$0] > 0 }.randomElement(using: &generator))
       counts[greatestSlot] = Int(greatest)
       var read = try decoded(BlockCounts(adding: counts).encodedBytes, as: BlockCounts.self)
       for _ in 0..<5 {
         var deltas = Array(repeating: 0, count: CounterBlock.slotCount)
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
-          // As many go as come, so that the number of slots passes both ways over the one that changes the form.
+          // Additions and removals balance, so that the number of slots crosses the limit between the forms both ways.
           let isRemoved = Bool.random(using: &generator)
           let slots = counts.indices.filter { counts[$0] > 0 || !isRemoved }
           let isGreatest = counts[greatestSlot] > 0 && Bool.random(using: &generator)

@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// Local days by asking the zone about every single instant: slow, and free of any notion of spans or transitions.
+/// Local days by asking the zone about every single instant: slow, and without spans or transitions.
 final class BruteForceDays {
   static let day: Int64 = 86_400_000_000
   private static let second: Int64 = 1_000_000
@@ -28,7 +28,7 @@ final class BruteForceDays {
     dividend / divisor - (dividend % divisor < 0 ? 1 : 0)
   }
 
-  /// What a clock in the zone shows, as if it were UTC.
+  /// The time on a clock in the zone, as if it were UTC.
   func local(_ instant: Int64) -> Int64 {
     let second = Self.floor(instant, Self.second)
     if let offset = offsets[second] { return instant + offset }
@@ -46,7 +46,7 @@ final class BruteForceDays {
     dayNumber(ofLocal: local(instant))
   }
 
-  /// Whether the zone has a day at all: not where it jumped over the date line.
+  /// Whether the zone has a day at all: not where it crossed the date line.
   func exists(_ number: Int64) -> Bool {
     if let known = existing[number] { return known }
     let found = steadyOffset(around: number) != nil || samples(around: number).contains { dayNumber(of: $0) == number }
@@ -68,21 +68,21 @@ final class BruteForceDays {
     return low
   }
 
-  /// The offset on a day if it is the same for days around it: then nothing needs a closer look.
+  /// The offset on a day if it is the same for days around it: then no closer look is needed.
   private func steadyOffset(around number: Int64) -> Int64? {
     let instants = stride(from: (number - 2) * Self.day, through: (number + 4) * Self.day, by: 21_600_000_000)
     let offsets = Set(instants.map { local($0) - $0 })
     return offsets.count == 1 ? offsets.first : nil
   }
 
-  /// Every quarter of an hour from well before a day to well after it; starts of days keep to quarters in the tests.
+  /// Every quarter of an hour from well before a day to well after it; in the tests days start on quarters.
   private func samples(around number: Int64) -> [Int64] {
     let start = number * Self.day + dayStart - 30 * 3_600 * Self.second
     let end = (number + 1) * Self.day + dayStart + 30 * 3_600 * Self.second
     return Array(stride(from: start, to: end, by: 900_000_000))
   }
 
-  /// A number that all days of one period have in common, and no other day has.
+  /// A number that all days of one period share, and no other day has.
   func period(_ unit: Series.Unit, of number: Int64) -> Int {
     switch unit {
     case .day: return Int(number)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Tally
 
-/// Counters against counters computed anew, byte for byte, after every single transaction.
+/// Counters compared with recomputed counters, byte for byte, after every single transaction.
 ///
-/// `TALLY_SEED` repeats a run; `TALLY_TRANSACTIONS` sets how many transactions there are.
+/// `TALLY_SEED` repeats a run; `TALLY_TRANSACTIONS` sets the number of transactions.
 @Suite struct CounterRebuildTests {
   @Test func countersEqualARebuildAfterEachTransaction() throws {
     let seed = SeededGenerator.chooseSeed(for: "countersEqualARebuildAfterEachTransaction")
@@ -16,7 +16,7 @@ import Testing
     configuration.durability = .relaxed
     try withStore(configuration) { store in
       var history = StatisticsHistory(store: store, generator: SeededGenerator(seed: seed)) { generator in
-        // So few days that quarters are shared and days become dense, around 1970, where numbers change their sign.
+        // Few enough days that quarters are shared and days become dense, around 1970, where numbers change their sign.
         let range = (-days * BruteForceDays.day)...(days * BruteForceDays.day)
         return Timestamp(clamping: Int64.random(in: range, using: &generator) / (generator.oneIn(2) ? 400 : 1))
       }

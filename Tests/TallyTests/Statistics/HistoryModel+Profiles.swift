@@ -14,7 +14,7 @@ extension BruteForceStatistics {
     return first...last
   }
 
-  /// The completions that profiles speak of.
+  /// The completions that profiles cover.
   var profiled: [Completed] {
     guard options.from != nil || options.to != nil else { return completed }
     return completed.filter { seriesDays.contains($0.day) }

@@ -2,11 +2,11 @@ import Foundation
 
 @testable import Tally
 
-/// Statistics as their definitions read, by looking at every life of every task.
+/// Statistics by their definitions, from every life of every task.
 struct BruteForceStatistics {
   struct Completed {
     let instant: Int64
-    /// What the clock showed: in the zone, or as recorded.
+    /// The local time: in the zone, or as recorded.
     let local: Int64
     let day: Int64
     let life: HistoryModel.Life

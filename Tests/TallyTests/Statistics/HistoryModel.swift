@@ -2,7 +2,8 @@ import Foundation
 
 @testable import Tally
 
-/// What a store counts, as plain values: the tasks, where each was completed, and the completions of deleted ones.
+/// The events that a store counts, as plain values: the tasks, where each was completed, and the completions of deleted
+/// ones.
 struct HistoryModel {
   /// One life of a task: created, perhaps completed, in the list it counts for.
   struct Life {
@@ -40,7 +41,7 @@ struct HistoryModel {
 }
 
 extension HistoryModel {
-  /// Stores a task, new or over the one that is there.
+  /// Stores a task, new or replacing the existing one.
   mutating func put(_ task: TaskItem) {
     let old = tasks.updateValue(task, forKey: task.id)
     guard let completedAt = task.completedAt else {
@@ -49,7 +50,7 @@ extension HistoryModel {
     }
     let key = LedgerKey(taskID: task.id, instant: completedAt.instant)
     let place = old?.isCompleted == true ? completionLists[task.id] ?? nil : task.listID
-    // A completion that was known already comes back with the list it had.
+    // A completion that is already known keeps the list it had.
     let known = gone.removeValue(forKey: key)
     completionLists[task.id] = .some(known.map(\.listID) ?? place)
   }
@@ -72,7 +73,7 @@ extension HistoryModel {
     lists.removeAll { $0.id == id }
   }
 
-  /// What an import does with an entry of the ledger.
+  /// The effect of importing an entry of the ledger.
   mutating func record(_ completion: Completion) {
     let isLive = tasks[completion.taskID]?.completedAt?.instant == completion.completedAt.instant
     guard isLive != completion.isTaskDeleted else { return }

@@ -22,7 +22,7 @@ struct StatisticsHistory {
     self.drawInstant = drawInstant
   }
 
-  /// Makes one transaction of a few changes.
+  /// Runs one transaction of a few changes.
   mutating func step() throws {
     let count = Int.random(in: 1...5, using: &generator)
     var changed = self
@@ -56,7 +56,7 @@ struct StatisticsHistory {
     generator.oneIn(3) ? nil : model.lists.randomElement(using: &generator)?.id
   }
 
-  /// An instant with an offset as travellers have, not always a multiple of a quarter hour.
+  /// An instant with an offset as after travelling, not always a multiple of a quarter hour.
   private mutating func completion() -> OffsetTimestamp {
     let instant = drawInstant(&generator)
     let minutes =
@@ -103,7 +103,7 @@ struct StatisticsHistory {
     model.delete(task.id)
   }
 
-  /// Writes over some tasks, of which any field may differ, as an import does.
+  /// Overwrites some tasks, in any field, as an import does.
   private mutating func importOver(_ transaction: inout StoreWriteTransaction) throws {
     let old = Set((0..<3).compactMap { _ in oneTask()?.id }).sorted { $0.uuidString < $1.uuidString }
     var changes = try TaskChanges(with: transaction.recordWriter, in: transaction.base)
@@ -121,7 +121,7 @@ struct StatisticsHistory {
     try transaction.apply(deltas)
   }
 
-  /// Brings a deleted task back, with the completion it had or as an open one.
+  /// Restores a deleted task, with the completion it had or as an open one.
   private mutating func importAgain(_ transaction: inout StoreWriteTransaction) throws {
     let known = model.gone.values.sorted {
       ($0.taskID.uuidString, $0.completedAt.instant) < ($1.taskID.uuidString, $1.completedAt.instant)
@@ -142,7 +142,7 @@ struct StatisticsHistory {
     }
   }
 
-  /// Hands in an entry of the ledger, as an import does: of a task never seen, of one that is there, of a deleted one.
+  /// Imports an entry of the ledger: of a task never seen, of an existing one, of a deleted one.
   private mutating func record(_ transaction: inout StoreWriteTransaction) throws {
     let task = oneTask()
     let gone = model.gone.values.map(\.taskID).sorted { $0.uuidString < $1.uuidString }

@@ -3,7 +3,7 @@ import Tally
 import TallyTestSupport
 import Testing
 
-/// What happens to the numbers when a task is changed after it was completed.
+/// The effect on the statistics of changing a task after its completion.
 @Suite struct StatisticsLedgerTests {
   private func withCompletedTask(_ body: (TaskStore, TaskItem, TaskList) throws -> Void) throws {
     try withStore { store in

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Tally
 
-/// Random histories against definitions written out by brute force, around every change of the zone's offset.
+/// Random histories compared with brute force, around every change of the zone's offset.
 ///
-/// `TALLY_SEED` repeats a run; `TALLY_QUERIES` sets how many questions each history is asked.
+/// `TALLY_SEED` repeats a run; `TALLY_QUERIES` sets the number of queries per history.
 @Suite struct StatisticsModelTests {
   @Test(arguments: ZoneSample.all)
   func everyNumberEqualsBruteForce(sample: ZoneSample) throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// Questions to a store, each answered by brute force too.
+/// Queries to a store, each also answered by brute force.
 struct StatisticsQueries {
   let sample: ZoneSample
   let timeZone: TimeZone
@@ -17,7 +17,7 @@ struct StatisticsQueries {
     (self.sample, self.timeZone, self.changes, self.history) = (sample, timeZone, changes, history)
   }
 
-  /// Asks for everything; the first weekday goes round with the question's number, the rest is drawn.
+  /// Queries everything; the first weekday follows from the number of the query, the rest is random.
   mutating func compare(_ number: Int) throws {
     let calendar = drawCalendar(firstWeekday: number % 7 + 1)
     let options = drawOptions()
@@ -76,7 +76,7 @@ struct StatisticsQueries {
     return expected < 120 ? actual == expected : abs(actual - expected) * 100 <= expected
   }
 
-  /// The questions that can be asked alone have the same answers.
+  /// Single queries have the same results.
   private func compareSingleQuestions(
     _ whole: Statistics,
     calendar: Calendar,
@@ -141,7 +141,7 @@ extension StatisticsQueries {
     return options
   }
 
-  /// A list that something was ever counted for.
+  /// A list that has ever had an event.
   private mutating func drawListID() -> UUID? {
     let ids = Set(history.model.lives.compactMap(\.listID)).union(history.model.lists.map(\.id))
     return ids.sorted { $0.uuidString < $1.uuidString }.randomElement(using: &history.generator)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tally
 
-/// The sentences of A3 and A8 at their edges.
+/// The sentences of counts and trends at their edges.
 @Suite struct StatisticsSentenceTests {
   /// The statistics at an instant of a store in UTC whose weeks begin on Monday, with a task completed at each instant.
   private func statistics(at now: String, completedAt instants: [String]) throws -> Statistics {

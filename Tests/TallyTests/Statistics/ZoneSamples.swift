@@ -2,7 +2,7 @@ import Foundation
 import Tally
 import Testing
 
-/// A zone and the years in which its clock did something worth testing.
+/// A zone and the years of changes worth testing.
 struct ZoneSample: CustomTestStringConvertible, Sendable {
   let identifier: String
   let years: ClosedRange<Int>
@@ -42,7 +42,7 @@ struct ZoneSample: CustomTestStringConvertible, Sendable {
     Int64(((try? CalendarDay(year: year, month: 1, day: 1)) ?? .earliest).dayNumber)
   }
 
-  /// What Amsterdam's clocks showed from 1931 to 1943: the second of each change, and the offset from there on.
+  /// The offsets of Amsterdam from 1931 to 1943: the second of each change, and the offset from there on.
   ///
   /// Foundation's data may have Brussels' times instead; the names of both are links in the smallest tz database.
   private static let amsterdam: [(second: Int64, offset: Int64)] = [
@@ -62,7 +62,7 @@ struct ZoneSample: CustomTestStringConvertible, Sendable {
     return Int64(timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second))))
   }
 
-  /// The instants at which the offset changes, found by asking for every six hours and closing in.
+  /// The instants at which the offset changes, found by asking for every six hours and bisecting.
   func changesOfOffset(in timeZone: TimeZone) -> [Int64] {
     func offset(_ second: Int64) -> Int64 { self.offset(in: timeZone, atSecond: second) }
     let step: Int64 = 21_600

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// Records that no Tally writes end in a typed error, never in a crash.
+/// Records that no version of Tally writes end in a typed error, never in a crash.
 @Suite struct DamagedRecordTests {
   @Test func aTaskRecordCutAnywhereIsRefused() throws {
     let bytes = encoded(TaskRecord(item: try RecordTests.task(), stamp: RecordTests.stamp))

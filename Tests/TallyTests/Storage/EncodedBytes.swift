@@ -2,7 +2,7 @@ import LMDB
 
 /// The bytes of a key or a record, as they are stored.
 func encoded(_ value: some BinaryCodable) -> [UInt8] {
-  // The codec writes into the array's own memory, as many bytes as it has announced.
+  // The codec writes into the array's own memory, exactly the number of bytes that it announced.
   unsafe [UInt8](unsafeUninitializedCapacity: value.encodedByteCount) { buffer, count in
     let bytes = UnsafeMutableRawBufferPointer(buffer)
     var output = unsafe OutputRawSpan(buffer: bytes, initializedCount: 0)

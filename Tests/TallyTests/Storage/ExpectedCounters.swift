@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Tally
 
-/// The counters of the golden store, counted by hand from what happened in it.
+/// The counters of the golden store, counted by hand from its events.
 struct ExpectedCounters {
   private struct Event: Hashable {
     let series: String
@@ -10,14 +10,14 @@ struct ExpectedCounters {
     let seconds: Int64
   }
 
-  /// Ordered as it is stored: all, no list, the lists by id.
+  /// In the stored order: all, no list, the lists by id.
   private struct Scope: Hashable {
     let name: String
     let list: String
   }
 
   private var events: [Event] = []
-  /// The bucket of each completion's time from creation; the two there are took no time.
+  /// The bucket of each completion's time from creation; both completions took no time.
   private var cycleTimeScopes: [Scope] = []
 
   private static let seriesNames = [
@@ -53,7 +53,7 @@ struct ExpectedCounters {
     }
   }
 
-  /// One row a series, scope and block of sixteen days; the cycle times are in the first bucket of all.
+  /// One row per series, scope and block of sixteen days; the cycle times are in the first bucket.
   var blockRows: [Row] {
     var slots: [Row: [Int64: Int]] = [:]
     for event in events {
@@ -71,7 +71,7 @@ struct ExpectedCounters {
     }.sorted(by: Self.areInOrder)
   }
 
-  /// One row a series and scope.
+  /// One row per series and scope.
   var totalRows: [Row] {
     var counts: [Row: Int] = [:]
     for event in events { counts[row(event.series, event.scope), default: 0] += 1 }

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Tally
 
-/// The rows of the golden store's tables, in their order, from the tasks as they are written down.
+/// The rows of the golden store's tables, in their order, from the tasks written down here.
 struct ExpectedRows {
   let rows: [String: [Row]]
 
@@ -61,8 +61,8 @@ struct ExpectedRows {
     self.rows = rows
   }
 
-  /// Everything was new, so the images are ids; but task 2 was started, task 3 completed and moved, and task 5 deleted,
-  /// each in the write that made it.
+  /// Everything was new, so the images are ids, although task 2 was started, task 3 completed and moved, and task 5
+  /// deleted, each in the write that created it.
   private static func history(_ golden: GoldenStore, _ tasks: [TaskItem]) -> [Row] {
     func id(_ number: UInt8) -> String { hexadecimal(GoldenStore.id(number)) }
     let (read, gone) = (

@@ -5,9 +5,9 @@ import TallyTestSupport
 
 @testable import Tally
 
-/// A store in which everything is fixed: identifiers, clock, texts, and so every byte.
+/// A store in which everything is fixed: identifiers, clock, texts, and therefore every byte.
 struct GoldenStore {
-  /// One entry of a table, as liblmdb holds it.
+  /// One entry of a table, as stored by liblmdb.
   struct Entry: Equatable {
     let table: String
     let key: [UInt8]
@@ -23,7 +23,7 @@ struct GoldenStore {
     UUID(high: 0x0193_F1C2_89AB_7DEF, low: 0x8000_0000_0000_0000 | UInt64(byte))
   }
 
-  /// Makes the store, hands its entries over and removes it.
+  /// Creates the store, returns its entries and removes it.
   func entries() throws -> (entries: [Entry], tasks: [TaskItem]) {
     try withStore(.testing(clock: clock)) { store in
       try fixIdentity(of: store)
@@ -71,7 +71,7 @@ struct GoldenStore {
     }
   }
 
-  /// Each step happens a second after the one before.
+  /// Each step happens a second after the previous one.
   private func write(_ store: TaskStore, _ body: (inout StoreWriteTransaction) throws -> Void) throws {
     clock.now = clock.now.adding(seconds: 1)
     try store.write(body)
@@ -93,7 +93,7 @@ struct GoldenStore {
 }
 
 extension GoldenStore {
-  /// What the steps must have led to, written down by hand.
+  /// The expected result of the steps, written by hand.
   func expectedTasks() throws -> [TaskItem] {
     let spacing: Int64 = 1 << 20
     func time(_ seconds: Int64) -> Timestamp { start.adding(seconds: seconds) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tally
 
-/// Every other test trusts the check of the invariants: so it must find whatever is wrong.
+/// Every other test relies on the check of the invariants, so it must find any fault.
 @Suite struct IntegrityCheckTests {
   private static let indexes = Tables.names.filter { $0 == "completions" || $0.hasPrefix("by") || $0 == "listsByOrder" }
 
@@ -101,7 +101,7 @@ import Testing
 
   private typealias RawTable = Database<[UInt8], [UInt8]>
 
-  /// One task that stands in every index, and one that is completed.
+  /// One task that is in every index, and one that is completed.
   private func withFilledStore(_ body: (TaskStore) throws -> Void) throws {
     try withTemporaryDirectory { directory in
       let store = try TaskStore(at: directory.appending("store"), configuration: .testing())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// What liblmdb relies on and nothing else checks: a key's bytes sort as the keys do.
+/// liblmdb relies on it and nothing else checks it: a key's bytes sort as the keys do.
 @Suite struct KeyTests {
   @Test func idKeysSortAsTheirBytes() throws {
     try checkKeys { IDKey($0.edgyUUID()) }

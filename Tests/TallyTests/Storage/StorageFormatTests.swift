@@ -7,7 +7,7 @@ import Testing
 
 /// The bytes of a store, the schema that describes them and the code that writes them cannot drift apart.
 @Suite struct StorageFormatTests {
-  /// `TALLY_RECORD=1` writes the file again: a change of the format, which needs a new number and a migration.
+  /// `TALLY_RECORD=1` rewrites the file: a change of the format, which needs a new number and a migration.
   @Test func theBytesOfAStoreAreThoseOfTheFirstRelease() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("golden-store-v1.txt")
     let (entries, _) = try GoldenStore().entries()
@@ -33,7 +33,7 @@ import Testing
     let expected = try ExpectedRows(golden: golden)
     for table in schema.tables {
       let rows = try entries.filter { $0.table == table.name }.map { entry in
-        // Where a key and its record have a field of one name, the key's says which entry it is.
+        // Where a key and its record have a field of the same name, that of the key identifies the entry.
         try decoder.key(entry.key, of: table).merging(decoder.value(entry.value, of: table)) { key, value in
           key == value ? key : "\(key) \(value)"
         }

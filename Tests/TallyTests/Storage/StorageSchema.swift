@@ -1,6 +1,6 @@
 import Foundation
 
-/// `Schemas/storage-v1.json`: what a reader that shares no code with Tally knows of a store's bytes.
+/// `Schemas/storage-v1.json`, as used by a reader of a store's bytes that shares no code with Tally.
 struct StorageSchema: Decodable {
   struct Table: Decodable {
     let name: String
@@ -8,7 +8,7 @@ struct StorageSchema: Decodable {
     let value: String
   }
 
-  /// One that most stores lack.
+  /// Absent from most stores.
   struct OptionalTable: Decodable {
     let name: String
     let key: String
@@ -86,7 +86,7 @@ struct StorageSchema: Decodable {
 /// The fields of a key or a record by name, as texts; those that are absent are left out.
 typealias Row = [String: String]
 
-/// Reads bytes by the schema alone: nothing here knows of Tally's code.
+/// Reads bytes by the schema alone, without Tally's code.
 struct SchemaDecoder {
   let schema: StorageSchema
 
@@ -147,7 +147,7 @@ struct SchemaDecoder {
     }
   }
 
-  /// Reads counts as `slot:count`, and tells how many bytes they take.
+  /// Reads counts as `slot:count`, and returns their size in bytes.
   private func read(_ counts: StorageSchema.Counts, from bytes: [UInt8], into row: inout Row) throws -> Int {
     guard let size = row.removeValue(forKey: counts.sizeField).flatMap({ Int($0) }) else {
       throw Mismatch(description: "the size of \(counts.name)")
@@ -195,7 +195,7 @@ struct SchemaDecoder {
     for field in fields {
       row[field.name] = try text(of: field, bytes: Array(bytes[field.offset..<(field.offset + field.size)]))
     }
-    // What is absent is zero, and says nothing.
+    // Absent values are zero.
     for field in fields where !isPresent(field.presentIf, in: row) || field.reserved == true {
       guard bytes[field.offset..<(field.offset + field.size)].allSatisfy({ $0 == 0 || $0 == 0x80 }) else {
         throw Mismatch(description: "the absent \(field.name) is not zero")
@@ -218,7 +218,7 @@ struct SchemaDecoder {
     }
     if let enumeration = field.enumeration {
       guard let name = schema.enumerations[enumeration]?.first(where: { $0.value == Int(unsigned) })?.key else {
-        throw Mismatch(description: "\(unsigned) is no \(enumeration)")
+        throw Mismatch(description: "\(unsigned) is not a \(enumeration)")
       }
       return name
     }
@@ -240,7 +240,7 @@ struct SchemaDecoder {
     case ("id", 16): hexadecimal
     case ("reversedID", 16): String(hexadecimal.reversed())
     case ("color", 3): hexadecimal.uppercased()
-    default: throw Mismatch(description: "\(bytes.count) bytes are no \(type)")
+    default: throw Mismatch(description: "\(bytes.count) bytes are not a \(type)")
     }
   }
 }

@@ -70,7 +70,7 @@ import Testing
       for (number, write) in writes.enumerated() {
         switch await write.result {
         case .success: #expect(!number.isMultiple(of: 3))
-        case .failure(let error): #expect(error as? Regret == Regret(number: number), "its own error and nobody else's")
+        case .failure(let error): #expect(error as? Regret == Regret(number: number), "its own error and no other")
         }
       }
       let titles = try store.read { try $0.view(.inbox).tasks.map(\.title) }
@@ -100,17 +100,17 @@ import Testing
       await gate.open(whenWaiting: 21)
       for write in others { _ = try await write.value }
       await #expect(throws: Regret(number: 1)) { try await failing.value }
-      // How many came before the failing one is the scheduler's choice.
+      // The scheduler decides the number of writes before the failing one.
       #expect(runCount.withLock { $0 } == 20 || changesFirst)
       #expect(runCount.withLock { $0 } >= 20)
       #expect(try store.read { try $0.taskCount } == 20)
-      // Each has its own entry in the history: taking back the last takes back one task.
+      // Each has its own entry in the undo log: undoing the last removes one task.
       _ = try await store.undo()
       #expect(try store.read { try $0.taskCount } == 19)
     }
   }
 
-  /// The bug: a closure that met an error of the storage was answered with that of the binding if it had company.
+  /// The bug: a closure that hit an error of the storage threw that of the binding if it shared its commit.
   @Test(arguments: [1, 2])
   func errorsOfTheStorageAreOnesOfTallyAloneAndInCompany(count: Int) async throws {
     try await withStore { store in

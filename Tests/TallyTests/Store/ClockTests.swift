@@ -75,7 +75,7 @@ import Testing
   }
 }
 
-/// What has passed while waiting.
+/// The time that has passed while waiting.
 private final class Waiting: Sendable {
   let now = Mutex(ContinuousClock.now)
   let pauseCount = Mutex(0)

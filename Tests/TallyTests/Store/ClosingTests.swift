@@ -54,7 +54,7 @@ import Testing
         try store.write { transaction in
           _ = try transaction.add("outer", to: .inbox)
           hasBegun.send()
-          // More than one commit takes, so that some wait for this write to end.
+          // More than fit into one commit, so that some wait for this write to end.
           while store.commits.waitingCount < 300 { usleep(1_000) }
           return code { try store.close() }
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tally
 
-/// Paths that hold something else than a whole store of a known format: refused, and left as they were.
+/// Paths with anything other than a whole store of a known format: refused and unchanged.
 @Suite struct ForeignFileTests {
   @Test func aFileIsNoStore() throws {
     try withTemporaryDirectory { directory in

@@ -19,7 +19,7 @@ final class HeldRead: Sendable {
     await hasBegun.wait()
   }
 
-  /// Lets it end, and gives the number of tasks that it saw.
+  /// Lets it end, and returns the number of tasks that it saw.
   @discardableResult
   func end() async throws -> Int {
     mayEnd.send()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tally
 
-/// T4: lists by example.
+/// Lists by example.
 @Suite struct ListOperationTests {
   @Test func aListIsMadeRenamedAndRecoloured() throws {
     let clock = TestClock.noon
@@ -58,7 +58,7 @@ import Testing
       #expect(try store.write { try $0.deleteList(home.id) } == 50)
       #expect(try Set(titles(of: .all, in: store)) == ["work", "inbox"])
       #expect(try store.read { try $0.lists() } == [work])
-      #expect(try store.information().completionCount == 13, "what was done stays done")
+      #expect(try store.information().completionCount == 13, "completions stay")
       #expect(code { try titles(of: .list(home.id), in: store) } == .listNotFound)
     }
   }

@@ -1,6 +1,6 @@
 import Logging
 
-/// Hands over what is logged, a line each.
+/// Hands each logged message over as a line.
 struct LogHandlerOfTest: LogHandler {
   let take: @Sendable (String) -> Void
   var logLevel = Logger.Level.trace
@@ -21,7 +21,7 @@ struct LogHandlerOfTest: LogHandler {
 }
 
 extension Logger {
-  /// A logger that hands over what it is told.
+  /// A logger that hands its messages over.
   static func ofTest(_ take: @escaping @Sendable (String) -> Void) -> Logger {
     Logger(label: "test", factory: { _ in LogHandlerOfTest(take) })
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// T7: a task goes directly before or after another one, and nothing else moves.
+/// A task goes directly before or after another one, and nothing else moves.
 @Suite struct MoveTests {
   @Test(arguments: MovePlace.allCases)
   func aMoveRewritesOneTaskAndKeepsTheOrderOfTheOthers(place: MovePlace) throws {
@@ -31,7 +31,7 @@ import Testing
         let (view, filled) = try place.fill(store, count: 30, areSortOrdersEqual: areEqual)
         var ids = filled
         for step in 0..<300 {
-          // A few favourite spots use their gaps up.
+          // A few favourite spots use up their gaps.
           let (mover, anchor) = (ids[Int.random(in: 0..<30, using: &generator)], ids[generator.oneIn(3) ? 15 : 4])
           let isBefore = generator.oneIn(2)
           try store.write { transaction in
@@ -209,7 +209,7 @@ import Testing
 enum MovePlace: CaseIterable {
   case inbox, list, day, dayOfList
 
-  /// Adds tasks named by their numbers; gives the view that shows them.
+  /// Adds tasks named by their numbers; returns the view that shows them.
   func fill(_ store: TaskStore, count: Int, areSortOrdersEqual: Bool = false) throws -> (TaskView, [UUID]) {
     try store.write { transaction in
       let listID = self == .list || self == .dayOfList ? try transaction.addList(name: "list").id : nil

@@ -5,7 +5,7 @@ import TallySystem
 @testable import LMDB
 @testable import Tally
 
-/// What an open store has of its files, for tests that look below it.
+/// The open files of a store, for tests that look below it.
 extension TaskStore {
   var environment: Environment {
     get throws { try connection.current.environment }
@@ -15,12 +15,12 @@ extension TaskStore {
     get throws { try connection.current.tables }
   }
 
-  /// Makes liblmdb useless, as a failure of the disk or of the system does: the next call opens the files again.
+  /// Disables liblmdb, as a failure of the disk or of the system does: the next call opens the files again.
   func fail() throws {
     try environment.state.withLock { $0.hasLostMap = true }
   }
 
-  /// Waits until somebody waits for the last transaction to end, to close the environment.
+  /// Waits until a thread waits for the last transaction to end, to close the environment.
   func waitUntilDraining() async throws {
     let environment = try environment
     await waitUntil { environment.state.withLock { $0.isDraining } }
@@ -41,7 +41,7 @@ private func openDescriptors() throws -> [(descriptor: FileDescriptor, name: Str
   }
 }
 
-/// The descriptor through which liblmdb flushes a store's file, with something in its place that cannot be flushed.
+/// The descriptor through which liblmdb flushes a store's file, replaced by one that cannot be flushed.
 struct FailingFlushes {
   private let descriptor: FileDescriptor
   private let original: FileDescriptor

@@ -27,7 +27,7 @@ func withStore<R>(
   return result
 }
 
-/// Makes a store with one task, closes it and sees to it that it opens again.
+/// Creates a store with one task, closes it and checks that it opens again.
 func reopen(_ path: FilePath) throws {
   try withStore(at: path) { store in try store.write { _ = try $0.add("first", to: .inbox) } }
   #expect(try taskCount(at: path) == 1)
@@ -43,12 +43,12 @@ func names(in directory: FilePath) throws -> [String] {
   try FileManager.default.contentsOfDirectory(atPath: directory.string).sorted()
 }
 
-/// What creating stores has left in a directory.
+/// The remains of creating stores in a directory.
 func leftovers(in directory: FilePath) throws -> [String] {
   try names(in: directory).filter { $0.contains(".new-") }
 }
 
-/// Writes a file, in place of the one there is.
+/// Writes a file, replacing an existing one.
 func write(_ bytes: [UInt8], to path: FilePath) throws {
   let file = try FileDescriptor.open(
     path,

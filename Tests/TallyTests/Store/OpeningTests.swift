@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tally
 
-/// From a path to an open store, and what is refused on the way.
+/// From a path to an open store, and the paths that are refused.
 @Suite struct OpeningTests {
   @Test(arguments: [0o000, 0o022, 0o077, 0o277, 0o777])
   func aNewStoreBelongsToItsOwnerWhateverTheMask(mask: Int) throws {

@@ -9,7 +9,7 @@ import Testing
 
 /// Other processes in the middle of a write, and children of a fork.
 @Suite struct OtherProcessTests {
-  /// The bug: who had opened the lock's file before its holder removed it held a lock that kept nobody out.
+  /// The bug: a process that had opened the lock's file before its holder removed it held a lock that excluded no one.
   @Test func whoeverWaitsForALockThatIsRemovedWaitsForTheNewOne() throws {
     try withTemporaryDirectory { directory in
       let path = directory.appending("store")
@@ -78,7 +78,7 @@ import Testing
 }
 
 extension TaskStore {
-  /// Adds a task to the inbox, where the asynchronous form would be taken.
+  /// Adds a task to the inbox, where the asynchronous form would be chosen.
   fileprivate func add(_ title: String) throws {
     try write { _ = try $0.add(title, to: .inbox) }
   }

@@ -21,19 +21,19 @@ final class QueueGate: Sendable {
     await isHeld.wait()
   }
 
-  /// Waits until so many writes are in the queue.
+  /// Waits until this number of writes is in the queue.
   func waitUntilWaiting(_ count: Int) async {
     await waitUntil { [store] in store.commits.waitingCount >= count }
   }
 
-  /// Lets the thread go on once so many writes are in the queue.
+  /// Lets the thread continue once this number of writes is in the queue.
   func open(whenWaiting count: Int = 0) async {
     await waitUntilWaiting(count)
     mayGoOn.send()
     _ = await task.result
   }
 
-  /// Holds the thread, and so many writes behind it.
+  /// Holds the thread, and this number of writes behind it.
   static func holding(
     _ count: Int, writesOf store: TaskStore
   ) async -> (gate: QueueGate, writes: [Task<TaskItem, any Error>]) {
@@ -44,7 +44,7 @@ final class QueueGate: Sendable {
   }
 }
 
-/// Demands that neither form of `write` does anything.
+/// Requires that neither form of `write` does anything.
 func expectRefusedWrites(_ store: TaskStore, _ expected: TallyError.Code) async {
   let error = #expect(throws: TallyError.self) { try write(to: store) }
   #expect(error?.code == expected)
@@ -52,7 +52,7 @@ func expectRefusedWrites(_ store: TaskStore, _ expected: TallyError.Code) async 
   #expect(later?.code == expected)
 }
 
-/// The synchronous form, which a function that waits cannot call.
+/// The synchronous form, which an asynchronous function cannot call.
 private func write(to store: TaskStore) throws {
   try store.write { _ = try $0.add("x", to: .inbox) }
 }

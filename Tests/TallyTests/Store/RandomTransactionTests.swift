@@ -3,9 +3,9 @@ import Tally
 import TallyTestSupport
 import Testing
 
-/// The backbone: random transactions against a plain Swift model, every view compared after each commit.
+/// Random transactions compared with a plain Swift model, in every view after each commit.
 ///
-/// `TALLY_SEED` repeats a run; `TALLY_TRANSACTIONS` sets how many transactions each suite makes.
+/// `TALLY_SEED` repeats a run; `TALLY_TRANSACTIONS` sets the number of transactions per suite.
 @Suite struct RandomTransactionTests {
   @Test(arguments: ["Europe/Istanbul", "America/Sao_Paulo"])
   func everyViewEqualsTheModelAfterEachTransaction(timeZone: String) throws {
@@ -19,7 +19,7 @@ import Testing
         if step.isMultiple(of: 10) { try checkInvariants(of: store) }
       }
       #expect(history.refusalCount > 0, "refused changes are part of the test")
-      #expect(history.rollbackCount > 0, "transactions taken back are part of the test")
+      #expect(history.rollbackCount > 0, "transactions rolled back are part of the test")
     }
   }
 
@@ -45,7 +45,7 @@ private struct RandomHistory {
 
   private var calendar: Calendar { store.configuration.calendar }
 
-  /// Makes one transaction of a few changes; sometimes takes it back.
+  /// Runs one transaction of a few changes; sometimes rolls it back.
   mutating func step(using generator: inout SeededGenerator) throws {
     advanceClock(using: &generator)
     let changeCount = Int.random(in: 1...4, using: &generator)

@@ -6,12 +6,12 @@ import Testing
 
 @testable import Tally
 
-/// Readers that stay long, and readers without a free slot.
+/// Long reads, and readers without a free slot.
 @Suite struct ReaderTests {
   @Test func theWriterWarnsOfALongReaderWithoutAWordOfTheUser() throws {
     let log = Shared<[String]>([])
     var configuration = TaskStore.Configuration.testing()
-    // Flushed once, at the end: what is looked at are the readers.
+    // Flushed once, at the end: this test is about the readers.
     configuration.durability = .relaxed
     configuration.flushIntervalInSeconds = .infinity
     configuration.logger = .ofTest { line in log.withLock { $0.append(line) } }
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// Makes cheap commits until the next one is the one after which the writer looks at the readers, and that one.
+  /// Commits cheaply up to and including the commit after which the writer checks the readers.
   private func commitUntilTheWriterLooks(at store: TaskStore) throws {
     let commitsBetweenLooks = 1_024
     repeat {

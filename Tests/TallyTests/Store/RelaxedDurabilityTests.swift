@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// The bug: as long as writes waited, nothing was flushed, however long the interval had passed.
+  /// The bug: as long as writes waited, nothing was flushed, no matter how long the interval had passed.
   @Test func aStreamOfWritesDoesNotPutTheFlushOff() async throws {
     try await withStore(configuration(flushIntervalInSeconds: 0)) { store in
       let gate = await QueueGate(store)

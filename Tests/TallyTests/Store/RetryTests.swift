@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// What a store was to wait for.
+/// The pauses that a store asked for.
 private final class Pauses: Sendable {
   let all = Mutex<[Duration]>([])
 }

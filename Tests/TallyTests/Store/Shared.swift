@@ -15,7 +15,7 @@ final class Shared<Value>: Sendable {
   }
 }
 
-/// Something that happens once, for which others wait.
+/// An event that happens once, for which others wait.
 final class Signal: Sendable {
   private let condition = NSCondition()
   private let isSent = Shared(false)
@@ -27,7 +27,7 @@ final class Signal: Sendable {
     }
   }
 
-  /// Waits on a thread of one's own: one of the pool's would be missing elsewhere.
+  /// Waits on a thread of its own: blocking one of the pool would stall other tests.
   func waitOnThread() {
     condition.withLock {
       while !isSent.withLock({ $0 }) { condition.wait() }
@@ -39,8 +39,7 @@ final class Signal: Sendable {
   }
 }
 
-/// Looks again and again, on a thread of its own: one of the pool's may be busy with other tests while what is looked for
-/// comes and goes.
+/// Polls on a thread of its own: one of the pool may be busy with other tests while the condition comes and goes.
 func waitUntil(_ condition: @escaping @Sendable () -> Bool) async {
   await withCheckedContinuation { continuation in
     Thread.detachNewThread {
@@ -50,7 +49,7 @@ func waitUntil(_ condition: @escaping @Sendable () -> Bool) async {
   }
 }
 
-/// Starts a body that may wait on a thread of its own.
+/// Starts a body that may wait, on a thread of its own.
 func startThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) -> Task<R, any Error> {
   Task.detached {
     try await withCheckedThrowingContinuation { continuation in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// What one closure reads belongs together, whatever is written meanwhile.
+/// The reads of one closure are consistent, whatever is written meanwhile.
 @Suite struct SnapshotTests {
   @Test func readersSeeWholeTransactionsWhileOthersWrite() async throws {
     try await withStore { store in
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  /// One process inserts 100,000 tasks in batches, this one reads views all the while.
+  /// One process inserts 100,000 tasks in batches, while this one reads views.
   @Test func anotherProcessesWritesAppearAsWholeTransactions() throws {
     try withTemporaryDirectory { directory in
       let path = directory.appending("store")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tally
 
-/// T1 to T6 and T8: tasks by example.
+/// Tasks by example.
 @Suite struct TaskOperationTests {
   @Test(arguments: ["", " ", "\t\r\n", "\u{A0}", "\u{2003}\u{3000}", "\u{2028}\u{2029}\u{85}"])
   func aBlankTitleIsRefusedAndNothingIsWritten(title: String) throws {
@@ -189,7 +189,7 @@ import Testing
       #expect(updateCode { $0.sortOrder = TaskItem.sortOrders.upperBound + 1 } == .valueOutOfRange)
       #expect(updateCode { $0.sortOrder = .min } == .valueOutOfRange)
       #expect(
-        updateCode { $0.completedAt = OffsetTimestamp($0.createdAt, in: .gmt) } == nil, "taken back, as it is open")
+        updateCode { $0.completedAt = OffsetTimestamp($0.createdAt, in: .gmt) } == nil, "removed, as it is open")
       #expect(try store.read { try $0.task(task.id) } == task)
       for id in [UUID(), UUID(high: 0, low: 0)] {
         #expect(code { try store.write { _ = try $0.update(id) { _ in } } } == .taskNotFound)
@@ -218,7 +218,7 @@ import Testing
       }
       #expect(try store.information().completionCount == 1, "the same completion")
       try store.write { _ = try $0.reopen(task.id) }
-      #expect(try store.information().completionCount == 0, "reopening takes it back")
+      #expect(try store.information().completionCount == 0, "reopening removes it")
     }
   }
 

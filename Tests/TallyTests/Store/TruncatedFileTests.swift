@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// The bug: liblmdb takes the size of a page from the newer of the first two pages and looks for the second one by it; a
+  /// The bug: liblmdb takes the size of a page from the newer of the first two pages and uses it to find the second; a
   /// flipped bit there, which only the second page had, sent it beyond the file's end and killed the process.
   @Test func aSecondPageWithAnotherPageSizeIsRefused() throws {
     try withTemporaryDirectory { directory in
@@ -34,7 +34,7 @@ import Testing
       try withStore(at: path) { store in try fill(store) }
       let file = path.appending("data.mdb")
       var damaged = try bytes(of: file)
-      // Its lowest byte but two, so that a page has 1 MiB and more.
+      // Its third lowest byte, so that a page has 1 MiB and more.
       damaged[4_096 + 42] ^= 0x10
       try write(damaged, to: file)
       #expect(code { _ = try TaskStore.verify(at: path, configuration: .testing()) } == .damagedStore)
@@ -53,7 +53,7 @@ import Testing
     for id in ids.suffix(150).prefix(100) { try store.write { _ = try $0.delete(id) } }
   }
 
-  /// The bug: pages taken and given back within one transaction are counted and never written, so that the file of a
+  /// The bug: pages allocated and freed within one transaction are counted and never written, so that the file of a
   /// sound store may end before its last page; it was refused as damaged.
   @Test func aStoreWhoseLastPagesWereNeverWrittenOpens() throws {
     try withTemporaryDirectory { directory in
@@ -61,7 +61,7 @@ import Testing
       var shortCount = 0
       for round in 1...60 where shortCount < 3 {
         try withStore(at: path) { _ in }
-        // Beside the engine, which writes more than it takes back: each change has a history.
+        // Through the binding, as the engine writes more than it frees: each change adds to the undo log.
         try change("tasks", at: path) { table, transaction in
           let keys = (0..<round * 41).map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
           for key in keys { try table.put(Array(longText.utf8), forKey: key, in: &transaction) }

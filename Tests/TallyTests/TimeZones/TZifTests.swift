@@ -48,7 +48,7 @@ import Testing
     #expect(try #require(TimeZoneTable(tzif: bytes)).change(afterSecond: 0) == 30)
   }
 
-  /// As of Riga in 2000, which kept to winter time before it took up Europe's rule.
+  /// As of Riga in 2000, which kept winter time before it adopted Europe's rule.
   @Test func aRuleHoldsFromTheLastListedTimeOnAlsoIfNothingChangesThen() throws {
     let changes: [(Int64, UInt8)] = [(0, 1), (978_300_000, 0)]
     let wide = block(version: "2", changes: changes, offsets: [7_200, 7_200], isWide: true)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// The rules of zones beside those of the C library, which reads the same files with code of its own.
+/// The rules of zones compared with those of the C library, which reads the same files with code of its own.
 @Suite struct TimeZoneRulesTests {
   /// Instants from 1850 to 2300, and both sides of every change that the rules know of.
   private func instants(_ rules: TimeZoneRules, _ generator: inout SeededGenerator) -> [Int64] {
@@ -97,7 +97,7 @@ import Testing
   }
 }
 
-/// What the C library's clock shows, asked in another process: its zone is one for a whole process.
+/// The C library's local time, asked in another process, as its zone is set per process.
 enum CLibraryClock {
   static func offsets(in zone: String, atSeconds seconds: [Int64]) throws -> [Int64] {
     let file = FileManager.default.temporaryDirectory.appending(path: "seconds-\(UUID().uuidString)")

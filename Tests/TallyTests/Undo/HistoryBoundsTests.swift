@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tally
 
-/// The history keeps the last changes and no more.
+/// The undo log keeps only the last changes.
 @Suite struct HistoryBoundsTests {
   @Test func theOldestChangesGo() throws {
     try withStore { store in
@@ -44,9 +44,9 @@ import Testing
       for number in 0..<20 {
         try store.write { transaction in _ = try transaction.update(id) { $0.title = "\(number)" + megabyte } }
       }
-      // The check of the invariants at the end looks at the bytes; as many as fit are there.
+      // The check of the invariants at the end counts the bytes; the log is as full as possible.
       #expect(try store.read { try $0.historyEntries().count } == 7)
-      // Each undo is a change like others, and needs room too.
+      // Each undo is a change like others, and needs space too.
       var undoneCount = 0
       while (try? store.undo()) != nil { undoneCount += 1 }
       #expect((3...7).contains(undoneCount))

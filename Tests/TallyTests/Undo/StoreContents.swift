@@ -8,7 +8,7 @@ import TallyTestSupport
 /// What a store holds, byte for byte, with every time of change set to one value and without what every write changes:
 /// the header, the history, the log of changes and the stamps by which records are in it.
 ///
-/// An undo must bring back all of it.
+/// An undo must restore all of it.
 func contents(of store: TaskStore) throws -> [String: [[UInt8]: [UInt8]]] {
   var contents: [String: [[UInt8]: [UInt8]]] = [:]
   for table in Tables.names where !["meta", "history", "byChange", "tombstones"].contains(table) {

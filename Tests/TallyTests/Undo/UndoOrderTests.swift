@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tally
 
-/// Which change is taken back, which is done again, and which cannot be.
+/// Which change undo and redo select, and which they refuse.
 @Suite struct UndoOrderTests {
   @Test func undoTwiceTakesBackTheOneBefore() throws {
     try withTitles { store, id in
@@ -108,7 +108,7 @@ import Testing
       expectError(.undoConflict) { try store.write { _ = try $0.undo(change) } }
       #expect(try contents(of: store) == before)
       #expect(try store.read { try $0.sequence } == sequence)
-      // Once the later one is taken back nothing stands in the way.
+      // Once the later one is undone, nothing prevents it.
       try store.undo()
       try store.write { _ = try $0.undo(change) }
       #expect(try title(of: id, in: store) == "a")

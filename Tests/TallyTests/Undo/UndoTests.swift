@@ -5,7 +5,7 @@ import Testing
 
 @testable import Tally
 
-/// What is taken back is as it was, to the byte.
+/// An undo restores every byte.
 @Suite struct UndoTests {
   /// A change, by a name for messages.
   struct Operation: Sendable, CustomTestStringConvertible {
@@ -52,7 +52,7 @@ import Testing
     Operation(testDescription: "delete a list with its tasks") { transaction, fixture in
       try transaction.deleteList(fixture.list)
     },
-    Operation(testDescription: "make a list and fill it") { transaction, _ in
+    Operation(testDescription: "create a list and fill it") { transaction, _ in
       let list = try transaction.addList(name: "new")
       try transaction.add("in it", to: .list(list.id))
     },

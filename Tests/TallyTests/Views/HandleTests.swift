@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tally
 
-/// A task's handle is the shortest tail of its identifier that fits no other task.
+/// A task's handle is the shortest tail of its identifier that no other task has.
 @Suite struct HandleTests {
   @Test func aHandleHasFourDigitsWhereTheyAreEnough() throws {
     try withTasks(["00000000-0000-7000-8000-00000000abcd", "00000000-0000-7000-8000-00000000abce"]) {

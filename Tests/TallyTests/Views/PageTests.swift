@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tally
 
-/// A page begins behind the last task of the one before, whatever has come and gone meanwhile.
+/// A page begins after the last task of the previous one, whatever has been added and removed meanwhile.
 @Suite struct PageTests {
   @Test(arguments: [1, 2, 3, 7, 100])
   func pagesAddUpToTheView(limit: Int) throws {
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  /// The bug: after midnight the next page of Upcoming went on with a day that had become today.
+  /// The bug: after midnight the next page of Upcoming continued with a day that had become today.
   @Test func aPageAfterMidnightDoesNotShowTodayAsUpcoming() throws {
     let clock = TestClock.noon
     try withStore(.testing(clock: clock)) { store in

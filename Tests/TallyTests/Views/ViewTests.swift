@@ -4,7 +4,7 @@ import Testing
 
 @testable import Tally
 
-/// V1 to V10 by example; the random test compares them with a model.
+/// Views by example; the random test compares them with a model.
 @Suite struct ViewTests {
   @Test func theInboxHoldsWhatHasNeitherListNorDay() throws {
     try withStore { store in

@@ -7,19 +7,19 @@
 /// An open environment with the tables that a task's creation writes, or NULL.
 typedef struct raw_store raw_store;
 
-/// Opens a store's directory with liblmdb's own defaults, by which every commit is on the disk: a copy that nobody else has
-/// open, or only to read, beside Tally and without locks, one that nobody changes.
+/// Opens a store's directory with liblmdb's own defaults, by which every commit is on the disk: a copy that no one else
+/// has open, or, for reading only, beside Tally and without locks, a store that no one changes.
 raw_store *_Nullable raw_store_open(const char *_Nonnull path, bool only_reads);
 void raw_store_close(raw_store *_Nonnull store);
 
 /// Looks up records by id in one read transaction and copies each; returns a sum over their bytes, or -1.
 int64_t raw_store_read(raw_store *_Nonnull store, const uint8_t *_Nonnull ids, size_t count);
 
-/// Walks the tasks of a list in their order, in one read transaction, and copies the record of each; returns how many
-/// there are, or -1.
+/// Walks the tasks of a list in their order, in one read transaction, and copies the record of each; returns their
+/// number, or -1.
 int64_t raw_store_read_list(raw_store *_Nonnull store, const uint8_t *_Nonnull list_id);
 
-/// Puts the entries of some creations of tasks, as many and as long as they are, and commits them together; returns
+/// Puts the entries of some creations of tasks, in the same number and sizes, and commits them together; returns
 /// liblmdb's code.
 int raw_store_create(raw_store *_Nonnull store, uint64_t first, size_t count);
 

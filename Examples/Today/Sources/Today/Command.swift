@@ -1,9 +1,9 @@
-/// What a person types: a title to add a task, a number to take that task to its next state, nothing to quit.
+/// A line that a person types: a title to add a task, a number to advance that task to its next state, nothing to quit.
 enum Command {
   case add(String)
   case advance(position: Int)
 
-  /// Reads a line; `nil` asks to quit.
+  /// Reads a line; `nil` means quit.
   init?(_ line: String) {
     guard !line.isEmpty else { return nil }
     self = Int(line).map { .advance(position: $0) } ?? .add(line)

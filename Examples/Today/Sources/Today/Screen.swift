@@ -15,7 +15,7 @@ actor Screen {
     write((isTerminal ? "\u{1B}[H\u{1B}[2J" : "") + lines.joined(separator: "\n") + "\n")
   }
 
-  /// Says the last word.
+  /// Draws the last line.
   func finish(_ message: String) {
     write(message + "\n")
   }
@@ -34,7 +34,7 @@ actor Screen {
   }
 
   private func write(_ text: String) {
-    // Not `print`, which keeps back what goes into a pipe.
+    // Not `print`, which buffers the output into a pipe.
     FileHandle.standardOutput.write(Data(text.utf8))
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Tally
 
-/// Shows what is to be done today, and goes on showing it while this and other processes change it.
+/// Shows the tasks of today, and follows the changes of this and other processes.
 ///
 /// ```sh
 /// swift run --package-path Examples/Today Today ~/.local/share/tally
@@ -25,7 +25,7 @@ struct TodayApplication {
             guard let command = Command(line) else { return }
             try await model.perform(command)
           } catch let error as TallyError {
-            // What went wrong and what to do about it; the application goes on.
+            // The error has a message and a remedy; the application continues.
             await model.report(error)
           }
         }

@@ -1,6 +1,6 @@
 import Tally
 
-/// What the screen shows: the view of today.
+/// The content of the screen: the view of today.
 actor TodayModel {
   private let store: TaskStore
   private let screen: Screen
@@ -26,7 +26,7 @@ actor TodayModel {
     }
   }
 
-  /// Changes the store; what changes on the screen comes by `follow()`, as do changes of other processes.
+  /// Changes the store; the screen changes through `follow()`, as it does for other processes.
   func perform(_ command: Command) async throws {
     switch command {
     case .add(let title):
@@ -42,7 +42,7 @@ actor TodayModel {
     await show("\(error)")
   }
 
-  /// What following the view has cost.
+  /// The cost of following the view.
   var summary: String {
     "Views read: \(store.observationCounts.viewReadCount). Changes that came in: \(changeCount)."
   }

@@ -37,7 +37,7 @@ private func hexDigits(of word: UInt64) -> UInt64 {
   digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
   digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
   digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
-  // Six more than ten carries into the upper half of the byte, so that one bit tells the letters.
+  // Adding six carries values from ten into the upper half of the byte, so that one bit marks the letters.
   let letters = (digits &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
   let distance = UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
   return digits &+ 0x3030_3030_3030_3030 &+ letters &* distance
@@ -53,8 +53,8 @@ extension UUID {
 
   /// Reads a UUID in its usual form, in either case, and in no other.
   ///
-  /// `UUID(uuidString:)` was not taken: where it is built on `sscanf` it lets blanks, signs and `0x` through, and takes
-  /// a fifth of an import.
+  /// `UUID(uuidString:)` is not used: where it is built on `sscanf` it accepts blanks, signs and `0x`, and takes a fifth
+  /// of an import.
   init?(text bytes: [UInt8]) {
     guard bytes.count == Self.textByteCount else { return nil }
     var (high, low): (UInt64, UInt64) = (0, 0)

@@ -1,11 +1,11 @@
 internal import SystemPackage
 
-/// The bytes of a document: the piece in memory, where the next one comes from, and the place in lines and columns.
+/// The bytes of a document: the piece in memory, the source of the next one, and the place in lines and columns.
 struct JSONInput: ~Copyable {
-  /// Puts the next bytes at the beginning of a buffer and says how many; none at the end of the input.
+  /// Puts the next bytes at the beginning of a buffer and returns their number; none at the end of the input.
   typealias Source = (inout [UInt8]) throws -> Int
 
-  /// A quarter of a megabyte would be no faster; a page would cost a call for every ten tasks.
+  /// A quarter of a megabyte would not be faster; a page would cost a call for every ten tasks.
   static let pieceSizeInBytes = 1 << 16
 
   private let source: Source
@@ -29,7 +29,7 @@ struct JSONInput: ~Copyable {
     piece = [UInt8](repeating: 0, count: max(4, pieceSizeInBytes))
   }
 
-  /// The bytes handed out so far.
+  /// The bytes read so far.
   var consumedByteCount: Int64 { byteCountBefore + Int64(index) }
 
   /// The column of the next byte, from 1, in scalars.
@@ -45,19 +45,19 @@ struct JSONInput: ~Copyable {
     return try refill() ? piece[index] : nil
   }
 
-  /// Steps over the byte that was peeked at, which must not be a line feed.
+  /// Skips the byte that was peeked at, which must not be a line feed.
   @inline(__always)
   mutating func skipByte() {
     index += 1
   }
 
-  /// Steps over a byte within a scalar.
+  /// Skips a byte within a scalar.
   mutating func skipContinuationByte() {
     index += 1
     continuationByteCount += 1
   }
 
-  /// Steps over a line feed.
+  /// Skips a line feed.
   mutating func skipLineFeed() {
     index += 1
     line += 1
@@ -85,13 +85,13 @@ struct JSONInput: ~Copyable {
       count = try source(&piece)
       isAtEnd = count == 0
       if isAtStart { try skipByteOrderMark() }
-      // A piece may have held the byte order mark only.
+      // A piece may contain only the byte order mark.
       if index < count { return true }
     }
     return false
   }
 
-  /// Passes over a byte order mark, which may arrive in pieces.
+  /// Skips a byte order mark, which may arrive in pieces.
   private mutating func skipByteOrderMark() throws {
     isAtStart = false
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

@@ -15,7 +15,7 @@ extension JSONReader {
       case 0x80...: try readScalar(leadByte: byte)
       case 0x00..<0x20: throw fault("A control character in a text must be escaped", at: input.position)
       default:
-        // Plain text again: it began a new piece of input.
+        // Plain text again, at the beginning of a new piece of input.
         continue
       }
     }
@@ -69,7 +69,7 @@ extension JSONReader {
     fault("A \\u escape is half of a surrogate pair without the other half", at: position)
   }
 
-  /// Reads one scalar beyond ASCII as it stands, by the table of well-formed sequences (Unicode, table 3-7).
+  /// Reads one unescaped scalar beyond ASCII, by the table of well-formed sequences (Unicode, table 3-7).
   private mutating func readScalar(leadByte: UInt8) throws {
     let position = input.position
     let secondBytes: ClosedRange<UInt8>

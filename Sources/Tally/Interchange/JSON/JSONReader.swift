@@ -1,16 +1,16 @@
 /// Reads JSON (RFC 8259) token by token from bytes that arrive in pieces.
 ///
-/// The caller pulls: each call of ``next()`` gives one token, and the reader keeps no more than one piece of input and
-/// the longest text so far, so a document may be larger than memory. Foundation's `JSONDecoder` was not taken: it needs
-/// the whole document at once, and its errors have no line.
+/// The caller pulls: each call of ``next()`` returns one token, and the reader keeps only one piece of input and the
+/// longest text so far, so a document may be larger than memory. Foundation's `JSONDecoder` is not used: it needs the
+/// whole document at once, and its errors have no line.
 ///
 /// Strict: UTF-8 and surrogate pairs are validated, nothing may follow the document, and every fault has its line and
-/// column. One byte order mark at the very start is passed over, as RFC 8259 allows. Keys that come twice in an object
-/// are for the caller to notice, who knows which ones matter.
+/// column. One byte order mark at the very start is skipped, as RFC 8259 allows. Detecting keys that come twice in an
+/// object is left to the caller, which knows which ones matter.
 struct JSONReader: ~Copyable {
   /// How values follow each other.
   enum Framing {
-    /// One value is the whole input.
+    /// The input is one value.
     case document
     /// Each line holds one value or none, as in newline-delimited JSON.
     case lines
@@ -31,11 +31,11 @@ struct JSONReader: ~Copyable {
     case double(Double)
     case boolean(Bool)
     case null
-    /// The input is used up, and all is well.
+    /// The end of a valid input.
     case end
   }
 
-  /// What the grammar allows next.
+  /// The tokens that the grammar allows next.
   enum Expectation {
     case value
     case firstElement
@@ -70,8 +70,8 @@ struct JSONReader: ~Copyable {
 
   /// Reads the next token.
   ///
-  /// - Throws: `malformedDocument` with the position for input that is no JSON or is cut off, and what the source of
-  ///   bytes throws. The reader is of no use afterwards.
+  /// - Throws: `malformedDocument` with the position for input that is not JSON or is cut off, and the errors of the
+  ///   source of bytes. The reader cannot be used afterwards.
   mutating func next() throws -> Token {
     while true {
       try skipWhiteSpace()
@@ -94,7 +94,7 @@ struct JSONReader: ~Copyable {
     }
   }
 
-  /// Passes over the value that began with a token, however deep.
+  /// Skips the value that began with a token, however deep.
   mutating func skipValue(beginningWith token: Token) throws {
     guard token == .beginObject || token == .beginArray else { return }
     let depth = containers.count - 1
@@ -132,7 +132,7 @@ extension JSONReader {
     return .key
   }
 
-  /// Steps over a comma, or closes the container.
+  /// Skips a comma, or closes the container.
   private mutating func separator(_ byte: UInt8) throws -> Token? {
     let isObject = containers.last == true
     switch byte {
@@ -160,7 +160,7 @@ extension JSONReader {
     return finish(isObject ? .endObject : .endArray)
   }
 
-  /// Notes that a value is complete.
+  /// Records that a value is complete.
   private mutating func finish(_ token: Token) -> Token {
     guard containers.isEmpty else {
       expectation = .separator

@@ -4,20 +4,20 @@ package import SystemPackage
 /// Writes JSON value by value into bytes that can be passed on at any time.
 ///
 /// Keys come in the order in which they are written, so equal input gives equal bytes. Nothing is allocated per value,
-/// as an export writes millions. `JSONEncoder` was not taken: it holds the whole document, and its order of keys is
-/// either alphabetical or not fixed.
+/// as an export writes millions. `JSONEncoder` is not used: it holds the whole document, and its order of keys is either
+/// alphabetical or not fixed.
 ///
-/// The caller keeps the grammar: a key before each value of an object, and an end for each beginning.
+/// The caller follows the grammar: a key before each value of an object, and an end for each beginning.
 package struct JSONWriter: ~Copyable {
-  /// How the document looks.
+  /// The layout of the document.
   package enum Layout: Sendable {
-    /// Two spaces a level, each value on its line.
+    /// Two spaces per level, each value on its own line.
     case pretty
     /// No white space at all.
     case compact
   }
 
-  /// What has been written since the last flush.
+  /// The bytes written since the last flush.
   package private(set) var bytes: [UInt8] = []
 
   private let layout: Layout
@@ -27,18 +27,18 @@ package struct JSONWriter: ~Copyable {
   /// The key of the next value, which is written together with it.
   private var pendingKey: StaticString?
 
-  /// Makes a writer with nothing written.
+  /// Creates a writer with nothing written.
   package init(layout: Layout) {
     self.layout = layout
   }
 
-  /// Takes everything written so far out of the writer.
+  /// Returns everything written so far and empties the writer.
   package mutating func takeBytes() -> [UInt8] {
     defer { bytes = [] }
     return bytes
   }
 
-  /// Writes everything so far to a file, and forgets it.
+  /// Writes everything so far to a file, and empties the writer.
   package mutating func flush(to output: FileDescriptor) throws {
     try output.writeAll(bytes)
     bytes.removeAll(keepingCapacity: true)
@@ -94,7 +94,7 @@ extension JSONWriter {
     needsComma = true
   }
 
-  /// Writes a value, with its key and what else must stand before it, all into room that is made once.
+  /// Writes a value, with its key and everything else before it, into space that is reserved once.
   private mutating func entry(ofAtMost byteCount: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
     let (key, hasComma) = (pendingKey, needsComma)
     let indent = depth == 0 ? nil : lineIndent
@@ -109,7 +109,7 @@ extension JSONWriter {
     needsComma = true
   }
 
-  /// How far a line is indented; `nil` where there are no lines.
+  /// The indentation of a line; `nil` in the compact layout.
   private var lineIndent: Int? { layout == .pretty ? 2 * depth : nil }
 }
 
@@ -148,7 +148,7 @@ extension JSONWriter {
     if plain < text.count { appendEscaped(text, from: plain) }
   }
 
-  /// Writes a name of the program's own, which must not need escapes.
+  /// Writes a literal name, which must not need escapes.
   mutating func value(name: StaticString) {
     entry(ofAtMost: name.utf8CodeUnitCount + 2) { output in
       output.append(UInt8(ascii: "\""))
@@ -241,21 +241,23 @@ extension OutputSpan<UInt8> {
 }
 
 extension Span<UInt8> {
-  /// How many bytes from an index on need no escape: JSON demands one for quotes, backslashes and control characters.
+  /// The number of bytes from an index that need no escape: JSON requires one for quotes, backslashes and control
+  /// characters.
   ///
   /// Looks at eight bytes at a time, as nearly all texts need none.
   fileprivate func countOfPlainBytes(from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let high: UInt64 = 0x8080_8080_8080_8080
     var index = start
-    // Bytes may be seen as what they are.
+    // Bytes may be viewed as bytes.
     let bytes = unsafe self.bytes
     while index + 8 <= count {
       // Unsafe by signature only: every bit pattern is a number, and the load checks its bounds.
       let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
       let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
       let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-      // A byte borrows into its highest bit where it is less than what is taken away; one that had the bit is no match.
+      // A byte borrows into its highest bit where it is less than the subtrahend; a byte that had the bit set is not a
+      // match.
       let controls = (word &- ones &* 0x20) & ~word
       let matches = controls | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes
       if matches & high != 0 { break }

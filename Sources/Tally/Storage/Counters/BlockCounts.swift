@@ -4,11 +4,11 @@ import LMDB
 ///
 /// ```
 /// offset size
-///      0    1  bytes a count: 1, 2 or 4, the least that holds the greatest count
-///      1    1  1 if every slot has its count, 0 if only those that are named do
+///      0    1  bytes per count: 1, 2 or 4, the least that holds the greatest count
+///      1    1  1 if every slot has its count, 0 if only the named slots do
 ///      2    2  reserved, zero
 ///      4    4  the total
-///      8       where only some have: the numbers of those slots, two bytes each, ascending
+///      8       if only some slots do: the numbers of those slots, two bytes each, ascending
 ///              then the counts, in the order of the slots
 /// ```
 ///
@@ -20,7 +20,7 @@ struct BlockCounts: BinaryCodable {
   static let slotByteCount = 2
   static let greatestNamedCount = 96
 
-  /// Where the total lies.
+  /// The offset of the total.
   private static let totalOffset = 4
   /// The record of a block in which nothing happened.
   private static let nothing: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
@@ -31,7 +31,7 @@ struct BlockCounts: BinaryCodable {
     let count: UInt32
   }
 
-  /// The record: one event more changes two of its numbers, and taking all of it apart for that took a half of a create.
+  /// The record: one more event changes two of its numbers, and decoding all of it for that took half of a create.
   private var bytes = nothing
 
   /// A block in which nothing happened.
@@ -54,7 +54,7 @@ struct BlockCounts: BinaryCodable {
 
   /// Adds to the counts of some slots, in order.
   ///
-  /// Throws, and changes nothing, if a count would leave its range: the counters disagree with the records.
+  /// Throws, without changing anything, if a count would leave its range: the counters disagree with the records.
   mutating func add(_ changes: some Sequence<(slot: UInt16, delta: Int64)>) throws(LMDBError) {
     if let changed = try bytes(adding: changes) {
       bytes = changed
@@ -81,7 +81,7 @@ struct BlockCounts: BinaryCodable {
     bytes = Self.bytes(of: merged)
   }
 
-  /// The record with some changes; `nil` where its form may become another one.
+  /// The record with some changes; `nil` where its form may change.
   private func bytes(adding changes: some Sequence<(slot: UInt16, delta: Int64)>) throws(LMDBError) -> [UInt8]? {
     // Unsafe by signature only, as below: bytes have no padding.
     let fields = try unsafe BlockCountsFields(bytes.span.bytes)
@@ -90,7 +90,7 @@ struct BlockCounts: BinaryCodable {
     for (slot, delta) in changes where delta != 0 {
       guard let stored = fields.storedCount(ofSlot: Int(slot)) else { return nil }
       let count = Int64(stored.count) + delta
-      // A count that goes, or that is no longer too great for a byte, may be the last that stood against a shorter form.
+      // A count that goes, or that fits into a byte again, may be the last that prevented a shorter form.
       let keepsForm = count > 0 && count <= fields.greatestCount && (delta > 0 || fields.width == 1)
       guard keepsForm else { return nil }
       Self.store(count, at: stored.offset, byteCount: fields.width, in: &changed)
@@ -115,7 +115,7 @@ struct BlockCounts: BinaryCodable {
 
   /// The record of some slots, in order, in the form that follows from their counts.
   private static func bytes(of entries: [Entry]) -> [UInt8] {
-    // All bits of all counts: as wide as the greatest.
+    // The bitwise or of all counts is as wide as the greatest.
     let bits = entries.reduce(0) { $0 | $1.count }
     let width = bits < 1 << 8 ? 1 : bits < 1 << 16 ? 2 : 4
     let hasEverySlot = entries.count > greatestNamedCount

@@ -6,7 +6,7 @@ struct BlockCountsFields: ~Escapable {
   /// The bytes of each count.
   let width: Int
   private let hasEverySlot: Bool
-  /// How many slots have a stored count.
+  /// The number of slots with a stored count.
   let storedCount: Int
   private let countsOffset: Int
 
@@ -38,7 +38,7 @@ struct BlockCountsFields: ~Escapable {
   /// The block's total.
   var total: Int { Int(bytes.load(bigEndianAt: 4, as: UInt32.self)) }
 
-  /// The sum from where reading has come to up to a slot, which is where it has come to then.
+  /// The sum from the progress so far up to a slot, to which it advances the progress.
   func sum(upTo end: Int, from progress: inout Progress) -> Int {
     guard end > progress.slot else { return 0 }
     let start = progress.slot
@@ -64,7 +64,7 @@ struct BlockCountsFields: ~Escapable {
   /// The greatest count that fits.
   var greatestCount: Int { 1 << (8 * width) - 1 }
 
-  /// Whether named slots ascend, as sums and searches suppose.
+  /// Whether named slots ascend, as sums and searches require.
   var areSlotsInOrder: Bool {
     hasEverySlot || storedCount < 2 || (1..<storedCount).allSatisfy { slot($0 - 1) < slot($0) }
   }
@@ -87,7 +87,7 @@ struct BlockCountsFields: ~Escapable {
   /// Whether each slot has its count in one byte.
   var hasByteForEachSlot: Bool { hasEverySlot && width == 1 }
 
-  /// Thirty-two counts, two a lane; only where each slot has a byte.
+  /// Thirty-two counts, two per lane; only where each slot has a byte.
   func lanes(at slot: Int) -> SIMD16<UInt16> {
     load(at: slot, as: SIMD16<UInt16>.self)
   }

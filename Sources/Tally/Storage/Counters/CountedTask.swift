@@ -1,11 +1,11 @@
 import Foundation
 
-/// What one life of a task adds to the counters: its creation and, if it was completed, its completion, else the date by
-/// which it is due.
+/// The events of one life of a task in the counters: its creation and, if it was completed, its completion, else the date
+/// by which it is due.
 ///
 /// A completed task counts in the list of its completion, an open one in the list it is in, so that no list ever has
-/// more completions than creations. An open task that is deleted takes its creation with it, as if it had never been
-/// noted down; a completed one leaves both.
+/// more completions than creations. Deleting an open task removes its creation, as if it had never been added; deleting a
+/// completed one removes neither.
 struct CountedTask: Hashable {
   var createdAtMicroseconds: Int64
   var completedAtMicroseconds: Int64?

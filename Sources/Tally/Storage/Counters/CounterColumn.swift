@@ -1,14 +1,14 @@
 import LMDB
 
-/// The events of one series and scope, in order, to be added to the counters or taken from them.
+/// The events of one series and scope, in order, to be added to the counters or subtracted from them.
 struct CounterColumn {
   /// The series; zero for times from creation to completion.
   private let seriesRawValue: UInt8
   private let scope: CounterScope
-  /// The numbers of quarters, or of buckets of cycle times, shifted left; the lowest bit says that the event is taken away.
+  /// The numbers of quarters, or of buckets of cycle times, shifted left; the lowest bit marks a subtraction.
   private let events: [Int32]
 
-  /// How much the slots of one block change, in the order of the slots.
+  /// The changes of the slots of one block, in the order of the slots.
   struct BlockChanges: Sequence {
     fileprivate let firstSlot: Int64
     fileprivate let events: ArraySlice<Int32>
@@ -53,7 +53,7 @@ struct CounterColumn {
     }
   }
 
-  /// How much the total of the series changes; `nil` if it does not, and for cycle times, whose total is that of the
+  /// The change of the series' total; `nil` if there is none, and for cycle times, whose total is that of the
   /// completions.
   var totalChange: (key: TotalKey, delta: Int64)? {
     guard let series = CounterSeries(rawValue: seriesRawValue) else { return nil }
@@ -63,6 +63,6 @@ struct CounterColumn {
 }
 
 extension CounterColumn.BlockChanges {
-  /// Whether what is added is taken away again: most changes of a task leave most counters alone.
+  /// Whether all additions are subtracted again: most changes of a task leave most counters unchanged.
   fileprivate var isNothing: Bool { allSatisfy { $0.delta == 0 } }
 }

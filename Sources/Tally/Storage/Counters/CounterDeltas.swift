@@ -3,8 +3,8 @@ import LMDB
 /// Changes of the counters, gathered so that each counter is written once.
 ///
 /// Gathering must be cheap, as a bulk insert does it for each task: an event is one number, appended to the column of
-/// its scope and series; sorting a column brings the events of a block together. Dictionaries were tried: hashing scopes
-/// and days cost as much as a third of the whole insert.
+/// its scope and series; sorting a column brings the events of a block together. With dictionaries, hashing scopes and
+/// days took a third of the whole insert.
 struct CounterDeltas {
   /// The events of one scope: a column for each series, and one for the times from creation to completion.
   fileprivate struct Events {
@@ -16,7 +16,7 @@ struct CounterDeltas {
   private var positions: [CounterScope: Int] = [.all: 0]
   private var events = [Events()]
 
-  /// Counts a life of a task once more (`sign` 1) or once less (−1).
+  /// Adds a life of a task (`sign` 1) or subtracts it (−1).
   mutating func count(_ task: CountedTask, sign: Int64) {
     let scope = CounterScope(listID: task.listID)
     let position = positions[scope] ?? events.count
@@ -33,7 +33,7 @@ struct CounterDeltas {
     events.allSatisfy { $0.columns.allSatisfy(\.isEmpty) }
   }
 
-  /// The counters that these changes alone would make, as rows of `counts`.
+  /// The counters that consist of these changes alone, as rows of `counts`.
   func blockCounts() throws(LMDBError) -> [BlockCountsKey: BlockCounts] {
     var rows: [BlockCountsKey: BlockCounts] = [:]
     for column in sortedColumns {
@@ -46,7 +46,7 @@ struct CounterDeltas {
     return rows
   }
 
-  /// The counters that these changes alone would make, as rows of `totals`.
+  /// The counters that consist of these changes alone, as rows of `totals`.
   func totalCounts() -> [TotalKey: Int64] {
     var totals: [TotalKey: Int64] = [:]
     for column in sortedColumns {
@@ -55,7 +55,7 @@ struct CounterDeltas {
     return totals
   }
 
-  /// Writes the changes, each table in its own order; what comes to nothing is removed.
+  /// Writes the changes, each table in its own order; counters that become zero are removed.
   func apply(to tables: Tables, in transaction: inout WriteTransaction) throws(LMDBError) {
     let columns = sortedColumns
     for column in columns {
@@ -81,7 +81,7 @@ struct CounterDeltas {
     }
   }
 
-  /// The columns that hold anything, in the order of the tables' keys.
+  /// The columns with any events, in the order of the tables' keys.
   private var sortedColumns: [CounterColumn] {
     let scopes = positions.sorted { $0.key.precedes($1.key) }
     return (0...CounterSeries.allCases.count).flatMap { seriesRawValue in
@@ -114,7 +114,7 @@ extension CounterDeltas.Events {
   }
 
   private mutating func append(_ number: Int32, _ isRemoved: Bool, toColumn column: Int) {
-    // Quarters of the years 1 to 9999 need 30 bits, so one is left for the sign, the lowest: order stays by number.
+    // Quarters of the years 1 to 9999 need 30 bits, so the lowest one is free for the sign: the order is by number.
     columns[column].append(number << 1 | (isRemoved ? 1 : 0))
   }
 }

@@ -1,13 +1,13 @@
 import Foundation
 import LMDB
 
-/// What is counted; the raw values are stored: do not change them, and leave zero unused.
+/// A kind of event; the raw values are stored: do not change them, and leave zero unused.
 enum CounterSeries: UInt8, CaseIterable {
   /// Completions, at their instant.
   case completed = 1
   /// Creations of tasks, at their instant.
   case created = 2
-  /// Completions, at the local time that was recorded with them, as if it were UTC.
+  /// Completions, at the local time recorded with them, as if it were UTC.
   case completedAsRecorded = 3
   /// Completions that precede their task's creation, at their instant. Clocks differ and people log work later: such a
   /// task was never open, so curves of open tasks leave out its completion …
@@ -73,8 +73,8 @@ enum CounterScope: Hashable {
 
 /// The key of `counts`: series, scope and block; 22 bytes.
 ///
-/// One series of one scope lies together, in the order of its days: a long range is one scan. Times from creation to
-/// completion lie under the series zero, in buckets, see `CycleTimeBucket`.
+/// The rows of one series and scope are contiguous, in the order of their days: a long range is one scan. Times from
+/// creation to completion are stored under the series zero, in buckets, see `CycleTimeBucket`.
 struct BlockCountsKey: KeyCodable, Comparable, Hashable {
   static let width = 5 + CounterScope.width
   let seriesRawValue: UInt8
@@ -124,7 +124,7 @@ struct BlockCountsKey: KeyCodable, Comparable, Hashable {
   }
 }
 
-/// The key of `totals`: what is counted and for whom, over all time; 18 bytes.
+/// The key of `totals`: a series and a scope, over all time; 18 bytes.
 struct TotalKey: KeyCodable, Comparable, Hashable {
   static let width = 1 + CounterScope.width
   let seriesRawValue: UInt8

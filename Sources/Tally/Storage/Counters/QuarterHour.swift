@@ -4,10 +4,10 @@ enum QuarterHour {
   static let countPerHour = 4
   static let microseconds: Int64 = 900_000_000
   static let microsecondsPerDay: Int64 = 86_400_000_000
-  /// After everything that is counted, local times included: the first instant of 10000-01-03.
+  /// After every event, local times included: the first instant of 10000-01-03.
   static let endOfTime: Int64 = 253_402_473_600_000_000
 
-  /// The number of the quarter that an instant lies in, counted from 1970.
+  /// The number of the quarter of an instant, counted from 1970.
   static func number(containing microseconds: Int64) -> Int64 {
     floorDivide(microseconds, by: self.microseconds)
   }
@@ -17,7 +17,7 @@ enum QuarterHour {
     -floorDivide(-microseconds, by: self.microseconds)
   }
 
-  /// The day and the quarter in it that a quarter's number means.
+  /// The day of a quarter's number, and the quarter within that day.
   static func position(of number: Int64) -> (dayNumber: Int32, quarter: Int) {
     let day = floorDivide(number, by: Int64(countPerDay))
     return (Int32(clamping: day), Int(number - day * Int64(countPerDay)))

@@ -4,7 +4,7 @@
 /// a third of a whole answer.
 struct QuarterSums {
   private static let quartersPerVector = 32
-  /// 255 times that fits into 16 bits.
+  /// 255 times this fits into 16 bits.
   private static let greatestDayCount = 257
   private static let noLanes = [SIMD16<UInt16>](repeating: .zero, count: QuarterHour.countPerDay / quartersPerVector)
 
@@ -25,7 +25,7 @@ struct QuarterSums {
     addEach(fields, (endDay * day)..<quarters.upperBound)
   }
 
-  /// The sums, which begin anew.
+  /// Returns the sums and resets them.
   mutating func take() -> [Int] {
     addLanes()
     let sums = counts
@@ -49,7 +49,7 @@ struct QuarterSums {
 
   /// Empties the lanes into the counts.
   private mutating func addLanes() {
-    // Which byte of a lane comes first is the machine's choice.
+    // The order of the bytes in a lane depends on the machine.
     let (even, odd) = UInt16(littleEndian: 1) == 1 ? (low, high) : (high, low)
     for vector in low.indices {
       for lane in 0..<(Self.quartersPerVector / 2) {

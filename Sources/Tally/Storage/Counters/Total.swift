@@ -2,7 +2,7 @@ import LMDB
 
 /// A counter over all time, a value of `totals`: 8 bytes.
 struct Total: BinaryCodable, Equatable {
-  /// More than any store can hold, and so little that sums of many totals need no check.
+  /// More than any store can hold, and small enough that sums of many totals need no check.
   private static let greatestCount: Int64 = 1 << 48
 
   let count: Int64

@@ -6,12 +6,12 @@ import shlex
 import shutil
 import subprocess
 
-# What both take for now. Taskwarrior cannot be told, so it compares with days that are written out.
+# The current time for both. Taskwarrior has no such option, so its rows name the days themselves.
 NOW = "2026-11-21T12:00:00Z"
 
 
 def run(bench, say, fail):
-    """Fills both with each data set and times each row's commands in turn; results as the other suites have them."""
+    """Fills both with each data set and times each row's commands in turn; returns results as in the other suites."""
     bench.build("tally")
     results = []
     for size in bench.sizes:
@@ -36,7 +36,7 @@ class Place:
         self.folder = bench.folder / f"scratch/cli-{size}"
         shutil.rmtree(self.folder, ignore_errors=True)
         (self.folder / "task").mkdir(parents=True)
-        # Nothing of the user's: neither store nor settings. news.version keeps 2.6 from its notice.
+        # Neither the user's store nor settings. news.version silences the notice of 2.6.
         (self.folder / "taskrc").write_text("confirmation=off\ngc=on\nhooks=off\ncolor=off\nnews.version=9.9.9\n")
         self.environment = bench.environment | {
             "PATH": f"{os.path.dirname(bench.program('tally'))}:{os.environ['PATH']}", "TALLY_STORE": str(self.folder / "tally"),
@@ -50,19 +50,19 @@ class Place:
             check=True).stdout
 
     def fill(self, say):
-        """Tally gets a copy of the data set; Taskwarrior imports what Tally exports, in its own words."""
+        """Tally gets a copy of the data set; Taskwarrior imports the export of Tally, converted to its own format."""
         shutil.copytree(self.bench.folder / f"data/tally-{self.size}", self.folder / "tally")
         self.output("tally", "export", "-o", "TALLY.json", "--quiet")
         document = json.loads((self.folder / "TALLY.json").read_text())
         lists = {each["id"]: each["name"] for each in document["lists"]}
-        tasks = [in_taskwarriors_words(task, lists) for task in document["tasks"]]
+        tasks = [in_taskwarrior_format(task, lists) for task in document["tasks"]]
         (self.folder / "TASK.json").write_text(json.dumps(tasks))
         self.output("task", "rc.verbose=nothing", "import", "TASK.json")
         self.compare_answers(document["tasks"])
         say(f"filled both with {self.size:,} tasks")
 
     def compare_answers(self, tasks):
-        """Both must have all tasks, and agree on what is done."""
+        """Both must have all tasks, and agree on the number of completed ones."""
         done = sum(task["state"] == "completed" for task in tasks)
         counts = [int(self.output("task", "rc.verbose=nothing", *query, "count")) for query in [[], ["+COMPLETED"]]]
         tally = json.loads(self.output("tally", "--now", NOW, "--json", "stats"))["completed"]["allTime"]
@@ -90,8 +90,8 @@ class Place:
         return shlex.join(words.split())
 
 
-def in_taskwarriors_words(task, lists):
-    """A task as Taskwarrior's import reads it."""
+def in_taskwarrior_format(task, lists):
+    """A task in the format of Taskwarrior's import."""
     moment = lambda text: text[:19].replace("-", "").replace(":", "") + "Z"
     words = {
         "uuid": task["id"], "description": task["text"], "entry": moment(task["createdAt"]),
@@ -99,7 +99,7 @@ def in_taskwarriors_words(task, lists):
         "status": "completed" if task["state"] == "completed" else "pending",
     }
     if task["state"] == "completed":
-        # The recorded offset is part of the text; the instant is what both store.
+        # Both store the instant; the recorded offset is only part of the text.
         words["end"] = moment(task["updatedAt"])
     if task["state"] == "active":
         words["start"] = moment(task["updatedAt"])

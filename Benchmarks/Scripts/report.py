@@ -18,7 +18,7 @@ def output(*command, cwd=None):
 
 
 def machine(root, folder):
-    """What a reader needs to know to compare the figures with others."""
+    """The machine, as a reader needs it to compare the figures with others."""
     cpu = "unknown"
     if os.path.exists("/proc/cpuinfo"):
         names = [line for line in open("/proc/cpuinfo") if line.startswith("model name")]
@@ -39,7 +39,7 @@ def machine(root, folder):
 
 
 def flush_time(folder):
-    """The median of writing 4 KiB and flushing them, in microseconds: what every durable commit waits for."""
+    """The median of writing 4 KiB and flushing them, in microseconds: every durable commit waits for it."""
     folder.mkdir(parents=True, exist_ok=True)
     times = []
     with tempfile.TemporaryFile(dir=folder) as file:
@@ -61,7 +61,7 @@ def table(suite, report):
 
 
 def short(value):
-    """Three digits, or fewer behind many zeros: a repeated run agrees on no more."""
+    """Three digits, or fewer after many zeros: repeated runs do not agree on more."""
     digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3 if value >= 0.1 else 4
     return f"{value:,.{digits}f}"
 
@@ -83,7 +83,7 @@ def floor_table(suite, results):
     return rows, failures
 
 
-# How many tasks the suite of peers has.
+# The number of tasks in the suite of peers.
 TASK_COUNT = 100_000
 
 
@@ -160,7 +160,7 @@ def in_unit(row, value):
 
 
 def judge(row, ratio):
-    """A target's text and the verdict; `atLeast` times as fast as the peer, or `atMost` so many times its time."""
+    """A target's text and the verdict; `atLeast` times as fast as the peer, or `atMost` that multiple of its time."""
     if "atLeast" in row:
         return f"at least {row['atLeast']}×", "met" if ratio >= row["atLeast"] else f"missed: {short(ratio)}×"
     if "atMost" in row:
@@ -181,7 +181,7 @@ def size(kilobytes):
 
 
 def prove_limits(suite, report):
-    """Sees to it that each row of the floor can fail: what is measured is put just over its limit."""
+    """Ensures that each row of the floor can fail, with a measurement just over its limit."""
     for row in suite["rows"]:
         slow = copy.deepcopy(report)
         result = next(result for result in slow["results"] if result["name"] == row["benchmark"])
@@ -194,9 +194,9 @@ TABLES = {"floor": floor_table, "peers": peers_table, "growth": growth_table, "c
 
 
 def update_readme(root, is_check):
-    """Puts the tables of the results in Benchmarks/Results into Benchmarks/README.md; what is wrong with it, if checked.
+    """Puts the tables of the results in Benchmarks/Results into Benchmarks/README.md; with a check, returns the fault.
 
-    Without a check, the results of the last runs are taken to Benchmarks/Results first.
+    Without a check, it first copies the results of the last runs to Benchmarks/Results.
     """
     kept, readme = root / "Benchmarks/Results", root / "Benchmarks/README.md"
     if not is_check:
@@ -216,7 +216,7 @@ def update_readme(root, is_check):
 
 
 def targets(root, kept):
-    """Each row that has a target, with its result and the verdict, of all suites but the floor."""
+    """Each row with a target, its result and the verdict, of all suites except the floor."""
     lines = []
     for name in ["peers", "growth", "cli"]:
         if not (kept / f"{name}.json").exists():

@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""Compares the public surface of both libraries with docs/api.txt, and demands documentation of all of it.
+"""Builds the documentation of both libraries and compares their public surface with docs/api.txt.
 
-usage: check-api.py [--record]
+usage: check-docs.py [--record]
 
-Reads the symbol graphs that Scripts/build-docs.sh has the compiler write; `--record` writes the surface down instead.
+The documentation goes to .build/documentation; a link to a symbol that does not exist is an error, and so is a
+public symbol without documentation. The surface is read from the symbol graphs of that build; `--record` writes it to
+docs/api.txt instead of comparing it.
 """
 
 import difflib
 import json
 import pathlib
+import subprocess
 import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 RECORDED = REPOSITORY / "docs" / "api.txt"
 MODULES = ["LMDB", "Tally"]
-# What a type has without being asked; the graph does not tell where it was suppressed, as by `~Copyable`.
+# The conformances of every type; the graph does not show where one is suppressed, as by `~Copyable`.
 IMPLICIT_CONFORMANCES = {"Copyable", "Escapable", "SendableMetatype", "BitwiseCopyable"}
 TYPE_KINDS = {"swift.struct", "swift.enum", "swift.class"}
 
@@ -22,15 +25,15 @@ TYPE_KINDS = {"swift.struct", "swift.enum", "swift.class"}
 def graphs(module):
     """The graphs of a module: its own, and one for each module whose types it extends."""
     found = sorted(REPOSITORY.glob(f".build/*/extracted-symbols/{REPOSITORY.name.lower()}/{module}/*.symbols.json"))
-    # `Tally.symbols.json` before `Tally@Swift.symbols.json`, which names what is in it.
+    # `Tally.symbols.json` before `Tally@Swift.symbols.json`, which refers to its symbols.
     found.sort(key=lambda path: "@" in path.name)
     if not found:
-        sys.exit(f"check-api: no symbol graph of {module}: run Scripts/build-docs.sh first")
+        sys.exit(f"check-docs: the build has written no symbol graph of {module}")
     return [json.loads(path.read_text()) for path in found]
 
 
 def is_written(symbol):
-    """Whether somebody wrote the symbol; the compiler makes `!=`, `hashValue` and the like."""
+    """Whether the symbol is in the source; the compiler generates `!=`, `hashValue` and the like."""
     return "location" in symbol and symbol["kind"]["identifier"] != "swift.extension"
 
 
@@ -45,7 +48,7 @@ def conformances(graph, names):
 
 
 def bounds(symbol, key):
-    """The constraints of a generic type, or of the extension in which a member stands."""
+    """The constraints of a generic type, or of the extension that declares a member."""
     return [
         f"{bound['lhs']} {'==' if bound['kind'] == 'sameType' else ':'} {bound['rhs']}"
         for bound in symbol.get(key, {}).get("constraints", [])
@@ -62,7 +65,7 @@ def declaration(symbol, protocols, bounds_of_owner):
 
 
 def surface():
-    """The declarations, a line each, and the lines of those without documentation."""
+    """The declarations, one per line, and the lines of those without documentation."""
     lines, undocumented, names = set(), [], {}
     for module in MODULES:
         for graph in graphs(module):
@@ -80,23 +83,35 @@ def surface():
     return sorted(lines), sorted(undocumented)
 
 
+def build():
+    folder = REPOSITORY / ".build/documentation"
+    folder.mkdir(parents=True, exist_ok=True)
+    for module in MODULES:
+        result = subprocess.run(
+            ["swift", "package", "--allow-writing-to-directory", str(folder), "generate-documentation", "--target", module,
+             "--warnings-as-errors", "--output-path", str(folder / f"{module}.doccarchive")], cwd=REPOSITORY)
+        if result.returncode:
+            sys.exit(result.returncode)
+
+
 def main():
+    build()
     lines, undocumented = surface()
     for line in undocumented:
-        print(f"check-api: without documentation: {line}", file=sys.stderr)
+        print(f"check-docs: without documentation: {line}", file=sys.stderr)
     actual = [line + "\n" for line in lines]
     if "--record" in sys.argv[1:]:
         RECORDED.write_text("".join(actual))
-        print(f"check-api: recorded {len(actual)} public declarations in docs/api.txt")
+        print(f"check-docs: recorded {len(actual)} public declarations in docs/api.txt")
         return 1 if undocumented else 0
     recorded = RECORDED.read_text().splitlines(keepends=True)
     changes = list(difflib.unified_diff(recorded, actual, "docs/api.txt", "the public surface", n=0))
     if changes:
         sys.stderr.writelines(changes)
-        print("check-api: the public surface has changed; if that is meant, run `make api`", file=sys.stderr)
+        print("check-docs: the public surface has changed; if that is intended, run `make api`", file=sys.stderr)
     if changes or undocumented:
         return 1
-    print(f"check-api: {len(actual)} public declarations, all documented and as docs/api.txt has them")
+    print(f"check-docs: {len(actual)} public declarations, all documented and equal to docs/api.txt")
     return 0
 
 

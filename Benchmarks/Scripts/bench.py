@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Runs a suite of benchmarks, writes its results as JSON and prints them as a table.
 
-  Scripts/bench.py floor|peers|growth|cli [--smoke]  a suite; --smoke checks the answers on small stores, not the times
-  Scripts/bench.py readme [--check]                  puts the tables of the last runs into Benchmarks/README.md
+  Benchmarks/Scripts/bench.py floor|peers|growth|cli [--smoke]
+                              a suite; --smoke checks the answers on small stores, not the times
+  Benchmarks/Scripts/bench.py readme [--check]
+                              puts the tables of the last runs into Benchmarks/README.md
 
-Data sets, made once and kept while the code that makes them stays the same, scratch stores and results lie under
-.build/bench. A limit that is exceeded, an answer that is wrong or a row that is missing ends the run with 1.
+Data sets, scratch stores and results are under .build/bench; data sets are kept until their code changes.
+An exceeded limit, a wrong answer or a missing row ends the run with status 1.
 """
 
 import argparse
@@ -18,10 +20,12 @@ import subprocess
 import sys
 import time
 
-import bench_cli
-import bench_report
+# The modules beside this one leave no compiled files in the source tree.
+sys.dont_write_bytecode = True
+import cli
+import report as reports
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / ".build/benchmarks"
 SAMPLES = ".histogram.samples.tsv"
 
@@ -35,7 +39,7 @@ def fail(text):
 
 
 class Run:
-    """One run of a suite: where it builds, keeps its data and writes its results."""
+    """One run of a suite: its folders for builds, data and results."""
 
     def __init__(self, suite_name, is_smoke):
         self.suite_name = suite_name
@@ -62,7 +66,7 @@ class Run:
         return str(BUILD / "release" / product)
 
     def make_data_sets(self):
-        """Makes what is missing; all of it when the code has changed that says what is in a store."""
+        """Creates missing data sets; all of them if the code that decides the contents of a store has changed."""
         data, stamp = self.folder / "data", self.folder / "data/made-by"
         digest = hashlib.sha256()
         for place in ["Schemas", "Sources/Tally/Storage", "Benchmarks/Sources"]:
@@ -103,7 +107,7 @@ class Run:
 
     @staticmethod
     def percentiles(values):
-        """What is kept of a metric's samples."""
+        """The figures kept of a metric's samples."""
         values = sorted(values)
         at = lambda share: values[min(len(values) - 1, int(len(values) * share))]
         return {"count": len(values), "p10": at(0.1), "p50": at(0.5), "p90": at(0.9), "p99": at(0.99), "p99.9": at(0.999)}
@@ -111,7 +115,7 @@ class Run:
     def benchmarks(self):
         """Runs the suite's benchmarks one after another."""
         names = [row[key] for row in self.suite["rows"] for key in ["benchmark", "against"] if key in row]
-        # The suite of growth has its benchmarks for each size but the one of the store that is only there to be open.
+        # The suite of growth runs its benchmarks for each size except the first, whose store is only opened.
         names += [f"{row['group']}-{size}" for size in self.sizes[1:] for row in self.suite["rows"] if "group" in row]
         names = list(dict.fromkeys(names))
         results = []
@@ -126,25 +130,25 @@ def run_suite(name, is_smoke):
     run = Run(name, is_smoke)
     started = time.monotonic()
     say(f"{name}: takes about {'a minute' if is_smoke else run.suite['estimate']}")
-    if subprocess.run([ROOT / "Scripts/set-up-bench.sh", name]).returncode:
-        return say(f"{name}: skipped, as something is missing") if is_smoke else sys.exit(1)
+    if subprocess.run([ROOT / "Scripts/set-up.sh", "cli" if name == "cli" else "bench"]).returncode:
+        return say(f"{name}: skipped, as a program or library is missing") if is_smoke else sys.exit(1)
     run.build("MakeDataSets")
     run.make_data_sets()
     if name == "cli":
-        results = bench_cli.run(run, say, fail)
+        results = cli.run(run, say, fail)
     else:
         run.build("BenchmarkTool", run.suite["target"])
         results = run.benchmarks()
     shutil.rmtree(run.folder / "scratch", ignore_errors=True)
-    report = {"suite": name, "machine": bench_report.machine(ROOT, run.folder), "results": results}
+    report = {"suite": name, "machine": reports.machine(ROOT, run.folder), "results": results}
     file = run.folder / f"results/{name}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(report, indent=1) + "\n")
     if is_smoke:
         if name == "floor":
-            bench_report.prove_limits(run.suite, report)
+            reports.prove_limits(run.suite, report)
         return say(f"{name}: all answers are right ({time.monotonic() - started:.0f} s)")
-    text, failures = bench_report.table(run.suite, report)
+    text, failures = reports.table(run.suite, report)
     say(f"\n{text}\nresults: {file.relative_to(ROOT)} ({time.monotonic() - started:.0f} s in all)")
     if failures:
         fail(f"over the limit: {', '.join(failures)}")
@@ -158,7 +162,7 @@ def main():
     commands.add_parser("readme").add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     if arguments.command == "readme":
-        problem = bench_report.update_readme(ROOT, arguments.check)
+        problem = reports.update_readme(ROOT, arguments.check)
         if problem:
             fail(problem)
     else:
