@@ -6,6 +6,13 @@ public struct Database<Key: KeyCodable, Value: BinaryCodable>: Sendable {
   @usableFromInline
   let handle: DatabaseHandle
 
+  init(_ handle: DatabaseHandle) {
+    self.handle = handle
+  }
+
+  /// The same database with its keys and values as bytes, for walks that do not depend on their types.
+  package var raw: Database<[UInt8], [UInt8]> { Database<[UInt8], [UInt8]>(handle) }
+
   /// Opens a database within a write transaction, which must be committed to make the handle last.
   ///
   /// Throws `databaseNotFound` if there is none and `creating` is false; `databasesFull`; `incompatible` if it has
