@@ -115,6 +115,7 @@ struct BlockCounts: BinaryCodable {
 
   /// The record of some slots, in order, in the form that follows from their counts.
   private static func bytes(of entries: [Entry]) -> [UInt8] {
+    assert(zip(entries, entries.dropFirst()).allSatisfy { $0.slot < $1.slot }, "slots must ascend")
     // The bitwise or of all counts is as wide as the greatest.
     let bits = entries.reduce(0) { $0 | $1.count }
     let width = bits < 1 << 8 ? 1 : bits < 1 << 16 ? 2 : 4
