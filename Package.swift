@@ -3,7 +3,7 @@
 import PackageDescription
 
 /// Settings of every Swift target, each with its reason.
-let settings: [SwiftSetting] = [
+var settings: [SwiftSetting] = [
   // Data races are compile errors.
   .swiftLanguageMode(.v6),
   // Every use of an unsafe construct is marked `unsafe`, so that a reader finds the boundary to C.
@@ -16,18 +16,50 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   // Spans of the memory map are tied to their transaction with `@_lifetime`.
   .enableExperimentalFeature("Lifetimes"),
-  // A warning nobody must answer is soon one of many. SwiftPM drops this where Tally is fetched as a dependency, so a
-  // newer compiler's new warning breaks nobody's build.
-  .treatAllWarnings(as: .error),
 ]
+
+// A warning that nobody must answer is soon one of many. Not in the build of an embedder, though, whose newer compiler
+// may warn of more: `make` and continuous integration set the variable.
+if Context.environment["TALLY_STRICT"] == "1" { settings.append(.treatAllWarnings(as: .error)) }
+
+/// Apple's platforms read the reasons for which Tally looks at files and disks from a resource; other platforms have no
+/// use for it, nor for the code that finds resources.
+#if os(macOS)
+  let privacyManifest: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#else
+  let privacyManifest: (resources: [Resource], exclude: [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#endif
+
+/// Whether SwiftPM has fetched the package for another one.
+///
+/// While it resolves versions it reads the manifest without a directory, afterwards in its own `checkouts`. A package
+/// that another one has by its path cannot be recognised: there the other one says `traits: []`.
+let isFetched =
+  Context.packageDirectory == "/" || Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
+
+/// A product that only the command line needs; without the trait, its package is not even resolved.
+func commandLine(_ product: String, of package: String) -> Target.Dependency {
+  .product(name: product, package: package, condition: .when(traits: ["CommandLine"]))
+}
 
 let package = Package(
   name: "tally",
+  // What the libraries use, and the first versions that have it:
+  // - macOS 26, iOS 26: `Array.span`, `String.UTF8View.span` and `UTF8Span`, which do not deploy to older systems. They
+  //   are all that stands between here and the next line; the span types themselves deploy to macOS 10.14.4, iOS 12.2.
+  // - macOS 15, iOS 18: `Synchronization.Atomic`, `String(validating:as:)`, `AsyncIteratorProtocol.next(isolation:)`.
+  // - macOS 14, iOS 17: `URLComponents(string:encodingInvalidCharacters:)`.
+  // - macOS 13, iOS 16: `ContinuousClock` and `Duration`, `Task.sleep(for:)`, `URL(filePath:)`, `TimeZone.gmt`.
+  // From the availability that the standard library and Foundation declare; not yet tried on Apple's platforms.
   platforms: [.macOS("26.0"), .iOS("26.0")],
   products: [
     .library(name: "LMDB", targets: ["LMDB"]),
     .library(name: "Tally", targets: ["Tally"]),
     .executable(name: "tally", targets: ["TallyMain"]),
+  ],
+  traits: [
+    .trait(name: "CommandLine", description: "The program `tally`. The libraries do not need it."),
+    .default(enabledTraits: isFetched ? [] : ["CommandLine"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -35,7 +67,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     .package(url: "https://github.com/onevcat/Rainbow", from: "4.2.2"),
-    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
     .systemLibrary(
@@ -63,15 +94,17 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
+      exclude: privacyManifest.exclude,
+      resources: privacyManifest.resources,
       swiftSettings: settings
     ),
     .target(
       name: "TallyCommands",
       dependencies: [
         "Tally", "TallySystem",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Mustache", package: "swift-mustache"),
-        .product(name: "Rainbow", package: "Rainbow"),
+        commandLine("ArgumentParser", of: "swift-argument-parser"),
+        commandLine("Mustache", of: "swift-mustache"),
+        commandLine("Rainbow", of: "Rainbow"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings
@@ -146,7 +179,7 @@ let package = Package(
 /// The program links only with libFuzzer, which is a flag of the compiler.
 let fuzzing: [Target.Dependency] = [
   "LMDB", "Tally", "TallyCommands", "TallyTestSupport",
-  .product(name: "ArgumentParser", package: "swift-argument-parser"),
+  commandLine("ArgumentParser", of: "swift-argument-parser"),
   .product(name: "SystemPackage", package: "swift-system"),
 ]
 if Context.environment["TALLY_FUZZ"] == nil {
@@ -163,4 +196,9 @@ if Context.environment["TALLY_FUZZ"] == nil {
       // The default linker of some systems fails over the sanitizers' sections.
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])]
     ))
+}
+
+// Only the documentation needs it; `Scripts/build-docs.sh` sets the variable.
+if Context.environment["TALLY_DOCUMENTATION"] == "1" {
+  package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }

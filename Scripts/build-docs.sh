@@ -6,6 +6,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 for target in LMDB Tally; do
   archive=.build/documentation/$target.doccarchive
   mkdir -p .build/documentation
-  swift package --allow-writing-to-directory .build/documentation generate-documentation \
+  TALLY_DOCUMENTATION=1 swift package --allow-writing-to-directory .build/documentation generate-documentation \
     --target "$target" --warnings-as-errors --output-path "$archive"
 done
