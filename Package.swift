@@ -10,7 +10,7 @@ var settings: [SwiftSetting] = [
   .strictMemorySafety(),
   // `any` shows where a value is boxed.
   .enableUpcomingFeature("ExistentialAny"),
-  // What a module imports stays its own affair unless it says `public import`.
+  // What a module imports is hidden from its clients unless it is a `public import`.
   .enableUpcomingFeature("InternalImportsByDefault"),
   // A member is visible only where its module is imported: no accidental dependencies.
   .enableUpcomingFeature("MemberImportVisibility"),
@@ -18,8 +18,8 @@ var settings: [SwiftSetting] = [
   .enableExperimentalFeature("Lifetimes"),
 ]
 
-// A warning that nobody must answer is soon one of many. Not in the build of an embedder, though, whose newer compiler
-// may warn of more: `make` and continuous integration set the variable.
+// A warning that may be ignored is soon one of many. An embedder may have a newer compiler that warns of more, so only
+// `make` and continuous integration set the variable.
 if Context.environment["TALLY_STRICT"] == "1" { settings.append(.treatAllWarnings(as: .error)) }
 
 /// Apple's platforms read the reasons for which Tally looks at files and disks from a resource; other platforms have no
@@ -33,7 +33,7 @@ if Context.environment["TALLY_STRICT"] == "1" { settings.append(.treatAllWarning
 /// Whether SwiftPM has fetched the package for another one.
 ///
 /// While it resolves versions it reads the manifest without a directory, afterwards in its own `checkouts`. A package
-/// that another one has by its path cannot be recognised: there the other one says `traits: []`.
+/// that another one uses by its path cannot be recognised: that one writes `traits: []`.
 let isFetched =
   Context.packageDirectory == "/" || Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
 
@@ -46,7 +46,7 @@ let package = Package(
   name: "tally",
   // What the libraries use, and the first versions that have it:
   // - macOS 26, iOS 26: `Array.span`, `String.UTF8View.span` and `UTF8Span`, which do not deploy to older systems. They
-  //   are all that stands between here and the next line; the span types themselves deploy to macOS 10.14.4, iOS 12.2.
+  //   alone keep the floor above the next line's; the span types themselves deploy to macOS 10.14.4 and iOS 12.2.
   // - macOS 15, iOS 18: `Synchronization.Atomic`, `String(validating:as:)`, `AsyncIteratorProtocol.next(isolation:)`.
   // - macOS 14, iOS 17: `URLComponents(string:encodingInvalidCharacters:)`.
   // - macOS 13, iOS 16: `ContinuousClock` and `Duration`, `Task.sleep(for:)`, `URL(filePath:)`, `TimeZone.gmt`.
@@ -76,7 +76,7 @@ let package = Package(
     ),
     // Two functions of the C library that Swift does not import.
     .systemLibrary(name: "CTallySystem"),
-    // The ground floor, for the package alone: locks, waiting, files as a whole. It knows nothing of LMDB or of tasks.
+    // The ground floor, for this package only: locks, waiting, whole files. It does not depend on LMDB or on tasks.
     .target(
       name: "TallySystem",
       dependencies: ["CTallySystem", .product(name: "SystemPackage", package: "swift-system")],
@@ -111,7 +111,7 @@ let package = Package(
     ),
     // The directory is not `tally`: it would be the same as `Tally` where case does not count.
     .executableTarget(name: "TallyMain", dependencies: ["TallyCommands"], swiftSettings: settings),
-    // What the tests of both libraries share: random numbers with a seed, and other processes.
+    // What the tests of both libraries share: seeded random numbers, and helper processes.
     .target(
       name: "TestSupport",
       dependencies: [.product(name: "SystemPackage", package: "swift-system")],
@@ -124,7 +124,7 @@ let package = Package(
       path: "Tests/TallyTestSupport",
       swiftSettings: settings
     ),
-    // A program of its own for what one process cannot show: other processes, forks, resource limits, failing disks.
+    // A separate program for what one process cannot show: other processes, forks, resource limits, failing disks.
     .executableTarget(
       name: "LMDBTestHelper",
       dependencies: ["LMDB", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
@@ -139,7 +139,7 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // A program of its own for what one process cannot show: other users, other processes, a crash.
+    // A separate program for what one process cannot show: other users, other processes, a crash.
     .executableTarget(
       name: "TallyTestHelper",
       dependencies: ["Tally", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
@@ -174,7 +174,7 @@ let package = Package(
   ]
 )
 
-/// What reads strangers' bytes: a test that replays inputs, or the program that looks for them (`Scripts/fuzz.sh`).
+/// What reads untrusted bytes: a test that replays inputs, or the program that looks for them (`Scripts/fuzz.sh`).
 ///
 /// The program links only with libFuzzer, which is a flag of the compiler.
 let fuzzing: [Target.Dependency] = [

@@ -123,7 +123,7 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 }
 
-/// Initialises a condition whose waits nobody who sets the clock can make longer or shorter.
+/// Initialises a condition whose waits do not change when somebody sets the clock.
 private func initialize(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
   #if canImport(Darwin)
     // Waits there are given as durations. Initialises memory that has just been allocated.

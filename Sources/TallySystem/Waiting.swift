@@ -4,7 +4,7 @@
 /// attempts: on a busy machine a pause takes longer than it should. There is always one attempt, and one after the last
 /// pause.
 ///
-/// `deadline` is looked at only after the first attempt, which mostly succeeds and may cost less than the clock. `pause`
+/// `deadline` is looked at only after the first attempt, which usually succeeds and may cost less than the clock. `pause`
 /// may return early. A test may give a clock of its own as `now`.
 @inlinable
 package func waitForResult<R, Failure: Error>(
@@ -23,7 +23,7 @@ package func waitForResult<R, Failure: Error>(
 }
 
 extension Duration {
-  /// As good as for ever, and small enough that a clock can be moved by it.
+  /// As good as for ever, and small enough to be added to a time.
   package static let longestWait = Duration.seconds(1_000_000_000)
 }
 
