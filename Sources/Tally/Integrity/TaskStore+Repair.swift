@@ -9,7 +9,7 @@ public struct RepairReport: Hashable, Sendable {
   /// What is still wrong: records that break the model's rules, which nobody but their user can mend.
   public let after: VerificationReport
   /// Where the store's file is kept as it was before; `nil` if nothing was wrong.
-  public let keptFile: FilePath?
+  public let safetyCopy: FilePath?
 }
 
 extension TaskStore {
@@ -36,13 +36,13 @@ extension TaskStore {
     let opening = StoreOpening(directory: directory, configuration: configuration)
     return try opening.withDamagedStore(.exclusive) { store in
       let before = try Verification.run(on: store.environment, observer: progress)
-      guard !before.isSound else { return RepairReport(before: before, after: before, keptFile: nil) }
+      guard !before.isSound else { return RepairReport(before: before, after: before, safetyCopy: nil) }
       try refuseHopeless(before)
-      let kept = try opening.keepCopy(of: store.environment, because: .repair)
+      let kept = try opening.keepSafetyCopy(of: store.environment, because: .repair)
       try mend(before, in: store.environment, now: configuration.now())
       try store.environment.checkStructure()
       let after = try Verification.run(on: store.environment, observer: progress)
-      return RepairReport(before: before, after: after, keptFile: kept)
+      return RepairReport(before: before, after: after, safetyCopy: kept)
     }
   }
 
@@ -61,11 +61,11 @@ extension TaskStore {
 
 extension StoreOpening {
   /// Copies the store's file, free pages and all, to where its user finds it.
-  func keepCopy(of environment: Environment, because reason: KeptFile.Reason) throws -> FilePath {
-    Workshop.sweep(directory)
-    let workshop = try Workshop(in: directory, for: reason.rawValue)
-    try environment.copy(to: workshop.path)
-    let kept = try KeptFile.keep(workshop.dataFile, because: reason, in: directory, at: configuration.now())
+  func keepSafetyCopy(of environment: Environment, because reason: SafetyCopy.Reason) throws -> FilePath {
+    StagingDirectory.sweep(directory)
+    let staging = try StagingDirectory(in: directory, for: reason.rawValue)
+    try environment.copy(to: staging.path)
+    let kept = try SafetyCopy.create(staging.dataFile, because: reason, in: directory, at: configuration.now())
     try SystemCalls.flushDirectory(directory)
     return kept
   }

@@ -23,7 +23,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Writes a batch: lists before the tasks in them, completions after their tasks; counters come at the end of all.
   mutating func apply(_ batch: ImportBatch, counting deltas: inout CounterDeltas) throws {
     for list in batch.lists { try write(list) }
-    var changes = try TaskChanges(with: recordWriter, in: base)
+    var changes = try TaskBatch(with: recordWriter, in: base)
     for change in batch.tasks { try changes.add(change, counting: &deltas) }
     try write(&changes, counting: &deltas)
     for completion in batch.completions { try record(completion, counting: &deltas) }

@@ -44,25 +44,25 @@ extension TaskStore {
   /// - Complexity: The store is read and written once, and its copy read again. The copying is one long snapshot.
   @discardableResult
   public func backup(to file: FilePath, progress: VerificationProgress.Observer? = nil) throws -> BackupSummary {
-    try copy(to: file) { workshop in
-      let (header, report) = try LoneStore(directory: workshop.path, configuration: configuration)
+    try copy(to: file) { staging in
+      let (header, report) = try UnpublishedStore(directory: staging.path, configuration: configuration)
         .verify(progress: progress)
-      return BackupSummary(header, report, sizeInBytes: try Self.output { try workshop.dataFile.stat().size })
+      return BackupSummary(header, report, sizeInBytes: try Self.output { try staging.dataFile.stat().size })
     }
   }
 
   /// Puts a copy in the place of a file, flushed, after it has been looked at.
-  func copy<R>(to file: FilePath, lookingAt look: (Workshop) throws -> R) throws -> R {
+  func copy<R>(to file: FilePath, lookingAt look: (StagingDirectory) throws -> R) throws -> R {
     try connection.useForLong { store in
       try AtomicFile.refuseIrreplaceable(file)
       try refuseOwnFiles(file)
       let parent = file.parentOrCurrent
-      Workshop.sweep(parent)
-      let workshop = try Self.output { try Workshop(in: parent, for: ".tally-copy") }
-      try store.environment.copyStore(to: workshop.path)
-      let result = try look(workshop)
+      StagingDirectory.sweep(parent)
+      let staging = try Self.output { try StagingDirectory(in: parent, for: ".tally-copy") }
+      try store.environment.copyStore(to: staging.path)
+      let result = try look(staging)
       try Self.output {
-        try SystemCalls.rename(workshop.dataFile, to: file)
+        try SystemCalls.rename(staging.dataFile, to: file)
         try SystemCalls.flushDirectory(parent)
       }
       return result

@@ -39,17 +39,17 @@ extension TaskStore {
   ) throws -> CompactionSummary {
     try opening.withDamagedStore(.exclusive) { store in
       let directory = opening.directory
-      Workshop.sweep(directory)
-      let workshop = try Workshop(in: directory, for: "compact")
-      try store.environment.copyStore(to: workshop.path)
-      _ = try LoneStore(
-        directory: workshop.path, configuration: opening.configuration, migrations: opening.migrations
+      StagingDirectory.sweep(directory)
+      let staging = try StagingDirectory(in: directory, for: "compact")
+      try store.environment.copyStore(to: staging.path)
+      _ = try UnpublishedStore(
+        directory: staging.path, configuration: opening.configuration, migrations: opening.migrations
       ).verify(progress: progress)
       let before = try opening.dataFile.stat().size
-      let after = try workshop.dataFile.stat().size
+      let after = try staging.dataFile.stat().size
       // Nobody else has it open, and nobody can open it before the lock is given back.
       try store.environment.close()
-      try SystemCalls.rename(workshop.dataFile, to: opening.dataFile)
+      try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
       try SystemCalls.flushDirectory(directory)
       return CompactionSummary(sizeBeforeInBytes: before, sizeInBytes: after)
     }

@@ -5,7 +5,7 @@ public struct RestoreSummary: Hashable, Sendable {
   /// What the store now holds.
   public let restored: BackupSummary
   /// Where the store's file is kept as it was before; `nil` if there was none.
-  public let keptFile: FilePath?
+  public let safetyCopy: FilePath?
 }
 
 extension TaskStore {
@@ -43,7 +43,7 @@ extension TaskStore {
     from file: FilePath, to opening: StoreOpening, progress: VerificationProgress.Observer? = nil
   ) throws -> RestoreSummary {
     try TallyError.translating {
-      try TallyError.translatingErrno { try Restoring(file: file, opening: opening).run(progress: progress) }
+      try TallyError.translatingErrno { try Restoration(file: file, opening: opening).run(progress: progress) }
     }
   }
 }

@@ -18,9 +18,9 @@ extension TaskStore {
   /// - Complexity: The store is read and written once. The copying is one long snapshot.
   @discardableResult
   public func publishSnapshot(to file: FilePath) throws -> UInt64 {
-    try copy(to: file) { workshop in
+    try copy(to: file) { staging in
       // As its readers will: what they could not open must not take the place of what they can.
-      let copy = try TaskStore(snapshotAt: workshop.dataFile, configuration: configuration)
+      let copy = try TaskStore(snapshotAt: staging.dataFile, configuration: configuration)
       let sequence = try copy.read { try $0.sequence }
       try copy.close()
       return sequence

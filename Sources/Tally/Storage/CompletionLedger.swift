@@ -217,7 +217,7 @@ extension CompletionLedger {
 }
 
 /// What many changes of different tasks do to the ledger.
-struct LedgerChanges {
+struct LedgerBatch {
   private let ledger: CompletionLedger
   /// Whether a new task may be a deleted one that comes back with its completion.
   private let hasDeletedEntries: Bool

@@ -41,7 +41,7 @@ struct ListChange {
 
 /// Writes one change of a task or list: record, index entries, ledger and counters together.
 ///
-/// Entries that the old and the new record share are left alone. `TaskChanges` does the same for many tasks at once. A
+/// Entries that the old and the new record share are left alone. `TaskBatch` does the same for many tasks at once. A
 /// failure half-way leaves the transaction unfit to commit, which `StoreTransaction.change` ensures.
 struct RecordWriter {
   let tables: Tables

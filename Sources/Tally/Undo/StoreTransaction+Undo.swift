@@ -6,14 +6,14 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Complexity: the heads of the history.
   public var undoableChange: ChangeID? {
-    get throws { HistoryQuestions(entries: try historyEntries()).undoable().entries.first?.id }
+    get throws { UndoLog(entries: try historyEntries()).undoable().entries.first?.id }
   }
 
   /// The undo that `redo()` would take back next; `nil` if none is left.
   ///
   /// - Complexity: the heads of the history.
   public var redoableChange: ChangeID? {
-    get throws { HistoryQuestions(entries: try historyEntries()).redoable()?.id }
+    get throws { UndoLog(entries: try historyEntries()).redoable()?.id }
   }
 }
 
@@ -27,19 +27,19 @@ extension StoreTransaction where Base == WriteTransaction {
   /// `purgeCompletions`, cannot be taken back, nor what came before it.
   ///
   /// ```swift
-  /// let reversal = try store.write { try $0.undo() }
+  /// let result = try store.write { try $0.undo() }
   /// ```
   ///
   /// - Returns: what has changed.
   /// - Throws: `nothingToUndo`; `undoConflict` if another change stands in the way. Nothing is changed then.
   /// - Complexity: the heads of the history, and what the write had changed.
   @discardableResult
-  public mutating func undo() throws -> Reversal {
+  public mutating func undo() throws -> UndoResult {
     try recordHistory()
-    let (candidates, isCut) = HistoryQuestions(entries: try historyEntries()).undoable()
+    let (candidates, isCut) = UndoLog(entries: try historyEntries()).undoable()
     for candidate in candidates {
       // A write whose changes came to nothing is passed over: nobody would see it taken back.
-      if let reversal = try reverse(candidate, as: .undo) { return reversal }
+      if let result = try reverse(candidate, as: .undo) { return result }
     }
     throw isCut ? TallyError.historyIsCut : TallyError.nothingToUndo
   }
@@ -52,13 +52,13 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   `undoConflict` if a later change of the same task or list stands. Nothing is changed then.
   /// - Complexity: the writes since.
   @discardableResult
-  public mutating func undo(_ change: ChangeID) throws -> Reversal {
+  public mutating func undo(_ change: ChangeID) throws -> UndoResult {
     try recordHistory()
-    let (candidates, isCut) = HistoryQuestions(entries: try historyEntries()).undoable()
-    guard let entry = candidates.first(where: { $0.id == change }), let reversal = try reverse(entry, as: .undo) else {
+    let (candidates, isCut) = UndoLog(entries: try historyEntries()).undoable()
+    guard let entry = candidates.first(where: { $0.id == change }), let result = try reverse(entry, as: .undo) else {
       throw isCut ? TallyError.historyIsCut : TallyError.nothingToUndo
     }
-    return reversal
+    return result
   }
 
   /// Does again what the last ``undo()`` took back.
@@ -69,19 +69,19 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Throws: `nothingToRedo`; `undoConflict` if another change stands in the way. Nothing is changed then.
   /// - Complexity: as ``undo()``.
   @discardableResult
-  public mutating func redo() throws -> Reversal {
+  public mutating func redo() throws -> UndoResult {
     try recordHistory()
-    guard let entry = HistoryQuestions(entries: try historyEntries()).redoable(),
-      let reversal = try reverse(entry, as: .redo)
+    guard let entry = UndoLog(entries: try historyEntries()).redoable(),
+      let result = try reverse(entry, as: .redo)
     else { throw TallyError.nothingToRedo }
-    return reversal
+    return result
   }
 
   /// Puts back what one entry found, and notes that as an entry of its own; `nil` if there is nothing to put back.
-  private mutating func reverse(_ entry: HistoryEntry, as kind: HistoryKind) throws -> Reversal? {
-    let plan = try RestorationPlan(of: entry, in: self)
+  private mutating func reverse(_ entry: HistoryEntry, as kind: HistoryKind) throws -> UndoResult? {
+    let plan = try UndoPlan(of: entry, in: self)
     guard !plan.isEmpty else { return nil }
-    let later = HistoryQuestions(entries: try historyEntries()).effective(since: entry.id)
+    let later = UndoLog(entries: try historyEntries()).effective(since: entry.id)
     try plan.checkNoneTouched(by: later, in: self)
     try plan.checkLists(in: self)
     try change { (writer, images, base) throws(LMDBError) in
@@ -90,7 +90,7 @@ extension StoreTransaction where Base == WriteTransaction {
       try deltas.apply(to: writer.tables, in: &base)
     }
     try recordHistory(kind, target: entry.id)
-    return plan.reversal
+    return plan.result
   }
 }
 

@@ -5,7 +5,7 @@ extension TaskStore {
   /// - Throws: as `undo()` and `redo()` of a write transaction, and as `write`.
   @available(*, noasync, message: "use the asynchronous form")
   @discardableResult
-  public func undo() throws -> Reversal {
+  public func undo() throws -> UndoResult {
     try write { try $0.undo() }
   }
 
@@ -14,7 +14,7 @@ extension TaskStore {
   /// - Returns: what has changed.
   /// - Throws: as the synchronous form.
   @discardableResult
-  public func undo() async throws -> Reversal {
+  public func undo() async throws -> UndoResult {
     try await write { try $0.undo() }
   }
 
@@ -24,7 +24,7 @@ extension TaskStore {
   /// - Throws: as `redo()` of a write transaction, and as `write`.
   @available(*, noasync, message: "use the asynchronous form")
   @discardableResult
-  public func redo() throws -> Reversal {
+  public func redo() throws -> UndoResult {
     try write { try $0.redo() }
   }
 
@@ -33,7 +33,7 @@ extension TaskStore {
   /// - Returns: what has changed.
   /// - Throws: as the synchronous form.
   @discardableResult
-  public func redo() async throws -> Reversal {
+  public func redo() async throws -> UndoResult {
     try await write { try $0.redo() }
   }
 }

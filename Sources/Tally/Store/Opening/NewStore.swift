@@ -27,14 +27,14 @@ struct NewStore {
   func create() throws {
     let isDirectoryThere = (try? directory.stat()) != nil
     let parent = isDirectoryThere ? directory : directory.parentOrCurrent
-    Workshop.sweep(parent)
-    let workshop = try Workshop(in: parent, for: directory.lastComponent?.string ?? "store")
-    try fill(workshop.path)
+    StagingDirectory.sweep(parent)
+    let staging = try StagingDirectory(in: parent, for: directory.lastComponent?.string ?? "store")
+    try fill(staging.path)
     do {
       if isDirectoryThere {
-        try moveFiles(from: workshop.path)
+        try moveFiles(from: staging.path)
       } else {
-        try SystemCalls.rename(workshop.path, to: directory)
+        try SystemCalls.rename(staging.path, to: directory)
       }
     } catch Errno.fileExists, Errno.directoryNotEmpty {
       return
@@ -42,12 +42,12 @@ struct NewStore {
     try SystemCalls.flushDirectory(parent)
   }
 
-  private func fill(_ workshop: FilePath) throws {
+  private func fill(_ staging: FilePath) throws {
     // liblmdb would create them with permissions narrowed by the process's mask.
     for name in StoreOpening.fileNames {
-      try SystemCalls.createFile(workshop.appending(name), permissions: .ownerReadWrite)
+      try SystemCalls.createFile(staging.appending(name), permissions: .ownerReadWrite)
     }
-    let environment = try Environment(path: workshop, options: options)
+    let environment = try Environment(path: staging, options: options)
     do {
       try environment.write { transaction in
         let tables = try Tables(creatingIn: &transaction)
@@ -59,23 +59,23 @@ struct NewStore {
       throw error
     }
     try environment.close()
-    try SystemCalls.flushDirectory(workshop)
+    try SystemCalls.flushDirectory(staging)
   }
 
   /// Gives the files their names in the store's directory, the lock first: a data file is what makes it a store.
-  private func moveFiles(from workshop: FilePath) throws {
+  private func moveFiles(from staging: FilePath) throws {
     // Its owner alone may change them; the files are closed to others in any case.
     try? SystemCalls.changePermissions(directory, to: .ownerReadWriteExecute)
     do {
-      try link(StoreOpening.lockFileName, from: workshop)
+      try link(StoreOpening.lockFileName, from: staging)
     } catch Errno.fileExists {
       // Left from a failed opening, or in use already: liblmdb takes it as it is.
     }
-    try link(StoreOpening.dataFileName, from: workshop)
+    try link(StoreOpening.dataFileName, from: staging)
   }
 
-  private func link(_ name: String, from workshop: FilePath) throws(Errno) {
+  private func link(_ name: String, from staging: FilePath) throws(Errno) {
     // Unlike a renaming, a link never replaces the file of somebody who was first.
-    try SystemCalls.link(workshop.appending(name), as: directory.appending(name))
+    try SystemCalls.link(staging.appending(name), as: directory.appending(name))
   }
 }

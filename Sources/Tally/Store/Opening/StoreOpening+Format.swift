@@ -80,7 +80,7 @@ extension StoreOpening {
       try admission(of: header) == .nothingBeforeMigration
     else { return }
     let steps = try migrations.steps(from: header)
-    _ = try TallyError.translatingErrno { try keepCopy(of: opened.environment, because: .migration) }
+    _ = try TallyError.translatingErrno { try keepSafetyCopy(of: opened.environment, because: .migration) }
     _ = try migrations.run(steps, from: header, in: opened.environment)
     configuration.logger.notice("migrated the store", metadata: ["format": "\(migrations.current)"])
   }

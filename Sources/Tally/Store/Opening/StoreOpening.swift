@@ -63,7 +63,7 @@ struct StoreOpening {
   func open() throws -> OpenStore {
     if isSnapshot { return try openSnapshot() }
     try createStoreIfMissing()
-    if !configuration.isReadOnly { Workshop.sweep(directory) }
+    if !configuration.isReadOnly { StagingDirectory.sweep(directory) }
     let opened = try openAdmitted()
     do {
       try clearStaleReaders(of: opened.environment)
@@ -182,7 +182,10 @@ struct StoreOpening {
     // Another process may have made the store since the look above.
     if names.contains(Self.dataFileName) { return true }
     // A directory that is not empty may be anyone's; a lock alone may be left from a failed opening.
-    guard names.allSatisfy({ Self.ownNames.contains($0) || Workshop.isWorkshop($0) || KeptFile.isKept($0) }) else {
+    let isOwn: (String) -> Bool = {
+      Self.ownNames.contains($0) || StagingDirectory.isStaging($0) || SafetyCopy.isSafetyCopy($0)
+    }
+    guard names.allSatisfy(isOwn) else {
       throw TallyError(
         .notAStore, "The directory holds other files and no store",
         remedy: "Give the directory of a store, an empty one, or a path that does not exist yet")

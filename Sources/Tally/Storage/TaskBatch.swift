@@ -3,12 +3,12 @@ import LMDB
 /// What many changes of different tasks do to the tables, gathered so that each is written once, in its own order.
 ///
 /// Nothing is kept of a new task except the bytes that are to be stored: its texts are looked at once.
-struct TaskChanges {
+struct TaskBatch {
   private let writer: RecordWriter
   private var records = EntryBatch<IDKey, TaskRecord>()
   private var removed: [TaskRecord] = []
   private let indexes: [any IndexBatch<TaskRecord>]
-  private var ledger: LedgerChanges
+  private var ledger: LedgerBatch
   private var images = BeforeImages()
   /// New tasks that may have been deleted before; none are looked for in a store without tombstones.
   private var created: [IDKey] = []
@@ -18,7 +18,7 @@ struct TaskChanges {
   init(with writer: RecordWriter, in transaction: borrowing WriteTransaction) throws(LMDBError) {
     self.writer = writer
     indexes = writer.tables.taskIndexes.map { $0.makeBatch() }
-    ledger = try LedgerChanges(of: writer.tables, in: transaction)
+    ledger = try LedgerBatch(of: writer.tables, in: transaction)
     hasTombstones = try writer.tables.tombstones.count(in: transaction) > 0
   }
 

@@ -5,7 +5,7 @@ import TallySystem
 /// A store's file as it was before something replaced or mended it, kept in the store's directory for its user.
 ///
 /// It is a backup like any other: `restore` takes it back. Nothing ever removes it but its user.
-enum KeptFile {
+enum SafetyCopy {
   /// What the file was replaced by; the names are seen by users.
   enum Reason: String, CaseIterable {
     case restore = "before-restore"
@@ -16,7 +16,7 @@ enum KeptFile {
   private static let maximumAttempts = 100
 
   /// Gives a file of the same filesystem a second name, after the reason and the instant.
-  static func keep(
+  static func create(
     _ file: FilePath, because reason: Reason, in directory: FilePath, at now: Timestamp
   ) throws(Errno) -> FilePath {
     let instant = now.iso8601.prefix { $0 != "." && $0 != "Z" }.filter { $0 != "-" && $0 != ":" }
@@ -36,7 +36,7 @@ enum KeptFile {
   }
 
   /// Whether a name in a store's directory is one of these.
-  static func isKept(_ name: String) -> Bool {
+  static func isSafetyCopy(_ name: String) -> Bool {
     name.hasSuffix(".mdb") && Reason.allCases.contains { name.hasPrefix($0.rawValue) }
   }
 }

@@ -2,7 +2,7 @@ import LMDB
 import SystemPackage
 
 /// A store's file in a directory of ours that nobody else knows, as a copy is before it gets its place.
-struct LoneStore {
+struct UnpublishedStore {
   let directory: FilePath
   let configuration: TaskStore.Configuration
   var migrations = MigrationTable.shipped

@@ -7,7 +7,7 @@ import TallySystem
 /// Its maker holds a lock on it. One that nobody holds was left behind by a crash, and whoever comes by removes it; what
 /// is in the making is never touched. Nothing is put into it before it is locked, so an empty one that is new may be one
 /// whose maker is about to lock it.
-final class Workshop {
+final class StagingDirectory {
   let path: FilePath
   private let lock: FileLock
 
@@ -32,7 +32,7 @@ final class Workshop {
   var dataFile: FilePath { path.appending(StoreOpening.dataFileName) }
 
   /// Whether a name is that of such a directory.
-  static func isWorkshop(_ name: String) -> Bool {
+  static func isStaging(_ name: String) -> Bool {
     guard let range = name.range(of: mark, options: .backwards) else { return false }
     return UUID(uuidString: String(name[range.upperBound...])) != nil
   }
@@ -40,7 +40,7 @@ final class Workshop {
   /// Removes those that a crash has left in a directory; failing to is no failure of what is being done.
   static func sweep(_ parent: FilePath) {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.string)) ?? []
-    for path in names.filter(isWorkshop).map({ parent.appending($0) }) {
+    for path in names.filter(isStaging).map({ parent.appending($0) }) {
       guard !isNewAndEmpty(path), let lock = try? FileLock(openingDirectory: path),
         (try? lock.tryAcquire(.exclusive)) == true
       else { continue }

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// What an undo or a redo did.
-public struct Reversal: Sendable {
+public struct UndoResult: Sendable {
   /// The write that was taken back, or done again.
   public let change: ChangeID
   /// When that write was made.

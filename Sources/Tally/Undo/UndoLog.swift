@@ -4,7 +4,7 @@ import Foundation
 ///
 /// A write stays undone until the undo itself is taken back, which is what redo does: a redo is a write in its own right,
 /// and can be undone again. So each entry says all about itself, and old ones can go.
-struct HistoryQuestions {
+struct UndoLog {
   /// Newest first.
   let entries: [HistoryEntry]
 

@@ -2,20 +2,20 @@ import Foundation
 import LMDB
 
 /// What has to be written to put back what one entry of the history found.
-struct RestorationPlan {
+struct UndoPlan {
   private var tasks: [TaskChange] = []
   private var lists: [ListChange] = []
   private var completions: [(key: CompletionKey, record: CompletionRecord?)] = []
   /// Everything the entry has images of.
   private var keys: Set<ImageKey> = []
-  private(set) var reversal: Reversal
+  private(set) var result: UndoResult
 
   /// Whether all is as it was already.
   var isEmpty: Bool { tasks.isEmpty && lists.isEmpty && completions.isEmpty }
 
   /// Reads an entry's images and compares them with what is there.
   init(of entry: HistoryEntry, in transaction: borrowing StoreWriteTransaction) throws {
-    reversal = Reversal(change: entry.id, date: entry.date)
+    result = UndoResult(change: entry.id, date: entry.date)
     try transaction.forEachImage(of: entry.id) { key, wasThere, bytes in
       // Of several images the first one tells what was there before the write.
       guard keys.insert(key).inserted else { return }
@@ -55,11 +55,11 @@ struct RestorationPlan {
     let unknown = image?.unknown ?? UnknownFields()
     tasks.append(TaskChange(from: old, to: task, unknown: unknown, at: transaction.commitSequence))
     guard let task else {
-      if let old { reversal.deletedTasks.append(old.item) }
+      if let old { result.deletedTasks.append(old.item) }
       return
     }
-    reversal.tasks.append(task)
-    if old == nil { reversal.returnedTaskIDs.insert(task.id) }
+    result.tasks.append(task)
+    if old == nil { result.returnedTaskIDs.insert(task.id) }
   }
 
   private mutating func add(
@@ -76,15 +76,15 @@ struct RestorationPlan {
     let unknown = image?.unknown ?? UnknownFields()
     lists.append(ListChange(from: old, to: list, unknown: unknown, at: transaction.commitSequence))
     guard let list else {
-      if let old { reversal.deletedLists.append(old.list) }
+      if let old { result.deletedLists.append(old.list) }
       return
     }
-    reversal.lists.append(list)
-    if old == nil { reversal.returnedListIDs.insert(list.id) }
+    result.lists.append(list)
+    if old == nil { result.returnedListIDs.insert(list.id) }
   }
 }
 
-extension RestorationPlan {
+extension UndoPlan {
   /// Refuses to go back behind a later change of the same task, list or completion.
   func checkNoneTouched(by changes: [ChangeID], in transaction: borrowing StoreWriteTransaction) throws {
     for change in changes {

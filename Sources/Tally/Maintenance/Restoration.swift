@@ -6,11 +6,11 @@ import TallySystem
 ///
 /// | step | what a crash leaves |
 /// | --- | --- |
-/// | copy and verify in a workshop | the old store; the next opening removes the workshop |
+/// | copy and verify in a staging directory | the old store; the next opening removes the staging directory |
 /// | lock out everybody | the old store |
 /// | keep the old file under a second name | the old store, with one name more |
 /// | rename the new file over the old one | the new store |
-struct Restoring {
+struct Restoration {
   let file: FilePath
   let opening: StoreOpening
 
@@ -18,19 +18,19 @@ struct Restoring {
     let source = try openSource()
     defer { try? source.close() }
     try opening.prepareDirectory()
-    let workshop = try Workshop(in: opening.directory, for: "restore")
-    try copy(source, to: workshop.dataFile)
-    let copy = LoneStore(
-      directory: workshop.path, configuration: opening.configuration, migrations: opening.migrations)
+    let staging = try StagingDirectory(in: opening.directory, for: "restore")
+    try copy(source, to: staging.dataFile)
+    let copy = UnpublishedStore(
+      directory: staging.path, configuration: opening.configuration, migrations: opening.migrations)
     var (header, report) = try copy.verify(progress: progress)
     let access = try StoreAccess(.exclusive, to: opening.directory, configuration: opening.configuration)
     defer { access.end() }
     if let last = try lastSequence(replacedBy: header) { header = try copy.advanceSequence(beyond: last) }
-    let size = try workshop.dataFile.stat().size
+    let size = try staging.dataFile.stat().size
     let kept = try keepOldFile()
-    try SystemCalls.rename(workshop.dataFile, to: opening.dataFile)
+    try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
     try SystemCalls.flushDirectory(opening.directory)
-    return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), keptFile: kept)
+    return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), safetyCopy: kept)
   }
 
   /// A sequence that the replaced store has not gone beyond, if it may be the same store.
@@ -82,7 +82,7 @@ struct Restoring {
 
   private func keepOldFile() throws -> FilePath? {
     do {
-      return try KeptFile.keep(
+      return try SafetyCopy.create(
         opening.dataFile, because: .restore, in: opening.directory, at: opening.configuration.now())
     } catch Errno.noSuchFileOrDirectory {
       return nil
