@@ -2,11 +2,11 @@ import Foundation
 import SystemPackage
 import TallySystem
 
-/// A store's file as it was before something replaced or mended it, kept in the store's directory for its user.
+/// The old file of a store that was replaced, repaired or migrated, kept in the store's directory for its user.
 ///
-/// It is a backup like any other: `restore` takes it back. Nothing ever removes it but its user.
+/// It is a backup like any other, for `restore` to read. Only its user ever removes it.
 enum SafetyCopy {
-  /// What the file was replaced by; the names are seen by users.
+  /// Why the copy was kept; users see the names.
   enum Reason: String, CaseIterable {
     case restore = "before-restore"
     case repair = "before-repair"
@@ -15,7 +15,7 @@ enum SafetyCopy {
 
   private static let maximumAttempts = 100
 
-  /// Gives a file of the same filesystem a second name, after the reason and the instant.
+  /// Gives a file on the same filesystem a second name, made of the reason and the instant.
   static func create(
     _ file: FilePath, because reason: Reason, in directory: FilePath, at now: Timestamp
   ) throws(Errno) -> FilePath {
@@ -28,14 +28,14 @@ enum SafetyCopy {
         try SystemCalls.link(file, as: kept)
         return kept
       } catch {
-        // Of the same second, or by a clock that stands still.
+        // The name is taken by a copy of the same second, or the clock stands still.
         guard error == .fileExists, attempt < maximumAttempts else { throw error }
         attempt += 1
       }
     }
   }
 
-  /// Whether a name in a store's directory is one of these.
+  /// Whether a name in a store's directory is that of a safety copy.
   static func isSafetyCopy(_ name: String) -> Bool {
     name.hasSuffix(".mdb") && Reason.allCases.contains { name.hasPrefix($0.rawValue) }
   }

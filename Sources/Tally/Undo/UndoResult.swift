@@ -1,24 +1,24 @@
 public import Foundation
 
-/// What an undo or a redo did.
+/// The result of an undo or a redo.
 public struct UndoResult: Sendable {
-  /// The write that was taken back, or done again.
+  /// The write that was undone or redone.
   public let change: ChangeID
-  /// When that write was made.
+  /// The date of that write.
   public let date: Timestamp
-  /// The tasks that came back or have other contents now, as they are now.
+  /// The tasks that came back or changed, in their new state.
   public internal(set) var tasks: [TaskItem] = []
-  /// Which of ``tasks`` were not there before.
+  /// The ids of those of ``tasks`` that did not exist before.
   public internal(set) var returnedTaskIDs: Set<UUID> = []
-  /// The tasks that are gone again, as they were.
+  /// The tasks that were deleted, in their last state.
   public internal(set) var deletedTasks: [TaskItem] = []
-  /// The lists that came back or have other contents now, as they are now.
+  /// The lists that came back or changed, in their new state.
   public internal(set) var lists: [TaskList] = []
-  /// Which of ``lists`` were not there before.
+  /// The ids of those of ``lists`` that did not exist before.
   public internal(set) var returnedListIDs: Set<UUID> = []
-  /// The lists that are gone again, as they were.
+  /// The lists that were deleted, in their last state.
   public internal(set) var deletedLists: [TaskList] = []
 
-  /// Whether nothing is other than it was.
+  /// Whether nothing visible has changed.
   var isEmpty: Bool { tasks.isEmpty && deletedTasks.isEmpty && lists.isEmpty && deletedLists.isEmpty }
 }

@@ -3,8 +3,8 @@ import LMDB
 
 /// The key of `byTail`: an identifier's hexadecimal digits, last one first; 16 bytes.
 ///
-/// Neighbours in this index share the longest tails, so the shortest unique handle of a task follows from the
-/// entries before and after its own, and the tasks that a handle fits lie side by side.
+/// Neighbours in this index share the longest tails, so the shortest unique handle of a task follows from the entries
+/// before and after its own, and the tasks that a handle fits are side by side.
 struct TailKey: IndexKey {
   static let width = 16
   /// How many hexadecimal digits an identifier has.

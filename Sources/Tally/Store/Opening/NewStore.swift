@@ -3,15 +3,15 @@ import LMDB
 import SystemPackage
 import TallySystem
 
-/// A store that is being made under a name of its own, and gets its place when it is complete.
+/// A store that is created under a temporary name and moved into place when it is complete.
 ///
-/// | the place | how the store gets there |
+/// | the path names | how the store gets there |
 /// | --- | --- |
-/// | nothing | made beside it; the directory is renamed |
-/// | an empty directory | made inside it; the files are linked |
+/// | nothing | created beside it; the directory is renamed |
+/// | an empty directory | created inside it; the files are linked |
 ///
-/// A directory that exists is not replaced: it may be a mounted volume or the target of a link, and it is its owner's.
-/// Both ways fail where another process has been first, and then its store stays.
+/// An existing directory is not replaced: it may be a mounted volume or the target of a link, and it belongs to its
+/// owner. If another process is first, its store stays.
 struct NewStore {
   private let directory: FilePath
   private let options: Environment.Options
@@ -23,7 +23,7 @@ struct NewStore {
     self.options = options
   }
 
-  /// Makes an empty store unless another process does so at the same time.
+  /// Creates an empty store unless another process does so at the same time.
   func create() throws {
     let isDirectoryThere = (try? directory.stat()) != nil
     let parent = isDirectoryThere ? directory : directory.parentOrCurrent
@@ -43,7 +43,7 @@ struct NewStore {
   }
 
   private func fill(_ staging: FilePath) throws {
-    // liblmdb would create them with permissions narrowed by the process's mask.
+    // liblmdb would create them with permissions narrowed by the process's umask.
     for name in StoreOpening.fileNames {
       try SystemCalls.createFile(staging.appending(name), permissions: .ownerReadWrite)
     }
@@ -62,20 +62,21 @@ struct NewStore {
     try SystemCalls.flushDirectory(staging)
   }
 
-  /// Gives the files their names in the store's directory, the lock first: a data file is what makes it a store.
+  /// Links the files into the store's directory, the lock file first: it is the data file that makes a directory a
+  /// store.
   private func moveFiles(from staging: FilePath) throws {
-    // Its owner alone may change them; the files are closed to others in any case.
+    // Only the directory's owner may change its permissions; the files are private in any case.
     try? SystemCalls.changePermissions(directory, to: .ownerReadWriteExecute)
     do {
       try link(StoreOpening.lockFileName, from: staging)
     } catch Errno.fileExists {
-      // Left from a failed opening, or in use already: liblmdb takes it as it is.
+      // Left by a failed opening, or already in use: liblmdb accepts it.
     }
     try link(StoreOpening.dataFileName, from: staging)
   }
 
   private func link(_ name: String, from staging: FilePath) throws(Errno) {
-    // Unlike a renaming, a link never replaces the file of somebody who was first.
+    // Unlike a rename, a link never replaces the file of a process that was first.
     try SystemCalls.link(staging.appending(name), as: directory.appending(name))
   }
 }
