@@ -11,7 +11,7 @@ extension Database {
     let start = try position.map { unsafe try Key(decoding: $0.span.bytes) }
     var (count, next) = (0, nil as [UInt8]?)
     try forEach(from: start, in: transaction) { key, value in
-      // The visit cannot resume at bytes that are not a key: it goes on to a key.
+      // A visit can resume only at a valid key, so it continues until it reaches one.
       if count >= limit, Key(canonically: key) != nil {
         next = key.bytes(from: 0)
         return false

@@ -25,6 +25,7 @@ enum SafetyCopy {
       let suffix = attempt == 1 ? "" : "-\(attempt)"
       let kept = directory.appending("\(reason.rawValue)-\(instant)Z\(suffix).mdb")
       do throws(Errno) {
+        assert(kept.lastComponent.map { isSafetyCopy($0.string) } == true, "the name is not one of a safety copy")
         try SystemCalls.link(file, as: kept)
         return kept
       } catch {

@@ -15,6 +15,8 @@ struct TaskChange {
 
   /// The same with the unknown fields of another record, such as an image that undo restores.
   init(from old: TaskRecord?, to item: TaskItem?, unknown: UnknownFields, at sequence: UInt64) {
+    assert(old != nil || item != nil, "a change of nothing")
+    assert(old == nil || item == nil || old?.item.id == item?.id, "a change of one task into another")
     self.old = old
     new = item.map {
       TaskRecord(item: $0, stamp: ChangeStamp(replacing: old?.stamp, at: sequence), unknown: unknown)
@@ -32,6 +34,8 @@ struct ListChange {
   }
 
   init(from old: ListRecord?, to list: TaskList?, unknown: UnknownFields, at sequence: UInt64) {
+    assert(old != nil || list != nil, "a change of nothing")
+    assert(old == nil || list == nil || old?.list.id == list?.id, "a change of one list into another")
     self.old = old
     new = list.map {
       ListRecord(list: $0, stamp: ChangeStamp(replacing: old?.stamp, at: sequence), unknown: unknown)

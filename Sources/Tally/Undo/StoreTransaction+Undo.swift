@@ -30,7 +30,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// let result = try store.write { try $0.undo() }
   /// ```
   ///
-  /// - Returns: the changes that this makes.
+  /// - Returns: the tasks and lists that have changed.
   /// - Throws: `nothingToUndo`; `undoConflict` if another change prevents it. Nothing is changed then.
   /// - Complexity: the heads of the history, and what the write had changed.
   @discardableResult
@@ -47,7 +47,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Undoes one write, even if others came after it.
   ///
   /// - Parameter change: the write's ``changeID``.
-  /// - Returns: the changes that this makes.
+  /// - Returns: the tasks and lists that have changed.
   /// - Throws: `nothingToUndo` if it has been undone, changed nothing or has left the history; `undoConflict` if
   ///   a later change of the same task or list has not been undone. Nothing is changed then.
   /// - Complexity: the writes since.
@@ -65,7 +65,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// Only as long as nothing else has been changed since: a new change ends what can be redone.
   ///
-  /// - Returns: the changes that this makes.
+  /// - Returns: the tasks and lists that have changed.
   /// - Throws: `nothingToRedo`; `undoConflict` if another change prevents it. Nothing is changed then.
   /// - Complexity: as ``undo()``.
   @discardableResult

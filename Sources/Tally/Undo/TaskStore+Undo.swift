@@ -1,7 +1,7 @@
 extension TaskStore {
   /// Undoes the last write that has not been undone yet, in a write of its own.
   ///
-  /// - Returns: the changes that this makes.
+  /// - Returns: the tasks and lists that have changed.
   /// - Throws: as `undo()` of a write transaction, and as `write`.
   @available(*, noasync, message: "use the asynchronous form")
   @discardableResult
@@ -11,7 +11,7 @@ extension TaskStore {
 
   /// Undoes the last write that has not been undone yet, in a write of its own.
   ///
-  /// - Returns: the changes that this makes.
+  /// - Returns: the tasks and lists that have changed.
   /// - Throws: as the synchronous form.
   @discardableResult
   public func undo() async throws -> UndoResult {
@@ -20,7 +20,7 @@ extension TaskStore {
 
   /// Redoes the last undo, in a write of its own.
   ///
-  /// - Returns: the changes that this makes.
+  /// - Returns: the tasks and lists that have changed.
   /// - Throws: as `redo()` of a write transaction, and as `write`.
   @available(*, noasync, message: "use the asynchronous form")
   @discardableResult
@@ -30,7 +30,7 @@ extension TaskStore {
 
   /// Redoes the last undo, in a write of its own.
   ///
-  /// - Returns: the changes that this makes.
+  /// - Returns: the tasks and lists that have changed.
   /// - Throws: as the synchronous form.
   @discardableResult
   public func redo() async throws -> UndoResult {

@@ -32,6 +32,7 @@ struct DocumentEntries<Key: DocumentKey> {
   private var hint = 0
 
   init(_ keys: Key.Type, isLenient: Bool) {
+    assert(Key.allCases.count <= UInt32.bitWidth, "more keys than bits")
     self.isLenient = isLenient
   }
 

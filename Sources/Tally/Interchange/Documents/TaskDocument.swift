@@ -18,6 +18,7 @@ struct TaskDocument {
   /// Reads a task whose object has just begun.
   init(from reader: inout JSONReader, isLenient: Bool) throws {
     let position = reader.tokenPosition
+    assert(TaskField.all.allSatisfy { $0.rawValue < UInt32.bitWidth }, "a field without a bit")
     values.reserveCapacity(TaskField.all.count)
     try reader.readEntries(TaskField.self, isLenient: isLenient) { reader, field in
       values.append((field, try reader.read(field)))

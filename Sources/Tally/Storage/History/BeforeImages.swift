@@ -94,6 +94,7 @@ struct BeforeImages {
   /// The parts, each of whole images; a single empty one if there are none.
   var parts: [ArraySlice<UInt8>] {
     let ends = starts.dropFirst() + [bytes.count]
+    assert(zip(starts, ends).allSatisfy { $0 <= $1 }, "parts are out of order")
     return zip(starts, ends).map { bytes[$0..<$1] }
   }
 }

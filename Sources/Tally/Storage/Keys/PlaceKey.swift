@@ -19,6 +19,7 @@ struct PlaceKey: IndexKey {
 
   /// The key of a task in a list, or in the inbox where `listID` is `nil`.
   init(listID: UUID?, rankRawValue: UInt8, order: OrderKey) {
+    assert(rankRawValue <= StateRank.endRawValue, "a rank out of range")
     kindRawValue = (listID == nil ? Kind.inbox : .list).rawValue
     self.listID = listID ?? .lowest
     self.rankRawValue = rankRawValue

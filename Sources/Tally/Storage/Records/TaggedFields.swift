@@ -82,6 +82,7 @@ enum TaggedField {
   /// Appends the tag and the size of a value, which must follow.
   @_lifetime(output: copy output)
   static func appendHead(_ tag: UInt8, valueByteCount size: Int, to output: inout OutputRawSpan) {
+    assert(tag > 0, "zero is not a tag")
     output.append(tag)
     if size < longMark { return output.append(UInt8(size)) }
     output.append(UInt8(longMark))
@@ -106,6 +107,7 @@ struct UnknownFields: Hashable, Sendable {
 
   /// Adds the field at which a cursor stands; fields come in ascending order.
   mutating func append(_ field: borrowing FieldCursor) {
+    assert(field.tag > 0, "the cursor is not at a field")
     bytes += field.whole.bytes(from: 0)
   }
 

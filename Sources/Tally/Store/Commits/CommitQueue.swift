@@ -29,6 +29,8 @@ final class CommitQueue: @unchecked Sendable {
   // Used by the thread only.
   private var lastCommit = (writeCount: 0, seconds: 0.0)
 
+  private static let threadName = "tally.commits"
+
   /// The most writes in one commit, so that an endless stream of them does not delay the first one's answer.
   private static let maximumBatchCount = 256
 
@@ -82,6 +84,7 @@ final class CommitQueue: @unchecked Sendable {
   /// Refuses the writes that came meanwhile, and all later ones.
   func refuse(with error: TallyError) {
     let refused = condition.withLock {
+      assert(isFinishing, "the queue still accepts writes")
       refusal = error
       // Closing and suspending have flushed.
       unflushedSince = nil
@@ -142,7 +145,7 @@ final class CommitQueue: @unchecked Sendable {
   private func wakeThread() {
     if thread != nil { return condition.broadcast() }
     let thread = Thread { [self] in work() }
-    thread.name = "tally.commits"
+    thread.name = Self.threadName
     self.thread = thread
     thread.start()
   }
@@ -181,6 +184,7 @@ final class CommitQueue: @unchecked Sendable {
 
   /// Gives the callers of the last commit a moment to return; the condition is locked.
   private func waitForCompany() {
+    assert(wantedCount == 1, "the thread waits already")
     guard lastCommit.writeCount > 1 else { return }
     let deadline = Date(timeIntervalSinceNow: lastCommit.seconds * Self.companyWait)
     wantedCount = min(lastCommit.writeCount, Self.maximumBatchCount)
@@ -221,6 +225,7 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   private func write(_ jobs: [WriteJob], isolated: Bool) throws {
+    assert(Thread.current.name == Self.threadName, "commits belong to the queue's thread")
     let isAlone = jobs.count == 1
     try connection.use { store in
       try store.checkWritable()

@@ -107,7 +107,9 @@ extension StoreTransaction where Base == WriteTransaction {
     guard !isHalfDone else { throw TallyError.halfDone }
     guard hasChanges else { return }
     try recordHistory()
+    assert(!hasUnrecordedChanges, "a commit with changes that are not in the history")
     var header = try header()
+    assert(header.sequence < commitSequence, "the sequence does not rise")
     header.sequence = commitSequence
     try tables.meta.put(header, forKey: .header, in: &base)
   }
@@ -117,6 +119,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Throws: the body's error, if it has changed nothing; otherwise `EntangledWrites`, because its changes can no
   ///   longer be separated from the others, and all must be rolled back.
   mutating func beside(_ body: (inout StoreWriteTransaction) throws -> Void) throws {
+    assert(!hasUnrecordedChanges, "the write before has no entry in the history")
     let hadChanges = hasChanges
     hasChanges = false
     defer { hasChanges = hasChanges || hadChanges }

@@ -49,6 +49,7 @@ final class WriteJob: Sendable {
 
   /// Runs the closure; may happen again.
   func run(in transaction: inout StoreWriteTransaction) throws {
+    assert(state.withLock { $0.isRunning }, "a job that has not begun")
     try body(&transaction)
     state.withLock { $0.result = .success(()) }
   }

@@ -57,6 +57,7 @@ final class StagingDirectory {
   }
 
   private static func remove(_ path: FilePath) {
+    assert(path.lastComponent.map { isStaging($0.string) } == true, "not a staging directory")
     for name in StoreOpening.fileNames { try? SystemCalls.removeFile(path.appending(name)) }
     try? SystemCalls.removeDirectory(path)
   }

@@ -89,7 +89,10 @@ final class StoreConnection: Sendable {
   func useForLong<R>(_ body: (StoreOpening.OpenStore) throws -> R) throws -> R {
     state.wait { $0.beginWork() }
     defer {
-      state.withLock { $0.workCount -= 1 }
+      state.withLock { state in
+        assert(state.workCount > 0, "work ends that has not begun")
+        state.workCount -= 1
+      }
       state.wakeAll()
     }
     return try use(body)
@@ -121,7 +124,10 @@ extension StoreConnection {
   }
 
   private func giveTurnBack() {
-    state.withLock { $0.isChanging = false }
+    state.withLock { state in
+      assert(state.isChanging, "nobody has the turn")
+      state.isChanging = false
+    }
     state.wakeAll()
   }
 
