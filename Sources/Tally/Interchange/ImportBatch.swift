@@ -1,6 +1,6 @@
 internal import LMDB
 
-/// Some records of a document that differ from the stored ones and are to be written.
+/// Some records of a document to be written: the lists and tasks that differ from the stored ones, and completions.
 struct ImportBatch {
   /// Enough to write each table in its own order, few enough to fit in memory.
   private static let taskLimit = 4_096

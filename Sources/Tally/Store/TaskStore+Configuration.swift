@@ -51,7 +51,7 @@ extension TaskStore {
     /// The clock that limits waiting: one that nobody sets, unlike `now`.
     var instant: @Sendable () -> ContinuousClock.Instant = { .now }
 
-    // Not one per process: a store whose clock is far ahead would affect the times in the ids of all others.
+    // Not one per process: a store whose clock is far ahead would stop the time in the ids of all others.
     let ids = UUIDv7Generator()
 
     /// Creates the default configuration.

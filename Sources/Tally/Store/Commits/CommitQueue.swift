@@ -29,8 +29,6 @@ final class CommitQueue: @unchecked Sendable {
   // Used by the thread only.
   private var lastCommit = (writeCount: 0, seconds: 0.0)
 
-  private static let threadName = "tally.commits"
-
   /// The most writes in one commit, so that an endless stream of them does not delay the first one's answer.
   private static let maximumBatchCount = 256
 
@@ -145,7 +143,7 @@ final class CommitQueue: @unchecked Sendable {
   private func wakeThread() {
     if thread != nil { return condition.broadcast() }
     let thread = Thread { [self] in work() }
-    thread.name = Self.threadName
+    thread.name = "tally.commits"
     self.thread = thread
     thread.start()
   }
@@ -225,7 +223,7 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   private func write(_ jobs: [WriteJob], isolated: Bool) throws {
-    assert(Thread.current.name == Self.threadName, "commits belong to the queue's thread")
+    assert(condition.withLock { thread === Thread.current }, "commits belong to the queue's thread")
     let isAlone = jobs.count == 1
     try connection.use { store in
       try store.checkWritable()
@@ -275,8 +273,8 @@ final class CommitQueue: @unchecked Sendable {
       // Closing and suspending flush, too.
       guard code != .storeClosed, code != .storeSuspended else { return }
       configuration.logger.error("flushing failed", metadata: ["code": "\(code ?? .internalFault)"])
-      // Tried again after a pause, and never at once: writes, and the end of the queue, have their turn first. Writes
-      // committed meanwhile wait too: with an interval of zero, their own date would mean at once.
+      // Tried again after the next interval, and never at once: writes, and the end of the queue, have their turn
+      // first. Writes committed meanwhile wait too: with an interval of zero, their own date would mean at once.
       condition.withLock { unflushedSince = Date(timeIntervalSinceNow: Self.flushPauseInSeconds) }
     }
   }
