@@ -1,5 +1,7 @@
 # Everything is built under .build and nowhere else; `make clean` removes it.
 .DEFAULT_GOAL := help
+# A warning fails the build, here though not in an embedder's.
+export TALLY_STRICT := 1
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas page smoke outside faults
 .PHONY: test-long test-faults test-sanitizers

@@ -3,31 +3,63 @@
 import PackageDescription
 
 /// Settings of every Swift target, each with its reason.
-let settings: [SwiftSetting] = [
+var settings: [SwiftSetting] = [
   // Data races are compile errors.
   .swiftLanguageMode(.v6),
   // Every use of an unsafe construct is marked `unsafe`, so that a reader finds the boundary to C.
   .strictMemorySafety(),
   // `any` shows where a value is boxed.
   .enableUpcomingFeature("ExistentialAny"),
-  // What a module imports stays its own affair unless it says `public import`.
+  // What a module imports is hidden from its clients unless it is a `public import`.
   .enableUpcomingFeature("InternalImportsByDefault"),
   // A member is visible only where its module is imported: no accidental dependencies.
   .enableUpcomingFeature("MemberImportVisibility"),
   // Spans of the memory map are tied to their transaction with `@_lifetime`.
   .enableExperimentalFeature("Lifetimes"),
-  // A warning nobody must answer is soon one of many. SwiftPM drops this where Tally is fetched as a dependency, so a
-  // newer compiler's new warning breaks nobody's build.
-  .treatAllWarnings(as: .error),
 ]
+
+// A warning that may be ignored is soon one of many. An embedder may have a newer compiler that warns of more, so only
+// `make` and continuous integration set the variable.
+if Context.environment["TALLY_STRICT"] == "1" { settings.append(.treatAllWarnings(as: .error)) }
+
+/// Apple's platforms read the reasons for which Tally looks at files and disks from a resource; other platforms have no
+/// use for it, nor for the code that finds resources.
+#if os(macOS)
+  let privacyManifest: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#else
+  let privacyManifest: (resources: [Resource], exclude: [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#endif
+
+/// Whether SwiftPM has fetched the package for another one.
+///
+/// While it resolves versions it reads the manifest without a directory, afterwards in its own `checkouts`. A package
+/// that another one uses by its path cannot be recognised: that one writes `traits: []`.
+let isFetched =
+  Context.packageDirectory == "/" || Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
+
+/// A product that only the command line needs; without the trait, its package is not even resolved.
+func commandLine(_ product: String, of package: String) -> Target.Dependency {
+  .product(name: product, package: package, condition: .when(traits: ["CommandLine"]))
+}
 
 let package = Package(
   name: "tally",
+  // What the libraries use, and the first versions that have it:
+  // - macOS 26, iOS 26: `Array.span`, `String.UTF8View.span` and `UTF8Span`, which do not deploy to older systems. They
+  //   alone keep the floor above the next line's; the span types themselves deploy to macOS 10.14.4 and iOS 12.2.
+  // - macOS 15, iOS 18: `Synchronization.Atomic`, `String(validating:as:)`, `AsyncIteratorProtocol.next(isolation:)`.
+  // - macOS 14, iOS 17: `URLComponents(string:encodingInvalidCharacters:)`.
+  // - macOS 13, iOS 16: `ContinuousClock` and `Duration`, `Task.sleep(for:)`, `URL(filePath:)`, `TimeZone.gmt`.
+  // From the availability that the standard library and Foundation declare; not yet tried on Apple's platforms.
   platforms: [.macOS("26.0"), .iOS("26.0")],
   products: [
     .library(name: "LMDB", targets: ["LMDB"]),
     .library(name: "Tally", targets: ["Tally"]),
     .executable(name: "tally", targets: ["TallyMain"]),
+  ],
+  traits: [
+    .trait(name: "CommandLine", description: "The program `tally`. The libraries do not need it."),
+    .default(enabledTraits: isFetched ? [] : ["CommandLine"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -35,7 +67,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     .package(url: "https://github.com/onevcat/Rainbow", from: "4.2.2"),
-    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
   ],
   targets: [
     .systemLibrary(
@@ -45,7 +76,7 @@ let package = Package(
     ),
     // Two functions of the C library that Swift does not import.
     .systemLibrary(name: "CTallySystem"),
-    // The ground floor, for the package alone: locks, waiting, files as a whole. It knows nothing of LMDB or of tasks.
+    // The ground floor, for this package only: locks, waiting, whole files. It does not depend on LMDB or on tasks.
     .target(
       name: "TallySystem",
       dependencies: ["CTallySystem", .product(name: "SystemPackage", package: "swift-system")],
@@ -63,22 +94,24 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
+      exclude: privacyManifest.exclude,
+      resources: privacyManifest.resources,
       swiftSettings: settings
     ),
     .target(
       name: "TallyCommands",
       dependencies: [
         "Tally", "TallySystem",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Mustache", package: "swift-mustache"),
-        .product(name: "Rainbow", package: "Rainbow"),
+        commandLine("ArgumentParser", of: "swift-argument-parser"),
+        commandLine("Mustache", of: "swift-mustache"),
+        commandLine("Rainbow", of: "Rainbow"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings
     ),
     // The directory is not `tally`: it would be the same as `Tally` where case does not count.
     .executableTarget(name: "TallyMain", dependencies: ["TallyCommands"], swiftSettings: settings),
-    // What the tests of both libraries share: random numbers with a seed, and other processes.
+    // What the tests of both libraries share: seeded random numbers, and helper processes.
     .target(
       name: "TestSupport",
       dependencies: [.product(name: "SystemPackage", package: "swift-system")],
@@ -91,7 +124,7 @@ let package = Package(
       path: "Tests/TallyTestSupport",
       swiftSettings: settings
     ),
-    // A program of its own for what one process cannot show: other processes, forks, resource limits, failing disks.
+    // A separate program for what one process cannot show: other processes, forks, resource limits, failing disks.
     .executableTarget(
       name: "LMDBTestHelper",
       dependencies: ["LMDB", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
@@ -106,7 +139,7 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    // A program of its own for what one process cannot show: other users, other processes, a crash.
+    // A separate program for what one process cannot show: other users, other processes, a crash.
     .executableTarget(
       name: "TallyTestHelper",
       dependencies: ["Tally", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
@@ -141,12 +174,12 @@ let package = Package(
   ]
 )
 
-/// What reads strangers' bytes: a test that replays inputs, or the program that looks for them (`Scripts/fuzz.sh`).
+/// What reads untrusted bytes: a test that replays inputs, or the program that looks for them (`Scripts/fuzz.sh`).
 ///
 /// The program links only with libFuzzer, which is a flag of the compiler.
 let fuzzing: [Target.Dependency] = [
   "LMDB", "Tally", "TallyCommands", "TallyTestSupport",
-  .product(name: "ArgumentParser", package: "swift-argument-parser"),
+  commandLine("ArgumentParser", of: "swift-argument-parser"),
   .product(name: "SystemPackage", package: "swift-system"),
 ]
 if Context.environment["TALLY_FUZZ"] == nil {
@@ -163,4 +196,9 @@ if Context.environment["TALLY_FUZZ"] == nil {
       // The default linker of some systems fails over the sanitizers' sections.
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])]
     ))
+}
+
+// Only the documentation needs it; `Scripts/build-docs.sh` sets the variable.
+if Context.environment["TALLY_DOCUMENTATION"] == "1" {
+  package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }

@@ -10,6 +10,7 @@ docs/api.txt instead of comparing it.
 
 import difflib
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -89,7 +90,8 @@ def build():
     for module in MODULES:
         result = subprocess.run(
             ["swift", "package", "--allow-writing-to-directory", str(folder), "generate-documentation", "--target", module,
-             "--warnings-as-errors", "--output-path", str(folder / f"{module}.doccarchive")], cwd=REPOSITORY)
+             "--warnings-as-errors", "--output-path", str(folder / f"{module}.doccarchive")],
+            cwd=REPOSITORY, env={**os.environ, "TALLY_DOCUMENTATION": "1"})
         if result.returncode:
             sys.exit(result.returncode)
 

@@ -33,7 +33,7 @@ import PackageDescription
 let package = Package(
   name: "Articles",
   platforms: [.macOS("26.0")],
-  dependencies: [.package(path: "../tally")],
+  dependencies: [.package(path: "../tally", traits: [])],
   targets: [
     .executableTarget(
       name: "Articles",

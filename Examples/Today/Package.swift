@@ -7,7 +7,7 @@ let package = Package(
   name: "today",
   platforms: [.macOS("26.0")],
   // Without this name it would be that of the folder into which Tally was cloned.
-  dependencies: [.package(name: "tally", path: "../..")],
+  dependencies: [.package(name: "tally", path: "../..", traits: [])],
   targets: [
     .executableTarget(
       name: "Today",

@@ -25,7 +25,7 @@ public enum TallyCommandLine {
   ///
   /// Call it once, before anything opens a file.
   public static func prepareProcess() {
-    StandardDescriptors.occupyClosedOnes()
+    StandardDescriptors.occupyClosed()
     Signals.install()
   }
 }

@@ -26,7 +26,7 @@ package enum RemoteFilesystem {
 
   /// The type of the filesystem with a device number, in the lines of a `mountinfo` file.
   ///
-  /// A line's third word is the device as `major:minor`; the type is the word behind a lone dash.
+  /// A line's third word is the device as `major:minor`; the type is the word after a lone dash.
   package static func type(ofDevice device: UInt64, in mounts: String) -> String? {
     let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
     let minor = device & 0xFF | (device >> 12) & ~0xFF

@@ -47,7 +47,7 @@ package enum SystemCalls {
     try check(unsafe path.withPlatformString { unsafe chmod($0, permissions.rawValue) })
   }
 
-  /// Gives a file a second name, which must be free.
+  /// Adds a second name to a file, which must be free.
   ///
   /// The corresponding C function is `link`.
   package static func link(_ old: FilePath, as new: FilePath) throws(Errno) {

@@ -4,7 +4,7 @@
 /// attempts: on a busy machine a pause takes longer than it should. There is always one attempt, and one after the last
 /// pause.
 ///
-/// `deadline` is looked at only after the first attempt, which mostly succeeds and may cost less than the clock. `pause`
+/// `deadline` is looked at only after the first attempt, which usually succeeds and may cost less than the clock. `pause`
 /// may return early. A test may give a clock of its own as `now`.
 @inlinable
 package func waitForResult<R, Failure: Error>(
@@ -14,7 +14,17 @@ package func waitForResult<R, Failure: Error>(
   _ attempt: () throws(Failure) -> R?
 ) throws(Failure) -> R? {
   if let result = try attempt() { return result }
-  let deadline = deadline()
+  return try retry(until: deadline(), now: now, pausing: pause, attempt)
+}
+
+/// As `waitForResult`, after a first attempt that the caller has made.
+@inlinable
+public func retry<R, Failure: Error>(
+  until deadline: ContinuousClock.Instant,
+  now: () -> ContinuousClock.Instant = { .now },
+  pausing pause: (_ deadline: ContinuousClock.Instant) -> Void,
+  _ attempt: () throws(Failure) -> R?
+) throws(Failure) -> R? {
   while now() < deadline {
     pause(deadline)
     if let result = try attempt() { return result }
@@ -23,13 +33,13 @@ package func waitForResult<R, Failure: Error>(
 }
 
 extension Duration {
-  /// As good as for ever, and small enough that a clock can be moved by it.
-  package static let longestWait = Duration.seconds(1_000_000_000)
+  /// As good as for ever, and small enough to be added to a time.
+  public static let longestWait = Duration.seconds(1_000_000_000)
 }
 
 extension ContinuousClock.Instant {
   /// The end of a limit that begins now.
-  package static func after(_ limit: Duration) -> ContinuousClock.Instant {
+  public static func after(_ limit: Duration) -> ContinuousClock.Instant {
     .now + min(limit, .longestWait)
   }
 }

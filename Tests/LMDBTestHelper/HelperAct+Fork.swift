@@ -3,7 +3,7 @@ import LMDB
 import TestSupport
 
 extension HelperAct {
-  /// Forks with both kinds of transaction open, and says what the child saw and what the parent has left.
+  /// Forks with both kinds of transaction open, and prints what the child saw and what is left to the parent.
   func forkInside() throws {
     let environment = try Environment(path: directory)
     var writer = try environment.beginWrite()

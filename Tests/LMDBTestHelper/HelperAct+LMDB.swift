@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 
 extension HelperAct {
-  /// Does what is asked.
+  /// Runs the act.
   func run() throws {
     switch name {
     case "hold-read": try holdRead()

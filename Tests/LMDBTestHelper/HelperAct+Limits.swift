@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 
 extension HelperAct {
-  /// Makes one of the environment's descriptors fail, commits, and tells what came of that and of the calls after it.
+  /// Makes one of the environment's descriptors fail, commits, and reports the result of that and of the calls after it.
   ///
   /// liblmdb writes data through one descriptor and the meta page, last, through a synchronous one.
   func failDescriptor(synchronous: Bool, target: FilePath, _ mode: FileDescriptor.AccessMode) throws {

@@ -11,7 +11,7 @@ extension HelperAct {
     say("saw \(try environment.freePageCount(in: transaction) >= 0)")
   }
 
-  /// Options with a limit for waiting, in seconds, where a number says one.
+  /// Options with a limit for waiting, in seconds, if the act has a number for it.
   func options(limitAt index: Int) -> Environment.Options {
     var options = Environment.Options()
     if numbers.indices.contains(index) { options.writeWaitLimit = .seconds(numbers[index]) }

@@ -63,7 +63,7 @@ import Testing
     #expect(try code { _ = try environment.beginRead() } == .closed)
   }
 
-  @Test func closingThatTakesTooLongLeavesTheEnvironmentAsItWas() throws {
+  @Test func closingThatTakesTooLongLeavesTheEnvironmentOpen() throws {
     let sample = try Sample()
     let environment = sample.environment
     let mayEnd = Stop()

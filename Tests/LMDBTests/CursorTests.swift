@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func cursorStaysBehindTheEndItRanOff() throws {
+  @Test func cursorStaysAfterTheEndItRanOff() throws {
     let sample = try sampleOfEvens()
     try sample.environment.read { (transaction) throws in
       var cursor = try sample.numbers.cursor(in: transaction)
@@ -76,7 +76,7 @@ import Testing
       var cursor = try sample.numbers.cursor(in: transaction)
       #expect(try cursor.move(toFirstAtOrAfter: key) == (expected != nil))
       #expect(try keyIfAny(of: cursor) == expected)
-      // From behind the end the last entry is the one before.
+      // From after the end, the previous entry is the last one.
       if expected == nil {
         #expect(try cursor.previous())
         #expect(try cursor.key() == 18)

@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func databaseWithSeveralValuesAKeyIsRefused() throws {
+  @Test func databaseWithSeveralValuesPerKeyIsRefused() throws {
     let sample = try Sample()
     let duplicates: UInt32 = 0x04
     let create: UInt32 = 0x40000

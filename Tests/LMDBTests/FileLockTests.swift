@@ -14,7 +14,7 @@ import Testing
     #expect(try !locks[0].tryAcquire(.shared))
   }
 
-  /// The bug: who had opened the file before it was removed got a lock that kept nobody out.
+  /// The bug: an opener of the file before its removal got a lock that kept nobody out.
   @Test func aLockOnAFileThatWasRemovedIsTakenOnTheNewOne() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path.appending("lock")
@@ -27,7 +27,7 @@ import Testing
   }
 
   #if os(Linux)
-    /// The bug: as above, for whoever was waiting in the system when the file was removed.
+    /// The bug: as above, for a thread that waited in the system when the file was removed.
     @Test func aLockThatIsWaitedForIsTakenOnTheFileThatHasReplacedTheRemovedOne() throws {
       let directory = try TemporaryDirectory()
       let path = directory.path.appending("lock")
@@ -61,7 +61,7 @@ import Testing
 
   /// The bug: a program that another thread started between two system calls got the descriptor, and the lock.
   ///
-  /// Whoever looks all the time sees that sooner or later.
+  /// A thread that looks all the time sees that sooner or later.
   @Test func aDescriptorIsHiddenFromProgramsStartedHereAtEveryMoment() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path.appending("lock")
@@ -81,7 +81,7 @@ import Testing
     #expect(!shown.isSet)
   }
 
-  @Test func aFileThatCannotBeMadeAnewIsNotLocked() throws {
+  @Test func aFileThatCannotBeCreatedAgainIsNotLocked() throws {
     let directory = try TemporaryDirectory()
     let inner = directory.path.appending("inner")
     try SystemCalls.createDirectory(inner, permissions: .ownerReadWriteExecute)

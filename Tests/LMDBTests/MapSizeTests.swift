@@ -51,7 +51,7 @@ import Testing
     try sample.put([2], forKey: 2)
   }
 
-  @Test func errorTellsHowFarTheOldestReaderIsBehind() throws {
+  @Test func errorStatesHowFarTheOldestReaderIsBehind() throws {
     let sample = try Sample(options: Sample.options(mapSizeInBytes: small, maximum: small))
     try sample.environment.read { (reader) throws in
       for round in 0..<7 { try sample.put([UInt8(round)], forKey: 1) }
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// The bug: a thread that had waited while another one lost the map went on to look into it.
-  @Test func whoeverWaitsToMoveTheMapLearnsThatAnotherThreadHasLostIt() throws {
+  @Test func aThreadThatWaitsToMoveTheMapLearnsThatAnotherOneHasLostIt() throws {
     let sample = try Sample(options: Sample.options(mapSizeInBytes: small))
     let environment = sample.environment
     let mayEnd = DispatchSemaphore(value: 0)

@@ -68,7 +68,7 @@ import Testing
     let page = try sample.environment.information().pageSizeInBytes
     try sample.environment.close()
     let file = try FileDescriptor.open(sample.directory.path.appending("data.mdb"), .writeOnly)
-    // Behind the page's header of 16 bytes: magic, then version, in both meta pages.
+    // After the page's header of 16 bytes: magic, then version, in both meta pages.
     for meta in 0..<2 { try file.writeAll(toAbsoluteOffset: Int64(meta * page + 20), [99]) }
     try file.close()
     #expect(try code { _ = try Environment(path: sample.directory.path) } == .versionMismatch)

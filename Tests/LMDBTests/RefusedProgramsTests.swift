@@ -7,7 +7,7 @@ import Testing
 @Suite struct RefusedProgramsTests {
   struct Program: Sendable, CustomTestStringConvertible {
     let claim: String
-    /// What the compiler says, in part.
+    /// A part of what the compiler prints.
     let diagnostic: String
     /// The body of a function that has an environment and a database.
     let body: String
@@ -157,7 +157,7 @@ import Testing
     #expect(output.contains("error:") && output.contains(program.diagnostic), "\(output)")
   }
 
-  @Test func compilerTakesTheSameThingsInTheirPlace() throws {
+  @Test func compilerAcceptsTheSameThingsInTheirPlace() throws {
     let output = try compile(
       """
       try environment.read { transaction in
@@ -177,7 +177,7 @@ import Testing
     #expect(output == "")
   }
 
-  /// Gives what the compiler says of a body.
+  /// Returns what the compiler prints about a body.
   private func compile(_ body: String) throws -> String {
     let directory = try TemporaryDirectory()
     let file = directory.path.appending("Program.swift").string
@@ -200,7 +200,7 @@ import Testing
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [
-      // Lifetimes are checked behind type checking, so the program is compiled whole, and thrown away.
+      // Lifetimes are checked after type checking, so the whole program is compiled, and the result is discarded.
       "swiftc", "-c", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library",
       "-enable-experimental-feature", "Lifetimes", "-I", build.appendingPathComponent("Modules").path, file,
     ]

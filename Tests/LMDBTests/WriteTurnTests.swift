@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What another thread was told.
+/// The error that another thread got.
 private final class Found: Sendable {
   let code = Mutex<LMDBError.Code?>(nil)
 }
@@ -55,7 +55,7 @@ private final class Found: Sendable {
     #expect(try sample.value(forKey: 1) == [1])
   }
 
-  @Test func aWriteInsideAWriteIsToldApartFromWaiting() throws {
+  @Test func aWriteInsideAWriteIsDistinguishedFromWaiting() throws {
     let sample = try Sample(options: Self.options(waiting: .seconds(60)))
     try sample.environment.write { transaction in
       #expect(try code { try sample.environment.write { _ in } } == .reentrantWrite)

@@ -29,7 +29,7 @@ struct DocumentationTests {
     "`Sources/Tally/B.swift`", "`docs/b.md`", "`B.swift`", "`.ci/gone`", "`Sources/Gone/`",
     "`make gone`", "```sh\nmake gone\n```", "```\n$ make gone  # why\n```",
   ])
-  func whatIsGoneIsFound(text: String) {
+  func missingTargetIsFound(text: String) {
     #expect(findings(text).count == 1)
   }
 
@@ -38,7 +38,7 @@ struct DocumentationTests {
     "```\n[a](b.md)\n```", "`Sources/Tally/`", "`Sources/Tally/A.swift`", "`A.swift`", "`.build/demo`", "`task/s`",
     "`Sources/*/B.swift`", "`make test`", "`make`", "we make gone things", "`Europe/Istanbul`",
   ])
-  func whatIsThereOrIsNoPathIsLeftAlone(text: String) {
+  func existingTargetsAndOtherCodeAreLeftAlone(text: String) {
     #expect(findings(text).isEmpty)
   }
 
@@ -58,7 +58,7 @@ struct DocumentationTests {
     )
   }
 
-  @Test func makefileVariablesAreNoTargets() {
+  @Test func makefileVariablesAreNotTargets() {
     #expect(DocumentationCheck.targets(ofMakefile: "a-b: c ## d\n\tx\nFILES := y\nz:=1\n.PHONY: q") == ["a-b"])
   }
 }

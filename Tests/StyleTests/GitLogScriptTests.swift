@@ -64,7 +64,7 @@ struct GitLogScriptTests {
     #expect(Set(texts).count == 2)
   }
 
-  @Test func bytesThatAreNoUTF8DoNotBreakTheLine() throws {
+  @Test func bytesThatAreNotUTF8DoNotBreakTheLine() throws {
     let texts = try lines(forCommitsOf: [Data([0x61, 0xFF, 0xC3, 0x28, 0x62])]).map(\.text)
     #expect(texts.count == 1)
     #expect(texts.first?.hasPrefix("a") == true)

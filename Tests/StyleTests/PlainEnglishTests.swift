@@ -10,7 +10,7 @@ struct PlainEnglishTests {
   }
 
   @Test(arguments: PlainEnglish.all)
-  func phraseStandsNoOftenerThanAllowed(rule: PlainEnglish) throws {
+  func phraseOccursNoMoreOftenThanAllowed(rule: PlainEnglish) throws {
     let places = try Self.texts.get().flatMap { try rule.places(in: $0.text, of: $0.path) }
     let summary = "`\(rule.phrase)` \(places.count) times, \(rule.allowed) allowed; write: \(rule.instead)"
     if places.count > rule.allowed { Issue.record("\(summary)\n\(places.joined(separator: "\n"))") }

@@ -57,7 +57,7 @@ struct SetUpScriptTests {
 
   private static let install = "-q -y install --no-install-recommends liblmdb-dev"
 
-  @Test func nothingIsInstalledWhereAllIsThere() throws {
+  @Test func nothingIsInstalledIfNothingIsMissing() throws {
     let stage = try Stage()
     try stage.addPackageManager()
     try stage.addProgram("touch", "exit 0")
@@ -76,7 +76,7 @@ struct SetUpScriptTests {
     #expect(stage.packageManagerCalls == ["-q -y update", Self.install])
   }
 
-  @Test func packageListThatCannotBeRefreshedIsNoReasonToStop() throws {
+  @Test func packageListThatCannotBeRefreshedDoesNotStopTheSetUp() throws {
     let stage = try Stage()
     try stage.addPackageManager(updateStatus: 100)
     try stage.addUser(id: 0)
@@ -84,7 +84,7 @@ struct SetUpScriptTests {
     #expect(stage.packageManagerCalls.last == Self.install)
   }
 
-  @Test func sudoIsUsedWhereItAsksForNoPassword() throws {
+  @Test func sudoIsUsedIfItNeedsNoPassword() throws {
     let stage = try Stage()
     try stage.addPackageManager()
     try stage.addUser(id: 1000)
@@ -138,7 +138,7 @@ struct SetUpScriptTests {
     #expect(run.errors.contains("unknown argument everything"))
   }
 
-  @Test func installationThatDoesNotHelpIsSaid() throws {
+  @Test func installationThatDoesNotHelpIsReported() throws {
     let stage = try Stage()
     try stage.addPackageManager()
     try stage.addUser(id: 0)

@@ -23,12 +23,12 @@ struct SwiftLexerTests {
     #expect(words("a = (b) / c / d") == ["a", "b", "c", "d"])
   }
 
-  @Test func poundSignsWithoutAQuoteAreNoStrings() {
+  @Test func poundSignsWithoutAQuoteAreNotStrings() {
     #expect(words("#if DEBUG\n#expect(a)\n#endif") == ["if", "DEBUG", "expect", "a", "endif"])
   }
 
   @Test(arguments: ["\"a", "\"\"\"\na", "/* a", "f(", "f(]", "}", "\"\\(a\""])
-  func whatCannotBeFollowedIsReported(text: String) {
+  func unreadableSourceIsReported(text: String) {
     #expect(SwiftLexer(reading: text).problem != nil)
   }
 

@@ -129,11 +129,11 @@ extension RemindTests {
       if try condition() { return }
       Thread.sleep(forTimeInterval: 0.05)
     }
-    throw NeverHappened(description: what)
+    throw TimedOut(description: what)
   }
 }
 
-private struct NeverHappened: Error, CustomStringConvertible {
+private struct TimedOut: Error, CustomStringConvertible {
   let description: String
 }
 

@@ -3,7 +3,7 @@ public import SystemPackage
 
 /// What a helper program is asked to do: `PROGRAM ACT DIRECTORY [NUMBER …]`.
 ///
-/// It says what it saw, a line each; an error that was not expected is said too and ends it with 1.
+/// It prints what it saw, one line each; an unexpected error is printed too and ends it with status 1.
 public struct HelperAct: Sendable {
   /// The act's name.
   public let name: String
@@ -12,9 +12,9 @@ public struct HelperAct: Sendable {
   /// What else the act wants to know.
   public let numbers: [Int]
 
-  /// The arguments name no act of the program.
+  /// The arguments do not name an act of the program.
   public struct Misuse: Error {
-    /// Makes the error.
+    /// Creates the error.
     public init() {}
   }
 
@@ -38,7 +38,7 @@ public struct HelperAct: Sendable {
 
 /// Writes a line at once: the reader waits for it, and a child of a fork must not repeat a buffer.
 public func say(_ line: String) {
-  // Without a reader there is nobody to tell of the failure.
+  // Without a reader nobody could see the failure.
   _ = try? FileDescriptor.standardOutput.writeAll("\(line)\n".utf8)
 }
 

@@ -40,14 +40,14 @@ public final class HelperProcess {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Waits for the end, and gives the lines not read yet; a failure is among them.
+  /// Waits for the end, and returns the lines not read yet; a failure is among them.
   public func lines() -> [String] {
     let data = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// Lets a helper that waits go on.
+  /// Lets a waiting helper continue.
   public func release() {
     input.fileHandleForWriting.write(Data("\n".utf8))
   }

@@ -4,7 +4,7 @@ public import Foundation
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Makes the generator of a seed.
+  /// Creates the generator of a seed.
   public init(seed: UInt64) {
     state = seed
   }

@@ -13,7 +13,7 @@ public protocol BinaryCodable: Sendable {
   ///
   /// The bytes belong to the transaction; copy what is to outlive the call.
   ///
-  /// Throws an ``LMDBError``, best made by ``LMDBError/undecodable(_:byteCount:)``, if they are no encoded value.
+  /// Throws an ``LMDBError``, best created by ``LMDBError/undecodable(_:byteCount:)``, if they are not an encoded value.
   init(decoding bytes: RawSpan) throws(LMDBError)
 }
 
@@ -25,7 +25,7 @@ extension BinaryCodable {
       let bytes = UnsafeMutableRawBufferPointer(buffer)
       var output = unsafe OutputRawSpan(buffer: bytes, initializedCount: 0)
       encode(into: &output)
-      // The output was made of these very bytes.
+      // The output was created from these very bytes.
       written = unsafe output.finalize(for: bytes)
     }
   }
@@ -36,7 +36,7 @@ extension [UInt8] {
   @inlinable
   package mutating func append(ofByteCount byteCount: Int, _ encode: (inout OutputRawSpan) -> Void) {
     append(addingCapacity: byteCount) { output in
-      // The codec writes into the room that has just been made, and as many bytes count as it wrote.
+      // The codec writes into the room that has just been added; only the bytes it wrote count.
       unsafe output.withUnsafeMutableBufferPointer { buffer, count in
         let bytes = UnsafeMutableRawBufferPointer(buffer)
         let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[count..<count + byteCount])

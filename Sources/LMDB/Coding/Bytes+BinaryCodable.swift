@@ -23,7 +23,7 @@ extension String: BinaryCodable {
 
   /// Writes the text as UTF-8.
   ///
-  /// Text is a value and no key: Swift compares canonically equivalent texts as equal, bytes do not.
+  /// Text is a value and not a key: Swift compares canonically equivalent texts as equal, bytes do not.
   @inlinable
   public func encode(into output: inout OutputRawSpan) {
     var text = self

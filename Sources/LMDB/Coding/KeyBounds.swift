@@ -41,7 +41,7 @@ func precedes(_ key: RawSpan, _ bound: [UInt8]) -> Bool {
   return order == 0 ? key.byteCount < bound.count : order < 0
 }
 
-/// Whether a key lies at or behind a bound; nothing reaches a bound that is not there.
+/// Whether a key lies at or after a bound; false without a bound.
 @usableFromInline
 func reaches(_ key: RawSpan, _ bound: [UInt8]?) -> Bool {
   guard let bound else { return false }

@@ -1,6 +1,6 @@
-/// The value of a database whose keys say everything, as an index: no bytes at all.
+/// The value of a database whose keys are all there is, such as an index: no bytes at all.
 public struct NoValue: BinaryCodable, Hashable {
-  /// Makes the one value there is.
+  /// Creates the one value there is.
   @inlinable
   public init() {}
 

@@ -1,5 +1,5 @@
 extension Cursor {
-  /// Moves to the first entry, and tells whether there is one.
+  /// Moves to the first entry, and returns whether there is one.
   ///
   /// Throws `badTransaction`, `ioFailure`, `corrupted`.
   ///
@@ -10,7 +10,7 @@ extension Cursor {
     try move(.first, otherwise: .afterLast)
   }
 
-  /// Moves to the last entry, and tells whether there is one.
+  /// Moves to the last entry, and returns whether there is one.
   ///
   /// Throws as ``moveToFirst()``.
   ///
@@ -21,7 +21,7 @@ extension Cursor {
     try move(.last, otherwise: .beforeFirst)
   }
 
-  /// Moves to the next entry, or to the first one if the cursor was not moved yet, and tells whether there is one.
+  /// Moves to the next entry, or to the first one if the cursor was not moved yet, and returns whether there is one.
   ///
   /// Throws as ``moveToFirst()``.
   ///
@@ -36,7 +36,7 @@ extension Cursor {
     }
   }
 
-  /// Moves to the entry before, or to the last one if the cursor was not moved yet, and tells whether there is one.
+  /// Moves to the previous entry, or to the last one if the cursor was not moved yet, and returns whether there is one.
   ///
   /// Throws as ``moveToFirst()``.
   ///
@@ -51,7 +51,7 @@ extension Cursor {
     }
   }
 
-  /// Moves to the entry of a key, and tells whether there is one; if not, the cursor is at no entry.
+  /// Moves to the entry of a key, and returns whether there is one; if not, the cursor is at no entry.
   ///
   /// Throws `badKeySize`, and as ``moveToFirst()``.
   ///
@@ -62,7 +62,7 @@ extension Cursor {
     try move(.exactly, encoding: key, otherwise: .nowhere)
   }
 
-  /// Moves to the first entry whose key is not less, and tells whether there is one.
+  /// Moves to the first entry whose key is not less, and returns whether there is one.
   ///
   /// Throws `badKeySize`, and as ``moveToFirst()``.
   ///
@@ -73,7 +73,7 @@ extension Cursor {
     try move(.atOrAfter, encoding: key, otherwise: .afterLast)
   }
 
-  /// Moves to the last entry whose key is less, and tells whether there is one.
+  /// Moves to the last entry whose key is less, and returns whether there is one.
   ///
   /// Throws `badKeySize`, and as ``moveToFirst()``.
   ///

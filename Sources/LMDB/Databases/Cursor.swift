@@ -3,7 +3,7 @@
 /// It reads only: it holds the borrow of its transaction, so nothing can change under it. To delete while walking,
 /// collect the keys and remove them afterwards.
 ///
-/// A cursor that ran off an end stands there: `next()` stays behind the last entry, `previous()` comes back to it.
+/// A cursor that has run off an end stays there: `next()` remains after the last entry, `previous()` returns to it.
 ///
 /// ```swift
 /// var cursor = try names.cursor(in: transaction)

@@ -26,13 +26,13 @@ struct CursorHandle {
     unsafe mdb_cursor_close(handle)
   }
 
-  /// Stores a value, and gives liblmdb's code.
+  /// Stores a value, and returns liblmdb's code.
   func put(_ key: inout MDB_val, _ value: inout MDB_val, _ flags: UInt32) -> Int32 {
-    // The cursor is open; the caller has checked the transaction, and vouches for what the two point to.
+    // The cursor is open; the caller has checked the transaction, and ensures that both point to live memory.
     unsafe mdb_cursor_put(handle, &key, &value, flags)
   }
 
-  /// Moves, and gives the entry, or `nil` if there is none.
+  /// Moves, and returns the entry, or `nil` if there is none.
   @usableFromInline
   func move(
     _ move: CursorMove,

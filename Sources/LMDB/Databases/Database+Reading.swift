@@ -1,5 +1,5 @@
 extension Database {
-  /// Reads the value of a key, or gives `nil` if there is none.
+  /// Reads the value of a key; `nil` if there is none.
   ///
   /// Throws `badKeySize`, `badDatabase`, `badTransaction`, and what decoding throws.
   ///
@@ -13,10 +13,10 @@ extension Database {
     return try Value(decoding: found)
   }
 
-  /// Gives the stored bytes of a key without copying them, or `nil` if there are none.
+  /// Returns the stored bytes of a key without copying them, or `nil` if there are none.
   ///
-  /// They are the file's own pages and belong to the transaction: the compiler lets them live no longer than the borrow
-  /// of it, and lets no change happen meanwhile. They may lie at any address, without alignment.
+  /// They are the file's own pages and belong to the transaction: the compiler ends them with its borrow at the latest,
+  /// and allows no change meanwhile. They may lie at any address, without alignment.
   ///
   /// Throws `badKeySize`, `badDatabase`, `badTransaction`.
   ///

@@ -26,7 +26,7 @@ public struct DatabaseStatistics: Sendable, Hashable {
 }
 
 extension Database {
-  /// Gives the number of keys, without counting them.
+  /// The number of keys, known without counting them.
   ///
   /// Throws `badDatabase`, `badTransaction`.
   ///
@@ -35,7 +35,7 @@ extension Database {
     try statistics(in: transaction).entryCount
   }
 
-  /// Gives the shape of the tree.
+  /// Describes the shape of the tree.
   ///
   /// Throws `badDatabase`, `badTransaction`.
   ///

@@ -1,5 +1,5 @@
 extension Database {
-  /// Stores a value, in place of the one the key has.
+  /// Stores a value, and replaces the one the key has.
   ///
   /// The value is encoded straight into the page.
   ///
@@ -13,7 +13,7 @@ extension Database {
     _ = try store(value, forKey: key, .replace, in: transaction.core)
   }
 
-  /// Stores a value unless the key has one, and tells whether it did.
+  /// Stores a value unless the key has one, and returns whether it did.
   ///
   /// Throws as ``put(_:forKey:in:)``.
   ///
@@ -27,7 +27,7 @@ extension Database {
     try store(value, forKey: key, .insert, in: transaction.core)
   }
 
-  /// Stores a value behind all others: the fastest way to load many, and it leaves full pages.
+  /// Stores a value after all others: the fastest way to load many, and it leaves full pages.
   ///
   /// Throws `keyExists`, and changes nothing, if the key does not come after every key there is; otherwise as
   /// ``put(_:forKey:in:)``.
@@ -40,7 +40,7 @@ extension Database {
     }
   }
 
-  /// Removes a key with its value, and tells whether there was one.
+  /// Removes a key with its value, and returns whether there was one.
   ///
   /// Throws as ``put(_:forKey:in:)``; removing needs pages too.
   ///
@@ -80,7 +80,7 @@ extension Database {
     }
   }
 
-  /// Encodes a value into the room that was made for it.
+  /// Encodes a value into the room reserved for it.
   @inlinable
   func fill(
     _ page: UnsafeMutableRawBufferPointer,
@@ -90,9 +90,9 @@ extension Database {
     // The room is the value's alone until the next change.
     var output = unsafe OutputRawSpan(buffer: page, initializedCount: 0)
     value.encode(into: &output)
-    // The output was made of this very page.
+    // The output was created from this very page.
     let written = unsafe output.finalize(for: page)
-    // Bytes nobody wrote are what the allocator left there: they must not reach the file.
+    // Bytes that the codec did not write are what the allocator left there: they must not reach the file.
     guard written == page.count else { throw unsafe core.failShortValue(written, of: page) }
   }
 }

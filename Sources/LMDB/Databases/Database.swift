@@ -6,10 +6,17 @@ public struct Database<Key: KeyCodable, Value: BinaryCodable>: Sendable {
   @usableFromInline
   let handle: DatabaseHandle
 
-  /// Opens a database within a write transaction, which must be committed to make the handle last.
+  init(_ handle: DatabaseHandle) {
+    self.handle = handle
+  }
+
+  /// The same database with its keys and values as bytes, for walks that do not depend on their types.
+  package var raw: Database<[UInt8], [UInt8]> { Database<[UInt8], [UInt8]>(handle) }
+
+  /// Opens a database within a write transaction, which must be committed for the handle to last.
   ///
   /// Throws `databaseNotFound` if there is none and `creating` is false; `databasesFull`; `incompatible` if it has
-  /// flags this binding does not use, as several values a key.
+  /// flags this binding does not use, such as several values per key.
   ///
   /// The corresponding C function is `mdb_dbi_open`.
   public init(opening name: String, creating: Bool, in transaction: inout WriteTransaction) throws(LMDBError) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// LMDB's number of an open database, with the stamp that tells whether the number still means it.
+/// LMDB's number of an open database, with the stamp that shows whether the number still means it.
 @usableFromInline
 struct DatabaseHandle: Sendable, Hashable {
   let index: UInt32
@@ -10,7 +10,7 @@ struct DatabaseHandle: Sendable, Hashable {
 /// The stamps of one environment's databases; zero where none is open.
 ///
 /// LMDB uses the number of a database again when the transaction that opened it is aborted, and every environment counts
-/// from the same start. A stamp is given once in the life of the process, so that a stale or foreign handle is refused
+/// from the same start. A stamp is used once in the life of the process, so that a stale or foreign handle is refused
 /// instead of reading another database.
 @safe
 final class DatabaseStamps: Sendable {
@@ -39,12 +39,12 @@ final class DatabaseStamps: Sendable {
     return unsafe stamps[Int(index)].load(ordering: .relaxed)
   }
 
-  /// Whether a handle means what it meant when it was made.
+  /// Whether a handle means what it meant when it was created.
   func contains(_ database: DatabaseHandle) -> Bool {
     Int(database.index) < capacity && stamp(of: database.index) == database.stamp
   }
 
-  /// Gives a newly opened database its stamp.
+  /// Assigns a stamp to a newly opened database, and returns it.
   func assign(_ index: UInt32) -> UInt32 {
     assert(stamp(of: index) == 0, "an open database is opened again")
     let (_, stamp) = Self.last.wrappingAdd(1, ordering: .relaxed)
@@ -53,7 +53,7 @@ final class DatabaseStamps: Sendable {
     return stamp
   }
 
-  /// Makes every handle of a database stale.
+  /// Invalidates every handle of a database.
   func clear(_ index: UInt32) {
     assert(Int(index) < capacity, "a database that liblmdb cannot have")
     unsafe stamps[Int(index)].store(0, ordering: .relaxed)

@@ -1,15 +1,15 @@
 extension EncodedEntries {
   /// Brings the entries into the order of their keys; those of equal keys stay in the order in which they came.
   ///
-  /// Keys are not compared but in short runs. The entries are distributed by the first byte in which they differ, then
-  /// each part by its own first one; only where eight bytes are equal are the next eight fetched from the key. To
-  /// compare and move whole keys, a dozen times each, took a quarter of the time in which many records are stored.
+  /// Keys are compared only in short runs. The entries are distributed by the first byte in which they differ, then
+  /// each part by its own first one; the next eight bytes are fetched from the key only where eight are equal.
+  /// Comparing and moving whole keys, a dozen times each, took a quarter of the time of storing many records.
   @usableFromInline
   mutating func sort() {
     guard !isSorted else { return }
     isSorted = true
     var sorted = entries
-    // Room for as many, whatever they are; emptied first, so that there are no more than two arrays of them.
+    // Room for the same number of entries; the original is emptied first, so that there are never more than two arrays.
     var room = entries
     entries = []
     unsafe sorted.withUnsafeMutableBufferPointer { entries in
@@ -27,7 +27,7 @@ extension EncodedEntries {
 /// The sorting of some entries, while their memory is at hand.
 @safe
 private struct EntrySorting {
-  /// So few are compared with each other.
+  /// At most this many are compared with each other.
   private static let shortRunCount = 16
   private static let wordByteCount = 8
 

@@ -16,7 +16,7 @@ extension TransactionCore {
         let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[entry.key])
         if let end = last, unsafe end.lexicographicallyPrecedes(key) { last = nil }
         let value = unsafe UnsafeRawBufferPointer(rebasing: bytes[entry.value])
-        unsafe try store(value, forKey: key, isBehindAll: last == nil, in: database, by: cursor)
+        unsafe try store(value, forKey: key, isAfterAll: last == nil, in: database, by: cursor)
       }
     }
   }
@@ -24,19 +24,19 @@ extension TransactionCore {
   private func store(
     _ value: UnsafeRawBufferPointer,
     forKey key: UnsafeRawBufferPointer,
-    isBehindAll: Bool,
+    isAfterAll: Bool,
     in database: DatabaseHandle,
     by cursor: CursorHandle
   ) throws(LMDBError) {
     assert(unsafe value.count <= LMDBLimits.valueSizeInBytes && !key.isEmpty, "an entry that was not checked")
     // The room lies in a page of the transaction, and is used before the next change.
-    var page = unsafe isBehindAll ? try reserve(value.count, for: key, .append, in: database, by: cursor) : nil
-    // A key that cannot be appended stands in the batch twice.
+    var page = unsafe isAfterAll ? try reserve(value.count, for: key, .append, in: database, by: cursor) : nil
+    // A key that cannot be appended is in the batch twice.
     if unsafe page == nil { unsafe page = try reserve(value.count, for: key, .replace, in: database, by: cursor) }
     unsafe page?.copyMemory(from: value)
   }
 
-  /// The first key that stands in a batch twice or is stored already.
+  /// The first key that is in a batch twice or is stored already.
   @usableFromInline
   func firstTakenKey(of batch: inout EncodedEntries, in database: DatabaseHandle) throws(LMDBError) -> [UInt8]? {
     batch.sort()
@@ -49,7 +49,7 @@ extension TransactionCore {
     return try unsafe batch.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) -> [UInt8]? in
       for (index, entry) in batch.entries.enumerated() {
         let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[entry.key])
-        // Nothing of what is stored lies behind the first key where all of them are younger.
+        // If nothing stored lies at or after the first key, no later key is stored either.
         let move = index == 0 ? CursorMove.atOrAfter : .exactly
         guard let found = unsafe try cursor.move(move, key: key) else {
           if index == 0 { return nil }

@@ -1,4 +1,4 @@
-/// Encoded entries, one behind the other in memory.
+/// Encoded entries, one after the other in memory.
 @safe
 @usableFromInline
 struct EncodedEntries: Sendable {
@@ -24,7 +24,7 @@ struct EncodedEntries: Sendable {
 
   @usableFromInline var count: Int { entries.count }
 
-  /// Takes down the entry whose bytes have been appended.
+  /// Records the entry whose bytes have been appended.
   @usableFromInline
   mutating func addEntry(at offset: Int, keyEnd: Int, announced: (key: Int, value: Int)) throws(LMDBError) {
     assert(offset >= entries.last?.value.upperBound ?? 0, "an entry inside another")

@@ -1,6 +1,6 @@
 /// Entries that are to be stored together, gathered in any order.
 ///
-/// They are encoded as they come, so that what they were made of may go, and is looked at once.
+/// They are encoded as they come, so that their sources are read once and may be freed.
 @usableFromInline
 package struct EntryBatch<Key: KeyCodable, Value: BinaryCodable>: Sendable {
   @usableFromInline var encoded = EncodedEntries()
@@ -33,8 +33,8 @@ package struct EntryBatch<Key: KeyCodable, Value: BinaryCodable>: Sendable {
 extension Database {
   /// Stores many values, each in place of the one its key has.
   ///
-  /// In the order of the keys: the search for a key's place begins where the last one's ended, and what lies behind all
-  /// that there was is appended, which leaves full pages. The entries may come in any other.
+  /// They are stored in the order of their keys, whatever order they come in: the search for a key's place begins where
+  /// the last one ended, and entries after all existing ones are appended, which leaves full pages.
   ///
   /// Throws as ``put(_:forKey:in:)``.
   ///
@@ -61,7 +61,7 @@ extension Database {
     try transaction.core.put(&batch.encoded, in: handle)
   }
 
-  /// Finds a key of a batch that stands in it twice or is stored already, and sorts the batch for that.
+  /// Finds a key that is in a batch twice or is stored already, and sorts the batch for that.
   ///
   /// Returns `nil` if there is none.
   ///

@@ -1,6 +1,6 @@
 import CLMDB
 
-/// What storing does about a value that is there already.
+/// What storing does about an existing value.
 @usableFromInline
 enum StoreMode: Sendable {
   case replace, insert, append
@@ -21,9 +21,9 @@ extension TransactionCore {
     throw failed(result, "get")
   }
 
-  /// Makes room for a value and gives it to be written, or `nil` if the mode forbids it.
+  /// Reserves room for a value and returns it to be written, or `nil` if the mode forbids it.
   ///
-  /// With a cursor of the database the search for the place begins where that stands.
+  /// With a cursor of the database, the search for the place begins where the cursor is.
   @usableFromInline
   func reserve(
     _ byteCount: Int,
@@ -39,7 +39,7 @@ extension TransactionCore {
     }
     // liblmdb reads the key within the call only, and never writes to it.
     var keyBytes = unsafe MDB_val(key)
-    // With MDB_RESERVE only the size is read, and the address of the room comes back.
+    // With MDB_RESERVE only the size is read, and the address of the room is returned.
     var value = unsafe MDB_val(mv_size: byteCount, mv_data: nil)
     let result =
       if let cursor {
@@ -52,7 +52,7 @@ extension TransactionCore {
     throw failed(result, "put")
   }
 
-  /// Clears a value whose codec stopped early, and gives the error to throw.
+  /// Clears a value whose codec stopped early, and returns the error to throw.
   @usableFromInline
   func failShortValue(_ written: Int, of page: UnsafeMutableRawBufferPointer) -> LMDBError {
     for index in written..<page.count { unsafe page[index] = 0 }
@@ -64,7 +64,7 @@ extension TransactionCore {
     )
   }
 
-  /// Removes a key, and tells whether there was one.
+  /// Removes a key, and returns whether there was one.
   @usableFromInline
   func remove(_ key: UnsafeRawBufferPointer, in database: DatabaseHandle) throws(LMDBError) -> Bool {
     let transaction = try unsafe usableHandle(for: database, "remove")

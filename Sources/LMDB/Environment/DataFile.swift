@@ -2,18 +2,18 @@ package import SystemPackage
 
 /// The file of an environment as bytes, looked at before liblmdb is trusted with it.
 ///
-/// liblmdb makes an empty file into an environment, and takes a file's own word for its length: reading a page that was
+/// liblmdb turns an empty file into an environment, and believes the length that a file claims: reading a page that is
 /// cut off kills the process.
 package struct DataFile: Sendable {
   /// What a file is by its first bytes.
   package enum Kind: Sendable {
     /// No bytes at all.
     case empty
-    /// Something else than an environment.
+    /// Something other than an environment.
     case foreign
     /// The beginning of an environment, too short for its first two pages.
     case cutShort
-    /// An environment, as far as its first bytes say.
+    /// An environment, as far as its first bytes show.
     case environment
   }
 
@@ -139,7 +139,7 @@ extension [UInt8] {
     return unsafe withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
   }
 
-  /// Whether the magic number stands where it should, as far as the bytes go.
+  /// Whether the magic number is where it should be, as far as the bytes go.
   fileprivate var isPrefixOfMetaPage: Bool {
     // The bytes in the order in which this machine stores them.
     let stored = MetaPage.magic.littleEndian

@@ -2,10 +2,10 @@ import CLMDB
 import TallySystem
 
 extension Environment {
-  /// Closes the environment; later calls throw `closed`, but for this one, which then does nothing.
+  /// Closes the environment; later calls throw `closed`, except this one, which then does nothing.
   ///
   /// Waits for the end of this process's transactions, whose memory is the map, and keeps new ones waiting meanwhile.
-  /// What ``Durability/noMetaSync`` has left for later is brought to the disk first.
+  /// What ``Durability/noMetaSync`` has left for later is flushed to the disk first.
   ///
   /// Throws `busy`, and closes nothing, at once if this thread has a live transaction itself, or if the others take longer
   /// than the limit; `diskFull` or `ioFailure`, and closes nothing, if flushing fails; `forked`.
@@ -16,7 +16,7 @@ extension Environment {
       try drained("close", waitingAtMost: limit) { (state) throws(LMDBError) in
         try flushBeforeClosing()
         state.isClosed = true
-        // Of a thread that has its turn and waits with the other new ones: it must not keep the lock beyond this.
+        // Of a thread that has its turn and waits with the other new ones: it must not keep the lock after this.
         endWriteTurn(in: &state)
       }
     } catch {

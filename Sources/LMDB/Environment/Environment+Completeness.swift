@@ -1,15 +1,15 @@
 extension Environment {
   /// Whether every page that the last commit needs lies inside the file.
   ///
-  /// The last page a commit counts may lie beyond the file's end: liblmdb does not write pages that were taken and given
-  /// back within one transaction, it only lists them as free. A file is cut off where a page beyond its end is not
-  /// on that list. The list is read from the file and not through the map, where a missing page kills the process.
+  /// The last page a commit counts may lie beyond the file's end: liblmdb does not write pages that were allocated and
+  /// freed within one transaction, it only lists them as free. A file is cut off if a page beyond its end is not on that
+  /// list. The list is read from the file and not through the map, where a missing page kills the process.
   ///
   /// Throws `closed`, `forked`, `corrupted`, `ioFailure`.
   ///
   /// - Complexity: a few system calls; where pages lie beyond the end, the length of the list of free pages.
   package func isFileComplete() throws(LMDBError) -> Bool {
-    // While this snapshot lives no page that a later commit frees is used again, so the list stays as it is.
+    // While this snapshot lives no page that a later commit frees is used again, so the list does not change.
     let snapshot = try beginRead()
     defer { extendLifetime(snapshot) }
     return try DataFile(dataFile).reading { reader in

@@ -3,12 +3,12 @@ public import SystemPackage
 import TallySystem
 
 extension Environment {
-  /// Writes a consistent copy into another directory while readers and writers go on.
+  /// Writes a consistent copy into another directory while readers and writers continue.
   ///
   /// The directory must exist and hold no environment. When this returns the copy is on the disk; if it throws, no file
   /// is left. The copy is a long reader: pages freed meanwhile cannot be used again until it is done.
   ///
-  /// Compacting leaves free pages out and numbers pages anew, which takes longer, and starts transaction ids anew.
+  /// Compacting leaves free pages out and renumbers the others, which takes longer, and restarts transaction ids.
   ///
   /// Throws `fileExists` if the target has an environment; `reentrantWrite` within this thread's write transaction,
   /// whose lock copying needs; `diskFull`, `noSuchFile`, `permissionDenied`, `ioFailure`; `incompatible` if a compacting
@@ -28,7 +28,7 @@ extension Environment {
         try SystemCalls.flushDirectory(directory)
       }
     } catch {
-      // The file is ours: it was created here and by nobody else. What went wrong before says more than a failure here.
+      // The file is ours: it was created here and by nobody else. The first error explains more than a failure here.
       try? SystemCalls.removeFile(file)
       throw error
     }

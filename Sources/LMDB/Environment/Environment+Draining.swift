@@ -3,7 +3,7 @@ import TallySystem
 extension Environment {
   /// Runs a body when no transaction or call of this process is live, and keeps new ones waiting until it is done.
   ///
-  /// The body has the lock of the state: what begins meanwhile would have to wait in any case, for a flush, too.
+  /// The body runs with the state locked: what begins meanwhile would have to wait in any case, even for a flush.
   ///
   /// Throws `busy` at once if this thread has a live transaction itself, or if the others take longer than the limit;
   /// `closed`, `forked`.
@@ -28,7 +28,7 @@ extension Environment {
     if done == nil { throw LMDBError(.busy, operation: operation) }
   }
 
-  /// Becomes the one that waits for the others; from now on new transactions wait.
+  /// Becomes the only one that drains; from now on new transactions wait.
   private func reserveDraining(_ operation: String, waitingAtMost limit: Duration) throws(LMDBError) {
     let thread = currentThread()
     let reserved = try state.wait(atMost: limit) { (state) throws(LMDBError) -> Bool? in

@@ -62,9 +62,9 @@ extension Environment {
     state.wakeAll()
   }
 
-  /// Puts a transaction aside until its own thread comes by.
+  /// Sets a transaction aside until its own thread makes a call.
   ///
-  /// The lock between processes belongs to a thread: given back from another one it stays taken for ever, and liblmdb
+  /// The lock between processes belongs to a thread: released from another one it stays taken for ever, and liblmdb
   /// reports success.
   private func strand(_ core: TransactionCore) {
     core.strandedEnvironment = self
@@ -74,7 +74,7 @@ extension Environment {
     }
   }
 
-  /// Finds out what came of a commit that failed, and throws unless it has taken place after all.
+  /// Finds out the result of a commit that failed, and throws unless it has taken place after all.
   private func settle(commit transactionID: Int, that returnCode: Int32, _ core: TransactionCore) throws(LMDBError) {
     let error = core.failed(returnCode, "commit")
     guard core.parent == nil, isPanicked else { throw error }
@@ -109,10 +109,10 @@ extension Environment {
   /// Whether liblmdb refuses everything since a failure, or may do so.
   private var isPanicked: Bool {
     var probe: OpaquePointer?
-    // Begun and ended here; no other way tells.
+    // Begun and ended here; there is no other way to find out.
     let result = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
     if result == MDB_SUCCESS { unsafe mdb_txn_abort(probe) }
-    // Without a free slot it cannot be told: rather an unknown outcome than a wrong one.
+    // Without a free slot there is no answer: an unknown outcome is better than a wrong one.
     return result == MDB_PANIC || result == MDB_READERS_FULL
   }
 }

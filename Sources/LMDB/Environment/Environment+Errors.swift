@@ -6,7 +6,7 @@ extension Environment {
   /// Room without which a short write is taken for a full disk.
   private static let leastRoomInBytes: UInt64 = 1 << 16
 
-  /// Makes the error of a code, with what the environment knows about it.
+  /// Creates the error of a code, with what the environment knows about it.
   func explain(_ returnCode: Int32, _ operation: String) -> LMDBError {
     switch returnCode {
     case MDB_MAP_FULL:
@@ -21,7 +21,7 @@ extension Environment {
 
   /// What fills the map: data, or a reader that keeps old pages.
   private func mapUsage() -> String? {
-    // Without these numbers the error still says what is wrong.
+    // The error is clear without these numbers.
     guard let now = try? liveInformation() else { return nil }
     return """
       The memory map is full: \(now.pageCount) of \(now.mapSizeInBytes / now.pageSizeInBytes) pages used, map size \

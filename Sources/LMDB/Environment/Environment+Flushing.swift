@@ -1,7 +1,7 @@
 import CLMDB
 
 extension Environment {
-  /// Brings to the disk what ``Durability/noMetaSync`` has left for later.
+  /// Flushes to the disk what ``Durability/noMetaSync`` has left for later.
   ///
   /// With full durability there is nothing to do. `force` flushes even where LMDB thinks it needs not.
   ///

@@ -1,6 +1,6 @@
 import CLMDB
 
-/// What an environment says of itself.
+/// The state of an environment in numbers.
 public struct EnvironmentInformation: Sendable, Hashable {
   /// The size of the map of this process.
   public let mapSizeInBytes: Int
@@ -10,18 +10,18 @@ public struct EnvironmentInformation: Sendable, Hashable {
   public let pageCount: Int
   /// The last committed transaction.
   ///
-  /// A compacted copy starts anew: not a number to remember.
+  /// A compacted copy starts again from the beginning, so this is not a number to remember.
   public let lastTransactionID: Int
   /// How many reader slots have been in use at once.
   public let readerCount: Int
   /// How many there are.
   public let maxReaders: Int
-  /// How many transactions the oldest live snapshot lies behind: pages freed since then cannot be used again.
+  /// How many transactions old the oldest live snapshot is: pages freed since then cannot be used again.
   public let oldestReaderLag: Int
 }
 
 extension Environment {
-  /// Gives size, last transaction and use of the reader table.
+  /// Returns size, last transaction and use of the reader table.
   ///
   /// Throws `closed`, `forked`; `busy` if a map that must move stood waiting too long.
   ///
@@ -30,7 +30,7 @@ extension Environment {
     try whileOpen("information") { () throws(LMDBError) in try liveInformation() }
   }
 
-  /// Gives the shape of the tree that holds the names of databases.
+  /// Returns the shape of the tree that holds the names of databases.
   ///
   /// Throws as ``information()``.
   ///
@@ -68,12 +68,12 @@ extension Environment {
 
   /// The newest transaction whose meta page is written, acknowledged or not.
   ///
-  /// Throws as ``information()``, which costs a look at every reader more.
+  /// Throws as ``information()``, which also looks at every reader.
   package func lastTransactionID() throws(LMDBError) -> Int {
     try whileOpen("information") { newestTransactionID }
   }
 
-  /// As the function, where the caller keeps the environment open.
+  /// As ``lastTransactionID()``; the caller keeps the environment open.
   var newestTransactionID: Int {
     // The call only writes into the local it is given.
     var information = unsafe MDB_envinfo()

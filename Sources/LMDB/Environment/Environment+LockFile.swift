@@ -3,20 +3,22 @@ import TallySystem
 
 /// The room that the file of locks takes on the disk.
 ///
-/// liblmdb makes that file long without writing to it, and then writes to it through its map, where a full disk is no
-/// error but a signal that ends the process. Readers do so, too. So the room is taken before liblmdb maps the file.
+/// liblmdb extends that file without writing to it, and then writes to it through its map, where a full disk is not an
+/// error but a signal that ends the process. Readers do so, too. So the room is reserved before liblmdb maps the file.
 ///
-/// The file's length is liblmdb's own affair: whoever is its first user makes it long enough, and whoever comes later
-/// counts the readers by it. Made longer here, it would count readers that lie beyond the end of another process's map;
-/// a lock that kept others out meanwhile would make them wait, and then take the file for one that is in use. So the
-/// room is reserved even beyond the file's end, and no byte of the file changes.
+/// The file's length is left to liblmdb: its first user sets it, and later users derive the number of readers from it.
+/// If it were extended here, they would count readers beyond the end of another process's map; a lock that kept others
+/// out meanwhile would make them wait, and then take the file for one that is in use. So the room is reserved even
+/// beyond the file's end, and no byte of the file changes.
 extension Environment {
-  /// What one reader takes; so do the parts of the head, or a little more where the system's mutexes are larger.
+  /// The size of one reader.
+  ///
+  /// The parts of the head take as much, or a little more where mutexes are larger.
   private static let readerSizeInBytes = 64
   /// The largest head that any system has, in readers.
   private static let headSizeInReaders = 3
 
-  /// Takes the disk's room for the file of locks.
+  /// Reserves room on the disk for the file of locks.
   ///
   /// Must run while this process has no environment open in the directory: closing the file ends this process's locks.
   ///
@@ -37,7 +39,7 @@ extension Environment {
 
   /// Opens the file as liblmdb does right afterwards; `nil` where that fails, which liblmdb then deals with.
   private static func openLockFile(in directory: FilePath, options: Options) -> FileDescriptor? {
-    // For reading only liblmdb makes none where there is nothing to read.
+    // If opened only for reading, liblmdb creates no file where there is nothing to read.
     if options.isReadOnly && (try? directory.appending(dataFileName).stat()) == nil { return nil }
     return try? FileDescriptor.open(
       directory.appending(lockFileName), .readWrite, options: [.create, .closeOnExec], permissions: options.fileMode)

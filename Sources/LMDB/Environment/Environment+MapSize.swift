@@ -1,7 +1,7 @@
 import CLMDB
 
 extension Environment {
-  /// Makes the map larger: takes over a size that another process has set, or else doubles it.
+  /// Grows the map: adopts a size that another process has set, or else doubles it.
   ///
   /// Waits for the end of this process's transactions and keeps new ones waiting meanwhile.
   ///
@@ -14,14 +14,14 @@ extension Environment {
     try growMap(from: whileOpen("grow the map") { mapSizeInBytes })
   }
 
-  /// Takes over the size that another process has set.
+  /// Adopts the size that another process has set.
   func adoptMapSize() throws(LMDBError) {
     try remap("adopt the map size") { (state) throws(LMDBError) in
       try setMapSize(0, "adopt the map size", in: &state)
     }
   }
 
-  /// Makes the map larger than it was when it was too small.
+  /// Grows the map beyond the size that was too small.
   func growMap(from size: Int) throws(LMDBError) {
     let limit = options.maximumMapSizeInBytes
     try remap("grow the map") { (state) throws(LMDBError) in
@@ -38,10 +38,10 @@ extension Environment {
     }
   }
 
-  /// Maps the file anew.
+  /// Maps the file again.
   ///
-  /// If the system refuses there is no map any more, and liblmdb would use the missing one all the same. It cannot be
-  /// had again either: without a map `mdb_env_set_mapsize` notes the size and maps nothing.
+  /// If the system refuses, the map is gone, and liblmdb would still use it. It cannot be restored either: without a map
+  /// `mdb_env_set_mapsize` records the size and maps nothing.
   private func setMapSize(_ size: Int, _ operation: String, in state: inout State) throws(LMDBError) {
     assert(state.isDraining && state.liveCount == 0, "the map moves under a transaction")
     // No transaction of this process is live, as moving the map demands; `remap` ensures it.

@@ -6,12 +6,12 @@ extension Environment {
   /// How often opening is tried while other processes open and close the environment.
   private static let openingAttempts = 10
 
-  /// More would make a lock file of gigabytes.
+  /// More would need a lock file of gigabytes.
   private static let maximumReaderCount = 1 << 24
   /// Each transaction carries an array of as many.
   private static let maximumDatabaseCount = 1 << 15
 
-  /// Halving the map must come to an end, and liblmdb takes the other numbers without a look at them.
+  /// Halving the map must come to an end, and liblmdb does not check the other numbers.
   static func checkNumbers(of options: Options) throws(LMDBError) {
     guard options.mapSizeInBytes > 0, options.minimumMapSizeInBytes > 0,
       (1...maximumReaderCount).contains(options.maxReaders), (0...maximumDatabaseCount).contains(options.maxDatabases)
@@ -22,7 +22,7 @@ extension Environment {
     }
   }
 
-  /// Opens the handle, with smaller maps where the system refuses, and again where another process is in the way.
+  /// Opens the handle, with smaller maps if the system refuses, and again if another process interferes.
   static func openHandle(path: FilePath, options: Options) throws(LMDBError) -> OpaquePointer {
     var mapSizeInBytes = options.mapSizeInBytes
     var attempt = 1
@@ -46,9 +46,9 @@ extension Environment {
     }
   }
 
-  /// Whether a return code may say that the system refuses a map of that size.
+  /// Whether a return code may mean that the system refuses a map of that size.
   ///
-  /// Linux says that there is no memory; valgrind, and kernels with a smaller address space, that the length is invalid.
+  /// Linux reports that there is no memory; valgrind, and kernels with a smaller address space, an invalid length.
   /// What liblmdb finds invalid itself fails with every size, so that it costs some attempts and stays the same error.
   private static func isMapRefusal(_ returnCode: Int32) -> Bool {
     returnCode == Errno.noMemory.rawValue || returnCode == Errno.invalidArgument.rawValue
@@ -112,7 +112,7 @@ extension Environment {
     }
   }
 
-  /// Throws unless the code says success.
+  /// Throws unless the code means success.
   static func check(_ returnCode: Int32, _ operation: String) throws(LMDBError) {
     if returnCode != MDB_SUCCESS { throw LMDBError(returnCode: returnCode, operation: operation) }
   }

@@ -24,8 +24,8 @@ extension Environment {
     public var maximumMapSizeInBytes = 1 << 43
     /// How many readers there can be at once, over all processes.
     ///
-    /// Whoever opens the environment first decides; every process should give the same number. Each takes 64 bytes of
-    /// the disk.
+    /// The process that opens the environment first decides; every process should give the same number. Each takes 64
+    /// bytes of the disk.
     public var maxReaders = 1024
     /// How many named databases can be open.
     public var maxDatabases = 32
@@ -33,7 +33,7 @@ extension Environment {
     ///
     /// Readers, too, write into the lock's file, unless the filesystem is mounted for reading only.
     public var isReadOnly = false
-    /// Whether the path is that of a file, such as a copy, that nobody changes as long as it is open; then it is opened for
+    /// Whether the path is that of a file, such as a copy, that nobody changes while it is open; then it is opened for
     /// reading only, without a lock, so that it may lie where nothing can be written.
     ///
     /// Another file may take its name: this environment goes on with the one that it has. The corresponding C flags are
@@ -47,12 +47,12 @@ extension Environment {
     public var waitLimitInSeconds = 60
     /// How long a write waits for that of another process, or of another thread, before it throws `busy`.
     ///
-    /// `nil` for as long as it takes: liblmdb's own lock knows no limit. With a limit each write also takes a lock on the
-    /// directory, so that every process must set one: who does not holds up the others without limit. Waiting is
-    /// looking again and again.
+    /// `nil` for as long as it takes: liblmdb's own lock has no limit. With a limit each write also takes a lock on the
+    /// directory, so that every process must set one: one that does not holds up the others without limit. Waiting
+    /// means trying again and again.
     public var writeWaitLimit: Duration?
 
-    /// Makes the defaults.
+    /// Creates the defaults.
     public init() {}
 
     var waitLimit: Duration { .seconds(max(waitLimitInSeconds, 0)) }

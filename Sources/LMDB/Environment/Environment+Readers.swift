@@ -20,9 +20,9 @@ extension Environment {
     try whileOpen("list readers") { () throws(LMDBError) in try readerTable() }
   }
 
-  /// Frees the slots of readers whose process has died, and gives their number.
+  /// Frees the slots of readers whose process has died, and returns their number.
   ///
-  /// Their snapshots keep pages from being used again. Liveness is told by process id, so processes in different
+  /// Their snapshots keep pages from being used again. Liveness is judged by process id, so processes in different
   /// process-id namespaces must not share an environment.
   ///
   /// Throws as ``readers()``.
@@ -55,7 +55,7 @@ extension Environment {
         readers
       )
     }
-    // Only the callback could make it negative, and it does not; anything else is not an error either.
+    // Only the callback could return a negative number, and it does not; any other number is not an error.
     guard result >= 0 else { throw LMDBError(.other, operation: "list readers", returnCode: result) }
     return readers
   }

@@ -39,7 +39,7 @@ extension Environment {
     }
   }
 
-  /// How often a snapshot is begun anew at once, because it was not certain which it is.
+  /// How often a snapshot is begun again at once, because it was not certain which one it was.
   private static let hastyAttempts = 16
   /// How often in all; with the pauses that is seconds.
   private static let uncertainAttempts = 20_000
@@ -59,7 +59,7 @@ extension Environment {
     // A child of a fork must not touch the slot: it is its parent's.
     guard !isForked else { return }
     if let handle = unsafe core.handle {
-      // Gives the pages free at once; slot and memory stay.
+      // Releases the pages at once; slot and memory stay.
       unsafe mdb_txn_reset(handle)
     }
     endReader(core)

@@ -1,7 +1,7 @@
 import TallySystem
 
 extension Environment {
-  /// What the environment knows of its own transactions.
+  /// What the environment knows about its own transactions.
   struct State {
     var isClosed = false
     /// Whether the system refused the map when it was to be moved: only closing is left.
@@ -47,7 +47,7 @@ extension Environment {
     return try body()
   }
 
-  /// Counts a transaction or call in, after waiting for whoever wants none to be there.
+  /// Counts a transaction or call in, after waiting while somebody drains the environment.
   func enter<R>(_ operation: String, _ body: (inout State) throws(LMDBError) -> R) throws(LMDBError) -> R {
     let thread = currentThread()
     let entered = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> R? in

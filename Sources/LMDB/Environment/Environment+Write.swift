@@ -1,8 +1,8 @@
 extension Environment {
   /// Runs a body with the write transaction and commits when it returns; if it throws, nothing happened.
   ///
-  /// If the map is full it is made larger and the body runs again from the start, so it must have no other effects.
-  /// That happens whatever the body makes of the error, and also if it caught it.
+  /// If the map is full it grows and the body runs again from the start, so it must have no other effects.
+  /// That happens even if the body caught the error or threw another one.
   ///
   /// Throws what ``beginWrite()``, ``WriteTransaction/commit()`` and the body throw; `mapFull` if the map can grow no
   /// further, and what else ``growMap()`` throws.
@@ -28,7 +28,7 @@ extension Environment {
     _ body: (inout WriteTransaction) throws -> R,
     _ attempt: inout WriteAttempt
   ) throws -> R {
-    // What the last attempt met says nothing of a transaction that cannot begin.
+    // The last attempt does not explain why a transaction cannot begin.
     attempt.hasFilledMap = false
     var transaction = try beginWrite()
     let core = transaction.core
@@ -38,7 +38,7 @@ extension Environment {
     return result
   }
 
-  /// Does the next thing that may give a full map room.
+  /// Takes the next step that may make room in a full map.
   @usableFromInline
   func makeRoom(after attempt: inout WriteAttempt) throws(LMDBError) {
     if !attempt.hasClearedReaders {
@@ -60,7 +60,7 @@ struct WriteAttempt {
   @usableFromInline
   init() {}
 
-  /// Takes down why a transaction ended.
+  /// Records why a transaction ended.
   @usableFromInline
   mutating func note(_ core: TransactionCore) {
     hasFilledMap = core.failure == .mapFull

@@ -34,7 +34,7 @@ extension Environment {
     }
   }
 
-  /// Lets the next one write; whoever calls this wakes those who wait.
+  /// Lets the next one write; the caller wakes those who wait.
   func endWriteTurn(in state: inout State) {
     guard state.isWriteTurnTaken else { return }
     assert(writeLock != nil, "a turn without a lock")

@@ -49,7 +49,7 @@ extension Environment {
   func refuseEndlessWait(_ thread: UInt, _ state: State) throws(LMDBError) {
     // liblmdb would wait for the lock this very thread holds.
     if state.writer == thread { throw LMDBError(.reentrantWrite, operation: "begin write") }
-    // And here for a lock that only another thread can give back.
+    // And here for a lock that only another thread can release.
     if state.stranded != nil { throw LMDBError(.wrongThread, operation: "begin write") }
   }
 }

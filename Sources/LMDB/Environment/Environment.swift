@@ -14,9 +14,9 @@ import TallySystem
 /// let name = try environment.read { try names.value(forKey: 1, in: $0) }
 /// ```
 ///
-/// Rules of LMDB that the compiler or the binding keeps: one environment a directory and process, none used after a
-/// fork, a write transaction ends on its thread, the map is never moved under a live transaction. A rule that is left
-/// to the caller: no remote filesystem.
+/// Rules of LMDB that the compiler or the binding keeps: one environment per directory and process, none used after a
+/// fork, a write transaction ends on its thread, the map is never moved under a live transaction. One rule is left to
+/// the caller: no remote filesystem.
 ///
 /// Transactions keep their environment alive; the last reference to go closes it.
 @safe
@@ -32,7 +32,7 @@ public final class Environment: Sendable {
   // Synchronises itself, apart from what `state` guards: closing, remapping and opening databases.
   nonisolated(unsafe) let handle: OpaquePointer
   let stamps: DatabaseStamps
-  /// Taken before liblmdb's own lock between processes, which knows no limit; `nil` where there is no limit.
+  /// Taken before liblmdb's own lock between processes, which has no limit; `nil` if there is to be none.
   let writeLock: FileLock?
   // Guarded by itself.
   let state: Monitor<State>

@@ -3,17 +3,19 @@ import TallySystem
 
 #if canImport(Darwin)
   import Darwin
-#else
+#elseif canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #endif
 
 /// Notices that this process is the child of a fork.
 ///
-/// An environment must not be used in a child: its reader slots and locks belong to the parent. Asking for the process
-/// id at every call would be a system call each time, so a handler of `fork` counts generations instead; comparing one
+/// An environment must not be used in a child: its reader slots and locks belong to the parent. Reading the process
+/// id would be a system call each time, so a handler of `fork` counts generations instead; comparing one
 /// costs a load. A child made by the bare system call escapes it, as it escapes everything else in its libraries.
 enum ForkDetection {
-  /// The counter, at an address that is never freed, so that whoever keeps it needs no lazy initialisation check.
+  /// The counter, at an address that is never freed, so that an owner of it needs no lazy initialisation check.
   static let generation: ForkGeneration = {
     let generation = ForkGeneration()
     // The registry is held across the fork: its lock must be free, and its state whole, in the child.
@@ -36,7 +38,7 @@ struct ForkGeneration: Sendable {
   nonisolated(unsafe) private let counter: UnsafeMutablePointer<Atomic<UInt32>>
 
   init() {
-    // Never freed: whoever has the address may use it for ever.
+    // Never freed: the address stays valid for ever.
     unsafe counter = .allocate(capacity: 1)
     unsafe counter.initialize(to: Atomic(0))
   }

@@ -22,7 +22,7 @@ extension LMDBError {
 
     /// The memory map is too small for what the transaction writes.
     public static let mapFull = Code(.mapFull)
-    /// Another process made the map larger than this one has it, and it could not be adopted.
+    /// Another process has made the map larger than it is in this one, and it could not be adopted.
     public static let mapResized = Code(.mapResized)
     /// Every reader slot is taken by a live reader.
     public static let readersFull = Code(.readersFull)
@@ -42,7 +42,7 @@ extension LMDBError {
     public static let badDatabase = Code(.badDatabase)
     /// No database has the given name.
     public static let databaseNotFound = Code(.databaseNotFound)
-    /// The file is no LMDB file.
+    /// The file is not an LMDB file.
     public static let invalidFile = Code(.invalidFile)
     /// The file was written by another version of LMDB's format.
     public static let versionMismatch = Code(.versionMismatch)
@@ -84,11 +84,11 @@ extension LMDBError {
     public static let readOnly = Code(.readOnly)
     /// The system failed to read or write.
     public static let ioFailure = Code(.ioFailure)
-    /// An argument makes no sense.
+    /// An argument is invalid.
     public static let invalidArgument = Code(.invalidArgument)
     /// Memory, or address space, is used up.
     public static let outOfMemory = Code(.outOfMemory)
-    /// Anything else; `returnCode` tells more.
+    /// Anything else; see `returnCode`.
     public static let other = Code(.other)
   }
 }

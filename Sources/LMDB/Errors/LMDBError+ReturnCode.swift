@@ -2,7 +2,7 @@ import CLMDB
 import SystemPackage
 
 extension LMDBError {
-  /// Makes the error of a return code; the only place where codes of liblmdb and of the system get their meaning.
+  /// Creates the error of a return code; the only place where codes of liblmdb and of the system get their meaning.
   ///
   /// The corresponding C function is `mdb_strerror`.
   init(returnCode: Int32, operation: String, message: String? = nil) {
@@ -15,7 +15,7 @@ extension LMDBError {
     self.init(code, operation: operation, message: text, returnCode: returnCode)
   }
 
-  /// Runs a body and makes errors of this type of those of the system; errors of this type pass unchanged.
+  /// Runs a body and translates errors of the system; errors of this type pass unchanged.
   static func translating<R>(_ operation: String, _ body: () throws -> R) throws(LMDBError) -> R {
     do {
       return try body()

@@ -1,8 +1,8 @@
 extension LMDBError.Code {
-  /// The message used where the place that fails has nothing more exact to say.
+  /// The message if the place that fails has no better one.
   var message: String { texts.message }
 
-  /// The remedy used where the place that fails has nothing more exact to say.
+  /// The remedy if the place that fails has no better one.
   var remedy: String { texts.remedy }
 
   private var texts: (message: String, remedy: String) {
@@ -23,11 +23,11 @@ extension LMDBError.Code {
     ),
     .databaseNotFound: ("No database has this name", "Create it in a write transaction"),
     .databasesFull: ("Every handle for a named database is taken", "Open with a larger maxDatabases"),
-    .incompatible: ("The name belongs to data that is no plain database", "Use another name"),
+    .incompatible: ("The name belongs to data that is not a plain database", "Use another name"),
     .notFound: ("Nothing has the key", "Add it first"),
-    .notPositioned: ("The cursor is at no entry", "Move it first, and heed the move's result"),
-    .undecodable: ("Stored bytes are not what their codec writes", "Read them with the codec that wrote them"),
-    .invalidArgument: ("An argument makes no sense", "See the documentation of the call"),
+    .notPositioned: ("The cursor is not at an entry", "Move it first, and check the result of the move"),
+    .undecodable: ("The stored bytes are not what their codec writes", "Read them with the codec that wrote them"),
+    .invalidArgument: ("Invalid argument", "See the documentation of the call"),
   ]
 
   /// Texts of calls at the wrong time or in the wrong place.
@@ -36,7 +36,7 @@ extension LMDBError.Code {
     .mapResized: ("Another process made the map larger", "Try again"),
     .readersFull: ("Every reader slot is taken by a live reader", "End read transactions, or raise maxReaders"),
     .transactionFull: ("The transaction changed too many pages", "Split it"),
-    .badTransaction: ("The transaction failed before", "Abort it and begin anew"),
+    .badTransaction: ("The transaction failed before", "Abort it and begin again"),
     .panic: ("An earlier failure left the environment unusable", "Close it and open it again"),
     .commitOutcomeUnknown: (
       "The disk failed at the last step of the commit, which may or may not have taken place",
@@ -58,7 +58,7 @@ extension LMDBError.Code {
 
   /// Texts of what the system or the file is to blame for.
   private static let systemTexts: [Name: (message: String, remedy: String)] = [
-    .invalidFile: ("The file is no LMDB file", "Check the path, or restore a backup"),
+    .invalidFile: ("The file is not an LMDB file", "Check the path, or restore a backup"),
     .versionMismatch: ("The file has another version of LMDB's format", "Use the version that wrote it"),
     .corrupted: ("The file contradicts itself", "Restore a backup"),
     .diskFull: ("The disk or the quota on it is full", "Free some space and try again"),

@@ -4,11 +4,11 @@
 public struct LMDBError: Error, Sendable {
   /// What kind of failure this is; compare it with the constants.
   public var code: Code { storage.code }
-  /// What was being done, as `put` or `begin write`.
+  /// The operation, such as `put` or `begin write`.
   public var operation: String { storage.operation }
-  /// What is wrong, as one sentence without a full stop.
+  /// The fault, as one sentence without a full stop.
   public var message: String { storage.message }
-  /// What to do about it, as one sentence without a full stop.
+  /// The remedy, as one sentence without a full stop.
   public var remedy: String { storage.remedy }
   /// The code liblmdb or the system returned; 0 if the binding found the fault itself.
   public var returnCode: Int32 { storage.returnCode }
@@ -17,7 +17,7 @@ public struct LMDBError: Error, Sendable {
   /// cost their callers nothing while nothing is thrown.
   private let storage: Storage
 
-  /// Makes an error; the texts of the code stand in for those left out.
+  /// Creates an error; texts that are left out are those of the code.
   public init(
     _ code: Code,
     operation: String,
@@ -60,8 +60,8 @@ extension LMDBError: CustomStringConvertible {
 }
 
 extension LMDBError {
-  /// Makes the error of a codec that met bytes it did not write.
+  /// The error of a codec that was given bytes it did not write.
   public static func undecodable(_ type: String, byteCount: Int) -> LMDBError {
-    LMDBError(.undecodable, operation: "decode", message: "\(byteCount) bytes are no encoded \(type)")
+    LMDBError(.undecodable, operation: "decode", message: "\(byteCount) bytes are not an encoded \(type)")
   }
 }

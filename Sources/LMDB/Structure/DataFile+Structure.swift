@@ -1,14 +1,14 @@
 extension DataFile {
-  /// Checks every page that the last commit needs: where it lies, what it is, that its keys ascend and that nothing is
-  /// used twice; values are not looked into.
+  /// Checks every page that the last commit needs: where it lies, of what kind it is, that its keys ascend and that nothing is
+  /// used twice; values are not examined.
   ///
-  /// For a file that nobody writes, before liblmdb is trusted with it; of an open environment ask
+  /// For a file that nobody writes, before liblmdb is trusted with it; for an open environment use
   /// ``Environment/checkStructure()``.
   ///
   /// Throws `corrupted` with a message that says what is wrong and where; `invalidFile` for a file of another kind;
   /// `noSuchFile`, `permissionDenied`, `ioFailure`.
   ///
-  /// - Complexity: the file is read once; a byte of memory a page.
+  /// - Complexity: the file is read once; one byte of memory per page.
   package func checkStructure() throws(LMDBError) {
     guard try kind() == .environment else { throw LMDBError(.invalidFile, operation: "check the file") }
     try reading { reader in
@@ -43,14 +43,14 @@ extension DataFile {
 }
 
 extension Environment {
-  /// Checks every page that the last commit needs, while readers and writers go on.
+  /// Checks every page that the last commit needs, while readers and writers continue.
   ///
   /// The check is a long reader: pages freed meanwhile cannot be used again until it is done.
   ///
   /// Throws as ``DataFile/checkStructure()``, and what ``beginRead()`` throws.
   package func checkStructure() throws(LMDBError) {
-    // While this snapshot lives no page that a later commit frees is used again, so all that the file's newest first
-    // page leads to stays as it is.
+    // While this snapshot lives no page that a later commit frees is used again, so nothing that the file's newest
+    // first page leads to changes.
     let snapshot = try beginRead()
     defer { extendLifetime(snapshot) }
     try DataFile(dataFile).checkStructure()

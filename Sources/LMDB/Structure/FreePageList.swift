@@ -1,6 +1,6 @@
 /// liblmdb's tree of free pages: each entry is a list of page numbers that begins with its length.
 struct FreePageList {
-  /// Hands over every free page.
+  /// Calls the body with every free page.
   static func forEach(in walk: inout PageWalk, _ body: (inout PageWalk, Int) throws -> Void) throws {
     let tree = walk.meta.freePages
     try walk.walk(tree, order: .integers) { walk, page, node in

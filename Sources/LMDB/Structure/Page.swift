@@ -1,4 +1,4 @@
-/// One page of a tree, read from the file and checked before anything in it is believed.
+/// One page of a tree, read from the file and checked before anything in it is trusted.
 struct Page {
   let number: Int
   let bytes: [UInt8]
@@ -49,13 +49,13 @@ struct Page {
     return Node(key: key, low: Int(low), flags: flags)
   }
 
-  /// Whether every key lies in the file's order behind the one before.
+  /// Whether one key comes before another one in the order of the tree.
   func key(_ left: Range<Int>, precedes right: Range<Int>, order: KeyOrder) -> Bool {
     order.areInOrder(bytes[left], bytes[right])
   }
 }
 
-/// One entry of a page: of a leaf a key with its value, of a branch a key with a page below.
+/// One entry of a page: in a leaf a key with its value, in a branch a key with the page below.
 struct Node {
   static let headByteCount = 8
   private static let bigValueFlag: UInt16 = 0x01
@@ -68,7 +68,7 @@ struct Node {
   let flags: UInt16
 
   var child: Int { low | Int(flags) << 32 }
-  /// Whether the value lies on pages of its own, whose first the node names.
+  /// Whether the value lies on separate pages, the first of which the node names.
   var isBigValue: Bool { flags == Self.bigValueFlag }
   /// Whether the value is the record of another tree.
   var isTree: Bool { flags == Self.treeFlag }
@@ -78,9 +78,9 @@ struct Node {
 
 /// How a tree compares its keys.
 enum KeyOrder {
-  /// Byte by byte, as all trees of this binding.
+  /// Byte by byte, like all trees of this binding.
   case bytes
-  /// As integers of the machine, as the tree of free pages.
+  /// As integers of the machine, like the tree of free pages.
   case integers
 
   func areInOrder(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
@@ -92,7 +92,7 @@ enum KeyOrder {
   }
 }
 
-/// What liblmdb keeps of a tree: in a meta page for its own two, in the tree of names for the others.
+/// What liblmdb records about a tree: in a meta page for its own two, in the tree of names for the others.
 struct TreeRecord {
   static let byteCount = 48
 
@@ -111,7 +111,7 @@ struct TreeRecord {
     self.flags = flags
     self.depth = Int(depth)
     self.entryCount = entryCount
-    // All ones mean that there is none; any other number that is no `Int` is outside every file.
+    // All ones mean that there is none; any other number that does not fit an `Int` is outside every file.
     self.root = root == .max ? nil : Int(exactly: root) ?? .max
   }
 }

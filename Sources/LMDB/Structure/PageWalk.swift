@@ -1,7 +1,7 @@
 /// Walks the trees of a data file by reading it, never through the map.
 ///
 /// liblmdb believes every number in the file; one that is wrong makes it read or write anywhere. Here each page is
-/// visited once at most and each number checked before it is used, so that any file whatever is walked to an end.
+/// visited once at most and each number is checked before it is used, so that the walk ends whatever the file holds.
 struct PageWalk {
   let reader: DataFileReader
   let meta: MetaPage
@@ -20,7 +20,7 @@ struct PageWalk {
     for number in 0..<min(2, pageCount) { isVisited[number] = true }
   }
 
-  /// Goes through a tree and hands over each entry of its leaves.
+  /// Walks a tree and calls the body with each entry of its leaves.
   mutating func walk(
     _ tree: TreeRecord,
     order: KeyOrder = .bytes,
@@ -43,7 +43,7 @@ struct PageWalk {
     }
   }
 
-  /// Takes a run of pages as used, and throws if one of them lies outside the file or is in use already.
+  /// Marks a run of pages as used, and throws if one of them lies outside the file or is used already.
   mutating func claim(_ first: Int, count: Int = 1) throws(LMDBError) {
     guard first >= 2, count > 0, first < pageCount, count <= pageCount - first, first + count - 1 <= meta.lastPage
     else { throw .damagedPage(first, "lies outside the file") }
@@ -53,7 +53,7 @@ struct PageWalk {
     }
   }
 
-  /// The bytes of a node's value, wherever they lie; long ones have pages of their own, which become claimed.
+  /// The bytes of a node's value, wherever they lie; long ones have separate pages, which are claimed.
   mutating func value(of node: Node, in page: Page) throws -> [UInt8] {
     let start = node.key.upperBound
     if node.isBigValue {
@@ -76,7 +76,7 @@ struct PageWalk {
     }
   }
 
-  /// Claims the pages of a long value, and gives the first.
+  /// Claims the pages of a long value, and returns the first.
   private mutating func claimBigValue(of node: Node, in page: Page) throws -> Int {
     guard let first = page.bytes.number(at: node.key.upperBound, as: UInt64.self).flatMap({ Int(exactly: $0) }) else {
       throw LMDBError.damagedPage(page.number, "has a value that leaves the page")
@@ -84,7 +84,7 @@ struct PageWalk {
     let neededCount = (node.valueByteCount + Page.headByteCount - 1) / meta.pageSizeInBytes + 1
     guard first >= 2, first < pageCount else { throw LMDBError.damagedPage(first, "lies outside the file") }
     let head = try reader.bytes(count: Page.headByteCount, at: first * meta.pageSizeInBytes)
-    // A value that was made shorter may keep the pages it had.
+    // A value that has become shorter may keep the pages it had.
     guard head.number(at: 0, as: UInt64.self) == UInt64(first),
       head.number(at: 10, as: UInt16.self) == Page.overflowFlag,
       let count = head.number(at: 12, as: UInt32.self).map(Int.init), count >= neededCount
@@ -125,7 +125,7 @@ struct PageWalk {
   }
 }
 
-/// Between which keys of the pages above those of a page must lie.
+/// The keys of the pages above, between which those of a page must lie.
 private struct KeyLimits {
   /// Included.
   var lower: ArraySlice<UInt8>?
@@ -134,6 +134,6 @@ private struct KeyLimits {
 
   func check(_ key: ArraySlice<UInt8>, _ order: KeyOrder, in page: Int) throws(LMDBError) {
     if let lower, order.areInOrder(key, lower) { throw .damagedPage(page, "has a key that belongs before it") }
-    if let upper, !order.areInOrder(key, upper) { throw .damagedPage(page, "has a key that belongs behind it") }
+    if let upper, !order.areInOrder(key, upper) { throw .damagedPage(page, "has a key that belongs after it") }
   }
 }

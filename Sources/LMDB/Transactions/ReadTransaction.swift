@@ -1,7 +1,7 @@
-/// A consistent snapshot of the environment, as it was when the transaction began.
+/// A consistent snapshot of the environment at the time when the transaction began.
 ///
 /// Spans and cursors taken from it end before it, which the compiler checks. While it lives, pages it can see are not
-/// used again: a long one makes the file grow.
+/// reused: a long one lets the file grow.
 public struct ReadTransaction: ~Copyable, Transaction {
   // Keeps the environment open until the transaction has ended.
   let environment: Environment

@@ -2,10 +2,10 @@ import CLMDB
 import SystemPackage
 
 extension TransactionCore {
-  /// Makes the error of a failed call, and remembers whether it leaves anything but an abort.
+  /// Creates the error of a failed call, and remembers whether only an abort is left.
   ///
-  /// liblmdb marks a transaction as bad in most such places, not in all: a transaction half of whose last change took
-  /// place must not be committed.
+  /// liblmdb marks a transaction as bad in most such places, not in all: a transaction whose last change was only half
+  /// done must not be committed.
   func failed(_ returnCode: Int32, _ operation: String) -> LMDBError {
     if returnCode == Errno.invalidArgument.rawValue {
       // The arguments are sound: the handle is younger than the transaction.
@@ -18,7 +18,7 @@ extension TransactionCore {
     return error
   }
 
-  /// Marks the transaction as good for nothing but an abort.
+  /// Marks the transaction as one that can only be aborted.
   ///
   /// A full map is the environment's trouble, not the nested transaction's: it marks the parents too, so that somebody
   /// who swallows a nested failure still has the whole run again on a larger map.
@@ -27,6 +27,6 @@ extension TransactionCore {
     if code == .mapFull { parent?.fail(code) }
   }
 
-  /// Codes by which a call says that it did nothing.
+  /// Codes that mean that the call did nothing.
   private static let harmless: [Int32] = [MDB_NOTFOUND, MDB_KEYEXIST, MDB_BAD_VALSIZE, MDB_DBS_FULL, MDB_INCOMPATIBLE]
 }

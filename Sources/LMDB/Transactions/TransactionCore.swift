@@ -5,7 +5,7 @@ import CLMDB
 @usableFromInline
 final class TransactionCore {
   // The transaction that owns this core keeps the environment alive, so neither outlives it. A strong reference would
-  // make a circle through the idle readers.
+  // create a cycle through the idle readers.
   unowned(unsafe) let environment: Environment
   let stamps: DatabaseStamps
   let forkGeneration: ForkGeneration
@@ -18,7 +18,7 @@ final class TransactionCore {
   let mapSizeInBytes: Int
   /// Why nothing but an abort is left, if so.
   var failure: LMDBError.Code?
-  /// Databases first opened here: an abort takes their handles back.
+  /// Databases first opened here: an abort invalidates their handles.
   var openedDatabases: [UInt32] = []
   /// Keeps the environment of a stranded transaction alive until its thread has freed it.
   var strandedEnvironment: Environment?
@@ -38,7 +38,7 @@ final class TransactionCore {
     self.parent = parent
   }
 
-  /// Gives the handle for use with a database, or throws what stands against it.
+  /// Returns the handle for use with a database, or throws what prevents it.
   @inline(__always)
   func usableHandle(for database: DatabaseHandle, _ operation: StaticString) throws(LMDBError) -> OpaquePointer {
     guard unsafe handle != nil, failure == nil, stamps.contains(database), isOfThisProcess else {
@@ -48,7 +48,7 @@ final class TransactionCore {
     return unsafe handle.unsafelyUnwrapped
   }
 
-  /// Gives the handle, or throws what stands against any use.
+  /// Returns the handle, or throws what prevents any use.
   func usableHandle(_ operation: String) throws(LMDBError) -> OpaquePointer {
     guard let handle = unsafe handle, failure == nil, isOfThisProcess else {
       throw refusal(of: nil, operation)

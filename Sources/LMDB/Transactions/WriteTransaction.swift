@@ -23,13 +23,13 @@ public struct WriteTransaction: ~Copyable, Transaction {
     environment.abortWrite(core)
   }
 
-  /// Makes the changes permanent and visible, or throws and leaves everything as it was.
+  /// Makes the changes permanent and visible, or throws and changes nothing.
   ///
   /// After a nested transaction's commit they belong to its parent.
   ///
   /// Throws `badTransaction` after an earlier failure; `wrongThread` on another thread than it began on, in which case
   /// the write lock stays taken until the thread it began on calls the environment again, which aborts it; `diskFull`,
-  /// `ioFailure`; `commitOutcomeUnknown` if the disk failed at the very last step and nobody can tell what came of it.
+  /// `ioFailure`; `commitOutcomeUnknown` if the disk failed at the very last step and the outcome is unknown.
   /// With ``Environment/Options/writeWaitLimit``, by which nobody else can have written meanwhile, that is looked up, and the
   /// commit throws only if it has not taken place. Every later call throws `panic` in either case.
   ///
@@ -38,14 +38,14 @@ public struct WriteTransaction: ~Copyable, Transaction {
     try environment.commitWrite(core)
   }
 
-  /// Takes the changes back.
+  /// Undoes the changes.
   ///
   /// The corresponding C function is `mdb_txn_abort`.
   public consuming func abort() {
-    // Dropping it is all there is to do; the method says so at the place of the call.
+    // Dropping it is all there is to do; the method makes that visible to a reader of the call.
   }
 
-  /// Runs a body with a transaction inside this one, which takes its own changes back unless the body commits it.
+  /// Runs a body with a transaction inside this one, which undoes its own changes unless the body commits it.
   ///
   /// ```swift
   /// try transaction.nested { (nested: consuming WriteTransaction) in
@@ -54,7 +54,7 @@ public struct WriteTransaction: ~Copyable, Transaction {
   /// }
   /// ```
   ///
-  /// An error leaves this transaction as it was, but for `mapFull`: then the whole is to run again on a larger map. Costs
+  /// An error leaves this transaction unchanged, except `mapFull`: then the whole must run again on a larger map. Costs
   /// some microseconds.
   ///
   /// Throws `badTransaction` after an earlier failure, `outOfMemory`, and what the body throws.

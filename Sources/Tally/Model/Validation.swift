@@ -60,15 +60,7 @@ extension TaskList {
 
   private static func isColor(_ text: String) -> Bool {
     // `Character.isHexDigit` would let full-width digits through.
-    text.utf8.count == 6
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),
-          UInt8(ascii: "a")...UInt8(ascii: "f"):
-          true
-        default: false
-        }
-      }
+    text.utf8.count == 6 && text.utf8.allSatisfy { $0.hexDigitValue != nil }
   }
 }
 

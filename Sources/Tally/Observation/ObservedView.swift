@@ -22,8 +22,9 @@ struct ObservedView {
     now = transaction.now
     timeZone = transaction.calendar.timeZone
     rows = []
+    let definition = transaction.definition(of: view)
     for task in result.tasks {
-      guard let key = ViewKey(task, in: view, now: now, calendar: transaction.calendar) else { continue }
+      guard let key = transaction.key(of: task, in: definition) else { continue }
       rows.append((key, task))
     }
     keys = Dictionary(rows.map { ($0.task.id, $0.key) }) { first, _ in first }
@@ -37,7 +38,8 @@ struct ObservedView {
     let isFollowable = changes.isComplete && timeZone == transaction.calendar.timeZone
     if isFollowable {
       var touched = changes.tasks.all
-      try transaction.forEachTask(whosePlaceIn: view, changesFrom: now, { touched.insert($0) })
+      let definition = transaction.definition(of: view)
+      try transaction.forEachTask(whosePlaceIn: definition, changedSince: now) { touched.insert($0) }
       try follow(touched, in: transaction, &difference)
     } else {
       try readAgain(in: transaction, &difference)
@@ -80,9 +82,10 @@ extension ObservedView {
     var origins: Set<Int> = []
     var arriving: [(row: Row, origin: Int?)] = []
     var changed: [Row] = []
+    let definition = transaction.definition(of: view)
     for id in ids {
       let (old, task) = (keys[id], tasks[id])
-      let new = task.flatMap { ViewKey($0, in: view, now: transaction.now, calendar: transaction.calendar) }
+      let new = task.flatMap { transaction.key(of: $0, in: definition) }
       if let new, let task, old == new {
         if !rows[position(of: new)].task.isIdentical(to: task) { changed.append((new, task)) }
         continue
@@ -144,35 +147,23 @@ extension ObservedView {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Hands over the tasks that time alone may have moved into a view, or out of it, between an instant and now.
+  /// The position of a task in a view; `nil` if the view does not show it.
+  fileprivate func key(of task: TaskItem, in definition: ViewDefinition) -> ViewKey? {
+    // No view depends on when a record was written.
+    definition.key(TaskRecord(item: task, stamp: ChangeStamp(replacing: nil, at: 0)))
+  }
+
+  /// Hands over the tasks that time alone may have moved into a view, or out of it, since an instant.
   fileprivate func forEachTask(
-    whosePlaceIn view: TaskView, changesFrom former: Timestamp, _ body: (UUID) -> Void
+    whosePlaceIn definition: ViewDefinition, changedSince former: Timestamp, _ body: (UUID) -> Void
   ) throws {
-    switch view {
-    case .today, .upcoming, .past:
-      let formerDay = CalendarDay(containing: former, in: calendar).dayNumber
-      guard formerDay != today.dayNumber else { return }
-      let days = min(formerDay, today.dayNumber)...max(formerDay, today.dayNumber)
-      for isCompleted in [false, true] {
-        _ = try scan(
-          tables.byDay, from: .start(of: days.lowerBound, isCompleted: isCompleted),
-          to: .end(of: days.upperBound, isCompleted: isCompleted)
-        ) { key in
-          body(key.id)
-          return true
-        }
-      }
-    case .overdue:
-      guard former != now else { return }
-      _ = try scan(
-        tables.byDue,
-        from: DueKey(isCompleted: false, due: .start(at: min(former, now).microsecondsSince1970)),
-        to: DueKey(isCompleted: false, due: .start(at: max(former, now).microsecondsSince1970))
-      ) { key in
-        body(key.id)
+    guard former != now else { return }
+    var walk = RangeWalk(definition.index, isReversed: false, after: nil)
+    for range in definition.changedRanges(former) {
+      try walk.run(range, prefix: [], in: base) { id in
+        body(id)
         return true
       }
-    case .inbox, .list, .due, .active, .completed, .all: return
     }
   }
 }

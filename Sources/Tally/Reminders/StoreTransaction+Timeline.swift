@@ -76,13 +76,10 @@ private struct TimelineTasks {
   func changes(from start: Timestamp, to end: Timestamp) -> [Timestamp] {
     let (first, last) = (start.microsecondsSince1970, end.microsecondsSince1970)
     let margin = 3 * QuarterHour.microsecondsPerDay
-    let days =
-      CalendarDay(containing: start, in: calendar)
-      .dayNumber...CalendarDay(containing: end, in: calendar)
-      .dayNumber
+    let (firstDay, lastDay) = (CalendarDay(containing: start, in: calendar), CalendarDay(containing: end, in: calendar))
     let offsets = ZoneOffsets(of: calendar.timeZone, from: first - margin, to: last + margin)
     // A day that begins twice, where the clock goes back over midnight, is two pieces.
-    let pieces = LocalDays(days, offsets: offsets, dayStartInMicroseconds: 0).pieces
+    let pieces = LocalDays(firstDay.dayNumber...lastDay.dayNumber, offsets: offsets, dayStartInMicroseconds: 0).pieces
     let instants = [first] + pieces.map(\.start) + open.map { $0.key.microseconds + 1 }
     return Set(instants).filter { $0 >= first && $0 <= last }.sorted().map { Timestamp(clamping: $0) }
   }

@@ -27,11 +27,8 @@ struct DailyCounts {
     days.contains { !skippedDays.contains($0) } || sum(days) > 0
   }
 
-  /// Hands each day that exists to a closure, in order.
-  func forEach(_ body: (Int32, Int) -> Void) {
-    for (index, count) in counts.enumerated() {
-      let day = days.lowerBound + Int32(index)
-      if count > 0 || !skippedDays.contains(day) { body(day, count) }
-    }
+  /// The days that exist, with their counts, in order.
+  var existing: some Sequence<(Int32, Int)> {
+    zip(days, counts).lazy.filter { day, count in count > 0 || !skippedDays.contains(day) }
   }
 }

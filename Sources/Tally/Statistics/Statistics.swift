@@ -39,7 +39,7 @@ public struct Statistics: Hashable, Sendable {
   }
 }
 
-/// How many tasks were completed in the periods around now.
+/// The numbers of tasks completed in the periods around now.
 public struct CompletedCounts: Hashable, Sendable {
   /// On the current local day.
   public let today: Int
@@ -96,7 +96,7 @@ public struct CycleTime: Hashable, Sendable {
   public let percentile90InSeconds: Int64?
 }
 
-/// How many tasks were completed in a list.
+/// The number of tasks completed in a list.
 public struct ListCount: Hashable, Sendable {
   /// The list they were completed in; `nil` for none.
   public let listID: UUID?

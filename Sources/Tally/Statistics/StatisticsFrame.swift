@@ -10,7 +10,7 @@ struct StatisticsFrame {
   let now: Timestamp
   let dayStartInMicroseconds: Int64
   let periods: StatisticsPeriods
-  /// How much of today has passed, in microseconds.
+  /// The part of today that has passed, in microseconds.
   let elapsedTodayInMicroseconds: Int64
   /// The days on which a task may have been completed.
   let historyDays: ClosedRange<Int32>?

@@ -187,6 +187,7 @@ private struct CumulativeCounter {
   private var sum = 0
 
   init(instants: [Int64]) {
+    assert(zip(instants, instants.dropFirst()).allSatisfy(<=), "instants must ascend")
     self.instants = instants
     counts.reserveCapacity(instants.count)
   }

@@ -49,13 +49,9 @@ extension StoreTransaction where Base: ~Copyable {
   @_specialize(where Base == ReadTransaction)
   public func heatMap(_ options: StatisticsOptions) throws -> [DayCount] {
     let frame = try statisticsFrame(options)
-    let days = frame.seriesDays
-    let daily = try dailyCounts(frame.series, days, frame)
-    var counts: [DayCount] = []
-    daily.forEach { day, count in
-      counts.append(DayCount(day: CalendarDay(clamping: Int64(day)), completed: count))
+    return try dailyCounts(frame.series, frame.seriesDays, frame).existing.map { day, count in
+      DayCount(day: CalendarDay(clamping: Int64(day)), completed: count)
     }
-    return counts
   }
 
   /// Days in a row with a completion, over the whole history up to today.
@@ -76,7 +72,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// How many tasks were completed on a day.
+/// The number of tasks completed on a day.
 public struct DayCount: Hashable, Sendable {
   /// The local day.
   public let day: CalendarDay

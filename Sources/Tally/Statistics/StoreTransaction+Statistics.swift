@@ -170,8 +170,7 @@ extension StoreTransaction where Base: ~Copyable {
     var counts = Array(repeating: 0, count: 7)
     let first = StatisticsPeriods.isoWeekday(ofFoundation: calendar.firstWeekday)
     let days = frame.namedDays
-    daily.forEach { day, count in
-      guard days?.contains(day) ?? true else { return }
+    for (day, count) in daily.existing where days?.contains(day) ?? true {
       counts[(CalendarDay(clamping: Int64(day)).weekday - first + 7) % 7] += count
     }
     return counts
@@ -179,14 +178,13 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension Streak {
-  /// Looks for days in a row among the days up to today.
+  /// Finds days in a row among the days up to today.
   init(_ daily: DailyCounts, today: Int32) {
     var run = 0
     var longest = 0
     var longestEnd: Int32?
-    daily.forEach { day, count in
-      // A day without a completion yet does not break the current streak.
-      guard day <= today, count > 0 || day < today else { return }
+    // A day without a completion yet does not break the current streak.
+    for (day, count) in daily.existing where day < today || (day == today && count > 0) {
       run = count == 0 ? 0 : run + 1
       if run > longest { (longest, longestEnd) = (run, day) }
     }

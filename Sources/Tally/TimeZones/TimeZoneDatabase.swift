@@ -6,7 +6,7 @@ import TallySystem
 ///
 /// A file that changes while the process runs is not read again, as with Foundation and the C library.
 package final class TimeZoneDatabase: Sendable {
-  /// The database of the system: where `TZDIR` says (tzset(3)), or one of the usual places.
+  /// The database of the system: in the directory that `TZDIR` names (tzset(3)), or one of the usual places.
   package static let system = TimeZoneDatabase(
     directories: [ProcessInfo.processInfo.environment["TZDIR"]].compactMap { $0 } + [
       "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo",
@@ -15,7 +15,7 @@ package final class TimeZoneDatabase: Sendable {
   private let directories: [FilePath]
   private let tables = Monitor<[String: TimeZoneTable?]>([:])
 
-  /// A database of the first of some directories that has a zone.
+  /// A database that takes each zone from the first of some directories that has it.
   init(directories: [String]) {
     self.directories = directories.map { FilePath($0) }
   }

@@ -2,10 +2,10 @@ import Foundation
 
 /// When a time zone has which UTC offset: by the system's tz database, or by Foundation where that does not list it.
 ///
-/// The database comes first, as Foundation on Linux carries a copy of its own from when it was built. That copy keeps to
-/// the rules of its year however often the system is updated, and it was made without the histories that the database
-/// counts as backward: it gives Amsterdam before 1940 the times of Brussels. The C library, Python and PostgreSQL answer
-/// from the system's files too. What no file lists are fixed offsets (`GMT+0300`) and systems without a database.
+/// The database comes first, because Foundation on Linux carries a copy of its own from when it was built. That copy keeps
+/// the rules of its year however often the system is updated, and it was built without the histories that the database
+/// counts as backward: Amsterdam before 1940 gets the times of Brussels. The C library, Python and PostgreSQL use the
+/// system's files too. No file lists fixed offsets (`GMT+0300`), and some systems have no database.
 enum TimeZoneRules {
   case table(TimeZoneTable)
   case foundation(TimeZone)

@@ -10,7 +10,7 @@ extension TimeZoneTable {
       self.init(bytes, first, timeByteCount: 4, rule: nil)
       return
     }
-    // A second block with times of 64 bits follows the first, and the rule for what comes after it stands in a line.
+    // A second block with times of 64 bits follows the first, and the rule for later times follows in a line.
     guard let second = TZifHeader(bytes, at: first.end(timeByteCount: 4)) else { return nil }
     let end = second.end(timeByteCount: 8)
     guard bytes.byteCount > end, bytes.load(bigEndianAt: end) == UInt8(ascii: "\n") else { return nil }
@@ -28,7 +28,7 @@ extension TimeZoneTable {
     let offsets = (0..<header.typeCount).map { index in
       Int64(Int32(bitPattern: bytes.load(bigEndianAt: types + index * TZifHeader.typeByteCount)))
     }
-    // No clock was ever a whole day from UTC; who computes with days relies on it.
+    // No clock was ever a whole day from UTC; computing with days relies on it.
     guard offsets.allSatisfy({ abs($0) < 86_400 }) else { return nil }
     var changes: [(second: Int64, offset: Int64)] = []
     for index in 0..<header.changeCount {
@@ -40,14 +40,14 @@ extension TimeZoneTable {
       guard type < offsets.count, changes.last.map({ $0.second < second }) ?? true else { return nil }
       changes.append((second: second, offset: offsets[type]))
     }
-    // Some files begin billions of years ago; in microseconds that would be no number any more.
+    // Some files begin billions of years ago; in microseconds that would overflow.
     let limit: Int64 = 1 << 40
     let within = changes.map { (second: min(max($0.second, -limit), limit), offset: $0.offset) }
     self.init(firstOffset: offsets[0], changes: within, rule: rule)
   }
 }
 
-/// The header of a block of a TZif file, which says how many there are of what (RFC 9636, section 3.1).
+/// The header of a block of a TZif file, which counts the parts of the block (RFC 9636, section 3.1).
 private struct TZifHeader {
   static let byteCount = 44
   /// An offset of four bytes, whether it is daylight saving time, and where its name stands.
@@ -75,7 +75,7 @@ private struct TZifHeader {
     nameByteCount = count(5)
   }
 
-  /// Where the block ends, if its times take so many bytes each.
+  /// Where the block ends, if each of its times takes this many bytes.
   func end(timeByteCount: Int) -> Int {
     start + changeCount * (timeByteCount + 1) + typeCount * Self.typeByteCount + nameByteCount
       + leapSecondCount * (timeByteCount + 4) + indicatorCount

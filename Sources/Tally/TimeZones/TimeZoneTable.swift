@@ -1,4 +1,4 @@
-/// The UTC offsets that a zone has had, and the rule that goes on from there.
+/// The UTC offsets that a zone has had, and the rule that holds from then on.
 struct TimeZoneTable: Equatable {
   /// The seconds since 1970 at which the offset changes, ascending.
   private let changes: [Int64]

@@ -47,7 +47,9 @@ private struct POSIXRuleReader {
     return count > 0
   }
 
-  /// An offset as seconds east of UTC; written it is what has to be added to local time, with the sign turned.
+  /// An offset as seconds east of UTC.
+  ///
+  /// The text has the opposite sign: what to add to local time.
   mutating func offset() -> Int64? {
     guard let seconds = time(), abs(seconds) < 86_400 else { return nil }
     return -seconds

@@ -1,4 +1,4 @@
-/// Offsets that follow the same rule each year: one, or two with the dates at which they take turns.
+/// Offsets that follow the same rule each year: one, or two with the dates at which they alternate.
 struct YearlyRule: Equatable {
   /// Daylight saving time.
   ///

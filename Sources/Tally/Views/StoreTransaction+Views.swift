@@ -109,3 +109,9 @@ private struct SectionPlaces {
     ids = []
   }
 }
+
+extension TallyError {
+  static let foreignPosition = TallyError(
+    .valueOutOfRange, "The position belongs to another view",
+    remedy: "Go on with the position of a page of the same view, or begin without one")
+}

@@ -53,27 +53,17 @@ public struct ViewPage: Hashable, Sendable {
   public var tasks: [TaskItem] { sections.allTasks }
 }
 
-/// A place in a view: behind the last task of a page.
+/// A place in a view: after the last task of a page.
 ///
 /// It stays valid when tasks come and go: it names a place in the order, not a number of rows.
 public struct ViewPosition: Hashable, Sendable {
-  /// The key of the page's last task in the index that the view walks.
-  enum Key: Hashable, Sendable {
-    case place(PlaceKey)
-    case day(DayKey)
-    case due(DueKey)
-    case order(OrderKey)
-    case completion(CompletionKey)
-    case creation(InstantKey)
-  }
-
   /// The view that the position belongs to: the same key means another place in another view.
   let view: TaskView
-  let key: Key
+  let key: ViewKey
 }
 
 extension ViewPosition {
-  init?(in view: TaskView, at key: Key?) {
+  init?(in view: TaskView, at key: ViewKey?) {
     guard let key else { return nil }
     self.view = view
     self.key = key

@@ -93,6 +93,11 @@ struct RecordColumns {
 
   /// Fields as one line; what is absent is empty, and no field can hold a tab or a line break.
   static func line(_ fields: [String?]) -> String {
-    fields.map { $0?.escapedForDisplay(escapingBackslash: true) ?? "" }.joined(separator: "\t") + "\n"
+    var line = ""
+    for (index, field) in fields.enumerated() {
+      if index > 0 { line += "\t" }
+      if let field { line += field.escapedForDisplay(escapingBackslash: true) }
+    }
+    return line + "\n"
   }
 }

@@ -86,7 +86,7 @@ struct StatsCommand: SessionCommand {
 }
 
 extension Session {
-  /// Prints the report in the form asked for.
+  /// Prints the report.
   fileprivate func show(_ report: StatisticsReport) throws {
     try answer(report.facts, plain: .fields) {
       try output.write(StatisticsText(report, painter: painter, width: width).text)

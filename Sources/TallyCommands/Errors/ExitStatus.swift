@@ -12,7 +12,7 @@ enum ExitStatus: Int32 {
   case badData = 65
   /// An input file cannot be read.
   case inputUnreadable = 66
-  /// The program contradicts itself.
+  /// An error of the program itself.
   case internalFault = 70
   /// An output cannot be created.
   case outputNotCreated = 73

@@ -12,7 +12,7 @@ final class Stop: Sendable {
   }
 }
 
-/// Runs a body on a thread of its own, returns once the body has said that it is ready, and gives what tells its end.
+/// Runs a body on a thread of its own, returns once the body has said that it is ready, and returns a semaphore that is signalled at its end.
 func onThread(_ body: @escaping @Sendable (_ ready: DispatchSemaphore) -> Void) -> DispatchSemaphore {
   let (ready, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
   Thread.detachNewThread {

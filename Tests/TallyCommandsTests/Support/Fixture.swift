@@ -25,11 +25,11 @@ enum Fixture {
 
   /// An id that ends in these eight digits.
   static func id(_ tail: String) throws -> UUID {
-    guard let id = UUID(uuidString: idPrefix + tail) else { throw NoID(tail: tail) }
+    guard let id = UUID(uuidString: idPrefix + tail) else { throw InvalidID(tail: tail) }
     return id
   }
 
-  struct NoID: Error {
+  struct InvalidID: Error {
     let tail: String
   }
 

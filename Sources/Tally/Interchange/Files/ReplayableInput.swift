@@ -5,12 +5,12 @@ internal import TallySystem
 /// The bytes of an import, which can be read again from their beginning.
 ///
 /// A write transaction runs again when the store's map had to grow, and holds up every other writer while it runs. So a
-/// pipe, which cannot be read twice and whose writer may take its time, is first copied to a file without a name.
+/// pipe, which cannot be read twice and whose writer may be slow, is first copied to a file without a name.
 final class ReplayableInput {
   private let descriptor: FileDescriptor
   /// Where the file stood at first.
   private let startOffset: Int64
-  /// Whether the file is a copy of ours, without a name, which is gone once it is closed.
+  /// Whether the file is our own copy, without a name, which is deleted when it is closed.
   private let isCopy: Bool
 
   /// How many bytes there are, where that can be known.
@@ -36,12 +36,12 @@ final class ReplayableInput {
     if isCopy { try? descriptor.close() }
   }
 
-  /// Goes back to the beginning.
+  /// Returns to the beginning.
   func rewind() throws {
     _ = try Self.reading { try descriptor.seek(offset: startOffset, from: .start) }
   }
 
-  /// Puts the next bytes at the beginning of a buffer and says how many; none at the end.
+  /// Puts the next bytes at the beginning of a buffer and returns how many; 0 at the end.
   func read(into buffer: inout [UInt8]) throws -> Int {
     try Self.read(descriptor, into: &buffer)
   }
@@ -66,7 +66,7 @@ final class ReplayableInput {
     }
   }
 
-  /// Makes the file beside the store's, where there is room for the tasks anyway and nobody else may read.
+  /// Creates the file beside the store's, where there must be room for the tasks anyway and nobody else may read.
   private static func makeFile(in directory: FilePath) throws -> FileDescriptor {
     let path = directory.appending(".import-\(UUID().uuidString.lowercased()).tmp")
     let file = try FileDescriptor.open(

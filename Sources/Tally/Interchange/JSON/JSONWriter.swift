@@ -74,6 +74,7 @@ extension JSONWriter {
 
   /// Writes a key, which must not need escapes.
   package mutating func key(_ name: StaticString) {
+    assert(pendingKey == nil, "two keys in a row")
     pendingKey = name
   }
 
@@ -84,6 +85,7 @@ extension JSONWriter {
   }
 
   private mutating func end(_ bracket: UInt8) {
+    assert(depth > 0 && pendingKey == nil, "an end without a beginning, or a key without a value")
     depth -= 1
     // An empty container closes on its line.
     let indent = needsComma ? lineIndent : nil

@@ -1,6 +1,6 @@
 import LMDB
 
-/// The counts of one block: how often something happened in each of its slots, see `CounterBlock`.
+/// The counts of one block: the number of events in each of its slots, see `CounterBlock`.
 ///
 /// ```
 /// offset size
@@ -22,10 +22,10 @@ struct BlockCounts: BinaryCodable {
 
   /// The offset of the total.
   private static let totalOffset = 4
-  /// The record of a block in which nothing happened.
+  /// The record of a block without events.
   private static let nothing: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
 
-  /// A slot in which something happened.
+  /// A slot with events.
   private struct Entry {
     let slot: UInt16
     let count: UInt32
@@ -34,10 +34,10 @@ struct BlockCounts: BinaryCodable {
   /// The record: one more event changes two of its numbers, and decoding all of it for that took half of a create.
   private var bytes = nothing
 
-  /// A block in which nothing happened.
+  /// A block without events.
   init() {}
 
-  /// Whether nothing happened.
+  /// Whether there are no events.
   var isEmpty: Bool { bytes.count == Self.headByteCount }
 
   var encodedByteCount: Int { bytes.count }
@@ -100,7 +100,7 @@ struct BlockCounts: BinaryCodable {
     return changed
   }
 
-  /// The slots in which something happened, in order.
+  /// The slots with events, in order.
   private var entries: [Entry] {
     get throws(LMDBError) {
       let fields = try unsafe BlockCountsFields(bytes.span.bytes)
@@ -115,6 +115,7 @@ struct BlockCounts: BinaryCodable {
 
   /// The record of some slots, in order, in the form that follows from their counts.
   private static func bytes(of entries: [Entry]) -> [UInt8] {
+    assert(zip(entries, entries.dropFirst()).allSatisfy { $0.slot < $1.slot }, "slots must ascend")
     // The bitwise or of all counts is as wide as the greatest.
     let bits = entries.reduce(0) { $0 | $1.count }
     let width = bits < 1 << 8 ? 1 : bits < 1 << 16 ? 2 : 4

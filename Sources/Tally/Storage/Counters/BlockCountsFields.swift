@@ -49,7 +49,7 @@ struct BlockCountsFields: ~Escapable {
     return sumOfStored(first..<progress.storedCount)
   }
 
-  /// Hands the number and count of each slot of a range in which something happened to a closure, in order.
+  /// Hands the number and count of each slot with events of a range to a closure, in order.
   func forEachBusySlot(in slots: Range<Int>, _ body: (Int, Int) -> Void) {
     guard hasEverySlot else {
       for index in 0..<storedCount where slots.contains(slot(index)) { body(slot(index), stored(index)) }

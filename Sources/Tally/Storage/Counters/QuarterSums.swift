@@ -12,7 +12,7 @@ struct QuarterSums {
   /// Sums of the lower bytes of each lane, and of the higher ones, still to be added to the counts.
   private var low = noLanes
   private var high = noLanes
-  /// How many days those are.
+  /// The number of days in them.
   private var dayCount = 0
 
   /// Adds some quarters of a block.

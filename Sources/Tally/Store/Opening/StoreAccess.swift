@@ -28,14 +28,11 @@ struct StoreAccess {
     let path = directory.appending(Self.fileName)
     do {
       let lock = try FileLock(opening: path)
-      // Time is counted, not attempts: on a busy machine a pause takes longer than it should.
-      let deadline = configuration.instant() + configuration.waitLimit
-      while try !lock.tryAcquire(mode) {
-        guard configuration.instant() < deadline else {
-          throw mode == .shared ? TallyError.heldExclusively : TallyError.inUse
-        }
-        configuration.pause(.milliseconds(Self.pauseInMilliseconds))
-      }
+      let taken = try waitForResult(
+        until: configuration.instant() + configuration.waitLimit, now: configuration.instant,
+        pausing: { _ in configuration.pause(.milliseconds(Self.pauseInMilliseconds)) },
+        { try lock.tryAcquire(mode) ? true : nil })
+      if taken == nil { throw mode == .shared ? TallyError.heldExclusively : TallyError.inUse }
       self.lock = lock
     } catch Errno.readOnlyFileSystem where configuration.isReadOnly {
       // Nobody can replace anything there.

@@ -1,0 +1,70 @@
+import Foundation
+import LMDB
+
+/// A walk over ranges of an index, one after the other, that can stop and go on later.
+struct RangeWalk {
+  private let index: RawIndex
+  private let isReversed: Bool
+  private let start: ViewKey?
+  /// The position of the last accepted task.
+  private var last: ViewKey?
+  private(set) var isStopped = false
+
+  /// Goes on after a position, whose task need not exist any more.
+  init(_ index: RawIndex, isReversed: Bool, after position: ViewKey?) {
+    self.index = index
+    self.isReversed = isReversed
+    (start, last) = (position, position)
+  }
+
+  /// Where the walk was stopped; `nil` if it was not.
+  var stop: ViewKey? { isStopped ? last : nil }
+
+  /// Walks one range until `body` returns false; the ranges of a view come with ascending prefixes.
+  mutating func run<T: Transaction & ~Copyable>(
+    _ range: KeyRange, prefix: [UInt8], in transaction: borrowing T, _ body: (UUID) throws -> Bool
+  ) throws {
+    if let start, prefix.precedes(start.prefix) { return }
+    let resumed = start.flatMap { $0.prefix == prefix ? $0.indexKey(isReversed: isReversed) : nil }
+    var cursor = try index.cursor(in: transaction)
+    var isAtEntry = try begin(&cursor, range, after: resumed)
+    var acceptedCount = 0
+    while isAtEntry, isInside(range, cursor.keyBytes) {
+      isStopped = try !body(cursor.keyBytes.idAtEnd)
+      if isStopped { break }
+      acceptedCount += 1
+      isAtEntry = try isReversed ? cursor.previous() : cursor.next()
+    }
+    guard acceptedCount > 0 else { return }
+    // The last accepted entry is the one before; keeping each on the way would copy every key.
+    if try isReversed ? cursor.next() : cursor.previous() {
+      last = ViewKey(prefix: prefix, cursor.keyBytes.bytes(from: 0), isReversed: isReversed)
+    }
+  }
+
+  private func begin(
+    _ cursor: inout Cursor<[UInt8], [UInt8]>, _ range: KeyRange, after resumed: [UInt8]?
+  ) throws(LMDBError) -> Bool {
+    if isReversed {
+      guard let end = resumed ?? range.upper else { return try cursor.moveToLast() }
+      return try cursor.move(toLastBefore: end)
+    }
+    // A range further on than the position: of one day the completed tasks, where the open ones are done.
+    guard let resumed, !resumed.precedes(range.lower) else { return try cursor.move(toFirstAtOrAfter: range.lower) }
+    let isAtEntry = try cursor.move(toFirstAtOrAfter: resumed)
+    let isResumed = isAtEntry && !cursor.keyBytes.precedes(resumed) && cursor.keyBytes.bytes(from: 0) == resumed
+    return isResumed ? try cursor.next() : isAtEntry
+  }
+
+  private func isInside(_ range: KeyRange, _ key: RawSpan) -> Bool {
+    if isReversed { return !key.precedes(range.lower) }
+    return range.upper.map { key.precedes($0) } ?? true
+  }
+}
+
+extension RawSpan {
+  /// The id at the end of an index's key; the lowest for bytes that are too short to be a key.
+  fileprivate var idAtEnd: UUID {
+    byteCount >= IDKey.width ? load(idAt: byteCount - IDKey.width) : .lowest
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import LMDB
+
+/// A view for one clock and calendar: the index that it walks, the ranges of the index that it shows, the key of a task
+/// and what time alone changes.
+///
+/// Three views are more than ranges of an index: Upcoming and Past are ranges per day, and the tasks due on a day are
+/// sorted after they are found, because days begin at other instants in other zones.
+struct ViewDefinition {
+  enum Walk {
+    case ranges([KeyRange], isReversed: Bool)
+    case days(DayWalk)
+    case due(on: CalendarDay)
+  }
+
+  let index: RawIndex
+  let walk: Walk
+  /// The position of a task; `nil` for one that the view does not show.
+  let key: (TaskRecord) -> ViewKey?
+  /// The keys of tasks that time alone may have moved into the view or out of it since an instant.
+  let changedRanges: (Timestamp) -> [KeyRange]
+
+  init(
+    _ index: RawIndex, _ walk: Walk, changedRanges: @escaping (Timestamp) -> [KeyRange] = { _ in [] },
+    key: @escaping (TaskRecord) -> ViewKey?
+  ) {
+    self.index = index
+    self.walk = walk
+    self.key = key
+    self.changedRanges = changedRanges
+  }
+
+  /// A view that shows some ranges of an index, one after the other.
+  init<Definition: RecordIndex>(
+    of definition: Definition.Type, _ table: Index<Definition.Key>, _ ranges: [KeyRange],
+    changedRanges: @escaping (Timestamp) -> [KeyRange] = { _ in [] }
+  ) where Definition.Source == TaskRecord {
+    self.init(table.raw, .ranges(ranges, isReversed: false), changedRanges: changedRanges) { record in
+      var found: ViewKey?
+      Definition.keys(of: record).forEach { key in
+        let bytes = key.encodedBytes
+        guard found == nil, let number = ranges.firstIndex(where: { $0.contains(bytes) }) else { return }
+        found = ViewKey(prefix: [UInt8(number)], bytes)
+      }
+      return found
+    }
+  }
+}
+
+/// A table as bytes, for walks that are the same for all indexes.
+typealias RawIndex = Database<[UInt8], [UInt8]>
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The definition of a view for this transaction's clock and calendar.
+  func definition(of view: TaskView) -> ViewDefinition {
+    switch view {
+    case .inbox: ViewDefinition(of: ByPlace.self, tables.byPlace, [.place(nil)])
+    case .list(let id): ViewDefinition(of: ByPlace.self, tables.byPlace, [.place(id)])
+    case .active: ViewDefinition(of: ByActive.self, tables.byActive, [KeyRange(OrderKey.lowest, nil)])
+    case .all: ViewDefinition(of: ByCreated.self, tables.byCreated, [KeyRange(InstantKey.start(at: .min), nil)])
+    case .overdue:
+      ViewDefinition(of: ByDue.self, tables.byDue, [.due(isCompleted: false, .earliest, now)]) { [now] former in
+        [.due(isCompleted: false, min(former, now), max(former, now))]
+      }
+    case .today:
+      ViewDefinition(
+        of: ByDay.self, tables.byDay, KeyRange.days(today.dayNumber, today.dayNumber), changedRanges: changedDays)
+    case .upcoming: daysDefinition(DayWalk(isPast: false, today: today.dayNumber))
+    case .past: daysDefinition(DayWalk(isPast: true, today: today.dayNumber))
+    case .due(let day): dueDefinition(day)
+    case .completed(let interval): completedDefinition(interval)
+    }
+  }
+
+  private func daysDefinition(_ walk: DayWalk) -> ViewDefinition {
+    ViewDefinition(tables.byDay.raw, .days(walk), changedRanges: changedDays) { record in
+      DayKey(of: record.item).flatMap(walk.key)
+    }
+  }
+
+  private func dueDefinition(_ day: CalendarDay) -> ViewDefinition {
+    ViewDefinition(tables.byDue.raw, .due(on: day)) { [calendar] record in
+      guard let due = record.item.dueDate, CalendarDay(containing: due, in: calendar) == day else { return nil }
+      return ViewKey(prefix: [], DayKey(of: record.item, dueOn: day).encodedBytes)
+    }
+  }
+
+  private func completedDefinition(_ interval: Range<Timestamp>?) -> ViewDefinition {
+    let start = InstantKey.start(at: interval?.lowerBound.microsecondsSince1970 ?? .min)
+    let end = InstantKey.start(at: interval?.upperBound.microsecondsSince1970 ?? .max)
+    let range = KeyRange(
+      CompletionKey(isTaskDeleted: false, completed: start), CompletionKey(isTaskDeleted: false, completed: end))
+    return ViewDefinition(tables.completions.raw, .ranges([range], isReversed: true)) { record in
+      guard let key = CompletionKey(of: record.item)?.encodedBytes, range.contains(key) else { return nil }
+      return ViewKey(prefix: [0], key, isReversed: true)
+    }
+  }
+
+  /// The days between that of an instant and today, both included; none if they are the same.
+  private var changedDays: (Timestamp) -> [KeyRange] {
+    let (calendar, today) = (calendar, today.dayNumber)
+    return { former in
+      let day = CalendarDay(containing: former, in: calendar).dayNumber
+      return day == today ? [] : KeyRange.days(min(day, today), max(day, today))
+    }
+  }
+}
+
+extension KeyRange {
+  /// The tasks of a list, or those of the inbox.
+  static func place(_ listID: UUID?) -> KeyRange {
+    KeyRange(
+      PlaceKey(listID: listID, rankRawValue: 0, order: .lowest),
+      PlaceKey(listID: listID, rankRawValue: StateRank.endRawValue, order: .lowest))
+  }
+
+  /// The tasks scheduled for some days: the open ones, then the completed ones.
+  static func days(_ first: Int32, _ last: Int32) -> [KeyRange] {
+    [false, true].map { KeyRange(DayKey.start(of: first, isCompleted: $0), .end(of: last, isCompleted: $0)) }
+  }
+
+  /// The tasks due from an instant on, up to but not including another one.
+  static func due(isCompleted: Bool, _ start: Timestamp, _ end: Timestamp) -> KeyRange {
+    KeyRange(
+      DueKey(isCompleted: isCompleted, due: .start(at: start.microsecondsSince1970)),
+      DueKey(isCompleted: isCompleted, due: .start(at: end.microsecondsSince1970)))
+  }
+}
+
+extension DayKey {
+  /// The key of a task in the view of those due on a day.
+  init(of task: TaskItem, dueOn day: CalendarDay) {
+    self.init(
+      isCompleted: task.isCompleted, dayNumber: day.dayNumber, rankRawValue: StateRank(task.state).rawValue,
+      order: OrderKey(of: task))
+  }
+}
