@@ -198,7 +198,7 @@ if Context.environment["TALLY_FUZZ"] == nil {
     ))
 }
 
-// Only the documentation needs it; `Scripts/build-docs.sh` sets the variable.
+// Only the documentation needs it; `Scripts/check-docs.py` sets the variable.
 if Context.environment["TALLY_DOCUMENTATION"] == "1" {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }

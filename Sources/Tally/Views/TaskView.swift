@@ -1,4 +1,5 @@
 public import Foundation
+import LMDB
 
 /// One of the ways to look at a store's tasks.
 ///
@@ -45,5 +46,61 @@ public enum TaskView: Hashable, Sendable {
   /// Whether the view shows its tasks in sections by day.
   public var hasDaySections: Bool {
     self == .upcoming || self == .past
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The definition of a view for this transaction's clock and calendar.
+  func definition(of view: TaskView) -> ViewDefinition {
+    switch view {
+    case .inbox: ViewDefinition(of: ByPlace.self, tables.byPlace, [.place(nil)])
+    case .list(let id): ViewDefinition(of: ByPlace.self, tables.byPlace, [.place(id)])
+    case .active: ViewDefinition(of: ByActive.self, tables.byActive, [KeyRange(OrderKey.lowest, nil)])
+    case .all: ViewDefinition(of: ByCreated.self, tables.byCreated, [KeyRange(InstantKey.start(at: .min), nil)])
+    case .overdue:
+      ViewDefinition(of: ByDue.self, tables.byDue, [.due(isCompleted: false, .earliest, now)]) { [now] former in
+        [.due(isCompleted: false, min(former, now), max(former, now))]
+      }
+    case .today:
+      ViewDefinition(
+        of: ByDay.self, tables.byDay, KeyRange.days(today.dayNumber, today.dayNumber), changedRanges: changedDays)
+    case .upcoming: daysDefinition(DayWalk(isPast: false, today: today.dayNumber))
+    case .past: daysDefinition(DayWalk(isPast: true, today: today.dayNumber))
+    case .due(let day): dueDefinition(day)
+    case .completed(let interval): completedDefinition(interval)
+    }
+  }
+
+  private func daysDefinition(_ walk: DayWalk) -> ViewDefinition {
+    ViewDefinition(tables.byDay.raw, .days(walk), changedRanges: changedDays) { record in
+      DayKey(of: record.item).flatMap(walk.key)
+    }
+  }
+
+  private func dueDefinition(_ day: CalendarDay) -> ViewDefinition {
+    ViewDefinition(tables.byDue.raw, .due(on: day)) { [calendar] record in
+      guard let due = record.item.dueDate, CalendarDay(containing: due, in: calendar) == day else { return nil }
+      return ViewKey(prefix: [], DayKey(of: record.item, dueOn: day).encodedBytes)
+    }
+  }
+
+  private func completedDefinition(_ interval: Range<Timestamp>?) -> ViewDefinition {
+    let start = InstantKey.start(at: interval?.lowerBound.microsecondsSince1970 ?? .min)
+    let end = InstantKey.start(at: interval?.upperBound.microsecondsSince1970 ?? .max)
+    let range = KeyRange(
+      CompletionKey(isTaskDeleted: false, completed: start), CompletionKey(isTaskDeleted: false, completed: end))
+    return ViewDefinition(tables.completions.raw, .ranges([range], isReversed: true)) { record in
+      guard let key = CompletionKey(of: record.item)?.encodedBytes, range.contains(key) else { return nil }
+      return ViewKey(prefix: [0], key, isReversed: true)
+    }
+  }
+
+  /// The days between that of an instant and today, both included; none if they are the same.
+  private var changedDays: (Timestamp) -> [KeyRange] {
+    let (calendar, today) = (calendar, today.dayNumber)
+    return { former in
+      let day = CalendarDay(containing: former, in: calendar).dayNumber
+      return day == today ? [] : KeyRange.days(min(day, today), max(day, today))
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import SystemPackage
 import TallyTestSupport
 import Testing
@@ -113,4 +114,62 @@ import Testing
   }
 
   private struct NoSnapshot: Error {}
+
+  /// More writes than the history keeps, and one that it does not keep at all.
+  @Test func changesAreCompleteHoweverMuchHasBeenWrittenSince() throws {
+    try withStore { store in
+      let kept = try store.write { try $0.add("kept", to: .inbox).id }
+      let start = try store.read { try $0.sequence }
+      for number in 0..<1_200 { try store.write { _ = try $0.update(kept) { $0.title = "\(number)" } } }
+      let large = try store.write { try $0.add(String(repeating: "x", count: 9 << 20), to: .inbox).id }
+      let changes = try store.read { try $0.changes(since: start) }
+      #expect(changes.isComplete)
+      #expect(changes.tasks.updated == [kept] && changes.tasks.inserted == [large] && changes.tasks.deleted.isEmpty)
+    }
+  }
+
+  @Test func aDeletionStaysInTheLogUntilTheTaskComesBack() throws {
+    try withStore { store in
+      let task = try store.write { try $0.add("x", to: .inbox) }
+      let created = try store.read { try $0.sequence }
+      try store.write { _ = try $0.delete(task.id) }
+      let deleted = try store.read { try $0.sequence }
+      #expect(try store.read { try $0.changes(since: created).tasks.deleted } == [task.id])
+      #expect(try store.read { try $0.changes(since: created - 1).tasks.isEmpty }, "created and deleted since")
+      try store.undo()
+      #expect(try store.read { try $0.changes(since: deleted).tasks.inserted } == [task.id])
+      #expect(try store.read { try $0.tables.tombstones.count(in: $0.base) } == 0)
+      try checkInvariants(of: store)
+    }
+  }
+
+  @Test func renumberedNeighboursAreInTheLog() throws {
+    try withStore { store in
+      let ids = try store.write { transaction in try (0..<4).map { try transaction.add("\($0)", to: .inbox).id } }
+      let start = try store.read { try $0.sequence }
+      for _ in 0..<40 {
+        try store.write { transaction in
+          try transaction.move(ids[3], before: ids[1])
+          try transaction.move(ids[2], before: ids[3])
+        }
+      }
+      let changes = try store.read { try $0.changes(since: start) }
+      #expect(changes.tasks.updated.isSuperset(of: [ids[2], ids[3]]))
+    }
+  }
+
+  @Test func undoLeavesWritesOfOtherOriginsAlone() throws {
+    try withStore { store in
+      try store.write { _ = try $0.add("mine", to: .inbox) }
+      try store.write { transaction in
+        transaction.origin = .replica
+        _ = try transaction.add("theirs", to: .inbox)
+      }
+      #expect(try store.undo().deletedTasks.map(\.title) == ["mine"])
+      #expect(try store.read { try $0.view(.inbox).tasks.map(\.title) } == ["theirs"])
+      #expect { try store.undo() } throws: { ($0 as? TallyError)?.code == .nothingToUndo }
+      // A redo goes past the other's write, too.
+      #expect(try store.redo().tasks.map(\.title) == ["mine"])
+    }
+  }
 }
