@@ -28,13 +28,13 @@ package struct DataSet {
   /// Creates the store unless it exists; it gets its name when it is complete, so that an interrupted run leaves no half.
   package func makeIfMissing() throws {
     guard !FileManager.default.fileExists(atPath: directory.string) else { return }
-    let workshop = try BenchmarkFolder.makeScratch("tally-\(taskCount)").appending("store")
-    let store = try TaskStore(at: workshop, configuration: Self.configuration(durability: .relaxed))
+    let staging = try BenchmarkFolder.makeScratch("tally-\(taskCount)").appending("store")
+    let store = try TaskStore(at: staging, configuration: Self.configuration(durability: .relaxed))
     try fill(store)
     try store.close()
     try FileManager.default.createDirectory(
       atPath: directory.removingLastComponent().string, withIntermediateDirectories: true)
-    try FileManager.default.moveItem(atPath: workshop.string, toPath: directory.string)
+    try FileManager.default.moveItem(atPath: staging.string, toPath: directory.string)
   }
 
   /// Inserts the lists, and the tasks in the order of their creation over the years: pages fill differently in another.

@@ -21,15 +21,15 @@ package struct SQLiteDataSet {
   /// Creates it from Tally's, unless it exists.
   package func makeIfMissing() throws {
     guard !FileManager.default.fileExists(atPath: directory.string) else { return }
-    let workshop = try BenchmarkFolder.makeScratch("sqlite-\(dataSet.taskCount)")
+    let staging = try BenchmarkFolder.makeScratch("sqlite-\(dataSet.taskCount)")
     let store = try dataSet.open()
     let tasks = try store.read { try $0.view(.all).tasks }
     try store.close()
-    let peer = try SQLiteTaskStore(at: workshop.appending("tasks.sqlite"), synchronous: .normal)
+    let peer = try SQLiteTaskStore(at: staging.appending("tasks.sqlite"), synchronous: .normal)
     try peer.insert(tasks)
     try peer.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
     try peer.close()
-    try FileManager.default.moveItem(atPath: workshop.string, toPath: directory.string)
+    try FileManager.default.moveItem(atPath: staging.string, toPath: directory.string)
   }
 
   package func openCopy(_ name: String, synchronous: SQLiteTaskStore.Synchronous) throws -> SQLiteTaskStore {

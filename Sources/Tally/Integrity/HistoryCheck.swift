@@ -1,13 +1,13 @@
 import LMDB
 
-/// Looks whether the history can be read and keeps its bounds.
+/// Checks whether the history can be read and is within its bounds.
 struct HistoryCheck {
   private var isSound = true
   private var expectedSize: UInt64?
   private var keptSizeInBytes: UInt64 = 0
   private var previous: HistoryKey?
 
-  /// Whether every entry of the table is one that a write could have made.
+  /// Whether every entry of the table is one that a write could have written.
   static func passes<T: Transaction & ~Copyable>(_ tables: Tables, in transaction: borrowing T) throws -> Bool {
     var check = HistoryCheck()
     // A header that cannot be read is a fault of its own.

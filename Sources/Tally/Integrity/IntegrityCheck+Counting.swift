@@ -1,18 +1,18 @@
 import LMDB
 
 extension IntegrityCheck {
-  /// Compares numbers of entries and counters with what the records gave, all of which must be of this same snapshot.
+  /// Compares numbers of entries and counters with those of the records, all of which must be from this same snapshot.
   mutating func finish<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
     for (position, index) in tables.indexes.enumerated() {
       let count = try index.count(in: transaction)
-      // What is missing was found when it was looked for.
+      // Missing entries were found when they were looked up.
       if count > foundCounts[index.name, default: 0] { surplusIndexes.append(position) }
     }
     try compareCounters(with: deltas, in: transaction)
     try checkHistory(in: transaction)
   }
 
-  /// Compares the counters with those that one snapshot gives, computed anew.
+  /// Compares the counters with those computed from one snapshot.
   mutating func checkCountersAnew<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
     try checkHistory(in: transaction)
     do {
@@ -26,7 +26,7 @@ extension IntegrityCheck {
     if try !HistoryCheck.passes(tables, in: transaction) { add(.invalidRecord, "history", nil) }
   }
 
-  /// Compares the counters, byte for byte, with those that the records make.
+  /// Compares the counters, byte for byte, with those that the records give.
   private mutating func compareCounters<T: Transaction & ~Copyable>(
     with rebuilt: CounterDeltas, in transaction: borrowing T
   ) throws {

@@ -1,15 +1,15 @@
 import Foundation
 import LMDB
 
-/// Compares every table with what the records say it should hold.
+/// Compares every table with its contents as the records define them.
 ///
-/// Each entry that a record should have is looked up, and counted: a table with more entries than that has some without
-/// a record, and only then, or where writers have been at work between two snapshots, are its entries looked at one by
-/// one. Memory does not grow with the store, but for four bytes an event that the counters count.
+/// Each entry that a record should have is looked up and counted. A table with more entries than that has some without
+/// a record; only then, or if writers were active between two snapshots, are its entries checked one by one. Memory
+/// does not grow with the store, except for four bytes per event that the counters count.
 struct IntegrityCheck {
   let tables: Tables
   var report = VerificationReport()
-  /// What the counters should hold, as far as the records have been read.
+  /// The expected counters, as far as the records have been read.
   private(set) var deltas = CounterDeltas()
   /// How many entries of each index the records account for.
   private(set) var foundCounts: [TableName: Int] = [:]
@@ -17,10 +17,10 @@ struct IntegrityCheck {
   var surplusIndexes: [Int] = []
   /// The last commit; a header that cannot be read is a fault of its own.
   private var lastSequence = UInt64.max
-  /// How many commits are in the making: one inside a write transaction.
+  /// How many commits are in progress: one inside a write transaction.
   private let uncommittedCount: UInt64
 
-  /// What is read one after the other, in as many snapshots as it takes.
+  /// The parts that are read one after the other, in as many snapshots as needed.
   enum Pass: Hashable {
     case lists, tasks, completions, tombstones
     case entries(ofIndexAt: Int)
@@ -34,11 +34,11 @@ struct IntegrityCheck {
     self.uncommittedCount = uncommittedCount
   }
 
-  /// Runs a pass from a position on, and gives the position to go on from; `nil` at the end.
+  /// Runs a pass from a position, and returns the position to continue from; `nil` at the end.
   mutating func run<T: Transaction & ~Copyable>(
     _ pass: Pass, from position: [UInt8]?, limit: Int, in transaction: borrowing T
   ) throws -> [UInt8]? {
-    // Of this snapshot: writers go on between two of them.
+    // Of this snapshot: writers go on between two snapshots.
     let header = try? tables.meta.value(forKey: .header, in: transaction)
     lastSequence = header.map { $0.sequence + uncommittedCount } ?? .max
     return switch pass {
@@ -165,7 +165,7 @@ extension IntegrityCheck {
     }
   }
 
-  /// Looks at the entries of one index, from a position on.
+  /// Checks the entries of one index, from a position on.
   private mutating func checkEntries<T: Transaction & ~Copyable>(
     of index: any IndexHandle, from position: [UInt8]?, limit: Int, in transaction: borrowing T
   ) throws -> [UInt8]? {
@@ -176,7 +176,7 @@ extension IntegrityCheck {
 }
 
 extension LedgerEntry {
-  /// Reads an entry; `nil` for one that no version of Tally known here writes, and that counting would stumble over.
+  /// Reads an entry; `nil` for one that no known version of Tally writes, and that counting could not handle.
   init?(checking keyBytes: RawSpan, _ valueBytes: RawSpan) {
     guard let key = CompletionKey(canonically: keyBytes), let record = try? CompletionRecord(decoding: valueBytes),
       let instant = try? Timestamp(microsecondsSince1970: key.completed.microseconds),
@@ -188,7 +188,7 @@ extension LedgerEntry {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Every disagreement between the tables of this snapshot, for tests that look at what else the same snapshot holds.
+  /// Every disagreement between the tables of this snapshot, for tests that also look at its contents.
   ///
   /// - Complexity: every record is read.
   package func inconsistencies() throws -> [StoreFault] {

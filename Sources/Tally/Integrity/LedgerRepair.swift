@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// Makes the ledger agree with the tasks; every record can be read by now.
+/// Makes the ledger agree with the tasks; every record is readable by now.
 struct LedgerRepair {
   let tables: Tables
 
@@ -14,7 +14,7 @@ struct LedgerRepair {
       if try tables.tasks.contains(IDKey(entry.key.id), in: transaction) {
         listsOfMoved[entry.key.id] = entry.record.listID
       } else {
-        // What was done counts on, whatever became of its task.
+        // Completed work continues to count, whatever happened to its task.
         let key = CompletionKey(isTaskDeleted: true, completed: entry.key.completed)
         try tables.completions.put(entry.record, forKey: key, in: &transaction)
       }
@@ -24,7 +24,7 @@ struct LedgerRepair {
     }
   }
 
-  /// The entries of live tasks that their tasks contradict, or that have none.
+  /// The entries of live tasks that contradict their tasks, or have none.
   private func wrongEntries(in transaction: borrowing WriteTransaction) throws -> [Entry] {
     var wrong: [Entry] = []
     try tables.completions.forEach(in: transaction) { key, value in
@@ -41,7 +41,7 @@ struct LedgerRepair {
     return wrong
   }
 
-  /// The completed tasks whose entries are missing, differ or stand twice.
+  /// The completed tasks whose entries are missing, wrong or duplicated.
   private func completedTasks(in transaction: borrowing WriteTransaction) throws -> [TaskItem] {
     var tasks: [TaskItem] = []
     try self.tables.tasks.forEach(in: transaction) { id, value in

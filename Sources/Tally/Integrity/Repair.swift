@@ -3,25 +3,25 @@ import LMDB
 
 /// Makes indexes, ledger and counters agree with the records again, in one write transaction.
 ///
-/// | found | mended by |
+/// | fault | repair |
 /// | --- | --- |
-/// | a missing table that follows from records | made anew |
-/// | a record that cannot be read | moved to the table of those set aside, bytes and all |
-/// | a task that names no list | goes to the inbox, or stays on its day |
+/// | a missing table that follows from records | created from the records |
+/// | a record that cannot be read | moved to the table of records set aside, with all its bytes |
+/// | a task that names an unknown list | moved to the inbox, or kept on its day |
 /// | a completion whose task is gone | kept as that of a deleted task |
 /// | a completion that contradicts its task | the task is right; the list of the completion stays |
-/// | an index with any fault | built anew from the records |
-/// | counters | made anew from records and ledger |
-/// | the history of changes, or what it would bring back into | empty: there is nothing to undo then |
-/// | no header | a new one, with a new identity: whoever remembers a sequence must not go on from it |
+/// | an index with any fault | built again from the records |
+/// | counters | computed from records and ledger |
+/// | the history of changes, or the records that it would restore | emptied: there is nothing to undo then |
+/// | no header | a new one, with a new identity: a remembered sequence must not be continued |
 ///
-/// A record that breaks the model's rules stays as it is: what it should say is for its user to tell.
+/// A record that breaks the model's rules stays unchanged: only its user knows what it should say.
 struct Repair {
   let report: VerificationReport
   let now: Timestamp
 
   func run(in transaction: inout WriteTransaction) throws {
-    // Makes those that are missing, and opens the others.
+    // Creates the missing tables, and opens the others.
     let tables = try Tables(creatingIn: &transaction)
     try setAsideUnreadableRecords(in: &transaction)
     let sequence = try nextSequence(tables, in: transaction)
@@ -34,7 +34,7 @@ struct Repair {
     try write(sequence, tables, in: &transaction)
   }
 
-  /// Builds the indexes with a fault; all of them where a record has one, or where the report has not listed every fault.
+  /// Builds the indexes with a fault; all of them if a record has one, or if the report does not list every fault.
   private func rebuildIndexes(of tables: Tables, in transaction: inout WriteTransaction) throws {
     let isListed = report.faultCount == report.faults.count
     let faulty = Set(report.faults.map(\.table))
@@ -45,7 +45,7 @@ struct Repair {
     for index in indexes { try index.addAll(of: tables, in: &transaction) }
   }
 
-  /// A record that is there says more than a tombstone.
+  /// A record that exists says more than a tombstone.
   private func removeTombstonesOfLiving(_ tables: Tables, in transaction: inout WriteTransaction) throws {
     var wrong: [TombstoneKey] = []
     try Tombstone.forEach(of: tables, in: transaction) { tombstone in
@@ -58,7 +58,7 @@ struct Repair {
     for key in wrong { _ = try tables.tombstones.remove(forKey: key, in: &transaction) }
   }
 
-  /// Whether earlier states still fit what is there: not where records, ledger or sequence are others now.
+  /// Whether earlier states still fit: not if records, ledger or sequence have been repaired.
   private var isHistoryOfUse: Bool {
     let isListed = report.faultCount == report.faults.count
     let tables = Set(report.faults.map(\.table))
@@ -87,7 +87,7 @@ struct Repair {
     try deltas.apply(to: tables, in: &transaction)
   }
 
-  /// Beyond every commit that the header or a record remembers.
+  /// A sequence beyond every commit that the header or a record names.
   private func nextSequence(_ tables: Tables, in transaction: borrowing WriteTransaction) throws -> UInt64 {
     var last = (try? tables.meta.value(forKey: .header, in: transaction))?.sequence ?? 0
     try TaskRecord.forEach(of: tables, in: transaction) { last = max(last, $0.stamp.changed) }
@@ -106,7 +106,7 @@ struct Repair {
 }
 
 extension Repair {
-  /// Keeps the bytes of what cannot be read where they are in nobody's way.
+  /// Moves the bytes of unreadable records out of the way.
   private func setAsideUnreadableRecords(in transaction: inout WriteTransaction) throws {
     try setAside(of: "lists", in: &transaction) { key, value in
       guard let id = IDKey(canonically: key)?.id else { return false }

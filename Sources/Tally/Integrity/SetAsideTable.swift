@@ -1,9 +1,9 @@
 import LMDB
 
-/// Records whose bytes could not be read, put here by a repair so that views work again and nothing is lost.
+/// Records whose bytes could not be read, moved here by a repair so that views work again and nothing is lost.
 ///
-/// Made by the first repair that needs it. The key is the name of the record's table, a zero byte and the record's key;
-/// the value is the record as it was found.
+/// Created by the first repair that needs it. The key is the name of the record's table, a zero byte and the record's
+/// key; the value is the record with its bytes unchanged.
 struct SetAsideTable {
   private typealias Rows = Database<[UInt8], [UInt8]>
   private let rows: Rows
@@ -11,7 +11,7 @@ struct SetAsideTable {
   /// Stored: do not change.
   static let name = "setAside"
 
-  /// Opens the table; `nil` where no repair has ever made it.
+  /// Opens the table; `nil` if no repair has created it.
   init?(openingIn environment: Environment) throws(LMDBError) {
     do throws(LMDBError) {
       rows = try Rows(opening: Self.name, in: environment)
@@ -21,7 +21,7 @@ struct SetAsideTable {
     }
   }
 
-  /// Opens the table, or makes it.
+  /// Opens the table, or creates it.
   init(creatingIn transaction: inout WriteTransaction) throws(LMDBError) {
     rows = try Rows(opening: Self.name, creating: true, in: &transaction)
   }
@@ -30,7 +30,7 @@ struct SetAsideTable {
     try rows.count(in: transaction)
   }
 
-  /// Keeps a record, whatever its bytes.
+  /// Stores a record, whatever its bytes.
   func put(_ record: [UInt8], of table: String, key: [UInt8], in transaction: inout WriteTransaction) throws(LMDBError)
   {
     try rows.put(record, forKey: Array(table.utf8) + [0] + key, in: &transaction)

@@ -6,10 +6,10 @@ public struct StoreFault: Hashable, Sendable {
   public let kind: Kind
   /// The table in which it shows.
   public let table: String
-  /// The task or list that it is about, if it is about one that can be told.
+  /// The task or list that it is about; `nil` if that is unknown or there is none.
   public let id: UUID?
 
-  /// What is wrong.
+  /// The kind of a disagreement.
   ///
   /// Open: a later version may add kinds, so a `switch` over them needs a `default`.
   public struct Kind: Hashable, Sendable, CustomStringConvertible {
@@ -18,13 +18,13 @@ public struct StoreFault: Hashable, Sendable {
 
     /// A record lacks an entry that it should have.
     public static let missingEntry = Kind(description: "missingEntry")
-    /// An entry's record does not exist, or the entry's bytes are no key.
+    /// An entry's record does not exist, or the entry's bytes are not a key.
     public static let danglingEntry = Kind(description: "danglingEntry")
-    /// An entry differs from what its record says.
+    /// An entry differs from its record.
     public static let wrongEntry = Kind(description: "wrongEntry")
-    /// A record stands in an index twice: one entry is right, this one is not.
+    /// A record appears in an index twice: one entry is right, this one is not.
     public static let duplicateEntry = Kind(description: "duplicateEntry")
-    /// A counter differs from what records and ledger give.
+    /// A counter differs from the records and the ledger.
     public static let wrongCounter = Kind(description: "wrongCounter")
     /// A task names a list that does not exist.
     public static let unknownList = Kind(description: "unknownList")
@@ -32,7 +32,7 @@ public struct StoreFault: Hashable, Sendable {
     public static let invalidRecord = Kind(description: "invalidRecord")
     /// A record's bytes cannot be read.
     public static let unreadableRecord = Kind(description: "unreadableRecord")
-    /// A table is not there.
+    /// A table is missing.
     public static let missingTable = Kind(description: "missingTable")
     /// The record with the store's format, identity and sequence is missing or cannot be read.
     public static let damagedHeader = Kind(description: "damagedHeader")

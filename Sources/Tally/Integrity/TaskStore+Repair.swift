@@ -2,31 +2,31 @@ import LMDB
 public import SystemPackage
 import TallySystem
 
-/// What a repair did.
+/// The result of a repair.
 public struct RepairReport: Hashable, Sendable {
-  /// What was wrong.
+  /// The faults before the repair.
   public let before: VerificationReport
-  /// What is still wrong: records that break the model's rules, which nobody but their user can mend.
+  /// The faults that remain: records that break the model's rules, which only their user can repair.
   public let after: VerificationReport
-  /// Where the store's file is kept as it was before; `nil` if nothing was wrong.
-  public let keptFile: FilePath?
+  /// Where the store's old file is kept; `nil` if nothing was wrong.
+  public let safetyCopy: FilePath?
 }
 
 extension TaskStore {
-  /// Mends what ``verify(progress:)`` finds: makes indexes and counters anew from the records and the ledger.
+  /// Repairs what ``verify(progress:)`` finds: builds indexes and counters again from the records and the ledger.
   ///
-  /// Nobody may have the store open. The file as it was is kept beside it, and can be restored. All is done in one
-  /// transaction; a crash leaves the store as it was, or mended. Nothing of the user's is thrown away: a record that
-  /// cannot be read is set aside, a task whose list is gone goes to the inbox or stays on its day, and a completion
-  /// whose task is gone counts on.
+  /// The store must not be open anywhere. A copy of the old file is kept beside it, and can be restored. The repair is
+  /// one transaction; a crash leaves the store either unchanged or repaired. No data of the user's is lost: a record
+  /// that cannot be read is set aside, a task whose list is gone goes to the inbox or stays on its day, and a
+  /// completion whose task is gone still counts.
   ///
   /// - Parameters:
   ///   - directory: The store's directory.
   ///   - configuration: How to open the store.
-  ///   - progress: Is told how far the verification has come, and may throw to end it.
-  /// - Returns: What was wrong, and what still is.
+  ///   - progress: Called with the progress of the verification; may throw to end it.
+  /// - Returns: The faults before and after.
   /// - Throws: `damagedStore` if a page of the file contradicts the others or the table of tasks is missing, which no
-  ///   repair can mend; `storeBusy` while the store is open somewhere; `diskFull`; as opening a store.
+  ///   repair can fix; `storeBusy` while the store is open somewhere; `diskFull`; as opening a store.
   @discardableResult
   public static func repair(
     at directory: FilePath,
@@ -36,17 +36,17 @@ extension TaskStore {
     let opening = StoreOpening(directory: directory, configuration: configuration)
     return try opening.withDamagedStore(.exclusive) { store in
       let before = try Verification.run(on: store.environment, observer: progress)
-      guard !before.isSound else { return RepairReport(before: before, after: before, keptFile: nil) }
+      guard !before.isSound else { return RepairReport(before: before, after: before, safetyCopy: nil) }
       try refuseHopeless(before)
-      let kept = try opening.keepCopy(of: store.environment, because: .repair)
-      try mend(before, in: store.environment, now: configuration.now())
+      let kept = try opening.keepSafetyCopy(of: store.environment, because: .repair)
+      try rebuild(before, in: store.environment, now: configuration.now())
       try store.environment.checkStructure()
       let after = try Verification.run(on: store.environment, observer: progress)
-      return RepairReport(before: before, after: after, keptFile: kept)
+      return RepairReport(before: before, after: after, safetyCopy: kept)
     }
   }
 
-  private static func mend(_ report: VerificationReport, in environment: Environment, now: Timestamp) throws {
+  private static func rebuild(_ report: VerificationReport, in environment: Environment, now: Timestamp) throws {
     let repair = Repair(report: report, now: now)
     try environment.write { transaction in try repair.run(in: &transaction) }
   }
@@ -60,12 +60,12 @@ extension TaskStore {
 }
 
 extension StoreOpening {
-  /// Copies the store's file, free pages and all, to where its user finds it.
-  func keepCopy(of environment: Environment, because reason: KeptFile.Reason) throws -> FilePath {
-    Workshop.sweep(directory)
-    let workshop = try Workshop(in: directory, for: reason.rawValue)
-    try environment.copy(to: workshop.path)
-    let kept = try KeptFile.keep(workshop.dataFile, because: reason, in: directory, at: configuration.now())
+  /// Copies the store's file, including its free pages, to a place where its user finds it.
+  func keepSafetyCopy(of environment: Environment, because reason: SafetyCopy.Reason) throws -> FilePath {
+    StagingDirectory.sweep(directory)
+    let staging = try StagingDirectory(in: directory, for: reason.rawValue)
+    try environment.copy(to: staging.path)
+    let kept = try SafetyCopy.create(staging.dataFile, because: reason, in: directory, at: configuration.now())
     try SystemCalls.flushDirectory(directory)
     return kept
   }

@@ -4,14 +4,14 @@ public import SystemPackage
 extension TaskStore {
   /// Compares every index, the ledger and every counter with the records, while readers and writers go on.
   ///
-  /// Looks at a few thousand records in each snapshot, so that hardly any pages are kept from being used again; but for
-  /// the check of the file's pages, and for what writers have left in doubt meanwhile, which takes one long snapshot.
+  /// Looks at a few thousand records in each snapshot, so that hardly any pages are kept from being reused. The check
+  /// of the file's pages, and of what concurrent writes have left in doubt, takes one long snapshot.
   ///
-  /// - Parameter progress: Is told from time to time, and may throw to end the verification.
-  /// - Returns: What was found; ``VerificationReport/isSound`` says whether that is nothing.
+  /// - Parameter progress: Called from time to time; may throw to end the verification.
+  /// - Returns: The report; ``VerificationReport/isSound`` says whether it is free of faults.
   /// - Throws: `damagedStore` if a page of the file contradicts the others, with a message that names it; `cancelled`;
   ///   what `progress` throws, and what `read` throws.
-  /// - Complexity: everything is read once, some microseconds a task.
+  /// - Complexity: everything is read once, some microseconds per task.
   public func verify(progress: VerificationProgress.Observer? = nil) throws -> VerificationReport {
     try connection.use { store in
       try store.environment.checkStructure()
@@ -24,8 +24,8 @@ extension TaskStore {
   /// - Parameters:
   ///   - directory: The store's directory.
   ///   - configuration: How to open it; it is opened for reading.
-  ///   - progress: Is told from time to time, and may throw to end the verification.
-  /// - Returns: What was found. Where tables are missing nothing else has been looked at.
+  ///   - progress: Called from time to time; may throw to end the verification.
+  /// - Returns: The report. If tables are missing, nothing else has been checked.
   /// - Throws: As ``verify(progress:)``, and as opening a store.
   public static func verify(
     at directory: FilePath,

@@ -1,12 +1,12 @@
 import LMDB
 
-/// One verification of a store: many short snapshots, and a long one only for what they leave in doubt.
+/// One verification of a store: many short snapshots, and a long one only for doubtful results.
 struct Verification {
   let environment: Environment
   let tables: Tables
   var observer: VerificationProgress.Observer?
 
-  /// How many records or entries are looked at in one snapshot.
+  /// How many records or entries are checked in one snapshot.
   private static let recordsPerSnapshot = 4_096
 
   /// Checks everything.
@@ -19,12 +19,12 @@ struct Verification {
       try environment.read { try check.finish(in: $0) }
       for index in check.surplusIndexes { try run([.entries(ofIndexAt: index)], of: &check) }
     } else {
-      // What was counted in one snapshot says nothing of the next: entries are looked at one by one.
+      // Counts from one snapshot say nothing about the next: entries are checked one by one.
       try run(tables.indexes.indices.map { .entries(ofIndexAt: $0) }, of: &check)
       try environment.read { try check.checkCountersAnew(in: $0) }
     }
     if !check.report.isSound, try environment.information().lastTransactionID != before {
-      // What looks wrong in two snapshots may be right in each; only one of them can tell.
+      // A fault seen across two snapshots may not be one in either; a single snapshot decides.
       check = try runInOneSnapshot()
     }
     return check.report
@@ -66,7 +66,8 @@ struct Verification {
 }
 
 extension Verification {
-  /// Verifies what may be no whole store, but whose pages have been checked: which tables there are, then what they hold.
+  /// Verifies what may not be a whole store, but whose pages have been checked: first which tables there are, then
+  /// their contents.
   static func run(on environment: Environment, observer: VerificationProgress.Observer?) throws -> VerificationReport {
     let missing = try Tables.missingNames(in: environment)
     guard missing.isEmpty else {

@@ -3,10 +3,10 @@ internal import SystemPackage
 
 /// Writes one snapshot of a store as a document, record by record.
 ///
-/// Tasks and lists come in the order of their ids, which is that of their tables; completions by time, those of tasks
-/// that still exist first. So the same store gives the same bytes, and nothing is collected or sorted.
+/// Tasks and lists come in the order of their ids, which is that of their tables; completions by time, those of
+/// existing tasks first. So the same store gives the same bytes, and nothing is collected or sorted.
 struct DocumentExporter: ~Copyable {
-  /// What is gathered before it is written: the size of a pipe's buffer.
+  /// How many bytes are gathered before they are written: the size of a pipe's buffer.
   private static let flushThresholdInBytes = 1 << 16
 
   private let output: FileDescriptor
@@ -34,7 +34,7 @@ struct DocumentExporter: ~Copyable {
     case .ndjson: try writeTasks(of: transaction)
     }
     try flush()
-    try tellProgress()
+    try reportProgress()
     return summary
   }
 
@@ -83,7 +83,7 @@ struct DocumentExporter: ~Copyable {
       if format == .ndjson { writer.lineFeed() }
       summary.taskCount += 1
       try flush(ifAtLeast: Self.flushThresholdInBytes)
-      if summary.taskCount.isMultiple(of: InterchangeProgress.strideInTasks) { try tellProgress() }
+      if summary.taskCount.isMultiple(of: InterchangeProgress.strideInTasks) { try reportProgress() }
       return true
     }
   }
@@ -95,7 +95,7 @@ struct DocumentExporter: ~Copyable {
       CompletionDocument.write(completion, to: &writer)
       summary.completionCount += 1
       try flush(ifAtLeast: Self.flushThresholdInBytes)
-      if summary.completionCount.isMultiple(of: InterchangeProgress.strideInTasks) { try tellProgress() }
+      if summary.completionCount.isMultiple(of: InterchangeProgress.strideInTasks) { try reportProgress() }
     }
   }
 
@@ -110,7 +110,7 @@ struct DocumentExporter: ~Copyable {
     summary.byteCount += Int64(written)
   }
 
-  private func tellProgress() throws {
+  private func reportProgress() throws {
     try TallyError.checkCancellation()
     try observer?(
       InterchangeProgress(

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import LMDB
 
-/// Reads a document and compares it with a store, batch by batch; the caller writes the batches, or does not.
+/// Reads a document and compares it with a store, batch by batch; the caller may write the batches.
 ///
-/// Memory does not grow with the document but for 16 bytes and their hashing a record, which tell that an id comes
-/// twice, and for completions of existing tasks that come before the tasks.
+/// Memory does not grow with the document, except for 16 bytes and their hashing per record, which detect duplicate
+/// ids, and for completions of existing tasks that come before the tasks.
 struct DocumentImporter: ~Copyable {
   /// The keys of the outermost object.
   private enum Key: String, DocumentKey {
@@ -13,7 +13,7 @@ struct DocumentImporter: ~Copyable {
     static let table = DocumentKeyTable<Key>()
   }
 
-  /// Where in the document the reader stands.
+  /// The reader's position in the document.
   private enum Section {
     case beginning, document, lists, tasks, completions, lines, end
   }
@@ -46,9 +46,9 @@ struct DocumentImporter: ~Copyable {
   /// The bytes read so far.
   var byteCount: Int64 { reader.input.consumedByteCount }
 
-  /// Reads on until a batch is full or the document ends; `nil` behind its end.
+  /// Reads until a batch is full or the document ends; `nil` after its end.
   ///
-  /// - Throws: the error of the document, with its position. The importer is of no use afterwards.
+  /// - Throws: the error of the document, with its position. The importer cannot be used afterwards.
   mutating func nextBatch<Base: Transaction & ~Copyable>(
     in transaction: borrowing StoreTransaction<Base>
   ) throws -> ImportBatch? {
@@ -133,7 +133,7 @@ extension DocumentImporter {
 
   private mutating func finish(_ batch: inout ImportBatch) throws {
     guard hasVersion else { throw reader.fault("The document has no schemaVersion") }
-    // Nothing but the end may come, or the reader throws.
+    // Only the end may follow, or the reader throws.
     _ = try reader.next()
     try references.checkAllKnown()
     batch.completions += heldCompletions
@@ -191,7 +191,7 @@ extension DocumentImporter {
   ) throws {
     let completion = try CompletionDocument.read(from: &reader, isLenient: options.isLenient)
     _ = summary.completions.count(try transaction.isRecorded(completion))
-    // Where the task was completed in another list, the entry changes its task's, which must be there first.
+    // If the task was completed in another list, the entry changes its task's entry, which must exist first.
     if completion.isTaskDeleted || hasTasks {
       batch.completions.append(completion)
     } else {
@@ -200,7 +200,7 @@ extension DocumentImporter {
     batch.readCount += 1
   }
 
-  /// Gives the errors of a record's values the record's place.
+  /// Adds the record's place to the errors of its values.
   private func locating<R>(at position: TextPosition, _ body: () throws -> R) throws -> R {
     do {
       return try body()
@@ -211,7 +211,7 @@ extension DocumentImporter {
 }
 
 extension ImportSummary.Counts {
-  /// Counts a record, which is new or as stored or not; says whether it is to be written.
+  /// Counts a record, which is new for `nil`, else as stored or not; returns whether to write it.
   fileprivate mutating func count(_ isAsStored: Bool?) -> Bool {
     switch isAsStored {
     case nil: added += 1
@@ -226,8 +226,8 @@ extension TallyError {
   fileprivate static func duplicate(_ kind: String, _ id: UUID, at position: TextPosition) -> TallyError {
     TallyError(
       .duplicateID,
-      "The \(kind) \(id.uuidString.lowercased()) comes twice in the document",
-      remedy: "Leave one of them out, or give one another id",
+      "The \(kind) \(id.uuidString.lowercased()) appears twice in the document",
+      remedy: "Remove one of them, or give one another id",
       at: position
     )
   }

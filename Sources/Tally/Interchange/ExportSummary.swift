@@ -1,10 +1,10 @@
-/// What an export wrote.
+/// The result of an export.
 public struct ExportSummary: Hashable, Sendable {
-  /// The tasks in it.
+  /// The exported tasks.
   public internal(set) var taskCount = 0
-  /// The lists in it.
+  /// The exported lists.
   public internal(set) var listCount = 0
-  /// The completions in it that its tasks do not tell.
+  /// The exported completions that do not follow from its tasks.
   public internal(set) var completionCount = 0
   /// Its size.
   public internal(set) var byteCount: Int64 = 0

@@ -1,8 +1,8 @@
 internal import LMDB
 
-/// Some records of a document, compared with what is stored: what is to be written, and nothing that is so already.
+/// Some records of a document to be written: the lists and tasks that differ from the stored ones, and completions.
 struct ImportBatch {
-  /// Enough to write each table in its own order, few enough to be held in memory.
+  /// Enough to write each table in its own order, few enough to fit in memory.
   private static let taskLimit = 4_096
   /// A batch of long texts is full earlier.
   private static let textLimitInBytes = 1 << 22
@@ -10,7 +10,7 @@ struct ImportBatch {
   var lists: [ListChange] = []
   var tasks: [TaskChange] = []
   var completions: [Completion] = []
-  /// The records read, those that were left alone included.
+  /// The records read, including those that need no change.
   var readCount = 0
   var textSizeInBytes = 0
 
@@ -20,10 +20,10 @@ struct ImportBatch {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Writes a batch: lists before the tasks in them, completions after their tasks; counters come at the end of all.
+  /// Writes a batch: lists before their tasks, completions after their tasks; the counters follow after all batches.
   mutating func apply(_ batch: ImportBatch, counting deltas: inout CounterDeltas) throws {
     for list in batch.lists { try write(list) }
-    var changes = try TaskChanges(with: recordWriter, in: base)
+    var changes = try TaskBatch(with: recordWriter, in: base)
     for change in batch.tasks { try changes.add(change, counting: &deltas) }
     try write(&changes, counting: &deltas)
     for completion in batch.completions { try record(completion, counting: &deltas) }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import LMDB
 
-/// Finds the sort orders of imported records that have none: last in their place, behind those read before them.
+/// Finds the sort orders of imported records that have none: last in their place, after those read before them.
 ///
-/// The records of a batch are not stored yet when the next one asks, so what they take is kept here.
+/// The records of a batch are not stored yet when the next one needs an order, so the orders in use are kept here.
 struct ImportPlacement {
   /// The next free order of each place that the document has used so far.
   private var nextOrders: [Place: Int64] = [:]
@@ -27,13 +27,13 @@ struct ImportPlacement {
     return max(stored, nextListOrder ?? stored)
   }
 
-  /// Notes where a task stands.
+  /// Notes the place of a task.
   mutating func note(_ task: TaskItem) {
     let next = SortOrder.between(task.sortOrder, nil) ?? SortOrder.limit
     for place in Place.all(of: task) { nextOrders[place] = max(next, nextOrders[place] ?? next) }
   }
 
-  /// Notes where a list stands.
+  /// Notes the place of a list.
   mutating func note(_ list: TaskList) {
     let next = SortOrder.between(list.sortOrder, nil) ?? SortOrder.limit
     nextListOrder = max(next, nextListOrder ?? next)

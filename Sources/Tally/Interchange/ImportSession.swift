@@ -1,4 +1,4 @@
-/// One import, which may have to begin again when the store's map has grown.
+/// One import, which may have to start again when the store's map has grown.
 struct ImportSession {
   let input: ReplayableInput
   let format: InterchangeFormat
@@ -11,7 +11,7 @@ struct ImportSession {
     var deltas = CounterDeltas()
     while let batch = try importer.nextBatch(in: transaction) {
       try transaction.apply(batch, counting: &deltas)
-      try tellProgress(of: importer)
+      try reportProgress(of: importer)
     }
     try transaction.apply(deltas)
     return importer.summary
@@ -20,7 +20,7 @@ struct ImportSession {
   /// Reads the document and writes nothing.
   func rehearse(in transaction: borrowing StoreReadTransaction) throws -> ImportSummary {
     var importer = try begin()
-    while try importer.nextBatch(in: transaction) != nil { try tellProgress(of: importer) }
+    while try importer.nextBatch(in: transaction) != nil { try reportProgress(of: importer) }
     return importer.summary
   }
 
@@ -30,7 +30,7 @@ struct ImportSession {
     return DocumentImporter(JSONInput(source: input.read), format: format, options: options)
   }
 
-  private func tellProgress(of importer: borrowing DocumentImporter) throws {
+  private func reportProgress(of importer: borrowing DocumentImporter) throws {
     try TallyError.checkCancellation()
     let counts = importer.summary.tasks
     try observer?(

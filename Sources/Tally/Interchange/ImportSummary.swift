@@ -1,12 +1,12 @@
-/// What an import did, or would do.
+/// The result of an import, or of a dry run.
 public struct ImportSummary: Hashable, Sendable {
-  /// How many records were new, different or as stored.
+  /// How many records were new, changed or unchanged.
   public struct Counts: Hashable, Sendable {
-    /// Those that were not there.
+    /// Records that did not exist.
     public internal(set) var added = 0
-    /// Those that were there and differed.
+    /// Records that existed and differed.
     public internal(set) var changed = 0
-    /// Those that were there as they are in the document.
+    /// Records that existed with the same contents.
     public internal(set) var unchanged = 0
   }
 
@@ -14,10 +14,10 @@ public struct ImportSummary: Hashable, Sendable {
   public internal(set) var tasks = Counts()
   /// The lists.
   public internal(set) var lists = Counts()
-  /// What was completed when, where that is more than the tasks say: the completions of deleted tasks, and those of
-  /// tasks that were in another list.
+  /// Completions that do not follow from the tasks: those of deleted tasks, and those of tasks that were in another
+  /// list.
   public internal(set) var completions = Counts()
-  /// Whether nothing was written, as was asked for.
+  /// Whether nothing was written, as requested.
   public internal(set) var isDryRun = false
 }
 
@@ -25,10 +25,10 @@ public struct ImportSummary: Hashable, Sendable {
 public struct ImportOptions: Hashable, Sendable {
   /// Whether to read, check and count everything and write nothing.
   public var isDryRun: Bool
-  /// Whether keys that the format does not know are passed over rather than refused.
+  /// Whether to skip keys that the format does not know, rather than refuse them.
   public var isLenient: Bool
 
-  /// Makes options; without any, the import is strict and real.
+  /// Creates options; the defaults give a strict import that writes.
   public init(isDryRun: Bool = false, isLenient: Bool = false) {
     self.isDryRun = isDryRun
     self.isLenient = isLenient

@@ -1,11 +1,12 @@
-/// The formats in which tasks go in and out; <doc:ExportFormat> explains both.
+/// The formats of exports and imports; <doc:ExportFormat> explains both.
 public enum InterchangeFormat: String, CaseIterable, Sendable {
   /// One JSON document with all lists, tasks and completions: the whole store.
   case json
-  /// One task a line, as a JSON object: for pipes and other programs. Lists and the history of deleted tasks stay out.
+  /// One task per line, as a JSON object: for pipes and other programs. Lists and the history of deleted tasks are left
+  /// out.
   case ndjson
 
-  /// The name for an export of a local day that was given none, as `Tally-Tasks-Export-2026-11-21.json`.
+  /// The default name for an export of a local day, such as `Tally-Tasks-Export-2026-11-21.json`.
   public func defaultFileName(on day: CalendarDay) -> String {
     "Tally-Tasks-Export-\(day.iso8601).\(rawValue)"
   }
@@ -14,21 +15,21 @@ public enum InterchangeFormat: String, CaseIterable, Sendable {
   static let schemaVersions: ClosedRange<Int64> = 1...1
 }
 
-/// How far an export or import has come.
+/// The progress of an export or import.
 public struct InterchangeProgress: Hashable, Sendable {
   /// The tasks written or read so far.
   public let taskCount: Int
-  /// All tasks, where that is known beforehand: in an export.
+  /// All tasks, if known beforehand: in an export.
   public let totalTaskCount: Int?
   /// The bytes written or read so far.
   public let byteCount: Int64
-  /// All bytes, where that is known beforehand: in an import from a file.
+  /// All bytes, if known beforehand: in an import from a file.
   public let totalByteCount: Int64?
 
-  /// Is told from time to time; throwing from it ends the export or import, which leaves nothing behind.
+  /// Called from time to time; throwing from it ends the export or import, which leaves nothing behind.
   public typealias Observer = (InterchangeProgress) throws -> Void
 
-  /// The tasks after which progress is told and cancellation looked for.
+  /// How many tasks lie between two reports of progress, and two checks for cancellation.
   static let strideInTasks = 2_048
 }
 

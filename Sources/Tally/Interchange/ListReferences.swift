@@ -1,10 +1,9 @@
 internal import Foundation
 internal import LMDB
 
-/// Checks that every list which tasks name exists in the end, in the store or in the document.
+/// Checks that every list that tasks name exists in the end, in the store or in the document.
 ///
-/// A document may have its lists after its tasks, so a list that is unknown at first is remembered with the place that
-/// named it first.
+/// A document may have its lists after its tasks, so an unknown list is remembered with the first place that named it.
 struct ListReferences {
   private var known: Set<UUID> = []
   private var awaited: [UUID: TextPosition] = [:]
@@ -29,7 +28,7 @@ struct ListReferences {
     }
   }
 
-  /// Throws `unknownList` with the earliest place that names a list which there is not.
+  /// Throws `unknownList` with the earliest place that names a list that does not exist.
   func checkAllKnown() throws {
     guard let first = awaited.min(by: { ($0.value.line, $0.value.column) < ($1.value.line, $1.value.column) }) else {
       return

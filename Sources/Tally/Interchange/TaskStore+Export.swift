@@ -2,12 +2,12 @@ public import SystemPackage
 import TallySystem
 
 extension TaskStore {
-  /// Writes all tasks to a file, which takes the place of an older one as a whole.
+  /// Writes all tasks to a file, which replaces an older one as a whole.
   ///
   /// The export is one snapshot, while writers go on, and its memory does not grow with the store. It is written to a
-  /// temporary file beside the target, flushed and renamed; if it fails or is cancelled nothing is left behind and the
-  /// old file is as it was. Only its owner may read the file. A symbolic link is replaced, not followed. Blocks until
-  /// all is done; run it where waiting is allowed.
+  /// temporary file beside the target, flushed and renamed. If it fails or is cancelled, nothing is left behind and the
+  /// old file stays unchanged. Only its owner may read the file. A symbolic link is replaced, not followed. Blocks
+  /// until all is done; run it where waiting is allowed.
   ///
   /// ```swift
   /// let day = CalendarDay(containing: .now(), in: TimeZone.current)
@@ -17,8 +17,8 @@ extension TaskStore {
   /// - Parameters:
   ///   - file: The path of the file.
   ///   - format: What to write.
-  ///   - progress: Is told from time to time, and may throw to end the export.
-  /// - Returns: What was written.
+  ///   - progress: Called from time to time; may throw to end the export.
+  /// - Returns: The numbers of exported records.
   /// - Throws: `outputNotCreated`, `diskFull`, `cancelled` if the Swift task was cancelled, what `progress` throws, and
   ///   what `read` throws.
   @discardableResult
@@ -35,7 +35,7 @@ extension TaskStore {
 
   /// Writes all tasks to an open file or pipe, which stays open.
   ///
-  /// As ``export(to:format:progress:)-(FilePath,_,_)``, but what was written before a failure has been written.
+  /// As ``export(to:format:progress:)-(FilePath,_,_)``, but output written before a failure stays written.
   @discardableResult
   public func export(
     to descriptor: FileDescriptor,

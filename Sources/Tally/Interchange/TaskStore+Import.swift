@@ -2,10 +2,10 @@ internal import Foundation
 public import SystemPackage
 
 extension TaskStore {
-  /// Imports a document from a file: adds what is new, changes what differs, leaves the rest, by id.
+  /// Imports a document from a file: by id, it adds new records, changes different ones, and leaves the rest.
   ///
   /// All of it or nothing: one transaction holds the whole import, so that other writers wait for it. Nothing in the
-  /// store is deleted. What an object of the document does not say stays as it is stored. Blocks until all is done;
+  /// store is deleted. Fields that an object of the document lacks keep their stored values. Blocks until all is done;
   /// run it where waiting is allowed.
   ///
   /// ```swift
@@ -17,11 +17,11 @@ extension TaskStore {
   ///   - file: The path of the document.
   ///   - format: How it is written.
   ///   - options: Whether to write anything, and how strict to be.
-  ///   - progress: Is told from time to time, and may throw to end the import.
-  /// - Returns: What was done, or would be.
+  ///   - progress: Called from time to time; may throw to end the import.
+  /// - Returns: The changes made, or those that a dry run would make.
   /// - Throws: `inputUnreadable`; for a fault of the document an error with its position: `malformedDocument`,
   ///   `unknownKey`, `duplicateID`, `unknownList`, `newerFormat`, or that of the value or record; `cancelled` if the
-  ///   Swift task was cancelled; what `progress` throws, and what `write` throws. The store is then as it was.
+  ///   Swift task was cancelled; what `progress` throws, and what `write` throws. The store is then unchanged.
   @discardableResult
   public func importDocument(
     from file: FilePath,
@@ -40,11 +40,11 @@ extension TaskStore {
     }
   }
 
-  /// Imports a document from an open file, from where it stands, or from a pipe; it stays open.
+  /// Imports a document from an open file, from its current position, or from a pipe; it stays open.
   ///
-  /// As ``importDocument(from:format:options:progress:)-(FilePath,_,_,_)``. What comes from a pipe is first copied to
-  /// a file without a name, in the store's directory or, for a dry run, the system's temporary one, so that no other
-  /// writer waits for the pipe's.
+  /// As ``importDocument(from:format:options:progress:)-(FilePath,_,_,_)``. Input from a pipe is first copied to a file
+  /// without a name, in the store's directory or, for a dry run, the system's temporary one, so that no other writer
+  /// waits for the pipe's.
   @discardableResult
   public func importDocument(
     from descriptor: FileDescriptor,
@@ -62,6 +62,6 @@ extension TaskStore {
     return try write { try session.run(in: &$0) }
   }
 
-  /// Where a dry run, which leaves the store's directory alone, keeps what a pipe delivers.
+  /// The directory for a pipe's contents in a dry run, which leaves the store's directory alone.
   private static var temporaryDirectory: FilePath { FilePath(FileManager.default.temporaryDirectory.path) }
 }

@@ -3,7 +3,7 @@ import LMDB
 public import SystemPackage
 import TallySystem
 
-/// What a backup holds.
+/// The contents of a backup.
 public struct BackupSummary: Hashable, Sendable {
   /// The identity of the store.
   public let storeID: UUID
@@ -31,45 +31,46 @@ public struct BackupSummary: Hashable, Sendable {
 extension TaskStore {
   /// Copies the store, as of one commit, into a single file, while readers and writers go on.
   ///
-  /// The copy is made beside the file, flushed and verified as ``verify(progress:)`` does; only then it takes the file's
-  /// name, and the place of an older one. If anything fails the old file is as it was. Only its owner may read it. It
-  /// has no free pages, so it may be much smaller than the store. ``restore(from:to:configuration:progress:)`` takes it back.
+  /// The copy is created beside the file, flushed and verified as ``verify(progress:)`` does; only then does it take
+  /// the file's name, and replace an older one. If anything fails, the old file stays unchanged. Only its owner may
+  /// read it. It has no free pages, so it may be much smaller than the store.
+  /// ``restore(from:to:configuration:progress:)`` restores it.
   ///
   /// - Parameters:
   ///   - file: The path of the file.
-  ///   - progress: Is told how far the verification of the copy has come, and may throw to end the backup.
-  /// - Returns: What the backup holds.
+  ///   - progress: Called with the progress of the copy's verification; may throw to end the backup.
+  /// - Returns: The contents of the backup.
   /// - Throws: `outputNotCreated`, `diskFull`; `damagedStore` if the store is damaged; `cancelled`; what `progress`
   ///   throws, and what `read` throws.
   /// - Complexity: The store is read and written once, and its copy read again. The copying is one long snapshot.
   @discardableResult
   public func backup(to file: FilePath, progress: VerificationProgress.Observer? = nil) throws -> BackupSummary {
-    try copy(to: file) { workshop in
-      let (header, report) = try LoneStore(directory: workshop.path, configuration: configuration)
+    try copy(to: file) { staging in
+      let (header, report) = try UnpublishedStore(directory: staging.path, configuration: configuration)
         .verify(progress: progress)
-      return BackupSummary(header, report, sizeInBytes: try Self.output { try workshop.dataFile.stat().size })
+      return BackupSummary(header, report, sizeInBytes: try Self.output { try staging.dataFile.stat().size })
     }
   }
 
-  /// Puts a copy in the place of a file, flushed, after it has been looked at.
-  func copy<R>(to file: FilePath, lookingAt look: (Workshop) throws -> R) throws -> R {
+  /// Replaces a file with a copy, flushed, after a closure has looked at the copy.
+  func copy<R>(to file: FilePath, lookingAt look: (StagingDirectory) throws -> R) throws -> R {
     try connection.useForLong { store in
       try AtomicFile.refuseIrreplaceable(file)
       try refuseOwnFiles(file)
       let parent = file.parentOrCurrent
-      Workshop.sweep(parent)
-      let workshop = try Self.output { try Workshop(in: parent, for: ".tally-copy") }
-      try store.environment.copyStore(to: workshop.path)
-      let result = try look(workshop)
+      StagingDirectory.sweep(parent)
+      let staging = try Self.output { try StagingDirectory(in: parent, for: ".tally-copy") }
+      try store.environment.copyStore(to: staging.path)
+      let result = try look(staging)
       try Self.output {
-        try SystemCalls.rename(workshop.dataFile, to: file)
+        try SystemCalls.rename(staging.dataFile, to: file)
         try SystemCalls.flushDirectory(parent)
       }
       return result
     }
   }
 
-  /// Whoever has the store open would go on with a file that has no name any more.
+  /// A process that has the store open would go on with a file that has no name any more.
   private func refuseOwnFiles(_ file: FilePath) throws {
     guard let name = file.lastComponent?.string, StoreOpening.storeNames.contains(name),
       let parent = try? file.parentOrCurrent.stat(), let own = try? directory.stat(),
@@ -88,7 +89,7 @@ extension TaskStore {
 }
 
 extension Environment {
-  /// Copies the store without its free pages, or with them where liblmdb finds that some have been lost.
+  /// Copies the store without its free pages, or with them if liblmdb finds that some have been lost.
   func copyStore(to directory: FilePath) throws(LMDBError) {
     do throws(LMDBError) {
       try copy(to: directory, compacting: true)

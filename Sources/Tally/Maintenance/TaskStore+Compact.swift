@@ -2,7 +2,7 @@ import LMDB
 public import SystemPackage
 import TallySystem
 
-/// What a compaction did.
+/// The result of a compaction.
 public struct CompactionSummary: Hashable, Sendable {
   /// The size of the store's file before.
   public let sizeBeforeInBytes: Int64
@@ -11,19 +11,19 @@ public struct CompactionSummary: Hashable, Sendable {
 }
 
 extension TaskStore {
-  /// Makes the store's file as small as what it holds: a store never shrinks by itself.
+  /// Shrinks the store's file to what it holds: a store never shrinks by itself.
   ///
-  /// Nobody may have the store open. A copy without free pages is made beside the file, flushed and verified, and then
-  /// takes its place; until then the old file stays as it is, so that there must be room for both. A crash at any
-  /// step leaves the one or the other. Identity and commit sequence stay.
+  /// The store must not be open anywhere. A copy without free pages is created beside the file, flushed, verified and
+  /// moved into its place. The old file stays unchanged until then, so there must be room for both. A crash at any step
+  /// leaves the one or the other. Identity and commit sequence stay.
   ///
   /// - Parameters:
   ///   - directory: The store's directory.
   ///   - configuration: How to open the store.
-  ///   - progress: Is told how far the verification of the copy has come, and may throw to end the compaction.
+  ///   - progress: Called with the progress of the copy's verification; may throw to end the compaction.
   /// - Returns: The sizes before and after.
   /// - Throws: `storeBusy` while the store is open somewhere; `diskFull`; `damagedStore` if the store contradicts
-  ///   itself, which is to be mended first; as opening a store.
+  ///   itself and must be repaired first; as opening a store.
   @discardableResult
   public static func compact(
     at directory: FilePath,
@@ -39,17 +39,17 @@ extension TaskStore {
   ) throws -> CompactionSummary {
     try opening.withDamagedStore(.exclusive) { store in
       let directory = opening.directory
-      Workshop.sweep(directory)
-      let workshop = try Workshop(in: directory, for: "compact")
-      try store.environment.copyStore(to: workshop.path)
-      _ = try LoneStore(
-        directory: workshop.path, configuration: opening.configuration, migrations: opening.migrations
+      StagingDirectory.sweep(directory)
+      let staging = try StagingDirectory(in: directory, for: "compact")
+      try store.environment.copyStore(to: staging.path)
+      _ = try UnpublishedStore(
+        directory: staging.path, configuration: opening.configuration, migrations: opening.migrations
       ).verify(progress: progress)
       let before = try opening.dataFile.stat().size
-      let after = try workshop.dataFile.stat().size
-      // Nobody else has it open, and nobody can open it before the lock is given back.
+      let after = try staging.dataFile.stat().size
+      // Nobody else has it open, or can open it before the lock is released.
       try store.environment.close()
-      try SystemCalls.rename(workshop.dataFile, to: opening.dataFile)
+      try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
       try SystemCalls.flushDirectory(directory)
       return CompactionSummary(sizeBeforeInBytes: before, sizeInBytes: after)
     }

@@ -5,22 +5,22 @@ extension TaskStore {
   /// Copies the store, as of one commit, into a single file for others to read, while readers and writers go on.
   ///
   /// For an extension of an application, such as a widget, that may hold no lock and must not write:
-  /// ``init(snapshotAt:configuration:)`` opens the file. It takes the place of an older one as a whole, also while that is
-  /// being read: whoever has it open goes on with what he has. If anything fails the older one is as it was. Only its
-  /// owner may read it.
+  /// ``init(snapshotAt:configuration:)`` opens the file. It replaces an older one as a whole, even while that is being
+  /// read: a reader keeps the one it has open. If anything fails, the older one stays unchanged. Only its owner may
+  /// read it.
   ///
-  /// Unlike ``backup(to:progress:)`` it does not verify every record, and so costs a fraction of it.
+  /// Unlike ``backup(to:progress:)`` it does not verify every record, so it costs a fraction of it.
   ///
   /// - Parameter file: The path of the file.
   /// - Returns: The commit that the snapshot shows.
-  /// - Throws: `outputNotCreated`, `diskFull`; `remoteFilesystem` where the file would lie on one, as nobody could open it
-  ///   there; what `read` throws.
+  /// - Throws: `outputNotCreated`, `diskFull`; `remoteFilesystem` if the file would be on one, because nobody could
+  ///   open it there; what `read` throws.
   /// - Complexity: The store is read and written once. The copying is one long snapshot.
   @discardableResult
   public func publishSnapshot(to file: FilePath) throws -> UInt64 {
-    try copy(to: file) { workshop in
-      // As its readers will: what they could not open must not take the place of what they can.
-      let copy = try TaskStore(snapshotAt: workshop.dataFile, configuration: configuration)
+    try copy(to: file) { staging in
+      // Opened as its readers will open it: a file that they cannot open must not replace one that they can.
+      let copy = try TaskStore(snapshotAt: staging.dataFile, configuration: configuration)
       let sequence = try copy.read { try $0.sequence }
       try copy.close()
       return sequence
@@ -29,8 +29,8 @@ extension TaskStore {
 
   /// Opens a published snapshot, or a backup, for reading: without a lock, and without writing anything anywhere.
   ///
-  /// It stays what it was when it was opened. ``suspend(waitingAtMost:)`` and ``resume()`` open the newest one of its name,
-  /// and observations then tell the difference.
+  /// It shows the snapshot that was there when it was opened. ``suspend(waitingAtMost:)`` and ``resume()`` open the
+  /// newest one of its name, and observations then report the difference.
   ///
   /// - Parameters:
   ///   - file: The path of the file, which becomes the ``directory`` of this store.

@@ -4,7 +4,7 @@ public import Foundation
 public struct StoreRepository: TaskRepository, ListRepository {
   private let store: TaskStore
 
-  /// Makes a repository of a store, which stays open as long as it.
+  /// Creates a repository of a store, which stays open as long as the repository lives.
   public init(_ store: TaskStore) {
     self.store = store
   }
@@ -19,13 +19,13 @@ public struct StoreRepository: TaskRepository, ListRepository {
     try store.read { try $0.task(id) }
   }
 
-  /// Makes a task, last in its list or in the inbox.
+  /// Creates a task, last in its list or in the inbox.
   @discardableResult
   public func createTask(title: String, inList listID: UUID?) async throws -> TaskItem {
     try await store.write { try $0.add(title) { $0.listID = listID } }
   }
 
-  /// Stores a task's fields as they are given, but for the times that are kept for it.
+  /// Stores a task's fields as they are given; the store keeps the times of change and completion.
   @discardableResult
   public func updateTask(_ task: TaskItem) async throws -> TaskItem {
     try await store.write { transaction in try transaction.update(task.id) { $0 = task } }
@@ -42,12 +42,12 @@ public struct StoreRepository: TaskRepository, ListRepository {
     try await store.write { _ = try $0.delete(id) }
   }
 
-  /// Every list, in the order people gave them.
+  /// Every list, in the user's order.
   public func fetchLists() async throws -> [TaskList] {
     try store.read { try $0.lists() }
   }
 
-  /// Makes a list, last among the lists.
+  /// Creates a list, last among the lists.
   @discardableResult
   public func createList(name: String, colorHex: String) async throws -> TaskList {
     try await store.write { try $0.addList(name: name, colorHex: colorHex) }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Tasks as an application's screens use them, wherever they are kept.
+/// Tasks as an application's screens use them, wherever they are stored.
 ///
 /// ``StoreRepository`` keeps them in a store; for previews and tests in one of ``TaskStore/temporary(configuration:)``.
 public protocol TaskRepository: Sendable {
@@ -12,7 +12,7 @@ public protocol TaskRepository: Sendable {
   /// One task; `nil` if there is none with the id.
   func fetchTask(_ id: UUID) async throws -> TaskItem?
 
-  /// Makes a task, last in its list or in the inbox.
+  /// Creates a task, last in its list or in the inbox.
   ///
   /// - Throws: `blankTitle` or `listNotFound`.
   @discardableResult
@@ -36,12 +36,12 @@ public protocol TaskRepository: Sendable {
   func deleteTask(_ id: UUID) async throws
 }
 
-/// Lists as an application's screens use them, wherever they are kept.
+/// Lists as an application's screens use them, wherever they are stored.
 public protocol ListRepository: Sendable {
-  /// Every list, in the order people gave them.
+  /// Every list, in the user's order.
   func fetchLists() async throws -> [TaskList]
 
-  /// Makes a list, last among the lists.
+  /// Creates a list, last among the lists.
   ///
   /// - Throws: `blankListName` or `invalidColor`.
   @discardableResult

@@ -1,24 +1,24 @@
 import Foundation
 import LMDB
 
-/// The permanent record of what was completed when, and in which list.
+/// The permanent record of completions, with their times and lists.
 ///
 /// | change of a task | change of the ledger |
 /// | --- | --- |
-/// | completed | an entry with the list of that moment |
-/// | reopened | the entry goes |
+/// | completed | an entry with its list at that moment |
+/// | reopened | the entry is removed |
 /// | completed at another time | the entry moves; its list stays |
-/// | moved to another list | nothing: the work was done where it was done |
-/// | deleted | the entry stays, marked |
+/// | moved to another list | none: the work was done in the old list |
+/// | deleted | the entry stays, marked as deleted |
 /// | back again (import) with the same completion | the marked entry becomes the live one |
 ///
-/// The counters follow in the same step: each life of a task counts as `CountedTask` says.
+/// The counters follow in the same step: each life of a task counts as `CountedTask` defines.
 struct CompletionLedger {
   let tables: Tables
 
   fileprivate typealias Entry = (key: CompletionKey, record: CompletionRecord)
 
-  /// Follows one change of a task.
+  /// Updates the ledger for one change of a task.
   func apply(
     _ change: TaskChange,
     counting deltas: inout CounterDeltas,
@@ -55,7 +55,7 @@ struct CompletionLedger {
 
   /// Adds the entry of a completed task, or counts an open one.
   ///
-  /// The list stays that of the entry that the task had before, `replaced`; it is the task's own if it had none.
+  /// The list stays that of the task's previous entry, `replaced`; without one it is the task's own.
   private func add(
     _ task: TaskItem,
     replacing replaced: CompletionRecord?,
@@ -86,7 +86,7 @@ struct CompletionLedger {
     return (key, record)
   }
 
-  /// Keeps the completion of a task that goes; it counts on.
+  /// Keeps the completion of a task that is deleted; it still counts.
   private func markDeleted(
     _ entry: Entry,
     recording images: inout BeforeImages,
@@ -122,7 +122,7 @@ struct CompletionLedger {
     for index in tables.ledgerIndexes { try index.replace(entry, by: nil, in: &transaction) }
   }
 
-  /// The entry of a task completed where it is now; `nil` for an open one.
+  /// The entry of a task completed in its current list; `nil` for an open one.
   fileprivate static func entry(of task: TaskItem) -> Entry? {
     guard let key = CompletionKey(of: task), let record = CompletionRecord(of: task) else { return nil }
     return (key, record)
@@ -132,8 +132,8 @@ struct CompletionLedger {
 extension CompletionLedger {
   /// Adds a completion of a deleted task, or sets the list in which a live task was completed.
   ///
-  /// - Returns: whether anything has changed: not if the ledger says so already, nor if the task is there and completed
-  ///   at that instant while the entry calls it deleted, nor the other way round.
+  /// - Returns: whether anything has changed. False if the ledger has the completion already, if the entry calls a task
+  ///   deleted that exists and was completed at that instant, or the other way round.
   func record(
     _ completed: InstantKey,
     _ record: CompletionRecord,
@@ -147,7 +147,7 @@ extension CompletionLedger {
     let live = try tables.completions.value(forKey: liveKey, in: transaction)
     guard (live == nil) == isTaskDeleted else { return false }
     if let live {
-      // Offset and creation are the task's own; only the list is the entry's.
+      // The UTC offset and the creation are the task's own; only the list is the entry's.
       var changed = live
       changed.listID = record.listID
       guard changed != live else { return false }
@@ -170,7 +170,7 @@ extension CompletionLedger {
     return true
   }
 
-  /// Puts an entry back to what it was: a record, or nothing.
+  /// Restores an entry to an earlier state: a record, or nothing.
   func restore(
     _ key: CompletionKey,
     to record: CompletionRecord?,
@@ -200,7 +200,7 @@ extension CompletionLedger {
     }
   }
 
-  /// Forgets completions of deleted tasks, for good: no image of them is kept, nor any older one.
+  /// Forgets completions of deleted tasks permanently: neither their images nor any older ones are kept.
   func purge(
     _ entries: [CompletionKey],
     recording images: inout BeforeImages,
@@ -216,14 +216,14 @@ extension CompletionLedger {
   }
 }
 
-/// What many changes of different tasks do to the ledger.
-struct LedgerChanges {
+/// The effect of many changes of different tasks on the ledger.
+struct LedgerBatch {
   private let ledger: CompletionLedger
-  /// Whether a new task may be a deleted one that comes back with its completion.
+  /// Whether a new task may be a deleted one that returns with its completion.
   private let hasDeletedEntries: Bool
   /// Entries of new tasks.
-  private var made = EntryBatch<CompletionKey, CompletionRecord>()
-  /// Changes for which the ledger must be asked.
+  private var created = EntryBatch<CompletionKey, CompletionRecord>()
+  /// Changes that need a look at the ledger.
   private var others: [(position: InstantKey, change: TaskChange)] = []
 
   init(of tables: Tables, in transaction: borrowing WriteTransaction) throws(LMDBError) {
@@ -233,30 +233,30 @@ struct LedgerChanges {
       toFirstAtOrAfter: CompletionKey(isTaskDeleted: true, completed: .start(at: .min)))
   }
 
-  /// Notes what one change does.
+  /// Adds one change.
   mutating func add(
     _ change: TaskChange, counting deltas: inout CounterDeltas, recording images: inout BeforeImages
   ) throws(LMDBError) {
     guard change.old == nil, let task = change.new?.item else { return addOther(change) }
     guard let entry = CompletionLedger.entry(of: task) else {
-      // A new open task, the most frequent of all, has no entry that could be in the way.
+      // A new open task, the most frequent case, has no entry that could conflict.
       return deltas.count(CountedTask(open: task), sign: 1)
     }
     if hasDeletedEntries { return addOther(change) }
     images.add(entry.key, nil)
     deltas.count(CountedTask(entry.key, entry.record), sign: 1)
-    try made.add(entry.record, forKey: entry.key)
+    try created.add(entry.record, forKey: entry.key)
   }
 
   private mutating func addOther(_ change: TaskChange) {
     guard let item = change.new?.item ?? change.old?.item else { return }
-    // Where its entry stands in the table: many changes are quicker in this order.
+    // Its position in the table: many changes are faster in this order.
     let completedAt = item.completedAt ?? change.old?.item.completedAt
     let microseconds = completedAt?.instant.microsecondsSince1970 ?? .min
     others.append((InstantKey(microseconds: microseconds, id: item.id), change))
   }
 
-  /// Writes them, in the ledger's own order.
+  /// Writes the changes, in the ledger's own order.
   mutating func apply(
     to tables: Tables, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
@@ -265,6 +265,6 @@ struct LedgerChanges {
     for (_, change) in others {
       try ledger.apply(change, counting: &deltas, recording: &images, in: &transaction)
     }
-    try tables.completions.put(&made, in: &transaction)
+    try tables.completions.put(&created, in: &transaction)
   }
 }

@@ -1,10 +1,10 @@
 import LMDB
 
-/// The counters as they follow from the tasks and the ledger, and nothing else.
+/// The counters as they follow from the tasks and the ledger alone.
 struct CounterRebuild {
   let tables: Tables
 
-  /// Every counter, computed anew.
+  /// Computes every counter.
   ///
   /// - Complexity: every task and completion is read; an event takes four bytes of memory.
   func deltas<T: Transaction & ~Copyable>(in transaction: borrowing T) throws -> CounterDeltas {

@@ -1,14 +1,14 @@
 import Foundation
 import LMDB
 
-/// The entries around one entry of an ordered index, inside its own state and place.
+/// The entries around one entry of an ordered index, within its state and place.
 struct Neighborhood<Key: PlacedKey> {
   let index: Index<Key>
   let anchor: Key
 
-  /// The sort orders that a new neighbour before or after the anchor must lie between.
+  /// The sort orders between which a new neighbour before or after the anchor must lie.
   ///
-  /// Where the record that is to be put there, `mover`, stands now does not count.
+  /// The present position of the record to be moved, `mover`, does not count.
   func gap<T: Transaction & ~Copyable>(
     on side: Side, excluding mover: UUID, in transaction: borrowing T
   ) throws(LMDBError) -> SortOrderGap {
@@ -17,10 +17,10 @@ struct Neighborhood<Key: PlacedKey> {
     return side == .before ? SortOrderGap(lower: neighbor, upper: own) : SortOrderGap(lower: own, upper: neighbor)
   }
 
-  /// New sort orders for the anchor and the neighbours that stand too close, in ascending order.
+  /// New sort orders for the anchor and the neighbours that are too close, in ascending order.
   ///
-  /// Looks at a window around the anchor and doubles it until its entries fit in with some distance between them, so
-  /// that many insertions at one spot cost little each. The order of the entries stays.
+  /// Looks at a window around the anchor and doubles it until its entries fit with some distance between them, so that
+  /// many insertions at one spot cost little each. The order of the entries stays.
   func spread<T: Transaction & ~Copyable>(
     in transaction: borrowing T
   ) throws(LMDBError) -> [(id: UUID, sortOrder: Int64)] {
@@ -43,7 +43,7 @@ struct Neighborhood<Key: PlacedKey> {
     }
   }
 
-  /// Spaces records evenly; where even the whole place is too narrow, over all the numbers there are.
+  /// Spaces records evenly; if even the whole place is too narrow, over the full range of numbers.
   private static func place(_ ids: [UUID], from lower: Int64, step: Int64) -> [(id: UUID, sortOrder: Int64)] {
     let isNarrow = step < SortOrder.minimumSpacing
     let start = isNarrow ? -SortOrder.limit : lower

@@ -78,7 +78,7 @@ extension RawSpan {
 
   /// Whether the bytes are well-formed UTF-8.
   var isWellFormedText: Bool {
-    // The buffer does not outlive the closure; bytes may be seen as what they are.
+    // The buffer does not outlive the closure; any bytes may be read as bytes.
     unsafe withUnsafeBytes { unsafe (try? UTF8Span(validating: $0.assumingMemoryBound(to: UInt8.self).span)) != nil }
   }
 }
@@ -86,7 +86,7 @@ extension RawSpan {
 extension UUID {
   /// The identifier as two numbers whose order is the byte order.
   ///
-  /// The bytes are taken as they are: asking Foundation for each of them is a call that nothing can inline.
+  /// The bytes are read directly: asking Foundation for each of them is a call that cannot be inlined.
   var words: (high: UInt64, low: UInt64) {
     // A UUID is 16 plain bytes; the cast traps if it ever has another size.
     let words = unsafe unsafeBitCast(self, to: (UInt64, UInt64).self)

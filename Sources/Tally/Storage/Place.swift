@@ -1,12 +1,12 @@
 import Foundation
 
-/// Where a task is kept among others, in an order of its own.
+/// The place in which a task is ordered among others.
 enum Place: Hashable {
   case inbox
   case day(CalendarDay)
   case list(UUID)
 
-  /// The place where a task's order counts first: its list, else its day, else the inbox.
+  /// The place that decides a task's order first: its list, else its day, else the inbox.
   init(of task: TaskItem) {
     if let listID = task.listID {
       self = .list(listID)

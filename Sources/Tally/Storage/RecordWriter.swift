@@ -1,20 +1,22 @@
 import Foundation
 import LMDB
 
-/// One change of a task's record: what was stored before and what is to be stored.
+/// One change of a task's record: the stored record and the new one.
 struct TaskChange {
   let old: TaskRecord?
   let new: TaskRecord?
 
-  /// A commit gives a task other contents, or creates or deletes it.
+  /// A change in a commit: of a task's contents, its creation or its deletion.
   ///
-  /// Fields that this version does not know stay.
+  /// Fields that this version does not know are kept.
   init(from old: TaskRecord?, to item: TaskItem?, at sequence: UInt64) {
     self.init(from: old, to: item, unknown: old?.unknown ?? UnknownFields(), at: sequence)
   }
 
-  /// The same with the unknown fields of another record, as undo finds them in an image.
+  /// The same with the unknown fields of another record, such as an image that undo restores.
   init(from old: TaskRecord?, to item: TaskItem?, unknown: UnknownFields, at sequence: UInt64) {
+    assert(old != nil || item != nil, "a change of nothing")
+    assert(old == nil || item == nil || old?.item.id == item?.id, "a change of one task into another")
     self.old = old
     new = item.map {
       TaskRecord(item: $0, stamp: ChangeStamp(replacing: old?.stamp, at: sequence), unknown: unknown)
@@ -32,6 +34,8 @@ struct ListChange {
   }
 
   init(from old: ListRecord?, to list: TaskList?, unknown: UnknownFields, at sequence: UInt64) {
+    assert(old != nil || list != nil, "a change of nothing")
+    assert(old == nil || list == nil || old?.list.id == list?.id, "a change of one list into another")
     self.old = old
     new = list.map {
       ListRecord(list: $0, stamp: ChangeStamp(replacing: old?.stamp, at: sequence), unknown: unknown)
@@ -41,14 +45,14 @@ struct ListChange {
 
 /// Writes one change of a task or list: record, index entries, ledger and counters together.
 ///
-/// Entries that the old and the new record share are left alone. `TaskChanges` does the same for many tasks at once. A
-/// failure half-way leaves the transaction unfit to commit, which `StoreTransaction.change` ensures.
+/// Entries that the old and the new record share are left alone. `TaskBatch` does the same for many tasks at once.
+/// After a failure halfway the transaction cannot commit, which `StoreTransaction.change` ensures.
 struct RecordWriter {
   let tables: Tables
   /// The sequence of the commit that the changes belong to.
   let sequence: UInt64
 
-  /// Writes, rewrites or deletes one task, and notes in `images` what was there.
+  /// Writes, rewrites or deletes one task, and records the old state in `images`.
   func apply(
     _ change: TaskChange, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -58,7 +62,7 @@ struct RecordWriter {
     try deltas.apply(to: tables, in: &transaction)
   }
 
-  /// Writes, rewrites or deletes one task's record and index entries; ledger and counters are the caller's.
+  /// Writes, rewrites or deletes one task's record and index entries; the caller handles ledger and counters.
   func writeRecord(
     of change: TaskChange, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {

@@ -1,15 +1,15 @@
-/// The numbers that say where a task stands among its neighbours.
+/// The numbers that define a task's position among its neighbours.
 ///
-/// New tasks stand `spacing` apart, so that a move finds a free number between two neighbours and rewrites one record.
+/// New tasks are `spacing` apart, so that a move finds a free number between two neighbours and rewrites one record.
 enum SortOrder {
   /// All sort orders lie within ± this.
   static let limit = TaskItem.sortOrders.upperBound
-  /// The distance between neighbours where there is room: twenty halvings.
+  /// The distance between neighbours if there is room: twenty halvings.
   static let spacing: Int64 = 1 << 20
   /// The least distance that spreading must leave, so that it is not needed again soon: ten halvings.
   static let minimumSpacing: Int64 = 1 << 10
 
-  /// A free number between two neighbours, where either may be missing; `nil` if there is none.
+  /// A free number between two neighbours, either of which may be missing; `nil` if there is none.
   static func between(_ lower: Int64?, _ upper: Int64?) -> Int64? {
     switch (lower, upper) {
     case (nil, nil): return 0
@@ -27,7 +27,7 @@ enum SortOrder {
   }
 }
 
-/// The open interval between two neighbours, where either may be missing.
+/// The open interval between two neighbours, either of which may be missing.
 struct SortOrderGap {
   let lower: Int64?
   let upper: Int64?
@@ -35,7 +35,7 @@ struct SortOrderGap {
   /// A free number inside; `nil` if there is none.
   var middle: Int64? { SortOrder.between(lower, upper) }
 
-  /// What lies inside both gaps.
+  /// The part that both gaps share.
   func intersection(with other: SortOrderGap) -> SortOrderGap {
     SortOrderGap(
       lower: [lower, other.lower].compactMap { $0 }.max(), upper: [upper, other.upper].compactMap { $0 }.min())

@@ -23,13 +23,13 @@ struct Tables: Sendable {
   let totals: Database<TotalKey, Total>
   let history: Database<HistoryKey, HistoryRecord>
 
-  // The catalogue of indexes: what writes, checks, counts and repairs indexes goes through it.
+  // The catalogue of indexes: all code that writes, checks, counts and repairs indexes goes through it.
   let taskIndexes: [any IndexHandle<TaskRecord>]
   let listIndexes: [any IndexHandle<ListRecord>]
   let ledgerIndexes: [any IndexHandle<LedgerEntry>]
   let tombstoneIndexes: [any IndexHandle<Tombstone>]
 
-  /// All of the catalogue.
+  /// The whole catalogue.
   var indexes: [any IndexHandle] { taskIndexes + listIndexes + ledgerIndexes + tombstoneIndexes }
 
   /// How many named databases a store has room for; later formats may add some.

@@ -2,7 +2,7 @@ public import Foundation
 import LMDB
 public import SystemPackage
 
-/// What a store is, how much it holds and how much room it takes.
+/// A store's identity, contents and sizes.
 public struct StoreInformation: Sendable {
   /// The store's directory.
   public let directory: FilePath
@@ -10,13 +10,13 @@ public struct StoreInformation: Sendable {
   public let format: String
   /// The store's identity, which stays with it through copies and compaction.
   public let storeID: UUID
-  /// How many commits it has seen.
+  /// The number of commits to the store.
   public let sequence: UInt64
   /// How many tasks it holds.
   public let taskCount: Int
   /// How many lists it holds.
   public let listCount: Int
-  /// How many completions it remembers, those of deleted tasks included.
+  /// How many completions are recorded, including those of deleted tasks.
   public let completionCount: Int
   /// The size of its data file.
   public let sizeInBytes: Int64
@@ -39,7 +39,7 @@ public struct ReaderInformation: Hashable, Sendable {
 }
 
 extension TaskStore {
-  /// Counts and sizes, for an operator.
+  /// The store's counts and sizes, for an operator.
   ///
   /// - Throws: `storeClosed` or `storageFailed`.
   public func information() throws -> StoreInformation {

@@ -2,14 +2,14 @@ import LMDB
 import SystemPackage
 
 extension TallyError {
-  /// What a failure of the storage means to the user of a store.
+  /// The meaning of a storage failure to the user of a store.
   init(_ error: LMDBError) {
     let (code, remedy) = Self.meaning(of: error)
     let prefix = code == .storeBusy ? "The store is busy" : "The storage failed"
     self.init(code, "\(prefix): \(error.message)", remedy: remedy ?? error.remedy, cause: error)
   }
 
-  /// Runs a body and turns what the storage throws into errors of this type; others pass unchanged.
+  /// Runs a body and turns errors of the storage into errors of this type; others pass unchanged.
   static func translating<R: ~Copyable>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
@@ -20,7 +20,7 @@ extension TallyError {
 
   private static func meaning(of error: LMDBError) -> (code: Code, remedy: String?) {
     switch error.code {
-    case .alreadyOpen: (.alreadyOpen, "Keep one TaskStore a directory and share it; it is safe to use from any thread")
+    case .alreadyOpen: (.alreadyOpen, "Keep one TaskStore per directory and share it; any thread may use it")
     case .reentrantWrite: (.reentrantTransaction, "Do all the work in the outer closure, with its transaction")
     case .closed, .forked: (.storeClosed, nil)
     case .busy, .mapResized: (.storeBusy, nil)
@@ -34,7 +34,7 @@ extension TallyError {
     case .versionMismatch: (.newerFormat, "Use a newer version of Tally")
     case .corrupted, .undecodable: (.damagedStore, nil)
     case .panic: (.storageFailed, "Try again; the next call opens the store again")
-    case .commitOutcomeUnknown: (.outcomeUnknown, "Look whether the change is there; the next call reopens the store")
+    case .commitOutcomeUnknown: (.outcomeUnknown, "Check whether the change is there; the next call reopens the store")
     case .badValueSize: (.valueOutOfRange, "Shorten the text")
     case .invalidArgument: (.valueOutOfRange, nil)
     default: (.storageFailed, nil)

@@ -16,7 +16,7 @@ extension TallyError {
   static func duplicateID(_ id: UUID) -> TallyError {
     TallyError(
       .duplicateID, "A task or list with the id \(id.uuidString.lowercased()) exists already",
-      remedy: "Leave the id out to have a new one made, or change the existing record instead")
+      remedy: "Leave out the id to get a new one, or change the existing record instead")
   }
 
   static func missingRecord(of table: String) -> TallyError {
@@ -25,16 +25,16 @@ extension TallyError {
   }
 
   static let foreignTask = TallyError(
-    .inconsistentTask, "A change has put another task in the place of the one to be changed",
-    remedy: "Change the fields of the task that is handed over and leave its id")
+    .inconsistentTask, "A closure replaced the task it was given with another one",
+    remedy: "Change the fields of the given task and keep its id")
 
   static let differentPlaces = TallyError(
     .differentPlaces, "The two tasks share neither a list nor a day, so they have no order between them",
     remedy: "Move the task to the other one's list or day first")
 
   static let halfDone = TallyError(
-    .storageFailed, "A change failed half-way and its error was ignored",
-    remedy: "Let errors of the storage leave the closure; nothing has been changed")
+    .storageFailed, "A change failed halfway and its error was ignored",
+    remedy: "Let storage errors leave the closure; nothing was changed")
 
   static let closedInsideTransaction = TallyError(
     .storeBusy, "The store cannot be closed inside one of its own reads or writes",

@@ -4,15 +4,15 @@ public import Logging
 extension TaskStore {
   /// How safe a write is once the call has returned.
   public enum Durability: Sendable {
-    /// It is on the disk: no crash and no power cut takes it back.
+    /// It is on the disk: neither a crash nor a power cut loses it.
     case durable
-    /// A power cut, not a crash of the program, may take back the last writes, whole and without damage.
+    /// A power cut, not a crash of the program, may lose the last writes, whole and without damage.
     ///
     /// They are flushed within `flushIntervalInSeconds`, and when the store is closed.
     case relaxed
   }
 
-  /// How a store is opened, and what it takes for now and for a day.
+  /// How a store is opened, and what it uses as the current time and calendar.
   ///
   /// ```swift
   /// var configuration = TaskStore.Configuration()
@@ -20,47 +20,47 @@ extension TaskStore {
   /// configuration.now = { fixedInstant }
   /// ```
   public struct Configuration: Sendable {
-    /// The clock: asked once a transaction.
+    /// The clock: read once per transaction.
     public var now: @Sendable () -> Timestamp = { .now() }
-    /// The calendar, time zone and first weekday that say what a day and a week are; the system's.
+    /// The calendar, time zone and first weekday that define days and weeks; by default the system's.
     public var calendar = Calendar.autoupdatingCurrent
     /// How safe a write is once the call has returned.
     public var durability = Durability.durable
     /// The longest time that a relaxed write stays unflushed.
     public var flushIntervalInSeconds = 1.0
-    /// Whether a store is made where there is none.
+    /// Whether a store is created if there is none.
     public var createsIfMissing = true
-    /// Whether writes are refused, and nothing is made or migrated.
+    /// Whether writes are refused, and nothing is created or migrated.
     ///
-    /// Readers still need to write into the store's files of locks, unless it lies on a filesystem that is mounted for
-    /// reading only; a snapshot does without: ``TaskStore/publishSnapshot(to:)``.
+    /// Readers still need to write into the store's lock files, unless it is on a filesystem that is mounted for
+    /// reading only; a snapshot needs no locks: ``TaskStore/publishSnapshot(to:)``.
     public var isReadOnly = false
     /// Whether a remote filesystem is accepted, at the risk of losing the store.
     public var allowsRemoteFilesystem = false
     /// How long a call waits for other processes that hold the store before it throws `storeBusy`.
     public var waitLimitInSeconds = 30.0
-    /// How much address space, not disk, to reserve.
+    /// How much address space, not disk space, to reserve.
     ///
-    /// Halved where the system refuses it; the store grows beyond it when it has to.
+    /// Halved if the system refuses it; the store grows beyond it when it has to.
     public var mapSizeInBytes = 1 << 40
-    /// Where the store says what an operator should know; never any text of the user's.
+    /// Where the store reports events to an operator; never any text of the user's.
     public var logger = Logger(label: "tally.store", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    /// How to pass the time between two attempts; a test may rather move its clock.
+    /// How to pause between two attempts; a test may move its clock instead.
     var pause: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
-    /// The clock by which waiting has a limit: one that nobody sets, unlike `now`.
+    /// The clock that limits waiting: one that nobody sets, unlike `now`.
     var instant: @Sendable () -> ContinuousClock.Instant = { .now }
 
-    // Not one for the process: a store whose clock is far ahead would hold back the time in the ids of all others.
+    // Not one per process: a store whose clock is far ahead would stop the time in the ids of all others.
     let ids = UUIDv7Generator()
 
-    /// Makes the defaults.
+    /// Creates the default configuration.
     public init() {}
   }
 }
 
 extension TaskStore.Configuration {
-  /// The limit within what can be counted.
+  /// The limit, clamped to a range that a duration can count.
   var waitLimit: Duration {
     let longestInSeconds = 1e9
     return waitLimitInSeconds.isNaN ? .zero : .seconds(min(max(waitLimitInSeconds, 0), longestInSeconds))

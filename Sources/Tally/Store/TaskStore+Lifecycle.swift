@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 extension TaskStore {
-  /// Finishes the waiting writes, flushes and closes; every later call but this one throws `storeClosed`.
+  /// Finishes the waiting writes, flushes and closes; every later call except this one throws `storeClosed`.
   ///
   /// - Throws: `storeBusy`, and leaves the store open, while reads or writes are in progress.
   public func close() throws {
@@ -11,24 +11,24 @@ extension TaskStore {
 
   /// Finishes the waiting writes, waits for reads and writes in progress, flushes and closes.
   ///
-  /// What begins meanwhile waits for the outcome: it throws `storeClosed` then, or goes on. Blocks its thread.
+  /// Calls that begin meanwhile wait for the outcome, and then throw `storeClosed` or continue. Blocks its thread.
   ///
-  /// - Parameter limit: how long to wait at most, for all of it together.
+  /// - Parameter limit: the longest time to wait, for everything together.
   /// - Throws: `storeBusy`, and leaves the store open, if they take longer, or inside a read or write of this thread;
   ///   `diskFull` or `storageFailed`, and leaves the store open, if flushing fails.
   public func close(waitingAtMost limit: Duration) throws {
     try end(as: .closed, waitingAtMost: limit)
   }
 
-  /// Gives back every lock and file of the store, until ``resume()``.
+  /// Releases every lock and file of the store, until ``resume()``.
   ///
-  /// For applications that the system suspends: it ends one that holds a lock on a shared file meanwhile. The waiting
-  /// writes are committed, and reads, writes and copies in progress are waited for. What begins meanwhile waits for
+  /// For applications that the system suspends: it kills one that holds a lock on a shared file meanwhile. The waiting
+  /// writes are committed, and reads, writes and copies in progress are waited for. Calls that begin meanwhile wait for
   /// the outcome; once the store is suspended, reads and writes throw `storeSuspended`, and observations wait. Other
-  /// processes may do what they like with the store, also compact or restore it. Blocks its thread. Suspending a
+  /// processes may do anything with the store, including compacting or restoring it. Blocks its thread. Suspending a
   /// suspended store does nothing.
   ///
-  /// - Parameter limit: how long to wait at most, for all of it together.
+  /// - Parameter limit: the longest time to wait, for everything together.
   /// - Throws: `storeBusy`, and leaves the store open, if that takes longer, or inside a read or write of this thread;
   ///   `diskFull` or `storageFailed`, and leaves the store open, if flushing relaxed writes fails; `storeClosed`.
   public func suspend(waitingAtMost limit: Duration = .seconds(2)) throws {
@@ -37,13 +37,13 @@ extension TaskStore {
 
   /// Opens a suspended store again; does nothing if it is open.
   ///
-  /// Observations go on, and tell what other processes have changed meanwhile.
+  /// Observations continue, and report the changes that other processes have made meanwhile.
   ///
-  /// - Throws: `storeClosed`; `storeMissing` if the store has been removed; else as opening a store, which stays suspended
-  ///   then.
+  /// - Throws: `storeClosed`; `storeMissing` if the store has been removed; otherwise as opening a store. The store
+  ///   then stays suspended.
   /// - Complexity: as opening a store.
   public func resume() throws {
-    // Whoever suspends or closes waits for the writes in progress, and holds the lock meanwhile.
+    // A call that suspends or closes waits for the writes in progress, and holds the lock meanwhile.
     if (try? connection.current.environment.isInUseByThisThread) == true { return }
     try lifecycle.withLock {
       try connection.resume()
@@ -51,15 +51,15 @@ extension TaskStore {
     }
   }
 
-  /// Ends what is open; without a limit the queue takes as long as it takes, and nothing else is waited for.
+  /// Suspends or closes the store; without a limit the queue takes as long as it takes, and nothing else is waited for.
   private func end(as end: StoreConnection.End, waitingAtMost limit: Duration?) throws {
     if let environment = try? connection.current.environment {
-      // In a child of a fork everything here is the parent's, and the queue's thread does not exist.
+      // In a child of a fork everything here belongs to the parent, and the queue's thread does not exist.
       guard !environment.isForked else { throw TallyError.storeClosed }
       // Waiting for the queue inside a write would be waiting for this very thread.
       guard !environment.isInUseByThisThread else { throw TallyError.closedInsideTransaction }
     }
-    // Within what a clock can be moved by.
+    // Clamped to a range by which a clock can be moved.
     let limit = limit.map { min(max($0, .zero), .seconds(1_000_000_000)) }
     let deadline = ContinuousClock.now + (limit ?? .zero)
     if limit == nil {

@@ -9,10 +9,11 @@ extension TaskStore {
   /// try store.write { try $0.add("Water the plants", to: .today) }
   /// ```
   ///
-  /// A real store, with every rule of one, in a new directory of the system's temporary directory. A process that ends
-  /// without releasing it leaves the directory behind.
+  /// A real store, with all its rules, in a new directory of the system's temporary directory. A process that ends
+  /// without releasing it leaves the directory there.
   ///
   /// - Parameter configuration: how to open it; without one its writes are relaxed.
+  /// - Returns: the store.
   /// - Throws: as opening a store.
   public static func temporary(configuration: Configuration? = nil) throws -> TaskStore {
     let name = "tally-\(UUID().uuidString.lowercased())"

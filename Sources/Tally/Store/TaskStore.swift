@@ -11,9 +11,9 @@ import TallySystem
 /// let today = try store.read { try $0.view(.today) }
 /// ```
 ///
-/// A store is safe to use from any thread, and several processes may use one directory at once; one process keeps one
-/// `TaskStore` a directory. Reads never wait for writes, nor writes for reads, but for the moment in which the store's map
-/// is made larger; writes wait for each other.
+/// A store is safe to use from any thread, and several processes may use one directory at once; a process keeps one
+/// `TaskStore` per directory. Reads never wait for writes, nor writes for reads, except in the moment in which the
+/// store's map is made larger. Writes wait for each other.
 public final class TaskStore: Sendable {
   /// The store's directory.
   public let directory: FilePath
@@ -25,19 +25,18 @@ public final class TaskStore: Sendable {
   // Constants that synchronise themselves.
   let connection: StoreConnection
   let commits: CommitQueue
-  // Held while the store is closed, suspended or resumed: one at a time. It takes long, which a
-  // monitor is not for.
+  // Held while the store is closed, suspended or resumed: one at a time. It takes long, so it is not a monitor.
   let lifecycle = NSLock()
   /// What observations have cost.
   let observations = Monitor(ObservationCounts.zero)
 
-  /// Opens the store in a directory, which is made if it does not exist.
+  /// Opens the store in a directory, and creates it if it does not exist.
   ///
   /// A new directory gets the permissions 0700, its files 0600.
   ///
   /// - Throws: `notAStore` for anything else at that path, `newerFormat`, `damagedStore`, `permissionDenied`,
-  ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` where there is none
-  ///   and none is to be made.
+  ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` if there is none and
+  ///   none is to be created.
   /// - Complexity: well under a millisecond, whatever the size of the store.
   public convenience init(at directory: FilePath, configuration: Configuration = Configuration()) throws {
     try self.init(at: directory, configuration: configuration, migrations: .shipped)
@@ -64,9 +63,10 @@ public final class TaskStore: Sendable {
 
   /// Reads from one consistent snapshot.
   ///
-  /// The closure must not wait for long: the pages of its snapshot cannot be used again meanwhile.
+  /// The closure must not wait for long: the pages of its snapshot cannot be reused meanwhile.
   ///
-  /// - Throws: what the closure throws; `storeClosed`, `storeSuspended`, `readersFull`, `damagedStore` or `storageFailed`.
+  /// - Throws: what the closure throws; `storeClosed`, `storeSuspended`, `readersFull`, `damagedStore` or
+  ///   `storageFailed`.
   /// - Complexity: beginning a snapshot costs about a microsecond.
   public func read<R>(_ body: (borrowing StoreReadTransaction) throws -> R) throws -> R {
     try connection.use { store in
@@ -77,14 +77,14 @@ public final class TaskStore: Sendable {
     }
   }
 
-  /// Changes the store: all of the closure's changes take effect when it returns, none if it throws.
+  /// Changes the store: all of the closure's changes take effect when it returns, or none if it throws.
   ///
-  /// Waits for the write in progress, in this or another process. The closure may run again, when the store's file has
-  /// to grow or a commit has failed and nothing of it is there, so it must do nothing but use its transaction.
+  /// Waits for the write in progress, in this or another process. The closure may run again, when the store's file must
+  /// grow or a commit has failed without effect, so it must do nothing but use its transaction.
   ///
   /// - Throws: what the closure throws; `reentrantTransaction` inside another write of the same thread;
-  ///   `permissionDenied` for a store opened for reading only; `storeClosed`, `storeSuspended`, `storeBusy`, `diskFull`,
-  ///   `storageFailed`; `outcomeUnknown` if the disk failed at the very last step.
+  ///   `permissionDenied` for a store opened for reading only; `storeClosed`, `storeSuspended`, `storeBusy`,
+  ///   `diskFull`, `storageFailed`; `outcomeUnknown` if the disk failed at the very last step.
   @available(*, noasync, message: "use the asynchronous form of write")
   @discardableResult
   public func write<R>(_ body: (inout StoreWriteTransaction) throws -> R) throws -> R {
@@ -96,11 +96,11 @@ public final class TaskStore: Sendable {
     }
   }
 
-  /// Changes the store, together with other changes that wait at the same time.
+  /// Changes the store, together with other writes that wait at the same time.
   ///
   /// Concurrent calls share one commit, and so one flush of the disk; they take effect in the order of the calls. A
-  /// closure that throws takes back its own changes only. A call cancelled before its turn throws `CancellationError`
-  /// and changes nothing; later, cancelling has no effect.
+  /// closure that throws undoes only its own changes. A call cancelled before its turn throws `CancellationError` and
+  /// changes nothing; later, cancelling has no effect.
   ///
   /// - Throws: as the synchronous form.
   @discardableResult
@@ -110,9 +110,10 @@ public final class TaskStore: Sendable {
     try await commits.run(body)
   }
 
-  /// Flushes what relaxed writes have left unflushed.
+  /// Flushes relaxed writes that have not been flushed yet.
   ///
-  /// - Throws: `storeClosed`, `storeSuspended`, `permissionDenied` for a store opened for reading only, `diskFull` or `storageFailed`.
+  /// - Throws: `storeClosed`, `storeSuspended`, `permissionDenied` for a store opened for reading only, `diskFull` or
+  ///   `storageFailed`.
   public func flush() throws {
     try connection.use { try $0.environment.sync(force: true) }
   }

@@ -1,4 +1,4 @@
-/// What names one write among all that a store has seen: its commit, and its place among the writes of that commit.
+/// The id of one write among all writes to a store: its commit, and its position among the writes of that commit.
 ///
 /// ```swift
 /// let deletion = try store.write { transaction in
@@ -10,10 +10,10 @@
 public struct ChangeID: Hashable, Comparable, Sendable {
   /// The commit.
   public let sequence: UInt64
-  /// Which of the commit's writes, from 0: writes that wait at the same time share a commit.
+  /// Its position among the commit's writes, from 0: writes that wait at the same time share a commit.
   public let position: Int
 
-  /// The most writes of one commit, as a key holds them.
+  /// The most writes in one commit that a key can hold.
   static let maximumPosition = Int(UInt16.max)
 
   init(sequence: UInt64, position: Int) {

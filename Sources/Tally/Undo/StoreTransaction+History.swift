@@ -11,7 +11,7 @@ struct HistoryEntry {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The entries that are kept, newest first.
+  /// The kept entries, newest first.
   ///
   /// There are about a thousand at most, and only their heads are read.
   func historyEntries() throws -> [HistoryEntry] {
@@ -31,7 +31,7 @@ extension StoreTransaction where Base: ~Copyable {
     return entries
   }
 
-  /// Hands the images of one write to a closure, in the order in which they were made.
+  /// Passes the images of one write to a closure, in the order in which they were recorded.
   func forEachImage(
     of change: ChangeID, _ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void
   ) throws {
@@ -46,9 +46,9 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// The name that the changes of this write have once they are committed, for taking them back later.
+  /// The id that the changes of this write have once they are committed, for undoing them later.
   ///
-  /// Changes behind an ``undo()`` or a ``redo()`` of the same write have another one than those before it.
+  /// Changes after an ``undo()`` or a ``redo()`` in the same write have another id than those before it.
   ///
   /// - Throws: what the storage throws.
   public var changeID: ChangeID {
@@ -60,10 +60,10 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Writes what has been changed so far as an entry of the history.
+  /// Writes the changes so far as an entry of the history.
   mutating func recordHistory(_ kind: HistoryKind = .change, target: ChangeID? = nil) throws {
     guard hasUnrecordedChanges || kind != .change else { return }
-    // A change of which there are no images cannot be taken back, so nothing before it can.
+    // A change without images cannot be undone, so nothing before it can.
     let kind = kind == .change && images.isEmpty ? .cut : kind
     let change = try changeID
     guard change.position <= ChangeID.maximumPosition else { throw TallyError.tooManyChanges }
@@ -79,15 +79,15 @@ extension StoreTransaction where Base == WriteTransaction {
     hasUnrecordedChanges = false
   }
 
-  /// Notes that nothing of this write is to be taken back.
+  /// Records that this write cannot be undone.
   mutating func forgetImages() {
     keepsImages = false
     images.forget()
   }
 
-  /// Whether ``undo()`` can take back what this write has changed so far, once it is committed.
+  /// Whether ``undo()`` can undo the changes of this write so far, once it is committed.
   ///
-  /// Not a write that replaces more than the history holds, nor a deletion for which the disk had no room left but that
-  /// of what it deletes.
+  /// False for a write that replaces more than the history holds, and for a deletion on a disk with no space left other
+  /// than the space that it frees.
   public var isUndoable: Bool { keepsImages && !hasLostImages && !images.isTooLarge }
 }

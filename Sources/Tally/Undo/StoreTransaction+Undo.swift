@@ -2,86 +2,86 @@ import Foundation
 public import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The write that `undo()` would take back next; `nil` if none is left.
+  /// The write that `undo()` would undo next; `nil` if there is none.
   ///
   /// - Complexity: the heads of the history.
   public var undoableChange: ChangeID? {
-    get throws { HistoryQuestions(entries: try historyEntries()).undoable().entries.first?.id }
+    get throws { UndoLog(entries: try historyEntries()).undoable().entries.first?.id }
   }
 
-  /// The undo that `redo()` would take back next; `nil` if none is left.
+  /// The undo that `redo()` would undo next; `nil` if there is none.
   ///
   /// - Complexity: the heads of the history.
   public var redoableChange: ChangeID? {
-    get throws { HistoryQuestions(entries: try historyEntries()).redoable()?.id }
+    get throws { UndoLog(entries: try historyEntries()).redoable()?.id }
   }
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Takes back the last write that has not been taken back yet.
+  /// Undoes the last write that has not been undone yet.
   ///
-  /// Tasks, lists, their order, the completions and the counters are as they were before it; only the times of change
-  /// are those of now, because this is a change like others. Called again it takes back the write before that; what
-  /// has been taken back comes again with ``redo()``. Works across restarts and processes, as far as the history
-  /// reaches: about a thousand writes, or 8 MiB of what they replaced. A write that replaced more, and
-  /// `purgeCompletions`, cannot be taken back, nor what came before it.
+  /// Tasks, lists, their order, the completions and the counters return to their state before it; only the times of
+  /// change are those of now, because this is a change like others. Called again it undoes the write before that;
+  /// ``redo()`` redoes what was undone. Works across restarts and processes, as far as the history reaches: about a
+  /// thousand writes, or 8 MiB of replaced data. A write that replaced more, and `purgeCompletions`, cannot be undone,
+  /// nor can anything before it.
   ///
   /// ```swift
-  /// let reversal = try store.write { try $0.undo() }
+  /// let result = try store.write { try $0.undo() }
   /// ```
   ///
-  /// - Returns: what has changed.
-  /// - Throws: `nothingToUndo`; `undoConflict` if another change stands in the way. Nothing is changed then.
+  /// - Returns: the tasks and lists that have changed.
+  /// - Throws: `nothingToUndo`; `undoConflict` if another change prevents it. Nothing is changed then.
   /// - Complexity: the heads of the history, and what the write had changed.
   @discardableResult
-  public mutating func undo() throws -> Reversal {
+  public mutating func undo() throws -> UndoResult {
     try recordHistory()
-    let (candidates, isCut) = HistoryQuestions(entries: try historyEntries()).undoable()
+    let (candidates, isCut) = UndoLog(entries: try historyEntries()).undoable()
     for candidate in candidates {
-      // A write whose changes came to nothing is passed over: nobody would see it taken back.
-      if let reversal = try reverse(candidate, as: .undo) { return reversal }
+      // A write whose changes cancel out is skipped: nobody would see it undone.
+      if let result = try reverse(candidate, as: .undo) { return result }
     }
     throw isCut ? TallyError.historyIsCut : TallyError.nothingToUndo
   }
 
-  /// Takes back one write, also where others have come after it.
+  /// Undoes one write, even if others came after it.
   ///
-  /// - Parameter change: the write, as ``changeID`` named it.
-  /// - Returns: what has changed.
-  /// - Throws: `nothingToUndo` if it has been taken back, changed nothing or is no longer in the history;
-  ///   `undoConflict` if a later change of the same task or list stands. Nothing is changed then.
+  /// - Parameter change: the write's ``changeID``.
+  /// - Returns: the tasks and lists that have changed.
+  /// - Throws: `nothingToUndo` if it has been undone, changed nothing or has left the history; `undoConflict` if
+  ///   a later change of the same task or list has not been undone. Nothing is changed then.
   /// - Complexity: the writes since.
   @discardableResult
-  public mutating func undo(_ change: ChangeID) throws -> Reversal {
+  public mutating func undo(_ change: ChangeID) throws -> UndoResult {
     try recordHistory()
-    let (candidates, isCut) = HistoryQuestions(entries: try historyEntries()).undoable()
-    guard let entry = candidates.first(where: { $0.id == change }), let reversal = try reverse(entry, as: .undo) else {
+    let (candidates, isCut) = UndoLog(entries: try historyEntries()).undoable()
+    guard let entry = candidates.first(where: { $0.id == change }), let result = try reverse(entry, as: .undo) else {
       throw isCut ? TallyError.historyIsCut : TallyError.nothingToUndo
     }
-    return reversal
+    return result
   }
 
-  /// Does again what the last ``undo()`` took back.
+  /// Redoes the last ``undo()``.
   ///
-  /// Only as long as nothing else has been changed since: a new change ends the line of what can be done again.
+  /// Only as long as nothing else has been changed since: a new change ends what can be redone.
   ///
-  /// - Returns: what has changed.
-  /// - Throws: `nothingToRedo`; `undoConflict` if another change stands in the way. Nothing is changed then.
+  /// - Returns: the tasks and lists that have changed.
+  /// - Throws: `nothingToRedo`; `undoConflict` if another change prevents it. Nothing is changed then.
   /// - Complexity: as ``undo()``.
   @discardableResult
-  public mutating func redo() throws -> Reversal {
+  public mutating func redo() throws -> UndoResult {
     try recordHistory()
-    guard let entry = HistoryQuestions(entries: try historyEntries()).redoable(),
-      let reversal = try reverse(entry, as: .redo)
+    guard let entry = UndoLog(entries: try historyEntries()).redoable(),
+      let result = try reverse(entry, as: .redo)
     else { throw TallyError.nothingToRedo }
-    return reversal
+    return result
   }
 
-  /// Puts back what one entry found, and notes that as an entry of its own; `nil` if there is nothing to put back.
-  private mutating func reverse(_ entry: HistoryEntry, as kind: HistoryKind) throws -> Reversal? {
-    let plan = try RestorationPlan(of: entry, in: self)
+  /// Restores the images of one entry, and records that as an entry of its own; `nil` if there is nothing to restore.
+  private mutating func reverse(_ entry: HistoryEntry, as kind: HistoryKind) throws -> UndoResult? {
+    let plan = try UndoPlan(of: entry, in: self)
     guard !plan.isEmpty else { return nil }
-    let later = HistoryQuestions(entries: try historyEntries()).effective(since: entry.id)
+    let later = UndoLog(entries: try historyEntries()).effective(since: entry.id)
     try plan.checkNoneTouched(by: later, in: self)
     try plan.checkLists(in: self)
     try change { (writer, images, base) throws(LMDBError) in
@@ -90,29 +90,29 @@ extension StoreTransaction where Base == WriteTransaction {
       try deltas.apply(to: writer.tables, in: &base)
     }
     try recordHistory(kind, target: entry.id)
-    return plan.reversal
+    return plan.result
   }
 }
 
 extension TallyError {
   static let nothingToUndo = TallyError(
-    .nothingToUndo, "There is no change to take back",
-    remedy: "The history keeps about a thousand changes; what is older can come back from an export only")
+    .nothingToUndo, "There is no change to undo",
+    remedy: "The history keeps about a thousand changes; older ones can come back only from an export")
 
   static let historyIsCut = TallyError(
-    .nothingToUndo, "The change before cannot be taken back: it was too large to be kept, or was a purge",
-    remedy: "What it replaced can come back from an export or a backup only")
+    .nothingToUndo, "The previous change cannot be undone: it was too large to record, or was a purge",
+    remedy: "The replaced data can come back only from an export or a backup")
 
   static let nothingToRedo = TallyError(
-    .nothingToRedo, "Nothing has been taken back since the last change", remedy: "Make the change again by hand")
+    .nothingToRedo, "Nothing has been undone since the last change", remedy: "Make the change again by hand")
 
   static let tooManyChanges = TallyError(
     .valueOutOfRange, "There are too many steps in one write", remedy: "Spread them over several writes")
 
-  /// Another change stands in the way of an undo.
+  /// Another change prevents an undo.
   static func undoConflict(_ what: String) -> TallyError {
     TallyError(
-      .undoConflict, "The change cannot be taken back: \(what)",
-      remedy: "Take the later change back first, or undo by hand; nothing has been changed")
+      .undoConflict, "The change cannot be undone: \(what)",
+      remedy: "Undo the later change first, or restore it by hand; nothing was changed")
   }
 }

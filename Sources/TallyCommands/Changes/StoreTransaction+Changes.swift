@@ -7,10 +7,10 @@ extension StoreTransaction where Base: ~Copyable {
     to after: TaskItem,
     _ verb: String,
     _ suffix: String = ""
-  ) throws -> Change {
+  ) throws -> ChangeReport {
     let named = try name(after)
     let subject = "\(named.handle) \(after.title.quotedForMessage)"
-    var change = Change()
+    var change = ChangeReport()
     if before == after {
       change.messages = ["No change: \(subject) is already like that."]
     } else {
@@ -20,9 +20,9 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-extension Change {
+extension ChangeReport {
   /// Adds another change that happened after this one.
-  mutating func append(_ other: Change) {
+  mutating func append(_ other: ChangeReport) {
     changed += other.changed
     deleted += other.deleted
     lists += other.lists

@@ -3,9 +3,9 @@ import Tally
 
 extension StoreWriteTransaction {
   /// Moves tasks before another task, in the given order.
-  mutating func moveTasks(_ tasks: [TaskItem], before anchorName: String) throws -> Change {
+  mutating func moveTasks(_ tasks: [TaskItem], before anchorName: String) throws -> ChangeReport {
     let anchor = try task(named: anchorName)
-    var change = Change()
+    var change = ChangeReport()
     for task in tasks {
       change.append(try moveTask(task, "before", anchor) { try $0.move(task.id, before: anchor.id) })
     }
@@ -13,9 +13,9 @@ extension StoreWriteTransaction {
   }
 
   /// Moves tasks after another task, in the given order.
-  mutating func moveTasks(_ tasks: [TaskItem], after anchorName: String) throws -> Change {
+  mutating func moveTasks(_ tasks: [TaskItem], after anchorName: String) throws -> ChangeReport {
     var anchor = try task(named: anchorName)
-    var change = Change()
+    var change = ChangeReport()
     for task in tasks {
       change.append(try moveTask(task, "after", anchor) { try $0.move(task.id, after: anchor.id) })
       anchor = task
@@ -28,7 +28,7 @@ extension StoreWriteTransaction {
     _ side: String,
     _ anchor: TaskItem,
     _ move: (inout StoreWriteTransaction) throws -> TaskItem
-  ) throws -> Change {
+  ) throws -> ChangeReport {
     guard task.id != anchor.id else {
       throw CommandFailure.usage("A task cannot be moved next to itself", remedy: "Name two tasks")
     }

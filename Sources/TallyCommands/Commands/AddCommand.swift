@@ -64,7 +64,7 @@ struct AddCommand: SessionCommand {
     let use: Session.StoreUse = list == nil ? .adding : .changing
     if text == ["-"] {
       let lines = try session.readLines()
-      if lines.isEmpty { return try session.report(Change()) }
+      if lines.isEmpty { return try session.report(ChangeReport()) }
       try session.report(try session.write(for: use) { try add(lines, template, session, &$0) })
     } else {
       let title = text.joined(separator: " ")
@@ -107,7 +107,7 @@ extension AddCommand {
     _ template: TaskEdit,
     _ session: Session,
     _ transaction: inout StoreWriteTransaction
-  ) throws -> Change {
+  ) throws -> ChangeReport {
     var tasks: [TaskItem] = []
     for line in lines {
       do {
@@ -117,7 +117,7 @@ extension AddCommand {
       }
     }
     // Named after all are added: each may make an earlier one's handle ambiguous.
-    var change = Change()
+    var change = ChangeReport()
     for task in tasks { change.append(try session.added(task, in: transaction)) }
     return change
   }
@@ -127,7 +127,7 @@ extension AddCommand {
     _ template: TaskEdit,
     _ session: Session,
     _ transaction: inout StoreWriteTransaction
-  ) throws -> Change {
+  ) throws -> ChangeReport {
     try session.added(try store(title, template, &transaction), in: transaction)
   }
 
@@ -146,10 +146,10 @@ extension AddCommand {
 
 extension Session {
   /// The change of a task that was added.
-  func added(_ task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws -> Change {
+  func added(_ task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws -> ChangeReport {
     let named = try transaction.name(task)
     let place = placeInWords(list: try transaction.list(withID: task.listID), day: task.scheduledDate)
-    var change = Change()
+    var change = ChangeReport()
     change.append(named, "Added \(named.handle) \(task.title.quotedForMessage) to \(place).")
     return change
   }

@@ -18,7 +18,7 @@ struct DeleteCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let change = try session.write { transaction in
-      var change = Change()
+      var change = ChangeReport()
       // Named before the first is deleted: handles can get shorter with every deletion.
       for named in try transaction.tasks(named: tasks).map({ try transaction.name($0) }) {
         try transaction.delete(named.task.id)

@@ -61,7 +61,7 @@ struct MoveCommand: SessionCommand {
       if let anchor = before { return try transaction.moveTasks(tasks, before: anchor) }
       if let anchor = after { return try transaction.moveTasks(tasks, after: anchor) }
       let list = try listToMoveTo(&transaction)
-      var change = Change()
+      var change = ChangeReport()
       for task in tasks { change.append(try move(task, day, list, session, &transaction)) }
       return change
     }
@@ -81,7 +81,7 @@ extension MoveCommand {
     _ list: TaskList?,
     _ session: Session,
     _ transaction: inout StoreWriteTransaction
-  ) throws -> Change {
+  ) throws -> ChangeReport {
     let after = try transaction.update(before.id) { task in
       if self.list != nil { task.listID = list?.id } else { task.scheduledDate = day }
       if to?.lowercased() == "inbox" { task.listID = nil }

@@ -35,7 +35,7 @@ struct RestoreCommand: SessionCommand {
           from: FilePath(file), to: session.storePath, configuration: session.configuration, progress: progress)
       }
     }
-    let kept = summary.keptFile?.string
+    let kept = summary.safetyCopy?.string
     let facts = (["keptFile": .text(kept)] as Facts).adding(summary.restored.facts)
     try session.answer(facts, plain: .record(Self.columns)) {
       session.say("Restored \(summary.restored.inWords).")

@@ -31,7 +31,7 @@ extension Session {
   ) throws {
     try report(
       try write { transaction in
-        var changes = Change()
+        var changes = ChangeReport()
         for before in try transaction.tasks(named: names) {
           let after = try change(before.id, &transaction)
           changes.append(try transaction.change(from: before, to: after, verb, suffix))

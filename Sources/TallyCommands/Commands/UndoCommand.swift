@@ -19,8 +19,8 @@ struct UndoCommand: SessionCommand {
 
   func run(in session: Session) throws {
     var change = try session.write { transaction in
-      let reversal = try transaction.undo()
-      return try Change(reversal, session.clock, transaction) { "Undid the change from \($0):" }
+      let result = try transaction.undo()
+      return try ChangeReport(result, session.clock, transaction) { "Undid the change from \($0):" }
     }
     change.remedy = .redo
     try session.report(change)
@@ -42,31 +42,31 @@ struct RedoCommand: SessionCommand {
   func run(in session: Session) throws {
     try session.report(
       try session.write { transaction in
-        let reversal = try transaction.redo()
-        return try Change(reversal, session.clock, transaction) { "Redid the change from \($0):" }
+        let result = try transaction.redo()
+        return try ChangeReport(result, session.clock, transaction) { "Redid the change from \($0):" }
       }
     )
   }
 }
 
-extension Change {
+extension ChangeReport {
   /// What an undo or a redo did.
   init(
-    _ reversal: Reversal, _ clock: LocalClock, _ transaction: borrowing StoreWriteTransaction,
+    _ result: UndoResult, _ clock: LocalClock, _ transaction: borrowing StoreWriteTransaction,
     title: (String) -> String
   ) throws {
-    changed = try reversal.tasks.map { try transaction.name($0) }
-    deleted = reversal.deletedTasks.map(\.id) + reversal.deletedLists.map(\.id)
-    lists = reversal.lists
-    messages = [title(clock.relativeName(of: reversal.date))]
-    messages += reversal.deletedLists.map { "Deleted list \($0.name.quotedForMessage)." }
-    messages += reversal.lists.map { list in
-      let isBack = reversal.returnedListIDs.contains(list.id)
+    changed = try result.tasks.map { try transaction.name($0) }
+    deleted = result.deletedTasks.map(\.id) + result.deletedLists.map(\.id)
+    lists = result.lists
+    messages = [title(clock.relativeName(of: result.date))]
+    messages += result.deletedLists.map { "Deleted list \($0.name.quotedForMessage)." }
+    messages += result.lists.map { list in
+      let isBack = result.returnedListIDs.contains(list.id)
       return "\(isBack ? "Restored" : "Changed") list \(list.name.quotedForMessage)."
     }
-    messages += reversal.deletedTasks.map { "Deleted \($0.title.quotedForMessage)." }
+    messages += result.deletedTasks.map { "Deleted \($0.title.quotedForMessage)." }
     messages += changed.map { named in
-      let isBack = reversal.returnedTaskIDs.contains(named.task.id)
+      let isBack = result.returnedTaskIDs.contains(named.task.id)
       return "\(isBack ? "Restored" : "Changed") \(named.handle) \(named.task.title.quotedForMessage)."
     }
   }

@@ -42,7 +42,7 @@ extension VerifyCommand {
       try TaskStore.repair(at: session.storePath, configuration: session.configuration, progress: progress)
     }
     try session.print(VerificationText(report: report.after, repair: report))
-    if let kept = report.keptFile?.string {
+    if let kept = report.safetyCopy?.string {
       let repairedCount = max(0, report.before.faultCount - report.after.faultCount)
       session.say(
         repairedCount > 0 ? "Repaired \(repairedCount.counted("fault"))." : "None of these faults can be repaired.")

@@ -33,8 +33,8 @@ extension Session {
   ///
   /// The body may run twice, so it must print nothing.
   func write(
-    for use: StoreUse = .changing, _ body: (inout StoreWriteTransaction) throws -> Change
-  ) throws -> Change {
+    for use: StoreUse = .changing, _ body: (inout StoreWriteTransaction) throws -> ChangeReport
+  ) throws -> ChangeReport {
     try openStore(for: use).write { transaction in
       var change = try body(&transaction)
       change.isUndoable = transaction.isUndoable

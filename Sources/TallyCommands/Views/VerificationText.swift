@@ -18,7 +18,7 @@ struct VerificationText {
     ]
     let facts = found.adding(Self.faults(of: report))
     guard let repair else { return facts }
-    let repaired = (["keptFile": .text(repair.keptFile?.string)] as Facts).adding(Self.faults(of: repair.before))
+    let repaired = (["keptFile": .text(repair.safetyCopy?.string)] as Facts).adding(Self.faults(of: repair.before))
     return facts.adding(["repaired": repaired])
   }
 

@@ -10,7 +10,7 @@ struct ImportFaultTests {
 
   @Test(arguments: [
     (#"{}"#, TallyError.Code.malformedDocument, "no text", 1),
-    (#"{"text":"a","text":"b"}"#, .malformedDocument, "text comes twice", 13),
+    (#"{"text":"a","text":"b"}"#, .malformedDocument, "text appears twice", 13),
     (#"{"text":1}"#, .malformedDocument, "text is not a text", 9),
     (#"{"text":null}"#, .malformedDocument, "text is not a text", 9),
     (#"{"text":["a"]}"#, .malformedDocument, "text is not a text", 9),
@@ -45,7 +45,7 @@ struct ImportFaultTests {
     (#"{"schemaVersion":0}"#, .malformedDocument, "schema version 0", 1, 18),
     (#"{"schemaVersion":"1"}"#, .malformedDocument, "schemaVersion is not an integer", 1, 18),
     (#"{"schemaVersion":1,"tasks":{}}"#, .malformedDocument, "tasks is not an array", 1, 28),
-    (#"{"schemaVersion":1,"tasks":[],"tasks":[]}"#, .malformedDocument, "tasks comes twice", 1, 31),
+    (#"{"schemaVersion":1,"tasks":[],"tasks":[]}"#, .malformedDocument, "tasks appears twice", 1, 31),
     (#"{"schemaVersion":1,"tasks":[1]}"#, .malformedDocument, "object is expected", 1, 29),
     (#"{"schemaVersion":1,"exportDate":"today"}"#, .invalidInstant, "exportDate", 1, 33),
     (#"{"schemaVersion":1,"appVersion":1}"#, .malformedDocument, "appVersion is not a text", 1, 33),

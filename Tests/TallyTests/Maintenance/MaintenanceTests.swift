@@ -24,7 +24,7 @@ import Testing
       #expect(try contents(at: directory) == expected)
       #expect(restored.restored.storeID == summary.storeID)
       // The contents of the replaced store can be restored.
-      let kept = try #require(restored.keptFile)
+      let kept = try #require(restored.safetyCopy)
       try TaskStore.restore(from: kept, to: directory, configuration: .testing())
       try withStore(at: directory) { (store) throws in #expect(try store.read { try $0.taskCount } == 3) }
     }
@@ -89,7 +89,7 @@ import Testing
       let file = directory.removingLastComponent().appending("backup.mdb")
       try withStore(at: directory) { _ = try $0.backup(to: file) }
       let new = directory.removingLastComponent().appending("a/b")
-      #expect(try TaskStore.restore(from: file, to: new, configuration: .testing()).keptFile == nil)
+      #expect(try TaskStore.restore(from: file, to: new, configuration: .testing()).safetyCopy == nil)
       #expect(try contents(at: new) == expected)
       #expect(try new.stat().permissions == .ownerReadWriteExecute)
     }
@@ -224,9 +224,9 @@ import Testing
       let stale = directory.appending("compact.new-\(UUID().uuidString.lowercased())")
       try FileManager.default.createDirectory(atPath: stale.string, withIntermediateDirectories: false)
       try Data([1]).write(to: URL(filePath: stale.appending("data.mdb").string))
-      let live = try Workshop(in: directory, for: "compact")
+      let live = try StagingDirectory(in: directory, for: "compact")
       try TaskStore(at: directory, configuration: .testing()).close()
-      #expect(try names(in: directory).filter(Workshop.isWorkshop) == [live.path.lastComponent?.string])
+      #expect(try names(in: directory).filter(StagingDirectory.isStaging) == [live.path.lastComponent?.string])
     }
   }
 }

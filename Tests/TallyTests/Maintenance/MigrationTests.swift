@@ -23,7 +23,7 @@ import Testing
       try store.close()
       #expect(try contents(at: directory) == expected)
       #expect(try value(of: "meta", forKey: Array("step".utf8), at: directory) == [2])
-      let kept = try #require(try names(in: directory).first(where: KeptFile.isKept))
+      let kept = try #require(try names(in: directory).first(where: SafetyCopy.isSafetyCopy))
       let old = directory.removingLastComponent().appending("old")
       try TaskStore.restore(from: directory.appending(kept), to: old, configuration: .testing())
       #expect(try contents(at: old) == expected)
@@ -53,7 +53,7 @@ import Testing
       #expect(try contents(at: target) == expected)
       // Nothing is left to migrate, so nothing is kept.
       try TaskStore(at: target, configuration: .testing(), migrations: doubled).close()
-      #expect(try !names(in: target).contains(where: KeptFile.isKept))
+      #expect(try !names(in: target).contains(where: SafetyCopy.isSafetyCopy))
     }
   }
 
@@ -104,7 +104,7 @@ extension MigrationTests {
       _ = try TaskStore.compact(opening)
       #expect(try value(of: "meta", forKey: Array("step".utf8), at: directory) == [2])
       #expect(try contents(at: directory) == expected)
-      #expect(try names(in: directory).contains(where: KeptFile.isKept))
+      #expect(try names(in: directory).contains(where: SafetyCopy.isSafetyCopy))
     }
   }
 

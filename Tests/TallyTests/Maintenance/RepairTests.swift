@@ -144,7 +144,7 @@ import Testing
       #expect { try TaskStore.repair(at: directory, configuration: .testing()) } throws: {
         ($0 as? TallyError)?.code == .damagedStore
       }
-      #expect(try names(in: directory).filter(KeptFile.isKept).isEmpty)
+      #expect(try names(in: directory).filter(SafetyCopy.isSafetyCopy).isEmpty)
     }
   }
 
@@ -184,7 +184,7 @@ import Testing
   @Test func theOldStoreIsKeptAndCanBeTakenBack() throws {
     try withFilledStore { directory, _ in
       try change("counts", at: directory) { try $0.removeAll(in: &$1) }
-      let kept = try #require(try TaskStore.repair(at: directory, configuration: .testing()).keptFile)
+      let kept = try #require(try TaskStore.repair(at: directory, configuration: .testing()).safetyCopy)
       // It is damaged and therefore refused: the safety copy is the store before the repair, not a sound one.
       #expect { try TaskStore.restore(from: kept, to: directory, configuration: .testing()) } throws: {
         ($0 as? TallyError)?.code == .damagedStore
@@ -196,7 +196,7 @@ import Testing
   @Test func aSoundStoreIsLeftAsItIs() throws {
     try withFilledStore { directory, _ in
       let bytes = try Data(contentsOf: URL(filePath: directory.appending("data.mdb").string))
-      #expect(try TaskStore.repair(at: directory, configuration: .testing()).keptFile == nil)
+      #expect(try TaskStore.repair(at: directory, configuration: .testing()).safetyCopy == nil)
       #expect(try Data(contentsOf: URL(filePath: directory.appending("data.mdb").string)) == bytes)
     }
   }

@@ -106,7 +106,7 @@ struct StatisticsHistory {
   /// Overwrites some tasks, in any field, as an import does.
   private mutating func importOver(_ transaction: inout StoreWriteTransaction) throws {
     let old = Set((0..<3).compactMap { _ in oneTask()?.id }).sorted { $0.uuidString < $1.uuidString }
-    var changes = try TaskChanges(with: transaction.recordWriter, in: transaction.base)
+    var changes = try TaskBatch(with: transaction.recordWriter, in: transaction.base)
     var deltas = CounterDeltas()
     for id in old {
       var task = newTask(id)

@@ -42,9 +42,9 @@ import Testing
 
   @Test func whatACrashedCreationLeftDoesNotBarTheWay() throws {
     try withTemporaryDirectory { directory in
-      let workshop = directory.appending("store.new-\(UUID().uuidString.lowercased())")
-      try FileManager.default.createDirectory(atPath: workshop.string, withIntermediateDirectories: false)
-      try write([], to: workshop.appending("data.mdb"))
+      let staging = directory.appending("store.new-\(UUID().uuidString.lowercased())")
+      try FileManager.default.createDirectory(atPath: staging.string, withIntermediateDirectories: false)
+      try write([], to: staging.appending("data.mdb"))
       try reopen(directory)
       #expect(try leftovers(in: directory).isEmpty)
     }

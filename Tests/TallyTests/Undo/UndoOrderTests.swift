@@ -74,8 +74,8 @@ import Testing
       for write in writes { try await write.value }
       #expect(try store.read { try $0.sequence } == 1)
       for remaining in (0..<5).reversed() {
-        let reversal = try await store.undo()
-        #expect(reversal.deletedTasks.count == 1)
+        let result = try await store.undo()
+        #expect(result.deletedTasks.count == 1)
         #expect(try store.read { try $0.taskCount } == remaining)
       }
     }

@@ -99,9 +99,9 @@ import Testing
       try store.write { _ = try $0.deleteList(list.id) }
       try store.close()
       store = try TaskStore(at: path, configuration: .testing())
-      let reversal = try store.undo()
-      #expect(reversal.lists.map(\.id) == [list.id])
-      #expect(reversal.returnedTaskIDs.count == 1)
+      let result = try store.undo()
+      #expect(result.lists.map(\.id) == [list.id])
+      #expect(result.returnedTaskIDs.count == 1)
       #expect(try contents(of: store) == before)
       try checkInvariants(of: store)
       try store.close()
@@ -131,9 +131,9 @@ import Testing
     try withFixture { store, fixture in
       try store.write { _ = try $0.complete(fixture.open) }
       fixture.clock.now = fixture.clock.now.adding(seconds: 60)
-      let reversal = try store.undo()
-      #expect(reversal.tasks.map(\.updatedAt) == [fixture.clock.now])
-      #expect(try store.read { try $0.task(fixture.open) } == reversal.tasks.first)
+      let result = try store.undo()
+      #expect(result.tasks.map(\.updatedAt) == [fixture.clock.now])
+      #expect(try store.read { try $0.task(fixture.open) } == result.tasks.first)
     }
   }
 

@@ -2,7 +2,7 @@
 protocol DocumentKey: CaseIterable, Sendable {
   /// The key as it is written.
   var text: String { get }
-  /// The keys with their bytes; kept, as making the table costs more than reading an object.
+  /// The keys with their bytes; stored, because building the table costs more than reading an object.
   static var table: DocumentKeyTable<Self> { get }
 }
 
@@ -15,7 +15,7 @@ struct DocumentKeyTable<Key: DocumentKey>: Sendable {
   private let keys = Array(Key.allCases)
   private let names = Key.allCases.map { Array($0.text.utf8) }
 
-  /// The index of the key with these bytes, looked for first at `hint`: objects mostly have their keys in one order.
+  /// The index of the key with these bytes, tried first at `hint`: most objects have their keys in one order.
   func index(of bytes: [UInt8], hint: Int) -> Int? {
     if hint < names.count, names[hint] == bytes { return hint }
     return names.firstIndex(of: bytes)
@@ -27,18 +27,19 @@ struct DocumentKeyTable<Key: DocumentKey>: Sendable {
 /// Walks the keys of one object.
 struct DocumentEntries<Key: DocumentKey> {
   let isLenient: Bool
-  /// A bit for each key that has come, by its index.
+  /// A bit for each key that was read, by its index.
   private var seen: UInt32 = 0
   private var hint = 0
 
   init(_ keys: Key.Type, isLenient: Bool) {
+    assert(Key.allCases.count <= UInt32.bitWidth, "more keys than bits")
     self.isLenient = isLenient
   }
 
   /// Reads the next key, whose value must be read before the next call; `nil` at the end of the object.
   ///
-  /// - Throws: `malformedDocument` for a known key that comes twice, and `unknownKey`, unless lenient: then unknown
-  ///   keys are passed over with their values.
+  /// - Throws: `malformedDocument` for a known key that appears twice, and `unknownKey`, unless lenient: then unknown
+  ///   keys are skipped with their values.
   mutating func next(from reader: inout JSONReader) throws -> Key? {
     while try reader.next() == .key {
       guard let index = Key.table.index(of: reader.text, hint: hint) else {
@@ -48,7 +49,7 @@ struct DocumentEntries<Key: DocumentKey> {
       }
       let key = Key.table[index]
       guard seen & 1 << UInt32(index) == 0 else {
-        throw reader.fault("The key \(key.text) comes twice in its object")
+        throw reader.fault("The key \(key.text) appears twice in its object")
       }
       seen |= 1 << UInt32(index)
       hint = index + 1
@@ -69,7 +70,7 @@ extension JSONReader {
     while let key = try entries.next(from: &self) { try readValue(&self, key) }
   }
 
-  /// The error of the key just read, which names it only if it can be no more than a key.
+  /// The error of the key just read, which names it only if it looks like a key.
   fileprivate var unknownKey: TallyError {
     let isNameable =
       text.count <= 32
@@ -85,7 +86,7 @@ extension JSONReader {
     return TallyError(
       .unknownKey,
       "\(name) is not one of the format's",
-      remedy: "Remove or rename it, or import leniently to pass over unknown keys",
+      remedy: "Remove or rename it, or import leniently to skip unknown keys",
       at: tokenPosition
     )
   }

@@ -2,14 +2,14 @@ internal import Foundation
 
 /// How one kind of value is read from a token.
 struct DocumentValue<Value> {
-  /// What the value must be, as it follows "is not".
+  /// The expected value, worded to follow "is not".
   let expectation: String
-  /// Makes the value; `nil` for a token of the wrong kind, an error without a position for a text that says nothing.
+  /// Creates the value; `nil` for a token of the wrong kind, an error without a position for a text that is not valid.
   let make: (JSONReader.Token, [UInt8]) throws -> Value?
 }
 
 extension JSONReader {
-  /// Reads a value that must be there.
+  /// Reads a required value.
   ///
   /// - Throws: an error that names the key and has the value's position.
   mutating func read<Value>(_ value: DocumentValue<Value>, for key: some DocumentKey) throws -> Value {
@@ -22,7 +22,7 @@ extension JSONReader {
     return token == .null ? nil : try make(value, of: token, for: key)
   }
 
-  /// Reads the value of a field of a task, or `null` where a task may lack it.
+  /// Reads the value of a field of a task, or `null` if the field is optional.
   mutating func read(_ field: TaskField) throws -> FieldValue? {
     let token = try next()
     if token == .null, field.isOptional { return nil }
@@ -52,7 +52,7 @@ extension JSONReader {
 }
 
 extension TallyError {
-  /// The same error about a place in a document.
+  /// The same error, with a position in a document.
   func at(_ position: TextPosition, key: String? = nil) -> TallyError {
     let subject = key.map { "The value of \($0) is refused: " } ?? ""
     return TallyError(code, subject + message, remedy: remedy, at: position, cause: cause)
@@ -106,7 +106,7 @@ extension DocumentValue<Int64> {
     Self(expectation: "an integer") { token, _ in
       switch token {
       case .integer(let value): value
-      // JSON knows no difference between 1 and 1.0.
+      // JSON does not distinguish 1 from 1.0.
       case .double(let value): Int64(exactly: value)
       default: nil
       }

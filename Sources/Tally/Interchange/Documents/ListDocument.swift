@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A list as an object of a document says it: what is `nil` was not said.
+/// A list as an object of a document; `nil` for keys that the object lacks.
 struct ListDocument {
   /// The keys, in the order in which they are written.
   enum Key: String, DocumentKey {
@@ -55,7 +55,7 @@ extension ListDocument {
       case .updatedAt: updatedAt = try reader.read(.instant, for: key)
       }
     }
-    // Without an id no task could name the list, and each import would make another one.
+    // Without an id no task could name the list, and each import would create another one.
     guard let id else { throw reader.fault("The list has no id", at: position) }
     guard let name else { throw reader.fault("The list has no name", at: position) }
     self.init(
@@ -68,7 +68,7 @@ extension ListDocument {
     )
   }
 
-  /// The list that this makes of a stored one, or of none; what the document does not say stays as it is stored.
+  /// The list that this gives, replacing a stored one if there is one; missing keys keep their stored values.
   ///
   /// - Throws: as ``TaskList/validate()``, without a position.
   func list(replacing old: TaskList?, now: Timestamp, sortOrder: () throws -> Int64) throws -> TaskList {
@@ -84,7 +84,7 @@ extension ListDocument {
     try list.validate()
     list = list.normalized
     if self.sortOrder == nil, old == nil { list.sortOrder = try sortOrder() }
-    // A change that the document does not date is made now.
+    // A change that the document does not date happens now.
     if let old, updatedAt == nil, !list.isIdentical(to: old) { list.updatedAt = max(now, old.updatedAt) }
     return list
   }

@@ -7,33 +7,34 @@ extension TaskField: DocumentKey {
   var text: String { "\(name)" }
 }
 
-/// A task as an object of a document says it: the fields that are there, with `nil` for a `null`.
+/// A task as an object of a document: the fields that are present, with `nil` for a `null`.
 struct TaskDocument {
   private var values: [(field: TaskField, value: FieldValue?)] = []
-  /// A bit for each field that is there.
-  private var said: UInt32 = 0
+  /// A bit for each field that is present.
+  private var present: UInt32 = 0
 
-  var id: UUID? { says(.id) ? values.first { $0.field == .id }?.value?.id : nil }
+  var id: UUID? { has(.id) ? values.first { $0.field == .id }?.value?.id : nil }
 
   /// Reads a task whose object has just begun.
   init(from reader: inout JSONReader, isLenient: Bool) throws {
     let position = reader.tokenPosition
+    assert(TaskField.all.allSatisfy { $0.rawValue < UInt32.bitWidth }, "a field without a bit")
     values.reserveCapacity(TaskField.all.count)
     try reader.readEntries(TaskField.self, isLenient: isLenient) { reader, field in
       values.append((field, try reader.read(field)))
-      said |= 1 << UInt32(field.rawValue)
+      present |= 1 << UInt32(field.rawValue)
     }
-    guard says(.text) else { throw reader.fault("The task has no text", at: position) }
+    guard has(.text) else { throw reader.fault("The task has no text", at: position) }
   }
 
-  private func says(_ field: TaskField) -> Bool { said & 1 << UInt32(field.rawValue) != 0 }
+  private func has(_ field: TaskField) -> Bool { present & 1 << UInt32(field.rawValue) != 0 }
 }
 
 extension TaskDocument {
-  /// The task that this makes of a stored one, or of none.
+  /// The task that this gives, replacing a stored one if there is one.
   ///
-  /// What the document does not say stays as it is stored. A new task was created now, or when it was completed if that
-  /// is earlier, and last changed at the later of its creation and completion; in a new place it goes last.
+  /// Missing fields keep their stored values. A new task was created now, or at its completion if that is earlier, and
+  /// last changed at the later of its creation and completion; in a new place it goes last.
   ///
   /// - Throws: as ``TaskItem/validate()``, without a position.
   func task(
@@ -44,21 +45,21 @@ extension TaskDocument {
   ) throws -> TaskItem {
     var task = old ?? TaskItem(id: id, title: "", createdAt: now)
     for (field, value) in values { task[field] = value }
-    if !says(.completedAt), says(.state), !task.isCompleted { task.completedAt = nil }
-    if !says(.state) { task.state = task.completedAt != nil ? .completed : old?.openState ?? .notStarted }
+    if !has(.completedAt), has(.state), !task.isCompleted { task.completedAt = nil }
+    if !has(.state) { task.state = task.completedAt != nil ? .completed : old?.openState ?? .notStarted }
     let completion = task.completedAt?.instant
-    if old == nil, !says(.createdAt) { task.createdAt = min(now, completion ?? now) }
-    if old == nil, !says(.updatedAt) { task.updatedAt = max(task.createdAt, completion ?? task.createdAt) }
+    if old == nil, !has(.createdAt) { task.createdAt = min(now, completion ?? now) }
+    if old == nil, !has(.updatedAt) { task.updatedAt = max(task.createdAt, completion ?? task.createdAt) }
     try task.validate()
-    if !says(.sortOrder), old.map({ Place(of: $0) }) != Place(of: task) { task.sortOrder = try sortOrder(task) }
+    if !has(.sortOrder), old.map({ Place(of: $0) }) != Place(of: task) { task.sortOrder = try sortOrder(task) }
     // A change that the document does not date happens now.
-    if let old, !says(.updatedAt), !task.isIdentical(to: old) { task.updatedAt = max(now, old.updatedAt) }
+    if let old, !has(.updatedAt), !task.isIdentical(to: old) { task.updatedAt = max(now, old.updatedAt) }
     return task
   }
 }
 
 extension TaskDocument {
-  /// Writes a whole task from its record, without making a value of it first: the texts alone would be two allocations.
+  /// Writes a whole task from its record, without creating a value first: the texts alone would cost two allocations.
   static func write(_ task: TaskFields, id: UUID, to writer: inout JSONWriter) throws(LMDBError) {
     var cursor = task.cursor
     writer.beginObject()
@@ -98,9 +99,9 @@ extension JSONWriter {
 
   /// Writes the bytes of a stored text as a value.
   fileprivate mutating func value(storedText bytes: RawSpan) {
-    // No Tally writes a malformed text; it is exported as it is shown.
+    // No Tally writes malformed text; it is exported as it is displayed.
     guard bytes.isWellFormedText else { return value(bytes.text) }
-    // The buffer does not outlive the closure; bytes may be seen as what they are.
+    // The buffer does not outlive the closure; any bytes may be read as bytes.
     unsafe bytes.withUnsafeBytes { value(unsafe $0.assumingMemoryBound(to: UInt8.self).span) }
   }
 
@@ -120,7 +121,7 @@ extension JSONWriter {
 }
 
 extension TaskItem {
-  /// The state of an open task; a task that was completed and is not any more has not been started.
+  /// The state of an open task; one that was completed counts as not started.
   fileprivate var openState: TaskState {
     isCompleted ? .notStarted : state
   }

@@ -1,20 +1,20 @@
 import Foundation
 import LMDB
 
-/// What an image is of; the raw values are stored: do not change them.
+/// The kind of object in an image; the raw values are stored: do not change them.
 enum ImageKind: UInt8 {
   case task = 1
   case list = 2
-  /// A completion in the ledger, of a task that was there.
+  /// A completion in the ledger, of an existing task.
   case completion = 3
-  /// A completion in the ledger, of a task that had been deleted.
+  /// A completion in the ledger, of a deleted task.
   case deletedCompletion = 4
 
-  /// Whether the image is named by an instant beside its identifier.
+  /// Whether an instant, besides the identifier, names the image.
   var hasInstant: Bool { self == .completion || self == .deletedCompletion }
 }
 
-/// What one write found where it wrote, in the order in which it wrote.
+/// The state before one write of each object that it changed, in the order of the changes.
 ///
 /// ```
 /// offset size
@@ -22,29 +22,29 @@ enum ImageKind: UInt8 {
 ///      1    1  whether anything was there: 0 or 1
 ///      2   16  id
 ///     18    8  completions only: the instant
-///           4  only if there was anything: bytes of the record, then the record as it was stored
+///           4  only if there was anything: bytes of the record, then the stored record
 /// ```
 ///
-/// Of something new an image is its id alone. A record that is written twice has two images, of which the first counts:
-/// looking for it each time would cost a bulk insert more than the bytes do.
+/// The image of a new object is its id alone. A record that is written twice has two images, of which the first counts:
+/// finding it each time would cost a bulk insert more than the bytes do.
 struct BeforeImages {
-  /// More than this is not kept, of one write or of all of them together.
+  /// The most bytes that are kept, for one write and for all of them together.
   static let maximumSizeInBytes = 8 << 20
-  /// A part is full with this; one long record may make it longer.
+  /// The size at which a part is full; one long record may make it longer.
   ///
-  /// Where images of a later write follow, their first part joins the last one here unless that is full: the two
+  /// When images of a later write are added, their first part joins the last one here unless that is full: the two
   /// together may reach twice this.
   private static let partSizeInBytes = 32 << 10
 
   private(set) var bytes: [UInt8] = []
   /// Where each part begins.
   private var starts = [0]
-  /// Whether there was more than is kept, so that nothing is.
+  /// Whether there were more images than are kept, so that none are.
   private(set) var isTooLarge = false
 
   var isEmpty: Bool { bytes.isEmpty && !isTooLarge }
 
-  /// Notes that nothing of this write is to be taken back.
+  /// Records that this write cannot be undone.
   mutating func forget() {
     isTooLarge = true
     bytes = []
@@ -70,7 +70,7 @@ struct BeforeImages {
     let recordSize = record?.encodedByteCount ?? 0
     guard bytes.count + recordSize + ImageKey.maximumByteCount <= Self.maximumSizeInBytes else { return forget() }
     if bytes.count - starts[starts.count - 1] >= Self.partSizeInBytes { starts.append(bytes.count) }
-    // Room is made once for all of it: a bulk insert has an image of every task.
+    // Memory is reserved once for all of it: a bulk insert has an image of every task.
     bytes.append(addingCapacity: ImageKey.maximumByteCount) { output in
       output.append(kind.rawValue)
       output.append(record == nil ? 0 : 1)
@@ -91,16 +91,17 @@ struct BeforeImages {
     bytes += later.bytes
   }
 
-  /// The parts, each of whole images; one where there are none.
+  /// The parts, each of whole images; a single empty one if there are none.
   var parts: [ArraySlice<UInt8>] {
     let ends = starts.dropFirst() + [bytes.count]
+    assert(zip(starts, ends).allSatisfy { $0 <= $1 }, "parts are out of order")
     return zip(starts, ends).map { bytes[$0..<$1] }
   }
 }
 
-/// What names an object of which there may be an image.
+/// The key of an object that an image may describe.
 struct ImageKey: Hashable {
-  /// The most bytes that an image takes beside the record.
+  /// The most bytes that an image takes besides the record.
   static let maximumByteCount = 30
 
   let kind: ImageKind
@@ -115,7 +116,7 @@ struct ImageKey: Hashable {
   }
 }
 
-/// Reads the images of one part, one after the other.
+/// Reads the images of one part in order.
 struct ImageReader: ~Escapable {
   private var bytes: RawSpan
 
@@ -124,7 +125,7 @@ struct ImageReader: ~Escapable {
     self.bytes = bytes
   }
 
-  /// Hands each image to a closure: what it is of, whether anything was there, and that record's bytes.
+  /// Passes each image to a closure: its object, whether the object existed, and the bytes of its record.
   mutating func forEach(_ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void) throws {
     var offset = 0
     while offset < bytes.byteCount {

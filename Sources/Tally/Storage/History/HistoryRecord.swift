@@ -1,14 +1,14 @@
 import LMDB
 
-/// What an entry of the history is; the raw values are stored: do not change them.
+/// The kind of an entry of the history; the raw values are stored: do not change them.
 enum HistoryKind: UInt8 {
-  /// A write, as programs make them.
+  /// An ordinary write of a program.
   case change = 1
-  /// A change, or the redoing of one, was taken back.
+  /// The undoing of a change or of a redo.
   case undo = 2
-  /// An undo was taken back.
+  /// The undoing of an undo.
   case redo = 3
-  /// A write of which no images are kept: it was too large, or is not to be taken back.
+  /// A write without images: it was too large, or must not be undone.
   case cut = 4
 }
 
@@ -20,7 +20,7 @@ enum WriteOrigin: UInt8 {
   case replica = 2
 }
 
-/// One part of an entry of the history: what it is, then images of what was there before.
+/// One part of an entry of the history: its head, then images of the state before.
 ///
 /// ```
 /// offset size
@@ -35,8 +35,8 @@ enum WriteOrigin: UInt8 {
 ///     31       the fields, then images
 /// ```
 ///
-/// The running size says how much the table holds without a walk: what the last part has behind it, less what the first
-/// one has. Every part has a head and holds whole images, so that each can be read alone.
+/// The running size gives the size of the table without a walk: the size after the last part, minus the size before the
+/// first one. Every part has a head and holds whole images, so that each can be read alone.
 struct HistoryRecord: BinaryCodable {
   static let format: UInt8 = 1
   static let headByteCount = 31
@@ -68,7 +68,7 @@ struct HistoryRecord: BinaryCodable {
     images = try Self.images(of: bytes).bytes(from: 0)[...]
   }
 
-  /// Reads all but the images.
+  /// Reads everything except the images.
   init(headOf bytes: RawSpan) throws(LMDBError) {
     guard bytes.byteCount >= Self.headByteCount, bytes.load(bigEndianAt: 0) == Self.format,
       let kind = HistoryKind(rawValue: bytes.load(bigEndianAt: 1)),

@@ -3,16 +3,16 @@ import LMDB
 
 /// Appends entries to the history and keeps it within its bounds.
 struct HistoryWriter {
-  /// The most parts that stay; nearly every entry has one.
+  /// The most parts that are kept; nearly every entry has one.
   static let maximumPartCount = 1_000
-  /// Old parts go so many at a time: each time costs pages at the other end of the table.
+  /// Old parts are removed this many at a time: each time costs pages at the other end of the table.
   static let slackPartCount = 64
 
   let table: Database<HistoryKey, HistoryRecord>
 
-  /// Writes the entry of one write, and lets go what is too much with it.
+  /// Writes the entry of one write, and removes old entries that exceed the bounds.
   ///
-  /// An entry without images cuts the history: nothing from before it can be taken back.
+  /// An entry without images cuts the history: nothing from before it can be undone.
   func append(
     _ kind: HistoryKind, from origin: WriteOrigin, target: ChangeID?, _ images: BeforeImages, as change: ChangeID,
     at now: Timestamp, in transaction: inout WriteTransaction
@@ -32,7 +32,7 @@ struct HistoryWriter {
     try trim(endingAt: record.precedingSizeInBytes, in: &transaction)
   }
 
-  /// The size of all images there have been, since the store was made.
+  /// The size of all images ever written, since the store was created.
   private func endInBytes<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> UInt64 {
     var cursor = try table.cursor(in: transaction)
     guard try cursor.moveToLast() else { return 0 }
@@ -40,7 +40,7 @@ struct HistoryWriter {
     return try HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes &+ UInt64(size)
   }
 
-  /// Removes the oldest entries where there are too many, or they are too large.
+  /// Removes the oldest entries if there are too many, or they are too large.
   private func trim(endingAt end: UInt64, in transaction: inout WriteTransaction) throws(LMDBError) {
     var count = try table.count(in: transaction)
     let limit = UInt64(BeforeImages.maximumSizeInBytes)
@@ -59,7 +59,7 @@ struct HistoryWriter {
     return try cursor.moveToFirst() ? HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes : 0
   }
 
-  /// Removes the oldest entry with all its parts, and tells how many those were.
+  /// Removes the oldest entry with all its parts, and returns their number.
   private func removeFirst(in transaction: inout WriteTransaction) throws(LMDBError) -> Int {
     let keys = try firstKeys(in: transaction)
     for key in keys { _ = try table.remove(forKey: key, in: &transaction) }

@@ -54,7 +54,7 @@ struct IndexTable<Definition: RecordIndex>: IndexHandle {
       guard Definition.owns(key) else { return }
       switch try Definition.record(of: key, in: tables, transaction) {
       case .missing: report(.danglingEntry, key.id)
-      // The record is a fault of its own, and what its entries should be cannot be known.
+      // The record is a fault of its own, and its expected entries are unknown.
       case .unreadable: return
       case .readable(let record):
         let keys = Definition.keys(of: record)
@@ -79,11 +79,11 @@ struct IndexTable<Definition: RecordIndex>: IndexHandle {
   }
 }
 
-/// What many changes do to one index.
+/// The effect of many changes on one index.
 protocol IndexBatch<Source>: AnyObject {
   associatedtype Source: IndexedRecord
 
-  /// Notes that a record replaces another one.
+  /// Adds the replacement of one record by another.
   func add(_ old: Source?, _ new: Source?) throws(LMDBError)
 
   /// Writes the changes in the index's own order, which touches each page once.

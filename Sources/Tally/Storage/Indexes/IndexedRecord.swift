@@ -1,15 +1,15 @@
 import Foundation
 import LMDB
 
-/// A kind of record that indexes are made of.
+/// A kind of record that has indexes.
 protocol IndexedRecord: Sendable {
-  /// Hands over every record of its table; throws if one cannot be read.
+  /// Passes every record of its table to a closure; throws if one cannot be read.
   static func forEach<T: Transaction & ~Copyable>(
     of tables: Tables, in transaction: borrowing T, _ body: (Self) throws -> Void
   ) throws
 }
 
-/// A record that was looked up.
+/// The result of looking up a record.
 enum Readable<Value> {
   case missing
   case unreadable

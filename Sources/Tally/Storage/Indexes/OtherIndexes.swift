@@ -2,7 +2,7 @@ import LMDB
 
 // The indexes of lists, completions and tombstones.
 
-/// The lists, in the order people gave them.
+/// The lists, in the user's order.
 enum ListsByOrder: RecordIndex {
   static func keys(of record: ListRecord) -> IndexKeys<OrderKey> { .one(OrderKey(of: record.list)) }
 }

@@ -1,10 +1,10 @@
 import Foundation
 import LMDB
 
-/// An index of records: which keys a record has in it.
+/// An index of records, defined by the keys that a record has in it.
 ///
-/// The only place that says what stands in an index. Writers keep the table equal to it, the integrity check compares
-/// the table with it, and a repair builds the table from it.
+/// The only definition of an index's contents. Writers keep the table equal to it, the integrity check compares the
+/// table with it, and a repair builds the table from it.
 protocol RecordIndex {
   associatedtype Source: IndexedRecord
   associatedtype Key: IndexKey
@@ -55,7 +55,7 @@ enum IndexKeys<Key: IndexKey>: Equatable {
   }
 }
 
-/// An index with its table, for what is done with all indexes alike.
+/// An index with its table, for work that treats all indexes alike.
 protocol IndexHandle<Source>: Sendable {
   associatedtype Source: IndexedRecord
   var name: TableName { get }
@@ -63,7 +63,7 @@ protocol IndexHandle<Source>: Sendable {
   /// Replaces the entries of one record, leaving alone those that stay.
   func replace(_ old: Source?, by new: Source?, in transaction: inout WriteTransaction) throws(LMDBError)
 
-  /// Gathers what many changes do to the index.
+  /// Creates a batch that gathers many changes of the index.
   func makeBatch() -> any IndexBatch<Source>
 
   func count<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int
@@ -73,7 +73,7 @@ protocol IndexHandle<Source>: Sendable {
     for record: Source, in transaction: borrowing T
   ) throws(LMDBError) -> (expected: Int, missing: Int)
 
-  /// Compares entries with their records, from a position on; returns where to go on.
+  /// Compares entries with their records, from a position on; returns the position to continue from.
   func checkEntries<T: Transaction & ~Copyable>(
     of tables: Tables, from position: [UInt8]?, limit: Int, in transaction: borrowing T,
     _ report: (StoreFault.Kind, UUID?) -> Void

@@ -1,8 +1,8 @@
 import LMDB
 
-// The indexes of tasks. Each key's own file says how it is ordered.
+// The indexes of tasks. The file of each key says how it is ordered.
 
-/// Tasks in a list, and those in the inbox. A task that has a day and no list is in `byDay` alone.
+/// Tasks in a list, and those in the inbox; a task that has a day and no list is in `byDay` alone.
 enum ByPlace: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<PlaceKey> { IndexKeys(PlaceKey(of: record.item)) }
 }
@@ -45,6 +45,6 @@ enum TasksByChange: RecordIndex {
     .one(ChangeKey(sequence: record.stamp.changed, .task, record.item.id))
   }
 
-  // Rows of unknown kinds are nobody's, and must be found.
+  // Rows of unknown kinds belong to no index, and must be found.
   static func owns(_ key: ChangeKey) -> Bool { key.kind == .task || key.kind == nil }
 }

@@ -1,15 +1,15 @@
 import Foundation
 import LMDB
 
-/// What can be changed as a whole; the raw values are stored: do not change them.
+/// The kinds of objects that change as a whole; the raw values are stored: do not change them.
 enum ObjectKind: UInt8 {
   case task = 1
   case list = 2
 }
 
-/// The key of `byChange`: the commit that changed an object last, what the object is, and its id; 25 bytes.
+/// The key of `byChange`: the last commit that changed an object, the object's kind, and its id; 25 bytes.
 ///
-/// One row per object. A deleted one keeps its row, at the commit that deleted it: see `Tombstone`.
+/// One row per object. A deleted object keeps its row, at the commit that deleted it: see `Tombstone`.
 struct ChangeKey: IndexKey {
   /// The raw values are stored: do not change them.
   enum Kind: UInt8 {
@@ -52,7 +52,7 @@ struct ChangeKey: IndexKey {
       ? left.id.precedes(right.id) : left.kindRawValue < right.kindRawValue
   }
 
-  /// Before every row of the commits behind a sequence.
+  /// Before every row of the commits after a sequence.
   static func start(after sequence: UInt64) -> ChangeKey {
     ChangeKey(sequence: sequence + 1, .task, .lowest)
   }

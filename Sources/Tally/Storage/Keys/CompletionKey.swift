@@ -5,7 +5,7 @@ import Foundation
 /// Entries of live tasks come first: the Completed view scans them without stepping over deleted ones.
 typealias CompletionKey = FlaggedInstantKey<CompletionsTable>
 
-/// Tells the keys of `completions` from those of `byDue`.
+/// Distinguishes the keys of `completions` from those of `byDue`.
 enum CompletionsTable {}
 
 extension CompletionKey {

@@ -14,6 +14,7 @@ struct DayKey: IndexKey {
   var id: UUID { order.id }
 
   init(isCompleted: Bool, dayNumber: Int32, rankRawValue: UInt8, order: OrderKey) {
+    assert(rankRawValue <= StateRank.endRawValue, "a rank out of range")
     self.isCompleted = isCompleted
     self.dayNumber = dayNumber
     self.rankRawValue = rankRawValue

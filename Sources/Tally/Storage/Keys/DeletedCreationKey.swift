@@ -3,7 +3,7 @@ import LMDB
 
 /// The key of `deletedByCreated`: creation, completion and id of a deleted task whose completion stays; 32 bytes.
 ///
-/// With `byCreated` it answers which tasks, deleted ones included, were created in a part of a quarter hour.
+/// With `byCreated` it finds the tasks, including deleted ones, that were created in a part of a quarter hour.
 struct DeletedCreationKey: IndexKey {
   static let width = 8 + InstantKey.width
   let createdAtMicroseconds: Int64

@@ -3,7 +3,7 @@ import Foundation
 /// The key of `byDue`: open or completed, then the due instant and the identifier; 25 bytes.
 typealias DueKey = FlaggedInstantKey<DueIndex>
 
-/// Tells the keys of `byDue` from those of `completions`.
+/// Distinguishes the keys of `byDue` from those of `completions`.
 enum DueIndex {}
 
 extension DueKey {

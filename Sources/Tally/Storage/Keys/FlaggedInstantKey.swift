@@ -3,8 +3,8 @@ import LMDB
 
 /// A flag, then an instant and an identifier; 25 bytes.
 ///
-/// The flag keeps two kinds of entries apart, each in the order of time. `Table` stands for the table and is never made:
-/// without it a key of one table could be looked up in the other.
+/// The flag separates two kinds of entries, each in the order of time. `Table` stands for the table and is never
+/// created: without it a key of one table could be looked up in the other.
 struct FlaggedInstantKey<Table>: IndexKey {
   static var width: Int { 1 + InstantKey.width }
   let flag: Bool

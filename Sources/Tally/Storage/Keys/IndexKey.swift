@@ -1,9 +1,9 @@
 import Foundation
 import LMDB
 
-/// A key of a table that has one entry a task or list, ending in its identifier.
+/// A key of a table that has one entry per task or list; it ends in the identifier.
 ///
-/// All keys have a fixed width, hence none is a prefix of another; byte order equals `<`.
+/// All keys have a fixed width, so none is a prefix of another; byte order equals `<`.
 protocol IndexKey: KeyCodable, Comparable, Hashable {
   /// How many bytes each key of this kind takes.
   static var width: Int { get }

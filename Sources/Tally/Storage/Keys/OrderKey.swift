@@ -3,7 +3,7 @@ import LMDB
 
 /// The order inside one state of one place: sort order, then creation, then identifier; 32 bytes.
 ///
-/// A key of its own for the active tasks and for the lists, and the end of a `PlaceKey` and a `DayKey`.
+/// The whole key of the active tasks and of the lists, and the end of a `PlaceKey` and a `DayKey`.
 struct OrderKey: IndexKey {
   static let width = 32
   let sortOrder: Int64
@@ -39,13 +39,13 @@ struct OrderKey: IndexKey {
 }
 
 extension OrderKey {
-  /// Where a task stands in its state.
+  /// The position of a task in its state.
   init(of task: TaskItem) {
     self.init(
       sortOrder: task.sortOrder, createdAtMicroseconds: task.createdAt.microsecondsSince1970, id: task.id)
   }
 
-  /// Where a list stands among the lists.
+  /// The position of a list among the lists.
   init(of list: TaskList) {
     self.init(
       sortOrder: list.sortOrder, createdAtMicroseconds: list.createdAt.microsecondsSince1970, id: list.id)

@@ -3,7 +3,7 @@ import LMDB
 
 /// The key of `byPlace`: the inbox or a list, the state's rank, then the order inside it; 50 bytes.
 struct PlaceKey: IndexKey {
-  /// What a task is kept in; the raw values are stored: do not change them.
+  /// The kind of a task's place; the raw values are stored: do not change them.
   enum Kind: UInt8 {
     case inbox = 1
     case list = 2
@@ -19,6 +19,7 @@ struct PlaceKey: IndexKey {
 
   /// The key of a task in a list, or in the inbox where `listID` is `nil`.
   init(listID: UUID?, rankRawValue: UInt8, order: OrderKey) {
+    assert(rankRawValue <= StateRank.endRawValue, "a rank out of range")
     kindRawValue = (listID == nil ? Kind.inbox : .list).rawValue
     self.listID = listID ?? .lowest
     self.rankRawValue = rankRawValue
@@ -49,7 +50,7 @@ struct PlaceKey: IndexKey {
 }
 
 extension PlaceKey {
-  /// The key of a task; `nil` for one that has a day and no list: it stands in `byDay` alone.
+  /// The key of a task; `nil` for one that has a day and no list: it is in `byDay` alone.
   init?(of task: TaskItem) {
     guard task.listID != nil || task.scheduledDate == nil else { return nil }
     self.init(listID: task.listID, rankRawValue: StateRank(task.state).rawValue, order: OrderKey(of: task))

@@ -1,7 +1,7 @@
-/// A key whose end is an order among its equals: tasks of one state in one place, or the lists.
+/// A key that ends in an order among its equals: tasks of one state in one place, or the lists.
 protocol PlacedKey: IndexKey {
   var order: OrderKey { get }
-  /// Whether another key belongs to the same state of the same place, so that only the order tells them apart.
+  /// Whether another key belongs to the same state of the same place, so that only the order differs.
   func isBeside(_ other: Self) -> Bool
 }
 

@@ -1,4 +1,4 @@
-/// Where a state stands in a view: active tasks first, then those not started, then the completed ones.
+/// The position of a state in a view: active tasks first, then those not started, then the completed ones.
 ///
 /// Part of stored keys: do not change the numbers.
 enum StateRank: UInt8 {
@@ -14,6 +14,6 @@ enum StateRank: UInt8 {
     }
   }
 
-  /// The number after all ranks, as an upper bound in ranges of keys.
+  /// The number after the last rank, as an upper bound in ranges of keys.
   static let endRawValue: UInt8 = 3
 }

@@ -3,8 +3,8 @@ import LMDB
 
 /// The key of `byTail`: an identifier's hexadecimal digits, last one first; 16 bytes.
 ///
-/// Neighbours in this index share the longest tails, so the shortest unique handle of a task follows from the
-/// entries before and after its own, and the tasks that a handle fits lie side by side.
+/// Neighbours in this index share the longest tails, so the shortest unique handle of a task follows from the entries
+/// before and after its own, and the tasks that a handle fits are side by side.
 struct TailKey: IndexKey {
   static let width = 16
   /// How many hexadecimal digits an identifier has.
@@ -33,6 +33,7 @@ struct TailKey: IndexKey {
 
   /// The first possible key of a handle, given as digits from 0 to 15 in written order; at most 32.
   init(firstEndingIn digits: [UInt8]) {
+    assert(digits.count <= Self.digitCount && digits.allSatisfy { $0 < 16 }, "not digits of an identifier")
     var words: (high: UInt64, low: UInt64) = (0, 0)
     for (place, digit) in digits.reversed().enumerated() {
       let shift = UInt64(60 - 4 * (place % 16))

@@ -2,7 +2,7 @@ import LMDB
 
 /// The commits that created a record and changed it last; 16 bytes of the record's head.
 ///
-/// `byChange` orders records by the second one. Set by the writer alone: every write of a record gives it a new stamp.
+/// `byChange` orders records by the second one. Only the writer sets it: every write of a record gives it a new stamp.
 struct ChangeStamp: Hashable, Sendable {
   static let width = 16
   /// The sequence of the commit that created the record, or created it again after a deletion.
@@ -10,7 +10,7 @@ struct ChangeStamp: Hashable, Sendable {
   /// The sequence of the commit that wrote the record last.
   let changed: UInt64
 
-  /// The stamp of a record that a commit writes in place of another one, or of none.
+  /// The stamp of a record that a commit writes, replacing another one or none.
   init(replacing old: ChangeStamp?, at sequence: UInt64) {
     created = old?.created ?? sequence
     changed = sequence
@@ -27,6 +27,6 @@ struct ChangeStamp: Hashable, Sendable {
     output.append(bigEndian: changed)
   }
 
-  /// Whether a store that has come as far as a sequence can hold it.
+  /// Whether a store can hold it whose last commit has this sequence.
   func isPossible(upTo sequence: UInt64) -> Bool { created <= changed && changed <= sequence }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// What the ledger keeps of one completion, besides its instant and task, which are the key.
+/// The record of one completion in the ledger; its instant and task are the key.
 ///
 /// ```
 /// offset size
@@ -13,7 +13,7 @@ import LMDB
 ///     28       tagged fields, see `FieldCursor`; this version has none
 /// ```
 ///
-/// The list is the one at the time of completion: moving the task later, or deleting the list, leaves it.
+/// The list is the one at the time of completion: it stays when the task moves later or the list is deleted.
 struct CompletionRecord: BinaryCodable, Hashable {
   static let format: UInt8 = 1
   static let headByteCount = 28
@@ -54,7 +54,7 @@ struct CompletionRecord: BinaryCodable, Hashable {
 }
 
 extension CompletionRecord {
-  /// The record of a task completed where it is now; `nil` for an open task.
+  /// The record of a task completed in its current list; `nil` for an open task.
   init?(of task: TaskItem) {
     guard let completedAt = task.completedAt else { return nil }
     self.init(

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// How the kinds of values are stored.
+/// The stored form of each kind of value.
 extension FieldValue {
   /// How many bytes the stored value takes.
   var storedByteCount: Int {
@@ -49,7 +49,7 @@ extension FieldValue {
 }
 
 extension FieldKind {
-  /// How many bytes each value of the kind takes; `nil` where they differ.
+  /// How many bytes each value of the kind takes; `nil` if that varies.
   fileprivate var storedByteCount: Int? {
     switch self {
     case .text: nil

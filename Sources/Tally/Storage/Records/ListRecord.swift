@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// A list as it is stored: a head, the name, then tagged fields, of which this version has none.
+/// A list as stored: a head, the name, then tagged fields; this version has none.
 ///
 /// ```
 /// offset size
@@ -48,7 +48,7 @@ extension ListRecord {
     unknown.encode(from: 0, into: &output)
   }
 
-  /// Reads a whole record; the identifier is the key's and must be set by the caller.
+  /// Reads a whole record; the identifier is in the key, and the caller must set it.
   init(decoding bytes: RawSpan) throws(LMDBError) {
     try self.init(id: .lowest, decoding: bytes)
   }

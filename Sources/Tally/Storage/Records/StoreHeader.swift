@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// The one record of `meta`: what the store is and how far it has come.
+/// The one record of `meta`: the identity, format and progress of the store.
 ///
 /// ```
 /// offset size
@@ -12,10 +12,10 @@ import LMDB
 ///      8   16  the store's identity
 ///     24    8  commit sequence: rises by one with each commit
 ///     32    8  the commit from which on the log of changes is complete; 0 unless the store was restored
-///     40       whatever a newer minor version has added; kept on rewrite
+///     40       fields that a newer minor version has added; kept on rewrite
 /// ```
 ///
-/// liblmdb's own transaction numbers are no sequence: compacting a store starts them again.
+/// liblmdb's own transaction numbers do not serve as a sequence: compacting a store starts them again.
 struct StoreHeader: BinaryCodable, Hashable {
   static let currentMajorFormat: UInt16 = 1
   static let currentMinorFormat: UInt16 = 0
@@ -27,7 +27,7 @@ struct StoreHeader: BinaryCodable, Hashable {
   var minorFormat = Self.currentMinorFormat
   var storeID: UUID
   var sequence: UInt64
-  /// Nobody can ask the log for what came after an earlier commit: another state of the store saw that one.
+  /// The log does not reach back to earlier commits: they belong to another state of the store.
   var logStart: UInt64 = 0
   /// Bits of ``StoreFeatures``; an unknown one is refused.
   var requiredFeatures = StoreFeatures.taggedRecords
@@ -69,11 +69,11 @@ struct StoreHeader: BinaryCodable, Hashable {
   }
 }
 
-/// What a store holds beyond its format, as ext4's feature bits do; stored: do not change the numbers.
+/// Features of a store beyond its format, like ext4's feature bits; stored: do not change the numbers.
 struct StoreFeatures: OptionSet, Hashable, Sendable {
   let rawValue: UInt16
 
-  /// Records have tagged fields. Every store of format 1 has this; development versions before it did not.
+  /// Records have tagged fields, as in every store of format 1; development versions before it had none.
   static let taggedRecords = StoreFeatures(rawValue: 1 << 0)
 
   /// The required features that this version knows.

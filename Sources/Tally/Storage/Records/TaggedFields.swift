@@ -1,12 +1,12 @@
 import LMDB
 
-// Behind its head and its text a record has fields, in ascending order of their tags:
+// After its head and its text a record has fields, in ascending order of their tags:
 //
 //     1  tag, not zero
 //     1  bytes of the value; 255 says that the next four bytes are their number
 //        the value
 //
-// So a newer version adds fields that older ones keep.
+// So a newer version can add fields that older ones keep.
 
 /// Walks the tagged fields of a record in place; lives no longer than the span it reads.
 struct FieldCursor: ~Escapable {
@@ -17,7 +17,7 @@ struct FieldCursor: ~Escapable {
   /// The tag of the current field; zero before the first.
   private(set) var tag: UInt8 = 0
 
-  /// Stands before the first of the fields that begin at an offset.
+  /// Stands before the first of the fields, which begin at an offset.
   @_lifetime(copy bytes)
   init(_ bytes: RawSpan, from offset: Int) {
     self.bytes = bytes
@@ -36,7 +36,7 @@ struct FieldCursor: ~Escapable {
     get { bytes.extracting(start..<end) }
   }
 
-  /// Goes to the next field; false behind the last one.
+  /// Goes to the next field; false after the last one.
   @_lifetime(self: copy self)
   mutating func advance() throws(LMDBError) -> Bool {
     guard end < bytes.byteCount else { return false }
@@ -57,7 +57,7 @@ struct FieldCursor: ~Escapable {
     return true
   }
 
-  /// Goes on to a field, past those with lower tags; false if the record does not have it.
+  /// Goes to a field, past those with lower tags; false if the record does not have it.
   @_lifetime(self: copy self)
   mutating func advance(to wanted: UInt8) throws(LMDBError) -> Bool {
     while tag < wanted { guard try advance() else { return false } }
@@ -71,7 +71,7 @@ struct FieldCursor: ~Escapable {
 enum TaggedField {
   static let shortHeadByteCount = 2
   static let longHeadByteCount = 6
-  /// Says that the size takes four bytes more.
+  /// Marks that the size takes four bytes more.
   static let longMark = 255
 
   /// How many bytes a field takes.
@@ -82,6 +82,7 @@ enum TaggedField {
   /// Appends the tag and the size of a value, which must follow.
   @_lifetime(output: copy output)
   static func appendHead(_ tag: UInt8, valueByteCount size: Int, to output: inout OutputRawSpan) {
+    assert(tag > 0, "zero is not a tag")
     output.append(tag)
     if size < longMark { return output.append(UInt8(size)) }
     output.append(UInt8(longMark))
@@ -106,10 +107,11 @@ struct UnknownFields: Hashable, Sendable {
 
   /// Adds the field at which a cursor stands; fields come in ascending order.
   mutating func append(_ field: borrowing FieldCursor) {
+    assert(field.tag > 0, "the cursor is not at a field")
     bytes += field.whole.bytes(from: 0)
   }
 
-  /// Appends the fields with tags below another one, from an offset on that an earlier call ended at.
+  /// Appends the fields with tags below another one, from the offset at which an earlier call ended.
   @_lifetime(output: copy output)
   func encode(below tag: UInt8, from offset: inout Int, into output: inout OutputRawSpan) {
     guard offset < bytes.count, bytes[offset] < tag else { return }

@@ -64,7 +64,7 @@ struct TaskFields: ~Escapable {
 
   /// The task as a value, and the fields that this version does not know.
   func item(id: UUID, collecting unknown: inout UnknownFields) throws(LMDBError) -> TaskItem {
-    // What may throw comes first: an error in the midst of making the task costs every task a copy.
+    // The parts that may throw come first: an error while the task is being built costs every task a copy.
     let (state, created, updated) = (try state, try createdAt, try updatedAt)
     var task = TaskItem(
       id: id, title: titleBytes.text, notes: nil, state: state, scheduledDate: nil, dueDate: nil, reminderDate: nil,

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// A task as it is stored: a head, the title, then tagged fields.
+/// A task as stored: a head, the title, then tagged fields.
 ///
 /// ```
 /// offset size
@@ -38,7 +38,7 @@ struct TaskRecord: BinaryCodable {
 
   /// Whether another record has the same contents, byte for byte; stamps may differ.
   ///
-  /// `==` takes texts for equal that Unicode holds to be equivalent; a store must keep the difference.
+  /// `==` takes texts for equal that Unicode considers equivalent; a store must keep the difference.
   func hasSameContents(as other: TaskRecord) -> Bool {
     item.isIdentical(to: other.item) && unknown == other.unknown
   }
@@ -65,7 +65,7 @@ extension TaskRecord {
     unknown.encode(from: unknownOffset, into: &output)
   }
 
-  /// Reads a whole record; the identifier is the key's and must be set by the caller.
+  /// Reads a whole record; the identifier is in the key, and the caller must set it.
   init(decoding bytes: RawSpan) throws(LMDBError) {
     try self.init(id: .lowest, decoding: bytes)
   }
@@ -83,9 +83,9 @@ extension TaskRecord {
 extension TaskItem {
   /// Whether two tasks are equal byte for byte.
   ///
-  /// `==` takes texts for equal that Unicode holds to be equivalent; a store must keep the difference.
+  /// `==` takes texts for equal that Unicode considers equivalent; a store must keep the difference.
   func isIdentical(to other: TaskItem) -> Bool {
-    // Nearly all tasks that are compared differ, and are not encoded.
+    // Nearly all compared tasks differ, and are not encoded.
     guard self == other else { return false }
     let stamp = ChangeStamp(replacing: nil, at: 0)
     return TaskRecord(item: self, stamp: stamp).encodedBytes == TaskRecord(item: other, stamp: stamp).encodedBytes

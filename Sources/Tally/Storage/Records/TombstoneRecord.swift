@@ -1,6 +1,6 @@
 import LMDB
 
-/// What stays of a deleted task or list.
+/// The record that stays of a deleted task or list.
 ///
 /// ```
 /// offset size
@@ -19,7 +19,7 @@ struct TombstoneRecord: BinaryCodable, Hashable {
 
   var encodedByteCount: Int { Self.headByteCount + unknown.bytes.count }
 
-  /// What stays of an object that a commit deletes.
+  /// The record of an object that a commit deletes.
   init(of stamp: ChangeStamp, at sequence: UInt64) {
     self.stamp = ChangeStamp(replacing: stamp, at: sequence)
   }

@@ -5,9 +5,9 @@ import Logging
 /// The thread that commits asynchronous writes, many in one commit, and flushes relaxed ones.
 ///
 /// While one commit is on its way to the disk, the writes that arrive wait in the queue; the next commit takes all of
-/// them. A write alone never waits for company. Where the last commit served several callers the next one gives them a
-/// moment to come back: it would otherwise leave with the first of them, and the others had to wait for two flushes
-/// instead of one. A write transaction must begin and end on one thread, which is why the queue has one of its own.
+/// them. A single write never waits for others. If the last commit served several callers, the next one gives them a
+/// moment to return: it would otherwise leave with the first of them, and the others would wait for two flushes instead
+/// of one. A write transaction must begin and end on one thread, so the queue has a thread of its own.
 final class CommitQueue: @unchecked Sendable {
   // Constant.
   private let connection: StoreConnection
@@ -19,26 +19,26 @@ final class CommitQueue: @unchecked Sendable {
   private var unflushedSince: Date?
   private var thread: Thread?
   private var isFinishing = false
-  /// Writes that came while the queue was finishing, and wait to learn whether the store stays open.
+  /// Writes that came while the queue was finishing, and wait until it is known whether the store stays open.
   private var late: [WriteJob] = []
-  /// What later writes are told once the store is not open any more.
+  /// The error of later writes, once the store is not open any more.
   private var refusal: TallyError?
-  /// How many writes the thread waits for; more than one only while it waits for company.
+  /// How many writes the thread waits for; more than one only while it waits for callers to return.
   private var wantedCount = 1
 
   // Used by the thread only.
   private var lastCommit = (writeCount: 0, seconds: 0.0)
 
-  /// The most writes in one commit, so that an endless stream of them does not keep the first from its answer.
+  /// The most writes in one commit, so that an endless stream of them does not delay the first one's answer.
   private static let maximumBatchCount = 256
 
-  /// How long the thread waits for more work before it ends: a store that is only read keeps none.
+  /// How long the thread waits for more work before it ends: a store that is only read has no thread.
   private static let idleLimitInSeconds: TimeInterval = 5
 
-  /// How long a commit waits for the callers of the last one, as a part of what that one took.
+  /// How long a commit waits for the callers of the last one, as a fraction of the time that one took.
   private static let companyWait = 0.25
 
-  /// How long at least a flush that failed is not tried again.
+  /// The shortest time before a failed flush is tried again.
   private static let flushPauseInSeconds: TimeInterval = 0.1
 
   private static let longestFlushIntervalInSeconds: TimeInterval = 86_400
@@ -52,7 +52,7 @@ final class CommitQueue: @unchecked Sendable {
   func run<R: Sendable>(_ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> R) async throws -> R {
     let result = WriteResult<R>()
     try await wait(for: WriteJob { try result.keep(body(&$0)) })
-    // Whoever is not refused has been run.
+    // A write that was not refused has run.
     guard let value = result.value else { throw TallyError.storeClosed }
     return value
   }
@@ -68,7 +68,7 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  /// Accepts writes again, those too that came meanwhile.
+  /// Accepts writes again, including those that came meanwhile.
   func resume() {
     condition.withLock {
       isFinishing = false
@@ -79,9 +79,10 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  /// Answers the writes that came meanwhile, and all later ones.
+  /// Refuses the writes that came meanwhile, and all later ones.
   func refuse(with error: TallyError) {
     let refused = condition.withLock {
+      assert(isFinishing, "the queue still accepts writes")
       refusal = error
       // Closing and suspending have flushed.
       unflushedSince = nil
@@ -91,29 +92,29 @@ final class CommitQueue: @unchecked Sendable {
     for job in refused { job.finish(failure: error) }
   }
 
-  /// Sees to it that a relaxed commit is flushed in time.
+  /// Ensures that a relaxed commit is flushed in time.
   func noteUnflushedCommit() {
     guard configuration.durability == .relaxed else { return }
     condition.withLock {
       guard unflushedSince == nil else { return }
       unflushedSince = Date()
-      // Closing flushes; if it fails, `resume` goes on from here.
+      // Closing flushes; if it fails, `resume` continues from here.
       if !isFinishing { wakeThread() }
     }
   }
 
-  /// Commits what is waiting and ends the thread; later writes wait for `resume` or `refuse`.
+  /// Commits the waiting writes and ends the thread; later writes wait for `resume` or `refuse`.
   ///
-  /// - Parameter deadline: how long to wait; `nil` for as long as it takes.
-  /// - Returns: false if that was too short, and the thread is at work.
+  /// - Parameter deadline: how long to wait; `nil` for no limit.
+  /// - Returns: false if the deadline passed while the thread was still working.
   func finish(before deadline: ContinuousClock.Instant?) -> Bool {
     let limit = deadline.map { Date(of: $0) }
     return condition.withLock {
       isFinishing = true
       condition.broadcast()
-      // The store may be let go by a closure that the thread itself runs; it then ends after that.
+      // A closure that the thread itself runs may release the store; the thread then ends after that.
       while let thread, thread !== Thread.current {
-        // Foundation's distant future is beyond what this call can count.
+        // This call cannot count up to Foundation's distant future.
         guard let limit else {
           condition.wait()
           continue
@@ -138,7 +139,7 @@ final class CommitQueue: @unchecked Sendable {
     if let answer { job.finish(failure: answer) }
   }
 
-  /// Wakes the thread, which begins with the first work; the condition is locked.
+  /// Wakes the thread, which starts with the first work; the condition is locked.
   private func wakeThread() {
     if thread != nil { return condition.broadcast() }
     let thread = Thread { [self] in work() }
@@ -158,10 +159,10 @@ final class CommitQueue: @unchecked Sendable {
   private func nextBatch() -> [WriteJob]? {
     condition.withLock {
       let idleLimit = Date(timeIntervalSinceNow: Self.idleLimitInSeconds)
-      // The flush comes first: a stream of writes that never ends must not put it off.
+      // The flush comes first: an endless stream of writes must not delay it.
       while unflushedSince != nil || waiting.isEmpty {
         let flushDate = unflushedSince?.addingTimeInterval(flushIntervalInSeconds)
-        // Closing flushes; to do so here would be to try for ever where it fails.
+        // Closing flushes; flushing here would retry forever if it fails.
         let isDone = isFinishing && waiting.isEmpty
         if let flushDate, flushDate <= Date(), !isDone { return [] }
         if !waiting.isEmpty { break }
@@ -179,8 +180,9 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  /// Gives the callers of the last commit a moment to come back; the condition is locked.
+  /// Gives the callers of the last commit a moment to return; the condition is locked.
   private func waitForCompany() {
+    assert(wantedCount == 1, "the thread waits already")
     guard lastCommit.writeCount > 1 else { return }
     let deadline = Date(timeIntervalSinceNow: lastCommit.seconds * Self.companyWait)
     wantedCount = min(lastCommit.writeCount, Self.maximumBatchCount)
@@ -188,7 +190,7 @@ final class CommitQueue: @unchecked Sendable {
     wantedCount = 1
   }
 
-  /// The configured interval, within what a date can be moved by.
+  /// The configured interval, clamped to a range by which a date can be moved.
   private var flushIntervalInSeconds: TimeInterval {
     let interval = configuration.flushIntervalInSeconds
     return interval.isNaN ? 0 : min(max(interval, 0), Self.longestFlushIntervalInSeconds)
@@ -204,7 +206,7 @@ final class CommitQueue: @unchecked Sendable {
       lastCommit = (jobs.count, (ContinuousClock.now - start) / .seconds(1))
       for job in jobs { job.finish(failure: nil) }
     } catch let error as TallyError where error.code == .diskFull && jobs.count > 1 {
-      // Those that make room, and those that need little, must not fail with the others; each has its own outcome.
+      // Writes that free space, and those that need little, must not fail with the others; each has its own outcome.
       for job in jobs { commitAlone(job) }
     } catch {
       for job in jobs { job.finish(failure: error) }
@@ -215,12 +217,13 @@ final class CommitQueue: @unchecked Sendable {
     do {
       try write(jobs, isolated: false)
     } catch is EntangledWrites {
-      // Rare, and nothing has been flushed: rather all of them again than each of them dearer every time.
+      // Rare, and nothing has been flushed: repeating all of them beats making each of them slower every time.
       try write(jobs, isolated: true)
     }
   }
 
   private func write(_ jobs: [WriteJob], isolated: Bool) throws {
+    assert(condition.withLock { thread === Thread.current }, "commits belong to the queue's thread")
     let isAlone = jobs.count == 1
     try connection.use { store in
       try store.checkWritable()
@@ -232,7 +235,7 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  /// Commits one write that has begun already.
+  /// Commits one write that has already begun.
   private func commitAlone(_ job: WriteJob) {
     do {
       try write([job])
@@ -243,7 +246,7 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  /// Runs one of several writes, so that its failure takes back nothing but its own changes.
+  /// Runs one of several writes, so that its failure undoes only its own changes.
   private func run(_ job: WriteJob, in transaction: inout StoreWriteTransaction, isolated: Bool) throws {
     do {
       if isolated {
@@ -270,8 +273,8 @@ final class CommitQueue: @unchecked Sendable {
       // Closing and suspending flush, too.
       guard code != .storeClosed, code != .storeSuspended else { return }
       configuration.logger.error("flushing failed", metadata: ["code": "\(code ?? .internalFault)"])
-      // Tried again after the next interval, and never at once: writes, and the end of the queue, have their turn first.
-      // What was committed meanwhile waits with the rest; by its own date, and an interval of zero, it would be at once.
+      // Tried again after the next interval, and never at once: writes, and the end of the queue, have their turn
+      // first. Writes committed meanwhile wait too: with an interval of zero, their own date would mean at once.
       condition.withLock { unflushedSince = Date(timeIntervalSinceNow: Self.flushPauseInSeconds) }
     }
   }
@@ -281,10 +284,10 @@ extension CommitQueue {
   /// How many writes wait for the next commit; for tests.
   var waitingCount: Int { condition.withLock { waiting.count } }
 
-  /// Whether new writes wait to learn whether the store stays open; for tests.
+  /// Whether new writes wait until it is known whether the store stays open; for tests.
   var isEnding: Bool { condition.withLock { isFinishing } }
 
-  /// How many writes do so; for tests.
+  /// How many such writes wait; for tests.
   var lateCount: Int { condition.withLock { late.count } }
 
   /// Whether a relaxed commit waits for its flush; for tests.
@@ -292,6 +295,6 @@ extension CommitQueue {
 }
 
 extension LMDBError {
-  /// Whether there is no room, for whichever of the writes in a commit met it.
+  /// Whether there is no room, whichever of the writes in a commit found out.
   var isLackOfRoom: Bool { code == .mapFull || code == .diskFull }
 }

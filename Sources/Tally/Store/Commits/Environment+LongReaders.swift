@@ -2,14 +2,14 @@ import LMDB
 import Logging
 
 extension Environment {
-  /// How many commits lie between two looks at the readers, which cost more than a commit should.
+  /// How many commits lie between two checks of the readers, which cost more than a commit should.
   private static let commitsBetweenLooks = 1_024
-  /// How many commits a snapshot may be behind before an operator is told.
+  /// How many commits a snapshot may be behind before an operator is warned.
   private static let tolerableLag = 1_024
 
-  /// Tells the logger of a reader that keeps pages from being used again, so that the file grows.
+  /// Warns the logger of a reader that keeps pages from being reused, so that the file grows.
   func warnOfLongReaders(_ configuration: TaskStore.Configuration) {
-    // Closed as soon as the commit had ended, it has no readers to warn of.
+    // If it was closed right after the commit, it has no readers to warn of.
     guard let newest = try? lastTransactionID(), newest % Self.commitsBetweenLooks == 0, let readers = try? readers()
     else { return }
     let oldest = readers.filter { $0.transactionID != nil }.min { $0.transactionID ?? 0 < $1.transactionID ?? 0 }

@@ -4,9 +4,9 @@ extension TaskStore.Configuration {
   private static let attempts = 3
   private static let firstPauseInMilliseconds = 20
 
-  /// Runs a body again where its failure may pass: three attempts, with pauses that double.
+  /// Runs a body again if its failure may pass: three attempts, with pauses that double.
   ///
-  /// What failed has been taken back as a whole, so that running it again is running it for the first time.
+  /// A failed attempt was rolled back as a whole, so that running it again is like running it for the first time.
   func retrying<R: ~Copyable>(_ body: () throws -> R) throws -> R {
     var attempt = 1
     while true {
@@ -24,8 +24,8 @@ extension TaskStore.Configuration {
 extension LMDBError {
   /// Whether the same call may succeed in a moment.
   ///
-  /// Not a full disk, which needs somebody to make room, nor an outcome that is unknown, which must not be doubled. That
-  /// something of this process is busy has been waited for already; the system's own word for it has not.
+  /// Not a full disk, where somebody must free space, nor an unknown outcome, which must not be doubled. For a part of
+  /// this process that is busy, the call has already waited; a busy error of the system is worth another try.
   var isTransient: Bool {
     switch code {
     case .ioFailure, .outOfMemory, .readersFull: true

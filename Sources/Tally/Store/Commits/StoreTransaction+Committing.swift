@@ -3,9 +3,9 @@ import LMDB
 extension Environment {
   /// Runs one write transaction of a store, commit included.
   ///
-  /// Deleting makes room, so it must work where there is none: on a full disk it is done again without what taking it
-  /// back would need, unless `makesRoom` is false. Other changes are refused there, as undo is worth more than one more
-  /// of them.
+  /// Deletions free space, so they must work on a full disk: they are repeated there without the images that undo would
+  /// need, unless `makesRoom` is false. Other changes are refused there, because undo is worth more than one more of
+  /// them.
   @available(*, noasync)
   func write<R>(
     tables: Tables, configuration: TaskStore.Configuration, makesRoom: Bool = true,
@@ -32,9 +32,9 @@ extension Environment {
     }
   }
 
-  /// Makes a commit of a few pages, so that the next one can use the pages which the last one gave back.
+  /// Commits a few pages, so that the next commit can use the pages which the last one freed.
   ///
-  /// liblmdb keeps the pages that a commit frees until another commit has followed.
+  /// liblmdb does not reuse the pages that a commit frees before another commit has followed.
   @available(*, noasync)
   private func releaseFreedPages(with tables: Tables) throws {
     try write { base in
@@ -56,7 +56,7 @@ extension Environment {
         base, tables: tables, now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids,
         commitSequence: header.sequence + 1)
       if !keepsImages { transaction.forgetImages() }
-      // The body's own error comes before the one that a half-done change must not be committed.
+      // The body's own error comes before the refusal to commit a half-done change.
       let result = Result {
         let count = try transaction.taskCount
         let result = try body(&transaction)
@@ -74,7 +74,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Writes records for the commit that this transaction becomes.
   var recordWriter: RecordWriter { RecordWriter(tables: tables, sequence: commitSequence) }
 
-  /// Makes a change of several tables; unless it ends well the transaction is unfit to commit, whatever follows.
+  /// Changes several tables; unless that ends well, the transaction cannot commit, whatever follows.
   mutating func change(
     _ body: (RecordWriter, inout BeforeImages, inout WriteTransaction) throws(LMDBError) -> Void
   ) throws {
@@ -85,14 +85,14 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// As `change`, for one that may find nothing to do.
+  /// Like `change`, for a change that may find nothing to do.
   ///
-  /// - Returns: what the body says: whether anything has changed.
+  /// - Returns: the result of the body: whether anything has changed.
   @discardableResult
   mutating func changeIfNeeded(
     _ body: (Tables, inout BeforeImages, inout WriteTransaction) throws(LMDBError) -> Bool
   ) throws -> Bool {
-    // A change that ends well does not mend an earlier one.
+    // A change that ends well does not repair an earlier one.
     guard !isHalfDone else { throw TallyError.halfDone }
     isHalfDone = true
     let isChanged = try body(tables, &images, &base)
@@ -102,21 +102,24 @@ extension StoreTransaction where Base == WriteTransaction {
     return isChanged
   }
 
-  /// Sees to it that only whole changes are committed, and counts the commit.
+  /// Ensures that only whole changes are committed, and counts the commit.
   mutating func prepareCommit() throws {
     guard !isHalfDone else { throw TallyError.halfDone }
     guard hasChanges else { return }
     try recordHistory()
+    assert(!hasUnrecordedChanges, "a commit with changes that are not in the history")
     var header = try header()
+    assert(header.sequence < commitSequence, "the sequence does not rise")
     header.sequence = commitSequence
     try tables.meta.put(header, forKey: .header, in: &base)
   }
 
   /// Runs a body as a write of its own, beside others in this transaction: it gets its own entry in the history.
   ///
-  /// - Throws: what the body throws, if that has changed nothing; `EntangledWrites` if it has, which cannot be told from
-  ///   the changes of the others any more: all must be taken back.
+  /// - Throws: the body's error, if it has changed nothing; otherwise `EntangledWrites`, because its changes can no
+  ///   longer be separated from the others, and all must be rolled back.
   mutating func beside(_ body: (inout StoreWriteTransaction) throws -> Void) throws {
+    assert(!hasUnrecordedChanges, "the write before has no entry in the history")
     let hadChanges = hasChanges
     hasChanges = false
     defer { hasChanges = hasChanges || hadChanges }
@@ -130,9 +133,9 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Runs a body in a transaction of its own inside this one: if it throws, only its own changes are taken back.
+  /// Runs a body in a nested transaction: if it throws, only its own changes are rolled back.
   ///
-  /// liblmdb copies every page that the transactions have in common: about ten microseconds more than `beside`.
+  /// liblmdb copies every page that the transactions share: about ten microseconds more than `beside`.
   mutating func nested(_ body: (inout StoreWriteTransaction) throws -> Void) throws {
     let (tables, now, calendar, ids, sequence) = (tables, now, calendar, ids, commitSequence)
     let didChange = try base.nested { child in

@@ -3,8 +3,8 @@ import TallySystem
 
 /// One asynchronous write and the caller who waits for it.
 ///
-/// Whatever the write's result is, its closure keeps it: a queue of writes of many types costs the tenth part of a create
-/// only to find out, again and again, how large each result is.
+/// The closure stores its result itself: a queue of writes of many types would spend a tenth of a create only on
+/// finding out how large each result is.
 final class WriteJob: Sendable {
   private struct State {
     var continuation: CheckedContinuation<Void, any Error>?
@@ -39,7 +39,7 @@ final class WriteJob: Sendable {
     continuation?.resume(throwing: CancellationError())
   }
 
-  /// Takes the job from waiting to running; false if it was cancelled first, in which case it has been answered.
+  /// Takes the job from waiting to running; false if it was cancelled first, and therefore answered already.
   func begin() -> Bool {
     state.withLock { state in
       state.isRunning = !state.isCancelled
@@ -49,11 +49,12 @@ final class WriteJob: Sendable {
 
   /// Runs the closure; may happen again.
   func run(in transaction: inout StoreWriteTransaction) throws {
+    assert(state.withLock { $0.isRunning }, "a job that has not begun")
     try body(&transaction)
     state.withLock { $0.result = .success(()) }
   }
 
-  /// Keeps the closure's own failure as the result.
+  /// Stores the closure's own failure as the result.
   func reject(_ error: any Error) {
     state.withLock { $0.result = .failure(error) }
   }
@@ -74,13 +75,13 @@ final class WriteJob: Sendable {
   }
 }
 
-/// What the closure of a write has returned, for the one caller who knows its type.
+/// The result of a write's closure, for the one caller who knows its type.
 final class WriteResult<Value: Sendable>: Sendable {
   private let kept = Monitor<Value?>(nil)
 
   var value: Value? { kept.withLock { $0 } }
 
-  /// Keeps a result; that of a later run takes its place.
+  /// Stores a result; that of a later run replaces it.
   func keep(_ value: Value) {
     kept.withLock { $0 = value }
   }

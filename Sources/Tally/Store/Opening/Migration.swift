@@ -1,10 +1,10 @@
 import LMDB
 
-/// The formats of stores, and the way from each to the next.
+/// The formats of stores, and the migration from each to the next.
 ///
 /// Major formats only: a minor one adds fields that older versions keep.
 struct MigrationTable: Sendable {
-  /// Brings a store from one major format to the next, in the transaction that also writes the header.
+  /// Migrates a store from one major format to the next, in the transaction that also writes the header.
   typealias Step = @Sendable (inout WriteTransaction) throws -> Void
 
   /// The major format that this version writes.
@@ -17,7 +17,7 @@ struct MigrationTable: Sendable {
 }
 
 extension MigrationTable {
-  /// The steps from a store's format to the current one; none where that is its own.
+  /// The steps from a store's format to the current one; none if it has the current one.
   func steps(from header: StoreHeader) throws -> [Step] {
     try (min(header.majorFormat, current)..<current).map { format in
       guard let step = steps[format] else { throw TallyError.noMigration }
@@ -27,7 +27,7 @@ extension MigrationTable {
 
   /// Migrates a store to the current format in one transaction.
   ///
-  /// The history is emptied: its images are records of the older format, which undo could not put back.
+  /// The history is emptied: its images are records of the older format, which undo could not restore.
   ///
   /// - Returns: the new header.
   func run(_ steps: [Step], from header: StoreHeader, in environment: Environment) throws -> StoreHeader {

@@ -3,15 +3,15 @@ import LMDB
 import SystemPackage
 import TallySystem
 
-/// A store that is being made under a name of its own, and gets its place when it is complete.
+/// A store that is created under a temporary name and moved into place when it is complete.
 ///
-/// | the place | how the store gets there |
+/// | the path names | how the store gets there |
 /// | --- | --- |
-/// | nothing | made beside it; the directory is renamed |
-/// | an empty directory | made inside it; the files are linked |
+/// | nothing | created beside it; the directory is renamed |
+/// | an empty directory | created inside it; the files are linked |
 ///
-/// A directory that exists is not replaced: it may be a mounted volume or the target of a link, and it is its owner's.
-/// Both ways fail where another process has been first, and then its store stays.
+/// An existing directory is not replaced: it may be a mounted volume or the target of a link, and it belongs to its
+/// owner. If another process is first, its store stays.
 struct NewStore {
   private let directory: FilePath
   private let options: Environment.Options
@@ -23,18 +23,18 @@ struct NewStore {
     self.options = options
   }
 
-  /// Makes an empty store unless another process does so at the same time.
+  /// Creates an empty store unless another process does so at the same time.
   func create() throws {
     let isDirectoryThere = (try? directory.stat()) != nil
     let parent = isDirectoryThere ? directory : directory.parentOrCurrent
-    Workshop.sweep(parent)
-    let workshop = try Workshop(in: parent, for: directory.lastComponent?.string ?? "store")
-    try fill(workshop.path)
+    StagingDirectory.sweep(parent)
+    let staging = try StagingDirectory(in: parent, for: directory.lastComponent?.string ?? "store")
+    try fill(staging.path)
     do {
       if isDirectoryThere {
-        try moveFiles(from: workshop.path)
+        try moveFiles(from: staging.path)
       } else {
-        try SystemCalls.rename(workshop.path, to: directory)
+        try SystemCalls.rename(staging.path, to: directory)
       }
     } catch Errno.fileExists, Errno.directoryNotEmpty {
       return
@@ -42,12 +42,12 @@ struct NewStore {
     try SystemCalls.flushDirectory(parent)
   }
 
-  private func fill(_ workshop: FilePath) throws {
-    // liblmdb would create them with permissions narrowed by the process's mask.
+  private func fill(_ staging: FilePath) throws {
+    // liblmdb would create them with permissions narrowed by the process's umask.
     for name in StoreOpening.fileNames {
-      try SystemCalls.createFile(workshop.appending(name), permissions: .ownerReadWrite)
+      try SystemCalls.createFile(staging.appending(name), permissions: .ownerReadWrite)
     }
-    let environment = try Environment(path: workshop, options: options)
+    let environment = try Environment(path: staging, options: options)
     do {
       try environment.write { transaction in
         let tables = try Tables(creatingIn: &transaction)
@@ -59,23 +59,24 @@ struct NewStore {
       throw error
     }
     try environment.close()
-    try SystemCalls.flushDirectory(workshop)
+    try SystemCalls.flushDirectory(staging)
   }
 
-  /// Gives the files their names in the store's directory, the lock first: a data file is what makes it a store.
-  private func moveFiles(from workshop: FilePath) throws {
-    // Its owner alone may change them; the files are closed to others in any case.
+  /// Links the files into the store's directory, the lock file first: it is the data file that makes a directory a
+  /// store.
+  private func moveFiles(from staging: FilePath) throws {
+    // Only the directory's owner may change its permissions; the files are private in any case.
     try? SystemCalls.changePermissions(directory, to: .ownerReadWriteExecute)
     do {
-      try link(StoreOpening.lockFileName, from: workshop)
+      try link(StoreOpening.lockFileName, from: staging)
     } catch Errno.fileExists {
-      // Left from a failed opening, or in use already: liblmdb takes it as it is.
+      // Left by a failed opening, or already in use: liblmdb accepts it.
     }
-    try link(StoreOpening.dataFileName, from: workshop)
+    try link(StoreOpening.dataFileName, from: staging)
   }
 
-  private func link(_ name: String, from workshop: FilePath) throws(Errno) {
-    // Unlike a renaming, a link never replaces the file of somebody who was first.
-    try SystemCalls.link(workshop.appending(name), as: directory.appending(name))
+  private func link(_ name: String, from staging: FilePath) throws(Errno) {
+    // Unlike a rename, a link never replaces the file of a process that was first.
+    try SystemCalls.link(staging.appending(name), as: directory.appending(name))
   }
 }

@@ -1,12 +1,13 @@
 import SystemPackage
 import TallySystem
 
-/// Who may have a store open: everybody at once, or one alone who is about to put another file in its place.
+/// Who may have a store open: any number of processes, or one alone that replaces or rebuilds its file.
 ///
 /// Every open store holds a shared lock on a file of ours in its directory. Restoring, compacting, repairing and
-/// migrating take it exclusively: they replace the data file, and whoever has the old one open would go on with a file
-/// that has no name any more. liblmdb's own lock file would not do: its locks end with any close of that file in the
-/// process, and mean something else.
+/// migrating lock it exclusively. The first two replace the data file, and a process that still had the old one open
+/// would go on with a file that has no name any more; the other two rebuild tables that an open store relies on.
+/// liblmdb's own lock file does not serve: its locks end with any close of that file in the process, and mean something
+/// else.
 struct StoreAccess {
   static let fileName = "access.lock"
 
@@ -15,14 +16,14 @@ struct StoreAccess {
 
   private let lock: FileLock?
 
-  /// Of a file that nobody replaces under its readers: none is needed.
+  /// For a file that nobody replaces under its readers: it needs no lock.
   static let ofSnapshot = StoreAccess(lock: nil)
 
   private init(lock: FileLock?) {
     self.lock = lock
   }
 
-  /// Waits for the lock, for as long as the configuration says.
+  /// Waits for the lock, for as long as the configuration allows.
   init(_ mode: FileLock.Mode, to directory: FilePath, configuration: TaskStore.Configuration) throws {
     let path = directory.appending(Self.fileName)
     do {
@@ -37,14 +38,14 @@ struct StoreAccess {
       // Nobody can replace anything there.
       lock = nil
     } catch Errno.noSuchFileOrDirectory {
-      // The directory has been taken away, since it was looked at or while this waited.
+      // The directory was removed after it was looked at, or during the wait.
       throw TallyError.storeMissing
     } catch let error as Errno {
       throw TallyError.cannotOpen(error)
     }
   }
 
-  /// Lets others in; at the latest when the last copy of this goes.
+  /// Releases the lock; the end of the last copy does so at the latest.
   func end() {
     lock?.release()
   }

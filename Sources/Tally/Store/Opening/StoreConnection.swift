@@ -3,9 +3,9 @@ import LMDB
 import Logging
 import TallySystem
 
-/// What a store has open of its files, for as long as it is neither suspended nor closed.
+/// The open files of a store, while it is neither suspended nor closed.
 ///
-/// Nobody else keeps any of it: whoever needs the files asks for them each time, and a store that has ended holds no lock.
+/// Nothing else keeps any of it: callers ask for the files each time, and a store that has ended holds no lock.
 final class StoreConnection: Sendable {
   /// Why nothing is open any more.
   enum End {
@@ -23,19 +23,19 @@ final class StoreConnection: Sendable {
     var files: Files
     /// Whether the environment is being closed, or replaced after a failure: one at a time.
     var isChanging = false
-    /// Work that holds locks of its own beside the store's, as making a copy does.
+    /// Work in progress that holds locks besides the store's, such as making a copy.
     var workCount = 0
-    /// Whether somebody waits for its end; no more of it begins.
+    /// Whether a thread waits for that work to end; no more of it begins then.
     var isWorkAwaited = false
 
-    /// Counts work that begins; `nil` while somebody waits for its end.
+    /// Counts work that begins; `nil` while a thread waits for its end.
     mutating func beginWork() -> Void? {
       if isWorkAwaited { return nil }
       workCount += 1
       return ()
     }
 
-    /// Takes the turn to change what is open; `nil` while somebody else has it.
+    /// Takes the turn to change the open files; `nil` while another thread has it.
     mutating func takeTurn() -> Void? {
       if isChanging { return nil }
       isChanging = true
@@ -53,7 +53,7 @@ final class StoreConnection: Sendable {
     state = Monitor(State(files: .open(try TallyError.translating { try opening.open() })))
   }
 
-  /// What is open; throws `storeSuspended` or `storeClosed`.
+  /// The open files; throws `storeSuspended` or `storeClosed`.
   var current: StoreOpening.OpenStore {
     get throws {
       try state.withLock { state in
@@ -65,12 +65,12 @@ final class StoreConnection: Sendable {
     }
   }
 
-  /// Whether the store has been closed for good.
+  /// Whether the store has been closed, rather than suspended.
   var isClosed: Bool {
     state.withLock { if case .ended(.closed) = $0.files { true } else { false } }
   }
 
-  /// Runs a body with what is open, and turns what the storage throws into errors of the store.
+  /// Runs a body with the open files, and turns errors of the storage into errors of the store.
   func use<R>(_ body: (StoreOpening.OpenStore) throws -> R) throws -> R {
     let store = try current
     do {
@@ -85,11 +85,14 @@ final class StoreConnection: Sendable {
     return try TallyError.translating { try body(current) }
   }
 
-  /// As `use`, for work that holds locks of its own, so that no end overtakes it.
+  /// Like `use`, for work that holds locks of its own, so that the store does not end meanwhile.
   func useForLong<R>(_ body: (StoreOpening.OpenStore) throws -> R) throws -> R {
     state.wait { $0.beginWork() }
     defer {
-      state.withLock { $0.workCount -= 1 }
+      state.withLock { state in
+        assert(state.workCount > 0, "work ends that has not begun")
+        state.workCount -= 1
+      }
       state.wakeAll()
     }
     return try use(body)
@@ -97,15 +100,15 @@ final class StoreConnection: Sendable {
 }
 
 extension StoreConnection {
-  /// Opens the files again, where liblmdb refuses all further use of them since the last step of a commit failed.
+  /// Opens the files again after the last step of a commit failed: liblmdb then refuses all further use of them.
   ///
-  /// Does nothing where that has been done since, as another thread does. If it fails the next call tries again.
-  /// Waits for an end that has begun: nobody knows yet whether it will succeed.
+  /// Does nothing if another thread has done so since. If it fails, the next call tries again. Waits for an end that
+  /// has begun, because that may still fail.
   ///
-  /// - Throws: `storeSuspended`, `storeClosed`; `storeBusy` while reads are in progress, whose memory is the old map; else
-  ///   as opening a store.
+  /// - Throws: `storeSuspended`, `storeClosed`; `storeBusy` while reads are in progress, which use the old map;
+  ///   otherwise as opening a store.
   private func replace(_ failed: StoreOpening.OpenStore) throws {
-    // Whoever has the turn may wait for the end of this thread's own read.
+    // The thread that has the turn may wait for the end of this thread's own read.
     guard !failed.environment.isInUseByThisThread else { throw TallyError.replacedInsideTransaction }
     state.wait { $0.takeTurn() }
     defer { giveTurnBack() }
@@ -113,7 +116,7 @@ extension StoreConnection {
     try TallyError.translating {
       try failed.environment.close(waitingAtMost: opening.configuration.waitLimit)
       let store = try reopening.open()
-      // It was the failed one's until here: changing it needs the turn, or that nothing is open.
+      // `files` still held the failed store: changing it needs the turn, or that nothing is open.
       state.withLock { $0.files = .open(store) }
       failed.access.end()
     }
@@ -121,12 +124,15 @@ extension StoreConnection {
   }
 
   private func giveTurnBack() {
-    state.withLock { $0.isChanging = false }
+    state.withLock { state in
+      assert(state.isChanging, "nobody has the turn")
+      state.isChanging = false
+    }
     state.wakeAll()
   }
 
-  /// As the first opening was, of a store that must be there: another process may have removed it, and its user would not
-  /// look for an empty one.
+  /// Opens as at first, but creates nothing: if another process has removed the store, an empty one would surprise its
+  /// user.
   private var reopening: StoreOpening {
     var opening = opening
     opening.configuration.createsIfMissing = false
@@ -135,10 +141,10 @@ extension StoreConnection {
 }
 
 extension StoreConnection {
-  /// Closes what is open, when nobody is inside it any more, and gives its locks back.
+  /// Closes the open files when no thread uses them any more, and releases their locks.
   ///
   /// - Parameters:
-  ///   - end: what to tell those who come later.
+  ///   - end: what later callers are refused with.
   ///   - deadline: how long to wait.
   /// - Throws: `storeBusy`, `diskFull` or `storageFailed`; the store is open then.
   func end(as end: End, before deadline: ContinuousClock.Instant) throws {
@@ -194,7 +200,7 @@ extension TallyError {
 }
 
 extension Date {
-  /// The date of a deadline as the clock stands now, for the waits of Foundation.
+  /// The date of a deadline by the clock's current time, for Foundation's waits.
   init(of deadline: ContinuousClock.Instant) {
     self.init(timeIntervalSinceNow: (deadline - .now) / .seconds(1))
   }

@@ -3,8 +3,8 @@ import Logging
 import SystemPackage
 import TallySystem
 
-// Every door into a store goes through one check of its format: opening, verifying, repairing, compacting, restoring and
-// snapshots.
+// Every way to open a store goes through one check of its format: opening, verifying, repairing, compacting, restoring
+// and snapshots.
 
 extension StoreOpening {
   /// What this version may do with a store.
@@ -18,8 +18,8 @@ extension StoreOpening {
 
   /// What this version may do with a store, by its header.
   ///
-  /// - Throws: `newerFormat` for a newer format or an unknown required feature; `notAStore` for a store of a development
-  ///   version.
+  /// - Throws: `newerFormat` for a newer format or an unknown required feature; `notAStore` for a store of a
+  ///   development version.
   func admission(of header: StoreHeader) throws -> Admission {
     guard header.majorFormat <= migrations.current else {
       throw TallyError.newerFormat(header.majorFormat, known: migrations.current)
@@ -30,13 +30,13 @@ extension StoreOpening {
     return header.writerFeatures.isSubset(of: .knownWriter) ? .everything : .reading
   }
 
-  /// The header, where one can be read.
+  /// The header, if it can be read.
   static func header(in environment: Environment) throws -> StoreHeader? {
     guard let meta = try? Database<MetaKey, StoreHeader>(opening: "meta", in: environment) else { return nil }
     return try environment.read { transaction in try? meta.value(forKey: .header, in: transaction) }
   }
 
-  /// Opens a store that must be whole: check the format, then migrate.
+  /// Opens a store that must be whole: checks the format, then migrates.
   func openAdmitted() throws -> OpenEnvironment {
     let opened = try openEnvironment(.shared)
     do {
@@ -59,7 +59,7 @@ extension StoreOpening {
     return try openEnvironment(.shared)
   }
 
-  /// The same for a store that may lack anything, its header included, and that is open already.
+  /// The same for a store that is open already and may lack anything, its header included.
   ///
   /// - Throws: as `admission(of:)`; `permissionDenied` for an older store that is open for reading only.
   func admitDamaged(_ opened: OpenEnvironment, _ mode: FileLock.Mode) throws {
@@ -80,7 +80,7 @@ extension StoreOpening {
       try admission(of: header) == .nothingBeforeMigration
     else { return }
     let steps = try migrations.steps(from: header)
-    _ = try TallyError.translatingErrno { try keepCopy(of: opened.environment, because: .migration) }
+    _ = try TallyError.translatingErrno { try keepSafetyCopy(of: opened.environment, because: .migration) }
     _ = try migrations.run(steps, from: header, in: opened.environment)
     configuration.logger.notice("migrated the store", metadata: ["format": "\(migrations.current)"])
   }

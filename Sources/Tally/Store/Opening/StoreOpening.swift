@@ -6,32 +6,32 @@ import TallySystem
 
 /// The steps from a path to an open store.
 ///
-/// A new store is made elsewhere and gets its place when it is on the disk: a crash during liblmdb's first write would
-/// leave a file that cannot be read.
+/// A new store is created elsewhere and moved into place when it is on the disk: a crash during liblmdb's first write
+/// would leave a file that cannot be read.
 struct StoreOpening {
   let directory: FilePath
   var configuration: TaskStore.Configuration
   var migrations = MigrationTable.shipped
-  /// Whether the path is that of a published snapshot: a file, without a directory of its own.
+  /// Whether the path names a published snapshot: a file, without a directory of its own.
   var isSnapshot = false
 
   static let dataFileName = Environment.dataFileName
   static let lockFileName = Environment.lockFileName
   static let fileNames = [dataFileName, lockFileName]
-  /// What a failed opening may leave in a directory without a store.
+  /// The files that a failed opening may leave in a directory without a store.
   private static let ownNames: Set = [lockFileName, StoreAccess.fileName]
-  /// What must not be replaced while the store is open.
+  /// The files that must not be replaced while the store is open.
   static let storeNames = ownNames.union(fileNames)
   private static let creationAttempts = 3
 
   /// A store with its environment open, and the lock that keeps others from replacing its file.
   ///
-  /// An object, as each read takes hold of it: a copy of the tables would count a reference to each of them.
+  /// A class, because each read retains it: a copy of the tables would retain each of them.
   final class OpenStore: Sendable {
     let environment: Environment
     let tables: Tables
     let access: StoreAccess
-    /// Why nothing may be written, if so.
+    /// Why nothing may be written; `nil` if writing is allowed.
     private let writeRefusal: TallyError?
 
     init(_ opened: OpenEnvironment, _ tables: Tables) {
@@ -44,11 +44,11 @@ struct StoreOpening {
     }
   }
 
-  /// What is open before the tables have been looked at.
+  /// An open environment whose tables have not been looked at.
   struct OpenEnvironment {
     let environment: Environment
     let access: StoreAccess
-    /// Why nothing may be written, if so.
+    /// Why nothing may be written; `nil` if writing is allowed.
     var writeRefusal: TallyError?
 
     func close() {
@@ -63,7 +63,7 @@ struct StoreOpening {
   func open() throws -> OpenStore {
     if isSnapshot { return try openSnapshot() }
     try createStoreIfMissing()
-    if !configuration.isReadOnly { Workshop.sweep(directory) }
+    if !configuration.isReadOnly { StagingDirectory.sweep(directory) }
     let opened = try openAdmitted()
     do {
       try clearStaleReaders(of: opened.environment)
@@ -74,16 +74,17 @@ struct StoreOpening {
     }
   }
 
-  /// Runs a body with a store that is there, but may lack anything that a whole one has; its pages are whole, though.
+  /// Runs a body with an existing store that may lack anything that a whole one has; its pages are whole, though.
   ///
-  /// With an exclusive lock nobody else has it open. Errors of the storage and of the system become those of the store.
+  /// With an exclusive lock no other process has it open. Errors of the storage and of the system become those of the
+  /// store.
   func withDamagedStore<R>(_ mode: FileLock.Mode = .shared, _ body: (OpenEnvironment) throws -> R) throws -> R {
     try TallyError.translating {
       try TallyError.translatingErrno {
         guard try isStoreThere() else { throw TallyError.storeMissing }
         let opened = try openEnvironment(mode)
         defer { opened.close() }
-        // Before anything is read through liblmdb, which believes what a page says of itself.
+        // Before anything is read through liblmdb, which trusts what a page says of itself.
         try opened.environment.checkStructure()
         try admitDamaged(opened, mode)
         return try body(opened)
@@ -96,11 +97,11 @@ struct StoreOpening {
     return try openEnvironment(StoreAccess(mode, to: directory, configuration: configuration))
   }
 
-  /// Opens the environment for whoever has been let in.
+  /// Opens the environment for a holder of the lock.
   func openEnvironment(_ access: StoreAccess) throws -> OpenEnvironment {
     try refuseOtherFiles()
     var options = environmentOptions
-    // Here others may write, too.
+    // Other processes may write, too.
     options.writeWaitLimit = configuration.waitLimit
     let opened = OpenEnvironment(environment: try Environment(path: directory, options: options), access: access)
     do {
@@ -112,7 +113,7 @@ struct StoreOpening {
     }
   }
 
-  /// Sees to it that there is a directory for a store, with or without one.
+  /// Ensures that there is a directory for a store, with or without one.
   func prepareDirectory() throws {
     if try isStoreThere() { return try refuseRemoteFilesystem(directory) }
     let parent = directory.parentOrCurrent
@@ -121,14 +122,14 @@ struct StoreOpening {
     do {
       try SystemCalls.createDirectory(directory, permissions: .ownerReadWriteExecute)
     } catch Errno.fileExists {
-      // Empty, as the look at it has told.
+      // Empty: `isStoreThere` has looked at it.
     }
     try SystemCalls.flushDirectory(parent)
   }
 
-  /// The header of a store that nobody has open; `nil` if there is none, or none that can be read without danger.
+  /// The header of a store that nobody has open; `nil` if there is none, or none that can be read safely.
   ///
-  /// Throws `diskFull`: what cannot be read for want of room is not lost.
+  /// Throws `diskFull`: a header that cannot be read for lack of space is not lost.
   func headerOfClosedStore() throws(LMDBError) -> StoreHeader? {
     guard (try? DataFile(inDirectory: directory).checkStructure()) != nil else { return nil }
     do throws(LMDBError) {
@@ -141,7 +142,7 @@ struct StoreOpening {
     }
   }
 
-  /// A header was there, so the file is a store; what it lacks has been lost.
+  /// A header was there, so the file is a store; missing tables have been lost.
   func openTables(in environment: Environment) throws -> Tables {
     do throws(LMDBError) {
       return try Tables(openingIn: environment)
@@ -167,22 +168,25 @@ struct StoreOpening {
     return options
   }
 
-  /// Whether the path is a store's; anything else that is there is refused untouched.
+  /// Whether the path is a store's; anything else there is refused untouched.
   private func isStoreThere() throws -> Bool {
     guard let type = try typeOfFile(at: directory) else { return false }
     guard type == .directory else {
       throw TallyError(
-        .notAStore, "The path of the store is no directory", remedy: "Give the path of a directory, or of none yet")
+        .notAStore, "The store path is not a directory", remedy: "Give a directory, or a path that does not exist yet")
     }
     if let type = try typeOfFile(at: directory.appending(Self.dataFileName)) {
       guard type == .regular else { throw TallyError.foreignFile }
       return true
     }
     let names = try contents(of: directory)
-    // Another process may have made the store since the look above.
+    // Another process may have created the store since the look above.
     if names.contains(Self.dataFileName) { return true }
     // A directory that is not empty may be anyone's; a lock alone may be left from a failed opening.
-    guard names.allSatisfy({ Self.ownNames.contains($0) || Workshop.isWorkshop($0) || KeptFile.isKept($0) }) else {
+    let isOwn: (String) -> Bool = {
+      Self.ownNames.contains($0) || StagingDirectory.isStaging($0) || SafetyCopy.isSafetyCopy($0)
+    }
+    guard names.allSatisfy(isOwn) else {
       throw TallyError(
         .notAStore, "The directory holds other files and no store",
         remedy: "Give the directory of a store, an empty one, or a path that does not exist yet")
@@ -190,7 +194,7 @@ struct StoreOpening {
     return false
   }
 
-  /// What a path names; `nil` if nothing.
+  /// The type of the file at a path; `nil` if there is none.
   func typeOfFile(at path: FilePath) throws -> FileType? {
     do {
       return try path.stat().type
@@ -215,7 +219,7 @@ struct StoreOpening {
       remedy: "Keep the store on a local disk and copy exports or backups instead")
   }
 
-  /// liblmdb would make an empty file into an environment of its own.
+  /// liblmdb would turn an empty file into an environment of its own.
   private func refuseOtherFiles() throws {
     do {
       switch try DataFile(dataFile).kind() {
@@ -224,19 +228,19 @@ struct StoreOpening {
       case .empty, .cutShort: throw TallyError.truncatedFile
       }
     } catch let error as LMDBError where error.code == .noSuchFile {
-      // It was there at the first look, and has been taken away while this waited to be let in.
+      // It was there at the first look, and was removed while this waited for the lock.
       throw TallyError.storeMissing
     }
   }
 
-  /// liblmdb trusts the file's own word about its length; reading beyond its end would kill the process.
+  /// liblmdb trusts the length that the file states; reading beyond its end would kill the process.
   private func refuseTruncatedFile(of environment: Environment) throws {
     guard try environment.isFileComplete() else { throw TallyError.truncatedFile }
   }
 
   private func createStoreIfMissing() throws {
     do {
-      // Where another process makes the same store, one look may come too early or too late.
+      // While another process creates the same store, one look may come too early or too late.
       for _ in 1...Self.creationAttempts {
         if try isStoreThere() { return }
         guard configuration.createsIfMissing, !configuration.isReadOnly else { throw TallyError.storeMissing }
@@ -250,7 +254,7 @@ struct StoreOpening {
     }
   }
 
-  /// Makes the directories above the store, and sees to it that a power cut does not take them back.
+  /// Creates the directories above the store, flushed, so that a power cut does not lose them.
   private func createDirectories(upTo path: FilePath) throws {
     if (try? path.stat()) != nil { return }
     let parent = path.parentOrCurrent
@@ -278,7 +282,7 @@ extension TallyError {
     .storeMissing, "There is no store at this path", remedy: "Add a task to create one, or give another path")
 
   static let foreignFile = TallyError(
-    .notAStore, "The file in the directory is no Tally store", remedy: "Give the directory of a Tally store")
+    .notAStore, "The file in the directory is not a Tally store", remedy: "Give the directory of a Tally store")
 
   static let missingTable = TallyError(
     .damagedStore, "A table of the store is missing", remedy: "Run a repair, or restore a backup")
@@ -295,7 +299,7 @@ extension TallyError {
         remedy: "Check its permissions and owner, or give another path", cause: error)
     case .notDirectory:
       TallyError(
-        .notAStore, "A part of the store's path is no directory", remedy: "Give another path", cause: error)
+        .notAStore, "A part of the store's path is not a directory", remedy: "Give another path", cause: error)
     case .noSpace, .diskQuotaExceeded:
       TallyError(.diskFull, "The disk is full: \(error)", remedy: "Free some space, then try again", cause: error)
     default:

@@ -3,10 +3,10 @@ package import SystemPackage
 import TallySystem
 
 extension TaskStore {
-  /// Takes a store away to which nothing has ever been written, as one that was made for an import that then failed.
+  /// Removes a store to which nothing has ever been written, such as one created for an import that then failed.
   ///
-  /// Does nothing where it is not certain that nobody would miss it: where somebody has it open, or has written to it.
-  /// A failure to take it away leaves an empty store, which does no harm.
+  /// Does nothing unless it is certain that the store is unused: not if it is open anywhere, or has been written to. If
+  /// removing it fails, an empty store stays, which does no harm.
   ///
   /// - Parameters:
   ///   - directory: The store's directory.
@@ -19,7 +19,7 @@ extension TaskStore {
     try? opening.withDamagedStore(.exclusive) { store in
       guard try StoreOpening.header(in: store.environment)?.sequence == 0 else { return }
       try store.environment.close()
-      // The data first: it is what makes a store of the rest.
+      // The data file first: without it the rest is not a store.
       for name in [StoreOpening.dataFileName, StoreOpening.lockFileName, StoreAccess.fileName] {
         try SystemCalls.removeFile(directory.appending(name))
       }

@@ -6,12 +6,12 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// Faster than `add`: each table is written once, in its own order.
   ///
-  /// - Throws: `duplicateID` if an id is taken or stands twice, or as `add(_:)`; nothing is stored then.
+  /// - Throws: `duplicateID` if an id is taken or appears twice; otherwise as `add`. Nothing is stored then.
   /// - Complexity: a task with all its index entries costs a few microseconds.
   public mutating func insert(contentsOf tasks: some Sequence<TaskItem>) throws {
-    var (changes, deltas) = (try TaskChanges(with: recordWriter, in: base), CounterDeltas())
+    var (changes, deltas) = (try TaskBatch(with: recordWriter, in: base), CounterDeltas())
     var knownLists: Set<UUID> = []
-    // An array is iterated as one, whatever the caller's type, and is not copied for that.
+    // An array is iterated as an array, whatever the caller's type, and is not copied for that.
     for task in Array(tasks) {
       try checkFields(of: task)
       if let listID = task.listID, knownLists.insert(listID).inserted { try checkList(listID) }
@@ -22,17 +22,17 @@ extension StoreTransaction where Base == WriteTransaction {
     try apply(deltas)
   }
 
-  /// Writes many changes of different tasks, but for the counters: `apply(_:)` must follow in the same transaction.
+  /// Writes many changes of different tasks without the counters: `apply(_:)` must follow in the same transaction.
   ///
   /// A long import comes in batches that may all touch the same days: their counters are written once, at the end.
-  mutating func write(_ changes: inout TaskChanges, counting deltas: inout CounterDeltas) throws {
+  mutating func write(_ changes: inout TaskBatch, counting deltas: inout CounterDeltas) throws {
     guard !changes.isEmpty else { return }
     try change { (_, images, base) throws(LMDBError) in
       try changes.apply(counting: &deltas, recording: &images, in: &base)
     }
   }
 
-  /// Writes the counters that have been gathered.
+  /// Writes the gathered counters.
   mutating func apply(_ deltas: CounterDeltas) throws {
     guard !deltas.isEmpty else { return }
     try change { (writer, _, base) throws(LMDBError) in try deltas.apply(to: writer.tables, in: &base) }

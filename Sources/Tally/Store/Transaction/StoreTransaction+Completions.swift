@@ -2,8 +2,8 @@ import Foundation
 public import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Hands each completion whose entry says more than its task does to a closure, by time: all those of deleted tasks,
-  /// and those of tasks that have changed their list since.
+  /// Passes each completion whose entry says more than its task does to a closure, by time: all those of deleted tasks,
+  /// and those of tasks that have moved to another list since.
   func forEachDetachedCompletion(_ body: (Completion) throws -> Void) throws {
     try tables.completions.forEach(in: base) { key, value in
       let completion = try Completion(CompletionKey(decoding: key), CompletionRecord(decoding: value))
@@ -12,15 +12,15 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  /// Whether the ledger says what a completion says; `nil` where it knows nothing of it.
+  /// Whether the ledger agrees with a completion; `nil` if it knows nothing of it.
   ///
-  /// A completion of a live task is known by its task; what the ledger adds is its list.
+  /// A completion of a live task is known from the task; the ledger adds its list.
   func isRecorded(_ completion: Completion) throws -> Bool? {
     let (completed, record) = (InstantKey(of: completion), CompletionRecord(of: completion))
     let liveKey = CompletionKey(isTaskDeleted: false, completed: completed)
     let live = try tables.completions.value(forKey: liveKey, in: base)
     guard completion.isTaskDeleted else { return live.map { $0.listID == record.listID } ?? false }
-    // The task is there again, which says more than the entry.
+    // The task exists again, which says more than the entry.
     guard live == nil else { return true }
     let key = CompletionKey(isTaskDeleted: true, completed: completed)
     return try tables.completions.value(forKey: key, in: base).map { $0.isSame(as: record) }
@@ -34,7 +34,7 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension Completion {
-  /// The completion that an entry of the ledger tells.
+  /// The completion that an entry of the ledger describes.
   fileprivate init(_ key: CompletionKey, _ record: CompletionRecord) throws {
     let instant = try Timestamp(microsecondsSince1970: key.completed.microseconds)
     self.init(
@@ -46,9 +46,9 @@ extension Completion {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Forgets the completions of deleted tasks up to an instant: the only way in which history is lost.
+  /// Forgets the completions of deleted tasks up to an instant: the only way in which completions are lost.
   ///
-  /// Statistics no longer count them afterwards. Completions of tasks that exist stay.
+  /// Statistics no longer count them. Completions of existing tasks stay.
   ///
   /// - Parameter instant: completions before it are forgotten.
   /// - Returns: how many.
@@ -83,7 +83,7 @@ extension StoreTransaction where Base == WriteTransaction {
     return isChanged
   }
 
-  /// As `record(_:)`, but for the counters: `apply(_:)` must follow in the same transaction.
+  /// Like `record(_:)`, without the counters: `apply(_:)` must follow in the same transaction.
   @discardableResult
   mutating func record(_ completion: Completion, counting deltas: inout CounterDeltas) throws -> Bool {
     return try changeIfNeeded { (tables, images, base) throws(LMDBError) in
@@ -107,7 +107,7 @@ extension CompletionRecord {
       createdAtMicroseconds: completion.createdAt.microsecondsSince1970, listID: completion.listID)
   }
 
-  /// Whether two entries say the same, but for what a newer version of the format added.
+  /// Whether two entries agree, apart from fields that a newer version of the format added.
   fileprivate func isSame(as other: CompletionRecord) -> Bool {
     var other = other
     other.unknown = unknown

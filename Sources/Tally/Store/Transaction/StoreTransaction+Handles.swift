@@ -4,7 +4,7 @@ import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// The shortest tail of a task's identifier that fits no other task: at least four hexadecimal digits.
   ///
-  /// A UUIDv7 begins with its time, which does not tell neighbours apart; its end is random.
+  /// A UUIDv7 begins with its time, which neighbours share; its end is random.
   ///
   /// - Throws: what the storage throws.
   /// - Complexity: two neighbours in an index, whatever the size of the store.
@@ -29,7 +29,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Parameters:
   ///   - handle: at least four digits in either case; dashes are ignored, so a whole UUID works too.
   ///   - limit: how many to find at most.
-  /// - Returns: the tasks; none where the text is no handle.
+  /// - Returns: the tasks; none if the text is not a handle.
   /// - Throws: what the storage throws.
   public func taskIDs(withHandle handle: String, limit: Int = 10) throws -> [UUID] {
     let digits = handle.filter { $0 != "-" }.map { $0.isASCII ? $0.hexDigitValue : nil }

@@ -7,7 +7,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Parameters:
   ///   - name: not blank; two lists may have the same name.
   ///   - colorHex: six hexadecimal digits.
-  ///   - id: of any UUID version; `nil` has a UUIDv7 made.
+  ///   - id: of any UUID version; `nil` generates a UUIDv7.
   /// - Returns: the list as stored.
   /// - Throws: `blankListName`, `invalidColor` or `duplicateID`.
   @discardableResult

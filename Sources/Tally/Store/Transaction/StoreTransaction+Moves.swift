@@ -10,19 +10,19 @@ extension StoreTransaction where Base == WriteTransaction {
     try update(id) { $0.listID = listID }
   }
 
-  /// Puts a task directly before another one of the same place.
+  /// Puts a task directly before another one in the same place.
   ///
   /// The place is the list both belong to, else the inbox, else the day both are scheduled for. The view shows a
   /// task among those of its own state: a task of another state takes the spot it would have in the other's.
   ///
   /// - Throws: `taskNotFound`, or `differentPlaces` if the two share no place.
-  /// - Complexity: rewrites one task; where two neighbours have no number left between them, some around them too.
+  /// - Complexity: rewrites one task, and some around it if there is no number left between the two neighbours.
   @discardableResult
   public mutating func move(_ id: UUID, before anchorID: UUID) throws -> TaskItem {
     try move(id, to: .before, of: anchorID)
   }
 
-  /// Puts a task directly after another one of the same place.
+  /// Puts a task directly after another one in the same place.
   ///
   /// - Throws: `taskNotFound`, or `differentPlaces` if the two share no place.
   /// - Complexity: as `move(_:before:)`.
@@ -43,7 +43,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
     let placeGap = try byPlace?.gap(on: side, excluding: id, in: base)
     let dayGap = try byDay?.gap(on: side, excluding: id, in: base)
-    // Beside the anchor in its list and on its day if one number can do both, else in its list.
+    // Beside the anchor in both its list and its day if one number can do that, else in its list.
     let both = placeGap.flatMap { place in dayGap.map { place.intersection(with: $0) } }
     if let sortOrder = both?.middle ?? (placeGap ?? dayGap)?.middle {
       return try update(id) { $0.sortOrder = sortOrder }
@@ -53,7 +53,7 @@ extension StoreTransaction where Base == WriteTransaction {
     return try move(id, to: side, of: anchorID)
   }
 
-  /// Changes a sort order and nothing else: to its owner the task has not changed, so its time of change stays.
+  /// Changes a sort order and nothing else: for the user the task has not changed, so its time of change stays.
   private mutating func renumber(_ id: UUID, to sortOrder: Int64) throws {
     let old = try requireTaskRecord(id)
     var task = old.item

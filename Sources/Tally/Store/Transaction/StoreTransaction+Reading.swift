@@ -19,10 +19,10 @@ extension StoreTransaction where Base: ~Copyable {
     try listRecord(id)?.list
   }
 
-  /// Every list, in the order people gave them.
+  /// Every list, in the user's order.
   ///
   /// - Throws: as `task(_:)`.
-  /// - Complexity: one lookup a list.
+  /// - Complexity: one lookup per list.
   public func lists() throws -> [TaskList] {
     var ids: [UUID] = []
     _ = try scan(tables.listsByOrder, from: .lowest) { key in
@@ -45,14 +45,14 @@ extension StoreTransaction where Base: ~Copyable {
     get throws { try tables.lists.count(in: base) }
   }
 
-  /// The number of commits that the store has seen when this snapshot was taken; throws what the storage throws.
+  /// The number of commits to the store when this snapshot was taken; throws what the storage throws.
   public var sequence: UInt64 {
     get throws { try header().sequence }
   }
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// A task that an index names, and which must therefore be there.
+  /// A task that an index names, and that must therefore exist.
   func indexedTask(_ id: UUID) throws -> TaskItem {
     guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
@@ -60,7 +60,7 @@ extension StoreTransaction where Base: ~Copyable {
     return try TaskFields(bytes).item(id: id)
   }
 
-  /// The stored record of a task, with what a newer version may have added to it.
+  /// The stored record of a task, with the fields that a newer version may have added.
   func taskRecord(_ id: UUID) throws -> TaskRecord? {
     guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
     return try TaskRecord(id: id, decoding: bytes)
@@ -80,13 +80,13 @@ extension StoreTransaction where Base: ~Copyable {
     return header
   }
 
-  /// The record of a task, or the error that says it is not there.
+  /// The record of a task; throws if there is none.
   func requireTaskRecord(_ id: UUID) throws -> TaskRecord {
     guard let record = try taskRecord(id) else { throw TallyError.taskNotFound(id) }
     return record
   }
 
-  /// The record of a list, or the error that says it is not there.
+  /// The record of a list; throws if there is none.
   func requireListRecord(_ id: UUID) throws -> ListRecord {
     guard let record = try listRecord(id) else { throw TallyError.listNotFound(id) }
     return record

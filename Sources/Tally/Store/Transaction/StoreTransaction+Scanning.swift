@@ -3,8 +3,8 @@ import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// Walks a table's keys from `lowerBound` up to but not including `upperBound`, until `body` returns false.
   ///
-  /// From a `position` the walk goes on behind that key, which need not exist any more. Returns the last key that
-  /// `body` accepted before it refused one; `nil` if the walk came to its end.
+  /// From a `position` the walk continues after that key, which need not exist any more. Returns the last key that
+  /// `body` accepted before it refused one; `nil` if the walk reached the end.
   func scan<Key: IndexKey, Value>(
     _ table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key? = nil, after position: Key? = nil,
     _ body: (Key) throws -> Bool
@@ -25,8 +25,8 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Walks a table's keys backwards, from before `upperBound` down to `lowerBound`, until `body` returns false.
   ///
-  /// From a `position` the walk goes on before that key, which need not exist any more. Returns the last key that
-  /// `body` accepted before it refused one; `nil` if the walk came to its end.
+  /// From a `position` the walk continues before that key, which need not exist any more. Returns the last key that
+  /// `body` accepted before it refused one; `nil` if the walk reached the end.
   func scanReversed<Key: IndexKey, Value>(
     _ table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key, after position: Key? = nil,
     _ body: (Key) throws -> Bool

@@ -24,7 +24,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Parameters:
   ///   - id: the task.
-  ///   - completedAt: when it was done; `nil` for now, or, for a task completed already, when it was.
+  ///   - completedAt: the completion time; `nil` for now, or, for a completed task, for the time that it has.
   /// - Returns: the task as stored.
   /// - Throws: `taskNotFound`.
   @discardableResult
@@ -35,7 +35,7 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Makes a task not started again.
+  /// Returns a task to not started.
   ///
   /// - Throws: `taskNotFound`.
   @discardableResult
@@ -43,7 +43,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try setState(.notStarted, of: id)
   }
 
-  /// Takes a task to the next state of the tap's cycle: not started, active, completed, not started.
+  /// Moves a task to the next state of the tap cycle: not started, active, completed, not started.
   ///
   /// - Throws: `taskNotFound`.
   @discardableResult

@@ -14,10 +14,10 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   - title: not blank.
   ///   - place: where the task is captured: the inbox, today, upcoming (tomorrow) or a list.
   ///   - id: of any UUID version; `nil` generates a UUIDv7.
-  ///   - edit: sets what else is known of the task. A task that it completes gets a completion time if it has none.
+  ///   - edit: sets further fields. A task that it completes gets a completion time if it has none.
   /// - Returns: the task as stored.
-  /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`, `inconsistentTask` if the closure puts
-  ///   another task in its place, or what the closure throws; nothing is stored then.
+  /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`, `inconsistentTask` if the closure
+  ///   replaces the task with another one, or what the closure throws; nothing is stored then.
   @discardableResult
   public mutating func add(
     _ title: String, to place: CapturePlace = .inbox, id: UUID? = nil,
@@ -47,13 +47,13 @@ extension StoreTransaction where Base == WriteTransaction {
   /// try store.write { try $0.update(id) { $0.title = "Renew both passports" } }
   /// ```
   ///
-  /// The time of change is set; a task that becomes completed without a completion time gets one, and one that is
-  /// no longer completed loses it; a task that changes its list, or its day while in no list, goes last in its new
-  /// place. A change that changes nothing writes nothing.
+  /// The time of change is set. A task that becomes completed without a completion time gets one, and a reopened one
+  /// loses it. A task that changes its list, or its day while in no list, goes last in its new place.
+  /// A change that changes nothing writes nothing.
   ///
   /// - Returns: the task as stored.
-  /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound` or `valueOutOfRange`, `inconsistentTask` if the closure puts
-  ///   another task in its place, or what the closure throws; nothing is changed then.
+  /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound` or `valueOutOfRange`, `inconsistentTask` if the closure
+  ///   replaces the task with another one, or what the closure throws; nothing is changed then.
   @discardableResult
   public mutating func update(_ id: UUID, _ change: (inout TaskItem) throws -> Void) throws -> TaskItem {
     let old = try requireTaskRecord(id)
@@ -73,7 +73,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Deletes a task; its list stays, and so does its completion in the statistics.
   ///
-  /// - Returns: the task as it was.
+  /// - Returns: the deleted task.
   /// - Throws: `taskNotFound`.
   @discardableResult
   public mutating func delete(_ id: UUID) throws -> TaskItem {
@@ -84,9 +84,9 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// The time of a change of something that was changed before.
+  /// The time of a change to something that has been changed before.
   ///
-  /// Never an earlier one, whatever the clock says: who asks for what has changed since some time must find it.
+  /// Never an earlier one, whatever the clock says, so that "changed since T" always finds it.
   func timeOfChange(after last: Timestamp) -> Timestamp {
     max(now, last)
   }
@@ -98,24 +98,24 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Sees to it that a task about to be stored obeys the model's rules and names a list that exists.
+  /// Ensures that a task to be stored obeys the model's rules and names an existing list.
   func check(_ task: TaskItem) throws {
     try checkFields(of: task)
     if let listID = task.listID { try checkList(listID) }
   }
 
-  /// Sees to it that a task about to be stored obeys the model's rules.
+  /// Ensures that a task to be stored obeys the model's rules.
   func checkFields(of task: TaskItem) throws {
     try task.validate()
     try task.validateTextSize()
   }
 
-  /// Sees to it that a list exists.
+  /// Ensures that a list exists.
   func checkList(_ id: UUID) throws {
     guard try tables.lists.contains(IDKey(id), in: base) else { throw TallyError.listNotFound(id) }
   }
 
-  /// Gives a completed task its completion time, and takes it from an open one.
+  /// Gives a completed task its completion time, and removes that of an open one.
   private func settleCompletion(of task: inout TaskItem) {
     if !task.isCompleted {
       task.completedAt = nil
@@ -126,7 +126,7 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension TaskItem {
-  /// Sees to it that the task's texts fit into one record.
+  /// Ensures that the task's texts fit into one record.
   func validateTextSize() throws {
     guard title.utf8.count + (notes?.utf8.count ?? 0) <= TaskRecord.maximumTextByteCount else {
       throw TallyError(
@@ -152,7 +152,7 @@ extension StoreTransaction where Base: ~Copyable {
         last = try max(last, lastSortOrder(in: tables.byDay, from: start, to: end, excluding: task.id))
       }
     }
-    // No room behind the last one is rarer than rare; the limit itself is then shared, and creation tells them apart.
+    // Very rarely there is no room after the last one; both then share the limit, and creation orders them.
     return SortOrder.between(last, nil) ?? SortOrder.limit
   }
 
@@ -171,7 +171,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// Where a task is captured, which says where it lands.
+/// Where a task is captured, which decides where it goes.
 public enum CapturePlace: Hashable, Sendable {
   /// No list and no day.
   case inbox

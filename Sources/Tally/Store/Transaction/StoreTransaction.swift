@@ -1,9 +1,9 @@
 public import Foundation
 public import LMDB
 
-/// A consistent view of a store, and, in a write transaction, the means to change it.
+/// A consistent view of a store; a write transaction can also change it.
 ///
-/// The store hands one to the closure of `read` or `write`; it cannot be kept beyond it. Everything read inside one
+/// The store passes one to the closure of `read` or `write`; it cannot be kept beyond it. Everything read inside one
 /// closure comes from the same snapshot; a write transaction also sees its own changes.
 ///
 /// ```swift
@@ -17,7 +17,7 @@ public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
   let tables: Tables
   /// The instant at which this transaction began, by the store's clock: the `now` of its views and changes.
   public let now: Timestamp
-  /// The calendar, with its time zone and first weekday, that says what a day is.
+  /// The calendar, with its time zone and first weekday, that defines days and weeks.
   public let calendar: Calendar
 
   /// Generates the ids of new records, which follow the store's clock.
@@ -31,15 +31,15 @@ public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
   var hasChanges = false
   /// Whether a change began and did not end: such a transaction must not commit.
   var isHalfDone = false
-  /// What the changes found, as far as it is not in the history yet.
+  /// The images of changes that are not in the history yet.
   var images = BeforeImages()
   /// Whether there is room for images; if not, there are none.
   var keepsImages = true
-  /// Whether changes have gone into the history without their images.
+  /// Whether changes went into the history without their images.
   var hasLostImages = false
-  /// Whether there are changes that the history does not know yet.
+  /// Whether there are changes that are not in the history yet.
   var hasUnrecordedChanges = false
-  /// Where the changes come from, as the history notes it.
+  /// Where the changes come from, as recorded in the history.
   var origin = WriteOrigin.local
 
   init(

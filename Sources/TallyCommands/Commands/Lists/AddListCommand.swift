@@ -26,7 +26,7 @@ struct AddListCommand: SessionCommand {
     let change = try session.write(for: .adding) { transaction in
       let others = try transaction.lists().map(\.name).filter { $0.lowercased() == name.lowercased() }
       let list = try transaction.addList(name: name, colorHex: color.withoutNumberSign)
-      var change = Change(lists: [list], messages: ["Created list \(name.quotedForMessage)."])
+      var change = ChangeReport(lists: [list], messages: ["Created list \(name.quotedForMessage)."])
       if others.contains(name) {
         change.messages.append("Another list has the same name; from now on, use their ids.")
       } else if let other = others.first {

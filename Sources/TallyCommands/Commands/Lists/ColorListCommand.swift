@@ -24,7 +24,7 @@ struct ColorListCommand: SessionCommand {
     let change = try session.write { transaction in
       let before = try transaction.list(named: name)
       let after = try transaction.recolorList(before.id, to: color.withoutNumberSign)
-      return Change(
+      return ChangeReport(
         from: before,
         to: after,
         "Set the colour of list \(after.name.quotedForMessage) to \(after.colorHex)."

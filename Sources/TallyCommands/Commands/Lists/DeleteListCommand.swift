@@ -25,9 +25,9 @@ struct DeleteListCommand: SessionCommand {
     try session.report(try session.write { try delete(&$0) })
   }
 
-  private func delete(_ transaction: inout StoreWriteTransaction) throws -> Change {
+  private func delete(_ transaction: inout StoreWriteTransaction) throws -> ChangeReport {
     let list = try transaction.list(named: name)
-    var change = Change()
+    var change = ChangeReport()
     try transaction.forEachTask(in: .list(list.id)) { task, _ in change.deleted.append(task.id) }
     guard change.deleted.isEmpty || force else {
       throw CommandFailure(

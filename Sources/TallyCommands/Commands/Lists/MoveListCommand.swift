@@ -31,7 +31,7 @@ struct MoveListCommand: SessionCommand {
     try session.report(try session.write { try move(&$0) })
   }
 
-  private func move(_ transaction: inout StoreWriteTransaction) throws -> Change {
+  private func move(_ transaction: inout StoreWriteTransaction) throws -> ChangeReport {
     let list = try transaction.list(named: name)
     let anchor = try transaction.list(named: before ?? after ?? "")
     guard list.id != anchor.id else {
@@ -41,7 +41,7 @@ struct MoveListCommand: SessionCommand {
       before != nil
       ? try transaction.moveList(list.id, before: anchor.id) : try transaction.moveList(list.id, after: anchor.id)
     let side = before != nil ? "before" : "after"
-    return Change(
+    return ChangeReport(
       from: list,
       to: moved,
       "Moved list \(list.name.quotedForMessage) \(side) \(anchor.name.quotedForMessage)."

@@ -24,7 +24,7 @@ struct RenameListCommand: SessionCommand {
     let change = try session.write { transaction in
       let before = try transaction.list(named: name)
       let after = try transaction.renameList(before.id, to: newName)
-      return Change(
+      return ChangeReport(
         from: before,
         to: after,
         "Renamed list \(before.name.quotedForMessage) to \(after.name.quotedForMessage)."
@@ -34,7 +34,7 @@ struct RenameListCommand: SessionCommand {
   }
 }
 
-extension Change {
+extension ChangeReport {
   /// The change of one list; if nothing changed, only a message.
   init(from before: TaskList, to after: TaskList, _ message: String) {
     if before == after {

@@ -6,11 +6,11 @@ import TallySystem
 ///
 /// | step | what a crash leaves |
 /// | --- | --- |
-/// | copy and verify in a workshop | the old store; the next opening removes the workshop |
-/// | lock out everybody | the old store |
-/// | keep the old file under a second name | the old store, with one name more |
+/// | copy and verify in a staging directory | the old store; the next opening removes the staging directory |
+/// | take the exclusive lock | the old store |
+/// | keep the old file under a second name | the old store, and a second name for its file |
 /// | rename the new file over the old one | the new store |
-struct Restoring {
+struct Restoration {
   let file: FilePath
   let opening: StoreOpening
 
@@ -18,30 +18,30 @@ struct Restoring {
     let source = try openSource()
     defer { try? source.close() }
     try opening.prepareDirectory()
-    let workshop = try Workshop(in: opening.directory, for: "restore")
-    try copy(source, to: workshop.dataFile)
-    let copy = LoneStore(
-      directory: workshop.path, configuration: opening.configuration, migrations: opening.migrations)
+    let staging = try StagingDirectory(in: opening.directory, for: "restore")
+    try copy(source, to: staging.dataFile)
+    let copy = UnpublishedStore(
+      directory: staging.path, configuration: opening.configuration, migrations: opening.migrations)
     var (header, report) = try copy.verify(progress: progress)
     let access = try StoreAccess(.exclusive, to: opening.directory, configuration: opening.configuration)
     defer { access.end() }
     if let last = try lastSequence(replacedBy: header) { header = try copy.advanceSequence(beyond: last) }
-    let size = try workshop.dataFile.stat().size
+    let size = try staging.dataFile.stat().size
     let kept = try keepOldFile()
-    try SystemCalls.rename(workshop.dataFile, to: opening.dataFile)
+    try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
     try SystemCalls.flushDirectory(opening.directory)
-    return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), keptFile: kept)
+    return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), safetyCopy: kept)
   }
 
   /// A sequence that the replaced store has not gone beyond, if it may be the same store.
   ///
-  /// Whoever was suspended meanwhile asks for what came after the last commit that he saw: another commit of the same
-  /// sequence would give him half of the changes as all of them.
+  /// A client that was suspended meanwhile asks for the changes since the last commit that it saw. If another commit
+  /// had the same sequence, it would take half of the changes for all of them.
   private func lastSequence(replacedBy header: StoreHeader) throws -> UInt64? {
     if let replaced = try opening.headerOfClosedStore() {
       return replaced.storeID == header.storeID ? replaced.sequence : nil
     }
-    // What is there cannot be read: more than any store commits after a backup.
+    // The file cannot be read: assume more commits than any store makes after a backup.
     return try opening.typeOfFile(at: opening.dataFile) == nil ? nil : header.sequence + Self.sequencesOfUnreadable
   }
 
@@ -50,7 +50,8 @@ struct Restoring {
 
   private func openSource() throws -> FileDescriptor {
     do {
-      // Opening a pipe would wait for somebody to write to it, deaf to signals; a file knows no difference.
+      // Without this flag, opening a pipe would wait for a writer, deaf to signals; it does not change reads of a
+      // file.
       let source = try FileDescriptor.open(file, .readOnly, options: [.closeOnExec, .nonBlocking])
       guard try source.stat().type == .regular else {
         try source.close()
@@ -82,7 +83,7 @@ struct Restoring {
 
   private func keepOldFile() throws -> FilePath? {
     do {
-      return try KeptFile.keep(
+      return try SafetyCopy.create(
         opening.dataFile, because: .restore, in: opening.directory, at: opening.configuration.now())
     } catch Errno.noSuchFileOrDirectory {
       return nil

@@ -1,23 +1,23 @@
 import Foundation
 import LMDB
 
-/// What has to be written to put back what one entry of the history found.
-struct RestorationPlan {
+/// The writes that restore the images of one entry of the history.
+struct UndoPlan {
   private var tasks: [TaskChange] = []
   private var lists: [ListChange] = []
   private var completions: [(key: CompletionKey, record: CompletionRecord?)] = []
-  /// Everything the entry has images of.
+  /// Everything that the entry has images of.
   private var keys: Set<ImageKey> = []
-  private(set) var reversal: Reversal
+  private(set) var result: UndoResult
 
-  /// Whether all is as it was already.
+  /// Whether everything is already in that state.
   var isEmpty: Bool { tasks.isEmpty && lists.isEmpty && completions.isEmpty }
 
-  /// Reads an entry's images and compares them with what is there.
+  /// Reads an entry's images and compares them with the current records.
   init(of entry: HistoryEntry, in transaction: borrowing StoreWriteTransaction) throws {
-    reversal = Reversal(change: entry.id, date: entry.date)
+    result = UndoResult(change: entry.id, date: entry.date)
     try transaction.forEachImage(of: entry.id) { key, wasThere, bytes in
-      // Of several images the first one tells what was there before the write.
+      // Of several images the first one shows the state before the write.
       guard keys.insert(key).inserted else { return }
       try add(key, wasThere, bytes, transaction)
     }
@@ -46,7 +46,7 @@ struct RestorationPlan {
     if old == nil, image == nil { return }
     if let old, let image, old.hasSameContents(as: image) { return }
     var task = image?.item
-    // A renumbering was no change to the task's owner, nor is undoing it.
+    // For the user a renumbering is not a change of the task, nor is undoing it.
     var renumbered = old?.item
     if let image { renumbered?.sortOrder = image.item.sortOrder }
     if let image, renumbered?.isIdentical(to: image.item) != true {
@@ -55,11 +55,11 @@ struct RestorationPlan {
     let unknown = image?.unknown ?? UnknownFields()
     tasks.append(TaskChange(from: old, to: task, unknown: unknown, at: transaction.commitSequence))
     guard let task else {
-      if let old { reversal.deletedTasks.append(old.item) }
+      if let old { result.deletedTasks.append(old.item) }
       return
     }
-    reversal.tasks.append(task)
-    if old == nil { reversal.returnedTaskIDs.insert(task.id) }
+    result.tasks.append(task)
+    if old == nil { result.returnedTaskIDs.insert(task.id) }
   }
 
   private mutating func add(
@@ -76,21 +76,22 @@ struct RestorationPlan {
     let unknown = image?.unknown ?? UnknownFields()
     lists.append(ListChange(from: old, to: list, unknown: unknown, at: transaction.commitSequence))
     guard let list else {
-      if let old { reversal.deletedLists.append(old.list) }
+      if let old { result.deletedLists.append(old.list) }
       return
     }
-    reversal.lists.append(list)
-    if old == nil { reversal.returnedListIDs.insert(list.id) }
+    result.lists.append(list)
+    if old == nil { result.returnedListIDs.insert(list.id) }
   }
 }
 
-extension RestorationPlan {
-  /// Refuses to go back behind a later change of the same task, list or completion.
+extension UndoPlan {
+  /// Refuses to undo across a later change of the same task, list or completion.
   func checkNoneTouched(by changes: [ChangeID], in transaction: borrowing StoreWriteTransaction) throws {
     for change in changes {
       try transaction.forEachImage(of: change) { key, _, _ in
         guard !keys.contains(key) else {
-          throw TallyError.undoConflict("a later change of the same \(key.kind == .list ? "list" : "task") stands")
+          let kind = key.kind == .list ? "list" : "task"
+          throw TallyError.undoConflict("a later change of the same \(kind) has not been undone")
         }
       }
     }
@@ -109,14 +110,14 @@ extension RestorationPlan {
     for listID in leaving {
       _ = try transaction.scan(.list(listID), after: nil) { taskID, _ in
         guard handled.contains(taskID) else {
-          throw TallyError.undoConflict("a list that would go has got other tasks since")
+          throw TallyError.undoConflict("a list that would be deleted has other tasks now")
         }
         return true
       }
     }
   }
 
-  /// Writes the plan, counters aside.
+  /// Writes the plan, without the counters.
   func apply(
     with writer: RecordWriter, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
@@ -127,7 +128,8 @@ extension RestorationPlan {
       if let old = change.old?.item, !old.isCompleted { deltas.count(CountedTask(open: old), sign: -1) }
       if let new = change.new?.item, !new.isCompleted { deltas.count(CountedTask(open: new), sign: 1) }
     }
-    // The ledger follows its own images: what its rules would make of the tasks' changes is not always what was there.
+    // The ledger follows its own images: its rules, applied to the tasks' changes, would not always give the old
+    // entries.
     let ledger = CompletionLedger(tables: writer.tables)
     for (key, record) in completions {
       try ledger.restore(key, to: record, counting: &deltas, recording: &images, in: &transaction)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Which write is to be taken back, as the entries of the history say.
+/// Which write to undo or redo, by the entries of the history.
 ///
-/// A write stays undone until the undo itself is taken back, which is what redo does: a redo is a write in its own right,
-/// and can be undone again. So each entry says all about itself, and old ones can go.
-struct HistoryQuestions {
+/// A write stays undone until the undo itself is undone, which is a redo: a write in its own right, which can be undone
+/// in turn. So each entry describes itself completely, and old ones can go.
+struct UndoLog {
   /// Newest first.
   let entries: [HistoryEntry]
 
@@ -23,7 +23,7 @@ struct HistoryQuestions {
     return (found, false)
   }
 
-  /// The last undo that has not been taken back; `nil` if there is none since the last change of another kind.
+  /// The last undo that has not been undone; `nil` if there is none since the last change of another kind.
   func redoable() -> HistoryEntry? {
     var redone: Set<ChangeID> = []
     for entry in entries {
@@ -37,7 +37,7 @@ struct HistoryQuestions {
     return nil
   }
 
-  /// The entries since `change` that count: without those that were taken back, and what took them back.
+  /// The entries since `change` that count: without those that were undone, and the undos of those.
   func effective(since change: ChangeID) -> [ChangeID] {
     var cancelled: Set<ChangeID> = []
     var found: [ChangeID] = []

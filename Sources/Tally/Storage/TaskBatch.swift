@@ -1,31 +1,31 @@
 import LMDB
 
-/// What many changes of different tasks do to the tables, gathered so that each is written once, in its own order.
+/// Many changes of different tasks, gathered so that each table is written once, in its own order.
 ///
-/// Nothing is kept of a new task except the bytes that are to be stored: its texts are looked at once.
-struct TaskChanges {
+/// Of a new task only the bytes to be stored are kept: its texts are read once.
+struct TaskBatch {
   private let writer: RecordWriter
   private var records = EntryBatch<IDKey, TaskRecord>()
   private var removed: [TaskRecord] = []
   private let indexes: [any IndexBatch<TaskRecord>]
-  private var ledger: LedgerChanges
+  private var ledger: LedgerBatch
   private var images = BeforeImages()
-  /// New tasks that may have been deleted before; none are looked for in a store without tombstones.
+  /// New tasks that may have been deleted before; not looked up in a store without tombstones.
   private var created: [IDKey] = []
   private let hasTombstones: Bool
 
-  /// Begins to gather changes of the tasks that a transaction finds.
+  /// Creates a batch of changes to the tasks of a transaction.
   init(with writer: RecordWriter, in transaction: borrowing WriteTransaction) throws(LMDBError) {
     self.writer = writer
     indexes = writer.tables.taskIndexes.map { $0.makeBatch() }
-    ledger = try LedgerChanges(of: writer.tables, in: transaction)
+    ledger = try LedgerBatch(of: writer.tables, in: transaction)
     hasTombstones = try writer.tables.tombstones.count(in: transaction) > 0
   }
 
   /// Whether there is nothing to do.
   var isEmpty: Bool { records.count == 0 && removed.isEmpty }
 
-  /// Notes what one change does; what the counters are to change by goes into `deltas`.
+  /// Adds one change; changes of the counters go into `deltas`.
   mutating func add(_ change: TaskChange, counting deltas: inout CounterDeltas) throws(LMDBError) {
     images.add(change)
     if let record = change.new {
@@ -38,12 +38,12 @@ struct TaskChanges {
     try ledger.add(change, counting: &deltas, recording: &images)
   }
 
-  /// The id of a task that stands among the changes twice or is stored already; `nil` if there is none.
+  /// The id of a task that appears twice among the changes or is stored already; `nil` if there is none.
   mutating func firstTakenID(_ transaction: borrowing WriteTransaction) throws(LMDBError) -> IDKey? {
     try writer.tables.tasks.firstTakenKey(of: &records, in: transaction)
   }
 
-  /// Writes them, one table after the other, and notes in `images` what was there.
+  /// Writes the changes, one table after the other, and records the old state in `images`.
   mutating func apply(
     counting deltas: inout CounterDeltas, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {

@@ -2,20 +2,20 @@ import Foundation
 import SystemPackage
 import TallySystem
 
-/// A directory in which a store's file is made, before it gets its place.
+/// A directory in which a store's file is created before it is moved into place.
 ///
-/// Its maker holds a lock on it. One that nobody holds was left behind by a crash, and whoever comes by removes it; what
-/// is in the making is never touched. Nothing is put into it before it is locked, so an empty one that is new may be one
-/// whose maker is about to lock it.
-final class Workshop {
+/// Its creator holds a lock on it. A directory that nobody locks was left by a crash, and the next sweep removes it;
+/// one in use is never touched. Nothing is put into it before it is locked, so a new and empty one may be about to be
+/// locked.
+final class StagingDirectory {
   let path: FilePath
   private let lock: FileLock
 
   private static let mark = ".new-"
-  /// How long its maker is given to lock it.
+  /// How long the creator has to lock it.
   private static let graceInSeconds = 60.0
 
-  /// Makes the directory, closed to others, inside a directory that exists.
+  /// Creates the directory, closed to others, inside an existing one.
   init(in parent: FilePath, for name: String) throws {
     path = parent.appending(name + Self.mark + UUID().uuidString.lowercased())
     try SystemCalls.createDirectory(path, permissions: .ownerReadWriteExecute)
@@ -24,23 +24,23 @@ final class Workshop {
   }
 
   deinit {
-    // What has got its place is not here any more; the rest is nobody's.
+    // Files that were moved into place are gone from here; the rest can be deleted.
     Self.remove(path)
   }
 
-  /// The store's file in it.
+  /// The store's data file in it.
   var dataFile: FilePath { path.appending(StoreOpening.dataFileName) }
 
-  /// Whether a name is that of such a directory.
-  static func isWorkshop(_ name: String) -> Bool {
+  /// Whether a name is that of a staging directory.
+  static func isStaging(_ name: String) -> Bool {
     guard let range = name.range(of: mark, options: .backwards) else { return false }
     return UUID(uuidString: String(name[range.upperBound...])) != nil
   }
 
-  /// Removes those that a crash has left in a directory; failing to is no failure of what is being done.
+  /// Removes the staging directories that crashes have left; a failure to do so does not fail the caller.
   static func sweep(_ parent: FilePath) {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.string)) ?? []
-    for path in names.filter(isWorkshop).map({ parent.appending($0) }) {
+    for path in names.filter(isStaging).map({ parent.appending($0) }) {
       guard !isNewAndEmpty(path), let lock = try? FileLock(openingDirectory: path),
         (try? lock.tryAcquire(.exclusive)) == true
       else { continue }
@@ -48,7 +48,7 @@ final class Workshop {
     }
   }
 
-  /// Whether its maker may be about to lock it.
+  /// Whether its creator may be about to lock it.
   private static func isNewAndEmpty(_ path: FilePath) -> Bool {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: path.string),
       let modified = try? path.stat().st_mtim.tv_sec
@@ -57,6 +57,7 @@ final class Workshop {
   }
 
   private static func remove(_ path: FilePath) {
+    assert(path.lastComponent.map { isStaging($0.string) } == true, "not a staging directory")
     for name in StoreOpening.fileNames { try? SystemCalls.removeFile(path.appending(name)) }
     try? SystemCalls.removeDirectory(path)
   }

@@ -2,7 +2,7 @@ import Foundation
 import Tally
 
 /// What a command changed, and how to undo it.
-struct Change {
+struct ChangeReport {
   /// The command that undoes a change.
   enum Remedy {
     case undo, redo
@@ -36,7 +36,7 @@ struct Change {
   var isUndoable = true
 }
 
-extension Change {
+extension ChangeReport {
   /// Whether nothing changed.
   var isEmpty: Bool { changed.isEmpty && deleted.isEmpty && lists.isEmpty }
 
@@ -56,12 +56,12 @@ extension Change {
 
 extension Session {
   /// Prints a change: facts to programs, messages to people.
-  func report(_ change: Change) throws {
+  func report(_ change: ChangeReport) throws {
     let layout = RecordLayout.records([("changed", NamedTask.columns), ("lists", TaskList.columns), ("deleted", [])])
     try answer(change.facts, plain: layout) { printMessages(of: change) }
   }
 
-  private func printMessages(of change: Change) {
+  private func printMessages(of change: ChangeReport) {
     let shownCount = 20
     for message in change.messages.prefix(shownCount) { say(message) }
     if change.messages.count > shownCount { say("… and \((change.messages.count - shownCount).grouped) more.") }
@@ -70,7 +70,7 @@ extension Session {
   }
 
   /// The sentence that offers a command.
-  func offer(_ remedy: Change.Remedy) -> String {
+  func offer(_ remedy: ChangeReport.Remedy) -> String {
     let program = ["tally"] + (options.store.map { ["--store", $0.shellQuoted] } ?? [])
     return "\(remedy.purpose): \((program + [remedy.command]).joined(separator: " "))"
   }

@@ -1,17 +1,18 @@
 import LMDB
 import SystemPackage
 
-/// A store's file in a directory of ours that nobody else knows, as a copy is before it gets its place.
-struct LoneStore {
+/// A store's file in a staging directory, such as a copy that has not been moved into place.
+struct UnpublishedStore {
   let directory: FilePath
   let configuration: TaskStore.Configuration
   var migrations = MigrationTable.shipped
 
-  /// Checks every page, every table and the format, the pages before liblmdb is trusted with them; an older format is
-  /// brought to the current one first, whose tables are the ones that can be checked.
+  /// Checks every page, every table and the format, the pages before liblmdb trusts them.
   ///
-  /// - Returns: the header, and what was counted.
-  /// - Throws: `newerFormat`; `damagedStore`, also for a file that is no store's.
+  /// An older format is migrated before its tables are checked: only the current ones can be.
+  ///
+  /// - Returns: the header, and the report with its counts.
+  /// - Throws: `newerFormat`; `damagedStore`, also for a file that is not a store's.
   func verify(progress: VerificationProgress.Observer?) throws -> (header: StoreHeader, report: VerificationReport) {
     let file = DataFile(inDirectory: directory)
     guard try file.kind() == .environment else { throw TallyError.noBackup }
@@ -27,10 +28,10 @@ struct LoneStore {
     }
   }
 
-  /// Counts another commit, so that no sequence that the replaced store has given is ever given again.
+  /// Raises the sequence, so that no sequence that the replaced store has given is ever given again.
   ///
-  /// - Returns: the header as it is then.
-  /// - Throws: `damagedStore` where there is no number beyond, which only a damaged file gets near to.
+  /// - Returns: the new header.
+  /// - Throws: `damagedStore` if there is no number beyond it, which only a damaged file gets near to.
   func advanceSequence(beyond replaced: UInt64) throws -> StoreHeader {
     try withEnvironment { environment in
       guard var header = try StoreOpening.header(in: environment) else { throw TallyError.noBackup }
@@ -70,17 +71,17 @@ struct LoneStore {
 
 extension TallyError {
   static let noFile = TallyError(
-    .inputUnreadable, "The backup is a directory, a pipe or a device and no file",
-    remedy: "Give a file that 'tally backup' has made")
+    .inputUnreadable, "The backup is a directory, a pipe or a device, not a file",
+    remedy: "Give a file that 'tally backup' has written")
 
   static let noBackup = TallyError(
-    .damagedStore, "The file is no backup of a Tally store", remedy: "Give a file that 'tally backup' has made")
+    .damagedStore, "The file is not a backup of a Tally store", remedy: "Give a file that 'tally backup' has written")
 
   static let noSequenceLeft = TallyError(
     .damagedStore, "The backup, or the store that it would replace, has no number left for another commit",
     remedy: "Restore an older backup, or keep an export of what can be read")
 
-  /// What a verification found, named by its first fault.
+  /// The error of a verification, with its first fault.
   static func unsound(_ report: VerificationReport) -> TallyError {
     let first = report.faults.first.map(\.description) ?? ""
     let more = report.faultCount > 1 ? ", and \(report.faultCount - 1) more" : ""

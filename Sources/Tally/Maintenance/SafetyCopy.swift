@@ -2,11 +2,11 @@ import Foundation
 import SystemPackage
 import TallySystem
 
-/// A store's file as it was before something replaced or mended it, kept in the store's directory for its user.
+/// The old file of a store that was replaced, repaired or migrated, kept in the store's directory for its user.
 ///
-/// It is a backup like any other: `restore` takes it back. Nothing ever removes it but its user.
-enum KeptFile {
-  /// What the file was replaced by; the names are seen by users.
+/// It is a backup like any other, for `restore` to read. Only its user ever removes it.
+enum SafetyCopy {
+  /// Why the copy was kept; users see the names.
   enum Reason: String, CaseIterable {
     case restore = "before-restore"
     case repair = "before-repair"
@@ -15,8 +15,8 @@ enum KeptFile {
 
   private static let maximumAttempts = 100
 
-  /// Gives a file of the same filesystem a second name, after the reason and the instant.
-  static func keep(
+  /// Gives a file on the same filesystem a second name, made of the reason and the instant.
+  static func create(
     _ file: FilePath, because reason: Reason, in directory: FilePath, at now: Timestamp
   ) throws(Errno) -> FilePath {
     let instant = now.iso8601.prefix { $0 != "." && $0 != "Z" }.filter { $0 != "-" && $0 != ":" }
@@ -25,18 +25,19 @@ enum KeptFile {
       let suffix = attempt == 1 ? "" : "-\(attempt)"
       let kept = directory.appending("\(reason.rawValue)-\(instant)Z\(suffix).mdb")
       do throws(Errno) {
+        assert(kept.lastComponent.map { isSafetyCopy($0.string) } == true, "the name is not one of a safety copy")
         try SystemCalls.link(file, as: kept)
         return kept
       } catch {
-        // Of the same second, or by a clock that stands still.
+        // The name is taken by a copy of the same second, or the clock stands still.
         guard error == .fileExists, attempt < maximumAttempts else { throw error }
         attempt += 1
       }
     }
   }
 
-  /// Whether a name in a store's directory is one of these.
-  static func isKept(_ name: String) -> Bool {
+  /// Whether a name in a store's directory is that of a safety copy.
+  static func isSafetyCopy(_ name: String) -> Bool {
     name.hasSuffix(".mdb") && Reason.allCases.contains { name.hasPrefix($0.rawValue) }
   }
 }

@@ -1,0 +1,24 @@
+public import Foundation
+
+/// The result of an undo or a redo.
+public struct UndoResult: Sendable {
+  /// The write that was undone or redone.
+  public let change: ChangeID
+  /// The date of that write.
+  public let date: Timestamp
+  /// The tasks that came back or changed, in their new state.
+  public internal(set) var tasks: [TaskItem] = []
+  /// The ids of those of ``tasks`` that did not exist before.
+  public internal(set) var returnedTaskIDs: Set<UUID> = []
+  /// The tasks that were deleted, in their last state.
+  public internal(set) var deletedTasks: [TaskItem] = []
+  /// The lists that came back or changed, in their new state.
+  public internal(set) var lists: [TaskList] = []
+  /// The ids of those of ``lists`` that did not exist before.
+  public internal(set) var returnedListIDs: Set<UUID> = []
+  /// The lists that were deleted, in their last state.
+  public internal(set) var deletedLists: [TaskList] = []
+
+  /// Whether nothing visible has changed.
+  var isEmpty: Bool { tasks.isEmpty && deletedTasks.isEmpty && lists.isEmpty && deletedLists.isEmpty }
+}
