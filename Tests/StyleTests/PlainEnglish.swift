@@ -13,19 +13,19 @@ struct PlainEnglish {
   }
 
   static let all: [PlainEnglish] = [
-    PlainEnglish(#"\b(tells?|telling|told)\b"#, instead: "says, shows, reports, returns", allowed: 177),
-    PlainEnglish(#"\bwhat (is|was|has)\b"#, instead: "the noun that is meant", allowed: 139),
-    PlainEnglish(#"\bas (it|they) (was|were)\b"#, instead: "unchanged, the old one", allowed: 39),
-    PlainEnglish(#"(?<!\bthere )\b(is|are|was|were) no\b"#, instead: "is not a, there is no", allowed: 32),
-    PlainEnglish(#"\banew\b"#, instead: "again, from the records", allowed: 20),
-    PlainEnglish(#"\bwhoever\b|\bwho asks\b"#, instead: "the caller, a reader, anyone who", allowed: 34),
-    PlainEnglish(#"\bbut for\b"#, instead: "except", allowed: 18),
-    PlainEnglish(#"\bso many\b"#, instead: "that many, the number", allowed: 4),
-    PlainEnglish(#"\bsees? to it\b"#, instead: "ensures", allowed: 10),
-    PlainEnglish(#"\b(takes?|taking|taken|took) (\w+ ){0,3}back\b"#, instead: "undo", allowed: 81),
-    PlainEnglish(#"\bit makes\b|\bmakes? no\b"#, instead: "it does not, it creates", allowed: 3),
-    PlainEnglish(#"\bnobody would miss\b"#, instead: "unnecessary", allowed: 1),
-    PlainEnglish(#"\b(he|him|his|himself)\b"#, instead: "they, the reader", allowed: 7),
+    PlainEnglish(#"\b(tells?|telling|told)\b"#, instead: "says, shows, reports, returns"),
+    PlainEnglish(#"\bwhat (is|was|has)\b"#, instead: "the noun that is meant", allowed: 60),
+    PlainEnglish(#"\bas (it|they) (was|were)\b"#, instead: "unchanged, the old one"),
+    PlainEnglish(#"(?<!\bthere )\b(is|are|was|were) no\b"#, instead: "is not a, there is no", allowed: 2),
+    PlainEnglish(#"\banew\b"#, instead: "again, from the records"),
+    PlainEnglish(#"\bwhoever\b|\bwho asks\b"#, instead: "the caller, a reader, anyone who"),
+    PlainEnglish(#"\bbut for\b"#, instead: "except"),
+    PlainEnglish(#"\bso many\b"#, instead: "that many, the number"),
+    PlainEnglish(#"\bsees? to it\b"#, instead: "ensures"),
+    PlainEnglish(#"\b(takes?|taking|taken|took) (\w+ ){0,3}back\b"#, instead: "undo"),
+    PlainEnglish(#"\bit makes\b|\bmakes? no\b"#, instead: "it does not, it creates"),
+    PlainEnglish(#"\bnobody would miss\b"#, instead: "unnecessary"),
+    PlainEnglish(#"\b(he|him|his|himself)\b"#, instead: "they, the reader"),
   ]
 
   /// Whether a file's words are ours: not inputs found by fuzzing, recorded output, or this table.

@@ -156,10 +156,10 @@ extension IntegrityCheck {
 
   /// Looks for the entries that a record should have.
   private mutating func expectEntries<Source: IndexedRecord, T: Transaction & ~Copyable>(
-    of record: Source, _ id: UUID, in indexes: [any IndexHandle<Source>], _ transaction: borrowing T
+    of record: Source, _ id: UUID, in indexes: [IndexHandle<Source>], _ transaction: borrowing T
   ) throws {
     for index in indexes {
-      let (expected, missing) = try index.look(for: record, in: transaction)
+      let (expected, missing) = try index.table.look(for: record, in: transaction)
       foundCounts[index.name, default: 0] += expected - missing
       for _ in 0..<missing { add(.missingEntry, index.name.rawValue, id) }
     }
@@ -167,7 +167,7 @@ extension IntegrityCheck {
 
   /// Checks the entries of one index, from a position on.
   private mutating func checkEntries<T: Transaction & ~Copyable>(
-    of index: any IndexHandle, from position: [UInt8]?, limit: Int, in transaction: borrowing T
+    of index: any CheckedIndex, from position: [UInt8]?, limit: Int, in transaction: borrowing T
   ) throws -> [UInt8]? {
     try index.checkEntries(of: tables, from: position, limit: limit, in: transaction) { kind, id in
       add(kind, index.name.rawValue, id)

@@ -4,7 +4,7 @@ import TallySystem
 /// What observations have cost so far.
 public struct ObservationCounts: Hashable, Sendable {
   /// How often a whole view was read: once at the start of an observation, and again only where changes could not be
-  /// told one by one.
+  /// listed one by one.
   public internal(set) var viewReadCount: Int
   /// How many tasks were looked up to follow changes.
   public internal(set) var taskLookupCount: Int

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// A view kept up to date from what has changed, without being read again.
+/// A view kept up to date from the changes, without being read again.
 struct ObservedView {
   private typealias Row = (key: ViewKey, task: TaskItem)
 
@@ -30,7 +30,7 @@ struct ObservedView {
     keys = Dictionary(rows.map { ($0.task.id, $0.key) }) { first, _ in first }
   }
 
-  /// Follows the store to a newer snapshot, and tells how the view has changed.
+  /// Follows the store to a newer snapshot, and returns how the view has changed.
   mutating func follow(_ transaction: borrowing StoreReadTransaction) throws -> ViewDifference {
     let position = try transaction.position
     let changes = try transaction.changes(since: last)
@@ -48,7 +48,7 @@ struct ObservedView {
     return difference
   }
 
-  /// Where the changes cannot be told one by one, or days are others: reads the view and compares.
+  /// Reads the view and compares, where the changes cannot be listed one by one or the time zone is another.
   private mutating func readAgain(
     in transaction: borrowing StoreReadTransaction, _ difference: inout ViewDifference
   ) throws {
@@ -100,7 +100,7 @@ extension ObservedView {
     for (id, _) in leaving { keys[id] = nil }
     for (row, _) in arriving { keys[row.task.id] = row.key }
     merge(without: Set(leaving.map(\.position)), arriving.map(\.row))
-    tell(arriving, changed, &difference)
+    report(arriving, changed, &difference)
   }
 
   /// Rebuilds the rows: few changes in place, many in one go.
@@ -114,7 +114,7 @@ extension ObservedView {
     rows = (Array(staying) + arriving).sorted { $0.key < $1.key }
   }
 
-  private mutating func tell(
+  private mutating func report(
     _ arriving: [(row: Row, origin: Int?)], _ changed: [Row], _ difference: inout ViewDifference
   ) {
     for (row, origin) in arriving {

@@ -1,9 +1,9 @@
-/// What becomes of a store, one value after the other, as ``TaskStore/changes()`` and its like give it.
+/// The changes of a store, one value after the other, as ``TaskStore/changes()`` and its like give it.
 ///
 /// Keeps its store open as long as somebody waits on it. It ends when the Swift task that waits is cancelled, or the store
 /// is closed; while the store is suspended it waits.
 public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
-  /// Looks at a snapshot and says what is new there, if anything; remembers what it has seen.
+  /// Looks at a snapshot and returns the news, if any; remembers what it has seen.
   typealias Look = (borrowing StoreReadTransaction) throws -> Element?
 
   let store: TaskStore
@@ -29,7 +29,7 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
         } catch let error as TallyError where error.code == .storeClosed {
           return nil
         } catch let error as TallyError where error.code == .storeSuspended {
-          // Whoever resumes the store wants its screens to go on.
+          // Screens go on when the store is resumed.
         }
         // Woken by cancellation it ends the loop above.
         try? await Task.sleep(for: TaskStore.observationInterval)
@@ -43,6 +43,6 @@ extension TaskStore {
   /// How long an observation sleeps between two looks at the store.
   ///
   /// A look is a snapshot and one lookup, about a microsecond. Watching the file or waking observers from `write` was
-  /// not taken: neither tells of other processes' commits as surely, and a second way would only be quicker.
+  /// not taken: neither shows the commits of other processes as surely, and a second way would only be quicker.
   static let observationInterval = Duration.milliseconds(50)
 }

@@ -8,7 +8,7 @@ struct StorePosition: Hashable {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// What has been changed since a commit, by any process.
+  /// The changes since a commit, by any process.
   ///
   /// - Parameter sequence: the commit, as ``sequence`` of an earlier snapshot gave it.
   /// - Returns: the changes up to this snapshot.

@@ -7,7 +7,7 @@ extension TaskStore {
   /// }
   /// ```
   ///
-  /// None is lost: whoever takes his time gets the changes of several commits as one set, whose size the history bounds.
+  /// No change is lost. A slow consumer receives several commits merged into one set.
   /// Seen within about 50 ms. Ends when the Swift task is cancelled or the store is closed.
   ///
   /// - Throws: `storeClosed`, and as `read`.
@@ -37,7 +37,7 @@ extension TaskStore {
   /// ```
   ///
   /// The view is read once; then only the tasks that have changed are looked up. Changes are seen within about 50 ms,
-  /// several as one where the reader takes his time. Ends when the Swift task is cancelled or the store is closed.
+  /// several as one for a slow reader. Ends when the Swift task is cancelled or the store is closed.
   public func observe(_ view: TaskView) -> StoreObservation<ViewUpdate> {
     StoreObservation(store: self) { [self] in
       var observed: ObservedView?
@@ -54,12 +54,12 @@ extension TaskStore {
     }
   }
 
-  /// The statistics, first as they are and then whenever they have become others.
+  /// The statistics, first the current ones, then again whenever they have changed.
   ///
   /// Looked at after each change, and every minute for what time alone changes. Ends when the Swift task is cancelled or
   /// the store is closed.
   ///
-  /// - Parameter options: what is asked for.
+  /// - Parameter options: which statistics.
   /// - Returns: a sequence that never repeats itself.
   public func observeStatistics(
     _ options: StatisticsOptions = StatisticsOptions()

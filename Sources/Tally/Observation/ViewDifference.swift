@@ -1,23 +1,23 @@
 /// How a view has changed: what a list on a screen needs to follow it.
 ///
-/// To apply it: take away what ``removals`` and the origins of ``moves`` name, from the last to the first; put in
+/// To apply it: remove what ``removals`` and the origins of ``moves`` name, from the last to the first; insert
 /// ``insertions`` and the moved tasks, from the first position to the last; then replace what ``updates`` names.
 public struct ViewDifference: Hashable, Sendable {
   /// A task and its position among all tasks of the view, sections ignored.
   public struct Row: Hashable, Sendable {
-    /// The position in the view as it is now.
+    /// The position in the new view.
     public let position: Int
-    /// The task as it is now.
+    /// The task in its new state.
     public let task: TaskItem
   }
 
-  /// A task that has another place now.
+  /// A task that has moved.
   public struct Move: Hashable, Sendable {
-    /// The position in the view as it was.
+    /// The position in the old view.
     public let origin: Int
-    /// The position in the view as it is now.
+    /// The position in the new view.
     public let position: Int
-    /// The task as it is now.
+    /// The task in its new state.
     public let task: TaskItem
   }
 
@@ -25,13 +25,13 @@ public struct ViewDifference: Hashable, Sendable {
   public let sequence: UInt64
   /// The instant that counted as now.
   public let asOf: Timestamp
-  /// The positions, in the view as it was, of tasks that it shows no more; ascending.
+  /// The positions in the old view of tasks that it no longer shows; ascending.
   public internal(set) var removals: [Int] = []
-  /// The tasks that it shows now and did not; by position.
+  /// The tasks that it did not show before; by position.
   public internal(set) var insertions: [Row] = []
-  /// The tasks that have changed their place; by new position.
+  /// The tasks that have moved; by new position.
   public internal(set) var moves: [Move] = []
-  /// The tasks that have changed otherwise; by position.
+  /// The tasks that have changed in place; by position.
   public internal(set) var updates: [Row] = []
 
   /// Whether nothing has changed.
@@ -39,7 +39,7 @@ public struct ViewDifference: Hashable, Sendable {
 
   /// The view's tasks as they are now, from those that it showed before.
   ///
-  /// - Parameter tasks: the tasks to which the difference belongs; others stop the program.
+  /// - Parameter tasks: the tasks to which the difference belongs; any other array traps.
   /// - Returns: as many tasks as the view shows now.
   /// - Complexity: the length of the view for each removal, insertion and move.
   public func applied(to tasks: [TaskItem]) -> [TaskItem] {
@@ -52,7 +52,7 @@ public struct ViewDifference: Hashable, Sendable {
   }
 }
 
-/// What an observation of a view tells.
+/// An element of an observed view.
 public enum ViewUpdate: Sendable {
   /// The whole view: first of all.
   case snapshot(ViewResult)

@@ -106,7 +106,7 @@ struct CompletionLedger {
     let key = CompletionKey(isTaskDeleted: true, completed: completed)
     try tables.completions.put(record, forKey: key, in: &transaction)
     let entry = LedgerEntry(key: key, record: record)
-    for index in tables.ledgerIndexes { try index.replace(nil, by: entry, in: &transaction) }
+    for index in tables.ledgerIndexes { try index.replace(nil, entry, &transaction) }
   }
 
   private func removeDeleted(
@@ -119,7 +119,7 @@ struct CompletionLedger {
     images.add(entry.key, entry.record)
     _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
     let entry = LedgerEntry(key: entry.key, record: entry.record)
-    for index in tables.ledgerIndexes { try index.replace(entry, by: nil, in: &transaction) }
+    for index in tables.ledgerIndexes { try index.replace(entry, nil, &transaction) }
   }
 
   /// The entry of a task completed in its current list; `nil` for an open one.

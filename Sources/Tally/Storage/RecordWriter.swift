@@ -74,7 +74,7 @@ struct RecordWriter {
       _ = try tables.tasks.remove(forKey: IDKey(record.item.id), in: &transaction)
       try putTombstone(TombstoneKey(.task, record.item.id), of: record.stamp, in: &transaction)
     }
-    for index in tables.taskIndexes { try index.replace(change.old, by: change.new, in: &transaction) }
+    for index in tables.taskIndexes { try index.replace(change.old, change.new, &transaction) }
   }
 
   /// Writes, rewrites or deletes one list.
@@ -89,7 +89,7 @@ struct RecordWriter {
       _ = try tables.lists.remove(forKey: IDKey(record.list.id), in: &transaction)
       try putTombstone(TombstoneKey(.list, record.list.id), of: record.stamp, in: &transaction)
     }
-    for index in tables.listIndexes { try index.replace(change.old, by: change.new, in: &transaction) }
+    for index in tables.listIndexes { try index.replace(change.old, change.new, &transaction) }
   }
 }
 
@@ -100,7 +100,7 @@ extension RecordWriter {
   ) throws(LMDBError) {
     let tombstone = Tombstone(key: key, record: TombstoneRecord(of: stamp, at: sequence))
     try tables.tombstones.put(tombstone.record, forKey: key, in: &transaction)
-    for index in tables.tombstoneIndexes { try index.replace(nil, by: tombstone, in: &transaction) }
+    for index in tables.tombstoneIndexes { try index.replace(nil, tombstone, &transaction) }
   }
 
   /// Removes the tombstone of an object that is created again, if it has one.
@@ -108,6 +108,6 @@ extension RecordWriter {
     guard let record = try tables.tombstones.value(forKey: key, in: transaction) else { return }
     _ = try tables.tombstones.remove(forKey: key, in: &transaction)
     let tombstone = Tombstone(key: key, record: record)
-    for index in tables.tombstoneIndexes { try index.replace(tombstone, by: nil, in: &transaction) }
+    for index in tables.tombstoneIndexes { try index.replace(tombstone, nil, &transaction) }
   }
 }

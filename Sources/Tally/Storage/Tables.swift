@@ -24,13 +24,15 @@ struct Tables: Sendable {
   let history: Database<HistoryKey, HistoryRecord>
 
   // The catalogue of indexes: all code that writes, checks, counts and repairs indexes goes through it.
-  let taskIndexes: [any IndexHandle<TaskRecord>]
-  let listIndexes: [any IndexHandle<ListRecord>]
-  let ledgerIndexes: [any IndexHandle<LedgerEntry>]
-  let tombstoneIndexes: [any IndexHandle<Tombstone>]
+  let taskIndexes: [IndexHandle<TaskRecord>]
+  let listIndexes: [IndexHandle<ListRecord>]
+  let ledgerIndexes: [IndexHandle<LedgerEntry>]
+  let tombstoneIndexes: [IndexHandle<Tombstone>]
 
   /// The whole catalogue.
-  var indexes: [any IndexHandle] { taskIndexes + listIndexes + ledgerIndexes + tombstoneIndexes }
+  var indexes: [any CheckedIndex] {
+    taskIndexes.map(\.table) + listIndexes.map(\.table) + ledgerIndexes.map(\.table) + tombstoneIndexes.map(\.table)
+  }
 
   /// How many named databases a store has room for; later formats may add some.
   static let maximumCount = 32
@@ -85,16 +87,16 @@ extension Tables {
     history = try opener.open(.history)
     tombstones = try opener.open(.tombstones)
     taskIndexes = [
-      IndexTable(ByPlace.self, .byPlace, byPlace), IndexTable(ByDay.self, .byDay, byDay),
-      IndexTable(ByDue.self, .byDue, byDue), IndexTable(ByReminder.self, .byReminder, byReminder),
-      IndexTable(ByCreated.self, .byCreated, byCreated), IndexTable(ByActive.self, .byActive, byActive),
-      IndexTable(ByTail.self, .byTail, byTail), IndexTable(TasksByChange.self, .byChange, byChange),
+      IndexHandle(ByPlace.self, .byPlace, byPlace), IndexHandle(ByDay.self, .byDay, byDay),
+      IndexHandle(ByDue.self, .byDue, byDue), IndexHandle(ByReminder.self, .byReminder, byReminder),
+      IndexHandle(ByCreated.self, .byCreated, byCreated), IndexHandle(ByActive.self, .byActive, byActive),
+      IndexHandle(ByTail.self, .byTail, byTail), IndexHandle(TasksByChange.self, .byChange, byChange),
     ]
     listIndexes = [
-      IndexTable(ListsByOrder.self, .listsByOrder, listsByOrder), IndexTable(ListsByChange.self, .byChange, byChange),
+      IndexHandle(ListsByOrder.self, .listsByOrder, listsByOrder), IndexHandle(ListsByChange.self, .byChange, byChange),
     ]
-    ledgerIndexes = [IndexTable(DeletedByCreated.self, .deletedByCreated, deletedByCreated)]
-    tombstoneIndexes = [IndexTable(TombstonesByChange.self, .byChange, byChange)]
+    ledgerIndexes = [IndexHandle(DeletedByCreated.self, .deletedByCreated, deletedByCreated)]
+    tombstoneIndexes = [IndexHandle(TombstonesByChange.self, .byChange, byChange)]
   }
 }
 

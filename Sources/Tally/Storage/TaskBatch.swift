@@ -7,7 +7,7 @@ struct TaskBatch {
   private let writer: RecordWriter
   private var records = EntryBatch<IDKey, TaskRecord>()
   private var removed: [TaskRecord] = []
-  private let indexes: [any IndexBatch<TaskRecord>]
+  private let indexes: [IndexBatch<TaskRecord>]
   private var ledger: LedgerBatch
   private var images = BeforeImages()
   /// New tasks that may have been deleted before; not looked up in a store without tombstones.
@@ -55,7 +55,7 @@ struct TaskBatch {
     }
     for key in created { try writer.removeTombstone(TombstoneKey(.task, key.id), in: &transaction) }
     try tables.tasks.put(&records, in: &transaction)
-    for index in indexes { try index.apply(in: &transaction) }
+    for index in indexes { try index.apply(&transaction) }
     try ledger.apply(to: tables, counting: &deltas, recording: &images, in: &transaction)
   }
 }

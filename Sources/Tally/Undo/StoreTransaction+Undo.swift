@@ -22,7 +22,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// Tasks, lists, their order, the completions and the counters return to their state before it; only the times of
   /// change are those of now, because this is a change like others. Called again it undoes the write before that;
-  /// ``redo()`` redoes what was undone. Works across restarts and processes, as far as the history reaches: about a
+  /// ``redo()`` redoes it. Works across restarts and processes, as far as the history reaches: about a
   /// thousand writes, or 8 MiB of replaced data. A write that replaced more, and `purgeCompletions`, cannot be undone,
   /// nor can anything before it.
   ///

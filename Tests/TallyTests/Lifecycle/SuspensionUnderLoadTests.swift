@@ -29,12 +29,12 @@ import Testing
       isDone.withLock { $0 = true }
       for thread in threads + readers { try await thread.value }
       for task in tasks { await task.value }
-      let told = outcome.withLock { $0 }
+      let outcomes = outcome.withLock { $0 }
       let titles = Set(try store.read { try $0.view(.inbox).tasks.map(\.title) })
-      #expect(told.unexpected.isEmpty, "\(told.unexpected.prefix(3))")
-      #expect(titles == told.acknowledged)
-      #expect(titles.isDisjoint(with: told.refused))
-      #expect(!told.refused.isEmpty && told.suspendedReadCount > 0)
+      #expect(outcomes.unexpected.isEmpty, "\(outcomes.unexpected.prefix(3))")
+      #expect(titles == outcomes.acknowledged)
+      #expect(titles.isDisjoint(with: outcomes.refused))
+      #expect(!outcomes.refused.isEmpty && outcomes.suspendedReadCount > 0)
     }
   }
 

@@ -2,32 +2,16 @@ import Foundation
 import LMDB
 
 /// The table of one index.
-struct IndexTable<Definition: RecordIndex>: IndexHandle {
+struct IndexTable<Definition: RecordIndex>: CheckedIndex {
   typealias Source = Definition.Source
   typealias Key = Definition.Key
 
   let name: TableName
   private let table: Index<Key>
 
-  init(_ definition: Definition.Type, _ name: TableName, _ table: Index<Key>) {
+  init(_ name: TableName, _ table: Index<Key>) {
     self.name = name
     self.table = table
-  }
-
-  func replace(_ old: Source?, by new: Source?, in transaction: inout WriteTransaction) throws(LMDBError) {
-    let oldKeys = old.map(Definition.keys) ?? .none
-    let newKeys = new.map(Definition.keys) ?? .none
-    guard oldKeys != newKeys else { return }
-    try oldKeys.forEach { key throws(LMDBError) in
-      if !newKeys.contains(key) { _ = try table.remove(forKey: key, in: &transaction) }
-    }
-    try newKeys.forEach { key throws(LMDBError) in
-      if !oldKeys.contains(key) { try table.put(NoValue(), forKey: key, in: &transaction) }
-    }
-  }
-
-  func makeBatch() -> any IndexBatch<Source> {
-    IndexTableBatch<Definition>(table)
   }
 
   func count<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int {
@@ -80,40 +64,3 @@ struct IndexTable<Definition: RecordIndex>: IndexHandle {
 }
 
 /// The effect of many changes on one index.
-protocol IndexBatch<Source>: AnyObject {
-  associatedtype Source: IndexedRecord
-
-  /// Adds the replacement of one record by another.
-  func add(_ old: Source?, _ new: Source?) throws(LMDBError)
-
-  /// Writes the changes in the index's own order, which touches each page once.
-  func apply(in transaction: inout WriteTransaction) throws(LMDBError)
-}
-
-private final class IndexTableBatch<Definition: RecordIndex>: IndexBatch {
-  private let table: Index<Definition.Key>
-  private var removed: [Definition.Key] = []
-  private var inserted = EntryBatch<Definition.Key, NoValue>()
-
-  init(_ table: Index<Definition.Key>) {
-    self.table = table
-  }
-
-  func add(_ old: Definition.Source?, _ new: Definition.Source?) throws(LMDBError) {
-    let newKeys = new.map(Definition.keys) ?? .none
-    guard let old else { return try newKeys.forEach(insert) }
-    let oldKeys = Definition.keys(of: old)
-    guard oldKeys != newKeys else { return }
-    oldKeys.forEach { if !newKeys.contains($0) { removed.append($0) } }
-    try newKeys.forEach { key throws(LMDBError) in if !oldKeys.contains(key) { try insert(key) } }
-  }
-
-  private func insert(_ key: Definition.Key) throws(LMDBError) {
-    try inserted.add(NoValue(), forKey: key)
-  }
-
-  func apply(in transaction: inout WriteTransaction) throws(LMDBError) {
-    for key in removed.sorted() { _ = try table.remove(forKey: key, in: &transaction) }
-    try table.put(&inserted, in: &transaction)
-  }
-}
