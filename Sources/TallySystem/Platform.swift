@@ -19,7 +19,7 @@ package struct FileIdentity: Hashable, Sendable {
     try self.init { status in unsafe path.withPlatformString { unsafe stat($0, &status) } }
   }
 
-  /// Looks at what is open.
+  /// Reads the status of an open file.
   package init(of descriptor: FileDescriptor) throws(Errno) {
     // As above.
     try self.init { status in unsafe fstat(descriptor.rawValue, &status) }

@@ -14,7 +14,7 @@ struct PlainEnglish {
 
   static let all: [PlainEnglish] = [
     PlainEnglish(#"\b(tells?|telling|told)\b"#, instead: "says, shows, reports, returns"),
-    PlainEnglish(#"\bwhat (is|was|has)\b"#, instead: "the noun that is meant", allowed: 60),
+    PlainEnglish(#"\bwhat (is|was|has)\b"#, instead: "the noun that is meant", allowed: 43),
     PlainEnglish(#"\bas (it|they) (was|were)\b"#, instead: "unchanged, the old one"),
     PlainEnglish(#"(?<!\bthere )\b(is|are|was|were) no\b"#, instead: "is not a, there is no", allowed: 2),
     PlainEnglish(#"\banew\b"#, instead: "again, from the records"),

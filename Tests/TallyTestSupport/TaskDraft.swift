@@ -2,7 +2,7 @@ public import Foundation
 public import LMDB
 public import Tally
 
-/// What is known of a task before it is stored, as a value that tests can make, change and hand on.
+/// A task before it is stored, as a value that tests can create, change and pass on.
 public struct TaskDraft: Hashable, Sendable {
   /// The identifier, of any UUID version; `nil` has a UUIDv7 made.
   public var id: UUID?

@@ -2,8 +2,10 @@ import LMDB
 
 /// The handles of every table, opened once when the store is opened and kept.
 ///
+/// An object, as each transaction takes hold of it: a copy would count a reference to each part of the catalogue.
+///
 /// `Schemas/storage-v1.json` describes each table's key and value; the names are stored: do not change them.
-struct Tables: Sendable {
+final class Tables: Sendable {
   let meta: Database<MetaKey, StoreHeader>
   let tasks: Database<IDKey, TaskRecord>
   let lists: Database<IDKey, ListRecord>
@@ -39,33 +41,6 @@ struct Tables: Sendable {
 
   /// The names of the tables.
   static let names = TableName.allCases.map(\.rawValue)
-}
-
-extension Tables {
-  /// The names of the tables that an environment lacks.
-  static func missingNames(in environment: Environment) throws(LMDBError) -> [String] {
-    var missing: [String] = []
-    for name in names {
-      do throws(LMDBError) {
-        _ = try Database<[UInt8], [UInt8]>(opening: name, in: environment)
-      } catch {
-        guard error.code == .databaseNotFound else { throw error }
-        missing.append(name)
-      }
-    }
-    return missing
-  }
-
-  /// Creates the tables of a new store.
-  init(creatingIn transaction: inout WriteTransaction) throws(LMDBError) {
-    try self.init(openedBy: &transaction)
-  }
-
-  /// Opens the tables of a store that exists.
-  init(openingIn environment: Environment) throws(LMDBError) {
-    var opener = environment
-    try self.init(openedBy: &opener)
-  }
 
   private init(openedBy opener: inout some TableOpener & ~Copyable) throws(LMDBError) {
     meta = try opener.open(.meta)
@@ -97,6 +72,33 @@ extension Tables {
     ]
     ledgerIndexes = [IndexHandle(DeletedByCreated.self, .deletedByCreated, deletedByCreated)]
     tombstoneIndexes = [IndexHandle(TombstonesByChange.self, .byChange, byChange)]
+  }
+}
+
+extension Tables {
+  /// The names of the tables that an environment lacks.
+  static func missingNames(in environment: Environment) throws(LMDBError) -> [String] {
+    var missing: [String] = []
+    for name in names {
+      do throws(LMDBError) {
+        _ = try Database<[UInt8], [UInt8]>(opening: name, in: environment)
+      } catch {
+        guard error.code == .databaseNotFound else { throw error }
+        missing.append(name)
+      }
+    }
+    return missing
+  }
+
+  /// Creates the tables of a new store.
+  convenience init(creatingIn transaction: inout WriteTransaction) throws(LMDBError) {
+    try self.init(openedBy: &transaction)
+  }
+
+  /// Opens the tables of a store that exists.
+  convenience init(openingIn environment: Environment) throws(LMDBError) {
+    var opener = environment
+    try self.init(openedBy: &opener)
   }
 }
 

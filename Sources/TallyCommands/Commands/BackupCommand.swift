@@ -51,7 +51,7 @@ extension BackupSummary {
     ]
   }
 
-  /// What is in it, for a person.
+  /// Its contents, for a person.
   var inWords: String {
     "\(taskCount.counted("task")), \(listCount.counted("list")) and \(completionCount.counted("completion"))"
   }

@@ -31,7 +31,7 @@ protocol ViewKind {
   static var emptyHint: String { get }
   /// The details that all tasks of the view share, or that are printed above the tasks.
   static var sharedDetails: Set<TaskRows.Detail> { get }
-  /// What is printed above the tasks.
+  /// The line above the tasks.
   static func title(_ clock: LocalClock) -> String
 }
 

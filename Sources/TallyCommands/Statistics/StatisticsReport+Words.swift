@@ -24,7 +24,7 @@ extension StatisticsReport {
     return conditions
   }
 
-  /// What is still to be done; `nil` if nothing is.
+  /// The open tasks in words; `nil` if there are none.
   var openInWords: String? {
     let open = statistics.open
     guard open.total > 0 || open.scheduledToday > 0 else { return nil }

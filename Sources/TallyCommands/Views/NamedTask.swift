@@ -1,7 +1,7 @@
 import Foundation
 import Tally
 
-/// A task with what is needed to print it: its handle and its list.
+/// A task, its handle and its list: enough to print it.
 struct NamedTask {
   let task: TaskItem
   let handle: String
@@ -12,13 +12,13 @@ struct NamedTask {
 typealias KnownLists = [UUID: TaskList]
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Finds what is needed to print a task.
+  /// Finds the handle and the list of a task.
   func name(_ task: TaskItem, knowing lists: inout KnownLists) throws -> NamedTask {
     if let id = task.listID, lists[id] == nil { lists[id] = try list(id) }
     return NamedTask(task: task, handle: try handle(of: task.id), list: task.listID.flatMap { lists[$0] })
   }
 
-  /// Finds what is needed to print a task.
+  /// Finds the handle and the list of a task.
   func name(_ task: TaskItem) throws -> NamedTask {
     var lists: KnownLists = [:]
     return try name(task, knowing: &lists)

@@ -20,7 +20,7 @@ extension StoreTransaction where Base: ~Copyable {
     return counts
   }
 
-  /// Visits the tasks of a view with what is needed to print them.
+  /// Visits the tasks of a view, named.
   func forEachNamedTask(
     of description: ViewDescription,
     _ body: (NamedTask, CalendarDay?) throws -> Void

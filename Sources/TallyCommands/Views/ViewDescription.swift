@@ -3,7 +3,7 @@ import Tally
 /// How a view is shown to people.
 struct ViewDescription {
   let view: TaskView
-  /// What is printed above its tasks.
+  /// The line above its tasks.
   let title: String
   /// What the view is for and how to fill it, printed if it is empty.
   let emptyHint: String

@@ -64,7 +64,7 @@ struct IndexHandle<Source: IndexedRecord>: Sendable {
   let replace: @Sendable (Source?, Source?, inout WriteTransaction) throws(LMDBError) -> Void
   /// Creates a batch that gathers many changes of the index.
   let makeBatch: @Sendable () -> IndexBatch<Source>
-  /// For what is done rarely: checks, counts and repairs.
+  /// For rare work: checks, counts and repairs.
   let table: any CheckedIndex<Source>
 
   var name: TableName { table.name }

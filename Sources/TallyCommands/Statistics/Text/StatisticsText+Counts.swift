@@ -34,7 +34,7 @@ extension StatisticsText {
   /// Days in a row.
   var streak: [String] { wrapped(report.streakInWords) }
 
-  /// What is still to be done.
+  /// The open tasks.
   var open: [String] { report.openInWords.map(wrapped) ?? [] }
 
   /// How long tasks took from creation to completion.
