@@ -60,7 +60,7 @@ enum FuzzTarget: String, CaseIterable {
     let value = try unsafe Value(decoding: bytes.span.bytes)
     // A record that can be read is checked next, whatever its values.
     if let record = value as? TaskRecord { try? record.item.validate() }
-    if let record = value as? ListRecord { try? record.list.validate() }
+    if let record = value as? ListRecord { try? record.item.validate() }
   }
 
   private static let clocks = ["UTC", "America/Sao_Paulo", "Pacific/Apia"].map { zone in

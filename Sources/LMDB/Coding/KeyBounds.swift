@@ -26,24 +26,26 @@ func endOfPrefix(_ prefix: [UInt8]) -> [UInt8]? {
   return prefix[..<last] + [prefix[last] + 1]
 }
 
-/// Whether a key comes before a bound.
-@usableFromInline
-func precedes(_ key: RawSpan, _ bound: [UInt8]) -> Bool {
-  // Both are only read within the closures.
-  let order = unsafe key.withUnsafeBytes { key in
-    unsafe bound.withUnsafeBytes { bound in
-      let common = min(key.count, bound.count)
-      guard common > 0, let left = key.baseAddress, let right = bound.baseAddress else { return Int32(0) }
-      // Both are at least so long.
-      return unsafe memcmp(left, right, common)
+extension RawSpan {
+  /// Whether these bytes come before others in the order of keys.
+  @usableFromInline
+  package func precedes(_ other: [UInt8]) -> Bool {
+    // Both are only read within the closures.
+    let order = unsafe withUnsafeBytes { own in
+      unsafe other.withUnsafeBytes { other in
+        let common = min(own.count, other.count)
+        guard common > 0, let left = own.baseAddress, let right = other.baseAddress else { return Int32(0) }
+        // Both are at least so long.
+        return unsafe memcmp(left, right, common)
+      }
     }
+    return order == 0 ? byteCount < other.count : order < 0
   }
-  return order == 0 ? key.byteCount < bound.count : order < 0
 }
 
 /// Whether a key lies at or after a bound; false without a bound.
 @usableFromInline
 func reaches(_ key: RawSpan, _ bound: [UInt8]?) -> Bool {
   guard let bound else { return false }
-  return !precedes(key, bound)
+  return !key.precedes(bound)
 }

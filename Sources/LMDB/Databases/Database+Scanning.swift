@@ -58,7 +58,7 @@ extension Database {
     var cursor = try Cursor<[UInt8], Value>(of: handle, in: transaction)
     var isAtEntry = try reversed ? cursor.moveToEnd(before: upper) : cursor.moveToStart(from: lower)
     while isAtEntry {
-      let isOutside = reversed ? precedes(cursor.keyBytes, lower ?? []) : reaches(cursor.keyBytes, upper)
+      let isOutside = reversed ? cursor.keyBytes.precedes(lower ?? []) : reaches(cursor.keyBytes, upper)
       guard !isOutside, try body(cursor.keyBytes, cursor.valueBytes) else { return }
       isAtEntry = try reversed ? cursor.previous() : cursor.next()
     }

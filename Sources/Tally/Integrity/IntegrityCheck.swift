@@ -83,10 +83,10 @@ extension IntegrityCheck {
     guard let id = (try? IDKey(decoding: key))?.id, let record = try? ListRecord(id: id, decoding: value) else {
       return add(.unreadableRecord, "lists", (try? IDKey(decoding: key))?.id)
     }
-    if !record.list.isSound(in: value) || !record.stamp.isPossible(upTo: lastSequence) {
+    if !record.item.isSound(in: value) || !record.stamp.isPossible(upTo: lastSequence) {
       add(.invalidRecord, "lists", id)
     }
-    try expectEntries(of: record, id, in: tables.listIndexes, transaction)
+    try expectEntries(of: record, id, transaction)
   }
 
   private mutating func checkTask<T: Transaction & ~Copyable>(
@@ -101,7 +101,7 @@ extension IntegrityCheck {
     if let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: transaction) {
       add(.unknownList, "tasks", id)
     }
-    try expectEntries(of: record, id, in: tables.taskIndexes, transaction)
+    try expectEntries(of: record, id, transaction)
     guard let key = CompletionKey(of: task) else { return deltas.count(CountedTask(open: task), sign: 1) }
     if try !tables.completions.contains(key, in: transaction) { add(.missingEntry, "completions", id) }
   }
@@ -118,7 +118,7 @@ extension IntegrityCheck {
       : try tables.lists.contains(IDKey(key.id), in: transaction)
     if isThere || !record.stamp.isPossible(upTo: lastSequence) { add(.invalidRecord, "tombstones", key.id) }
     let tombstone = Tombstone(key: key, record: record)
-    try expectEntries(of: tombstone, key.id, in: tables.tombstoneIndexes, transaction)
+    try expectEntries(of: tombstone, key.id, transaction)
   }
 
   private mutating func checkCompletion<T: Transaction & ~Copyable>(
@@ -129,9 +129,9 @@ extension IntegrityCheck {
       return add(.unreadableRecord, "completions", (try? CompletionKey(decoding: key))?.id)
     }
     deltas.count(CountedTask(entry.key, entry.record), sign: 1)
-    try expectEntries(of: entry, entry.key.id, in: tables.ledgerIndexes, transaction)
+    try expectEntries(of: entry, entry.key.id, transaction)
     if entry.key.isTaskDeleted { return }
-    switch try tables.readableTask(entry.key.id, in: transaction) {
+    switch try TaskRecord.look(for: IDKey(entry.key.id), in: tables, transaction) {
     case .missing: add(.danglingEntry, "completions", entry.key.id)
     // Its record is a fault of its own.
     case .unreadable: return
@@ -156,9 +156,9 @@ extension IntegrityCheck {
 
   /// Looks for the entries that a record should have.
   private mutating func expectEntries<Source: IndexedRecord, T: Transaction & ~Copyable>(
-    of record: Source, _ id: UUID, in indexes: [IndexHandle<Source>], _ transaction: borrowing T
+    of record: Source, _ id: UUID, _ transaction: borrowing T
   ) throws {
-    for index in indexes {
+    for index in Source.indexes(in: tables) {
       let (expected, missing) = try index.table.look(for: record, in: transaction)
       foundCounts[index.name, default: 0] += expected - missing
       for _ in 0..<missing { add(.missingEntry, index.name.rawValue, id) }

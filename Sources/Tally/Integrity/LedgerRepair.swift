@@ -30,7 +30,7 @@ struct LedgerRepair {
     try tables.completions.forEach(in: transaction) { key, value in
       let key = try CompletionKey(decoding: key)
       guard !key.isTaskDeleted else { return false }
-      if case .readable(let record) = try tables.readableTask(key.id, in: transaction),
+      if case .readable(let record) = try TaskRecord.look(for: IDKey(key.id), in: tables, transaction),
         CompletionKey(of: record.item) == key
       {
         return true

@@ -68,7 +68,7 @@ struct DocumentExporter: ~Copyable {
     of transaction: borrowing StoreTransaction<Base>
   ) throws {
     try transaction.tables.lists.forEach(in: transaction.base) { key, value in
-      ListDocument.write(try ListRecord(id: IDKey(decoding: key).id, decoding: value).list, to: &writer)
+      ListDocument.write(try ListRecord(id: IDKey(decoding: key).id, decoding: value).item, to: &writer)
       summary.listCount += 1
       try flush(ifAtLeast: Self.flushThresholdInBytes)
       return true

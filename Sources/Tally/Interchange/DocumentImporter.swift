@@ -151,7 +151,7 @@ extension DocumentImporter {
     let document = try TaskDocument(from: &reader, isLenient: options.isLenient)
     let id = document.id ?? transaction.ids.next(at: transaction.now)
     guard taskIDs.insert(id).inserted else { throw TallyError.duplicate("task", id, at: position) }
-    let old = try transaction.taskRecord(id)
+    let old = try transaction.record(TaskRecord.self, id)
     let task = try locating(at: position) {
       let task = try document.task(replacing: old?.item, id: id, now: transaction.now) {
         try placement.orderAtEnd(for: $0, in: transaction)
@@ -164,7 +164,12 @@ extension DocumentImporter {
     batch.readCount += 1
     guard summary.tasks.count(old?.item.isIdentical(to: task)) else { return }
     batch.textSizeInBytes += task.title.utf8.count + (task.notes?.utf8.count ?? 0)
-    batch.tasks.append(TaskChange(from: old, to: task, at: transaction.commitSequence))
+    if let old {
+      batch.changedTasks.append(RecordChange(from: old, to: task, at: transaction.commitSequence))
+    } else {
+      let stamp = ChangeStamp(replacing: nil, at: transaction.commitSequence)
+      batch.newTasks.append(TaskRecord(item: task, stamp: stamp))
+    }
   }
 
   private mutating func readList<Base: Transaction & ~Copyable>(
@@ -174,15 +179,15 @@ extension DocumentImporter {
     let position = reader.tokenPosition
     let document = try ListDocument(from: &reader, isLenient: options.isLenient)
     guard listIDs.insert(document.id).inserted else { throw TallyError.duplicate("list", document.id, at: position) }
-    let old = try transaction.listRecord(document.id)
+    let old = try transaction.record(ListRecord.self, document.id)
     let list = try locating(at: position) {
-      try document.list(replacing: old?.list, now: transaction.now) { try placement.listOrderAtEnd(in: transaction) }
+      try document.list(replacing: old?.item, now: transaction.now) { try placement.listOrderAtEnd(in: transaction) }
     }
     references.define(list.id)
     placement.note(list)
     batch.readCount += 1
-    guard summary.lists.count(old?.list.isIdentical(to: list)) else { return }
-    batch.lists.append(ListChange(from: old, to: list, at: transaction.commitSequence))
+    guard summary.lists.count(old?.item.isIdentical(to: list)) else { return }
+    batch.lists.append(RecordChange(from: old, to: list, at: transaction.commitSequence))
   }
 
   private mutating func readCompletion<Base: Transaction & ~Copyable>(

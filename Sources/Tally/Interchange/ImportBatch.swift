@@ -7,8 +7,9 @@ struct ImportBatch {
   /// A batch of long texts is full earlier.
   private static let textLimitInBytes = 1 << 22
 
-  var lists: [ListChange] = []
-  var tasks: [TaskChange] = []
+  var lists: [RecordChange<ListRecord>] = []
+  var newTasks: [TaskRecord] = []
+  var changedTasks: [RecordChange<TaskRecord>] = []
   var completions: [Completion] = []
   /// The records read, including those that need no change.
   var readCount = 0
@@ -24,7 +25,8 @@ extension StoreTransaction where Base == WriteTransaction {
   mutating func apply(_ batch: ImportBatch, counting deltas: inout CounterDeltas) throws {
     for list in batch.lists { try write(list) }
     var changes = try TaskBatch(with: recordWriter, in: base)
-    for change in batch.tasks { try changes.add(change, counting: &deltas) }
+    try changes.insert(batch.newTasks, counting: &deltas)
+    for change in batch.changedTasks { try changes.add(change, counting: &deltas) }
     try write(&changes, counting: &deltas)
     for completion in batch.completions { try record(completion, counting: &deltas) }
   }

@@ -51,7 +51,7 @@ extension StoreTransaction where Base: ~Copyable {
       guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { throw Self.danglingRow }
       changes.tasks.add(id, try TaskFields(bytes).stamp.created > sequence)
     case .list:
-      guard let record = try listRecord(id) else { throw Self.danglingRow }
+      guard let record = try record(ListRecord.self, id) else { throw Self.danglingRow }
       changes.lists.add(id, record.stamp.created > sequence)
     case .deletedTask: changes.tasks.addDeleted(id, try tombstone(.task, id), since: sequence)
     case .deletedList: changes.lists.addDeleted(id, try tombstone(.list, id), since: sequence)

@@ -20,7 +20,7 @@ struct CompletionLedger {
 
   /// Updates the ledger for one change of a task.
   func apply(
-    _ change: TaskChange,
+    _ change: RecordChange<TaskRecord>,
     counting deltas: inout CounterDeltas,
     recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
@@ -106,7 +106,7 @@ struct CompletionLedger {
     let key = CompletionKey(isTaskDeleted: true, completed: completed)
     try tables.completions.put(record, forKey: key, in: &transaction)
     let entry = LedgerEntry(key: key, record: record)
-    for index in tables.ledgerIndexes { try index.replace(nil, entry, &transaction) }
+    for index in tables.ledgerIndexes { try index.replace(RecordChange(old: nil, new: entry), &transaction) }
   }
 
   private func removeDeleted(
@@ -119,7 +119,7 @@ struct CompletionLedger {
     images.add(entry.key, entry.record)
     _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
     let entry = LedgerEntry(key: entry.key, record: entry.record)
-    for index in tables.ledgerIndexes { try index.replace(entry, nil, &transaction) }
+    for index in tables.ledgerIndexes { try index.replace(RecordChange(old: entry, new: nil), &transaction) }
   }
 
   /// The entry of a task completed in its current list; `nil` for an open one.
@@ -224,7 +224,7 @@ struct LedgerBatch {
   /// Entries of new tasks.
   private var created = EntryBatch<CompletionKey, CompletionRecord>()
   /// Changes that need a look at the ledger.
-  private var others: [(position: InstantKey, change: TaskChange)] = []
+  private var others: [(position: InstantKey, change: RecordChange<TaskRecord>)] = []
 
   init(of tables: Tables, in transaction: borrowing WriteTransaction) throws(LMDBError) {
     ledger = CompletionLedger(tables: tables)
@@ -233,22 +233,22 @@ struct LedgerBatch {
       toFirstAtOrAfter: CompletionKey(isTaskDeleted: true, completed: .start(at: .min)))
   }
 
-  /// Adds one change.
-  mutating func add(
-    _ change: TaskChange, counting deltas: inout CounterDeltas, recording images: inout BeforeImages
+  /// Adds a new task.
+  mutating func insert(
+    _ record: TaskRecord, counting deltas: inout CounterDeltas, recording images: inout BeforeImages
   ) throws(LMDBError) {
-    guard change.old == nil, let task = change.new?.item else { return addOther(change) }
-    guard let entry = CompletionLedger.entry(of: task) else {
+    guard let entry = CompletionLedger.entry(of: record.item) else {
       // A new open task, the most frequent case, has no entry that could conflict.
-      return deltas.count(CountedTask(open: task), sign: 1)
+      return deltas.count(CountedTask(open: record.item), sign: 1)
     }
-    if hasDeletedEntries { return addOther(change) }
+    if hasDeletedEntries { return add(RecordChange(old: nil, new: record)) }
     images.add(entry.key, nil)
     deltas.count(CountedTask(entry.key, entry.record), sign: 1)
     try created.add(entry.record, forKey: entry.key)
   }
 
-  private mutating func addOther(_ change: TaskChange) {
+  /// Adds one change.
+  mutating func add(_ change: RecordChange<TaskRecord>) {
     guard let item = change.new?.item ?? change.old?.item else { return }
     // Its position in the table: many changes are faster in this order.
     let completedAt = item.completedAt ?? change.old?.item.completedAt

@@ -65,10 +65,11 @@ final class Tables: Sendable {
       IndexHandle(ByPlace.self, .byPlace, byPlace), IndexHandle(ByDay.self, .byDay, byDay),
       IndexHandle(ByDue.self, .byDue, byDue), IndexHandle(ByReminder.self, .byReminder, byReminder),
       IndexHandle(ByCreated.self, .byCreated, byCreated), IndexHandle(ByActive.self, .byActive, byActive),
-      IndexHandle(ByTail.self, .byTail, byTail), IndexHandle(TasksByChange.self, .byChange, byChange),
+      IndexHandle(ByTail.self, .byTail, byTail), IndexHandle(ObjectsByChange<TaskRecord>.self, .byChange, byChange),
     ]
     listIndexes = [
-      IndexHandle(ListsByOrder.self, .listsByOrder, listsByOrder), IndexHandle(ListsByChange.self, .byChange, byChange),
+      IndexHandle(ListsByOrder.self, .listsByOrder, listsByOrder),
+      IndexHandle(ObjectsByChange<ListRecord>.self, .byChange, byChange),
     ]
     ledgerIndexes = [IndexHandle(DeletedByCreated.self, .deletedByCreated, deletedByCreated)]
     tombstoneIndexes = [IndexHandle(TombstonesByChange.self, .byChange, byChange)]

@@ -26,16 +26,34 @@ struct TaskBatch {
   var isEmpty: Bool { records.count == 0 && removed.isEmpty }
 
   /// Adds one change; changes of the counters go into `deltas`.
-  mutating func add(_ change: TaskChange, counting deltas: inout CounterDeltas) throws(LMDBError) {
-    images.add(change)
+  mutating func add(
+    _ change: RecordChange<TaskRecord>, counting deltas: inout CounterDeltas
+  ) throws(LMDBError) {
+    guard let old = change.old else {
+      return try insert(change.new.map { [$0] } ?? [], counting: &deltas)
+    }
+    images.add(old, ofKey: IDKey(old.item.id))
     if let record = change.new {
       try records.add(record, forKey: IDKey(record.item.id))
-      if hasTombstones, change.old == nil { created.append(IDKey(record.item.id)) }
-    } else if let record = change.old {
-      removed.append(record)
+    } else {
+      removed.append(old)
     }
-    for index in indexes { try index.add(change.old, change.new) }
-    try ledger.add(change, counting: &deltas, recording: &images)
+    for index in indexes { try index.replace(change) }
+    ledger.add(change)
+  }
+
+  /// Adds new tasks.
+  ///
+  /// Faster with some hundred at once: going from index to index costs as much as the work for one task.
+  mutating func insert(_ new: [TaskRecord], counting deltas: inout CounterDeltas) throws(LMDBError) {
+    for record in new {
+      let key = IDKey(record.item.id)
+      images.add(nil as TaskRecord?, ofKey: key)
+      try records.add(record, forKey: key)
+      if hasTombstones { created.append(key) }
+      try ledger.insert(record, counting: &deltas, recording: &images)
+    }
+    for index in indexes { try index.insert(new) }
   }
 
   /// The id of a task that appears twice among the changes or is stored already; `nil` if there is none.
@@ -51,7 +69,7 @@ struct TaskBatch {
     images.append(self.images)
     for record in removed {
       _ = try tables.tasks.remove(forKey: IDKey(record.item.id), in: &transaction)
-      try writer.putTombstone(TombstoneKey(.task, record.item.id), of: record.stamp, in: &transaction)
+      try writer.putTombstone(of: record, in: &transaction)
     }
     for key in created { try writer.removeTombstone(TombstoneKey(.task, key.id), in: &transaction) }
     try tables.tasks.put(&records, in: &transaction)

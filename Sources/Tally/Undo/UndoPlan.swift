@@ -3,19 +3,19 @@ import LMDB
 
 /// The writes that restore the images of one entry of the history.
 struct UndoPlan {
-  private var tasks: [TaskChange] = []
-  private var lists: [ListChange] = []
+  private let entry: HistoryEntry
+  private var tasks: [RecordChange<TaskRecord>] = []
+  private var lists: [RecordChange<ListRecord>] = []
   private var completions: [(key: CompletionKey, record: CompletionRecord?)] = []
   /// Everything that the entry has images of.
   private var keys: Set<ImageKey> = []
-  private(set) var result: UndoResult
 
   /// Whether everything is already in that state.
   var isEmpty: Bool { tasks.isEmpty && lists.isEmpty && completions.isEmpty }
 
   /// Reads an entry's images and compares them with the current records.
   init(of entry: HistoryEntry, in transaction: borrowing StoreWriteTransaction) throws {
-    result = UndoResult(change: entry.id, date: entry.date)
+    self.entry = entry
     try transaction.forEachImage(of: entry.id) { key, wasThere, bytes in
       // Of several images the first one shows the state before the write.
       guard keys.insert(key).inserted else { return }
@@ -29,10 +29,10 @@ struct UndoPlan {
     switch key.kind {
     case .task:
       let record = wasThere ? try TaskRecord(id: key.id, decoding: bytes) : nil
-      try add(from: transaction.taskRecord(key.id), to: record, in: transaction)
+      if let change = try Self.change(of: key.id, to: record, in: transaction) { tasks.append(change) }
     case .list:
       let record = wasThere ? try ListRecord(id: key.id, decoding: bytes) : nil
-      try add(from: transaction.listRecord(key.id), to: record, in: transaction)
+      if let change = try Self.change(of: key.id, to: record, in: transaction) { lists.append(change) }
     case .completion, .deletedCompletion:
       let record = wasThere ? try CompletionRecord(decoding: bytes) : nil
       let current = try transaction.tables.completions.value(forKey: key.completion, in: transaction.base)
@@ -40,48 +40,38 @@ struct UndoPlan {
     }
   }
 
-  private mutating func add(
-    from old: TaskRecord?, to image: TaskRecord?, in transaction: borrowing StoreWriteTransaction
-  ) throws {
-    if old == nil, image == nil { return }
-    if let old, let image, old.hasSameContents(as: image) { return }
-    var task = image?.item
-    // For the user a renumbering is not a change of the task, nor is undoing it.
+  /// The change that restores the image of an object; `nil` if the object is already in that state.
+  private static func change<Record: ObjectRecord>(
+    of id: UUID, to image: Record?, in transaction: borrowing StoreWriteTransaction
+  ) throws -> RecordChange<Record>? {
+    let old = try transaction.record(Record.self, id)
+    if old == nil, image == nil { return nil }
+    if let old, let image, old.hasSameContents(as: image) { return nil }
+    var item = image?.item
+    // For the user a renumbering is not a change of the object, nor is undoing it.
     var renumbered = old?.item
     if let image { renumbered?.sortOrder = image.item.sortOrder }
     if let image, renumbered?.isIdentical(to: image.item) != true {
-      task?.updatedAt = max(transaction.now, image.item.updatedAt, old?.item.updatedAt ?? transaction.now)
+      item?.updatedAt = max(transaction.now, image.item.updatedAt, old?.item.updatedAt ?? transaction.now)
     }
     let unknown = image?.unknown ?? UnknownFields()
-    tasks.append(TaskChange(from: old, to: task, unknown: unknown, at: transaction.commitSequence))
-    guard let task else {
-      if let old { result.deletedTasks.append(old.item) }
-      return
-    }
-    result.tasks.append(task)
-    if old == nil { result.returnedTaskIDs.insert(task.id) }
+    return RecordChange(from: old, to: item, unknown: unknown, at: transaction.commitSequence)
   }
 
-  private mutating func add(
-    from old: ListRecord?, to image: ListRecord?, in transaction: borrowing StoreWriteTransaction
-  ) throws {
-    if old == nil, image == nil { return }
-    if let old, let image, old.hasSameContents(as: image) { return }
-    var list = image?.list
-    var renumbered = old?.list
-    if let image { renumbered?.sortOrder = image.list.sortOrder }
-    if let image, renumbered?.isIdentical(to: image.list) != true {
-      list?.updatedAt = max(transaction.now, image.list.updatedAt, old?.list.updatedAt ?? transaction.now)
-    }
-    let unknown = image?.unknown ?? UnknownFields()
-    lists.append(ListChange(from: old, to: list, unknown: unknown, at: transaction.commitSequence))
-    guard let list else {
-      if let old { result.deletedLists.append(old.list) }
-      return
-    }
-    result.lists.append(list)
-    if old == nil { result.returnedListIDs.insert(list.id) }
+  /// The result of writing the plan.
+  var result: UndoResult {
+    UndoResult(
+      change: entry.id, date: entry.date,
+      tasks: tasks.compactMap(\.new?.item), returnedTaskIDs: Set(tasks.compactMap(\.createdID)),
+      deletedTasks: tasks.compactMap(\.deletedItem),
+      lists: lists.compactMap(\.new?.item), returnedListIDs: Set(lists.compactMap(\.createdID)),
+      deletedLists: lists.compactMap(\.deletedItem))
   }
+}
+
+extension RecordChange where Record: ObjectRecord {
+  fileprivate var createdID: UUID? { old == nil ? new?.item.id : nil }
+  fileprivate var deletedItem: Record.Item? { new == nil ? old?.item : nil }
 }
 
 extension UndoPlan {
@@ -99,8 +89,8 @@ extension UndoPlan {
 
   /// Refuses to leave a task in a list that does not exist.
   func checkLists(in transaction: borrowing StoreWriteTransaction) throws {
-    let arriving = Set(lists.compactMap { $0.new?.list.id })
-    let leaving = lists.compactMap { $0.new == nil ? $0.old?.list.id : nil }
+    let arriving = Set(lists.compactMap { $0.new?.item.id })
+    let leaving = lists.compactMap { $0.deletedItem?.id }
     for listID in tasks.compactMap({ $0.new?.item.listID }) where !arriving.contains(listID) {
       guard !leaving.contains(listID), try transaction.list(listID) != nil else {
         throw TallyError.undoConflict("the list of a task has been deleted since")
@@ -122,9 +112,9 @@ extension UndoPlan {
     with writer: RecordWriter, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    for list in lists { try writer.apply(list, recording: &images, in: &transaction) }
+    for change in lists { try writer.write(change, recording: &images, in: &transaction) }
     for change in tasks {
-      try writer.writeRecord(of: change, recording: &images, in: &transaction)
+      try writer.write(change, recording: &images, in: &transaction)
       if let old = change.old?.item, !old.isCompleted { deltas.count(CountedTask(open: old), sign: -1) }
       if let new = change.new?.item, !new.isCompleted { deltas.count(CountedTask(open: new), sign: 1) }
     }

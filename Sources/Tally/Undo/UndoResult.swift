@@ -7,17 +7,17 @@ public struct UndoResult: Sendable {
   /// The date of that write.
   public let date: Timestamp
   /// The tasks that came back or changed, in their new state.
-  public internal(set) var tasks: [TaskItem] = []
+  public let tasks: [TaskItem]
   /// The ids of those of ``tasks`` that did not exist before.
-  public internal(set) var returnedTaskIDs: Set<UUID> = []
+  public let returnedTaskIDs: Set<UUID>
   /// The tasks that were deleted, in their last state.
-  public internal(set) var deletedTasks: [TaskItem] = []
+  public let deletedTasks: [TaskItem]
   /// The lists that came back or changed, in their new state.
-  public internal(set) var lists: [TaskList] = []
+  public let lists: [TaskList]
   /// The ids of those of ``lists`` that did not exist before.
-  public internal(set) var returnedListIDs: Set<UUID> = []
+  public let returnedListIDs: Set<UUID>
   /// The lists that were deleted, in their last state.
-  public internal(set) var deletedLists: [TaskList] = []
+  public let deletedLists: [TaskList]
 
   /// Whether nothing visible has changed.
   var isEmpty: Bool { tasks.isEmpty && deletedTasks.isEmpty && lists.isEmpty && deletedLists.isEmpty }

@@ -48,14 +48,3 @@ extension [UInt8] {
     lexicographicallyPrecedes(other)
   }
 }
-
-extension RawSpan {
-  /// Whether these bytes come first in the order of keys.
-  func precedes(_ other: [UInt8]) -> Bool {
-    for offset in 0..<Swift.min(byteCount, other.count) {
-      let byte: UInt8 = load(bigEndianAt: offset)
-      if byte != other[offset] { return byte < other[offset] }
-    }
-    return byteCount < other.count
-  }
-}

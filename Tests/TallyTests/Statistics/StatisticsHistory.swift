@@ -113,7 +113,8 @@ struct StatisticsHistory {
       if generator.oneIn(3), let completedAt = model.tasks[id]?.completedAt {
         (task.state, task.completedAt) = (.completed, completedAt)
       }
-      let change = TaskChange(from: try transaction.taskRecord(id), to: task, at: transaction.commitSequence)
+      let change = RecordChange<TaskRecord>(
+        from: try transaction.record(TaskRecord.self, id), to: task, at: transaction.commitSequence)
       try changes.add(change, counting: &deltas)
       model.put(task)
     }

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func aListRecordCutAnywhereIsRefused() throws {
-    let bytes = encoded(ListRecord(list: TaskList(name: "Bücher", createdAt: .earliest), stamp: RecordTests.stamp))
+    let bytes = encoded(ListRecord(item: TaskList(name: "Bücher", createdAt: .earliest), stamp: RecordTests.stamp))
     for count in bytes.indices { expectRefusal(of: bytes.prefix(count), as: ListRecord.self) }
     #expect(try decoded(bytes, as: ListRecord.self).unknown == UnknownFields())
   }
@@ -79,7 +79,7 @@ import Testing
   @Test func randomBytesNeverCrash() throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "random records"))
     let task = encoded(TaskRecord(item: try RecordTests.task(), stamp: RecordTests.stamp))
-    let list = encoded(ListRecord(list: TaskList(name: "x", createdAt: .earliest), stamp: RecordTests.stamp))
+    let list = encoded(ListRecord(item: TaskList(name: "x", createdAt: .earliest), stamp: RecordTests.stamp))
     for _ in 0..<20_000 {
       for (bytes, read) in [(task, readTask), (list, readList)] as [([UInt8], ([UInt8]) -> Void)] {
         var changed = bytes

@@ -94,7 +94,7 @@ import Testing
 
   /// The stored record with other contents.
   private func record(_ task: TaskItem, in store: TaskStore) throws -> TaskRecord {
-    var record = try #require(try store.read { try $0.taskRecord(task.id) })
+    var record = try #require(try store.read { try $0.record(TaskRecord.self, task.id) })
     record.item = task
     return record
   }

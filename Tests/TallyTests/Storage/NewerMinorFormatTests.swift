@@ -73,7 +73,7 @@ import Testing
     try withStore { store in
       let list = try store.write { try $0.addList(name: "Home") }
       try store.environment.write { base in
-        let record = try #require(try store.read { try $0.listRecord(list.id) })
+        let record = try #require(try store.read { try $0.record(ListRecord.self, list.id) })
         try Self.raw("lists", in: &base).put(encoded(record) + Self.added, forKey: encoded(IDKey(list.id)), in: &base)
       }
       try store.write { try $0.renameList(list.id, to: "Household") }
@@ -118,7 +118,7 @@ import Testing
 
   /// Adds the field behind the others, as a newer version would.
   private static func addField(toTask id: UUID, in store: TaskStore) throws {
-    let record = try #require(try store.read { try $0.taskRecord(id) })
+    let record = try #require(try store.read { try $0.record(TaskRecord.self, id) })
     try store.environment.write { base in
       try raw("tasks", in: &base).put(encoded(record) + added, forKey: encoded(IDKey(id)), in: &base)
     }

@@ -49,16 +49,16 @@ import Testing
     #expect(Array(item.title.utf8) == Array(text.utf8))
     #expect(Array((item.notes ?? "").utf8) == Array(text.utf8))
     let list = TaskList(name: text, createdAt: .earliest)
-    let listBytes = encoded(ListRecord(list: list, stamp: Self.stamp))
-    let name = try unsafe ListRecord(id: list.id, decoding: listBytes.span.bytes).list.name
+    let listBytes = encoded(ListRecord(item: list, stamp: Self.stamp))
+    let name = try unsafe ListRecord(id: list.id, decoding: listBytes.span.bytes).item.name
     #expect(Array(name.utf8) == Array(text.utf8))
   }
 
   @Test(arguments: ["000000", "FFFFFF", "007AFF", "00000A", "A00000"])
   func coloursComeBackWithAllTheirDigits(colorHex: String) throws {
     let list = TaskList(name: "x", colorHex: colorHex, sortOrder: -5, createdAt: .latest)
-    let bytes = encoded(ListRecord(list: list, stamp: Self.stamp))
-    #expect(try unsafe ListRecord(id: list.id, decoding: bytes.span.bytes).list == list)
+    let bytes = encoded(ListRecord(item: list, stamp: Self.stamp))
+    #expect(try unsafe ListRecord(id: list.id, decoding: bytes.span.bytes).item == list)
   }
 
   @Test func aSequenceThatCannotBeCountedOnIsRefused() {

@@ -10,6 +10,10 @@ enum ImageKind: UInt8 {
   /// A completion in the ledger, of a deleted task.
   case deletedCompletion = 4
 
+  init(_ kind: ObjectKind) {
+    self = kind == .task ? .task : .list
+  }
+
   /// Whether an instant, besides the identifier, names the image.
   var hasInstant: Bool { self == .completion || self == .deletedCompletion }
 }
@@ -51,12 +55,8 @@ struct BeforeImages {
     starts = [0]
   }
 
-  mutating func add(_ change: TaskChange) {
-    if let id = change.old?.item.id ?? change.new?.item.id { add(.task, id, change.old) }
-  }
-
-  mutating func add(list id: UUID, _ record: ListRecord?) {
-    add(.list, id, record)
+  mutating func add<Record: ObjectRecord>(_ record: Record?, ofKey key: IDKey) {
+    add(ImageKind(Record.kind), key.id, record)
   }
 
   mutating func add(_ key: CompletionKey, _ record: CompletionRecord?) {

@@ -36,7 +36,7 @@ struct IndexTable<Definition: RecordIndex>: CheckedIndex {
     try table.visit(from: position, limit: limit, in: transaction) { bytes, _ in
       guard let key = Key(canonically: bytes) else { return report(.danglingEntry, nil) }
       guard Definition.owns(key) else { return }
-      switch try Definition.record(of: key, in: tables, transaction) {
+      switch try Source.look(for: Definition.primaryKey(of: key), in: tables, transaction) {
       case .missing: report(.danglingEntry, key.id)
       // The record is a fault of its own, and its expected entries are unknown.
       case .unreadable: return
@@ -62,5 +62,3 @@ struct IndexTable<Definition: RecordIndex>: CheckedIndex {
     try table.put(&batch, in: &transaction)
   }
 }
-
-/// The effect of many changes on one index.

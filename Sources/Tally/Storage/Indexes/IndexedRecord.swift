@@ -1,73 +1,102 @@
 import Foundation
 import LMDB
 
-/// A kind of record that has indexes.
+/// A row of a table that has indexes.
 protocol IndexedRecord: Sendable {
-  /// Passes every record of its table to a closure; throws if one cannot be read.
-  static func forEach<T: Transaction & ~Copyable>(
-    of tables: Tables, in transaction: borrowing T, _ body: (Self) throws -> Void
-  ) throws
+  associatedtype PrimaryKey: KeyCodable
+  associatedtype Value: BinaryCodable
+
+  /// The table of these rows.
+  static func table(in tables: Tables) -> Database<PrimaryKey, Value>
+  /// The table's indexes.
+  static func indexes(in tables: Tables) -> [IndexHandle<Self>]
+  init(key: PrimaryKey, decoding bytes: RawSpan) throws(LMDBError)
 }
 
-/// The result of looking up a record.
+/// The result of looking up a record that may be damaged.
 enum Readable<Value> {
   case missing
   case unreadable
   case readable(Value)
 }
 
-extension TaskRecord: IndexedRecord {
+extension IndexedRecord {
+  /// Passes every row of the table to a closure; throws if one cannot be read.
   static func forEach<T: Transaction & ~Copyable>(
-    of tables: Tables, in transaction: borrowing T, _ body: (TaskRecord) throws -> Void
+    of tables: Tables, in transaction: borrowing T, _ body: (Self) throws -> Void
   ) throws {
-    try tables.tasks.forEach(in: transaction) { key, value in
-      try body(TaskRecord(id: IDKey(decoding: key).id, decoding: value))
+    try table(in: tables).forEach(in: transaction) { key, value in
+      try body(Self(key: PrimaryKey(decoding: key), decoding: value))
       return true
     }
   }
-}
 
-extension RecordIndex where Source == TaskRecord {
-  static func record<T: Transaction & ~Copyable>(
-    of key: Key, in tables: Tables, _ transaction: borrowing T
-  ) throws -> Readable<TaskRecord> {
-    try tables.readableTask(key.id, in: transaction)
-  }
-}
-
-extension ListRecord: IndexedRecord {
-  static func forEach<T: Transaction & ~Copyable>(
-    of tables: Tables, in transaction: borrowing T, _ body: (ListRecord) throws -> Void
-  ) throws {
-    try tables.lists.forEach(in: transaction) { key, value in
-      try body(ListRecord(id: IDKey(decoding: key).id, decoding: value))
-      return true
-    }
-  }
-}
-
-extension RecordIndex where Source == ListRecord {
-  static func record<T: Transaction & ~Copyable>(
-    of key: Key, in tables: Tables, _ transaction: borrowing T
-  ) throws -> Readable<ListRecord> {
-    guard let bytes = try tables.lists.bytes(forKey: IDKey(key.id), in: transaction) else { return .missing }
-    guard let record = try? ListRecord(id: key.id, decoding: bytes) else { return .unreadable }
+  /// The row of a key.
+  static func look<T: Transaction & ~Copyable>(
+    for key: PrimaryKey, in tables: Tables, _ transaction: borrowing T
+  ) throws(LMDBError) -> Readable<Self> {
+    guard let bytes = try table(in: tables).bytes(forKey: key, in: transaction) else { return .missing }
+    guard let record = try? Self(key: key, decoding: bytes) else { return .unreadable }
     return .readable(record)
   }
 }
+
+/// The value of a task or list, as far as all code treats both alike.
+protocol StoredObject: Sendable {
+  var id: UUID { get }
+  var sortOrder: Int64 { get set }
+  var updatedAt: Timestamp { get set }
+
+  /// Whether two values are equal byte for byte: `==` takes texts for equal that Unicode considers equivalent.
+  func isIdentical(to other: Self) -> Bool
+}
+
+/// A task or list as stored.
+protocol ObjectRecord: IndexedRecord, BinaryCodable where PrimaryKey == IDKey, Value == Self {
+  associatedtype Item: StoredObject
+
+  static var kind: ObjectKind { get }
+  var item: Item { get }
+  var stamp: ChangeStamp { get }
+  /// Fields of a newer version.
+  var unknown: UnknownFields { get }
+
+  init(item: Item, stamp: ChangeStamp, unknown: UnknownFields)
+  init(id: UUID, decoding bytes: RawSpan) throws(LMDBError)
+}
+
+extension ObjectRecord {
+  init(key: IDKey, decoding bytes: RawSpan) throws(LMDBError) {
+    try self.init(id: key.id, decoding: bytes)
+  }
+
+  /// Reads a whole record; the identifier is in the key, and the caller must set it.
+  init(decoding bytes: RawSpan) throws(LMDBError) {
+    try self.init(id: .lowest, decoding: bytes)
+  }
+
+  /// Whether another record has the same contents, byte for byte; stamps may differ.
+  func hasSameContents(as other: Self) -> Bool {
+    item.isIdentical(to: other.item) && unknown == other.unknown
+  }
+}
+
+extension TaskItem: StoredObject {}
+
+extension TaskList: StoredObject {}
 
 /// An entry of the ledger of completions.
 struct LedgerEntry: IndexedRecord {
   let key: CompletionKey
   let record: CompletionRecord
 
-  static func forEach<T: Transaction & ~Copyable>(
-    of tables: Tables, in transaction: borrowing T, _ body: (LedgerEntry) throws -> Void
-  ) throws {
-    try tables.completions.forEach(in: transaction) { key, value in
-      try body(LedgerEntry(key: CompletionKey(decoding: key), record: CompletionRecord(decoding: value)))
-      return true
-    }
+  static func table(in tables: Tables) -> Database<CompletionKey, CompletionRecord> { tables.completions }
+  static func indexes(in tables: Tables) -> [IndexHandle<LedgerEntry>] { tables.ledgerIndexes }
+}
+
+extension LedgerEntry {
+  init(key: CompletionKey, decoding bytes: RawSpan) throws(LMDBError) {
+    self.init(key: key, record: try CompletionRecord(decoding: bytes))
   }
 }
 
@@ -76,23 +105,12 @@ struct Tombstone: IndexedRecord {
   let key: TombstoneKey
   let record: TombstoneRecord
 
-  static func forEach<T: Transaction & ~Copyable>(
-    of tables: Tables, in transaction: borrowing T, _ body: (Tombstone) throws -> Void
-  ) throws {
-    try tables.tombstones.forEach(in: transaction) { key, value in
-      try body(Tombstone(key: TombstoneKey(decoding: key), record: TombstoneRecord(decoding: value)))
-      return true
-    }
-  }
+  static func table(in tables: Tables) -> Database<TombstoneKey, TombstoneRecord> { tables.tombstones }
+  static func indexes(in tables: Tables) -> [IndexHandle<Tombstone>] { tables.tombstoneIndexes }
 }
 
-extension Tables {
-  /// The record of a task, which may be damaged.
-  func readableTask<T: Transaction & ~Copyable>(
-    _ id: UUID, in transaction: borrowing T
-  ) throws -> Readable<TaskRecord> {
-    guard let bytes = try tasks.bytes(forKey: IDKey(id), in: transaction) else { return .missing }
-    guard let record = try? TaskRecord(id: id, decoding: bytes) else { return .unreadable }
-    return .readable(record)
+extension Tombstone {
+  init(key: TombstoneKey, decoding bytes: RawSpan) throws(LMDBError) {
+    self.init(key: key, record: try TombstoneRecord(decoding: bytes))
   }
 }

@@ -1,35 +1,20 @@
 import LMDB
 
-// The indexes of lists, completions and tombstones.
+// The indexes of lists, completions and tombstones, and that of the last change.
 
 /// The lists, in the user's order.
 enum ListsByOrder: RecordIndex {
-  static func keys(of record: ListRecord) -> IndexKeys<OrderKey> { .one(OrderKey(of: record.list)) }
+  static func keys(of record: ListRecord) -> IndexKeys<OrderKey> { .one(OrderKey(of: record.item)) }
 }
 
-/// Lists by their last change.
-enum ListsByChange: RecordIndex {
-  static func keys(of record: ListRecord) -> IndexKeys<ChangeKey> {
-    .one(ChangeKey(sequence: record.stamp.changed, .list, record.list.id))
+/// Tasks or lists by their last change.
+enum ObjectsByChange<Source: ObjectRecord>: RecordIndex {
+  static func keys(of record: Source) -> IndexKeys<ChangeKey> {
+    .one(ChangeKey(sequence: record.stamp.changed, .init(Source.kind), record.item.id))
   }
 
-  static func owns(_ key: ChangeKey) -> Bool { key.kind == .list }
-}
-
-/// Completions of deleted tasks, by the creation of the task.
-enum DeletedByCreated: RecordIndex {
-  static func keys(of entry: LedgerEntry) -> IndexKeys<DeletedCreationKey> {
-    entry.key.isTaskDeleted ? .one(DeletedCreationKey(entry.key.completed, entry.record)) : .none
-  }
-
-  static func record<T: Transaction & ~Copyable>(
-    of key: DeletedCreationKey, in tables: Tables, _ transaction: borrowing T
-  ) throws -> Readable<LedgerEntry> {
-    let key = CompletionKey(isTaskDeleted: true, completed: key.completed)
-    guard let bytes = try tables.completions.bytes(forKey: key, in: transaction) else { return .missing }
-    guard let record = try? CompletionRecord(decoding: bytes) else { return .unreadable }
-    return .readable(LedgerEntry(key: key, record: record))
-  }
+  // Rows of unknown kinds belong to no index, and must be found.
+  static func owns(_ key: ChangeKey) -> Bool { (key.kind ?? .task) == .init(Source.kind) }
 }
 
 /// Deleted tasks and lists, by their deletion.
@@ -39,21 +24,20 @@ enum TombstonesByChange: RecordIndex {
     return .one(ChangeKey(sequence: tombstone.record.stamp.changed, .init(deleted: kind), tombstone.key.id))
   }
 
-  static func record<T: Transaction & ~Copyable>(
-    of key: ChangeKey, in tables: Tables, _ transaction: borrowing T
-  ) throws -> Readable<Tombstone> {
-    let key = TombstoneKey(key.kind == .deletedList ? .list : .task, key.id)
-    guard let bytes = try tables.tombstones.bytes(forKey: key, in: transaction) else { return .missing }
-    guard let record = try? TombstoneRecord(decoding: bytes) else { return .unreadable }
-    return .readable(Tombstone(key: key, record: record))
+  static func primaryKey(of key: ChangeKey) -> TombstoneKey {
+    TombstoneKey(key.kind == .deletedList ? .list : .task, key.id)
   }
 
   static func owns(_ key: ChangeKey) -> Bool { key.kind == .deletedTask || key.kind == .deletedList }
 }
 
-extension ChangeKey.Kind {
-  /// The kind of the row that a deletion leaves.
-  init(deleted kind: ObjectKind) {
-    self = kind == .task ? .deletedTask : .deletedList
+/// Completions of deleted tasks, by the creation of the task.
+enum DeletedByCreated: RecordIndex {
+  static func keys(of entry: LedgerEntry) -> IndexKeys<DeletedCreationKey> {
+    entry.key.isTaskDeleted ? .one(DeletedCreationKey(entry.key.completed, entry.record)) : .none
+  }
+
+  static func primaryKey(of key: DeletedCreationKey) -> CompletionKey {
+    CompletionKey(isTaskDeleted: true, completed: key.completed)
   }
 }

@@ -12,10 +12,8 @@ protocol RecordIndex: SendableMetatype {
   /// The keys of a record: none, one or several.
   static func keys(of record: Source) -> IndexKeys<Key>
 
-  /// The record that a key of this index names.
-  static func record<T: Transaction & ~Copyable>(
-    of key: Key, in tables: Tables, _ transaction: borrowing T
-  ) throws -> Readable<Source>
+  /// The key of the record that a key of this index names.
+  static func primaryKey(of key: Key) -> Source.PrimaryKey
 
   /// Whether a key is one of this index; false for those of others that share the table.
   static func owns(_ key: Key) -> Bool
@@ -23,6 +21,15 @@ protocol RecordIndex: SendableMetatype {
 
 extension RecordIndex {
   static func owns(_ key: Key) -> Bool { true }
+
+  @inline(__always)
+  static func keys(of record: Source?) -> IndexKeys<Key> {
+    if let record { keys(of: record) } else { .none }
+  }
+}
+
+extension RecordIndex where Source: ObjectRecord {
+  static func primaryKey(of key: Key) -> IDKey { IDKey(key.id) }
 }
 
 /// The keys that one record has in one index.
@@ -61,7 +68,7 @@ enum IndexKeys<Key: IndexKey>: Equatable {
 /// would be compiled once for all indexes, which costs a bulk insert half as much again (Swift 6.3).
 struct IndexHandle<Source: IndexedRecord>: Sendable {
   /// Replaces the entries of one record, leaving alone those that stay.
-  let replace: @Sendable (Source?, Source?, inout WriteTransaction) throws(LMDBError) -> Void
+  let replace: @Sendable (RecordChange<Source>, inout WriteTransaction) throws(LMDBError) -> Void
   /// Creates a batch that gathers many changes of the index.
   let makeBatch: @Sendable () -> IndexBatch<Source>
   /// For rare work: checks, counts and repairs.
@@ -74,9 +81,8 @@ struct IndexHandle<Source: IndexedRecord>: Sendable {
   where Definition.Source == Source {
     self.table = IndexTable<Definition>(name, table)
     makeBatch = { IndexBatch(Definition.self, table) }
-    replace = { old, new, transaction throws(LMDBError) in
-      let oldKeys = old.map(Definition.keys) ?? .none
-      let newKeys = new.map(Definition.keys) ?? .none
+    replace = { change, transaction throws(LMDBError) in
+      let (oldKeys, newKeys) = (Definition.keys(of: change.old), Definition.keys(of: change.new))
       guard oldKeys != newKeys else { return }
       try oldKeys.forEach { key throws(LMDBError) in
         if !newKeys.contains(key) { _ = try table.remove(forKey: key, in: &transaction) }
@@ -89,9 +95,11 @@ struct IndexHandle<Source: IndexedRecord>: Sendable {
 }
 
 /// What many changes do to one index.
-struct IndexBatch<Source: IndexedRecord> {
-  /// Notes that a record replaces another one.
-  let add: (Source?, Source?) throws(LMDBError) -> Void
+final class IndexBatch<Source: IndexedRecord> {
+  /// Adds the entries of new records.
+  let insert: ([Source]) throws(LMDBError) -> Void
+  /// Adds a change of a stored record.
+  let replace: (RecordChange<Source>) throws(LMDBError) -> Void
   /// Writes the changes in the index's own order, which touches each page once.
   let apply: (inout WriteTransaction) throws(LMDBError) -> Void
 
@@ -99,10 +107,11 @@ struct IndexBatch<Source: IndexedRecord> {
   init<Definition: RecordIndex>(_ definition: Definition.Type, _ table: Index<Definition.Key>)
   where Definition.Source == Source {
     let changes = IndexChanges<Definition.Key>()
-    add = { old, new throws(LMDBError) in
-      let newKeys = new.map(Definition.keys) ?? .none
-      guard let old else { return try newKeys.forEach(changes.insert) }
-      let oldKeys = Definition.keys(of: old)
+    insert = { records throws(LMDBError) in
+      for record in records { try Definition.keys(of: record).forEach(changes.insert) }
+    }
+    replace = { change throws(LMDBError) in
+      let (oldKeys, newKeys) = (Definition.keys(of: change.old), Definition.keys(of: change.new))
       guard oldKeys != newKeys else { return }
       oldKeys.forEach { if !newKeys.contains($0) { changes.removed.append($0) } }
       try newKeys.forEach { key throws(LMDBError) in if !oldKeys.contains(key) { try changes.insert(key) } }

@@ -38,13 +38,3 @@ enum ByActive: RecordIndex {
 enum ByTail: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<TailKey> { .one(TailKey(record.item.id)) }
 }
-
-/// Tasks by their last change.
-enum TasksByChange: RecordIndex {
-  static func keys(of record: TaskRecord) -> IndexKeys<ChangeKey> {
-    .one(ChangeKey(sequence: record.stamp.changed, .task, record.item.id))
-  }
-
-  // Rows of unknown kinds belong to no index, and must be found.
-  static func owns(_ key: ChangeKey) -> Bool { key.kind == .task || key.kind == nil }
-}

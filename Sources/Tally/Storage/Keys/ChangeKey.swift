@@ -17,6 +17,16 @@ struct ChangeKey: IndexKey {
     case list = 2
     case deletedTask = 3
     case deletedList = 4
+
+    /// The kind of a stored object's row.
+    init(_ kind: ObjectKind) {
+      self = kind == .task ? .task : .list
+    }
+
+    /// The kind of the row that a deletion leaves.
+    init(deleted kind: ObjectKind) {
+      self = kind == .task ? .deletedTask : .deletedList
+    }
   }
 
   static let width = 9 + IDKey.width

@@ -32,6 +32,7 @@ extension FieldValue {
   }
 
   /// Reads a stored value.
+  @inline(__always)
   init(_ kind: FieldKind, stored bytes: RawSpan) throws(LMDBError) {
     if let size = kind.storedByteCount, bytes.byteCount != size {
       throw .undecodable("a field has \(bytes.byteCount) bytes instead of \(size)")

@@ -15,48 +15,42 @@ import LMDB
 ///     40    8  sequence of the commit that changed it last
 ///     48       name, then tagged fields, see `FieldCursor`
 /// ```
-struct ListRecord: BinaryCodable {
+struct ListRecord: ObjectRecord {
+  static let kind = ObjectKind.list
   static let format: UInt8 = 1
   static let headByteCount = 48
 
-  var list: TaskList
+  var item: TaskList
   var stamp: ChangeStamp
   /// Fields of a newer version.
   var unknown = UnknownFields()
 
-  var encodedByteCount: Int { Self.headByteCount + list.name.utf8.count + unknown.bytes.count }
-
-  /// Whether another record has the same contents, byte for byte; stamps may differ.
-  func hasSameContents(as other: ListRecord) -> Bool {
-    list.isIdentical(to: other.list) && unknown == other.unknown
-  }
+  var encodedByteCount: Int { Self.headByteCount + item.name.utf8.count + unknown.bytes.count }
 }
 
 extension ListRecord {
+  static func table(in tables: Tables) -> Database<IDKey, ListRecord> { tables.lists }
+  static func indexes(in tables: Tables) -> [IndexHandle<ListRecord>] { tables.listIndexes }
+
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
     output.append(Self.format)
     // Six digits, checked when the list was validated.
-    let color = UInt32(list.colorHex, radix: 16) ?? 0
+    let color = UInt32(item.colorHex, radix: 16) ?? 0
     for shift in [16, 8, 0] as [UInt32] { output.append(UInt8(truncatingIfNeeded: color >> shift)) }
-    output.append(bigEndian: UInt32(list.name.utf8.count))
-    output.append(ordered: list.sortOrder)
-    output.append(ordered: list.createdAt.microsecondsSince1970)
-    output.append(ordered: list.updatedAt.microsecondsSince1970)
+    output.append(bigEndian: UInt32(item.name.utf8.count))
+    output.append(ordered: item.sortOrder)
+    output.append(ordered: item.createdAt.microsecondsSince1970)
+    output.append(ordered: item.updatedAt.microsecondsSince1970)
     stamp.encode(into: &output)
-    list.name.encode(into: &output)
+    item.name.encode(into: &output)
     unknown.encode(from: 0, into: &output)
-  }
-
-  /// Reads a whole record; the identifier is in the key, and the caller must set it.
-  init(decoding bytes: RawSpan) throws(LMDBError) {
-    try self.init(id: .lowest, decoding: bytes)
   }
 
   /// Reads a whole record of a list.
   init(id: UUID, decoding bytes: RawSpan) throws(LMDBError) {
     let name = try Self.nameBytes(of: bytes)
-    list = TaskList(
+    item = TaskList(
       id: id, name: name.text,
       colorHex: Self.colorHex(bytes.load(bigEndianAt: 0, as: UInt32.self) & 0xFF_FFFF),
       sortOrder: bytes.load(orderedInt64At: 8),

@@ -38,6 +38,7 @@ struct FieldCursor: ~Escapable {
 
   /// Goes to the next field; false after the last one.
   @_lifetime(self: copy self)
+  @inline(__always)
   mutating func advance() throws(LMDBError) -> Bool {
     guard end < bytes.byteCount else { return false }
     start = end

@@ -17,7 +17,8 @@ import LMDB
 /// ```
 ///
 /// `Schemas/storage-v1.json` holds the same layout as data.
-struct TaskRecord: BinaryCodable {
+struct TaskRecord: ObjectRecord {
+  static let kind = ObjectKind.task
   static let format: UInt8 = 1
   static let headByteCount = 46
   /// The longest texts of one task together: well under the 2 GiB at which liblmdb 0.9 fails.
@@ -35,16 +36,12 @@ struct TaskRecord: BinaryCodable {
     }
     return count
   }
-
-  /// Whether another record has the same contents, byte for byte; stamps may differ.
-  ///
-  /// `==` takes texts for equal that Unicode considers equivalent; a store must keep the difference.
-  func hasSameContents(as other: TaskRecord) -> Bool {
-    item.isIdentical(to: other.item) && unknown == other.unknown
-  }
 }
 
 extension TaskRecord {
+  static func table(in tables: Tables) -> Database<IDKey, TaskRecord> { tables.tasks }
+  static func indexes(in tables: Tables) -> [IndexHandle<TaskRecord>] { tables.taskIndexes }
+
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
     output.append(Self.format)
@@ -63,11 +60,6 @@ extension TaskRecord {
       value.store(into: &output)
     }
     unknown.encode(from: unknownOffset, into: &output)
-  }
-
-  /// Reads a whole record; the identifier is in the key, and the caller must set it.
-  init(decoding bytes: RawSpan) throws(LMDBError) {
-    try self.init(id: .lowest, decoding: bytes)
   }
 
   /// Reads a whole record of a task.

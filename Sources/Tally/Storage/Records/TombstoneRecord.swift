@@ -19,16 +19,15 @@ struct TombstoneRecord: BinaryCodable, Hashable {
 
   var encodedByteCount: Int { Self.headByteCount + unknown.bytes.count }
 
-  /// The record of an object that a commit deletes.
-  init(of stamp: ChangeStamp, at sequence: UInt64) {
-    self.stamp = ChangeStamp(replacing: stamp, at: sequence)
-  }
-
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
     output.append(Self.format)
     stamp.encode(into: &output)
     unknown.encode(from: 0, into: &output)
+  }
+
+  init(stamp: ChangeStamp) {
+    self.stamp = stamp
   }
 
   init(decoding bytes: RawSpan) throws(LMDBError) {
@@ -37,5 +36,13 @@ struct TombstoneRecord: BinaryCodable, Hashable {
     }
     stamp = ChangeStamp(bytes, at: 1)
     unknown = try UnknownFields(bytes, from: Self.headByteCount)
+  }
+}
+
+extension Tombstone {
+  /// The row that stays of an object that a commit deletes.
+  init(of record: some ObjectRecord, at sequence: UInt64) {
+    key = TombstoneKey(type(of: record).kind, record.item.id)
+    self.record = TombstoneRecord(stamp: ChangeStamp(replacing: record.stamp, at: sequence))
   }
 }

@@ -21,7 +21,7 @@ extension StoreTransaction where Base == WriteTransaction {
       id: id, name: name, colorHex: colorHex, sortOrder: SortOrder.between(last, nil) ?? SortOrder.limit,
       createdAt: now, updatedAt: now)
     try list.validate()
-    try write(ListChange(from: nil, to: list.normalized, at: commitSequence))
+    try write(RecordChange<ListRecord>(from: nil, to: list.normalized, at: commitSequence))
     return list.normalized
   }
 
@@ -64,41 +64,41 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Complexity: the list's tasks.
   @discardableResult
   public mutating func deleteList(_ id: UUID) throws -> Int {
-    let record = try requireListRecord(id)
+    let record = try require(ListRecord.self, id)
     var taskIDs: [UUID] = []
     _ = try scan(.list(id), after: nil) { taskID, _ in
       taskIDs.append(taskID)
       return true
     }
     for taskID in taskIDs { try delete(taskID) }
-    try write(ListChange(from: record, to: nil, at: commitSequence))
+    try write(RecordChange<ListRecord>(from: record, to: nil, at: commitSequence))
     return taskIDs.count
   }
 }
 
 extension StoreTransaction where Base == WriteTransaction {
   /// Writes one change of a list.
-  mutating func write(_ listChange: ListChange) throws {
+  mutating func write(_ listChange: RecordChange<ListRecord>) throws {
     try change { (writer, images, base) throws(LMDBError) in
-      try writer.apply(listChange, recording: &images, in: &base)
+      try writer.write(listChange, recording: &images, in: &base)
     }
   }
 
   private mutating func updateList(_ id: UUID, _ change: (inout TaskList) -> Void) throws -> TaskList {
-    let old = try requireListRecord(id)
-    var list = old.list
+    let old = try require(ListRecord.self, id)
+    var list = old.item
     change(&list)
     try list.validate()
     list = list.normalized
-    guard !list.isIdentical(to: old.list) else { return list }
+    guard !list.isIdentical(to: old.item) else { return list }
     list.updatedAt = timeOfChange(after: list.updatedAt)
-    try write(ListChange(from: old, to: list, at: commitSequence))
+    try write(RecordChange<ListRecord>(from: old, to: list, at: commitSequence))
     return list
   }
 
   private mutating func moveList(_ id: UUID, to side: Side, of anchorID: UUID) throws -> TaskList {
-    let list = try requireListRecord(id).list
-    let anchor = try requireListRecord(anchorID).list
+    let list = try require(ListRecord.self, id).item
+    let anchor = try require(ListRecord.self, anchorID).item
     guard id != anchorID else { return list }
     let neighborhood = Neighborhood(index: tables.listsByOrder, anchor: OrderKey(of: anchor))
     let gap = try neighborhood.gap(on: side, excluding: id, in: base)
@@ -106,10 +106,10 @@ extension StoreTransaction where Base == WriteTransaction {
       return try updateList(id) { $0.sortOrder = sortOrder }
     }
     for (listID, sortOrder) in try neighborhood.spread(in: base) {
-      let old = try requireListRecord(listID)
-      var list = old.list
+      let old = try require(ListRecord.self, listID)
+      var list = old.item
       list.sortOrder = sortOrder
-      try write(ListChange(from: old, to: list, at: commitSequence))
+      try write(RecordChange<ListRecord>(from: old, to: list, at: commitSequence))
     }
     return try moveList(id, to: side, of: anchorID)
   }

@@ -32,8 +32,8 @@ extension StoreTransaction where Base == WriteTransaction {
   }
 
   private mutating func move(_ id: UUID, to side: Side, of anchorID: UUID) throws -> TaskItem {
-    let task = try requireTaskRecord(id).item
-    let anchor = try requireTaskRecord(anchorID).item
+    let task = try require(TaskRecord.self, id).item
+    let anchor = try require(TaskRecord.self, anchorID).item
     guard id != anchorID else { return task }
     let place = task.listID == anchor.listID && PlaceKey(of: task) != nil ? PlaceKey(of: anchor) : nil
     let day = task.scheduledDate == anchor.scheduledDate ? DayKey(of: anchor) : nil
@@ -55,9 +55,9 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Changes a sort order and nothing else: for the user the task has not changed, so its time of change stays.
   private mutating func renumber(_ id: UUID, to sortOrder: Int64) throws {
-    let old = try requireTaskRecord(id)
+    let old = try require(TaskRecord.self, id)
     var task = old.item
     task.sortOrder = sortOrder
-    try write(TaskChange(from: old, to: task, at: commitSequence))
+    try write(RecordChange<TaskRecord>(from: old, to: task, at: commitSequence))
   }
 }

@@ -16,7 +16,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Throws: as `task(_:)`.
   public func list(_ id: UUID) throws -> TaskList? {
-    try listRecord(id)?.list
+    try record(ListRecord.self, id)?.item
   }
 
   /// Every list, in the user's order.
@@ -60,16 +60,10 @@ extension StoreTransaction where Base: ~Copyable {
     return try TaskFields(bytes).item(id: id)
   }
 
-  /// The stored record of a task, with the fields that a newer version may have added.
-  func taskRecord(_ id: UUID) throws -> TaskRecord? {
-    guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
-    return try TaskRecord(id: id, decoding: bytes)
-  }
-
-  /// The stored record of a list.
-  func listRecord(_ id: UUID) throws -> ListRecord? {
-    guard let bytes = try tables.lists.bytes(forKey: IDKey(id), in: base) else { return nil }
-    return try ListRecord(id: id, decoding: bytes)
+  /// The stored record of a task or list, with the fields that a newer version may have added.
+  func record<Record: ObjectRecord>(_ type: Record.Type, _ id: UUID) throws(LMDBError) -> Record? {
+    guard let bytes = try Record.table(in: tables).bytes(forKey: IDKey(id), in: base) else { return nil }
+    return try Record(id: id, decoding: bytes)
   }
 
   /// The store's header.
@@ -80,15 +74,11 @@ extension StoreTransaction where Base: ~Copyable {
     return header
   }
 
-  /// The record of a task; throws if there is none.
-  func requireTaskRecord(_ id: UUID) throws -> TaskRecord {
-    guard let record = try taskRecord(id) else { throw TallyError.taskNotFound(id) }
-    return record
-  }
-
-  /// The record of a list; throws if there is none.
-  func requireListRecord(_ id: UUID) throws -> ListRecord {
-    guard let record = try listRecord(id) else { throw TallyError.listNotFound(id) }
+  /// The record of a task or list; throws if there is none.
+  func require<Record: ObjectRecord>(_ type: Record.Type, _ id: UUID) throws -> Record {
+    guard let record = try record(type, id) else {
+      throw Record.kind == .task ? TallyError.taskNotFound(id) : TallyError.listNotFound(id)
+    }
     return record
   }
 }

@@ -37,7 +37,7 @@ extension StoreTransaction where Base == WriteTransaction {
     settleCompletion(of: &task)
     try check(task)
     if task.sortOrder == 0 { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
-    try write(TaskChange(from: nil, to: task, at: commitSequence))
+    try write(RecordChange<TaskRecord>(from: nil, to: task, at: commitSequence))
     return task
   }
 
@@ -56,7 +56,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   replaces the task with another one, or what the closure throws; nothing is changed then.
   @discardableResult
   public mutating func update(_ id: UUID, _ change: (inout TaskItem) throws -> Void) throws -> TaskItem {
-    let old = try requireTaskRecord(id)
+    let old = try require(TaskRecord.self, id)
     var task = old.item
     try change(&task)
     guard task.id == id else { throw TallyError.foreignTask }
@@ -67,7 +67,7 @@ extension StoreTransaction where Base == WriteTransaction {
     guard !task.isIdentical(to: old.item) else { return task }
     task.updatedAt = timeOfChange(after: old.item.updatedAt)
     try check(task)
-    try write(TaskChange(from: old, to: task, at: commitSequence))
+    try write(RecordChange<TaskRecord>(from: old, to: task, at: commitSequence))
     return task
   }
 
@@ -77,8 +77,8 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Throws: `taskNotFound`.
   @discardableResult
   public mutating func delete(_ id: UUID) throws -> TaskItem {
-    let old = try requireTaskRecord(id)
-    try write(TaskChange(from: old, to: nil, at: commitSequence))
+    let old = try require(TaskRecord.self, id)
+    try write(RecordChange<TaskRecord>(from: old, to: nil, at: commitSequence))
     return old.item
   }
 }
@@ -92,7 +92,7 @@ extension StoreTransaction where Base == WriteTransaction {
   }
 
   /// Writes one change of a task.
-  mutating func write(_ taskChange: TaskChange) throws {
+  mutating func write(_ taskChange: RecordChange<TaskRecord>) throws {
     try change { (writer, images, base) throws(LMDBError) in
       try writer.apply(taskChange, recording: &images, in: &base)
     }
