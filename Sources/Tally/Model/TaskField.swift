@@ -53,7 +53,7 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
 extension TaskItem {
   /// The value of a field; `nil` if the task has none.
   ///
-  /// Setting ignores the id, which never changes, and `nil` for a field that every task has.
+  /// Setting ignores `nil` for a field that every task has.
   package subscript(field: TaskField) -> FieldValue? {
     get {
       switch field {
@@ -73,7 +73,7 @@ extension TaskItem {
     }
     set {
       switch field {
-      case .id: break
+      case .id: id = newValue?.id ?? id
       case .text: title = newValue?.text ?? title
       case .notes: notes = newValue?.text
       case .state: state = newValue?.state ?? state

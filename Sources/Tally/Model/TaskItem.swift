@@ -12,7 +12,7 @@ public struct TaskItem: Identifiable, Hashable, Sendable {
   // compile. One that assigns the properties one by one would cost each task a copy (Swift 6.3).
 
   /// The task's name, which never changes; any UUID, a ``UUIDv7`` by default.
-  public let id: UUID
+  public internal(set) var id: UUID
   /// What to do: any text that is not only white space, of any length.
   public var title: String
   /// Anything worth noting beside the title.

@@ -9,19 +9,19 @@ extension TaskField: DocumentKey {
 
 /// A task as an object of a document: the fields that are present, with `nil` for a `null`.
 struct TaskDocument {
-  private var values: [(field: TaskField, value: FieldValue?)] = []
+  /// The values of the fields that are present.
+  private var values = TaskItem(id: .lowest, title: "", createdAt: .earliest)
   /// A bit for each field that is present.
   private var present: UInt32 = 0
 
-  var id: UUID? { has(.id) ? values.first { $0.field == .id }?.value?.id : nil }
+  var id: UUID? { has(.id) ? values.id : nil }
 
   /// Reads a task whose object has just begun.
   init(from reader: inout JSONReader, isLenient: Bool) throws {
     let position = reader.tokenPosition
     assert(TaskField.all.allSatisfy { $0.rawValue < UInt32.bitWidth }, "a field without a bit")
-    values.reserveCapacity(TaskField.all.count)
     try reader.readEntries(TaskField.self, isLenient: isLenient) { reader, field in
-      values.append((field, try reader.read(field)))
+      values[field] = try reader.read(field)
       present |= 1 << UInt32(field.rawValue)
     }
     guard has(.text) else { throw reader.fault("The task has no text", at: position) }
@@ -43,8 +43,9 @@ extension TaskDocument {
     now: Timestamp,
     sortOrder: (TaskItem) throws -> Int64
   ) throws -> TaskItem {
-    var task = old ?? TaskItem(id: id, title: "", createdAt: now)
-    for (field, value) in values { task[field] = value }
+    var task = old ?? values
+    task.id = id
+    if old != nil { for field in TaskField.all where has(field) { task[field] = values[field] } }
     if !has(.completedAt), has(.state), !task.isCompleted { task.completedAt = nil }
     if !has(.state) { task.state = task.completedAt != nil ? .completed : old?.openState ?? .notStarted }
     let completion = task.completedAt?.instant
