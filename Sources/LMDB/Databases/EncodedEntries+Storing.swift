@@ -21,6 +21,17 @@ extension TransactionCore {
     }
   }
 
+  /// Removes the keys of entries, in their order.
+  func remove(_ batch: inout EncodedEntries, in database: DatabaseHandle) throws(LMDBError) {
+    batch.sort()
+    // The pointers are used only within the closure, in which the batch does not change.
+    try unsafe batch.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
+      for entry in batch.entries {
+        _ = unsafe try remove(UnsafeRawBufferPointer(rebasing: bytes[entry.key]), in: database)
+      }
+    }
+  }
+
   private func store(
     _ value: UnsafeRawBufferPointer,
     forKey key: UnsafeRawBufferPointer,

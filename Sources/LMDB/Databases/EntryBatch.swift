@@ -61,6 +61,15 @@ extension Database {
     try transaction.core.put(&batch.encoded, in: handle)
   }
 
+  /// Removes the keys of a batch, and sorts it for that.
+  ///
+  /// Throws as ``remove(forKey:in:)``.
+  package func remove(
+    _ batch: inout EntryBatch<Key, NoValue>, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    try transaction.core.remove(&batch.encoded, in: handle)
+  }
+
   /// Finds a key that is in a batch twice or is stored already, and sorts the batch for that.
   ///
   /// Returns `nil` if there is none.

@@ -32,7 +32,7 @@ extension StoreTransaction where Base: ~Copyable {
     return entries
   }
 
-  /// The open tasks due by the end of the last day, and the completed ones due on one of the days.
+  /// The open tasks due by the end of the last day, then the completed ones due on one of the days, each as they are due.
   private func dueTasks(from start: Timestamp, to end: Timestamp) throws -> [TaskItem] {
     let first = CalendarDay(containing: start, in: calendar).start(in: calendar)
     let lastDay = CalendarDay(containing: end, in: calendar)
@@ -58,18 +58,21 @@ extension StoreTransaction where Base: ~Copyable {
 /// The tasks of a timeline, and the days on which they are due.
 private struct TimelineTasks {
   private let calendar: Calendar
-  private let open: [(key: InstantKey, task: TaskItem)]
+  /// In the order in which they are due.
+  private let open: [(due: Timestamp, task: TaskItem)]
   private let byDay: [CalendarDay: [TaskItem]]
 
   init(_ tasks: [TaskItem], in calendar: Calendar) {
     self.calendar = calendar
-    let due = tasks.compactMap { task in
-      task.dueDate.map { (key: InstantKey(microseconds: $0.microsecondsSince1970, id: task.id), task: task) }
-    }
-    open = due.filter { !$0.task.isCompleted }.sorted { $0.key < $1.key }
-    byDay = Dictionary(grouping: due) {
-      CalendarDay(containing: Timestamp(clamping: $0.key.microseconds), in: calendar)
-    }.mapValues { tasks in tasks.map(\.task).sorted { ViewOrder($0) < ViewOrder($1) } }
+    let due = tasks.compactMap { task in task.dueDate.map { (due: $0, task: task) } }
+    open = due.filter { !$0.task.isCompleted }
+    assert(zip(open, open.dropFirst()).allSatisfy { $0.due <= $1.due }, "tasks are out of order")
+    let days = Dictionary(grouping: due) { CalendarDay(containing: $0.due, in: calendar) }
+    byDay = Dictionary(
+      uniqueKeysWithValues: days.map { day, tasks in
+        let placed = tasks.map { (position: ViewKey(of: $0.task, dueOn: day), task: $0.task) }
+        return (day, placed.sorted { $0.position < $1.position }.map(\.task))
+      })
   }
 
   /// The instants at which something may change, in order.
@@ -80,13 +83,13 @@ private struct TimelineTasks {
     let offsets = ZoneOffsets(of: calendar.timeZone, from: first - margin, to: last + margin)
     // A day that begins twice, where the clock goes back over midnight, is two pieces.
     let pieces = LocalDays(firstDay.dayNumber...lastDay.dayNumber, offsets: offsets, dayStartInMicroseconds: 0).pieces
-    let instants = [first] + pieces.map(\.start) + open.map { $0.key.microseconds + 1 }
+    let instants = [first] + pieces.map(\.start) + open.map { $0.due.microsecondsSince1970 + 1 }
     return Set(instants).filter { $0 >= first && $0 <= last }.sorted().map { Timestamp(clamping: $0) }
   }
 
   func entry(at date: Timestamp) -> TimelineEntry {
     TimelineEntry(
       date: date, dueToday: byDay[CalendarDay(containing: date, in: calendar)] ?? [],
-      overdue: open.prefix(while: { $0.key.microseconds < date.microsecondsSince1970 }).map(\.task))
+      overdue: open.prefix { $0.due < date }.map(\.task))
   }
 }

@@ -62,7 +62,7 @@ extension StoreTransaction where Base: ~Copyable {
     var cursor = try tables.counts.cursor(in: base)
     guard try cursor.move(toFirstAtOrAfter: lowest) else { return nil }
     let first = try cursor.key()
-    guard first < highest, try cursor.move(toLastBefore: highest) else { return nil }
+    guard lowest.isOfSameColumn(as: cursor.keyBytes), try cursor.move(toLastBefore: highest) else { return nil }
     return CounterBlock.days(of: first.block...(try cursor.key()).block)
   }
 

@@ -224,7 +224,7 @@ struct LedgerBatch {
   /// Entries of new tasks.
   private var created = EntryBatch<CompletionKey, CompletionRecord>()
   /// Changes that need a look at the ledger.
-  private var others: [(position: InstantKey, change: RecordChange<TaskRecord>)] = []
+  private var others: [(completed: Int64, change: RecordChange<TaskRecord>)] = []
 
   init(of tables: Tables, in transaction: borrowing WriteTransaction) throws(LMDBError) {
     ledger = CompletionLedger(tables: tables)
@@ -252,8 +252,7 @@ struct LedgerBatch {
     guard let item = change.new?.item ?? change.old?.item else { return }
     // Its position in the table: many changes are faster in this order.
     let completedAt = item.completedAt ?? change.old?.item.completedAt
-    let microseconds = completedAt?.instant.microsecondsSince1970 ?? .min
-    others.append((InstantKey(microseconds: microseconds, id: item.id), change))
+    others.append((completedAt?.instant.microsecondsSince1970 ?? .min, change))
   }
 
   /// Writes the changes, in the ledger's own order.
@@ -261,7 +260,7 @@ struct LedgerBatch {
     to tables: Tables, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    others.sort { $0.position < $1.position }
+    others.sort { $0.completed < $1.completed }
     for (_, change) in others {
       try ledger.apply(change, counting: &deltas, recording: &images, in: &transaction)
     }

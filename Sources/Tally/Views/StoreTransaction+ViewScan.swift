@@ -73,7 +73,7 @@ extension StoreTransaction where Base: ~Copyable {
     let start = day.start(in: calendar).microsecondsSince1970
     let end = (try? day.adding(days: 1))?.start(in: calendar).microsecondsSince1970 ?? .max
     let latestEnd = end == .max ? end : end + longestRepeatInMicroseconds
-    var keys: [DayKey] = []
+    var keys: [(key: ViewKey, id: UUID)] = []
     for isCompleted in [false, true] {
       _ = try scan(
         tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: start)),
@@ -83,11 +83,11 @@ extension StoreTransaction where Base: ~Copyable {
         // The zone is asked only where it matters: that costs a microsecond.
         let isDoubtful = due - start < longestRepeatInMicroseconds || due >= end
         if isDoubtful, CalendarDay(containing: Timestamp(clamping: due), in: calendar) != day { return true }
-        keys.append(DayKey(of: try indexedTask(key.id), dueOn: day))
+        keys.append((ViewKey(of: try indexedTask(key.id), dueOn: day), key.id))
         return true
       }
     }
-    return keys.sorted().map { (ViewKey(prefix: [], $0.encodedBytes), $0.id) }
+    return keys.sorted { $0.key < $1.key }
   }
 }
 

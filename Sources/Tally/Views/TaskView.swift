@@ -80,7 +80,7 @@ extension StoreTransaction where Base: ~Copyable {
   private func dueDefinition(_ day: CalendarDay) -> ViewDefinition {
     ViewDefinition(tables.byDue.raw, .due(on: day)) { [calendar] record in
       guard let due = record.item.dueDate, CalendarDay(containing: due, in: calendar) == day else { return nil }
-      return ViewKey(prefix: [], DayKey(of: record.item, dueOn: day).encodedBytes)
+      return ViewKey(of: record.item, dueOn: day)
     }
   }
 

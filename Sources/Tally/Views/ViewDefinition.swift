@@ -71,11 +71,12 @@ extension KeyRange {
   }
 }
 
-extension DayKey {
-  /// The key of a task in the view of those due on a day.
+extension ViewKey {
+  /// The position of a task in the view of those due on a day.
   init(of task: TaskItem, dueOn day: CalendarDay) {
-    self.init(
+    let key = DayKey(
       isCompleted: task.isCompleted, dayNumber: day.dayNumber, rankRawValue: StateRank(task.state).rawValue,
       order: OrderKey(of: task))
+    self.init(prefix: [], key.encodedBytes)
   }
 }

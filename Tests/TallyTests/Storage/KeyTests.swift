@@ -52,6 +52,14 @@ import Testing
     try checkKeys { TailKey($0.edgyUUID()) }
   }
 
+  @Test func changeKeysSortAsTheirBytes() throws {
+    try checkKeys { generator in
+      ChangeKey(
+        sequence: UInt64.random(in: 0...3, using: &generator), generator.oneIn(2) ? .task : .deletedList,
+        generator.edgyUUID())
+    }
+  }
+
   @Test func aKeyOfAnotherWidthIsRefused() {
     for count in [0, 1, 15, 17, 49, 51, 511] where count != PlaceKey.width {
       #expect(throws: LMDBError.self) { try decoded([UInt8](repeating: 0, count: count), as: PlaceKey.self) }
@@ -63,11 +71,11 @@ import Testing
     let inbox = PlaceKey(listID: nil, rankRawValue: 0, order: .lowest)
     let list = PlaceKey(listID: .lowest, rankRawValue: 0, order: .lowest)
     #expect(encoded(inbox) != encoded(list))
-    #expect(inbox < list)
+    #expect(inbox.precedes(list))
   }
 
   /// Compares many pairs, most of which have much in common, so that later fields decide.
-  private func checkKeys<Key: IndexKey>(
+  private func checkKeys<Key: OrderedKey>(
     test: String = #function,
     _ makeKey: (inout SeededGenerator) -> Key
   ) throws {
@@ -81,7 +89,7 @@ import Testing
     for left in keys {
       for right in keys.shuffled(using: &generator).prefix(40) {
         let isLess = encoded(left).lexicographicallyPrecedes(encoded(right))
-        #expect(isLess == (left < right), "\(left) and \(right)")
+        #expect(isLess == left.precedes(right), "\(left) and \(right)")
         #expect((encoded(left) == encoded(right)) == (left == right))
       }
     }
@@ -120,5 +128,60 @@ extension OrderKey {
       createdAtMicroseconds: generator.edgyInteger(),
       id: generator.edgyUUID()
     )
+  }
+}
+
+/// The order of a key, field by field, which its bytes must have.
+protocol OrderedKey: IndexKey {
+  func precedes(_ other: Self) -> Bool
+}
+
+extension IDKey: OrderedKey {
+  func precedes(_ other: Self) -> Bool { id.precedes(other.id) }
+}
+
+extension TailKey: OrderedKey {
+  func precedes(_ other: Self) -> Bool { reversed.precedes(other.reversed) }
+}
+
+extension InstantKey: OrderedKey {
+  func precedes(_ other: Self) -> Bool {
+    microseconds == other.microseconds ? id.precedes(other.id) : microseconds < other.microseconds
+  }
+}
+
+extension FlaggedInstantKey: OrderedKey {
+  func precedes(_ other: Self) -> Bool { flag == other.flag ? instant.precedes(other.instant) : other.flag }
+}
+
+extension OrderKey: OrderedKey {
+  func precedes(_ other: Self) -> Bool {
+    (sortOrder, createdAtMicroseconds, id.words.high, id.words.low)
+      < (other.sortOrder, other.createdAtMicroseconds, other.id.words.high, other.id.words.low)
+  }
+}
+
+extension PlaceKey: OrderedKey {
+  func precedes(_ other: Self) -> Bool {
+    if kindRawValue != other.kindRawValue { return kindRawValue < other.kindRawValue }
+    if listID != other.listID { return listID.precedes(other.listID) }
+    if rankRawValue != other.rankRawValue { return rankRawValue < other.rankRawValue }
+    return order.precedes(other.order)
+  }
+}
+
+extension DayKey: OrderedKey {
+  func precedes(_ other: Self) -> Bool {
+    if isCompleted != other.isCompleted { return other.isCompleted }
+    if dayNumber != other.dayNumber { return dayNumber < other.dayNumber }
+    if rankRawValue != other.rankRawValue { return rankRawValue < other.rankRawValue }
+    return order.precedes(other.order)
+  }
+}
+
+extension ChangeKey: OrderedKey {
+  func precedes(_ other: Self) -> Bool {
+    if sequence != other.sequence { return sequence < other.sequence }
+    return kindRawValue == other.kindRawValue ? id.precedes(other.id) : kindRawValue < other.kindRawValue
   }
 }

@@ -35,7 +35,7 @@ import Testing
       let id = generator.uuid()
       let tail = digits(of: id).suffix(digitCount).compactMap { $0.hexDigitValue.map(UInt8.init) }
       let first = TailKey(firstEndingIn: tail)
-      #expect(!(TailKey(id) < first))
+      #expect(!TailKey(id).precedes(first))
       #expect(first.sharedDigitCount(with: TailKey(id)) >= digitCount)
       #expect(String(digits(of: first.id).dropLast(digitCount)).allSatisfy { $0 == "0" })
     }

@@ -75,7 +75,7 @@ enum CounterScope: Hashable {
 ///
 /// The rows of one series and scope are contiguous, in the order of their days: a long range is one scan. Times from
 /// creation to completion are stored under the series zero, in buckets, see `CycleTimeBucket`.
-struct BlockCountsKey: KeyCodable, Comparable, Hashable {
+struct BlockCountsKey: KeyCodable, Hashable {
   static let width = 5 + CounterScope.width
   let seriesRawValue: UInt8
   let scope: CounterScope
@@ -116,16 +116,10 @@ struct BlockCountsKey: KeyCodable, Comparable, Hashable {
     scope.encode(into: &output)
     output.append(ordered: block)
   }
-
-  static func < (left: Self, right: Self) -> Bool {
-    if left.seriesRawValue != right.seriesRawValue { return left.seriesRawValue < right.seriesRawValue }
-    if left.scope != right.scope { return left.scope.precedes(right.scope) }
-    return left.block < right.block
-  }
 }
 
 /// The key of `totals`: a series and a scope, over all time; 18 bytes.
-struct TotalKey: KeyCodable, Comparable, Hashable {
+struct TotalKey: KeyCodable, Hashable {
   static let width = 1 + CounterScope.width
   let seriesRawValue: UInt8
   let scope: CounterScope
@@ -147,10 +141,5 @@ struct TotalKey: KeyCodable, Comparable, Hashable {
   func encode(into output: inout OutputRawSpan) {
     output.append(seriesRawValue)
     scope.encode(into: &output)
-  }
-
-  static func < (left: Self, right: Self) -> Bool {
-    if left.seriesRawValue != right.seriesRawValue { return left.seriesRawValue < right.seriesRawValue }
-    return left.scope.precedes(right.scope)
   }
 }

@@ -4,7 +4,7 @@ import LMDB
 ///
 /// Several writes may share a commit, see `CommitQueue`; each has an entry of its own, so that undoing one leaves the
 /// others.
-struct HistoryKey: KeyCodable, Comparable, Hashable {
+struct HistoryKey: KeyCodable, Hashable {
   static let width = 12
   let change: ChangeID
   let part: UInt16
@@ -28,9 +28,5 @@ struct HistoryKey: KeyCodable, Comparable, Hashable {
     output.append(bigEndian: change.sequence)
     output.append(bigEndian: UInt16(change.position))
     output.append(bigEndian: part)
-  }
-
-  static func < (left: Self, right: Self) -> Bool {
-    left.change == right.change ? left.part < right.part : left.change < right.change
   }
 }

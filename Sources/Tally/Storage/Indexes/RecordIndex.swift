@@ -48,7 +48,9 @@ enum IndexKeys<Key: IndexKey>: Equatable {
     case .none: break
     case .one(let key): try body(key)
     case .several(let keys):
-      assert(zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }, "keys are out of order")
+      assert(
+        zip(keys, keys.dropFirst()).allSatisfy { $0.encodedBytes.lexicographicallyPrecedes($1.encodedBytes) },
+        "keys are out of order")
       for key in keys { try body(key) }
     }
   }
@@ -113,11 +115,13 @@ final class IndexBatch<Source: IndexedRecord> {
     replace = { change throws(LMDBError) in
       let (oldKeys, newKeys) = (Definition.keys(of: change.old), Definition.keys(of: change.new))
       guard oldKeys != newKeys else { return }
-      oldKeys.forEach { if !newKeys.contains($0) { changes.removed.append($0) } }
+      try oldKeys.forEach { key throws(LMDBError) in
+        if !newKeys.contains(key) { try changes.removed.add(NoValue(), forKey: key) }
+      }
       try newKeys.forEach { key throws(LMDBError) in if !oldKeys.contains(key) { try changes.insert(key) } }
     }
     apply = { transaction throws(LMDBError) in
-      for key in changes.removed.sorted() { _ = try table.remove(forKey: key, in: &transaction) }
+      try table.remove(&changes.removed, in: &transaction)
       try table.put(&changes.inserted, in: &transaction)
     }
   }
@@ -125,7 +129,7 @@ final class IndexBatch<Source: IndexedRecord> {
 
 /// The changes that a batch has gathered.
 private final class IndexChanges<Key: IndexKey> {
-  var removed: [Key] = []
+  var removed = EntryBatch<Key, NoValue>()
   var inserted = EntryBatch<Key, NoValue>()
 
   @inline(__always)

@@ -56,12 +56,6 @@ struct ChangeKey: IndexKey {
     output.append(id)
   }
 
-  static func < (left: Self, right: Self) -> Bool {
-    if left.sequence != right.sequence { return left.sequence < right.sequence }
-    return left.kindRawValue == right.kindRawValue
-      ? left.id.precedes(right.id) : left.kindRawValue < right.kindRawValue
-  }
-
   /// Before every row of the commits after a sequence.
   static func start(after sequence: UInt64) -> ChangeKey {
     ChangeKey(sequence: sequence + 1, .task, .lowest)
@@ -88,10 +82,5 @@ struct TombstoneKey: IndexKey {
   func encode(into output: inout OutputRawSpan) {
     output.append(kindRawValue)
     output.append(id)
-  }
-
-  static func < (left: Self, right: Self) -> Bool {
-    left.kindRawValue == right.kindRawValue
-      ? left.id.precedes(right.id) : left.kindRawValue < right.kindRawValue
   }
 }

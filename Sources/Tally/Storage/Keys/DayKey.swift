@@ -35,13 +35,6 @@ struct DayKey: IndexKey {
     output.append(rankRawValue)
     order.encode(into: &output)
   }
-
-  static func < (left: Self, right: Self) -> Bool {
-    if left.isCompleted != right.isCompleted { return right.isCompleted }
-    if left.dayNumber != right.dayNumber { return left.dayNumber < right.dayNumber }
-    if left.rankRawValue != right.rankRawValue { return left.rankRawValue < right.rankRawValue }
-    return left.order < right.order
-  }
 }
 
 extension DayKey {

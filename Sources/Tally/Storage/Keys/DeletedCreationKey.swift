@@ -30,9 +30,4 @@ struct DeletedCreationKey: IndexKey {
     output.append(ordered: createdAtMicroseconds)
     completed.encode(into: &output)
   }
-
-  static func < (left: Self, right: Self) -> Bool {
-    left.createdAtMicroseconds == right.createdAtMicroseconds
-      ? left.completed < right.completed : left.createdAtMicroseconds < right.createdAtMicroseconds
-  }
 }

@@ -27,8 +27,4 @@ struct FlaggedInstantKey<Table>: IndexKey {
     output.append(flag ? 1 : 0)
     instant.encode(into: &output)
   }
-
-  static func < (left: Self, right: Self) -> Bool {
-    left.flag == right.flag ? left.instant < right.instant : right.flag
-  }
 }

@@ -18,8 +18,4 @@ struct IDKey: IndexKey {
   func encode(into output: inout OutputRawSpan) {
     output.append(id)
   }
-
-  static func < (left: Self, right: Self) -> Bool {
-    left.id.precedes(right.id)
-  }
 }

@@ -3,8 +3,9 @@ import LMDB
 
 /// A key of a table that has one entry per task or list; it ends in the identifier.
 ///
-/// All keys have a fixed width, so none is a prefix of another; byte order equals `<`.
-protocol IndexKey: KeyCodable, Comparable, Hashable {
+/// All keys have a fixed width, so none is a prefix of another. Their order is that of their bytes, and so that of the
+/// fields, one after the other.
+protocol IndexKey: KeyCodable, Hashable {
   /// How many bytes each key of this kind takes.
   static var width: Int { get }
   /// The task or list that the entry belongs to.

@@ -23,10 +23,6 @@ struct InstantKey: IndexKey {
     output.append(id)
   }
 
-  static func < (left: Self, right: Self) -> Bool {
-    left.microseconds == right.microseconds ? left.id.precedes(right.id) : left.microseconds < right.microseconds
-  }
-
   /// The first possible key at an instant.
   static func start(at microseconds: Int64) -> InstantKey {
     InstantKey(microseconds: microseconds, id: .lowest)

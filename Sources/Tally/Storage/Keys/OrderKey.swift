@@ -29,11 +29,6 @@ struct OrderKey: IndexKey {
     output.append(id)
   }
 
-  static func < (left: Self, right: Self) -> Bool {
-    (left.sortOrder, left.createdAtMicroseconds, left.id.words.high, left.id.words.low)
-      < (right.sortOrder, right.createdAtMicroseconds, right.id.words.high, right.id.words.low)
-  }
-
   /// Before every key, as a lower bound.
   static let lowest = OrderKey(sortOrder: .min, createdAtMicroseconds: .min, id: .lowest)
 }

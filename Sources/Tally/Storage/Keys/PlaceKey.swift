@@ -40,13 +40,6 @@ struct PlaceKey: IndexKey {
     output.append(rankRawValue)
     order.encode(into: &output)
   }
-
-  static func < (left: Self, right: Self) -> Bool {
-    if left.kindRawValue != right.kindRawValue { return left.kindRawValue < right.kindRawValue }
-    if left.listID != right.listID { return left.listID.precedes(right.listID) }
-    if left.rankRawValue != right.rankRawValue { return left.rankRawValue < right.rankRawValue }
-    return left.order < right.order
-  }
 }
 
 extension PlaceKey {

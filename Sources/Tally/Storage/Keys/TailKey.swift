@@ -27,10 +27,6 @@ struct TailKey: IndexKey {
     output.append(reversed)
   }
 
-  static func < (left: Self, right: Self) -> Bool {
-    left.reversed.precedes(right.reversed)
-  }
-
   /// The first possible key of a handle, given as digits from 0 to 15 in written order; at most 32.
   init(firstEndingIn digits: [UInt8]) {
     assert(digits.count <= Self.digitCount && digits.allSatisfy { $0 < 16 }, "not digits of an identifier")

@@ -9,13 +9,14 @@ extension StoreTransaction where Base: ~Copyable {
     _ table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key? = nil, after position: Key? = nil,
     _ body: (Key) throws -> Bool
   ) throws -> Key? {
+    let end = upperBound?.encodedBytes
     var cursor = try table.cursor(in: base)
     var accepted = position
     var isAtEntry = try cursor.move(toFirstAtOrAfter: position ?? lowerBound)
     if isAtEntry, let position, try cursor.key() == position { isAtEntry = try cursor.next() }
     while isAtEntry {
+      if let end, !cursor.keyBytes.precedes(end) { break }
       let key = try cursor.key()
-      if let upperBound, !(key < upperBound) { break }
       guard try body(key) else { return accepted }
       accepted = key
       isAtEntry = try cursor.next()
@@ -31,12 +32,13 @@ extension StoreTransaction where Base: ~Copyable {
     _ table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key, after position: Key? = nil,
     _ body: (Key) throws -> Bool
   ) throws -> Key? {
+    let start = lowerBound.encodedBytes
     var cursor = try table.cursor(in: base)
     var accepted = position
     var isAtEntry = try cursor.move(toLastBefore: position ?? upperBound)
     while isAtEntry {
+      if cursor.keyBytes.precedes(start) { break }
       let key = try cursor.key()
-      if key < lowerBound { break }
       guard try body(key) else { return accepted }
       accepted = key
       isAtEntry = try cursor.previous()
