@@ -42,21 +42,16 @@ struct IntegrityCheck {
     let header = try? tables.meta.value(forKey: .header, in: transaction)
     lastSequence = header.map { $0.sequence + uncommittedCount } ?? .max
     return switch pass {
-    case .lists:
-      try tables.lists.visit(from: position, limit: limit, in: transaction) { key, value in
-        try checkList(key, value, in: transaction)
-      }
+    case .lists: try check(ListRecord.self, from: position, limit, in: transaction) { $0.checkList($1, $2) }
     case .tasks:
-      try tables.tasks.visit(from: position, limit: limit, in: transaction) { key, value in
-        try checkTask(key, value, in: transaction)
-      }
+      try check(TaskRecord.self, from: position, limit, in: transaction) { try $0.checkTask($1, $2, in: transaction) }
     case .completions:
-      try tables.completions.visit(from: position, limit: limit, in: transaction) { key, value in
-        try checkCompletion(key, value, in: transaction)
+      try check(LedgerEntry.self, from: position, limit, in: transaction) { check, entry, _ in
+        try check.checkEntry(entry, in: transaction)
       }
     case .tombstones:
-      try tables.tombstones.visit(from: position, limit: limit, in: transaction) { key, value in
-        try checkTombstone(key, value, in: transaction)
+      try check(Tombstone.self, from: position, limit, in: transaction) { check, tombstone, _ in
+        try check.checkTombstone(tombstone, in: transaction)
       }
     case .entries(let number):
       try checkEntries(of: tables.indexes[number], from: position, limit: limit, in: transaction)
@@ -76,60 +71,67 @@ struct IntegrityCheck {
 }
 
 extension IntegrityCheck {
-  private mutating func checkList<T: Transaction & ~Copyable>(
-    _ key: RawSpan, _ value: RawSpan, in transaction: borrowing T
-  ) throws {
-    report.listCount += 1
-    guard let id = (try? IDKey(decoding: key))?.id, let record = try? ListRecord(id: id, decoding: value) else {
-      return add(.unreadableRecord, "lists", (try? IDKey(decoding: key))?.id)
+  /// Checks the rows of one table and looks for their entries in the indexes.
+  private mutating func check<Record: IndexedRecord, T: Transaction & ~Copyable>(
+    _ type: Record.Type, from position: [UInt8]?, _ limit: Int, in transaction: borrowing T,
+    _ checkContents: (inout IntegrityCheck, Record, RawSpan) throws -> Void
+  ) throws -> [UInt8]? {
+    try Record.table(in: tables).visit(from: position, limit: limit, in: transaction) { key, value in
+      count(Record.tableName)
+      guard let record = Record(checking: key, value) else {
+        return add(.unreadableRecord, Record.tableName.rawValue, (try? Record.PrimaryKey(decoding: key))?.id)
+      }
+      try checkContents(&self, record, value)
+      for index in Record.indexes(in: tables) {
+        let (expected, missing) = try index.table.look(for: record, in: transaction)
+        foundCounts[index.name, default: 0] += expected - missing
+        for _ in 0..<missing { add(.missingEntry, index.name.rawValue, record.key.id) }
+      }
     }
-    if !record.item.isSound(in: value) || !record.stamp.isPossible(upTo: lastSequence) {
-      add(.invalidRecord, "lists", id)
+  }
+
+  private mutating func count(_ table: TableName) {
+    switch table {
+    case .tasks: report.taskCount += 1
+    case .lists: report.listCount += 1
+    case .completions: report.completionCount += 1
+    default: break
     }
-    try expectEntries(of: record, id, transaction)
+  }
+
+  private mutating func checkList(_ record: ListRecord, _ bytes: RawSpan) {
+    if !record.item.isSound(in: bytes) || !record.stamp.isPossible(upTo: lastSequence) {
+      add(.invalidRecord, "lists", record.item.id)
+    }
   }
 
   private mutating func checkTask<T: Transaction & ~Copyable>(
-    _ key: RawSpan, _ value: RawSpan, in transaction: borrowing T
+    _ record: TaskRecord, _ bytes: RawSpan, in transaction: borrowing T
   ) throws {
-    report.taskCount += 1
-    guard let id = (try? IDKey(decoding: key))?.id, let record = try? TaskRecord(id: id, decoding: value) else {
-      return add(.unreadableRecord, "tasks", (try? IDKey(decoding: key))?.id)
-    }
     let task = record.item
-    if !task.isSound(in: value) || !record.stamp.isPossible(upTo: lastSequence) { add(.invalidRecord, "tasks", id) }
-    if let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: transaction) {
-      add(.unknownList, "tasks", id)
+    if !task.isSound(in: bytes) || !record.stamp.isPossible(upTo: lastSequence) {
+      add(.invalidRecord, "tasks", task.id)
     }
-    try expectEntries(of: record, id, transaction)
+    if let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: transaction) {
+      add(.unknownList, "tasks", task.id)
+    }
     guard let key = CompletionKey(of: task) else { return deltas.count(CountedTask(open: task), sign: 1) }
-    if try !tables.completions.contains(key, in: transaction) { add(.missingEntry, "completions", id) }
+    if try !tables.completions.contains(key, in: transaction) { add(.missingEntry, "completions", task.id) }
   }
 
   private mutating func checkTombstone<T: Transaction & ~Copyable>(
-    _ key: RawSpan, _ value: RawSpan, in transaction: borrowing T
+    _ tombstone: Tombstone, in transaction: borrowing T
   ) throws {
-    guard let key = TombstoneKey(canonically: key), let kind = ObjectKind(rawValue: key.kindRawValue),
-      let record = try? TombstoneRecord(decoding: value)
-    else { return add(.unreadableRecord, "tombstones", (try? TombstoneKey(decoding: key))?.id) }
-    let isThere =
-      kind == .task
-      ? try tables.tasks.contains(IDKey(key.id), in: transaction)
-      : try tables.lists.contains(IDKey(key.id), in: transaction)
-    if isThere || !record.stamp.isPossible(upTo: lastSequence) { add(.invalidRecord, "tombstones", key.id) }
-    let tombstone = Tombstone(key: key, record: record)
-    try expectEntries(of: tombstone, key.id, transaction)
+    let isThere = try tombstone.isOfExistingObject(in: tables, transaction)
+    if isThere || !tombstone.record.stamp.isPossible(upTo: lastSequence) {
+      add(.invalidRecord, "tombstones", tombstone.key.id)
+    }
   }
 
-  private mutating func checkCompletion<T: Transaction & ~Copyable>(
-    _ key: RawSpan, _ value: RawSpan, in transaction: borrowing T
+  private mutating func checkEntry<T: Transaction & ~Copyable>(
+    _ entry: LedgerEntry, in transaction: borrowing T
   ) throws {
-    report.completionCount += 1
-    guard let entry = LedgerEntry(checking: key, value) else {
-      return add(.unreadableRecord, "completions", (try? CompletionKey(decoding: key))?.id)
-    }
     deltas.count(CountedTask(entry.key, entry.record), sign: 1)
-    try expectEntries(of: entry, entry.key.id, transaction)
     if entry.key.isTaskDeleted { return }
     switch try TaskRecord.look(for: IDKey(entry.key.id), in: tables, transaction) {
     case .missing: add(.danglingEntry, "completions", entry.key.id)
@@ -154,17 +156,6 @@ extension IntegrityCheck {
     if try tables.completions.contains(deletedKey, in: transaction) { add(.duplicateEntry, "completions", task.id) }
   }
 
-  /// Looks for the entries that a record should have.
-  private mutating func expectEntries<Source: IndexedRecord, T: Transaction & ~Copyable>(
-    of record: Source, _ id: UUID, _ transaction: borrowing T
-  ) throws {
-    for index in Source.indexes(in: tables) {
-      let (expected, missing) = try index.table.look(for: record, in: transaction)
-      foundCounts[index.name, default: 0] += expected - missing
-      for _ in 0..<missing { add(.missingEntry, index.name.rawValue, id) }
-    }
-  }
-
   /// Checks the entries of one index, from a position on.
   private mutating func checkEntries<T: Transaction & ~Copyable>(
     of index: any CheckedIndex, from position: [UInt8]?, limit: Int, in transaction: borrowing T
@@ -175,15 +166,13 @@ extension IntegrityCheck {
   }
 }
 
-extension LedgerEntry {
-  /// Reads an entry; `nil` for one that no known version of Tally writes, and that counting could not handle.
-  init?(checking keyBytes: RawSpan, _ valueBytes: RawSpan) {
-    guard let key = CompletionKey(canonically: keyBytes), let record = try? CompletionRecord(decoding: valueBytes),
-      let instant = try? Timestamp(microsecondsSince1970: key.completed.microseconds),
-      (try? Timestamp(microsecondsSince1970: record.createdAtMicroseconds)) != nil,
-      (try? OffsetTimestamp(instant, utcOffsetInMinutes: Int(record.utcOffsetInMinutes))) != nil
-    else { return nil }
-    self.init(key: key, record: record)
+extension Tombstone {
+  /// Whether its object exists, though a tombstone says that it was deleted.
+  func isOfExistingObject<T: Transaction & ~Copyable>(
+    in tables: Tables, _ transaction: borrowing T
+  ) throws(LMDBError) -> Bool {
+    let isTask = key.kindRawValue == ObjectKind.task.rawValue
+    return try (isTask ? tables.tasks.raw : tables.lists.raw).contains(IDKey(key.id).encodedBytes, in: transaction)
   }
 }
 

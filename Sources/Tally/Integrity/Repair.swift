@@ -49,11 +49,7 @@ struct Repair {
   private func removeTombstonesOfLiving(_ tables: Tables, in transaction: inout WriteTransaction) throws {
     var wrong: [TombstoneKey] = []
     try Tombstone.forEach(of: tables, in: transaction) { tombstone in
-      let id = IDKey(tombstone.key.id)
-      let isThere =
-        tombstone.key.kindRawValue == ObjectKind.task.rawValue
-        ? try tables.tasks.contains(id, in: transaction) : try tables.lists.contains(id, in: transaction)
-      if isThere { wrong.append(tombstone.key) }
+      if try tombstone.isOfExistingObject(in: tables, transaction) { wrong.append(tombstone.key) }
     }
     for key in wrong { _ = try tables.tombstones.remove(forKey: key, in: &transaction) }
   }
@@ -77,7 +73,7 @@ struct Repair {
       record.stamp = ChangeStamp(replacing: record.stamp, at: sequence)
       moved.append(record)
     }
-    for record in moved { try tables.tasks.put(record, forKey: IDKey(record.item.id), in: &transaction) }
+    for record in moved { try tables.tasks.put(record, forKey: record.key, in: &transaction) }
   }
 
   private func rebuildCounters(of tables: Tables, in transaction: inout WriteTransaction) throws {
@@ -108,28 +104,20 @@ struct Repair {
 extension Repair {
   /// Moves the bytes of unreadable records out of the way.
   private func setAsideUnreadableRecords(in transaction: inout WriteTransaction) throws {
-    try setAside(of: "lists", in: &transaction) { key, value in
-      guard let id = IDKey(canonically: key)?.id else { return false }
-      return (try? ListRecord(id: id, decoding: value)) != nil
-    }
-    try setAside(of: "tasks", in: &transaction) { key, value in
-      guard let id = IDKey(canonically: key)?.id else { return false }
-      return (try? TaskRecord(id: id, decoding: value)) != nil
-    }
-    try setAside(of: "completions", in: &transaction) { key, value in LedgerEntry(checking: key, value) != nil }
-    try setAside(of: "tombstones", in: &transaction) { key, value in
-      TombstoneKey(canonically: key).flatMap { ObjectKind(rawValue: $0.kindRawValue) } != nil
-        && (try? TombstoneRecord(decoding: value)) != nil
-    }
+    try setAsideUnreadable(ListRecord.self, in: &transaction)
+    try setAsideUnreadable(TaskRecord.self, in: &transaction)
+    try setAsideUnreadable(LedgerEntry.self, in: &transaction)
+    try setAsideUnreadable(Tombstone.self, in: &transaction)
   }
 
-  private func setAside(
-    of table: String, in transaction: inout WriteTransaction, unless isReadable: (RawSpan, RawSpan) -> Bool
+  private func setAsideUnreadable<Record: IndexedRecord>(
+    _ type: Record.Type, in transaction: inout WriteTransaction
   ) throws {
+    let table = Record.tableName.rawValue
     let rows = try Database<[UInt8], [UInt8]>(opening: table, creating: false, in: &transaction)
     var unreadable: [(key: [UInt8], value: [UInt8])] = []
     try rows.forEach(in: transaction) { key, value in
-      if !isReadable(key, value) { unreadable.append((key.bytes(from: 0), value.bytes(from: 0))) }
+      if Record(checking: key, value) == nil { unreadable.append((key.bytes(from: 0), value.bytes(from: 0))) }
       return true
     }
     guard !unreadable.isEmpty else { return }

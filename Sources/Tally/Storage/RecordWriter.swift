@@ -26,14 +26,12 @@ struct RecordWriter {
   ) throws(LMDBError) {
     let table = Record.table(in: tables)
     if let record = change.new {
-      let key = IDKey(record.item.id)
-      images.add(change.old, ofKey: key)
-      try table.put(record, forKey: key, in: &transaction)
-      if change.old == nil { try removeTombstone(TombstoneKey(Record.kind, key.id), in: &transaction) }
+      images.add(change.old, ofKey: record.key)
+      try table.put(record, forKey: record.key, in: &transaction)
+      if change.old == nil { try removeTombstone(TombstoneKey(Record.kind, record.item.id), in: &transaction) }
     } else if let record = change.old {
-      let key = IDKey(record.item.id)
-      images.add(record, ofKey: key)
-      _ = try table.remove(forKey: key, in: &transaction)
+      images.add(record, ofKey: record.key)
+      _ = try table.remove(forKey: record.key, in: &transaction)
       try putTombstone(of: record, in: &transaction)
     }
     for index in Record.indexes(in: tables) { try index.replace(change, &transaction) }

@@ -32,9 +32,9 @@ struct TaskBatch {
     guard let old = change.old else {
       return try insert(change.new.map { [$0] } ?? [], counting: &deltas)
     }
-    images.add(old, ofKey: IDKey(old.item.id))
+    images.add(old, ofKey: old.key)
     if let record = change.new {
-      try records.add(record, forKey: IDKey(record.item.id))
+      try records.add(record, forKey: record.key)
     } else {
       removed.append(old)
     }
@@ -47,10 +47,9 @@ struct TaskBatch {
   /// Faster with some hundred at once: going from index to index costs as much as the work for one task.
   mutating func insert(_ new: [TaskRecord], counting deltas: inout CounterDeltas) throws(LMDBError) {
     for record in new {
-      let key = IDKey(record.item.id)
-      images.add(nil as TaskRecord?, ofKey: key)
-      try records.add(record, forKey: key)
-      if hasTombstones { created.append(key) }
+      images.add(nil as TaskRecord?, ofKey: record.key)
+      try records.add(record, forKey: record.key)
+      if hasTombstones { created.append(record.key) }
       try ledger.insert(record, counting: &deltas, recording: &images)
     }
     for index in indexes { try index.insert(new) }
@@ -68,7 +67,7 @@ struct TaskBatch {
     let tables = writer.tables
     images.append(self.images)
     for record in removed {
-      _ = try tables.tasks.remove(forKey: IDKey(record.item.id), in: &transaction)
+      _ = try tables.tasks.remove(forKey: record.key, in: &transaction)
       try writer.putTombstone(of: record, in: &transaction)
     }
     for key in created { try writer.removeTombstone(TombstoneKey(.task, key.id), in: &transaction) }

@@ -3,14 +3,19 @@ import LMDB
 
 /// A row of a table that has indexes.
 protocol IndexedRecord: Sendable {
-  associatedtype PrimaryKey: KeyCodable
+  associatedtype PrimaryKey: IndexKey
   associatedtype Value: BinaryCodable
 
+  static var tableName: TableName { get }
   /// The table of these rows.
   static func table(in tables: Tables) -> Database<PrimaryKey, Value>
   /// The table's indexes.
   static func indexes(in tables: Tables) -> [IndexHandle<Self>]
+
+  var key: PrimaryKey { get }
   init(key: PrimaryKey, decoding bytes: RawSpan) throws(LMDBError)
+  /// Whether a row that can be read is one that a known version of Tally writes.
+  var isPlausible: Bool { get }
 }
 
 /// The result of looking up a record that may be damaged.
@@ -21,6 +26,15 @@ enum Readable<Value> {
 }
 
 extension IndexedRecord {
+  var isPlausible: Bool { true }
+
+  /// Reads a row that may be damaged; `nil` for one that no known version of Tally writes.
+  init?(checking keyBytes: RawSpan, _ value: RawSpan) {
+    guard let key = PrimaryKey(canonically: keyBytes) else { return nil }
+    try? self.init(key: key, decoding: value)
+    guard isPlausible else { return nil }
+  }
+
   /// Passes every row of the table to a closure; throws if one cannot be read.
   static func forEach<T: Transaction & ~Copyable>(
     of tables: Tables, in transaction: borrowing T, _ body: (Self) throws -> Void
@@ -66,6 +80,8 @@ protocol ObjectRecord: IndexedRecord, BinaryCodable where PrimaryKey == IDKey, V
 }
 
 extension ObjectRecord {
+  var key: IDKey { IDKey(item.id) }
+
   init(key: IDKey, decoding bytes: RawSpan) throws(LMDBError) {
     try self.init(id: key.id, decoding: bytes)
   }
@@ -90,6 +106,8 @@ struct LedgerEntry: IndexedRecord {
   let key: CompletionKey
   let record: CompletionRecord
 
+  static let tableName = TableName.completions
+
   static func table(in tables: Tables) -> Database<CompletionKey, CompletionRecord> { tables.completions }
   static func indexes(in tables: Tables) -> [IndexHandle<LedgerEntry>] { tables.ledgerIndexes }
 }
@@ -98,12 +116,21 @@ extension LedgerEntry {
   init(key: CompletionKey, decoding bytes: RawSpan) throws(LMDBError) {
     self.init(key: key, record: try CompletionRecord(decoding: bytes))
   }
+
+  /// Counting could not handle other instants.
+  var isPlausible: Bool {
+    guard let completed = try? Timestamp(microsecondsSince1970: key.completed.microseconds) else { return false }
+    return (try? Timestamp(microsecondsSince1970: record.createdAtMicroseconds)) != nil
+      && (try? OffsetTimestamp(completed, utcOffsetInMinutes: Int(record.utcOffsetInMinutes))) != nil
+  }
 }
 
 /// A deleted task or list.
 struct Tombstone: IndexedRecord {
   let key: TombstoneKey
   let record: TombstoneRecord
+
+  static let tableName = TableName.tombstones
 
   static func table(in tables: Tables) -> Database<TombstoneKey, TombstoneRecord> { tables.tombstones }
   static func indexes(in tables: Tables) -> [IndexHandle<Tombstone>] { tables.tombstoneIndexes }
@@ -113,4 +140,6 @@ extension Tombstone {
   init(key: TombstoneKey, decoding bytes: RawSpan) throws(LMDBError) {
     self.init(key: key, record: try TombstoneRecord(decoding: bytes))
   }
+
+  var isPlausible: Bool { ObjectKind(rawValue: key.kindRawValue) != nil }
 }

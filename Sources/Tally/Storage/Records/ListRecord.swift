@@ -17,6 +17,7 @@ import LMDB
 /// ```
 struct ListRecord: ObjectRecord {
   static let kind = ObjectKind.list
+  static let tableName = TableName.lists
   static let format: UInt8 = 1
   static let headByteCount = 48
 

@@ -19,6 +19,7 @@ import LMDB
 /// `Schemas/storage-v1.json` holds the same layout as data.
 struct TaskRecord: ObjectRecord {
   static let kind = ObjectKind.task
+  static let tableName = TableName.tasks
   static let format: UInt8 = 1
   static let headByteCount = 46
   /// The longest texts of one task together: well under the 2 GiB at which liblmdb 0.9 fails.
