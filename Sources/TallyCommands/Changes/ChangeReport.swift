@@ -47,10 +47,10 @@ extension ChangeReport {
     ]
   }
 
-  /// Adds what happened to one task.
-  mutating func append(_ named: NamedTask, _ message: String) {
-    changed.append(named)
-    messages.append(message)
+  /// Adds another change that happened after this one.
+  mutating func append(_ other: ChangeReport) {
+    changed += other.changed
+    messages += other.messages
   }
 }
 

@@ -20,7 +20,7 @@ struct CompactCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let summary = try Signals.deferringInterruption {
-      try session.withVerificationProgress("Verifying") { progress in
+      try session.withVerificationProgress { progress in
         try TaskStore.compact(at: session.storePath, configuration: session.configuration, progress: progress)
       }
     }

@@ -37,7 +37,7 @@ struct ImportCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    let input = file == "-" ? session.input : try Self.open(FilePath(file))
+    let input = file == "-" ? session.invocation.input : try Self.open(FilePath(file))
     defer { if file != "-" { try? input.close() } }
     // Opened after the input, so that a mistake in a file's name creates no store.
     do {

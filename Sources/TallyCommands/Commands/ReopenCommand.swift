@@ -16,6 +16,6 @@ struct ReopenCommand: SessionCommand {
   var global: GlobalOptions
 
   func run(in session: Session) throws {
-    try session.changeStates(of: tasks, "Reopened") { try $1.reopen($0) }
+    try session.changeTasks(tasks, "Reopened") { try $1.reopen($0) }
   }
 }

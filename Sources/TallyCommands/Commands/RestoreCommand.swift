@@ -30,7 +30,7 @@ struct RestoreCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let summary = try Signals.deferringInterruption {
-      try session.withVerificationProgress("Verifying") { progress in
+      try session.withVerificationProgress { progress in
         try TaskStore.restore(
           from: FilePath(file), to: session.storePath, configuration: session.configuration, progress: progress)
       }

@@ -28,7 +28,7 @@ struct VerifyCommand: SessionCommand {
 
   func run(in session: Session) throws {
     if repair { return try repair(in: session) }
-    let report = try session.withVerificationProgress("Verifying") { progress in
+    let report = try session.withVerificationProgress { progress in
       try TaskStore.verify(at: session.storePath, configuration: session.configuration, progress: progress)
     }
     try session.print(VerificationText(report: report))
@@ -38,7 +38,7 @@ struct VerifyCommand: SessionCommand {
 
 extension VerifyCommand {
   private func repair(in session: Session) throws {
-    let report = try session.withVerificationProgress("Verifying") { progress in
+    let report = try session.withVerificationProgress { progress in
       try TaskStore.repair(at: session.storePath, configuration: session.configuration, progress: progress)
     }
     try session.print(VerificationText(report: report.after, repair: report))

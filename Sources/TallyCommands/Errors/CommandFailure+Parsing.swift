@@ -48,10 +48,9 @@ extension CommandFailure {
   private init(unknownCommand word: String) {
     let near = word.nearNames(among: RootCommand.commandNames)
     let guess = near.isEmpty ? "" : "Did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))? "
-    self.init(
-      .usage,
-      code: "unknownCommand",
+    self = .usage(
       "There is no command '\(word.escapedForDisplay())'",
+      code: "unknownCommand",
       remedy: "\(guess)Run 'tally --help' for the list of commands"
     )
   }

@@ -32,9 +32,7 @@ struct RemindersCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    let start = try from.map { text in
-      try CommandFailure.naming("--from") { try session.clock.instant(text, bareDay: .morning) }
-    }
+    let start = try from.map { try session.clock.instant($0, of: "--from", bareDay: .morning) }
     let reminders = try session.read { transaction in
       try transaction.pendingReminders(from: start, limit: limit ?? .max).map { try transaction.name($0) }
     }

@@ -13,7 +13,7 @@ extension Session {
     do {
       try file.descriptor.writeAll(page.utf8)
     } catch {
-      throw StreamError(writing: error)
+      throw CommandFailure(writing: error)
     }
     try file.commit()
     say("Wrote \(path.escapedForDisplay())")
