@@ -50,9 +50,6 @@ struct AddCommand: SessionCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("Notes.", valueName: "text"))
   var notes: String?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func validate() throws {
     if [today, tomorrow, on != nil].count(where: \.self) > 1 {
       throw ValidationError("Give only one of --today, --tomorrow and --on.")

@@ -24,9 +24,6 @@ struct BackupCommand: SessionCommand {
   @Argument(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file())
   var file: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let store = try session.openStore(for: .copying)
     let summary = try Signals.deferringInterruption {

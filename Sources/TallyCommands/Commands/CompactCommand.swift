@@ -15,9 +15,6 @@ struct CompactCommand: SessionCommand {
       """
   )
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let summary = try Signals.deferringInterruption {
       try session.withVerificationProgress { progress in

@@ -13,9 +13,6 @@ struct DeleteCommand: SessionCommand {
   @Argument(help: SharedHelp.tasks)
   var tasks: [String]
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     try session.write { transaction in
       var change = ChangeReport()

@@ -34,9 +34,6 @@ struct EditCommand: SessionCommand {
   @Option(help: ArgumentHelp("When to send a reminder, or none. \(SharedHelp.remind)", valueName: "when"))
   var remind: String?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func validate() throws {
     if title == nil, notes == nil, due == nil, remind == nil {
       throw ValidationError("Nothing to change: give --title, --notes, --due or --remind.")

@@ -34,9 +34,6 @@ struct ExportCommand: SessionCommand {
   @Option(help: FormatArgument.help)
   var format: FormatArgument?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let format = FormatArgument.chosen(format, for: file)
     let store = try session.openStore(for: .copying)

@@ -39,9 +39,6 @@ struct MoveCommand: SessionCommand {
   @Option(help: ArgumentHelp("Put them after this task, in the same list or on the same day.", valueName: "task"))
   var after: String?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func validate() throws {
     switch [to, list, before, after].count(where: { $0 != nil }) {
     case 0: throw ValidationError("Missing destination: give --to, --list, --before or --after.")

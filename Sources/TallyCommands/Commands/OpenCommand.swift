@@ -20,9 +20,6 @@ struct OpenCommand: SessionCommand {
   @Option(help: ArgumentHelp("The scheme of the link; applications have their own.", valueName: "scheme"))
   var scheme: String = TaskLink.defaultScheme
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     switch try TaskLink(url, scheme: scheme) {
     case .createTask(let title, let list):

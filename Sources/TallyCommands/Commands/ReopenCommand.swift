@@ -12,9 +12,6 @@ struct ReopenCommand: SessionCommand {
   @Argument(help: SharedHelp.tasks)
   var tasks: [String]
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     try session.changeTasks(tasks, "Reopened") { try $1.reopen($0) }
   }

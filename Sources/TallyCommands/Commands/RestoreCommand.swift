@@ -25,9 +25,6 @@ struct RestoreCommand: SessionCommand {
   @Argument(help: ArgumentHelp("A file written by 'tally backup'.", valueName: "file"), completion: .file())
   var file: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let summary = try Signals.deferringInterruption {
       try session.withVerificationProgress { progress in

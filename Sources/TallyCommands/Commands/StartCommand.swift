@@ -12,9 +12,6 @@ struct StartCommand: SessionCommand {
   @Argument(help: SharedHelp.tasks)
   var tasks: [String]
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     try session.changeTasks(tasks, "Started") { try $1.start($0) }
   }

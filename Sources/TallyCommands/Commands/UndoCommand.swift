@@ -14,9 +14,6 @@ struct UndoCommand: SessionCommand {
       """
   )
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     try session.write { try ChangeReport("Undid", $0.undo(), session.clock, $0, remedy: .redo) }
   }
@@ -30,9 +27,6 @@ struct RedoCommand: SessionCommand {
     usage: "tally redo [<options>]",
     discussion: "Works until something else is changed."
   )
-
-  @OptionGroup
-  var global: GlobalOptions
 
   func run(in session: Session) throws {
     try session.write { try ChangeReport("Redid", $0.redo(), session.clock, $0, remedy: .undo) }

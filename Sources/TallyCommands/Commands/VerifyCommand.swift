@@ -23,9 +23,6 @@ struct VerifyCommand: SessionCommand {
   @Flag(help: "Repair what disagrees, after keeping a copy of the store.")
   var repair = false
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     if repair { return try repair(in: session) }
     let report = try session.withVerificationProgress { progress in

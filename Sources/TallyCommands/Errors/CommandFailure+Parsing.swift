@@ -38,7 +38,7 @@ extension CommandFailure {
       var others = arguments
       let word = others.remove(at: index)
       guard word.hasPrefix("-"), let command = try? RootCommand.parseAsRoot(others + ["--", word]) else { return false }
-      return (command as? any SessionCommand).map { type(of: $0).takesText } ?? false
+      return (command as? any CompleteCommand).map { type(of: $0.own).takesText } ?? false
     }
     return text.map { "If '\(arguments[$0].escapedForDisplay())' is text, put it after '--'. " } ?? ""
   }

@@ -17,9 +17,6 @@ struct AddListCommand: SessionCommand {
   @Option(help: ArgumentHelp("Its colour, six hexadecimal digits.", valueName: "rrggbb"))
   var color: String = TaskList.defaultColorHex
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     // Before a store is created for it.
     try TaskList(name: name, colorHex: color.withoutNumberSign, createdAt: session.clock.now).validate()

@@ -17,9 +17,6 @@ struct ColorListCommand: SessionCommand {
   @Argument(help: ArgumentHelp("Six hexadecimal digits.", valueName: "rrggbb"))
   var color: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     try session.changeList(name) { before, transaction in
       let after = try transaction.recolorList(before.id, to: color.withoutNumberSign)

@@ -17,9 +17,6 @@ struct DeleteListCommand: SessionCommand {
   @Flag(help: "Delete the list's tasks, too.")
   var force = false
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     try session.write { transaction in
       let list = try transaction.list(named: name)

@@ -20,9 +20,6 @@ struct MoveListCommand: SessionCommand {
   @Option(help: ArgumentHelp("Put it after this list.", valueName: "name"))
   var after: String?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func validate() throws {
     if (before == nil) == (after == nil) { throw ValidationError("Give either --before or --after.") }
   }

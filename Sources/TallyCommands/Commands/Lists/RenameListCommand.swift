@@ -17,9 +17,6 @@ struct RenameListCommand: SessionCommand {
   @Argument(help: ArgumentHelp("The new name.", valueName: "new"))
   var newName: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     try session.changeList(name) { before, transaction in
       let after = try transaction.renameList(before.id, to: newName)

@@ -42,9 +42,6 @@ struct RemindCommand: SessionCommand {
   @Argument(help: ArgumentHelp("Arguments of the program.", valueName: "argument"))
   var arguments: [String] = []
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let program = try ReminderProgram(exec, arguments: arguments, environment: session.invocation.environment)
     let store = try session.openStore(for: .copying)

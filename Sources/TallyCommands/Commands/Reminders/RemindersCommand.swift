@@ -24,9 +24,6 @@ struct RemindersCommand: SessionCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("Show at most this many.", valueName: "n"))
   var limit: Int?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
   }

@@ -20,9 +20,6 @@ struct SnoozeCommand: SessionCommand {
   @Option(help: ArgumentHelp("When to be reminded. \(SharedHelp.remind)", valueName: "when"))
   var until: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let instant = try session.clock.instant(until, of: "--until", bareDay: .morning)
     let suffix = " until " + session.clock.relativeName(of: instant)
