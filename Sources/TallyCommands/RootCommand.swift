@@ -44,34 +44,33 @@ struct RootCommand: ParsableCommand {
       """,
     version: TallyCommandLine.version,
     groupedSubcommands: [
-      CommandGroup(
-        name: "Viewing tasks",
-        subcommands: ViewCommands.all + [
-          CompletedCommand.self, ListCommand.self, ShowCommand.self, StatsCommand.self,
-        ]
+      group(
+        "Viewing tasks",
+        ViewCommands.all + [CompletedCommand.self, ListCommand.self, ShowCommand.self, StatsCommand.self]
       ),
-      CommandGroup(
-        name: "Changing tasks",
-        subcommands: [
+      group(
+        "Changing tasks",
+        [
           AddCommand.self, EditCommand.self, StartCommand.self, DoneCommand.self, ReopenCommand.self, MoveCommand.self,
           DeleteCommand.self, UndoCommand.self, RedoCommand.self, OpenCommand.self,
         ]
       ),
-      CommandGroup(
-        name: "Reminders",
-        subcommands: [RemindersCommand.self, SnoozeCommand.self, RemindCommand.self]
-      ),
-      CommandGroup(name: "Lists", subcommands: [ListsCommand.self]),
-      CommandGroup(
-        name: "The store",
-        subcommands: [
+      group("Reminders", [RemindersCommand.self, SnoozeCommand.self, RemindCommand.self]),
+      group("Lists", [ListsCommand.self]),
+      group(
+        "The store",
+        [
           ExportCommand.self, ImportCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
           CompactCommand.self, InfoCommand.self,
         ]
       ),
     ],
-    defaultSubcommand: ViewCommand<TodayView>.self
+    defaultSubcommand: WithGlobalOptions<ViewCommand<TodayView>>.self
   )
+
+  private static func group(_ name: String, _ commands: [any SessionCommand.Type]) -> CommandGroup {
+    CommandGroup(name: name, subcommands: withGlobalOptions(commands))
+  }
 
   @OptionGroup
   var global: GlobalOptions

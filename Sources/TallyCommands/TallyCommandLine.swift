@@ -39,15 +39,15 @@ extension TallyCommandLine {
       )
     }
     guard let command = try parse(invocation, output) else { return }
-    try command.run(in: Session(options: command.global, invocation: invocation, output: output))
+    try command.own.run(in: Session(options: command.global, invocation: invocation, output: output))
   }
 
   /// The command that the arguments name; `nil` if they ask for help, the version or a completion script, which is
   /// printed here.
-  private static func parse(_ invocation: Invocation, _ output: BufferedOutput) throws -> (any SessionCommand)? {
+  private static func parse(_ invocation: Invocation, _ output: BufferedOutput) throws -> (any CompleteCommand)? {
     do {
       var command = try RootCommand.parseAsRoot(invocation.arguments)
-      if let command = command as? any SessionCommand { return command }
+      if let command = command as? any CompleteCommand { return command }
       if let failure = CommandFailure.unknownCommand(in: invocation.arguments) { throw failure }
       try command.run()
     } catch let failure as CommandFailure {

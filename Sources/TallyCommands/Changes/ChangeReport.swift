@@ -4,24 +4,16 @@ import Tally
 /// What a command changed, and how to undo it.
 struct ChangeReport {
   /// The command that undoes a change.
-  enum Remedy {
-    case undo, redo
+  struct Remedy {
+    let purpose: String
+    let command: String
+
+    static let undo = Remedy(purpose: "To undo", command: "undo")
+    static let redo = Remedy(purpose: "To redo", command: "redo")
+
     /// Restores the store that a file holds.
-    case restore(file: String)
-
-    var purpose: String {
-      switch self {
-      case .undo, .restore: "To undo"
-      case .redo: "To redo"
-      }
-    }
-
-    var command: String {
-      switch self {
-      case .undo: "undo"
-      case .redo: "redo"
-      case .restore(let file): "restore \(file.shellQuoted)"
-      }
+    static func restore(file: String) -> Remedy {
+      Remedy(purpose: "To undo", command: "restore \(file.shellQuoted)")
     }
   }
 
@@ -47,10 +39,10 @@ extension ChangeReport {
     ]
   }
 
-  /// Adds what happened to one task.
-  mutating func append(_ named: NamedTask, _ message: String) {
-    changed.append(named)
-    messages.append(message)
+  /// Adds another change that happened after this one.
+  mutating func append(_ other: ChangeReport) {
+    changed += other.changed
+    messages += other.messages
   }
 }
 

@@ -10,22 +10,7 @@ extension StoreTransaction where Base: ~Copyable {
   ) throws -> ChangeReport {
     let named = try name(after)
     let subject = "\(named.handle) \(after.title.quotedForMessage)"
-    var change = ChangeReport()
-    if before == after {
-      change.messages = ["No change: \(subject) is already like that."]
-    } else {
-      change.append(named, "\(verb) \(subject)\(suffix).")
-    }
-    return change
-  }
-}
-
-extension ChangeReport {
-  /// Adds another change that happened after this one.
-  mutating func append(_ other: ChangeReport) {
-    changed += other.changed
-    deleted += other.deleted
-    lists += other.lists
-    messages += other.messages
+    if before == after { return ChangeReport(messages: ["No change: \(subject) is already like that."]) }
+    return ChangeReport(changed: [named], messages: ["\(verb) \(subject)\(suffix)."])
   }
 }

@@ -50,9 +50,6 @@ struct AddCommand: SessionCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("Notes.", valueName: "text"))
   var notes: String?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func validate() throws {
     if [today, tomorrow, on != nil].count(where: \.self) > 1 {
       throw ValidationError("Give only one of --today, --tomorrow and --on.")
@@ -60,40 +57,38 @@ struct AddCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    let template = try template(session)
-    let use: Session.StoreUse = list == nil ? .adding : .changing
-    if text == ["-"] {
-      let lines = try session.readLines()
-      if lines.isEmpty { return try session.report(ChangeReport()) }
-      try session.report(try session.write(for: use) { try add(lines, template, session, &$0) })
-    } else {
-      let title = text.joined(separator: " ")
+    let template = try template(session.clock)
+    let lines = text == ["-"] ? try session.readLines() : [InputLine(number: nil, text: text.joined(separator: " "))]
+    if lines.isEmpty { return try session.report(ChangeReport()) }
+    if let line = lines.first, line.number == nil {
       // Before a store is created for it.
-      try TaskItem(title: title, createdAt: session.clock.now).validate()
-      try session.report(try session.write(for: use) { try add(title, template, session, &$0) })
+      try TaskItem(title: line.text, createdAt: session.clock.now).validate()
+    }
+    try session.write(for: list == nil ? .adding : .changing) { transaction in
+      let tasks = try lines.map { line in
+        do {
+          return try add(line.text, template, &transaction)
+        } catch {
+          throw CommandFailure(error).atLine(line.number)
+        }
+      }
+      // Named after all are added: each may make an earlier one's handle ambiguous.
+      var change = ChangeReport()
+      for task in tasks { change.append(try session.added(task, in: transaction)) }
+      return change
     }
   }
 }
 
-/// Sets what the options say of a new task.
-private typealias TaskEdit = (inout TaskItem) -> Void
-
 extension AddCommand {
-  /// Everything about a task except its title and list.
-  private func template(_ session: Session) throws -> TaskEdit {
-    let clock = session.clock
+  /// Sets everything about a new task except its title and list.
+  private func template(_ clock: LocalClock) throws -> (inout TaskItem) -> Void {
     let day =
       today
       ? clock.today
-      : tomorrow
-        ? try clock.today.adding(days: 1)
-        : try on.map { text in try CommandFailure.naming("--on") { try clock.day(text) } }
-    let dueDate = try due.map { text in
-      try CommandFailure.naming("--due") { try clock.instant(text, bareDay: .endOfDay) }
-    }
-    let reminderDate = try remind.map { text in
-      try CommandFailure.naming("--remind") { try clock.instant(text, bareDay: .morning) }
-    }
+      : tomorrow ? try clock.today.adding(days: 1) : try on.map { try clock.day($0, of: "--on") }
+    let dueDate = try due.map { try clock.instant($0, of: "--due", bareDay: .endOfDay) }
+    let reminderDate = try remind.map { try clock.instant($0, of: "--remind", bareDay: .morning) }
     return { task in
       task.notes = notes.flatMap { $0.isEmpty ? nil : $0 }
       task.scheduledDate = day
@@ -103,38 +98,7 @@ extension AddCommand {
   }
 
   private func add(
-    _ lines: [InputLine],
-    _ template: TaskEdit,
-    _ session: Session,
-    _ transaction: inout StoreWriteTransaction
-  ) throws -> ChangeReport {
-    var tasks: [TaskItem] = []
-    for line in lines {
-      do {
-        tasks.append(try store(line.text, template, &transaction))
-      } catch {
-        throw CommandFailure(error).atLine(line.number)
-      }
-    }
-    // Named after all are added: each may make an earlier one's handle ambiguous.
-    var change = ChangeReport()
-    for task in tasks { change.append(try session.added(task, in: transaction)) }
-    return change
-  }
-
-  private func add(
-    _ title: String,
-    _ template: TaskEdit,
-    _ session: Session,
-    _ transaction: inout StoreWriteTransaction
-  ) throws -> ChangeReport {
-    try session.added(try store(title, template, &transaction), in: transaction)
-  }
-
-  private func store(
-    _ title: String,
-    _ template: TaskEdit,
-    _ transaction: inout StoreWriteTransaction
+    _ title: String, _ template: (inout TaskItem) -> Void, _ transaction: inout StoreWriteTransaction
   ) throws -> TaskItem {
     let listID = try list.map { try transaction.list(named: $0).id }
     return try transaction.add(title) { task in
@@ -148,15 +112,14 @@ extension Session {
   /// The change of a task that was added.
   func added(_ task: TaskItem, in transaction: borrowing StoreWriteTransaction) throws -> ChangeReport {
     let named = try transaction.name(task)
-    let place = placeInWords(list: try transaction.list(withID: task.listID), day: task.scheduledDate)
-    var change = ChangeReport()
-    change.append(named, "Added \(named.handle) \(task.title.quotedForMessage) to \(place).")
-    return change
+    let message = "Added \(named.handle) \(task.title.quotedForMessage) to \(placeInWords(named))."
+    return ChangeReport(changed: [named], messages: [message])
   }
 
   /// Where a task is, in words: `the inbox`, `today`, `Work`, `Work, Fri 27 Nov`.
-  func placeInWords(list: TaskList?, day: CalendarDay?) -> String {
-    let places = [list?.name.quotedForMessage, day.map(clock.relativeName)].compactMap(\.self)
+  func placeInWords(_ named: NamedTask) -> String {
+    let day = named.task.scheduledDate.map(clock.relativeName)
+    let places = [named.list?.name.quotedForMessage, day].compactMap(\.self)
     return places.isEmpty ? "the inbox" : places.joined(separator: ", ")
   }
 }

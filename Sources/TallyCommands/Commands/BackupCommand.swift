@@ -24,13 +24,10 @@ struct BackupCommand: SessionCommand {
   @Argument(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file())
   var file: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let store = try session.openStore(for: .copying)
     let summary = try Signals.deferringInterruption {
-      try session.withVerificationProgress("Verifying") { try store.backup(to: FilePath(file), progress: $0) }
+      try session.withVerificationProgress { try store.backup(to: FilePath(file), progress: $0) }
     }
     let facts = (["file": .text(file)] as Facts).adding(summary.facts)
     try session.answer(facts, plain: .record(Self.columns)) {

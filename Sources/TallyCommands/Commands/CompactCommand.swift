@@ -15,12 +15,9 @@ struct CompactCommand: SessionCommand {
       """
   )
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let summary = try Signals.deferringInterruption {
-      try session.withVerificationProgress("Verifying") { progress in
+      try session.withVerificationProgress { progress in
         try TaskStore.compact(at: session.storePath, configuration: session.configuration, progress: progress)
       }
     }

@@ -28,9 +28,6 @@ struct CompletedCommand: SessionCommand {
   @OptionGroup
   var completions: CompletionOptions
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     var options = try completions.statisticsOptions(session.clock)
     var (deletedCount, isNothingLeft) = (0, false)

@@ -13,11 +13,8 @@ struct DeleteCommand: SessionCommand {
   @Argument(help: SharedHelp.tasks)
   var tasks: [String]
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
-    let change = try session.write { transaction in
+    try session.write { transaction in
       var change = ChangeReport()
       // Named before the first is deleted: handles can get shorter with every deletion.
       for named in try transaction.tasks(named: tasks).map({ try transaction.name($0) }) {
@@ -27,6 +24,5 @@ struct DeleteCommand: SessionCommand {
       }
       return change
     }
-    try session.report(change)
   }
 }

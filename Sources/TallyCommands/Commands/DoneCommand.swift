@@ -23,13 +23,10 @@ struct DoneCommand: SessionCommand {
   )
   var at: String?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let completedAt = try at.map { text in try CommandFailure.naming("--at") { try session.clock.offsetInstant(text) } }
     let suffix = completedAt.map { ", " + session.clock.relativeName(of: $0.instant) } ?? ""
-    try session.changeStates(of: tasks, "Completed", suffix) { try $1.complete($0, at: completedAt) }
+    try session.changeTasks(tasks, "Completed", suffix) { try $1.complete($0, at: completedAt) }
   }
 }
 

@@ -34,9 +34,6 @@ struct EditCommand: SessionCommand {
   @Option(help: ArgumentHelp("When to send a reminder, or none. \(SharedHelp.remind)", valueName: "when"))
   var remind: String?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func validate() throws {
     if title == nil, notes == nil, due == nil, remind == nil {
       throw ValidationError("Nothing to change: give --title, --notes, --due or --remind.")
@@ -46,24 +43,20 @@ struct EditCommand: SessionCommand {
   func run(in session: Session) throws {
     let dueDate = try due.map { try session.instantOrNone($0, of: "--due", bareDay: .endOfDay) }
     let reminderDate = try remind.map { try session.instantOrNone($0, of: "--remind", bareDay: .morning) }
-    let change = try session.write { transaction in
-      let before = try transaction.task(named: task)
-      let after = try transaction.update(before.id) { task in
+    try session.changeTasks([task], "Changed") { id, transaction in
+      try transaction.update(id) { task in
         if let title { task.title = title }
         if let notes { task.notes = notes.isEmpty ? nil : notes }
         if let dueDate { task.dueDate = dueDate }
         if let reminderDate { task.reminderDate = reminderDate }
       }
-      return try transaction.change(from: before, to: after, "Changed")
     }
-    try session.report(change)
   }
 }
 
 extension Session {
   /// Reads an option that takes a WHEN or `none`.
   func instantOrNone(_ text: String, of option: String, bareDay: TimeOfBareDay) throws -> Timestamp? {
-    if text.lowercased() == "none" { return nil }
-    return try CommandFailure.naming(option) { try clock.instant(text, bareDay: bareDay) }
+    text.lowercased() == "none" ? nil : try clock.instant(text, of: option, bareDay: bareDay)
   }
 }

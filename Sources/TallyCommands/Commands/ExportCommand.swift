@@ -34,45 +34,17 @@ struct ExportCommand: SessionCommand {
   @Option(help: FormatArgument.help)
   var format: FormatArgument?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let format = FormatArgument.chosen(format, for: file)
     let store = try session.openStore(for: .copying)
     if file == "-" {
       let summary = try Self.exportToOutput(store, format, session)
-      session.say("Exported \(Self.inWords(summary)).")
-    } else {
-      let path = file ?? format.defaultFileName(on: session.clock.today)
-      let summary = try Signals.deferringInterruption {
-        try session.withProgress("Exporting") { try store.export(to: FilePath(path), format: format, progress: $0) }
-      }
-      try report(summary, path, format, session)
+      return session.say("Exported \(summary.inWords).")
     }
-  }
-}
-
-extension ExportCommand {
-  /// Writes to standard output, and reports its failures as every other command does.
-  private static func exportToOutput(
-    _ store: TaskStore, _ format: InterchangeFormat, _ session: Session
-  ) throws -> ExportSummary {
-    do {
-      return try session.withProgress("Exporting", resultIsShown: true) {
-        try store.export(to: session.outputDescriptor, format: format, progress: $0)
-      }
-    } catch let error as TallyError where [.outputNotCreated, .diskFull].contains(error.code) {
-      throw StreamError(writing: error.cause ?? error)
+    let path = file ?? format.defaultFileName(on: session.clock.today)
+    let summary = try Signals.deferringInterruption {
+      try session.withProgress("Exporting") { try store.export(to: FilePath(path), format: format, progress: $0) }
     }
-  }
-
-  private func report(
-    _ summary: ExportSummary,
-    _ path: String,
-    _ format: InterchangeFormat,
-    _ session: Session
-  ) throws {
     let facts: Facts = [
       "file": .text(path), "format": .text(format.rawValue), "tasks": .count(summary.taskCount),
       "lists": .count(summary.listCount), "completions": .count(summary.completionCount),
@@ -80,12 +52,27 @@ extension ExportCommand {
     ]
     try session.answer(facts, plain: .record(Self.columns)) {
       try session.output.write(path.escapedForDisplay() + "\n")
-      session.say("Exported \(Self.inWords(summary)).")
+      session.say("Exported \(summary.inWords).")
     }
   }
 
-  private static func inWords(_ summary: ExportSummary) -> String {
-    let lists = summary.listCount == 0 ? "" : " and \(summary.listCount.counted("list"))"
-    return summary.taskCount.counted("task") + lists
+  /// Writes to standard output, and reports its failures as every other command does.
+  private static func exportToOutput(
+    _ store: TaskStore, _ format: InterchangeFormat, _ session: Session
+  ) throws -> ExportSummary {
+    do {
+      return try session.withProgress("Exporting", resultIsShown: true) {
+        try store.export(to: session.invocation.output, format: format, progress: $0)
+      }
+    } catch let error as TallyError where [.outputNotCreated, .diskFull].contains(error.code) {
+      throw CommandFailure(writing: error.cause ?? error)
+    }
+  }
+}
+
+extension ExportSummary {
+  fileprivate var inWords: String {
+    let lists = listCount == 0 ? "" : " and \(listCount.counted("list"))"
+    return taskCount.counted("task") + lists
   }
 }

@@ -33,11 +33,8 @@ struct ImportCommand: SessionCommand {
   @Flag(help: "Ignore keys that the format does not define.")
   var lenient = false
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
-    let input = file == "-" ? session.input : try Self.open(FilePath(file))
+    let input = file == "-" ? session.invocation.input : try Self.open(FilePath(file))
     defer { if file != "-" { try? input.close() } }
     // Opened after the input, so that a mistake in a file's name creates no store.
     do {

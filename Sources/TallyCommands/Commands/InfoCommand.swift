@@ -14,9 +14,6 @@ struct InfoCommand: SessionCommand {
       """
   )
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let information = try session.openStore(for: .reading).information()
     let report = InfoReport(information: information, path: session.storePath)

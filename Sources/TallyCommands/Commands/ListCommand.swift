@@ -15,9 +15,6 @@ struct ListCommand: SessionCommand {
   @Argument(help: SharedHelp.list)
   var name: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     try session.show { transaction in
       let list = try transaction.list(named: name)

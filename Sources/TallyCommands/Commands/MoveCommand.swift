@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Tally
 
 /// `tally move TASK…`.
@@ -40,9 +39,6 @@ struct MoveCommand: SessionCommand {
   @Option(help: ArgumentHelp("Put them after this task, in the same list or on the same day.", valueName: "task"))
   var after: String?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func validate() throws {
     switch [to, list, before, after].count(where: { $0 != nil }) {
     case 0: throw ValidationError("Missing destination: give --to, --list, --before or --after.")
@@ -53,40 +49,24 @@ struct MoveCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let day = try to.flatMap { text in
-      ["inbox", "none"].contains(text.lowercased())
-        ? nil : try CommandFailure.naming("--to") { try session.clock.day(text) }
+      ["inbox", "none"].contains(text.lowercased()) ? nil : try session.clock.day(text, of: "--to")
     }
-    let change = try session.write { transaction in
+    try session.write { transaction in
       let tasks = try transaction.tasks(named: tasks)
-      if let anchor = before { return try transaction.moveTasks(tasks, before: anchor) }
-      if let anchor = after { return try transaction.moveTasks(tasks, after: anchor) }
-      let list = try listToMoveTo(&transaction)
+      if let before { return try transaction.moveTasks(tasks, .before, before) }
+      if let after { return try transaction.moveTasks(tasks, .after, after) }
+      // A list may be named "none"; it is then reached by its id.
+      let newList = try list.flatMap { $0.lowercased() == "none" ? nil : try transaction.list(named: $0) }
       var change = ChangeReport()
-      for task in tasks { change.append(try move(task, day, list, session, &transaction)) }
+      for before in tasks {
+        let after = try transaction.update(before.id) { task in
+          if list != nil { task.listID = newList?.id } else { task.scheduledDate = day }
+          if to?.lowercased() == "inbox" { task.listID = nil }
+        }
+        let place = session.placeInWords(try transaction.name(after))
+        change.append(try transaction.change(from: before, to: after, "Moved", " to \(place)"))
+      }
       return change
     }
-    try session.report(change)
-  }
-}
-
-extension MoveCommand {
-  private func listToMoveTo(_ transaction: inout StoreWriteTransaction) throws -> TaskList? {
-    // A list may be named "none"; it is then reached by its id.
-    try list.flatMap { $0.lowercased() == "none" ? nil : try transaction.list(named: $0) }
-  }
-
-  private func move(
-    _ before: TaskItem,
-    _ day: CalendarDay?,
-    _ list: TaskList?,
-    _ session: Session,
-    _ transaction: inout StoreWriteTransaction
-  ) throws -> ChangeReport {
-    let after = try transaction.update(before.id) { task in
-      if self.list != nil { task.listID = list?.id } else { task.scheduledDate = day }
-      if to?.lowercased() == "inbox" { task.listID = nil }
-    }
-    let place = session.placeInWords(list: try transaction.list(withID: after.listID), day: after.scheduledDate)
-    return try transaction.change(from: before, to: after, "Moved", " to \(place)")
   }
 }

@@ -20,18 +20,13 @@ struct OpenCommand: SessionCommand {
   @Option(help: ArgumentHelp("The scheme of the link; applications have their own.", valueName: "scheme"))
   var scheme: String = TaskLink.defaultScheme
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     switch try TaskLink(url, scheme: scheme) {
     case .createTask(let title, let list):
-      try session.report(
-        try session.write(for: list == nil ? .adding : .changing) { transaction in
-          let listID = try list.map { try transaction.list(named: $0).id }
-          return try session.added(try transaction.add(title) { $0.listID = listID }, in: transaction)
-        }
-      )
+      try session.write(for: list == nil ? .adding : .changing) { transaction in
+        let listID = try list.map { try transaction.list(named: $0).id }
+        return try session.added(try transaction.add(title) { $0.listID = listID }, in: transaction)
+      }
     case .openTask(let id):
       try session.showSheet { try $0.task(named: id.text) }
     }

@@ -12,10 +12,7 @@ struct ReopenCommand: SessionCommand {
   @Argument(help: SharedHelp.tasks)
   var tasks: [String]
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
-    try session.changeStates(of: tasks, "Reopened") { try $1.reopen($0) }
+    try session.changeTasks(tasks, "Reopened") { try $1.reopen($0) }
   }
 }

@@ -25,12 +25,9 @@ struct RestoreCommand: SessionCommand {
   @Argument(help: ArgumentHelp("A file written by 'tally backup'.", valueName: "file"), completion: .file())
   var file: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     let summary = try Signals.deferringInterruption {
-      try session.withVerificationProgress("Verifying") { progress in
+      try session.withVerificationProgress { progress in
         try TaskStore.restore(
           from: FilePath(file), to: session.storePath, configuration: session.configuration, progress: progress)
       }

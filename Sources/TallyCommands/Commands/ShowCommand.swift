@@ -13,9 +13,6 @@ struct ShowCommand: SessionCommand {
   @Argument(help: SharedHelp.task)
   var task: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     try session.showSheet { try $0.task(named: task) }
   }

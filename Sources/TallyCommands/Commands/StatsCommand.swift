@@ -39,10 +39,7 @@ struct StatsCommand: SessionCommand {
   @Option(help: ArgumentHelp("Write a page to this file, or to standard output with -.", valueName: "file"))
   var html: String?
 
-  @OptionGroup
-  var global: GlobalOptions
-
-  func validate() throws {
+  func validate(with global: GlobalOptions) throws {
     if html == "-", global.format != .human {
       throw ValidationError("--html - and --json or --plain both write to standard output; give --html a file.")
     }

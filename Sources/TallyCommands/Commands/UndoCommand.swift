@@ -14,16 +14,8 @@ struct UndoCommand: SessionCommand {
       """
   )
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
-    var change = try session.write { transaction in
-      let result = try transaction.undo()
-      return try ChangeReport(result, session.clock, transaction) { "Undid the change from \($0):" }
-    }
-    change.remedy = .redo
-    try session.report(change)
+    try session.write { try ChangeReport("Undid", $0.undo(), session.clock, $0, remedy: .redo) }
   }
 }
 
@@ -36,29 +28,22 @@ struct RedoCommand: SessionCommand {
     discussion: "Works until something else is changed."
   )
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
-    try session.report(
-      try session.write { transaction in
-        let result = try transaction.redo()
-        return try ChangeReport(result, session.clock, transaction) { "Redid the change from \($0):" }
-      }
-    )
+    try session.write { try ChangeReport("Redid", $0.redo(), session.clock, $0, remedy: .undo) }
   }
 }
 
 extension ChangeReport {
   /// What an undo or a redo did.
   init(
-    _ result: UndoResult, _ clock: LocalClock, _ transaction: borrowing StoreWriteTransaction,
-    title: (String) -> String
+    _ verb: String, _ result: UndoResult, _ clock: LocalClock, _ transaction: borrowing StoreWriteTransaction,
+    remedy: Remedy
   ) throws {
+    self.remedy = remedy
     changed = try result.tasks.map { try transaction.name($0) }
     deleted = result.deletedTasks.map(\.id) + result.deletedLists.map(\.id)
     lists = result.lists
-    messages = [title(clock.relativeName(of: result.date))]
+    messages = ["\(verb) the change from \(clock.relativeName(of: result.date)):"]
     messages += result.deletedLists.map { "Deleted list \($0.name.quotedForMessage)." }
     messages += result.lists.map { list in
       let isBack = result.returnedListIDs.contains(list.id)

@@ -23,12 +23,9 @@ struct VerifyCommand: SessionCommand {
   @Flag(help: "Repair what disagrees, after keeping a copy of the store.")
   var repair = false
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     if repair { return try repair(in: session) }
-    let report = try session.withVerificationProgress("Verifying") { progress in
+    let report = try session.withVerificationProgress { progress in
       try TaskStore.verify(at: session.storePath, configuration: session.configuration, progress: progress)
     }
     try session.print(VerificationText(report: report))
@@ -38,7 +35,7 @@ struct VerifyCommand: SessionCommand {
 
 extension VerifyCommand {
   private func repair(in session: Session) throws {
-    let report = try session.withVerificationProgress("Verifying") { progress in
+    let report = try session.withVerificationProgress { progress in
       try TaskStore.repair(at: session.storePath, configuration: session.configuration, progress: progress)
     }
     try session.print(VerificationText(report: report.after, repair: report))

@@ -12,9 +12,6 @@ struct ViewCommand<Kind: ViewKind>: SessionCommand {
     )
   }
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     try session.show { _ in
       ViewDescription(

@@ -38,7 +38,7 @@ extension CommandFailure {
       var others = arguments
       let word = others.remove(at: index)
       guard word.hasPrefix("-"), let command = try? RootCommand.parseAsRoot(others + ["--", word]) else { return false }
-      return (command as? any SessionCommand).map { type(of: $0).takesText } ?? false
+      return (command as? any CompleteCommand).map { type(of: $0.own).takesText } ?? false
     }
     return text.map { "If '\(arguments[$0].escapedForDisplay())' is text, put it after '--'. " } ?? ""
   }
@@ -48,10 +48,9 @@ extension CommandFailure {
   private init(unknownCommand word: String) {
     let near = word.nearNames(among: RootCommand.commandNames)
     let guess = near.isEmpty ? "" : "Did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))? "
-    self.init(
-      .usage,
-      code: "unknownCommand",
+    self = .usage(
       "There is no command '\(word.escapedForDisplay())'",
+      code: "unknownCommand",
       remedy: "\(guess)Run 'tally --help' for the list of commands"
     )
   }

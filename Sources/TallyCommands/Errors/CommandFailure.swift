@@ -6,7 +6,7 @@ struct CommandFailure: Error {
   /// A word for programs that stays the same from version to version; the library's own for its errors.
   let code: String
   /// What is wrong, without a full stop.
-  let message: String
+  var message: String
   /// What to do about it, without a full stop.
   let remedy: String
 
@@ -18,8 +18,8 @@ struct CommandFailure: Error {
   }
 
   /// An argument that is missing, unknown or refused.
-  static func usage(_ message: String, remedy: String) -> CommandFailure {
-    CommandFailure(.usage, code: "usage", message, remedy: remedy)
+  static func usage(_ message: String, code: String = "usage", remedy: String) -> CommandFailure {
+    CommandFailure(.usage, code: code, message, remedy: remedy)
   }
 }
 
@@ -31,14 +31,7 @@ extension CommandFailure {
       self = failure
     case let error as TallyError:
       let place = error.position.map { " (line \($0.line), column \($0.column))" } ?? ""
-      self.init(
-        ExitStatus(for: error),
-        code: error.code.description,
-        error.message + place,
-        remedy: error.remedy
-      )
-    case let error as StreamError:
-      self = error.failure
+      self.init(ExitStatus(for: error), code: error.code.description, error.message + place, remedy: error.remedy)
     default:
       self.init(
         .internalFault,
@@ -56,13 +49,9 @@ extension CommandFailure {
     do {
       return try body()
     } catch {
-      let failure = CommandFailure(error)
-      throw CommandFailure(
-        failure.status,
-        code: failure.code,
-        "\(option): \(failure.message)",
-        remedy: failure.remedy
-      )
+      var failure = CommandFailure(error)
+      failure.message = "\(option): \(failure.message)"
+      throw failure
     }
   }
 }

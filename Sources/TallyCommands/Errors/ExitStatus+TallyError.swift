@@ -10,53 +10,24 @@ extension ExitStatus {
   }
 
   /// Every code of the library; a test compares the keys with the library's source.
-  static let byCode: [TallyError.Code: ExitStatus] = [
-    .taskNotFound: .notFound,
-    .listNotFound: .notFound,
-    .storeMissing: .notFound,
-    .nothingToUndo: .notFound,
-    .nothingToRedo: .notFound,
-    .undoConflict: .notFound,
+  static let byCode = Dictionary(
+    uniqueKeysWithValues: codes.flatMap { status, codes in codes.map { ($0, status) } }
+  )
 
-    .blankTitle: .usage,
-    .blankListName: .usage,
-    .invalidColor: .usage,
-    .invalidDay: .usage,
-    .invalidInstant: .usage,
-    .invalidState: .usage,
-    .valueOutOfRange: .usage,
-    .inconsistentTask: .usage,
-    .differentPlaces: .usage,
-    .invalidLink: .usage,
-
-    .duplicateID: .badData,
-    .unknownList: .badData,
-    .malformedDocument: .badData,
-    .unknownKey: .badData,
-    .damagedStore: .badData,
-
-    .inputUnreadable: .inputUnreadable,
-
+  private static let codes: [ExitStatus: [TallyError.Code]] = [
+    .notFound: [.taskNotFound, .listNotFound, .storeMissing, .nothingToUndo, .nothingToRedo, .undoConflict],
+    .usage: [
+      .blankTitle, .blankListName, .invalidColor, .invalidDay, .invalidInstant, .invalidState, .valueOutOfRange,
+      .inconsistentTask, .differentPlaces, .invalidLink,
+    ],
+    .badData: [.duplicateID, .unknownList, .malformedDocument, .unknownKey, .damagedStore],
+    .inputUnreadable: [.inputUnreadable],
     // No store can be created or used at the path: something else is there, or access is refused.
-    .outputNotCreated: .outputNotCreated,
-    .notAStore: .outputNotCreated,
-    .permissionDenied: .outputNotCreated,
-    .remoteFilesystem: .outputNotCreated,
-
-    .diskFull: .storageFailed,
-    .storageFailed: .storageFailed,
-    .outcomeUnknown: .storageFailed,
-
-    .storeBusy: .busy,
-    .readersFull: .busy,
-
-    .newerFormat: .newerFormat,
-    .cancelled: .interrupted,
-
-    .alreadyOpen: .internalFault,
-    .reentrantTransaction: .internalFault,
-    .storeClosed: .internalFault,
-    .storeSuspended: .internalFault,
-    .internalFault: .internalFault,
+    .outputNotCreated: [.outputNotCreated, .notAStore, .permissionDenied, .remoteFilesystem],
+    .storageFailed: [.diskFull, .storageFailed, .outcomeUnknown],
+    .busy: [.storeBusy, .readersFull],
+    .newerFormat: [.newerFormat],
+    .interrupted: [.cancelled],
+    .internalFault: [.alreadyOpen, .reentrantTransaction, .storeClosed, .storeSuspended, .internalFault],
   ]
 }

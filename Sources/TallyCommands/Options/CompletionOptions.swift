@@ -41,12 +41,8 @@ extension CompletionOptions {
   func statisticsOptions(_ clock: LocalClock) throws -> StatisticsOptions {
     let clock = try self.clock(clock)
     var options = StatisticsOptions()
-    options.from = try from.map { text in
-      try CommandFailure.naming("--from") { try clock.day(text, weekdays: .latest) }
-    }
-    options.to = try to.map { text in
-      try CommandFailure.naming("--to") { try clock.day(text, weekdays: .latest) }
-    }
+    options.from = try from.map { try clock.day($0, of: "--from", weekdays: .latest) }
+    options.to = try to.map { try clock.day($0, of: "--to", weekdays: .latest) }
     if let from = options.from, let to = options.to, from > to {
       throw CommandFailure.usage(
         "--from \(from.iso8601) comes after --to \(to.iso8601)",

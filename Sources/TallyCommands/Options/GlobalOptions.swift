@@ -49,30 +49,17 @@ struct GlobalOptions: ParsableArguments {
   }
 }
 
-/// The first day of a week.
-enum WeekStart: String, CaseIterable, ExpressibleByArgument {
-  case monday, tuesday, wednesday, thursday, friday, saturday, sunday
+/// The first day of a week, numbered as Foundation's calendars count.
+enum WeekStart: Int, CaseIterable, ExpressibleByArgument {
+  case monday = 2, tuesday, wednesday, thursday, friday, saturday
+  case sunday = 1
+
+  static let allValueStrings = allCases.map { "\($0)" }
 
   /// Takes the day's name or its first three letters, as every argument that names a day does.
   init?(argument: String) {
-    let name = argument.lowercased()
-    guard let day = Self.allCases.first(where: { $0.rawValue == name || $0.rawValue.prefix(3) == name }) else {
-      return nil
-    }
-    self = day
-  }
-
-  /// The day's number as Foundation's calendars count: Sunday is 1.
-  var calendarWeekday: Int {
-    switch self {
-    case .sunday: 1
-    case .monday: 2
-    case .tuesday: 3
-    case .wednesday: 4
-    case .thursday: 5
-    case .friday: 6
-    case .saturday: 7
-    }
+    guard let number = WeekdayName.number(of: argument) else { return nil }
+    self = Self.allCases[number - 1]
   }
 }
 

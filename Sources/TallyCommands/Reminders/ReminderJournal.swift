@@ -77,7 +77,7 @@ final class ReminderJournal {
 extension ReminderJournal {
   /// Reads what earlier runs have written; true if there was nothing.
   private func read() throws -> Bool {
-    let text = String(decoding: try contents(), as: UTF8.self)
+    let text = String(decoding: try file.readToEnd(), as: UTF8.self)
     // A line without its end was cut off by a crash; its program was not started.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     var open: Set<Entry> = []
@@ -96,19 +96,6 @@ extension ReminderJournal {
     // A line that a crash cut off must not merge with the next one.
     if !text.isEmpty, !text.hasSuffix("\n") { try file.writeAll("\n".utf8) }
     return lines.isEmpty
-  }
-
-  private func contents() throws -> [UInt8] {
-    var contents: [UInt8] = []
-    while true {
-      let offset = Int64(contents.count)
-      let chunk = try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-        // The system writes no more than the buffer holds, and says how much that is.
-        count = try unsafe file.read(fromAbsoluteOffset: offset, into: UnsafeMutableRawBufferPointer(buffer))
-      }
-      if chunk.isEmpty { return contents }
-      contents += chunk
-    }
   }
 
   private func append(_ line: String) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 
 /// The environment's variables, each checked where its value is used.
 ///
@@ -33,6 +34,17 @@ struct EnvironmentVariables: Sendable {
   /// - Throws: ``CommandFailure`` where the value is not UTF-8.
   func nonEmptyValue(of name: String) throws(CommandFailure) -> String? {
     try value(of: name).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The directory of `tally` in the one that a variable of XDG names, else below the home directory; `nil` if there is
+  /// none.
+  ///
+  /// XDG says to ignore relative paths.
+  ///
+  /// - Throws: ``CommandFailure`` where a value is not UTF-8.
+  func ownDirectory(in variable: String, belowHome place: FilePath) throws(CommandFailure) -> FilePath? {
+    if let path = try value(of: variable), path.hasPrefix("/") { return FilePath(path).appending("tally") }
+    return try nonEmptyValue(of: "HOME").map { FilePath($0).pushing(place).appending("tally") }
   }
 
   /// The variables of this process.

@@ -5,7 +5,7 @@ public struct Invocation: Sendable {
   /// The arguments without the program's name.
   public let arguments: [String]
   /// The environment's variables.
-  let environment: EnvironmentVariables
+  private(set) var environment: EnvironmentVariables
   /// Where the argument `-` reads from; nothing else reads it.
   public let input: FileDescriptor
   /// Where results go.
@@ -13,7 +13,7 @@ public struct Invocation: Sendable {
   /// Where messages, progress and errors go.
   public let errorOutput: FileDescriptor
   /// Whether all arguments were UTF-8, and so are what was given.
-  let areArgumentsIntact: Bool
+  private(set) var areArgumentsIntact = true
 
   /// Creates an invocation; the streams are the process's own unless others are given.
   public init(
@@ -24,22 +24,10 @@ public struct Invocation: Sendable {
     errorOutput: FileDescriptor = .standardError
   ) {
     self.arguments = arguments
-    areArgumentsIntact = true
     self.environment = EnvironmentVariables(environment)
     self.input = input
     self.output = output
     self.errorOutput = errorOutput
-  }
-
-  private init(ofProcess environment: EnvironmentVariables) {
-    arguments = Array(CommandLine.arguments.dropFirst())
-    // The system's own copies, which nothing changes.
-    let given = unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
-    areArgumentsIntact = unsafe given.allSatisfy { unsafe String(intact: $0) != nil }
-    self.environment = environment
-    input = .standardInput
-    output = .standardOutput
-    errorOutput = .standardError
   }
 
   /// What this process was started with.
@@ -47,7 +35,12 @@ public struct Invocation: Sendable {
   /// If an argument is not UTF-8 the command is not run: the standard library replaces what it cannot read with U+FFFD,
   /// which would name another title or file. A variable is checked where it is used.
   public static func ofProcess() -> Invocation {
-    Invocation(ofProcess: .ofProcess())
+    var invocation = Invocation(arguments: Array(CommandLine.arguments.dropFirst()), environment: [:])
+    // The system's own copies, which nothing changes.
+    let given = unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+    invocation.areArgumentsIntact = unsafe given.allSatisfy { unsafe String(intact: $0) != nil }
+    invocation.environment = .ofProcess()
+    return invocation
   }
 
   /// The columns of a line of output; `nil` if lines may be of any length.

@@ -24,22 +24,23 @@ extension Session {
     var calendar = configuration.calendar
     if countsWeeks {
       calendar.firstWeekday =
-        try options.weekStart?.calendarWeekday ?? WeekStart.firstWeekday(environment: environment)
+        try options.weekStart?.rawValue ?? WeekStart.firstWeekday(environment: invocation.environment)
     }
     return try openStore(for: .reading, calendar: calendar).read(body)
   }
 
-  /// Changes the store in one transaction.
+  /// Changes the store in one transaction and reports the change.
   ///
   /// The body may run twice, so it must print nothing.
   func write(
     for use: StoreUse = .changing, _ body: (inout StoreWriteTransaction) throws -> ChangeReport
-  ) throws -> ChangeReport {
-    try openStore(for: use).write { transaction in
+  ) throws {
+    let change = try openStore(for: use).write { transaction in
       var change = try body(&transaction)
       change.isUndoable = transaction.isUndoable
       return change
     }
+    try report(change)
   }
 
   /// Opens the store for a use.

@@ -7,31 +7,24 @@ final class Session {
   let options: GlobalOptions
   let clock: LocalClock
   let storePath: FilePath
-  /// The variables that name the locale, among others.
-  let environment: EnvironmentVariables
   let painter: Painter
   /// The columns of a line; `nil` if lines may be of any length.
   let width: Int?
   let output: BufferedOutput
-  /// For the library to write to; what `output` still holds comes after it.
-  let outputDescriptor: FileDescriptor
-  let input: FileDescriptor
-  let errorOutput: FileDescriptor
+  /// Its output is for the library to write to; what `output` still holds comes after it.
+  let invocation: Invocation
 
   /// - Throws: ``CommandFailure``, or the library's error for an instant that does not exist.
   init(options: GlobalOptions, invocation: Invocation, output: BufferedOutput) throws {
     self.options = options
     self.output = output
-    outputDescriptor = invocation.output
-    input = invocation.input
-    errorOutput = invocation.errorOutput
+    self.invocation = invocation
     storePath = try StorePath.resolve(option: options.store, environment: invocation.environment)
     clock = LocalClock(
       now: try options.now.map { text in try CommandFailure.naming("--now") { try Timestamp(iso8601: text) } }
         ?? .now(),
       in: try options.timeZone.map(Self.timeZone) ?? .system(environment: invocation.environment)
     )
-    environment = invocation.environment
     let isHuman = options.format == .human
     painter = Painter(isRefused: options.noColor || !isHuman, environment: invocation.environment)
     width = isHuman ? invocation.outputWidth : nil
@@ -40,10 +33,9 @@ final class Session {
   private static func timeZone(_ id: String) throws -> NamedTimeZone {
     if let timeZone = NamedTimeZone(iana: id) { return timeZone }
     let near = id.nearNames(among: TimeZone.knownTimeZoneIdentifiers, limit: 1)
-    throw CommandFailure(
-      .usage,
-      code: "unknownTimeZone",
+    throw CommandFailure.usage(
       "There is no time zone '\(id.truncated(toWidth: 60).escapedForDisplay())'",
+      code: "unknownTimeZone",
       remedy: "\(near.first.map { "Did you mean '\($0)'? " } ?? "")Give an IANA name as in Europe/Istanbul"
     )
   }
@@ -64,6 +56,6 @@ extension Session {
   func note(_ message: String) {
     guard !options.quiet else { return }
     // A message that cannot be printed does not fail the command.
-    _ = try? errorOutput.writeAll((message + "\n").utf8)
+    _ = try? invocation.errorOutput.writeAll((message + "\n").utf8)
   }
 }

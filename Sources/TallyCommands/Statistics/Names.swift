@@ -4,6 +4,12 @@ import Tally
 enum WeekdayName {
   static let full = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
   static let short = full.map { String($0.prefix(3)) }
+
+  /// ISO 8601's number of a weekday, by its name or the name's first three letters, in any case.
+  static func number(of name: String) -> Int? {
+    let name = name.lowercased()
+    return full.map { $0.lowercased() }.firstIndex { $0 == name || $0.prefix(3) == name }.map { $0 + 1 }
+  }
 }
 
 /// The months' names, from January on.

@@ -4,6 +4,8 @@ import Tally
 // What the text and the page word the same way.
 
 extension StatisticsReport {
+  var title: String { list.map { "Statistics of \($0.name.escapedForDisplay())" } ?? "Statistics" }
+
   /// When and where the report was made: `Sat 21 Nov 2026, 15:00 · Europe/Istanbul`.
   var asOfInWords: String {
     let time = clock.wallTime(at: statistics.asOf)

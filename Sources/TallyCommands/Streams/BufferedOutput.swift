@@ -13,31 +13,26 @@ final class BufferedOutput {
   }
 
   /// Writes the text, now or with later output.
-  ///
-  /// - Throws: ``StreamError``.
-  func write(_ text: String) throws {
-    buffer.append(contentsOf: text.utf8)
-    if buffer.count >= capacityInBytes { try flush() }
-  }
+  func write(_ text: String) throws { try write(text.utf8) }
 
   /// Writes the bytes, now or with later output.
   ///
-  /// - Throws: ``StreamError``.
-  func write(_ bytes: [UInt8]) throws {
+  /// - Throws: ``CommandFailure``.
+  func write(_ bytes: some Sequence<UInt8>) throws {
     buffer.append(contentsOf: bytes)
     if buffer.count >= capacityInBytes { try flush() }
   }
 
   /// Passes everything written so far to the system; without this the end of the output is lost.
   ///
-  /// - Throws: ``StreamError``.
+  /// - Throws: ``CommandFailure``.
   func flush() throws {
     defer { buffer.removeAll(keepingCapacity: true) }
     guard !buffer.isEmpty else { return }
     do {
       try descriptor.writeAll(buffer)
     } catch {
-      throw StreamError(writing: error)
+      throw CommandFailure(writing: error)
     }
   }
 }

@@ -1,18 +1,19 @@
 import SystemPackage
 
-/// A line of standard input that is not blank.
+/// A line of standard input that is not blank, or a text that was given instead.
 struct InputLine {
-  /// Counted from 1, blank lines included.
-  let number: Int
+  /// Counted from 1, blank lines included; `nil` for a text from elsewhere.
+  let number: Int?
   let text: String
 }
 
 extension Session {
   /// The lines of standard input, except blank ones.
   ///
-  /// - Throws: ``StreamError`` if the input cannot be read, ``CommandFailure`` for a line that is not UTF-8.
+  /// - Throws: ``CommandFailure`` if the input cannot be read, or for a line that is not UTF-8.
   func readLines() throws -> [InputLine] {
-    let input = try readInput()
+    let input: [UInt8]
+    do { input = try invocation.input.readToEnd() } catch { throw CommandFailure(reading: error) }
     // Some editors put a byte order mark first, which is not part of a text (RFC 3629, section 6).
     let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let text = input.starts(with: byteOrderMark) ? input.dropFirst(byteOrderMark.count) : input[...]
@@ -30,27 +31,28 @@ extension Session {
       return text.allSatisfy(\.isWhitespace) ? nil : InputLine(number: index + 1, text: text)
     }
   }
+}
 
-  private func readInput() throws -> [UInt8] {
+extension FileDescriptor {
+  /// Reads the rest, of any length.
+  func readToEnd() throws -> [UInt8] {
     var bytes: [UInt8] = []
-    do {
-      while true {
-        // Unsafe as the buffer is raw memory: `read` fills its beginning and says how much.
-        let chunk = try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-          count = try unsafe input.read(into: UnsafeMutableRawBufferPointer(buffer))
-        }
-        if chunk.isEmpty { return bytes }
-        bytes += chunk
+    while true {
+      // Unsafe as the buffer is raw memory: `read` fills its beginning and says how much.
+      let chunk = try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+        count = try unsafe read(into: UnsafeMutableRawBufferPointer(buffer))
       }
-    } catch {
-      throw StreamError(reading: error)
+      if chunk.isEmpty { return bytes }
+      bytes += chunk
     }
   }
 }
 
 extension CommandFailure {
-  /// The failure with the line of standard input it is about.
-  func atLine(_ number: Int) -> CommandFailure {
-    CommandFailure(status, code: code, "\(message) (line \(number) of standard input)", remedy: remedy)
+  /// The failure with the line of standard input it is about, if it is about one.
+  func atLine(_ number: Int?) -> CommandFailure {
+    var failure = self
+    if let number { failure.message += " (line \(number) of standard input)" }
+    return failure
   }
 }

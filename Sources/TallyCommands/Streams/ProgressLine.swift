@@ -14,9 +14,9 @@ final class ProgressLine {
 
   init(_ verb: String, session: Session, resultIsShown: Bool) {
     self.verb = verb
-    errorOutput = session.errorOutput
-    let isCovered = resultIsShown && Terminal.isTerminal(session.outputDescriptor)
-    isShown = !session.options.quiet && !isCovered && Terminal.isTerminal(session.errorOutput)
+    errorOutput = session.invocation.errorOutput
+    let isCovered = resultIsShown && Terminal.isTerminal(session.invocation.output)
+    isShown = !session.options.quiet && !isCovered && Terminal.isTerminal(errorOutput)
     nextUpdate = start + .seconds(1)
   }
 

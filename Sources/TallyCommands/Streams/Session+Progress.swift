@@ -13,11 +13,8 @@ extension Session {
   }
 
   /// Runs a verification, or what ends with one, shows its progress and checks for signals meanwhile.
-  func withVerificationProgress<R>(
-    _ verb: String,
-    _ body: (@escaping VerificationProgress.Observer) throws -> R
-  ) throws -> R {
-    try withProgressLine(verb, resultIsShown: false) { update in
+  func withVerificationProgress<R>(_ body: (@escaping VerificationProgress.Observer) throws -> R) throws -> R {
+    try withProgressLine("Verifying") { update in
       try body { progress in
         let share = Double(progress.recordCount) / Double(max(1, progress.totalRecordCount))
         try update(progress.recordCount.counted("record"), share)
@@ -27,7 +24,7 @@ extension Session {
 
   private func withProgressLine<R>(
     _ verb: String,
-    resultIsShown: Bool,
+    resultIsShown: Bool = false,
     _ body: (@escaping (_ count: String, _ share: Double?) throws -> Void) throws -> R
   ) throws -> R {
     let line = ProgressLine(verb, session: self, resultIsShown: resultIsShown)

@@ -1,12 +1,5 @@
+import Foundation
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// Keeps the store's files from getting the descriptors of the standard streams.
 enum StandardDescriptors {

@@ -1,12 +1,5 @@
+import Foundation
 import SystemPackage
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
 
 /// What is known about a descriptor as a terminal.
 enum Terminal {

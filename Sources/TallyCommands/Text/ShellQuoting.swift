@@ -3,13 +3,16 @@ extension String {
   ///
   /// What cannot be shown on the terminal is written in the `$'…'` form that bash, zsh, ksh and POSIX 2024 know.
   var shellQuoted: String {
-    let isPlain = !isEmpty && utf8.allSatisfy { $0.isShellSafe }
-    if isPlain { return self }
+    if !isEmpty, utf8.allSatisfy(Self.shellSafe.contains) { return self }
     guard unicodeScalars.contains(where: \.drivesOrHides) else {
       return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
     return "$'" + unicodeScalars.map(\.ansiQuoted).joined() + "'"
   }
+
+  private static let shellSafe = Set(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:+,@%".utf8
+  )
 }
 
 extension Unicode.Scalar {
@@ -23,18 +26,6 @@ extension Unicode.Scalar {
     case _ where drivesOrHides:
       String(self).utf8.map { "\\x" + ($0 < 0x10 ? "0" : "") + String($0, radix: 16) }.joined()
     default: String(self)
-    }
-  }
-}
-
-extension UInt8 {
-  fileprivate var isShellSafe: Bool {
-    switch self {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-    case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: ":"): true
-    case UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: "@"), UInt8(ascii: "%"): true
-    default: false
     }
   }
 }

@@ -27,8 +27,8 @@ extension LocalClock {
     case "today": return today
     case "tomorrow": return try today.adding(days: 1)
     case "yesterday": return try today.adding(days: -1)
-    case let name:
-      if let weekday = Self.weekday(named: name) { return try day(onWeekday: weekday, weekdays) }
+    default:
+      if let weekday = WeekdayName.number(of: text) { return try day(onWeekday: weekday, weekdays) }
       guard text.first?.isASCII == true, text.first?.isNumber == true else { throw Self.notADay(text) }
       return try CalendarDay(iso8601: text)
     }
@@ -46,7 +46,13 @@ extension LocalClock {
     }
     guard words.count == 1, let word = words.first else { throw Self.notATime(text) }
     if Self.looksLikeInstant(word) { return try Timestamp(iso8601: word) }
-    if Self.timeOfDay(word) != nil { throw Self.dayMissing(before: word) }
+    if Self.timeOfDay(word) != nil {
+      throw CommandFailure.usage(
+        "'\(word)' is a time without a day",
+        code: "invalidInstant",
+        remedy: "Put a day before it, as in 'today \(word)'"
+      )
+    }
     let day = try day(word)
     switch bareDay {
     case .endOfDay: return end(of: day)
@@ -57,13 +63,18 @@ extension LocalClock {
 }
 
 extension LocalClock {
-  private static let weekdays = WeekdayName.full.map { $0.lowercased() }
-
-  /// ISO 8601's number of a weekday, by its name or the name's first three letters.
-  private static func weekday(named name: String) -> Int? {
-    weekdays.firstIndex { $0 == name || $0.prefix(3) == name }.map { $0 + 1 }
+  /// Reads the DAY of an option, whose name comes before the message of an error.
+  func day(_ text: String, of option: String, weekdays: WeekdayMeaning = .next) throws -> CalendarDay {
+    try CommandFailure.naming(option) { try day(text, weekdays: weekdays) }
   }
 
+  /// Reads the WHEN of an option, whose name comes before the message of an error.
+  func instant(_ text: String, of option: String, bareDay: TimeOfBareDay) throws -> Timestamp {
+    try CommandFailure.naming(option) { try instant(text, bareDay: bareDay) }
+  }
+}
+
+extension LocalClock {
   private func day(onWeekday weekday: Int, _ meaning: WeekdayMeaning) throws -> CalendarDay {
     let daysAhead = (weekday - today.weekday + 7) % 7
     switch meaning {
@@ -89,30 +100,19 @@ extension LocalClock {
   }
 
   private static func notADay(_ text: String) -> CommandFailure {
-    let near = text.nearNames(among: ["today", "tomorrow", "yesterday"] + weekdays, limit: 1)
-    let guess = near.first.map { "Did you mean '\($0)'? " } ?? ""
-    return CommandFailure(
-      .usage,
-      code: "invalidDay",
+    let names = ["today", "tomorrow", "yesterday"] + WeekdayName.full.map { $0.lowercased() }
+    let guess = text.nearNames(among: names, limit: 1).first.map { "Did you mean '\($0)'? " } ?? ""
+    return .usage(
       "'\(text.escapedForDisplay())' is not a day",
+      code: "invalidDay",
       remedy: "\(guess)Write today, tomorrow, yesterday, a weekday or YYYY-MM-DD"
     )
   }
 
-  private static func dayMissing(before time: String) -> CommandFailure {
-    CommandFailure(
-      .usage,
-      code: "invalidInstant",
-      "'\(time)' is a time without a day",
-      remedy: "Put a day before it, as in 'today \(time)'"
-    )
-  }
-
   private static func notATime(_ text: String) -> CommandFailure {
-    CommandFailure(
-      .usage,
-      code: "invalidInstant",
+    .usage(
       "'\(text.escapedForDisplay())' is not a time",
+      code: "invalidInstant",
       remedy: "Write a day and HH:MM as in 'friday 14:00', or an instant as in 2026-11-21T12:00:00Z"
     )
   }

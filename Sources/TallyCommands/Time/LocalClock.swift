@@ -5,26 +5,23 @@ import Tally
 struct LocalClock {
   let now: Timestamp
   let zone: NamedTimeZone
-  let today: CalendarDay
+  private(set) var today: CalendarDay
 
   var timeZone: TimeZone { zone.zone }
 
   init(now: Timestamp, in zone: NamedTimeZone) {
-    self.init(now: now, in: zone, today: CalendarDay(containing: now, in: zone.zone))
-  }
-
-  private init(now: Timestamp, in zone: NamedTimeZone, today: CalendarDay) {
     self.now = now
     self.zone = zone
-    self.today = today
+    today = CalendarDay(containing: now, in: zone.zone)
   }
 
   /// A clock whose days begin some minutes after midnight, so that yesterday may not be over yet.
   func beginningDays(atMinute dayStartInMinutes: Int) -> LocalClock {
     let time = wallTime(at: now)
     let isYesterday = 60 * time.hour + time.minute < dayStartInMinutes
-    let today = CalendarDay(clamping: Int64(time.day.dayNumber) - (isYesterday ? 1 : 0))
-    return LocalClock(now: now, in: zone, today: today)
+    var clock = self
+    clock.today = CalendarDay(clamping: Int64(time.day.dayNumber) - (isYesterday ? 1 : 0))
+    return clock
   }
 }
 

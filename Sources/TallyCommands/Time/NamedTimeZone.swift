@@ -10,7 +10,9 @@ struct NamedTimeZone {
   let zone: TimeZone
 
   static let utc = NamedTimeZone(name: "UTC", zone: .gmt)
+}
 
+extension NamedTimeZone {
   /// The zone with an IANA name; `nil` if there is none.
   ///
   /// Foundation also accepts offsets ("GMT+3") and ambiguous abbreviations ("BST", which it takes for Dhaka's): those are
@@ -23,13 +25,6 @@ struct NamedTimeZone {
     self.init(name: name, zone: zone)
   }
 
-  private init(name: String, zone: TimeZone) {
-    self.name = name
-    self.zone = zone
-  }
-}
-
-extension NamedTimeZone {
   /// The zone that the system is set to, by the rules of the C library (tzset(3)): `TZ`, else `/etc/localtime`.
   ///
   /// Not Foundation's `TimeZone.current`: it knows only names and links, inverts the sign of `UTC-3`, and takes everything
@@ -62,8 +57,8 @@ extension NamedTimeZone {
   }
 
   private static func failure(_ message: String) -> CommandFailure {
-    CommandFailure(
-      .usage, code: "unknownTimeZone", message,
+    .usage(
+      message, code: "unknownTimeZone",
       remedy: "Name a zone, as in --time-zone Europe/Istanbul or TZ=Europe/Istanbul")
   }
 }

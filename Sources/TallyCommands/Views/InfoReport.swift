@@ -4,21 +4,16 @@ import Tally
 
 /// What `info` reports.
 struct InfoReport {
-  private let information: StoreInformation
-  private let path: String
-  /// Whether there is a store; if not, the information is that of an empty one elsewhere, whose sizes mean nothing.
-  private let exists: Bool
+  let information: StoreInformation
+  /// Where the store is.
+  let path: FilePath
 
-  /// Creates the report for the store at a path.
-  init(information: StoreInformation, path: FilePath) {
-    self.information = information
-    self.path = path.string
-    exists = information.directory == path
-  }
+  /// Whether there is a store; if not, the information is that of an empty one elsewhere, whose sizes mean nothing.
+  private var exists: Bool { information.directory == path }
 
   var facts: Facts {
     [
-      "path": .text(path), "exists": .flag(exists), "format": .text(information.format),
+      "path": .text(path.string), "exists": .flag(exists), "format": .text(information.format),
       "storeID": .id(exists ? information.storeID : nil),
       "sequence": .integer(exists ? Int64(information.sequence) : 0),
       "tasks": .count(information.taskCount), "lists": .count(information.listCount),
@@ -45,11 +40,11 @@ extension InfoReport {
   private var readers: [ReaderInformation] { exists ? information.readers : [] }
 
   private var lines: [(String, String)] {
-    guard exists else { return [("path", path.escapedForDisplay()), ("tasks", "none; there is no store yet")] }
+    guard exists else { return [("path", path.string.escapedForDisplay()), ("tasks", "none; there is no store yet")] }
     let share = Double(information.usedMapSizeInBytes) / Double(max(1, information.mapSizeInBytes)) * 100
     let percent = share < 0.1 ? "under 0.1" : String(format: "%.1f", share)
     return [
-      ("path", path.escapedForDisplay()),
+      ("path", path.string.escapedForDisplay()),
       ("format", information.format),
       ("id", information.storeID.text),
       ("commits", Int(information.sequence).grouped),

@@ -20,9 +20,9 @@ struct PrintedView {
     rows = TaskRows(
       clock: session.clock,
       painter: session.painter,
-      width: session.width ?? .max,
+      width: width,
       handleWidth: Self.handleWidth(taskCount: taskCount),
-      hiding: description.hiding
+      hidden: description.hiding
     )
   }
 

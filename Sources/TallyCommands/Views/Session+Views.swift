@@ -44,14 +44,29 @@ extension Session {
     json.write(membersOf: headFacts(ofView: description.view.name, completedCount: counts.completed))
     json.key("sections")
     json.beginArray()
-    // A section's day is known only with its first task.
-    var sections = JSONSections(hasDays: description.view.hasDaySections)
+    var section: CalendarDay??
+    func endSection() {
+      if section == nil { return }
+      json.endArray()
+      json.endObject()
+    }
+    func beginSection(_ day: CalendarDay?) {
+      endSection()
+      section = .some(day)
+      json.beginObject()
+      json.key("day")
+      json.value(day)
+      json.key("tasks")
+      json.beginArray()
+    }
+    // A section's day is known only with its first task; a view without days has one section even if it is empty.
+    if !description.view.hasDaySections { beginSection(nil) }
     try transaction.forEachNamedTask(of: description) { task, day in
-      sections.enter(day, &json)
+      if section != .some(day) { beginSection(day) }
       json.write(task.facts)
       if json.bytes.count >= Self.flushThresholdInBytes { try output.write(TerminalSafeJSON.bytes(json.takeBytes())) }
     }
-    sections.finish(&json)
+    endSection()
     json.endArray()
     json.endObject()
     json.lineFeed()
@@ -59,37 +74,4 @@ extension Session {
   }
 
   private static var flushThresholdInBytes: Int { 1 << 16 }
-}
-
-/// Opens and closes the sections of a view as its tasks come one by one.
-private struct JSONSections {
-  let hasDays: Bool
-  private var openDay: CalendarDay??
-
-  init(hasDays: Bool) {
-    self.hasDays = hasDays
-  }
-
-  mutating func enter(_ day: CalendarDay?, _ json: inout JSONWriter) {
-    if openDay == .some(day) { return }
-    close(&json)
-    openDay = .some(day)
-    json.beginObject()
-    json.key("day")
-    json.value(day)
-    json.key("tasks")
-    json.beginArray()
-  }
-
-  /// Closes the last section; a view without days has one even if it is empty.
-  mutating func finish(_ json: inout JSONWriter) {
-    if !hasDays { enter(nil, &json) }
-    close(&json)
-  }
-
-  private func close(_ json: inout JSONWriter) {
-    guard openDay != nil else { return }
-    json.endArray()
-    json.endObject()
-  }
 }

@@ -9,19 +9,11 @@ struct TaskRows {
     case list, scheduledDay, completionDay
   }
 
-  private let clock: LocalClock
-  private let painter: Painter
-  private let width: Int
-  private let handleWidth: Int
-  private let hidden: Set<Detail>
-
-  init(clock: LocalClock, painter: Painter, width: Int, handleWidth: Int, hiding hidden: Set<Detail>) {
-    self.clock = clock
-    self.painter = painter
-    self.width = width
-    self.handleWidth = handleWidth
-    self.hidden = hidden
-  }
+  let clock: LocalClock
+  let painter: Painter
+  let width: Int
+  let handleWidth: Int
+  let hidden: Set<Detail>
 
   func lines(of named: NamedTask) -> [String] {
     let task = named.task

@@ -16,18 +16,12 @@ struct TaskSheet {
 }
 
 extension TaskSheet {
-  private struct Entry {
-    let label: String
-    /// Escaped, except the line breaks of notes.
-    let value: String
-    var role: Painter.Role?
-  }
-
-  private var entries: [Entry] {
+  /// The values are escaped, except the line breaks of notes.
+  private var entries: [(label: String, value: String?, role: Painter.Role?)] {
     let (task, clock) = (named.task, session.clock)
     let isOverdue = !task.isCompleted && task.dueDate.map { $0 < clock.now } ?? false
     let due = task.dueDate.map { clock.name(of: $0) + (isOverdue ? ", overdue" : "") }
-    let entries: [(String, String?, Painter.Role?)] = [
+    return [
       ("handle", named.handle, nil),
       ("state", "\(task.state.glyph) \(task.state.words)", nil),
       ("list", named.list?.name.escapedForDisplay(), nil),
@@ -40,7 +34,6 @@ extension TaskSheet {
       ("id", task.id.text, nil),
       ("notes", task.notes.map(Self.escapedNotes), nil),
     ]
-    return entries.compactMap { label, value, role in value.map { Entry(label: label, value: $0, role: role) } }
   }
 
   /// The instant in the person's time zone, with its recorded offset if that differs.
@@ -57,12 +50,11 @@ extension TaskSheet {
   }
 
   /// The value's lines, the first next to the label, so that no line of a value can pass for a label.
-  private func lines(of entry: Entry) -> [String] {
+  private func lines(_ label: String, _ value: String?, _ role: Painter.Role?) -> [String] {
     let width = session.width.map { max(8, $0 - 2 - Self.labelWidth) } ?? .max
-    return entry.value.wrapped(toWidth: width).enumerated().map { index, line in
-      let margin = (index == 0 ? entry.label : "").padded(toWidth: Self.labelWidth)
-      return "  " + session.painter.paint(margin, .detail)
-        + (entry.role.map { session.painter.paint(line, $0) } ?? line)
+    return (value?.wrapped(toWidth: width) ?? []).enumerated().map { index, line in
+      let margin = (index == 0 ? label : "").padded(toWidth: Self.labelWidth)
+      return "  " + session.painter.paint(margin, .detail) + (role.map { session.painter.paint(line, $0) } ?? line)
     }
   }
 }

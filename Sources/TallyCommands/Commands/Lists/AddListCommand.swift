@@ -17,13 +17,10 @@ struct AddListCommand: SessionCommand {
   @Option(help: ArgumentHelp("Its colour, six hexadecimal digits.", valueName: "rrggbb"))
   var color: String = TaskList.defaultColorHex
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
     // Before a store is created for it.
     try TaskList(name: name, colorHex: color.withoutNumberSign, createdAt: session.clock.now).validate()
-    let change = try session.write(for: .adding) { transaction in
+    try session.write(for: .adding) { transaction in
       let others = try transaction.lists().map(\.name).filter { $0.lowercased() == name.lowercased() }
       let list = try transaction.addList(name: name, colorHex: color.withoutNumberSign)
       var change = ChangeReport(lists: [list], messages: ["Created list \(name.quotedForMessage)."])
@@ -34,7 +31,6 @@ struct AddListCommand: SessionCommand {
       }
       return change
     }
-    try session.report(change)
   }
 }
 

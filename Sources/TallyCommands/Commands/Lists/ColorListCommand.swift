@@ -17,19 +17,10 @@ struct ColorListCommand: SessionCommand {
   @Argument(help: ArgumentHelp("Six hexadecimal digits.", valueName: "rrggbb"))
   var color: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
-    let change = try session.write { transaction in
-      let before = try transaction.list(named: name)
+    try session.changeList(name) { before, transaction in
       let after = try transaction.recolorList(before.id, to: color.withoutNumberSign)
-      return ChangeReport(
-        from: before,
-        to: after,
-        "Set the colour of list \(after.name.quotedForMessage) to \(after.colorHex)."
-      )
+      return (after, "Set the colour of list \(after.name.quotedForMessage) to \(after.colorHex).")
     }
-    try session.report(change)
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Tally
 
 /// `tally lists delete NAME`.
@@ -18,29 +17,23 @@ struct DeleteListCommand: SessionCommand {
   @Flag(help: "Delete the list's tasks, too.")
   var force = false
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
-    try session.report(try session.write { try delete(&$0) })
-  }
-
-  private func delete(_ transaction: inout StoreWriteTransaction) throws -> ChangeReport {
-    let list = try transaction.list(named: name)
-    var change = ChangeReport()
-    try transaction.forEachTask(in: .list(list.id)) { task, _ in change.deleted.append(task.id) }
-    guard change.deleted.isEmpty || force else {
-      throw CommandFailure(
-        .usage,
-        code: "listNotEmpty",
-        "List \(list.name.quotedForMessage) holds \(change.deleted.count.counted("task"))",
-        remedy: "Add --force to delete them, too; run 'tally export' first to keep a copy"
-      )
+    try session.write { transaction in
+      let list = try transaction.list(named: name)
+      var change = ChangeReport()
+      try transaction.forEachTask(in: .list(list.id)) { task, _ in change.deleted.append(task.id) }
+      guard change.deleted.isEmpty || force else {
+        throw CommandFailure.usage(
+          "List \(list.name.quotedForMessage) holds \(change.deleted.count.counted("task"))",
+          code: "listNotEmpty",
+          remedy: "Add --force to delete them, too; run 'tally export' first to keep a copy"
+        )
+      }
+      let taskCount = try transaction.deleteList(list.id)
+      change.deleted.append(list.id)
+      let tasks = taskCount == 0 ? "" : " and its \(taskCount.counted("task"))"
+      change.messages = ["Deleted list \(list.name.quotedForMessage)\(tasks)."]
+      return change
     }
-    let taskCount = try transaction.deleteList(list.id)
-    change.deleted.append(list.id)
-    let tasks = taskCount == 0 ? "" : " and its \(taskCount.counted("task"))"
-    change.messages = ["Deleted list \(list.name.quotedForMessage)\(tasks)."]
-    return change
   }
 }

@@ -17,13 +17,10 @@ struct ListsCommand: SessionCommand {
         tally lists add Work --color FF9500
         tally lists move Work --before Home
       """,
-    subcommands: [
+    subcommands: withGlobalOptions([
       AddListCommand.self, RenameListCommand.self, ColorListCommand.self, MoveListCommand.self, DeleteListCommand.self,
-    ]
+    ])
   )
-
-  @OptionGroup
-  var global: GlobalOptions
 
   func run(in session: Session) throws {
     let lists = try session.read { try $0.lists() }

@@ -20,31 +20,21 @@ struct MoveListCommand: SessionCommand {
   @Option(help: ArgumentHelp("Put it after this list.", valueName: "name"))
   var after: String?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func validate() throws {
     if (before == nil) == (after == nil) { throw ValidationError("Give either --before or --after.") }
   }
 
   func run(in session: Session) throws {
-    try session.report(try session.write { try move(&$0) })
-  }
-
-  private func move(_ transaction: inout StoreWriteTransaction) throws -> ChangeReport {
-    let list = try transaction.list(named: name)
-    let anchor = try transaction.list(named: before ?? after ?? "")
-    guard list.id != anchor.id else {
-      throw CommandFailure.usage("A list cannot be moved next to itself", remedy: "Name two lists")
+    try session.changeList(name) { list, transaction in
+      let anchor = try transaction.list(named: before ?? after ?? "")
+      guard list.id != anchor.id else {
+        throw CommandFailure.usage("A list cannot be moved next to itself", remedy: "Name two lists")
+      }
+      let (moved, side) =
+        before != nil
+        ? (try transaction.moveList(list.id, before: anchor.id), "before")
+        : (try transaction.moveList(list.id, after: anchor.id), "after")
+      return (moved, "Moved list \(list.name.quotedForMessage) \(side) \(anchor.name.quotedForMessage).")
     }
-    let moved =
-      before != nil
-      ? try transaction.moveList(list.id, before: anchor.id) : try transaction.moveList(list.id, after: anchor.id)
-    let side = before != nil ? "before" : "after"
-    return ChangeReport(
-      from: list,
-      to: moved,
-      "Moved list \(list.name.quotedForMessage) \(side) \(anchor.name.quotedForMessage)."
-    )
   }
 }

@@ -17,31 +17,10 @@ struct RenameListCommand: SessionCommand {
   @Argument(help: ArgumentHelp("The new name.", valueName: "new"))
   var newName: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
-    let change = try session.write { transaction in
-      let before = try transaction.list(named: name)
+    try session.changeList(name) { before, transaction in
       let after = try transaction.renameList(before.id, to: newName)
-      return ChangeReport(
-        from: before,
-        to: after,
-        "Renamed list \(before.name.quotedForMessage) to \(after.name.quotedForMessage)."
-      )
-    }
-    try session.report(change)
-  }
-}
-
-extension ChangeReport {
-  /// The change of one list; if nothing changed, only a message.
-  init(from before: TaskList, to after: TaskList, _ message: String) {
-    if before == after {
-      messages = ["No change: list \(after.name.quotedForMessage) is already like that."]
-    } else {
-      lists = [after]
-      messages = [message]
+      return (after, "Renamed list \(before.name.quotedForMessage) to \(after.name.quotedForMessage).")
     }
   }
 }

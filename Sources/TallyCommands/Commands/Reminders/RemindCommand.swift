@@ -42,11 +42,8 @@ struct RemindCommand: SessionCommand {
   @Argument(help: ArgumentHelp("Arguments of the program.", valueName: "argument"))
   var arguments: [String] = []
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
-    let program = try ReminderProgram(exec, arguments: arguments, environment: session.environment)
+    let program = try ReminderProgram(exec, arguments: arguments, environment: session.invocation.environment)
     let store = try session.openStore(for: .copying)
     let path = try journal.map { FilePath($0) } ?? Self.defaultJournal(of: store, session)
     let journal = try ReminderJournal(at: path, now: session.clock.now)
@@ -57,10 +54,10 @@ struct RemindCommand: SessionCommand {
 
   /// One file per store, by its id, which stays the same when the store is moved.
   private static func defaultJournal(of store: TaskStore, _ session: Session) throws -> FilePath {
-    guard let directory = try stateDirectory(session.environment) else {
+    let environment = session.invocation.environment
+    guard let own = try environment.ownDirectory(in: "XDG_STATE_HOME", belowHome: ".local/state") else {
       throw CommandFailure.usage("There is no home directory for the journal", remedy: "Name a file with --journal")
     }
-    let own = directory.appending("tally")
     let journal = own.appending("remind-\(try store.information().storeID.text).journal")
     do {
       try FileManager.default.createDirectory(
@@ -69,10 +66,5 @@ struct RemindCommand: SessionCommand {
       throw CommandFailure(openingJournal: journal, "Its directory cannot be created")
     }
     return journal
-  }
-
-  private static func stateDirectory(_ environment: EnvironmentVariables) throws -> FilePath? {
-    if let state = try environment.value(of: "XDG_STATE_HOME"), state.hasPrefix("/") { return FilePath(state) }
-    return try environment.nonEmptyValue(of: "HOME").map { FilePath($0).appending(".local/state") }
   }
 }

@@ -24,17 +24,12 @@ struct RemindersCommand: SessionCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("Show at most this many.", valueName: "n"))
   var limit: Int?
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
   }
 
   func run(in session: Session) throws {
-    let start = try from.map { text in
-      try CommandFailure.naming("--from") { try session.clock.instant(text, bareDay: .morning) }
-    }
+    let start = try from.map { try session.clock.instant($0, of: "--from", bareDay: .morning) }
     let reminders = try session.read { transaction in
       try transaction.pendingReminders(from: start, limit: limit ?? .max).map { try transaction.name($0) }
     }

@@ -20,18 +20,9 @@ struct SnoozeCommand: SessionCommand {
   @Option(help: ArgumentHelp("When to be reminded. \(SharedHelp.remind)", valueName: "when"))
   var until: String
 
-  @OptionGroup
-  var global: GlobalOptions
-
   func run(in session: Session) throws {
-    let instant = try CommandFailure.naming("--until") { try session.clock.instant(until, bareDay: .morning) }
+    let instant = try session.clock.instant(until, of: "--until", bareDay: .morning)
     let suffix = " until " + session.clock.relativeName(of: instant)
-    try session.report(
-      try session.write { transaction in
-        let before = try transaction.task(named: task)
-        let after = try transaction.snooze(before.id, until: instant)
-        return try transaction.change(from: before, to: after, "Snoozed", suffix)
-      }
-    )
+    try session.changeTasks([task], "Snoozed", suffix) { try $1.snooze($0, until: instant) }
   }
 }

@@ -18,7 +18,9 @@ struct WeekGrid {
     let daysIntoWeek = (today.weekday - weekStart + 7) % 7
     return CalendarDay(clamping: Int64(today.dayNumber) - Int64(daysIntoWeek + 7 * (weekCount - 1)))
   }
+}
 
+extension WeekGrid {
   init(_ days: [DayCount], today: CalendarDay, weekStart: Int) {
     self.weekStart = weekStart
     var weeks: [[Cell?]] = []
@@ -32,11 +34,6 @@ struct WeekGrid {
       }
     }
     self.weeks = weeks
-  }
-
-  private init(weeks: [[Cell?]], weekStart: Int) {
-    self.weeks = weeks
-    self.weekStart = weekStart
   }
 
   /// The last weeks only.

@@ -1,27 +1,22 @@
-/// What vertical bars show.
-struct ColumnFigures {
-  /// What each bar stands for, shown by a browser for the bar under the pointer.
+/// What vertical bars or a curve show.
+struct ChartFigures {
+  /// What each value stands for, shown by a browser for the mark under the pointer.
   let names: [String]
   let values: [Int]
   /// A second value for each bar, shown as a tick across it.
   var ticks: [Int] = []
-  /// What is written below the bars, by the bar's index.
+  /// The labels below the chart, by the value's index.
   let labels: [Int: String]
-  let valueName: String
-  var tickName = ""
 
-  /// The last bars only.
-  func suffix(_ count: Int) -> ColumnFigures {
+  /// The last values only.
+  func suffix(_ count: Int) -> ChartFigures {
     let dropped = max(0, values.count - count)
-    return ColumnFigures(
+    let kept = labels.filter { $0.key >= dropped }.map { ($0.key - dropped, $0.value) }
+    return ChartFigures(
       names: names.suffix(count),
       values: values.suffix(count),
       ticks: ticks.suffix(count),
-      labels: Dictionary(
-        uniqueKeysWithValues: labels.filter { $0.key >= dropped }.map { ($0.key - dropped, $0.value) }
-      ),
-      valueName: valueName,
-      tickName: tickName
+      labels: Dictionary(uniqueKeysWithValues: kept)
     )
   }
 }
@@ -33,15 +28,15 @@ extension Drawing {
   }
 
   /// Vertical bars with lines of round values behind them.
-  static func columns(_ figures: ColumnFigures, on canvas: Canvas) -> Drawing {
+  static func columns(_ figures: ChartFigures, on canvas: Canvas) -> Drawing {
     let scale = ValueScale(highest: max(figures.values.max() ?? 0, figures.ticks.max() ?? 0))
     let frame = ChartFrame(scale, count: figures.values.count, canvas: canvas)
     var drawing = Drawing(canvas, height: frame.height)
     drawing.addScale(frame)
     for (index, value) in figures.values.enumerated() where value > 0 {
       let top = frame.y(of: value)
-      var note = "\(figures.names[index]): \(value.grouped) \(figures.valueName)"
-      if !figures.ticks.isEmpty { note += ", \(figures.ticks[index].grouped) \(figures.tickName)" }
+      var note = "\(figures.names[index]): \(value.grouped) completed"
+      if !figures.ticks.isEmpty { note += ", \(figures.ticks[index].grouped) created" }
       drawing.addRectangle(
         frame.x(of: index) - frame.barWidth / 2,
         top,
@@ -61,7 +56,7 @@ extension Drawing {
   }
 
   /// The bars' values above them if all fit; else only the highest one's.
-  private mutating func addValues(_ figures: ColumnFigures, _ frame: ChartFrame) {
+  private mutating func addValues(_ figures: ChartFigures, _ frame: ChartFrame) {
     let texts = figures.values.map { $0 == 0 ? "" : $0.grouped }
     let haveRoom = texts.allSatisfy { Canvas.textWidth($0) + 1 <= frame.pitch }
     let highest = figures.values.max() ?? 0

@@ -1,12 +1,6 @@
-/// What a curve shows.
-struct CurveFigures {
-  let names: [String]
-  let values: [Int]
-  let labels: [Int: String]
-  let valueName: String
-
+extension ChartFigures {
   /// The indexes of the first, the last, the lowest and the highest value.
-  var marked: [Int] {
+  fileprivate var marked: [Int] {
     guard let lowest = values.min(), let highest = values.max() else { return [] }
     return Set([0, values.count - 1, values.firstIndex(of: lowest), values.firstIndex(of: highest)].compactMap { $0 })
       .sorted()
@@ -15,7 +9,7 @@ struct CurveFigures {
 
 extension Drawing {
   /// A curve with its first, last, lowest and highest value; the area below is filled if the scale begins at 0.
-  static func curve(_ figures: CurveFigures, on canvas: Canvas) -> Drawing {
+  static func curve(_ figures: ChartFigures, on canvas: Canvas) -> Drawing {
     let scale = ValueScale(lowest: figures.values.min() ?? 0, highest: figures.values.max() ?? 0)
     let frame = ChartFrame(scale, count: figures.values.count, canvas: canvas)
     var drawing = Drawing(canvas, height: frame.height)
@@ -34,11 +28,11 @@ extension Drawing {
     return drawing
   }
 
-  private mutating func addMarks(_ figures: CurveFigures, _ points: [(x: Double, y: Double)], _ frame: ChartFrame) {
+  private mutating func addMarks(_ figures: ChartFigures, _ points: [(x: Double, y: Double)], _ frame: ChartFrame) {
     var taken: [(x: Double, y: Double)] = []
     for index in figures.marked {
       let (point, text) = (points[index], figures.values[index].grouped)
-      addDot(point.x, point.y, note: "\(figures.names[index]): \(text) \(figures.valueName)")
+      addDot(point.x, point.y, note: "\(figures.names[index]): \(text) open")
       let reach = Canvas.textWidth(text) / 2
       let x = min(max(point.x, frame.left + reach + 2), frame.right - reach)
       let isLow = figures.values[index] == figures.values.min() && point.y + 18 < frame.bottom

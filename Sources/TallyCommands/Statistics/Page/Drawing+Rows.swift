@@ -9,7 +9,7 @@ extension Drawing {
   private static let rowHeight = 26.0
 
   /// Horizontal bars: a name, the bar, the value after it.
-  static func rows(_ rows: [RowFigure], valueName: String, on canvas: Canvas) -> Drawing {
+  static func rows(_ rows: [RowFigure], on canvas: Canvas) -> Drawing {
     let width = Double(canvas.width)
     let nameRoom = width * 0.42
     let nameWidth = min(nameRoom, 6 + (rows.map { Canvas.textWidth($0.name) }.max() ?? 0))
@@ -34,7 +34,7 @@ extension Drawing {
           length,
           rowHeight - 8,
           role: row.role,
-          note: "\(row.name): \(row.value.grouped) \(valueName)"
+          note: "\(row.name): \(row.value.grouped) completed"
         )
       }
       drawing.addLabel(row.value.grouped, start + length + 6, top + 17, role: "value")

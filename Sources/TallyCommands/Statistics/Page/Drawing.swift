@@ -2,42 +2,8 @@
 ///
 /// Everything is text here: what the template gets is what it writes, escaped.
 struct Drawing {
-  struct Rectangle {
-    let x: String
-    let y: String
-    let width: String
-    let height: String
-    let role: String
-    /// What a browser shows for the mark under the pointer.
-    let note: String
-  }
-
-  struct Line {
-    let x1: String
-    let y1: String
-    let x2: String
-    let y2: String
-    let role: String
-  }
-
-  struct Path {
-    let points: String
-    let role: String
-  }
-
-  struct Dot {
-    let x: String
-    let y: String
-    let note: String
-  }
-
-  struct Label {
-    let x: String
-    let y: String
-    let anchor: String
-    let role: String
-    let text: String
-  }
+  /// The attributes of a mark by the template's names for them.
+  typealias Mark = [String: String]
 
   enum Anchor: String {
     case start, middle, end
@@ -47,13 +13,13 @@ struct Drawing {
   let size: String
   let width: Int
   let height: Int
-  private(set) var rectangles: [Rectangle] = []
-  private(set) var lines: [Line] = []
+  private(set) var rectangles: [Mark] = []
+  private(set) var lines: [Mark] = []
   /// Lines in front of the rectangles.
-  private(set) var ticks: [Line] = []
-  private(set) var paths: [Path] = []
-  private(set) var dots: [Dot] = []
-  private(set) var labels: [Label] = []
+  private(set) var ticks: [Mark] = []
+  private(set) var paths: [Mark] = []
+  private(set) var dots: [Mark] = []
+  private(set) var labels: [Mark] = []
 
   init(_ canvas: Canvas, height: Int) {
     size = canvas.name
@@ -87,37 +53,31 @@ struct Canvas {
 
 extension Drawing {
   mutating func addRectangle(_ x: Double, _ y: Double, _ width: Double, _ height: Double, role: String, note: String) {
-    rectangles.append(
-      Rectangle(
-        x: x.inDrawing,
-        y: y.inDrawing,
-        width: width.inDrawing,
-        height: height.inDrawing,
-        role: role,
-        note: note
-      )
-    )
+    rectangles.append([
+      "x": x.inDrawing, "y": y.inDrawing, "width": width.inDrawing, "height": height.inDrawing, "role": role,
+      "note": note,
+    ])
   }
 
   mutating func addLine(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, role: String) {
-    lines.append(Line(x1: x1.inDrawing, y1: y1.inDrawing, x2: x2.inDrawing, y2: y2.inDrawing, role: role))
+    lines.append(["x1": x1.inDrawing, "y1": y1.inDrawing, "x2": x2.inDrawing, "y2": y2.inDrawing, "role": role])
   }
 
   mutating func addTick(from x1: Double, to x2: Double, _ y: Double) {
-    ticks.append(Line(x1: x1.inDrawing, y1: y.inDrawing, x2: x2.inDrawing, y2: y.inDrawing, role: "tick"))
+    ticks.append(["x1": x1.inDrawing, "y1": y.inDrawing, "x2": x2.inDrawing, "y2": y.inDrawing])
   }
 
   mutating func addPath(_ points: [(x: Double, y: Double)], isClosed: Bool = false, role: String) {
     let text = points.enumerated().map { "\($0 == 0 ? "M" : "L")\($1.x.inDrawing) \($1.y.inDrawing)" }.joined()
-    paths.append(Path(points: text + (isClosed ? "Z" : ""), role: role))
+    paths.append(["points": text + (isClosed ? "Z" : ""), "role": role])
   }
 
   mutating func addDot(_ x: Double, _ y: Double, note: String) {
-    dots.append(Dot(x: x.inDrawing, y: y.inDrawing, note: note))
+    dots.append(["x": x.inDrawing, "y": y.inDrawing, "note": note])
   }
 
   mutating func addLabel(_ text: String, _ x: Double, _ y: Double, _ anchor: Anchor = .start, role: String = "axis") {
-    labels.append(Label(x: x.inDrawing, y: y.inDrawing, anchor: anchor.rawValue, role: role, text: text))
+    labels.append(["x": x.inDrawing, "y": y.inDrawing, "anchor": anchor.rawValue, "role": role, "text": text])
   }
 }
 

@@ -24,17 +24,16 @@ struct PageFigure {
   let id: String
   let title: String
   /// What the chart covers, or says, in a sentence below the title.
-  var note = ""
+  let note: String
   /// The chart in words, for readers who cannot see it.
   let description: String
   let legend: [LegendEntry]
   let hasLegend: Bool
+  /// None if the chart would be empty.
   let drawings: [Drawn]
-  /// Replaces an empty chart.
-  let nothing: String?
   let table: Table
   /// Whether the chart takes the whole width of a screen.
-  var isWide = false
+  let isWide: Bool
 
   init(
     _ id: String,
@@ -54,7 +53,6 @@ struct PageFigure {
     self.table = table
     // An empty chart says nothing that its description does not.
     let isEmpty = !table.rows.contains { $0.cells.contains { $0 != "0" && !$0.isEmpty } }
-    nothing = isEmpty ? "None." : nil
     self.legend = legend
     hasLegend = !legend.isEmpty && !isEmpty
     drawings =

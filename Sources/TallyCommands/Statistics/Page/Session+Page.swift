@@ -7,13 +7,13 @@ extension Session {
   ///
   /// - Throws: the library's error where the file cannot be written.
   func writePage(of report: StatisticsReport, to path: String) throws {
-    let page = try StatisticsPage(report).html
+    let page = try StatisticsPage(report: report).html
     guard path != "-" else { return try output.write(page) }
     let file = try AtomicFile.create(replacing: FilePath(path))
     do {
       try file.descriptor.writeAll(page.utf8)
     } catch {
-      throw StreamError(writing: error)
+      throw CommandFailure(writing: error)
     }
     try file.commit()
     say("Wrote \(path.escapedForDisplay())")

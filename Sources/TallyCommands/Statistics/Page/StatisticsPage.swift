@@ -5,36 +5,7 @@ import Tally
 ///
 /// All text reaches the page through a template that escapes it; for programs, the figures are in it as JSON, too.
 struct StatisticsPage {
-  struct Tile {
-    let name: String
-    let value: String
-    let unit: String
-  }
-
-  let title: String
-  let asOf: String
-  let conditions: [String]
-  let message: String
-  let tiles: [Tile]
-  let sentences: [String]
-  let trends: [PageFigure]
-  let figures: [PageFigure]
-  let profiles: [PageFigure]
-  let json: String
-  let style = StatisticsPageTemplate.style
-
-  init(_ report: StatisticsReport) {
-    title = report.list.map { "Statistics of \($0.name.escapedForDisplay())" } ?? "Statistics"
-    asOf = report.asOfInWords
-    conditions = report.conditions
-    message = report.isEmpty ? "No data available yet" : report.statistics.completed.todayMessage
-    tiles = Self.tiles(report.statistics)
-    sentences = [report.openInWords, report.cycleTimeInWords].compactMap { $0 }
-    trends = report.isEmpty ? [] : report.trendFigures
-    figures = report.isEmpty ? [] : report.figuresOverTime
-    profiles = report.isEmpty ? [] : report.profileFigures
-    json = Self.json(report)
-  }
+  let report: StatisticsReport
 
   /// The page.
   var html: String {
@@ -44,27 +15,38 @@ struct StatisticsPage {
         "figure": try MustacheTemplate(string: StatisticsPageTemplate.figure),
         "drawing": try MustacheTemplate(string: StatisticsPageTemplate.drawing),
       ])
-      return library.render(self, withTemplate: "page") ?? ""
+      return library.render(context, withTemplate: "page") ?? ""
     }
   }
 
-  private static func tiles(_ statistics: Statistics) -> [Tile] {
-    let (completed, streak) = (statistics.completed, statistics.streak)
-    func days(_ count: Int) -> String { count == 1 ? "day" : "days" }
-    return [
-      Tile(name: "Today", value: completed.today.grouped, unit: ""),
-      Tile(name: "This week", value: completed.thisWeek.grouped, unit: ""),
-      Tile(name: "This month", value: completed.thisMonth.grouped, unit: ""),
-      Tile(name: "This year", value: completed.thisYear.grouped, unit: ""),
-      Tile(name: "All time", value: completed.allTime.grouped, unit: ""),
-      Tile(name: "Streak", value: streak.current.grouped, unit: days(streak.current)),
-      Tile(name: "Longest streak", value: streak.longest.grouped, unit: days(streak.longest)),
-      Tile(name: "Open", value: statistics.open.total.grouped, unit: ""),
+  /// What the template names.
+  private var context: [String: Any] {
+    [
+      "title": report.title, "asOf": report.asOfInWords, "conditions": report.conditions,
+      "message": report.isEmpty ? "No data available yet" : report.statistics.completed.todayMessage,
+      "tiles": tiles, "sentences": [report.openInWords, report.cycleTimeInWords].compactMap(\.self),
+      "trends": report.isEmpty ? [] : report.trendFigures,
+      "figures": report.isEmpty ? [] : report.figuresOverTime,
+      "profiles": report.isEmpty ? [] : report.profileFigures,
+      "json": json, "style": StatisticsPageTemplate.style,
     ]
   }
 
+  private var tiles: [[String: String]] {
+    let (completed, streak) = (report.statistics.completed, report.statistics.streak)
+    func days(_ count: Int) -> String { count == 1 ? "day" : "days" }
+    let tiles = [
+      ("Today", completed.today, ""), ("This week", completed.thisWeek, ""), ("This month", completed.thisMonth, ""),
+      ("This year", completed.thisYear, ""), ("All time", completed.allTime, ""),
+      ("Streak", streak.current, days(streak.current)),
+      ("Longest streak", streak.longest, days(streak.longest)),
+      ("Open", report.statistics.open.total, ""),
+    ]
+    return tiles.map { ["name": $0, "value": $1.grouped, "unit": $2] }
+  }
+
   /// The JSON of the report, in which nothing can end the script element around it.
-  private static func json(_ report: StatisticsReport) -> String {
+  private var json: String {
     String(decoding: report.facts.json.dropLast(), as: UTF8.self).replacing("<", with: "\\u003c")
   }
 }

@@ -55,7 +55,7 @@ enum StatisticsPageTemplate {
     <section class="card{{#isWide}} whole{{/isWide}}" id="{{id}}">
     <h2>{{title}}</h2>
     {{#note}}<p class="quiet">{{.}}</p>{{/note}}
-    {{#nothing}}<p class="nothing">{{.}}</p>{{/nothing}}
+    {{^drawings}}<p class="nothing">None.</p>{{/drawings}}
     {{#drawings}}{{> drawing}}{{/drawings}}
     {{#hasLegend}}
     <ul class="legend">

@@ -21,7 +21,7 @@ extension StatisticsReport {
       trend.message,
       description: "\(trend.message). \(rows.map { "\($0.name): \($0.value.grouped)" }.joined(separator: "; ")).",
       table: .init(["Period", "Completed"], rows.map { ($0.name, $0.value) } + [("all of this \(unit)", current)])
-    ) { Drawing.rows(rows, valueName: "completed", on: $0) }
+    ) { Drawing.rows(rows, on: $0) }
   }
 
   /// The charts of when and where work gets done.
@@ -38,17 +38,13 @@ extension StatisticsReport {
       note: coveredDays,
       description: Self.most(of: rows),
       table: .init(["Weekday", "Completed"], rows.map { ($0.name, $0.value) })
-    ) { Drawing.rows(rows, valueName: "completed", on: $0) }
+    ) { Drawing.rows(rows, on: $0) }
   }
 
   private var hourFigure: PageFigure {
     let names = statistics.byHour.indices.map { "\($0 < 10 ? "0" : "")\($0):00–\($0 < 10 ? "0" : "")\($0):59" }
-    let figures = ColumnFigures(
-      names: names,
-      values: statistics.byHour,
-      labels: [0: "0", 6: "6", 12: "12", 18: "18", 23: "23"],
-      valueName: "completed"
-    )
+    let labels = [0: "0", 6: "6", 12: "12", 18: "18", 23: "23"]
+    let figures = ChartFigures(names: names, values: statistics.byHour, labels: labels)
     return PageFigure(
       "hour",
       "By hour of the day",
@@ -69,7 +65,7 @@ extension StatisticsReport {
       note: coveredDays + rest,
       description: Self.most(of: rows),
       table: .init(["List", "Completed"], ranked.map { ($0.name.escapedForDisplay(), $0.completed) })
-    ) { Drawing.rows(rows, valueName: "completed", on: $0) }
+    ) { Drawing.rows(rows, on: $0) }
   }
 
   private static func most(of rows: [RowFigure]) -> String {

@@ -10,13 +10,11 @@ extension StatisticsReport {
   private var seriesFigure: PageFigure {
     let series = statistics.series
     let buckets = series.buckets
-    let figures = ColumnFigures(
+    let figures = ChartFigures(
       names: bucketNames,
       values: buckets.map(\.completed),
       ticks: buckets.map(\.created),
-      labels: columnLabels,
-      valueName: "completed",
-      tickName: "created"
+      labels: columnLabels
     )
     let (completed, created) = (figures.values.reduce(0, +), figures.ticks.reduce(0, +))
     let best = zip(figures.values, figures.names).max { $0.0 < $1.0 }
@@ -42,7 +40,7 @@ extension StatisticsReport {
   private var openFigure: PageFigure {
     let unit = statistics.series.by.rawValue
     let values = statistics.series.buckets.map(\.open)
-    let figures = CurveFigures(names: bucketNames, values: values, labels: columnLabels, valueName: "open")
+    let figures = ChartFigures(names: bucketNames, values: values, labels: columnLabels)
     let (lowest, highest) = (values.min() ?? 0, values.max() ?? 0)
     return PageFigure(
       "open",

@@ -21,22 +21,9 @@ extension StatisticsText {
   /// The library's sentences, each with the equal elapsed part of the previous period.
   var trends: [String] {
     [("week", statistics.weekTrend), ("month", statistics.monthTrend)].flatMap { unit, trend in
-      var lines = wrapped(trend.message)
-      if trend.direction != .none {
-        let elapsed =
-          "\(trend.elapsedCurrent.grouped) so far, \(trend.elapsedPrevious.grouped) by this time last \(unit)"
-        lines += elapsed.wrapped(toWidth: width - 2).map { "  " + painter.paint($0, .detail) }
-      }
-      return lines
+      let elapsed =
+        "\(trend.elapsedCurrent.grouped) so far, \(trend.elapsedPrevious.grouped) by this time last \(unit)"
+      return wrapped(trend.message) + (trend.direction == .none ? [] : detail(elapsed))
     }
   }
-
-  /// Days in a row.
-  var streak: [String] { wrapped(report.streakInWords) }
-
-  /// The open tasks.
-  var open: [String] { report.openInWords.map(wrapped) ?? [] }
-
-  /// How long tasks took from creation to completion.
-  var cycleTime: [String] { report.cycleTimeInWords.map(wrapped) ?? [] }
 }

@@ -18,10 +18,12 @@ extension StatisticsText {
       "  \(WeekdayName.short[weekday - 1]) "
         + painted(grid.weeks.map { $0[row].map { steps.shade(of: $0.count) } }, columnWidth: columnWidth)
     }
-    return [title("Completed each day", covering: range)]
-      + chart(
-        of: grid.cells.map(\.count),
-        [months(of: grid, labelWidth: labelWidth, columnWidth: columnWidth)] + rows + legend(steps))
+    return section(
+      "Completed each day",
+      covering: range,
+      of: grid.cells.map(\.count),
+      [months(of: grid, labelWidth: labelWidth, columnWidth: columnWidth)] + rows + legend(steps)
+    )
   }
 
   private func months(of grid: WeekGrid, labelWidth: Int, columnWidth: Int) -> String {

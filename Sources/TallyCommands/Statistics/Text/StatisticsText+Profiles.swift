@@ -6,16 +6,24 @@ extension StatisticsText {
     let rows = statistics.byWeekday.enumerated().map { index, count in
       (WeekdayName.short[(statistics.weekStart + index - 1) % 7], count)
     }
-    return [title("By weekday", covering: report.coveredDays)]
-      + chart(of: statistics.byWeekday, BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) })
+    return section(
+      "By weekday",
+      covering: report.coveredDays,
+      of: statistics.byWeekday,
+      BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) }
+    )
   }
 
   /// Completions by hour of the day.
   var hours: [String] {
     var columns = ColumnChart(values: statistics.byHour, labels: [0: "00", 6: "06", 12: "12", 18: "18"])
     columns.heightInLines = 4
-    return [title("By hour of the day", covering: report.coveredDays)]
-      + chart(of: statistics.byHour, columns.lines(width: chartWidth) { painter.paint($0, .done) })
+    return section(
+      "By hour of the day",
+      covering: report.coveredDays,
+      of: statistics.byHour,
+      columns.lines(width: chartWidth) { painter.paint($0, .done) }
+    )
   }
 
   /// Completions by the list they happened in, most first.
@@ -23,14 +31,14 @@ extension StatisticsText {
     guard report.options.listID == nil, statistics.byList.contains(where: { $0.listID != nil }) else { return [] }
     let shownCount = 12
     let ranked = report.rankedLists
-    var lines = [title("By list", covering: report.coveredDays)]
-    lines += BarRows(rows: ranked.prefix(shownCount).map { ($0.name.escapedForDisplay(), $0.completed) })
-      .lines(width: chartWidth) { painter.paint($0, .done) }
-    if ranked.count > shownCount {
-      let rest = "and \((ranked.count - shownCount).counted("list")) more; --plain and --json show all"
-      lines += rest.wrapped(toWidth: width - 2).map { "  " + painter.paint($0, .detail) }
-    }
-    return lines
+    let rows = ranked.prefix(shownCount).map { ($0.name.escapedForDisplay(), $0.completed) }
+    let hiddenCount = ranked.count - shownCount
+    return section(
+      "By list",
+      covering: report.coveredDays,
+      of: ranked.map(\.completed),
+      BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) }
+    ) + (hiddenCount > 0 ? detail("and \(hiddenCount.counted("list")) more; --plain and --json show all") : [])
   }
 }
 

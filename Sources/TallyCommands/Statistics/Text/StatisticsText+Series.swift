@@ -10,15 +10,17 @@ extension StatisticsText {
   var series: [String] {
     let series = statistics.series
     let values = series.buckets.map(\.completed)
-    let title = title("Completed by \(series.by.rawValue)", covering: report.seriesDays)
+    var (lines, omitted): ([String], [String]) = ([], [])
     if series.by != .day, series.buckets.count <= 14 {
       let rows = series.buckets.map { ($0.name(by: series.by, asOf: report.clock.today), $0.completed) }
-      return [title] + chart(of: values, BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) })
+      lines = BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) }
+    } else {
+      let buckets = fittingBuckets(highest: values.max() ?? 0)
+      let columns = ColumnChart(values: buckets.map(\.completed), labels: report.labels(of: buckets))
+      lines = columns.lines(width: chartWidth) { painter.paint($0, .done) }
+      omitted = omission(showing: buckets)
     }
-    let buckets = fittingBuckets(highest: values.max() ?? 0)
-    let columns = ColumnChart(values: buckets.map(\.completed), labels: report.labels(of: buckets))
-    return [title] + chart(of: values, columns.lines(width: chartWidth) { painter.paint($0, .done) })
-      + omission(showing: buckets)
+    return section("Completed by \(series.by.rawValue)", covering: report.seriesDays, of: values, lines) + omitted
   }
 
   /// Open tasks over time, and how many were created and completed.
@@ -33,9 +35,12 @@ extension StatisticsText {
     let sums =
       "\(first.open.grouped) at the first, \(last.open.grouped) at the last, between \(lowest.grouped) and "
       + "\(highest.grouped); \(created.grouped) created, \(completed.grouped) completed"
-    return [title("Open tasks at the end of each \(series.by.rawValue)", covering: report.seriesDays)]
-      + chart.lines(width: chartWidth) { painter.paint($0, .active) }
-      + sums.wrapped(toWidth: width - 2).map { "  " + painter.paint($0, .detail) }
+    return section(
+      "Open tasks at the end of each \(series.by.rawValue)",
+      covering: report.seriesDays,
+      of: open,
+      chart.lines(width: chartWidth) { painter.paint($0, .active) } + detail(sums)
+    )
   }
 
   private func omission(showing buckets: ArraySlice<Series.Bucket>) -> [String] {
@@ -43,6 +48,6 @@ extension StatisticsText {
     guard buckets.count < series.buckets.count else { return [] }
     let shown = "the last \(buckets.count.grouped) of \(series.buckets.count.counted(series.by.rawValue))"
     let remedy = series.by == .month ? "a wider terminal shows more" : "--by month or a wider terminal shows more"
-    return "\(shown); \(remedy)".wrapped(toWidth: width - 2).map { "  " + painter.paint($0, .detail) }
+    return detail("\(shown); \(remedy)")
   }
 }

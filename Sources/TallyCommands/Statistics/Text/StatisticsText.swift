@@ -18,20 +18,21 @@ struct StatisticsText {
 
   /// The whole report.
   var text: String {
-    var parts = [heading]
-    if report.isEmpty {
-      parts += [wrapped("No data available yet"), open]
-    } else {
-      parts += [counts, trends, streak, series, burndown, heatMap, weekdays, hours, lists, open, cycleTime]
-    }
+    let open = wrapped(report.openInWords)
+    let parts =
+      report.isEmpty
+      ? [heading, wrapped("No data available yet"), open]
+      : [
+        heading, counts, trends, wrapped(report.streakInWords), series, burndown, heatMap, weekdays, hours, lists, open,
+        wrapped(report.cycleTimeInWords),
+      ]
     return parts.filter { !$0.isEmpty }.map { $0.map { $0 + "\n" }.joined() }.joined(separator: "\n")
   }
 }
 
 extension StatisticsText {
   private var heading: [String] {
-    let title = report.list.map { "Statistics of \($0.name.escapedForDisplay())" } ?? "Statistics"
-    return [painter.paint(title.truncated(toWidth: width), .heading)]
+    [painter.paint(report.title.truncated(toWidth: width), .heading)]
       + ([report.asOfInWords] + report.conditions).flatMap { $0.wrapped(toWidth: width) }.map {
         painter.paint($0, .detail)
       }
@@ -39,20 +40,23 @@ extension StatisticsText {
 }
 
 extension StatisticsText {
-  /// A section's title, with what it covers if there is room.
-  func title(_ text: String, covering range: String? = nil) -> String {
-    let covered = range.map { " · \($0)" } ?? ""
-    let fits = (text + covered).displayWidth <= width
-    return painter.paint(text.truncated(toWidth: width), .heading) + (fits ? painter.paint(covered, .detail) : "")
+  /// A chart below its title and what it covers, if there is room for that; `none` if there is nothing to draw.
+  func section(
+    _ title: String, covering range: String, of values: some Sequence<Int>, _ lines: @autoclosure () -> [String]
+  ) -> [String] {
+    let covered = " · \(range)"
+    let fits = (title + covered).displayWidth <= width
+    return [painter.paint(title.truncated(toWidth: width), .heading) + (fits ? painter.paint(covered, .detail) : "")]
+      + (values.contains { $0 != 0 } ? lines() : ["  none"])
   }
 
-  /// A chart, or `none` if there is nothing to draw.
-  func chart(of values: some Sequence<Int>, _ lines: @autoclosure () -> [String]) -> [String] {
-    values.contains { $0 != 0 } ? lines() : ["  none"]
+  /// Sentences within the line's width; none if there is no text.
+  func wrapped(_ text: String?) -> [String] {
+    text?.wrapped(toWidth: width) ?? []
   }
 
-  /// Sentences within the line's width.
-  func wrapped(_ text: String) -> [String] {
-    text.wrapped(toWidth: width)
+  /// A remark below sentences or a chart.
+  func detail(_ text: String) -> [String] {
+    text.wrapped(toWidth: width - 2).map { "  " + painter.paint($0, .detail) }
   }
 }
