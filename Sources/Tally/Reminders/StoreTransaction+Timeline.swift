@@ -42,14 +42,11 @@ extension StoreTransaction where Base: ~Copyable {
     var tasks: [TaskItem] = []
     for isCompleted in [false, true] {
       let from = isCompleted ? first.adding(seconds: -margin).microsecondsSince1970 : .min
-      _ = try scan(
-        tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: from)),
-        to: DueKey(
-          isCompleted: isCompleted, due: .start(at: last.adding(seconds: margin).microsecondsSince1970))
-      ) { key in
-        tasks.append(try indexedTask(key.id))
-        return true
-      }
+      let to = last.adding(seconds: margin).microsecondsSince1970
+      try forEachKey(
+        of: tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: from)),
+        to: DueKey(isCompleted: isCompleted, due: .start(at: to))
+      ) { key in tasks.append(try indexedTask(key.id)) }
     }
     return tasks
   }
@@ -67,9 +64,10 @@ private struct TimelineTasks {
       task.dueDate.map { (key: InstantKey(microseconds: $0.microsecondsSince1970, id: task.id), task: task) }
     }
     open = due.filter { !$0.task.isCompleted }.sorted { $0.key < $1.key }
-    byDay = Dictionary(grouping: due) {
-      CalendarDay(containing: Timestamp(clamping: $0.key.microseconds), in: calendar)
-    }.mapValues { tasks in tasks.map(\.task).sorted { ViewOrder($0) < ViewOrder($1) } }
+    let inOrder = due.map { key, task in
+      (day: CalendarDay(containing: Timestamp(clamping: key.microseconds), in: calendar), task: task)
+    }.sorted { DayKey(of: $0.task, dueOn: $0.day) < DayKey(of: $1.task, dueOn: $1.day) }
+    byDay = Dictionary(grouping: inOrder, by: \.day).mapValues { $0.map(\.task) }
   }
 
   /// The instants at which something may change, in order.
@@ -77,7 +75,7 @@ private struct TimelineTasks {
     let (first, last) = (start.microsecondsSince1970, end.microsecondsSince1970)
     let margin = 3 * QuarterHour.microsecondsPerDay
     let (firstDay, lastDay) = (CalendarDay(containing: start, in: calendar), CalendarDay(containing: end, in: calendar))
-    let offsets = ZoneOffsets(of: calendar.timeZone, from: first - margin, to: last + margin)
+    let offsets = ZoneOffsets(of: calendar.timeZone, in: first - margin..<last + margin)
     // A day that begins twice, where the clock goes back over midnight, is two pieces.
     let pieces = LocalDays(firstDay.dayNumber...lastDay.dayNumber, offsets: offsets, dayStartInMicroseconds: 0).pieces
     let instants = [first] + pieces.map(\.start) + open.map { $0.key.microseconds + 1 }
