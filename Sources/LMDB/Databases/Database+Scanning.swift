@@ -56,29 +56,16 @@ extension Database {
     _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
   ) throws {
     var cursor = try Cursor<[UInt8], Value>(of: handle, in: transaction)
-    var isAtEntry = try reversed ? cursor.moveToEnd(before: upper) : cursor.moveToStart(from: lower)
+    var isAtEntry =
+      if let start = reversed ? upper : lower {
+        try reversed ? cursor.move(toLastBefore: start) : cursor.move(toFirstAtOrAfter: start)
+      } else {
+        try reversed ? cursor.moveToLast() : cursor.moveToFirst()
+      }
     while isAtEntry {
       let isOutside = reversed ? cursor.keyBytes.precedes(lower ?? []) : reaches(cursor.keyBytes, upper)
       guard !isOutside, try body(cursor.keyBytes, cursor.valueBytes) else { return }
       isAtEntry = try reversed ? cursor.previous() : cursor.next()
     }
-  }
-}
-
-extension Cursor where Key == [UInt8] {
-  /// Moves to where a range begins.
-  @inlinable
-  @_lifetime(self: copy self)
-  mutating func moveToStart(from lower: [UInt8]?) throws(LMDBError) -> Bool {
-    guard let lower else { return try moveToFirst() }
-    return try move(toFirstAtOrAfter: lower)
-  }
-
-  /// Moves to where a range ends.
-  @inlinable
-  @_lifetime(self: copy self)
-  mutating func moveToEnd(before upper: [UInt8]?) throws(LMDBError) -> Bool {
-    guard let upper else { return try moveToLast() }
-    return try move(toLastBefore: upper)
   }
 }

@@ -75,24 +75,14 @@ extension Database {
     // The pointers of key and page are used only within the call.
     return unsafe try withEncoded(key) { (encoded) throws(LMDBError) in
       guard let page = unsafe try core.reserve(byteCount, for: encoded, mode, in: handle) else { return false }
-      unsafe try fill(page, with: value, core)
+      // The room is the value's alone until the next change.
+      var output = unsafe OutputRawSpan(buffer: page, initializedCount: 0)
+      value.encode(into: &output)
+      // The output was created from this very page.
+      let written = unsafe output.finalize(for: page)
+      // Bytes that the codec did not write are what the allocator left there: they must not reach the file.
+      guard written == page.count else { throw unsafe core.failShortValue(written, of: page) }
       return true
     }
-  }
-
-  /// Encodes a value into the room reserved for it.
-  @inlinable
-  func fill(
-    _ page: UnsafeMutableRawBufferPointer,
-    with value: Value,
-    _ core: TransactionCore
-  ) throws(LMDBError) {
-    // The room is the value's alone until the next change.
-    var output = unsafe OutputRawSpan(buffer: page, initializedCount: 0)
-    value.encode(into: &output)
-    // The output was created from this very page.
-    let written = unsafe output.finalize(for: page)
-    // Bytes that the codec did not write are what the allocator left there: they must not reach the file.
-    guard written == page.count else { throw unsafe core.failShortValue(written, of: page) }
   }
 }

@@ -51,8 +51,9 @@ extension TransactionCore {
   @usableFromInline
   func firstTakenKey(of batch: inout EncodedEntries, in database: DatabaseHandle) throws(LMDBError) -> [UInt8]? {
     batch.sort()
-    for (entry, next) in zip(batch.entries, batch.entries.dropFirst()) where batch.haveSameKey(entry, next) {
-      return Array(batch.bytes[entry.key])
+    for (entry, next) in zip(batch.entries, batch.entries.dropFirst()) {
+      let key = batch.bytes[entry.key]
+      if key.elementsEqual(batch.bytes[next.key]) { return Array(key) }
     }
     let cursor = try CursorHandle(of: database, in: self)
     // As for storing.

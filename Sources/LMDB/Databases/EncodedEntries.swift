@@ -59,9 +59,4 @@ struct EncodedEntries: Sendable {
   var areKeysAscending: Bool {
     zip(entries, entries.dropFirst()).allSatisfy { !bytes[$1.key].lexicographicallyPrecedes(bytes[$0.key]) }
   }
-
-  /// Whether two entries have the same key.
-  func haveSameKey(_ left: Entry, _ right: Entry) -> Bool {
-    bytes[left.key].elementsEqual(bytes[right.key])
-  }
 }

@@ -19,7 +19,7 @@ extension Environment {
       let missing = walk.pageCount...meta.lastPage
       var freePages: Set<Int> = []
       do {
-        try FreePageList.forEach(in: &walk) { _, number in if missing.contains(number) { freePages.insert(number) } }
+        try walk.forEachFreePage { _, number in if missing.contains(number) { freePages.insert(number) } }
       } catch let error as LMDBError where error.code == .corrupted {
         // The list itself is not whole.
         return false

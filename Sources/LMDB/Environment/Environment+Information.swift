@@ -75,20 +75,29 @@ extension Environment {
 
   /// As ``lastTransactionID()``; the caller keeps the environment open.
   var newestTransactionID: Int {
-    // The call only writes into the local it is given.
+    // A plain number.
+    unsafe mapInformation.me_last_txnid
+  }
+
+  /// The size of the map of this process; the caller keeps the environment open.
+  var mapSizeInBytes: Int {
+    // A plain number.
+    unsafe mapInformation.me_mapsize
+  }
+
+  private var mapInformation: MDB_envinfo {
     var information = unsafe MDB_envinfo()
+    // The call only writes into the local it is given.
     unsafe mdb_env_info(handle, &information)
-    return unsafe information.me_last_txnid
+    return unsafe information
   }
 
   /// Gathers the numbers; the caller keeps the environment open.
   func liveInformation() throws(LMDBError) -> EnvironmentInformation {
-    // The call only writes into the local it is given.
-    var information = unsafe MDB_envinfo()
-    unsafe mdb_env_info(handle, &information)
+    // Plain numbers, as below.
+    let information = unsafe mapInformation
     let last = unsafe information.me_last_txnid
     let oldest = try readerTable().compactMap(\.transactionID).min() ?? last
-    // Plain numbers of the local.
     return unsafe EnvironmentInformation(
       mapSizeInBytes: information.me_mapsize,
       pageSizeInBytes: Int(nameStatistics.ms_psize),

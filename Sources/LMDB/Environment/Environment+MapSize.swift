@@ -59,11 +59,4 @@ extension Environment {
       try body(&state)
     }
   }
-
-  var mapSizeInBytes: Int {
-    // The call only writes into the local it is given.
-    var information = unsafe MDB_envinfo()
-    unsafe mdb_env_info(handle, &information)
-    return unsafe information.me_mapsize
-  }
 }

@@ -105,11 +105,7 @@ extension Environment {
     var descriptor: Int32 = -1
     // The call only writes into the local it is given.
     try check(unsafe mdb_env_get_fd(handle, &descriptor), "get the descriptor")
-    do {
-      try SystemCalls.closeOnExecution(FileDescriptor(rawValue: descriptor))
-    } catch {
-      throw LMDBError(.ioFailure, operation: "open")
-    }
+    try LMDBError.translating("open") { try SystemCalls.closeOnExecution(FileDescriptor(rawValue: descriptor)) }
   }
 
   /// Throws unless the code means success.

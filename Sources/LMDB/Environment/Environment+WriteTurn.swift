@@ -66,11 +66,7 @@ extension Environment {
     // Under one lock with the check, or a lock might be taken that closing has just released for good.
     try state.withLock { (state) throws(LMDBError) in
       if state.isClosed { throw LMDBError(.closed, operation: "begin write") }
-      do throws(Errno) {
-        return try lock.tryAcquire(.exclusive)
-      } catch {
-        throw LMDBError(returnCode: error.rawValue, operation: "begin write")
-      }
+      return try LMDBError.translating("begin write") { try lock.tryAcquire(.exclusive) }
     }
   }
 

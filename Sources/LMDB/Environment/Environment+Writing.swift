@@ -28,7 +28,7 @@ extension Environment {
 
   private func beginWriteInTurn(_ thread: UInt) throws(LMDBError) -> WriteTransaction {
     while true {
-      try enterWriter(thread)
+      try enter("begin write") { (state) throws(LMDBError) in try refuseEndlessWait(thread, state) }
       let core = TransactionCore(environment: self, isWrite: true, thread: thread)
       // The environment is counted as in use; the call writes into the core's own field.
       let result = unsafe mdb_txn_begin(handle, nil, 0, &core.handle)
@@ -40,10 +40,6 @@ extension Environment {
       guard result == MDB_MAP_RESIZED else { throw explain(result, "begin write") }
       try adoptMapSize()
     }
-  }
-
-  private func enterWriter(_ thread: UInt) throws(LMDBError) {
-    try enter("begin write") { (state) throws(LMDBError) in try refuseEndlessWait(thread, state) }
   }
 
   func refuseEndlessWait(_ thread: UInt, _ state: State) throws(LMDBError) {

@@ -28,7 +28,7 @@ extension DataFile {
         try walk.walk(tree) { walk, page, node in try walk.checkValue(of: node, in: page) }
       }
       var beyondEnd: Set<Int> = []
-      try FreePageList.forEach(in: &walk) { walk, number in
+      try walk.forEachFreePage { walk, number in
         if number < walk.pageCount {
           try walk.claim(number)
         } else if !beyondEnd.insert(number).inserted {

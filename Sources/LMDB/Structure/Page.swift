@@ -48,11 +48,6 @@ struct Page {
     else { throw .damagedPage(number, "has a key of an impossible length") }
     return Node(key: key, low: Int(low), flags: flags)
   }
-
-  /// Whether one key comes before another one in the order of the tree.
-  func key(_ left: Range<Int>, precedes right: Range<Int>, order: KeyOrder) -> Bool {
-    order.areInOrder(bytes[left], bytes[right])
-  }
 }
 
 /// One entry of a page: in a leaf a key with its value, in a branch a key with the page below.

@@ -109,7 +109,7 @@ struct PageWalk {
       let next = index + 1 < page.count ? try page.node(at: index + 1) : nil
       let isFirstOfBranch = page.isBranch && index == 0
       if !isFirstOfBranch { try limits.check(page.bytes[node.key], order, in: number) }
-      if let next, !isFirstOfBranch, !page.key(node.key, precedes: next.key, order: order) {
+      if let next, !isFirstOfBranch, !order.areInOrder(page.bytes[node.key], page.bytes[next.key]) {
         throw LMDBError.damagedPage(number, "has two keys that are equal or in a wrong order")
       }
       if page.isBranch {

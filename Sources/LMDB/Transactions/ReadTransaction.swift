@@ -8,11 +8,6 @@ public struct ReadTransaction: ~Copyable, Transaction {
   @usableFromInline
   let core: TransactionCore
 
-  init(environment: Environment, core: TransactionCore) {
-    self.environment = environment
-    self.core = core
-  }
-
   /// The way into the transaction for this module's own calls.
   @inlinable public var access: TransactionAccess {
     @_lifetime(borrow self)

@@ -78,8 +78,7 @@ final class TransactionCore {
     unsafe self.handle = nil
     // The handle is forgotten before it is freed, so nothing can use it afterwards.
     unsafe mdb_txn_abort(handle)
-    for index in openedDatabases { stamps.clear(index) }
-    openedDatabases = []
+    dropOpenedDatabases()
   }
 }
 

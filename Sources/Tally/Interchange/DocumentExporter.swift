@@ -24,9 +24,7 @@ struct DocumentExporter: ~Copyable {
   }
 
   /// Writes everything.
-  mutating func run<Base: Transaction & ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws
-    -> ExportSummary
-  {
+  mutating func run(in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>) throws -> ExportSummary {
     totalTaskCount = try transaction.taskCount
     try TallyError.checkCancellation()
     switch format {
@@ -38,16 +36,11 @@ struct DocumentExporter: ~Copyable {
     return summary
   }
 
-  private mutating func writeDocument<Base: Transaction & ~Copyable>(
-    of transaction: borrowing StoreTransaction<Base>
-  ) throws {
+  private mutating func writeDocument(of transaction: borrowing StoreTransaction<some Transaction & ~Copyable>) throws {
     writer.beginObject()
-    writer.key("exportDate")
-    writer.value(transaction.now)
-    writer.key("appVersion")
-    writer.value(TaskStore.libraryVersion)
-    writer.key("schemaVersion")
-    writer.value(InterchangeFormat.schemaVersions.upperBound)
+    writer.entry("exportDate", .instant(transaction.now))
+    writer.entry("appVersion", .text(TaskStore.libraryVersion))
+    writer.entry("schemaVersion", .integer(InterchangeFormat.schemaVersions.upperBound))
     writer.key("lists")
     writer.beginArray()
     try writeLists(of: transaction)
@@ -64,9 +57,7 @@ struct DocumentExporter: ~Copyable {
     writer.lineFeed()
   }
 
-  private mutating func writeLists<Base: Transaction & ~Copyable>(
-    of transaction: borrowing StoreTransaction<Base>
-  ) throws {
+  private mutating func writeLists(of transaction: borrowing StoreTransaction<some Transaction & ~Copyable>) throws {
     try transaction.tables.lists.forEach(in: transaction.base) { key, value in
       ListDocument.write(try ListRecord(id: IDKey(decoding: key).id, decoding: value).item, to: &writer)
       summary.listCount += 1
@@ -75,9 +66,7 @@ struct DocumentExporter: ~Copyable {
     }
   }
 
-  private mutating func writeTasks<Base: Transaction & ~Copyable>(
-    of transaction: borrowing StoreTransaction<Base>
-  ) throws {
+  private mutating func writeTasks(of transaction: borrowing StoreTransaction<some Transaction & ~Copyable>) throws {
     try transaction.tables.tasks.forEach(in: transaction.base) { key, value in
       try TaskDocument.write(TaskFields(value), id: IDKey(decoding: key).id, to: &writer)
       if format == .ndjson { writer.lineFeed() }
@@ -88,8 +77,8 @@ struct DocumentExporter: ~Copyable {
     }
   }
 
-  private mutating func writeCompletions<Base: Transaction & ~Copyable>(
-    of transaction: borrowing StoreTransaction<Base>
+  private mutating func writeCompletions(
+    of transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws {
     try transaction.forEachDetachedCompletion { completion in
       CompletionDocument.write(completion, to: &writer)
@@ -102,11 +91,7 @@ struct DocumentExporter: ~Copyable {
   private mutating func flush(ifAtLeast byteCount: Int = 1) throws {
     let written = writer.bytes.count
     guard written >= byteCount else { return }
-    do {
-      try writer.flush(to: output)
-    } catch {
-      throw TallyError.unwritableOutput(error)
-    }
+    try TallyError.replacing(TallyError.unwritableOutput) { try writer.flush(to: output) }
     summary.byteCount += Int64(written)
   }
 

@@ -49,8 +49,8 @@ struct DocumentImporter: ~Copyable {
   /// Reads until a batch is full or the document ends; `nil` after its end.
   ///
   /// - Throws: the error of the document, with its position. The importer cannot be used afterwards.
-  mutating func nextBatch<Base: Transaction & ~Copyable>(
-    in transaction: borrowing StoreTransaction<Base>
+  mutating func nextBatch(
+    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws -> ImportBatch? {
     guard section != .end else { return nil }
     var batch = ImportBatch()
@@ -61,9 +61,9 @@ struct DocumentImporter: ~Copyable {
 
 extension DocumentImporter {
   /// Reads one record, or goes from one section to another.
-  private mutating func step<Base: Transaction & ~Copyable>(
+  private mutating func step(
     _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<Base>
+    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws {
     switch section {
     case .beginning: try begin()
@@ -143,9 +143,9 @@ extension DocumentImporter {
 }
 
 extension DocumentImporter {
-  private mutating func readTask<Base: Transaction & ~Copyable>(
+  private mutating func readTask(
     _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<Base>
+    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws {
     let position = reader.tokenPosition
     let document = try TaskDocument(from: &reader, isLenient: options.isLenient)
@@ -172,9 +172,9 @@ extension DocumentImporter {
     }
   }
 
-  private mutating func readList<Base: Transaction & ~Copyable>(
+  private mutating func readList(
     _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<Base>
+    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws {
     let position = reader.tokenPosition
     let document = try ListDocument(from: &reader, isLenient: options.isLenient)
@@ -190,9 +190,9 @@ extension DocumentImporter {
     batch.lists.append(RecordChange(from: old, to: list, at: transaction.commitSequence))
   }
 
-  private mutating func readCompletion<Base: Transaction & ~Copyable>(
+  private mutating func readCompletion(
     _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<Base>
+    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws {
     let completion = try CompletionDocument.read(from: &reader, isLenient: options.isLenient)
     _ = summary.completions.count(try transaction.isRecorded(completion))

@@ -10,18 +10,16 @@ struct ImportPlacement {
   private var nextListOrder: Int64?
 
   /// The order that puts a task last in its list or the inbox, and on its day.
-  func orderAtEnd<Base: Transaction & ~Copyable>(
+  func orderAtEnd(
     for task: TaskItem,
-    in transaction: borrowing StoreTransaction<Base>
+    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws -> Int64 {
     let stored = try transaction.lastSortOrder(ofPlacesOf: task)
     return Place.all(of: task).reduce(stored) { max($0, nextOrders[$1] ?? $0) }
   }
 
   /// The order that puts a list last.
-  func listOrderAtEnd<Base: Transaction & ~Copyable>(
-    in transaction: borrowing StoreTransaction<Base>
-  ) throws -> Int64 {
+  func listOrderAtEnd(in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>) throws -> Int64 {
     let last = try transaction.tables.listsByOrder.lastKey(in: transaction.base)?.sortOrder
     let stored = SortOrder.between(last, nil) ?? SortOrder.limit
     return max(stored, nextListOrder ?? stored)

@@ -15,10 +15,10 @@ struct ListReferences {
   }
 
   /// Notes that a task names a list.
-  mutating func note<Base: Transaction & ~Copyable>(
+  mutating func note(
     _ id: UUID,
     at position: TextPosition,
-    in transaction: borrowing StoreTransaction<Base>
+    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws {
     guard !known.contains(id), awaited[id] == nil else { return }
     if try transaction.tables.lists.contains(IDKey(id), in: transaction.base) {

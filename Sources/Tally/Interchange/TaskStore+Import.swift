@@ -29,11 +29,8 @@ extension TaskStore {
     options: ImportOptions = ImportOptions(),
     progress: InterchangeProgress.Observer? = nil
   ) throws -> ImportSummary {
-    let descriptor: FileDescriptor
-    do {
-      descriptor = try FileDescriptor.open(file, .readOnly, options: .closeOnExec)
-    } catch {
-      throw TallyError.unreadableInput(error)
+    let descriptor = try TallyError.replacing(TallyError.unreadableInput) {
+      try FileDescriptor.open(file, .readOnly, options: .closeOnExec)
     }
     return try descriptor.closeAfter {
       try importDocument(from: descriptor, format: format, options: options, progress: progress)

@@ -1,40 +1,22 @@
 /// Why a text is not an ISO 8601 day or instant.
 ///
-/// Smaller than a `TallyError`, which the parser's callers convert it to: functions that can throw it cost nothing extra
-/// in an import without faults.
-enum ISO8601Fault: Error {
-  case malformedDay
-  case impossibleDay
-  case yearOutOfRange
-  case missingTime
-  case malformedTime
-  case impossibleTime
-  case leapSecond
-  case malformedFraction
-  case missingOffset
-  case malformedOffset
-  case impossibleOffset
-  case trailingText
-  case outOfRange
-
-  /// The fault as one sentence, without a full stop and without any of the text.
-  var message: String {
-    switch self {
-    case .malformedDay: "The day is not written as YYYY-MM-DD"
-    case .impossibleDay: "The calendar has no such day"
-    case .yearOutOfRange: "The year is not between 0001 and 9999"
-    case .missingTime: "The instant has a day but no time"
-    case .malformedTime: "The time of day is not written as HH:MM:SS"
-    case .impossibleTime: "The time of day is beyond 23:59:59"
-    case .leapSecond: "The time of day is a leap second, which cannot be stored"
-    case .malformedFraction: "The fraction of a second does not have 1 to 9 digits"
-    case .missingOffset: "The instant does not say its offset from UTC"
-    case .malformedOffset: "The offset from UTC is not written as Z, +HH:MM or -HH:MM"
-    case .impossibleOffset: "The offset from UTC is beyond 23:59"
-    case .trailingText: "There is more text after the end of the value"
-    case .outOfRange: "The instant is not between the years 0001 and 9999"
-    }
-  }
+/// Each raw value is the fault as one sentence, without a full stop and without any of the text. Smaller than a
+/// `TallyError`, which the parser's callers convert it to: functions that can throw it cost nothing extra in an import
+/// without faults.
+enum ISO8601Fault: String, Error {
+  case malformedDay = "The day is not written as YYYY-MM-DD"
+  case impossibleDay = "The calendar has no such day"
+  case yearOutOfRange = "The year is not between 0001 and 9999"
+  case missingTime = "The instant has a day but no time"
+  case malformedTime = "The time of day is not written as HH:MM:SS"
+  case impossibleTime = "The time of day is beyond 23:59:59"
+  case leapSecond = "The time of day is a leap second, which cannot be stored"
+  case malformedFraction = "The fraction of a second does not have 1 to 9 digits"
+  case missingOffset = "The instant does not say its offset from UTC"
+  case malformedOffset = "The offset from UTC is not written as Z, +HH:MM or -HH:MM"
+  case impossibleOffset = "The offset from UTC is beyond 23:59"
+  case trailingText = "There is more text after the end of the value"
+  case outOfRange = "The instant is not between the years 0001 and 9999"
 
   private var isOutOfRange: Bool {
     self == .yearOutOfRange || self == .outOfRange
@@ -44,7 +26,7 @@ enum ISO8601Fault: Error {
   var dayError: TallyError {
     TallyError(
       isOutOfRange ? .valueOutOfRange : .invalidDay,
-      message,
+      rawValue,
       remedy: "Write a day as YYYY-MM-DD, as in 2026-11-21"
     )
   }
@@ -53,7 +35,7 @@ enum ISO8601Fault: Error {
   var instantError: TallyError {
     TallyError(
       isOutOfRange ? .valueOutOfRange : .invalidInstant,
-      message,
+      rawValue,
       remedy: "Write an instant as in 2026-11-21T12:00:00Z or 2026-11-21T15:00:00+03:00"
     )
   }

@@ -22,8 +22,10 @@ struct ISO8601Parser: ~Escapable {
   /// - Throws: `invalidDay` or `valueOutOfRange`.
   static func dayNumber(of bytes: Span<UInt8>) throws(TallyError) -> Int32 {
     var parser = ISO8601Parser(bytes)
-    do {
-      return try parser.wholeDay()
+    do throws(ISO8601Fault) {
+      let dayNumber = try parser.day()
+      guard parser.index == bytes.count else { throw .trailingText }
+      return dayNumber
     } catch {
       throw error.dayError
     }
@@ -32,22 +34,13 @@ struct ISO8601Parser: ~Escapable {
   /// Reads a whole text as an instant, in microseconds since 1970, with its offset.
   ///
   /// - Throws: `invalidInstant` or `valueOutOfRange`.
-  static func instant(
-    of bytes: Span<UInt8>
-  ) throws(TallyError) -> (microseconds: Int64, utcOffsetInMinutes: Int) {
+  static func instant(of bytes: Span<UInt8>) throws(TallyError) -> (microseconds: Int64, utcOffsetInMinutes: Int) {
     var parser = ISO8601Parser(bytes)
     do {
       return try parser.wholeInstant()
     } catch {
       throw error.instantError
     }
-  }
-
-  @_lifetime(self: copy self)
-  private mutating func wholeDay() throws(ISO8601Fault) -> Int32 {
-    let dayNumber = try day()
-    guard index == bytes.count else { throw .trailingText }
-    return dayNumber
   }
 
   @_lifetime(self: copy self)
@@ -108,8 +101,7 @@ struct ISO8601Parser: ~Escapable {
     if take("Z") || take("z") { return 0 }
     guard index < bytes.count else { throw .missingOffset }
     let isWest = take("-")
-    guard isWest || take("+") else { throw .malformedOffset }
-    guard let hours = digits(2) else { throw .malformedOffset }
+    guard isWest || take("+"), let hours = digits(2) else { throw .malformedOffset }
     _ = take(":")
     guard let minutes = digits(2) else { throw .malformedOffset }
     guard hours <= 23, minutes <= 59 else { throw .impossibleOffset }

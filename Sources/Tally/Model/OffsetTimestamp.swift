@@ -19,7 +19,7 @@ public struct OffsetTimestamp: Hashable, Sendable {
     guard Self.utcOffsetsInMinutes.contains(utcOffsetInMinutes) else {
       throw TallyError(
         .valueOutOfRange,
-        ISO8601Fault.impossibleOffset.message,
+        ISO8601Fault.impossibleOffset.rawValue,
         remedy: "Give an offset between -23:59 and +23:59"
       )
     }
@@ -34,8 +34,7 @@ public struct OffsetTimestamp: Hashable, Sendable {
   /// Some zones had offsets with seconds until the middle of the twentieth century (Monrovia until 1972); these are
   /// rounded to the nearest minute. Where the local time would leave the years 1 to 9999 the offset is zero.
   public init(_ instant: Timestamp, in timeZone: TimeZone) {
-    let minutes = (Double(timeZone.secondsFromGMT(at: instant)) / 60).rounded()
-    let offset = Int(minutes)
+    let offset = Int((Double(timeZone.secondsFromGMT(at: instant)) / 60).rounded())
     let local = Self.localMicroseconds(instant, offset)
     self.instant = instant
     utcOffsetInMinutes = Timestamp.microsecondsRange.contains(local) ? offset : 0

@@ -3,100 +3,90 @@ extension TallyError {
   ///
   /// Open: a later version may add codes, so a `switch` over them needs a `default`.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Name: String {
-      case blankTitle, blankListName, invalidColor, invalidDay, invalidInstant, invalidState, valueOutOfRange
-      case inconsistentTask, taskNotFound, listNotFound, differentPlaces, duplicateID, unknownList
-      case invalidLink, malformedDocument, unknownKey, inputUnreadable, outputNotCreated
-      case storeMissing, notAStore, newerFormat, damagedStore, permissionDenied, remoteFilesystem
-      case storeBusy, alreadyOpen, reentrantTransaction, storeClosed, storeSuspended, readersFull
-      case nothingToUndo, nothingToRedo, undoConflict
-      case diskFull, storageFailed, outcomeUnknown, cancelled, internalFault
-    }
+    private let name: String
 
-    private let name: Name
-
-    private init(_ name: Name) {
+    private init(_ name: String) {
       self.name = name
     }
 
     /// The code as a word that is the same in every version.
-    public var description: String { name.rawValue }
+    public var description: String { name }
 
     /// A task's title is only white space.
-    public static let blankTitle = Code(.blankTitle)
+    public static let blankTitle = Code("blankTitle")
     /// A list's name is only white space.
-    public static let blankListName = Code(.blankListName)
+    public static let blankListName = Code("blankListName")
     /// A colour is not six hexadecimal digits.
-    public static let invalidColor = Code(.invalidColor)
+    public static let invalidColor = Code("invalidColor")
     /// A text is not a calendar day, or the day does not exist.
-    public static let invalidDay = Code(.invalidDay)
+    public static let invalidDay = Code("invalidDay")
     /// A text is not an ISO 8601 instant, or the instant does not exist.
-    public static let invalidInstant = Code(.invalidInstant)
+    public static let invalidInstant = Code("invalidInstant")
     /// A text is not the name of a task state.
-    public static let invalidState = Code(.invalidState)
+    public static let invalidState = Code("invalidState")
     /// A number, day or instant is outside the range that can be stored.
-    public static let valueOutOfRange = Code(.valueOutOfRange)
+    public static let valueOutOfRange = Code("valueOutOfRange")
     /// A task's fields contradict each other, such as a completion time on an open task.
-    public static let inconsistentTask = Code(.inconsistentTask)
+    public static let inconsistentTask = Code("inconsistentTask")
     /// No task has the given id.
-    public static let taskNotFound = Code(.taskNotFound)
+    public static let taskNotFound = Code("taskNotFound")
     /// No list has the given id.
-    public static let listNotFound = Code(.listNotFound)
+    public static let listNotFound = Code("listNotFound")
     /// Two tasks share no place, so neither can be put before or after the other.
-    public static let differentPlaces = Code(.differentPlaces)
+    public static let differentPlaces = Code("differentPlaces")
     /// An id is already in use, or occurs twice in one document.
-    public static let duplicateID = Code(.duplicateID)
+    public static let duplicateID = Code("duplicateID")
     /// A task names a list that neither the store nor the document has.
-    public static let unknownList = Code(.unknownList)
+    public static let unknownList = Code("unknownList")
     /// A link cannot be followed.
-    public static let invalidLink = Code(.invalidLink)
+    public static let invalidLink = Code("invalidLink")
     /// A document breaks its format; the error carries the position.
-    public static let malformedDocument = Code(.malformedDocument)
+    public static let malformedDocument = Code("malformedDocument")
     /// A document has a key that the format does not know.
-    public static let unknownKey = Code(.unknownKey)
+    public static let unknownKey = Code("unknownKey")
     /// An input cannot be read.
-    public static let inputUnreadable = Code(.inputUnreadable)
+    public static let inputUnreadable = Code("inputUnreadable")
     /// An output cannot be created or written.
-    public static let outputNotCreated = Code(.outputNotCreated)
+    public static let outputNotCreated = Code("outputNotCreated")
     /// There is no store at the path, and none was to be created.
-    public static let storeMissing = Code(.storeMissing)
+    public static let storeMissing = Code("storeMissing")
     /// There is something at the path that is not a Tally store.
-    public static let notAStore = Code(.notAStore)
+    public static let notAStore = Code("notAStore")
     /// The store or document was written by a newer format than this library knows.
-    public static let newerFormat = Code(.newerFormat)
+    public static let newerFormat = Code("newerFormat")
     /// The store's contents contradict themselves.
-    public static let damagedStore = Code(.damagedStore)
+    public static let damagedStore = Code("damagedStore")
     /// The system refused access to the store's files.
-    public static let permissionDenied = Code(.permissionDenied)
+    public static let permissionDenied = Code("permissionDenied")
     /// The store lies on a remote filesystem, whose memory maps and locks cannot be relied on.
-    public static let remoteFilesystem = Code(.remoteFilesystem)
+    public static let remoteFilesystem = Code("remoteFilesystem")
     /// Another process holds the store in a way that excludes this call; try again.
-    public static let storeBusy = Code(.storeBusy)
+    public static let storeBusy = Code("storeBusy")
     /// This process has the store open already.
-    public static let alreadyOpen = Code(.alreadyOpen)
+    public static let alreadyOpen = Code("alreadyOpen")
     /// A write was begun inside another one of the same thread.
-    public static let reentrantTransaction = Code(.reentrantTransaction)
+    public static let reentrantTransaction = Code("reentrantTransaction")
     /// The store has been closed.
-    public static let storeClosed = Code(.storeClosed)
+    public static let storeClosed = Code("storeClosed")
     /// The store has been suspended and not resumed.
-    public static let storeSuspended = Code(.storeSuspended)
+    public static let storeSuspended = Code("storeSuspended")
     /// Every reader slot is taken by a live reader.
-    public static let readersFull = Code(.readersFull)
+    public static let readersFull = Code("readersFull")
     /// No change is left to undo.
-    public static let nothingToUndo = Code(.nothingToUndo)
+    public static let nothingToUndo = Code("nothingToUndo")
     /// Nothing has been undone since the last change.
-    public static let nothingToRedo = Code(.nothingToRedo)
+    public static let nothingToRedo = Code("nothingToRedo")
     /// A later change of the same task or list prevents an undo.
-    public static let undoConflict = Code(.undoConflict)
+    public static let undoConflict = Code("undoConflict")
     /// The disk, or the quota on it, is full.
-    public static let diskFull = Code(.diskFull)
+    public static let diskFull = Code("diskFull")
     /// The storage failed to read or write.
-    public static let storageFailed = Code(.storageFailed)
+    public static let storageFailed = Code("storageFailed")
     /// The disk failed at the last step of a commit, and it cannot be found out whether that took place: look.
-    public static let outcomeUnknown = Code(.outcomeUnknown)
+    public static let outcomeUnknown = Code("outcomeUnknown")
     /// The Swift task that ran the operation was cancelled; it has been rolled back.
-    public static let cancelled = Code(.cancelled)
+    public static let cancelled = Code("cancelled")
     /// The library contradicts itself; please report it.
-    public static let internalFault = Code(.internalFault)
+    public static let internalFault = Code("internalFault")
   }
 }

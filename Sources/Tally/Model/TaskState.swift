@@ -31,15 +31,10 @@ public enum TaskState: UInt8, CaseIterable, Hashable, Sendable {
   ///
   /// - Throws: `invalidState` for any other name.
   public init(name: String) throws(TallyError) {
-    guard let state = Self.allCases.first(where: { $0.name == name }) else { throw Self.unknownName }
+    guard let state = Self.allCases.first(where: { $0.name == name }) else {
+      throw TallyError(
+        .invalidState, "The text names no task state", remedy: "Use notStarted, active or completed")
+    }
     self = state
-  }
-
-  static var unknownName: TallyError {
-    TallyError(
-      .invalidState,
-      "The text names no task state",
-      remedy: "Use notStarted, active or completed"
-    )
   }
 }

@@ -15,10 +15,8 @@ public enum UUIDv7 {
 
   /// The instant in an id, to the millisecond; `nil` for UUIDs of another version.
   public static func timestamp(of id: UUID) -> Timestamp? {
-    let bytes = id.uuid
-    guard bytes.6 >> 4 == 7, bytes.8 >> 6 == 0b10 else { return nil }
-    let head = [bytes.0, bytes.1, bytes.2, bytes.3, bytes.4, bytes.5]
-    let milliseconds = head.reduce(Int64(0)) { $0 << 8 | Int64($1) }
-    return Timestamp(clamping: milliseconds * 1_000)
+    let (high, low) = id.words
+    guard high >> 12 & 0xF == 7, low >> 62 == 0b10 else { return nil }
+    return Timestamp(clamping: Int64(high >> 16) * 1_000)
   }
 }

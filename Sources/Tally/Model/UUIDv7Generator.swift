@@ -60,17 +60,8 @@ public final class UUIDv7Generator: Sendable {
   }
 
   private static func id(milliseconds: UInt64, counter: UInt16) -> UUID {
+    assert(milliseconds < 1 << 48 && counter < counterLimit, "a time or counter beyond its bits")
     let random = UInt64.random(in: 0..<1 << 62)
-    let high = milliseconds << 16 | 7 << 12 | UInt64(counter)
-    let low = 0b10 << 62 | random
-    func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (56 - 8 * index)) }
-    return UUID(
-      uuid: (
-        byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3),
-        byte(high, 4), byte(high, 5), byte(high, 6), byte(high, 7),
-        byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3),
-        byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
-      )
-    )
+    return UUID(high: milliseconds << 16 | 7 << 12 | UInt64(counter), low: 0b10 << 62 | random)
   }
 }

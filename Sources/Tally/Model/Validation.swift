@@ -4,8 +4,19 @@ extension TaskItem {
   /// - Throws: `blankTitle` if the title is only Unicode white space, `inconsistentTask` unless `completedAt` is present
   ///   exactly for a completed task, `valueOutOfRange` for a sort order outside ``sortOrders``.
   public func validate() throws(TallyError) {
-    guard title.holdsMoreThanWhiteSpace else { throw Self.blankTitle }
-    if isCompleted != (completedAt != nil) { throw Self.completionMismatch(isCompleted: isCompleted) }
+    guard title.holdsMoreThanWhiteSpace else {
+      throw TallyError(.blankTitle, "The title holds nothing but white space", remedy: "Give the task a title")
+    }
+    if completedAt != nil, !isCompleted {
+      throw TallyError(
+        .inconsistentTask, "The task has a completion time but is not completed",
+        remedy: "Set the state to completed, or leave the completion time out")
+    }
+    if completedAt == nil, isCompleted {
+      throw TallyError(
+        .inconsistentTask, "The task is completed but has no completion time",
+        remedy: "Say when it was completed, or give another state")
+    }
     try Self.validate(sortOrder: sortOrder)
   }
 
@@ -17,25 +28,6 @@ extension TaskItem {
         remedy: "Give a smaller number"
       )
     }
-  }
-
-  static var blankTitle: TallyError {
-    TallyError(.blankTitle, "The title holds nothing but white space", remedy: "Give the task a title")
-  }
-
-  private static func completionMismatch(isCompleted: Bool) -> TallyError {
-    guard isCompleted else {
-      return TallyError(
-        .inconsistentTask,
-        "The task has a completion time but is not completed",
-        remedy: "Set the state to completed, or leave the completion time out"
-      )
-    }
-    return TallyError(
-      .inconsistentTask,
-      "The task is completed but has no completion time",
-      remedy: "Say when it was completed, or give another state"
-    )
   }
 }
 

@@ -5,30 +5,20 @@ import TallySystem
 public struct ObservationCounts: Hashable, Sendable {
   /// How often a whole view was read: once at the start of an observation, and again only where changes could not be
   /// listed one by one.
-  public internal(set) var viewReadCount: Int
+  public internal(set) var viewReadCount = 0
   /// How many tasks were looked up to follow changes.
-  public internal(set) var taskLookupCount: Int
-
-  static let zero = ObservationCounts(viewReadCount: 0, taskLookupCount: 0)
-
-  static func + (left: ObservationCounts, right: ObservationCounts) -> ObservationCounts {
-    ObservationCounts(
-      viewReadCount: left.viewReadCount + right.viewReadCount,
-      taskLookupCount: left.taskLookupCount + right.taskLookupCount)
-  }
-
-  static func - (left: ObservationCounts, right: ObservationCounts) -> ObservationCounts {
-    ObservationCounts(
-      viewReadCount: left.viewReadCount - right.viewReadCount,
-      taskLookupCount: left.taskLookupCount - right.taskLookupCount)
-  }
+  public internal(set) var taskLookupCount = 0
 }
 
 extension TaskStore {
   /// What the observations of this store have cost so far.
   public var observationCounts: ObservationCounts { observations.withLock { $0 } }
 
-  func note(_ counts: ObservationCounts) {
-    observations.withLock { $0 = $0 + counts }
+  /// Adds what one observation has cost since a moment.
+  func note(_ counts: ObservationCounts, since before: ObservationCounts) {
+    observations.withLock { all in
+      all.viewReadCount += counts.viewReadCount - before.viewReadCount
+      all.taskLookupCount += counts.taskLookupCount - before.taskLookupCount
+    }
   }
 }

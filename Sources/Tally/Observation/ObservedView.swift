@@ -13,7 +13,7 @@ struct ObservedView {
   private var now: Timestamp
   private var timeZone: TimeZone
   /// How often whole views were read, and how many tasks were looked up.
-  private(set) var counts = ObservationCounts(viewReadCount: 1, taskLookupCount: 0)
+  private(set) var counts = ObservationCounts(viewReadCount: 1)
 
   /// Begins with what the view shows in a snapshot.
   init(_ result: ViewResult, in transaction: borrowing StoreReadTransaction) throws {
@@ -78,8 +78,7 @@ extension ObservedView {
     _ ids: Set<UUID>, by tasks: [UUID: TaskItem], in transaction: borrowing StoreReadTransaction,
     _ difference: inout ViewDifference
   ) {
-    var leaving: [(id: UUID, position: Int)] = []
-    var origins: Set<Int> = []
+    var leaving: Set<Int> = []
     var arriving: [(row: Row, origin: Int?)] = []
     var changed: [Row] = []
     let definition = transaction.definition(of: view)
@@ -91,15 +90,16 @@ extension ObservedView {
         continue
       }
       let origin = old.map(position)
-      if let origin { leaving.append((id, origin)) }
-      guard let new, let task else { continue }
-      arriving.append(((new, task), origin))
-      if let origin { origins.insert(origin) }
+      if let origin { leaving.insert(origin) }
+      keys[id] = new
+      if let new, let task {
+        arriving.append(((new, task), origin))
+      } else if let origin {
+        difference.removals.append(origin)
+      }
     }
-    difference.removals = leaving.map(\.position).filter { !origins.contains($0) }.sorted()
-    for (id, _) in leaving { keys[id] = nil }
-    for (row, _) in arriving { keys[row.task.id] = row.key }
-    merge(without: Set(leaving.map(\.position)), arriving.map(\.row))
+    difference.removals.sort()
+    merge(without: leaving, arriving.map(\.row))
     report(arriving, changed, &difference)
   }
 

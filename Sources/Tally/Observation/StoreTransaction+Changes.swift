@@ -28,9 +28,8 @@ extension StoreTransaction where Base: ~Copyable {
       changes.isComplete = false
       return changes
     }
-    _ = try scan(tables.byChange, from: .start(after: last.sequence)) { key in
+    try forEachKey(of: tables.byChange, from: .start(after: last.sequence)) { key in
       try add(key, since: last.sequence, to: &changes)
-      return true
     }
     return changes
   }

@@ -42,8 +42,8 @@ extension TaskStore {
     StoreObservation(store: self) { [self] in
       var observed: ObservedView?
       return { transaction in
-        let before = observed?.counts ?? .zero
-        defer { self.note((observed?.counts ?? .zero) - before) }
+        let before = observed?.counts ?? ObservationCounts()
+        defer { if let observed { self.note(observed.counts, since: before) } }
         guard let difference = try observed?.follow(transaction) else {
           let result = try transaction.view(view)
           observed = try ObservedView(result, in: transaction)

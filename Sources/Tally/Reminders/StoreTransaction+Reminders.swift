@@ -34,7 +34,7 @@ extension StoreTransaction where Base: ~Copyable {
   package func reminders(from start: Timestamp, to end: Timestamp?, limit: Int = .max) throws -> [TaskItem] {
     var ids: [UUID] = []
     guard limit > 0 else { return [] }
-    _ = try scan(
+    try scan(
       tables.byReminder, from: .start(at: start.microsecondsSince1970),
       to: end.map { .start(at: $0.microsecondsSince1970) }
     ) { key in
@@ -56,7 +56,10 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func snooze(_ id: UUID, until instant: Timestamp) throws -> TaskItem {
     try update(id) { task in
-      guard !task.isCompleted else { throw TallyError.completedTaskSnoozed }
+      guard !task.isCompleted else {
+        throw TallyError(
+          .inconsistentTask, "The task is completed, so there is nothing to remind of", remedy: "Reopen it first")
+      }
       task.reminderDate = instant
     }
   }
@@ -71,9 +74,4 @@ extension StoreTransaction where Base == WriteTransaction {
   public mutating func dismissReminder(of id: UUID) throws -> TaskItem {
     try update(id) { $0.reminderDate = nil }
   }
-}
-
-extension TallyError {
-  static let completedTaskSnoozed = TallyError(
-    .inconsistentTask, "The task is completed, so there is nothing to remind of", remedy: "Reopen it first")
 }

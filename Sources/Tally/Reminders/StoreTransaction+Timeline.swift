@@ -42,14 +42,11 @@ extension StoreTransaction where Base: ~Copyable {
     var tasks: [TaskItem] = []
     for isCompleted in [false, true] {
       let from = isCompleted ? first.adding(seconds: -margin).microsecondsSince1970 : .min
-      _ = try scan(
-        tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: from)),
-        to: DueKey(
-          isCompleted: isCompleted, due: .start(at: last.adding(seconds: margin).microsecondsSince1970))
-      ) { key in
-        tasks.append(try indexedTask(key.id))
-        return true
-      }
+      let to = last.adding(seconds: margin).microsecondsSince1970
+      try forEachKey(
+        of: tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: from)),
+        to: DueKey(isCompleted: isCompleted, due: .start(at: to))
+      ) { key in tasks.append(try indexedTask(key.id)) }
     }
     return tasks
   }
@@ -67,12 +64,11 @@ private struct TimelineTasks {
     let due = tasks.compactMap { task in task.dueDate.map { (due: $0, task: task) } }
     open = due.filter { !$0.task.isCompleted }
     assert(zip(open, open.dropFirst()).allSatisfy { $0.due <= $1.due }, "tasks are out of order")
-    let days = Dictionary(grouping: due) { CalendarDay(containing: $0.due, in: calendar) }
-    byDay = Dictionary(
-      uniqueKeysWithValues: days.map { day, tasks in
-        let placed = tasks.map { (position: ViewKey(of: $0.task, dueOn: day), task: $0.task) }
-        return (day, placed.sorted { $0.position < $1.position }.map(\.task))
-      })
+    let inOrder = due.map { due, task in
+      let day = CalendarDay(containing: due, in: calendar)
+      return (day: day, position: ViewKey(of: task, dueOn: day), task: task)
+    }.sorted { $0.position < $1.position }
+    byDay = Dictionary(grouping: inOrder, by: \.day).mapValues { $0.map(\.task) }
   }
 
   /// The instants at which something may change, in order.
@@ -80,7 +76,7 @@ private struct TimelineTasks {
     let (first, last) = (start.microsecondsSince1970, end.microsecondsSince1970)
     let margin = 3 * QuarterHour.microsecondsPerDay
     let (firstDay, lastDay) = (CalendarDay(containing: start, in: calendar), CalendarDay(containing: end, in: calendar))
-    let offsets = ZoneOffsets(of: calendar.timeZone, from: first - margin, to: last + margin)
+    let offsets = ZoneOffsets(of: calendar.timeZone, in: first - margin..<last + margin)
     // A day that begins twice, where the clock goes back over midnight, is two pieces.
     let pieces = LocalDays(firstDay.dayNumber...lastDay.dayNumber, offsets: offsets, dayStartInMicroseconds: 0).pieces
     let instants = [first] + pieces.map(\.start) + open.map { $0.due.microsecondsSince1970 + 1 }

@@ -37,20 +37,20 @@ public enum TaskLink: Hashable, Sendable {
     guard parts.path.isEmpty || parts.path == "/", parts.user == nil, parts.password == nil, parts.port == nil,
       parts.fragment == nil
     else { throw TallyError.invalidLink("it has parts that no such link has") }
-    var parameters = try LinkParameters(parts.percentEncodedQueryItems ?? [])
+    var parameters = try Self.parameters(of: parts.percentEncodedQueryItems ?? [])
     switch parts.host {
     case "create-task":
-      guard let title = parameters.take("title") else { throw TallyError.invalidLink("it has no title") }
+      guard let title = parameters.removeValue(forKey: "title") else { throw TallyError.invalidLink("it has no title") }
       try TaskItem(title: title, createdAt: .earliest).validate()
-      self = .createTask(title: title, list: parameters.take("list"))
+      self = .createTask(title: title, list: parameters.removeValue(forKey: "list"))
     case "open-task":
-      guard let id = parameters.take("id").flatMap(UUID.init(uuidString:)) else {
+      guard let id = parameters.removeValue(forKey: "id").flatMap(UUID.init(uuidString:)) else {
         throw TallyError.invalidLink("it has no id")
       }
       self = .openTask(id: id)
     default: throw TallyError.invalidLink("it is neither create-task nor open-task")
     }
-    try parameters.finish()
+    guard parameters.isEmpty else { throw TallyError.invalidLink("it has a parameter that no such link has") }
   }
 
   /// The link as text.
@@ -67,13 +67,9 @@ public enum TaskLink: Hashable, Sendable {
     let unreserved = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
     return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
   }
-}
 
-/// The parameters of a link, each of which is read once.
-private struct LinkParameters {
-  private var values: [String: String] = [:]
-
-  init(_ items: [URLQueryItem]) throws {
+  private static func parameters(of items: [URLQueryItem]) throws -> [String: String] {
+    var values: [String: String] = [:]
     for item in items {
       guard let name = item.name.removingPercentEncoding, let value = item.value?.removingPercentEncoding else {
         throw TallyError.invalidLink("a parameter is not UTF-8 text or has no value")
@@ -82,14 +78,7 @@ private struct LinkParameters {
         throw TallyError.invalidLink("a parameter occurs twice")
       }
     }
-  }
-
-  mutating func take(_ name: String) -> String? {
-    values.removeValue(forKey: name)
-  }
-
-  func finish() throws {
-    guard values.isEmpty else { throw TallyError.invalidLink("it has a parameter that no such link has") }
+    return values
   }
 }
 

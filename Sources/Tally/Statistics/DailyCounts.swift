@@ -6,6 +6,7 @@ struct DailyCounts {
   private let skippedDays: Set<Int32>
 
   init(_ days: ClosedRange<Int32>, localDays: LocalDays, cumulative: [Int], skippedDays: Set<Int32>) {
+    assert(cumulative.count == localDays.boundaries.count, "a sum for each boundary")
     self.days = days
     self.skippedDays = skippedDays
     counts = Array(repeating: 0, count: days.count)

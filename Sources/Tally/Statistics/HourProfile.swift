@@ -4,7 +4,7 @@
 /// offset.
 struct HourProfile {
   /// Parts of quarter hours, which the counters cannot resolve: to be counted event by event.
-  let raggedIntervals: [LocalDays.Interval]
+  let raggedIntervals: [OffsetSpan]
   /// Runs of whole quarters with one offset, in order.
   private var runs: [Run] = []
   private var position = 0
@@ -18,8 +18,8 @@ struct HourProfile {
   }
 
   /// - Parameter intervals: the intervals to count, in order.
-  init(_ intervals: [LocalDays.Interval]) {
-    var ragged: [LocalDays.Interval] = []
+  init(_ intervals: [OffsetSpan]) {
+    var ragged: [OffsetSpan] = []
     for interval in intervals {
       let first = QuarterHour.number(atOrAfter: interval.start)
       let end = QuarterHour.number(containing: interval.end)
@@ -29,8 +29,9 @@ struct HourProfile {
         ragged.append(interval)
         continue
       }
-      ragged.append(LocalDays.Interval(start: interval.start, end: first * QuarterHour.microseconds, offset))
-      ragged.append(LocalDays.Interval(start: end * QuarterHour.microseconds, end: interval.end, offset))
+      let (wholeStart, wholeEnd) = (first * QuarterHour.microseconds, end * QuarterHour.microseconds)
+      ragged.append(OffsetSpan(start: interval.start, end: wholeStart, offsetInMicroseconds: offset))
+      ragged.append(OffsetSpan(start: wholeEnd, end: interval.end, offsetInMicroseconds: offset))
       runs.append(Run(quarters: first..<end, offsetInQuarters: offset / QuarterHour.microseconds))
     }
     raggedIntervals = ragged.filter { $0.start < $0.end }
@@ -64,10 +65,9 @@ struct HourProfile {
 
   /// Moves the sums to local quarters.
   private mutating func moveSums() {
-    for (quarter, count) in sums.take().enumerated() { add(count, atQuarter: quarter, of: runs[position]) }
-  }
-
-  private mutating func add(_ count: Int, atQuarter quarter: Int, of run: Run) {
-    localCounts[QuarterHour.position(of: Int64(quarter) + run.offsetInQuarters).quarter] += count
+    let offset = runs[position].offsetInQuarters
+    for (quarter, count) in sums.take().enumerated() {
+      localCounts[QuarterHour.position(of: Int64(quarter) + offset).quarter] += count
+    }
   }
 }

@@ -40,9 +40,7 @@ struct LocalDays {
         if start != end, !pieces.isEmpty {
           pieces.append(Piece(start: end, dayNumber: Self.noDay, offsetInMicroseconds: 0))
         }
-        pieces.append(
-          Piece(start: start, dayNumber: Int32(number), offsetInMicroseconds: span.offsetInMicroseconds)
-        )
+        pieces.append(Piece(start: start, dayNumber: Int32(number), offsetInMicroseconds: span.offsetInMicroseconds))
         end = min(span.end, (number + 1) * day - shift)
       }
     }
@@ -50,29 +48,17 @@ struct LocalDays {
     self.end = end
   }
 
-  /// Time within some days and one UTC offset.
-  struct Interval {
-    let start: Int64
-    let end: Int64
-    let offsetInMicroseconds: Int64
-
-    init(start: Int64, end: Int64, _ offsetInMicroseconds: Int64) {
-      self.start = start
-      self.end = end
-      self.offsetInMicroseconds = offsetInMicroseconds
-    }
-  }
-
   /// The pieces that belong to the days, neighbours with the same offset joined.
-  var intervals: [Interval] {
-    var intervals: [Interval] = []
+  var intervals: [OffsetSpan] {
+    var intervals: [OffsetSpan] = []
     for (index, piece) in pieces.enumerated() where piece.dayNumber != Self.noDay {
-      let offset = piece.offsetInMicroseconds
-      if let last = intervals.last, last.end == piece.start, last.offsetInMicroseconds == offset {
-        intervals[intervals.count - 1] = Interval(start: last.start, end: end(ofPiece: index), offset)
-      } else {
-        intervals.append(Interval(start: piece.start, end: end(ofPiece: index), offset))
+      let (offset, end) = (piece.offsetInMicroseconds, end(ofPiece: index))
+      var start = piece.start
+      if let last = intervals.last, last.end == start, last.offsetInMicroseconds == offset {
+        start = last.start
+        intervals.removeLast()
       }
+      intervals.append(OffsetSpan(start: start, end: end, offsetInMicroseconds: offset))
     }
     return intervals
   }

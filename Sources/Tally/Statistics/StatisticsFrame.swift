@@ -40,7 +40,7 @@ struct StatisticsFrame {
     let days = [historyDays, seriesDays, periods.days].compactMap { $0 }
     let first = days.map(\.lowerBound).min() ?? periods.today
     let last = days.map(\.upperBound).max() ?? periods.today
-    offsets = ZoneOffsets(of: calendar.timeZone, from: Self.reach(before: first), to: Self.reach(after: last))
+    offsets = ZoneOffsets(of: calendar.timeZone, in: Self.reach(of: first...last))
     skippedDays = offsets.skippedDays(dayStartInMicroseconds: dayStartInMicroseconds)
   }
 
@@ -58,7 +58,7 @@ struct StatisticsFrame {
   /// The pieces of local days for completions, which may be counted by their recorded local time.
   func completionDays(_ days: ClosedRange<Int32>) -> LocalDays {
     guard options.usesRecordedOffsets else { return zoneDays(days) }
-    let local = ZoneOffsets(localFrom: Self.reach(before: days.lowerBound), to: Self.reach(after: days.upperBound))
+    let local = ZoneOffsets(localIn: Self.reach(of: days))
     return LocalDays(days, offsets: local, dayStartInMicroseconds: dayStartInMicroseconds)
   }
 
@@ -67,20 +67,14 @@ struct StatisticsFrame {
     LocalDays(days, offsets: offsets, dayStartInMicroseconds: dayStartInMicroseconds)
   }
 
-  /// Before a local day begins anywhere.
-  private static func reach(before day: Int32) -> Int64 {
-    (Int64(day) - 3) * QuarterHour.microsecondsPerDay
-  }
-
-  /// After a local day has ended everywhere.
-  private static func reach(after day: Int32) -> Int64 {
-    (Int64(day) + 4) * QuarterHour.microsecondsPerDay
+  /// The time from before the first of some local days begins anywhere until after the last has ended everywhere.
+  private static func reach(of days: ClosedRange<Int32>) -> Range<Int64> {
+    let day = QuarterHour.microsecondsPerDay
+    return (Int64(days.lowerBound) - 3) * day..<(Int64(days.upperBound) + 4) * day
   }
 
   private static func seriesDays(
-    _ options: StatisticsOptions,
-    _ today: Int32,
-    _ calendar: Calendar
+    _ options: StatisticsOptions, _ today: Int32, _ calendar: Calendar
   ) -> ClosedRange<Int32> {
     let last = options.to?.dayNumber ?? max(today, options.from?.dayNumber ?? .min)
     if let from = options.from { return from.dayNumber...last }

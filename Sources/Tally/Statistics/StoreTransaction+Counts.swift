@@ -93,52 +93,41 @@ extension StoreTransaction where Base: ~Copyable {
       try forEachCreation(scope, from: start, to: end) { created, completed in
         if let completed, completed < created { body(created) }
       }
-    case .openDue: try forEachOpenDue(scope, from: start, to: end, body)
+    case .openDue:
+      let (first, last) = (InstantKey.start(at: start), InstantKey.start(at: end))
+      try forEachKey(
+        of: tables.byDue, from: DueKey(isCompleted: false, due: first), to: DueKey(isCompleted: false, due: last)
+      ) { key in
+        if try scope == .all || scope.contains(listID: indexedTask(key.id).listID) { body(key.due.microseconds) }
+      }
     }
   }
 
   /// Hands each completion in an interval to a closure, those of deleted tasks included: its instant, or its recorded
   /// local time if the series is by that, then its key and record.
   func forEachCompletion(
-    _ series: CounterSeries,
-    _ scope: CounterScope,
-    from start: Int64,
-    to end: Int64,
-    _ body: (Int64, InstantKey, CompletionRecord) -> Void
+    _ series: CounterSeries, _ scope: CounterScope, from start: Int64, to end: Int64,
+    ofDeletedTasks selection: [Bool] = [false, true], reversed: Bool = false,
+    _ body: (Int64, InstantKey, CompletionRecord) throws -> Void
   ) throws {
     // A recorded offset is less than a day.
     let isAsRecorded = series == .completedAsRecorded
     let margin = isAsRecorded ? QuarterHour.microsecondsPerDay : 0
-    for isTaskDeleted in [false, true] {
+    for isTaskDeleted in selection {
       try tables.completions.forEach(
         from: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: start - margin)),
         upTo: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: end + margin)),
-        in: base
+        reversed: reversed, in: base
       ) { key, value in
         let record = try CompletionRecord(decoding: value)
         let completed = try CompletionKey(decoding: key).completed
         let offset = isAsRecorded ? Int64(record.utcOffsetInMinutes) * 60_000_000 : 0
         let instant = completed.microseconds + offset
-        if start <= instant, instant < end, scope.contains(listID: record.listID) { body(instant, completed, record) }
+        if start <= instant, instant < end, scope.contains(listID: record.listID) {
+          try body(instant, completed, record)
+        }
         return true
       }
-    }
-  }
-
-  private func forEachOpenDue(
-    _ scope: CounterScope,
-    from start: Int64,
-    to end: Int64,
-    _ body: (Int64) -> Void
-  ) throws {
-    let (first, last) = (InstantKey.start(at: start), InstantKey.start(at: end))
-    _ = try scan(
-      tables.byDue,
-      from: DueKey(isCompleted: false, due: first),
-      to: DueKey(isCompleted: false, due: last)
-    ) { key in
-      if try scope == .all || scope.contains(listID: indexedTask(key.id).listID) { body(key.due.microseconds) }
-      return true
     }
   }
 
@@ -149,7 +138,7 @@ extension StoreTransaction where Base: ~Copyable {
     to end: Int64,
     _ body: (Int64, Int64?) -> Void
   ) throws {
-    _ = try scan(tables.byCreated, from: .start(at: start), to: .start(at: end)) { key in
+    try forEachKey(of: tables.byCreated, from: .start(at: start), to: .start(at: end)) { key in
       let task = try indexedTask(key.id)
       var listID = task.listID
       if let completion = CompletionKey(of: task) {
@@ -158,17 +147,15 @@ extension StoreTransaction where Base: ~Copyable {
       if scope.contains(listID: listID) {
         body(key.microseconds, task.completedAt?.instant.microsecondsSince1970)
       }
-      return true
     }
     let first = DeletedCreationKey(createdAtMicroseconds: start, completed: .start(at: .min))
     let last = DeletedCreationKey(createdAtMicroseconds: end, completed: .start(at: .min))
-    _ = try scan(tables.deletedByCreated, from: first, to: last) { key in
+    try forEachKey(of: tables.deletedByCreated, from: first, to: last) { key in
       let completion = CompletionKey(isTaskDeleted: true, completed: key.completed)
       let record = try tables.completions.value(forKey: completion, in: base)
       if let record, scope.contains(listID: record.listID) {
         body(key.createdAtMicroseconds, key.completed.microseconds)
       }
-      return true
     }
   }
 }

@@ -53,17 +53,11 @@ extension StoreTransaction where Base: ~Copyable {
     _ frame: StatisticsFrame,
     _ body: (UUID) throws -> Void
   ) throws {
-    let spans = try completionSpans(frame)
-    guard let start = spans.first?.lowerBound, let end = spans.last?.upperBound else { return }
-    // Recorded offsets are less than a day.
-    let margin = frame.options.usesRecordedOffsets ? QuarterHour.microsecondsPerDay : 0
-    _ = try scanReversed(
-      tables.completions,
-      from: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: start - margin)),
-      to: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: end + margin))
-    ) { key in
-      if try isCounted(key, in: spans, frame) { try body(key.id) }
-      return true
+    for span in try completionSpans(frame).reversed() {
+      try forEachCompletion(
+        frame.series, frame.scope, from: span.lowerBound, to: span.upperBound, ofDeletedTasks: [isTaskDeleted],
+        reversed: true
+      ) { _, key, _ in try body(key.id) }
     }
   }
 
@@ -82,15 +76,5 @@ extension StoreTransaction where Base: ~Copyable {
       }
     }
     return spans
-  }
-
-  private func isCounted(_ key: CompletionKey, in spans: [Range<Int64>], _ frame: StatisticsFrame) throws -> Bool {
-    var instant = key.completed.microseconds
-    if frame.scope != .all || frame.options.usesRecordedOffsets {
-      guard let record = try tables.completions.value(forKey: key, in: base) else { return false }
-      guard frame.scope.contains(listID: record.listID) else { return false }
-      if frame.options.usesRecordedOffsets { instant += Int64(record.utcOffsetInMinutes) * 60_000_000 }
-    }
-    return spans.contains { $0.contains(instant) }
   }
 }

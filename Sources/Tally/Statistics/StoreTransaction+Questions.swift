@@ -14,12 +14,8 @@ extension StoreTransaction where Base: ~Copyable {
   public func completionCount(in interval: Range<Timestamp>? = nil, list listID: UUID? = nil) throws -> Int {
     let scope = listID.map { CounterScope.list($0) } ?? .all
     guard let interval else { return try total(.completed, scope) }
-    return try count(
-      .completed,
-      scope,
-      from: interval.lowerBound.microsecondsSince1970,
-      to: interval.upperBound.microsecondsSince1970
-    )
+    let (start, end) = (interval.lowerBound.microsecondsSince1970, interval.upperBound.microsecondsSince1970)
+    return try count(.completed, scope, from: start, to: end)
   }
 
   /// The number of tasks completed on one local day.
@@ -96,12 +92,8 @@ extension TaskStore {
   ) throws -> Statistics {
     try connection.use { store in
       let transaction = StoreReadTransaction(
-        try store.environment.beginRead(),
-        tables: store.tables,
-        now: instant ?? configuration.now(),
-        calendar: calendar ?? configuration.calendar,
-        ids: configuration.ids
-      )
+        base: try store.environment.beginRead(), tables: store.tables, now: instant ?? configuration.now(),
+        calendar: calendar ?? configuration.calendar, ids: configuration.ids, commitSequence: 0)
       return try transaction.statistics(options)
     }
   }

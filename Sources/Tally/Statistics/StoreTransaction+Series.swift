@@ -60,9 +60,10 @@ extension StoreTransaction where Base: ~Copyable {
     let openToday = try scheduledCount(on: today, isCompleted: false, frame)
     let completedToday = try scheduledCount(on: today, isCompleted: true, frame)
     return OpenCounts(
-      total: try openTotal(frame),
+      total: try total(.created, frame.scope) - total(.completed, frame.scope),
       active: try activeCount(frame),
-      overdue: try overdueCount(frame),
+      overdue: try total(.openDue, frame.scope)
+        - count(.openDue, frame.scope, from: frame.now.microsecondsSince1970, to: QuarterHour.endOfTime),
       scheduledToday: openToday + completedToday,
       completedOfToday: completedToday
     )
@@ -71,40 +72,20 @@ extension StoreTransaction where Base: ~Copyable {
   private func scheduledCount(on day: Int32, isCompleted: Bool, _ frame: StatisticsFrame) throws -> Int {
     var count = 0
     let (start, end) = (DayKey.start(of: day, isCompleted: isCompleted), DayKey.end(of: day, isCompleted: isCompleted))
-    guard frame.scope != .all else {
-      try tables.byDay.forEach(from: start, upTo: end, in: base) { _, _ in
-        count += 1
-        return true
-      }
-      return count
-    }
-    _ = try scan(tables.byDay, from: start, to: end) { key in
-      if try frame.scope.contains(listID: indexedTask(key.id).listID) { count += 1 }
-      return true
+    try forEachKey(of: tables.byDay, from: start, to: end) { key in
+      if try frame.scope == .all || frame.scope.contains(listID: indexedTask(key.id).listID) { count += 1 }
     }
     return count
-  }
-
-  private func openTotal(_ frame: StatisticsFrame) throws -> Int {
-    try total(.created, frame.scope) - total(.completed, frame.scope)
   }
 
   private func activeCount(_ frame: StatisticsFrame) throws -> Int {
     guard let listID = frame.options.listID else { return try tables.byActive.count(in: base) }
     var count = 0
-    _ = try scan(
-      tables.byPlace,
+    try forEachKey(
+      of: tables.byPlace,
       from: PlaceKey(listID: listID, rankRawValue: StateRank.active.rawValue, order: .lowest),
       to: PlaceKey(listID: listID, rankRawValue: StateRank.active.rawValue + 1, order: .lowest)
-    ) { _ in
-      count += 1
-      return true
-    }
+    ) { _ in count += 1 }
     return count
-  }
-
-  private func overdueCount(_ frame: StatisticsFrame) throws -> Int {
-    try total(.openDue, frame.scope)
-      - count(.openDue, frame.scope, from: frame.now.microsecondsSince1970, to: QuarterHour.endOfTime)
   }
 }

@@ -17,15 +17,19 @@ extension StoreTransaction where Base: ~Copyable {
   public func statistics(_ options: StatisticsOptions = StatisticsOptions()) throws -> Statistics {
     let frame = try statisticsFrame(options, needsHistory: true)
     let (daily, profile) = try dailyCompletions(frame)
-    let completed = completedCounts(daily, frame.periods, allTime: try total(.completed, frame.scope))
+    let periods = frame.periods
     return Statistics(
       asOf: now,
       timeZone: calendar.timeZone,
       weekStart: StatisticsPeriods.isoWeekday(ofFoundation: calendar.firstWeekday),
-      completed: completed,
-      monthTrend: try trend("month", frame.periods.thisMonth, frame.periods.lastMonth, daily, frame),
-      weekTrend: try trend("week", frame.periods.thisWeek, frame.periods.lastWeek, daily, frame),
-      streak: Streak(daily, today: frame.periods.today),
+      completed: CompletedCounts(
+        today: daily.sum(periods.today...periods.today), thisWeek: daily.sum(periods.thisWeek),
+        lastWeek: daily.sum(periods.lastWeek), thisMonth: daily.sum(periods.thisMonth),
+        lastMonth: daily.sum(periods.lastMonth), thisYear: daily.sum(periods.thisYear),
+        allTime: try total(.completed, frame.scope)),
+      monthTrend: try trend("month", periods.thisMonth, periods.lastMonth, daily, frame),
+      weekTrend: try trend("week", periods.thisWeek, periods.lastWeek, daily, frame),
+      streak: Streak(daily, today: periods.today),
       open: try openCounts(frame),
       cycleTime: try cycleTime(frame),
       byWeekday: byWeekday(daily, frame),
@@ -82,22 +86,6 @@ extension StoreTransaction where Base: ~Copyable {
       localDays: localDays,
       cumulative: try cumulativeCounts(series, frame.scope, at: localDays.boundaries),
       skippedDays: frame.skippedDays
-    )
-  }
-
-  private func completedCounts(
-    _ daily: DailyCounts,
-    _ periods: StatisticsPeriods,
-    allTime: Int
-  ) -> CompletedCounts {
-    CompletedCounts(
-      today: daily.sum(periods.today...periods.today),
-      thisWeek: daily.sum(periods.thisWeek),
-      lastWeek: daily.sum(periods.lastWeek),
-      thisMonth: daily.sum(periods.thisMonth),
-      lastMonth: daily.sum(periods.lastMonth),
-      thisYear: daily.sum(periods.thisYear),
-      allTime: allTime
     )
   }
 

@@ -1,39 +1,40 @@
 import Foundation
 
+/// A span of time with one UTC offset; in microseconds since 1970.
+struct OffsetSpan {
+  let start: Int64
+  let end: Int64
+  let offsetInMicroseconds: Int64
+}
+
 /// The UTC offsets of a time zone over some years, as spans during which the offset stays the same.
 ///
 /// A span covers thousands of days at once.
 struct ZoneOffsets {
-  /// A span of time with one offset; in microseconds since 1970.
-  struct Span {
-    let start: Int64
-    let end: Int64
-    let offsetInMicroseconds: Int64
-  }
-
   /// The spans, one after the other, without gaps.
-  let spans: [Span]
+  let spans: [OffsetSpan]
 
-  /// The offsets of a zone between two instants, which are whole seconds.
+  /// The offsets of a zone in a stretch of time whose ends are whole seconds.
   ///
   /// - Complexity: a step for each change of the offset.
-  init(of timeZone: TimeZone, from start: Int64, to end: Int64) {
+  init(of timeZone: TimeZone, in time: Range<Int64>) {
     let rules = TimeZoneRules(of: timeZone)
-    var spans: [Span] = []
-    var spanStart = start
-    while spanStart < end {
-      let second = floorDivide(spanStart, by: Self.microsecondsPerSecond)
-      let offset = rules.offset(atSecond: second) * Self.microsecondsPerSecond
-      let spanEnd = rules.change(afterSecond: second).map { min($0 * Self.microsecondsPerSecond, end) } ?? end
-      spans.append(Span(start: spanStart, end: spanEnd, offsetInMicroseconds: offset))
+    var spans: [OffsetSpan] = []
+    var spanStart = time.lowerBound
+    while spanStart < time.upperBound {
+      let second = floorDivide(spanStart, by: 1_000_000)
+      let offset = rules.offset(atSecond: second) * 1_000_000
+      let spanEnd = rules.change(afterSecond: second).map { min($0 * 1_000_000, time.upperBound) } ?? time.upperBound
+      spans.append(OffsetSpan(start: spanStart, end: spanEnd, offsetInMicroseconds: offset))
       spanStart = spanEnd
     }
+    assert(zip(spans, spans.dropFirst()).allSatisfy { $0.end == $1.start }, "a gap between two spans")
     self.spans = spans
   }
 
   /// One span without an offset, for times that are local already.
-  init(localFrom start: Int64, to end: Int64) {
-    spans = [Span(start: start, end: end, offsetInMicroseconds: 0)]
+  init(localIn time: Range<Int64>) {
+    spans = [OffsetSpan(start: time.lowerBound, end: time.upperBound, offsetInMicroseconds: 0)]
   }
 
   /// The days that the clock skips, as where a zone crosses the date line.
@@ -47,6 +48,4 @@ struct ZoneOffsets {
     }
     return skipped
   }
-
-  private static let microsecondsPerSecond: Int64 = 1_000_000
 }

@@ -28,7 +28,7 @@ public final class TaskStore: Sendable {
   // Held while the store is closed, suspended or resumed: one at a time. It takes long, so it is not a monitor.
   let lifecycle = NSLock()
   /// What observations have cost.
-  let observations = Monitor(ObservationCounts.zero)
+  let observations = Monitor(ObservationCounts())
 
   /// Opens the store in a directory, and creates it if it does not exist.
   ///
@@ -39,12 +39,7 @@ public final class TaskStore: Sendable {
   ///   none is to be created.
   /// - Complexity: well under a millisecond, whatever the size of the store.
   public convenience init(at directory: FilePath, configuration: Configuration = Configuration()) throws {
-    try self.init(at: directory, configuration: configuration, migrations: .shipped)
-  }
-
-  /// Opens a store with other migrations than those of this version; for tests.
-  convenience init(at directory: FilePath, configuration: Configuration, migrations: MigrationTable) throws {
-    try self.init(StoreOpening(directory: directory, configuration: configuration, migrations: migrations))
+    try self.init(StoreOpening(directory: directory, configuration: configuration))
   }
 
   init(_ opening: StoreOpening, isTemporary: Bool = false) throws {
@@ -71,8 +66,8 @@ public final class TaskStore: Sendable {
   public func read<R>(_ body: (borrowing StoreReadTransaction) throws -> R) throws -> R {
     try connection.use { store in
       let transaction = StoreReadTransaction(
-        try configuration.retrying { try store.environment.beginRead() }, tables: store.tables,
-        now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids)
+        base: try configuration.retrying { try store.environment.beginRead() }, tables: store.tables,
+        now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids, commitSequence: 0)
       return try body(transaction)
     }
   }

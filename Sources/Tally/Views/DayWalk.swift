@@ -14,15 +14,14 @@ struct DayWalk {
 
   /// Bytes in the order of the view's days.
   func prefix(of dayNumber: Int32) -> [UInt8] {
-    let ordered = UInt32(bitPattern: dayNumber) ^ (1 << 31)
-    let word = isPast ? ~ordered : ordered
-    return (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) }
+    isPast ? dayNumber.encodedBytes.map { ~$0 } : dayNumber.encodedBytes
   }
 
   /// The day of a position; `nil` if the view does not show that day any more, as after midnight.
   func dayNumber(of position: ViewKey) -> Int32? {
-    let word = position.prefix.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    let number = Int32(bitPattern: (isPast ? ~word : word) ^ (1 << 31))
+    let bytes = isPast ? position.prefix.map { ~$0 } : position.prefix
+    // Unsafe by signature only: bytes are bytes.
+    guard let number = try? Int32(decoding: unsafe bytes.span.bytes) else { return nil }
     return (isPast ? number < today : number > today) ? number : nil
   }
 }

@@ -24,7 +24,7 @@ struct RangeWalk {
   mutating func run<T: Transaction & ~Copyable>(
     _ range: KeyRange, prefix: [UInt8], in transaction: borrowing T, _ body: (UUID) throws -> Bool
   ) throws {
-    if let start, prefix.precedes(start.prefix) { return }
+    if let start, prefix.lexicographicallyPrecedes(start.prefix) { return }
     let resumed = start.flatMap { $0.prefix == prefix ? $0.indexKey(isReversed: isReversed) : nil }
     var cursor = try index.cursor(in: transaction)
     var isAtEntry = try begin(&cursor, range, after: resumed)
@@ -50,7 +50,9 @@ struct RangeWalk {
       return try cursor.move(toLastBefore: end)
     }
     // A range further on than the position: of one day the completed tasks, where the open ones are done.
-    guard let resumed, !resumed.precedes(range.lower) else { return try cursor.move(toFirstAtOrAfter: range.lower) }
+    guard let resumed, !resumed.lexicographicallyPrecedes(range.lower) else {
+      return try cursor.move(toFirstAtOrAfter: range.lower)
+    }
     let isAtEntry = try cursor.move(toFirstAtOrAfter: resumed)
     let isResumed = isAtEntry && !cursor.keyBytes.precedes(resumed) && cursor.keyBytes.bytes(from: 0) == resumed
     return isResumed ? try cursor.next() : isAtEntry

@@ -75,16 +75,15 @@ extension StoreTransaction where Base: ~Copyable {
     let latestEnd = end == .max ? end : end + longestRepeatInMicroseconds
     var keys: [(key: ViewKey, id: UUID)] = []
     for isCompleted in [false, true] {
-      _ = try scan(
-        tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: start)),
+      try forEachKey(
+        of: tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: start)),
         to: DueKey(isCompleted: isCompleted, due: .start(at: latestEnd))
       ) { key in
         let due = key.due.microseconds
         // The zone is asked only where it matters: that costs a microsecond.
         let isDoubtful = due - start < longestRepeatInMicroseconds || due >= end
-        if isDoubtful, CalendarDay(containing: Timestamp(clamping: due), in: calendar) != day { return true }
+        if isDoubtful, CalendarDay(containing: Timestamp(clamping: due), in: calendar) != day { return }
         keys.append((ViewKey(of: try indexedTask(key.id), dueOn: day), key.id))
-        return true
       }
     }
     return keys.sorted { $0.key < $1.key }

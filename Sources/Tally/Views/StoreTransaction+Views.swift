@@ -54,7 +54,11 @@ extension StoreTransaction where Base: ~Copyable {
     guard limit > 0 else {
       throw TallyError(.valueOutOfRange, "A page of \(limit) tasks", remedy: "Ask for at least one task")
     }
-    guard position.map({ $0.view == view }) ?? true else { throw TallyError.foreignPosition }
+    guard position.map({ $0.view == view }) ?? true else {
+      throw TallyError(
+        .valueOutOfRange, "The position belongs to another view",
+        remedy: "Go on with the position of a page of the same view, or begin without one")
+    }
     var places = SectionPlaces(of: view)
     var count = 0
     let next = try scan(view, after: position?.key) { id, day in
@@ -63,7 +67,8 @@ extension StoreTransaction where Base: ~Copyable {
       places.append(id, on: day)
       return true
     }
-    return ViewPage(sections: try places.sections { try indexedTask($0) }, next: ViewPosition(in: view, at: next))
+    let sections = try places.sections { try indexedTask($0) }
+    return ViewPage(sections: sections, next: next.map { ViewPosition(view: view, key: $0) })
   }
 
   /// Hands each task of a view to a closure, one after the other, with its section's day; nothing is collected.
@@ -92,8 +97,8 @@ private struct SectionPlaces {
 
   mutating func append(_ id: UUID, on taskDay: CalendarDay?) {
     if taskDay != day, hasDays {
-      endSection()
-      day = taskDay
+      if !ids.isEmpty { finished.append((day, ids)) }
+      (day, ids) = (taskDay, [])
     }
     ids.append(id)
   }
@@ -103,15 +108,4 @@ private struct SectionPlaces {
     if !hasDays || !ids.isEmpty { finished.append((day, ids)) }
     return try finished.map { ViewSection(day: $0.day, tasks: try $0.ids.map(task)) }
   }
-
-  private mutating func endSection() {
-    if !ids.isEmpty { finished.append((day, ids)) }
-    ids = []
-  }
-}
-
-extension TallyError {
-  static let foreignPosition = TallyError(
-    .valueOutOfRange, "The position belongs to another view",
-    remedy: "Go on with the position of a page of the same view, or begin without one")
 }

@@ -72,13 +72,13 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   private func daysDefinition(_ walk: DayWalk) -> ViewDefinition {
-    ViewDefinition(tables.byDay.raw, .days(walk), changedRanges: changedDays) { record in
+    ViewDefinition(index: tables.byDay.raw, walk: .days(walk), changedRanges: changedDays) { record in
       DayKey(of: record.item).flatMap(walk.key)
     }
   }
 
   private func dueDefinition(_ day: CalendarDay) -> ViewDefinition {
-    ViewDefinition(tables.byDue.raw, .due(on: day)) { [calendar] record in
+    ViewDefinition(index: tables.byDue.raw, walk: .due(on: day)) { [calendar] record in
       guard let due = record.item.dueDate, CalendarDay(containing: due, in: calendar) == day else { return nil }
       return ViewKey(of: record.item, dueOn: day)
     }
@@ -89,7 +89,7 @@ extension StoreTransaction where Base: ~Copyable {
     let end = InstantKey.start(at: interval?.upperBound.microsecondsSince1970 ?? .max)
     let range = KeyRange(
       CompletionKey(isTaskDeleted: false, completed: start), CompletionKey(isTaskDeleted: false, completed: end))
-    return ViewDefinition(tables.completions.raw, .ranges([range], isReversed: true)) { record in
+    return ViewDefinition(index: tables.completions.raw, walk: .ranges([range], isReversed: true)) { record in
       guard let key = CompletionKey(of: record.item)?.encodedBytes, range.contains(key) else { return nil }
       return ViewKey(prefix: [0], key, isReversed: true)
     }

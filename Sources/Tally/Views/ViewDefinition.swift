@@ -15,27 +15,19 @@ struct ViewDefinition {
 
   let index: RawIndex
   let walk: Walk
+  /// The keys of tasks that time alone may have moved into the view or out of it since an instant.
+  var changedRanges: (Timestamp) -> [KeyRange] = { _ in [] }
   /// The position of a task; `nil` for one that the view does not show.
   let key: (TaskRecord) -> ViewKey?
-  /// The keys of tasks that time alone may have moved into the view or out of it since an instant.
-  let changedRanges: (Timestamp) -> [KeyRange]
+}
 
-  init(
-    _ index: RawIndex, _ walk: Walk, changedRanges: @escaping (Timestamp) -> [KeyRange] = { _ in [] },
-    key: @escaping (TaskRecord) -> ViewKey?
-  ) {
-    self.index = index
-    self.walk = walk
-    self.key = key
-    self.changedRanges = changedRanges
-  }
-
+extension ViewDefinition {
   /// A view that shows some ranges of an index, one after the other.
   init<Definition: RecordIndex>(
     of definition: Definition.Type, _ table: Index<Definition.Key>, _ ranges: [KeyRange],
     changedRanges: @escaping (Timestamp) -> [KeyRange] = { _ in [] }
   ) where Definition.Source == TaskRecord {
-    self.init(table.raw, .ranges(ranges, isReversed: false), changedRanges: changedRanges) { record in
+    self.init(index: table.raw, walk: .ranges(ranges, isReversed: false), changedRanges: changedRanges) { record in
       var found: ViewKey?
       Definition.keys(of: record).forEach { key in
         let bytes = key.encodedBytes

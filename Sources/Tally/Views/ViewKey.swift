@@ -22,7 +22,7 @@ struct ViewKey: Hashable, Comparable, Sendable {
   }
 
   static func < (left: ViewKey, right: ViewKey) -> Bool {
-    left.bytes.precedes(right.bytes)
+    left.bytes.lexicographicallyPrecedes(right.bytes)
   }
 }
 
@@ -38,13 +38,6 @@ struct KeyRange: Sendable {
   }
 
   func contains(_ key: [UInt8]) -> Bool {
-    !key.precedes(lower) && (upper.map(key.precedes) ?? true)
-  }
-}
-
-extension [UInt8] {
-  /// Whether these bytes come first in the order of keys.
-  func precedes(_ other: [UInt8]) -> Bool {
-    lexicographicallyPrecedes(other)
+    !key.lexicographicallyPrecedes(lower) && (upper.map { key.lexicographicallyPrecedes($0) } ?? true)
   }
 }

@@ -62,14 +62,6 @@ public struct ViewPosition: Hashable, Sendable {
   let key: ViewKey
 }
 
-extension ViewPosition {
-  init?(in view: TaskView, at key: ViewKey?) {
-    guard let key else { return nil }
-    self.view = view
-    self.key = key
-  }
-}
-
 extension [ViewSection] {
   /// The tasks of all sections; where there is but one, as in most views, without a copy.
   fileprivate var allTasks: [TaskItem] {

@@ -179,3 +179,12 @@ extension MigrationTests {
     }
   }
 }
+
+extension TaskStore {
+  /// Opens a store with other migrations than those of this version.
+  fileprivate convenience init(
+    at directory: FilePath, configuration: Configuration, migrations: MigrationTable
+  ) throws {
+    try self.init(StoreOpening(directory: directory, configuration: configuration, migrations: migrations))
+  }
+}

@@ -85,12 +85,8 @@ struct StatisticsQueries {
   ) throws {
     let store = history.store
     let transaction = StoreReadTransaction(
-      try store.environment.beginRead(),
-      tables: try store.tables,
-      now: now,
-      calendar: calendar,
-      ids: store.configuration.ids
-    )
+      base: try store.environment.beginRead(), tables: try store.tables, now: now, calendar: calendar,
+      ids: store.configuration.ids, commitSequence: 0)
     #expect(try transaction.streak(options) == whole.streak)
     #expect(try transaction.series(options) == whole.series)
     #expect(try transaction.cycleTime(options) == whole.cycleTime)

@@ -12,14 +12,10 @@ enum CompletionDocument {
   /// Writes a completion.
   static func write(_ completion: Completion, to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.key("taskID")
-    writer.value(completion.taskID)
-    writer.key("completedAt")
-    writer.value(completion.completedAt)
-    writer.key("createdAt")
-    writer.value(completion.createdAt)
-    writer.key("listID")
-    writer.value(completion.listID)
+    writer.entry("taskID", .id(completion.taskID))
+    writer.entry("completedAt", .offsetInstant(completion.completedAt))
+    writer.entry("createdAt", .instant(completion.createdAt))
+    writer.entry("listID", completion.listID.map { .id($0) })
     writer.key("taskDeleted")
     writer.value(completion.isTaskDeleted)
     writer.endObject()
@@ -33,7 +29,8 @@ enum CompletionDocument {
     var createdAt: Timestamp?
     var listID: UUID?
     var isTaskDeleted: Bool?
-    try reader.readEntries(Key.self, isLenient: isLenient) { reader, key in
+    var entries = DocumentEntries(Key.self, isLenient: isLenient)
+    while let key = try entries.next(from: &reader) {
       switch key {
       case .taskID: taskID = try reader.read(.id, for: key)
       case .completedAt: completedAt = try reader.read(.offsetInstant, for: key)
@@ -47,11 +44,6 @@ enum CompletionDocument {
     guard let createdAt else { throw reader.fault("The completion has no createdAt", at: position) }
     guard let isTaskDeleted else { throw reader.fault("The completion has no taskDeleted", at: position) }
     return Completion(
-      taskID: taskID,
-      completedAt: completedAt,
-      createdAt: createdAt,
-      listID: listID,
-      isTaskDeleted: isTaskDeleted
-    )
+      taskID: taskID, completedAt: completedAt, createdAt: createdAt, listID: listID, isTaskDeleted: isTaskDeleted)
   }
 }

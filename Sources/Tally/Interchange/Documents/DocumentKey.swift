@@ -60,27 +60,13 @@ struct DocumentEntries<Key: DocumentKey> {
 }
 
 extension JSONReader {
-  /// Reads the entries of an object that has just begun, each value by a closure.
-  mutating func readEntries<Key: DocumentKey>(
-    _ keys: Key.Type,
-    isLenient: Bool,
-    _ readValue: (inout JSONReader, Key) throws -> Void
-  ) throws {
-    var entries = DocumentEntries(keys, isLenient: isLenient)
-    while let key = try entries.next(from: &self) { try readValue(&self, key) }
-  }
-
   /// The error of the key just read, which names it only if it looks like a key.
   fileprivate var unknownKey: TallyError {
     let isNameable =
       text.count <= 32
       && text.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-          true
-        default: false
-        }
+        let character = Character(Unicode.Scalar(byte))
+        return character.isASCII && (character.isLetter || character.isNumber || "_-".contains(character))
       }
     let name = isNameable ? "The key \(String(decoding: text, as: UTF8.self))" : "The key"
     return TallyError(

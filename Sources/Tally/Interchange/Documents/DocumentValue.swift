@@ -59,46 +59,35 @@ extension TallyError {
   }
 }
 
-extension DocumentValue<String> {
-  static var text: Self {
-    Self(expectation: "a text") { token, text in
-      token == .string ? String(decoding: text, as: UTF8.self) : nil
-    }
+extension DocumentValue {
+  /// A value that is written as a text.
+  private static func written(_ expectation: String, _ make: @escaping ([UInt8]) throws -> Value?) -> Self {
+    Self(expectation: expectation) { token, text in token == .string ? try make(text) : nil }
   }
+}
+
+extension DocumentValue<String> {
+  static var text: Self { written("a text") { String(decoding: $0, as: UTF8.self) } }
 }
 
 extension DocumentValue<UUID> {
-  static var id: Self {
-    Self(expectation: "a UUID") { token, text in
-      token == .string ? UUID(text: text) : nil
-    }
-  }
+  static var id: Self { written("a UUID") { UUID(text: $0) } }
 }
 
 extension DocumentValue<Timestamp> {
-  static var instant: Self {
-    Self(expectation: "an instant") { token, text in token == .string ? try Timestamp(iso8601: text.span) : nil }
-  }
+  static var instant: Self { written("an instant") { try Timestamp(iso8601: $0.span) } }
 }
 
 extension DocumentValue<OffsetTimestamp> {
-  static var offsetInstant: Self {
-    Self(expectation: "an instant") { token, text in token == .string ? try OffsetTimestamp(iso8601: text.span) : nil }
-  }
+  static var offsetInstant: Self { written("an instant") { try OffsetTimestamp(iso8601: $0.span) } }
 }
 
 extension DocumentValue<CalendarDay> {
-  static var day: Self {
-    Self(expectation: "a day") { token, text in token == .string ? try CalendarDay(iso8601: text.span) : nil }
-  }
+  static var day: Self { written("a day") { try CalendarDay(iso8601: $0.span) } }
 }
 
 extension DocumentValue<TaskState> {
-  static var state: Self {
-    Self(expectation: "a task state") { token, text in
-      token == .string ? try TaskState(name: String(decoding: text, as: UTF8.self)) : nil
-    }
-  }
+  static var state: Self { written("a task state") { try TaskState(name: String(decoding: $0, as: UTF8.self)) } }
 }
 
 extension DocumentValue<Int64> {

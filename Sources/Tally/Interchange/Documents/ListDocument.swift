@@ -9,30 +9,24 @@ struct ListDocument {
     static let table = DocumentKeyTable<Key>()
   }
 
-  var id: UUID
-  var name: String
-  var colorHex: String?
-  var sortOrder: Int64?
-  var createdAt: Timestamp?
-  var updatedAt: Timestamp?
+  let id: UUID
+  private let name: String
+  private var colorHex: String?
+  private var sortOrder: Int64?
+  private var createdAt: Timestamp?
+  private var updatedAt: Timestamp?
 }
 
 extension ListDocument {
   /// Writes a whole list.
   static func write(_ list: TaskList, to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.key("id")
-    writer.value(list.id)
-    writer.key("name")
-    writer.value(list.name)
-    writer.key("colorHex")
-    writer.value(list.colorHex)
-    writer.key("sortOrder")
-    writer.value(list.sortOrder)
-    writer.key("createdAt")
-    writer.value(list.createdAt)
-    writer.key("updatedAt")
-    writer.value(list.updatedAt)
+    writer.entry("id", .id(list.id))
+    writer.entry("name", .text(list.name))
+    writer.entry("colorHex", .text(list.colorHex))
+    writer.entry("sortOrder", .integer(list.sortOrder))
+    writer.entry("createdAt", .instant(list.createdAt))
+    writer.entry("updatedAt", .instant(list.updatedAt))
     writer.endObject()
   }
 
@@ -41,11 +35,8 @@ extension ListDocument {
     let position = reader.tokenPosition
     var id: UUID?
     var name: String?
-    var colorHex: String?
-    var sortOrder: Int64?
-    var createdAt: Timestamp?
-    var updatedAt: Timestamp?
-    try reader.readEntries(Key.self, isLenient: isLenient) { reader, key in
+    var entries = DocumentEntries(Key.self, isLenient: isLenient)
+    while let key = try entries.next(from: &reader) {
       switch key {
       case .id: id = try reader.read(.id, for: key)
       case .name: name = try reader.read(.text, for: key)
@@ -58,14 +49,7 @@ extension ListDocument {
     // Without an id no task could name the list, and each import would create another one.
     guard let id else { throw reader.fault("The list has no id", at: position) }
     guard let name else { throw reader.fault("The list has no name", at: position) }
-    self.init(
-      id: id,
-      name: name,
-      colorHex: colorHex,
-      sortOrder: sortOrder,
-      createdAt: createdAt,
-      updatedAt: updatedAt
-    )
+    (self.id, self.name) = (id, name)
   }
 
   /// The list that this gives, replacing a stored one if there is one; missing keys keep their stored values.

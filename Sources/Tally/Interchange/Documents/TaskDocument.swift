@@ -20,7 +20,8 @@ struct TaskDocument {
   init(from reader: inout JSONReader, isLenient: Bool) throws {
     let position = reader.tokenPosition
     assert(TaskField.all.allSatisfy { $0.rawValue < UInt32.bitWidth }, "a field without a bit")
-    try reader.readEntries(TaskField.self, isLenient: isLenient) { reader, field in
+    var entries = DocumentEntries(TaskField.self, isLenient: isLenient)
+    while let field = try entries.next(from: &reader) {
       values[field] = try reader.read(field)
       present |= 1 << UInt32(field.rawValue)
     }
@@ -104,6 +105,12 @@ extension JSONWriter {
     guard bytes.isWellFormedText else { return value(bytes.text) }
     // The buffer does not outlive the closure; any bytes may be read as bytes.
     unsafe bytes.withUnsafeBytes { value(unsafe $0.assumingMemoryBound(to: UInt8.self).span) }
+  }
+
+  /// Writes a key and its value, or `null`.
+  mutating func entry(_ name: StaticString, _ field: FieldValue?) {
+    key(name)
+    value(field)
   }
 
   /// Writes the value of a field, or `null`.

@@ -7,20 +7,12 @@ extension AtomicFile {
   /// - Throws: `outputNotCreated` if the path is a directory, a device or a pipe, or its directory does not exist or
   ///   must not be written to; `diskFull`.
   package static func create(replacing target: FilePath) throws -> AtomicFile {
-    do {
-      return try AtomicFile(replacing: target)
-    } catch {
-      throw TallyError.unwritableOutput(error)
-    }
+    try TallyError.replacing(TallyError.unwritableOutput) { try AtomicFile(replacing: target) }
   }
 
   /// Throws `outputNotCreated` for a path that a file must not take the place of.
   static func refuseIrreplaceable(_ target: FilePath) throws {
-    do {
-      try requireReplaceable(target)
-    } catch {
-      throw TallyError.unwritableOutput(error)
-    }
+    try TallyError.replacing(TallyError.unwritableOutput) { try requireReplaceable(target) }
   }
 
   /// Publishes the file.
@@ -36,6 +28,17 @@ extension AtomicFile {
 }
 
 extension TallyError {
+  /// Runs a body, and makes another error of the one that it throws.
+  static func replacing<R: ~Copyable>(
+    _ replacement: (any Error) -> TallyError, _ body: () throws -> R
+  ) throws -> R {
+    do {
+      return try body()
+    } catch {
+      throw replacement(error)
+    }
+  }
+
   static func outputNotCreated(_ message: String, cause: (any Error)? = nil) -> TallyError {
     TallyError(
       .outputNotCreated,

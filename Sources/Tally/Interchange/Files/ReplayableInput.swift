@@ -38,7 +38,7 @@ final class ReplayableInput {
 
   /// Returns to the beginning.
   func rewind() throws {
-    _ = try Self.reading { try descriptor.seek(offset: startOffset, from: .start) }
+    _ = try TallyError.replacing(TallyError.unreadableInput) { try descriptor.seek(offset: startOffset, from: .start) }
   }
 
   /// Puts the next bytes at the beginning of a buffer and returns how many; 0 at the end.
@@ -47,8 +47,10 @@ final class ReplayableInput {
   }
 
   private static func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws -> Int {
-    // The pointer is used within the call only.
-    try reading { unsafe try buffer.withUnsafeMutableBytes { try unsafe descriptor.read(into: $0) } }
+    try TallyError.replacing(TallyError.unreadableInput) {
+      // The pointer is used within the call only.
+      unsafe try buffer.withUnsafeMutableBytes { try unsafe descriptor.read(into: $0) }
+    }
   }
 
   private static func copy(_ pipe: FileDescriptor, to directory: FilePath) throws -> FileDescriptor {
@@ -82,14 +84,6 @@ final class ReplayableInput {
       throw error
     }
     return file
-  }
-
-  private static func reading<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch {
-      throw TallyError.unreadableInput(error)
-    }
   }
 
   private static func writing<R>(_ body: () throws -> R) throws -> R {

@@ -1,18 +1,10 @@
 /// The errors of a document, with their places.
 extension JSONReader {
-  /// A breach of JSON at the latest token.
-  func fault(_ message: String) -> TallyError {
-    fault(message, at: tokenPosition)
-  }
-
-  /// A breach of JSON at a place.
-  func fault(_ message: String, at position: TextPosition) -> TallyError {
+  /// A breach of JSON at a place; without one, at the latest token.
+  func fault(_ message: String, at position: TextPosition? = nil) -> TallyError {
     TallyError(
-      .malformedDocument,
-      message,
-      remedy: "Correct the document there; nothing was imported",
-      at: position
-    )
+      .malformedDocument, message, remedy: "Correct the document there; nothing was imported",
+      at: position ?? tokenPosition)
   }
 
   /// The input ends before the document does.

@@ -33,7 +33,7 @@ extension JSONReader {
     case UInt8(ascii: "n"): text.append(0x0A)
     case UInt8(ascii: "r"): text.append(0x0D)
     case UInt8(ascii: "t"): text.append(0x09)
-    case UInt8(ascii: "u"): text.append(contentsOf: Unicode.UTF8.bytes(of: try readEscapedScalar(at: position)))
+    case UInt8(ascii: "u"): text.append(contentsOf: try readEscapedScalar(at: position).utf8)
     default: throw fault("There is no such escape in JSON", at: position)
     }
   }
@@ -47,10 +47,9 @@ extension JSONReader {
     guard try input.peek() == UInt8(ascii: "u") else { throw loneSurrogate(at: position) }
     input.skipByte()
     let second = try readFourHexDigits(at: position)
-    guard (0xDC00...0xDFFF).contains(second) else { throw loneSurrogate(at: position) }
-    guard let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00)) else {
-      throw loneSurrogate(at: position)
-    }
+    guard (0xDC00...0xDFFF).contains(second),
+      let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+    else { throw loneSurrogate(at: position) }
     return scalar
   }
 
@@ -96,12 +95,5 @@ extension JSONReader {
 
   private func malformedUTF8(at position: TextPosition) -> TallyError {
     fault("The bytes are not UTF-8", at: position)
-  }
-}
-
-extension Unicode.UTF8 {
-  /// The UTF-8 of a scalar; every scalar has one.
-  fileprivate static func bytes(of scalar: Unicode.Scalar) -> [UInt8] {
-    Array(String(scalar).utf8)
   }
 }

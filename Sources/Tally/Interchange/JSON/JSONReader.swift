@@ -51,15 +51,13 @@ struct JSONReader: ~Copyable {
   /// The unescaped UTF-8 of the latest key or string, until the next token is read.
   var text: [UInt8] = []
   /// Where the latest token begins.
-  var tokenPosition: TextPosition { TextPosition(line: tokenLine, column: tokenColumn) }
+  private(set) var tokenPosition = TextPosition(line: 1, column: 1)
 
   var input: JSONInput
   let framing: Framing
   var expectation = Expectation.value
   /// The containers around the next token, outermost first; true for an object.
   var containers: [Bool] = []
-  var tokenLine = 1
-  var tokenColumn = 1
   /// The line on which the latest outermost value ended, for `Framing.lines`.
   private var valueEndLine = 0
 
@@ -75,7 +73,7 @@ struct JSONReader: ~Copyable {
   mutating func next() throws -> Token {
     while true {
       try skipWhiteSpace()
-      markToken()
+      tokenPosition = input.position
       guard let byte = try input.peek() else { return try end() }
       switch expectation {
       case .value:
@@ -174,11 +172,6 @@ extension JSONReader {
   private func end() throws -> Token {
     guard containers.isEmpty, framing == .lines || expectation == .nothing else { throw truncation() }
     return .end
-  }
-
-  private mutating func markToken() {
-    tokenLine = input.line
-    tokenColumn = input.column
   }
 
   private mutating func skipWhiteSpace() throws {

@@ -74,7 +74,7 @@ extension JSONWriter {
 
   /// Writes a key, which must not need escapes.
   package mutating func key(_ name: StaticString) {
-    assert(pendingKey == nil, "two keys in a row")
+    assert(depth > 0 && pendingKey == nil, "a key outside an object, or two keys in a row")
     pendingKey = name
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import Logging
+import TallySystem
 
 /// The thread that commits asynchronous writes, many in one commit, and flushes relaxed ones.
 ///
@@ -50,10 +51,15 @@ final class CommitQueue: @unchecked Sendable {
 
   /// Waits for a write's turn and its commit.
   func run<R: Sendable>(_ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> R) async throws -> R {
-    let result = WriteResult<R>()
-    try await wait(for: WriteJob { try result.keep(body(&$0)) })
+    let result = Monitor<R?>(nil)
+    let job = WriteJob { transaction in
+      let value = try body(&transaction)
+      // That of a later run replaces it.
+      result.withLock { $0 = value }
+    }
+    try await wait(for: job)
     // A write that was not refused has run.
-    guard let value = result.value else { throw TallyError.storeClosed }
+    guard let value = result.withLock({ $0 }) else { throw TallyError.storeClosed }
     return value
   }
 
@@ -198,7 +204,10 @@ final class CommitQueue: @unchecked Sendable {
 
   private func commit(_ batch: [WriteJob]) {
     let jobs = batch.filter { $0.begin() }
-    guard !jobs.isEmpty else { return }
+    if !jobs.isEmpty { commitBegun(jobs) }
+  }
+
+  private func commitBegun(_ jobs: [WriteJob]) {
     let start = ContinuousClock.now
     do {
       try write(jobs)
@@ -207,7 +216,7 @@ final class CommitQueue: @unchecked Sendable {
       for job in jobs { job.finish(failure: nil) }
     } catch let error as TallyError where error.code == .diskFull && jobs.count > 1 {
       // Writes that free space, and those that need little, must not fail with the others; each has its own outcome.
-      for job in jobs { commitAlone(job) }
+      for job in jobs { commitBegun([job]) }
     } catch {
       for job in jobs { job.finish(failure: error) }
     }
@@ -232,17 +241,6 @@ final class CommitQueue: @unchecked Sendable {
         if isAlone { return try jobs[0].run(in: &transaction) }
         for job in jobs { try run(job, in: &transaction, isolated: isolated) }
       }
-    }
-  }
-
-  /// Commits one write that has already begun.
-  private func commitAlone(_ job: WriteJob) {
-    do {
-      try write([job])
-      noteUnflushedCommit()
-      job.finish(failure: nil)
-    } catch {
-      job.finish(failure: error)
     }
   }
 

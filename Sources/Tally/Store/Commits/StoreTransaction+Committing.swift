@@ -53,7 +53,7 @@ extension Environment {
         throw TallyError.missingRecord(of: "meta")
       }
       var transaction = StoreWriteTransaction(
-        base, tables: tables, now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids,
+        base: base, tables: tables, now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids,
         commitSequence: header.sequence + 1)
       if !keepsImages { transaction.forgetImages() }
       // The body's own error comes before the refusal to commit a half-done change.
@@ -140,7 +140,7 @@ extension StoreTransaction where Base == WriteTransaction {
     let (tables, now, calendar, ids, sequence) = (tables, now, calendar, ids, commitSequence)
     let didChange = try base.nested { child in
       var transaction = StoreWriteTransaction(
-        child, tables: tables, now: now, calendar: calendar, ids: ids, commitSequence: sequence)
+        base: child, tables: tables, now: now, calendar: calendar, ids: ids, commitSequence: sequence)
       try body(&transaction)
       return try transaction.commitNested()
     }

@@ -74,15 +74,3 @@ final class WriteJob: Sendable {
     }
   }
 }
-
-/// The result of a write's closure, for the one caller who knows its type.
-final class WriteResult<Value: Sendable>: Sendable {
-  private let kept = Monitor<Value?>(nil)
-
-  var value: Value? { kept.withLock { $0 } }
-
-  /// Stores a result; that of a later run replaces it.
-  func keep(_ value: Value) {
-    kept.withLock { $0 = value }
-  }
-}

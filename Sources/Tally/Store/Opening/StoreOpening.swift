@@ -105,7 +105,8 @@ struct StoreOpening {
     options.writeWaitLimit = configuration.waitLimit
     let opened = OpenEnvironment(environment: try Environment(path: directory, options: options), access: access)
     do {
-      try refuseTruncatedFile(of: opened.environment)
+      // liblmdb trusts the length that the file states; reading beyond its end would kill the process.
+      guard try opened.environment.isFileComplete() else { throw TallyError.truncatedFile }
       return opened
     } catch {
       opened.close()
@@ -119,12 +120,8 @@ struct StoreOpening {
     let parent = directory.parentOrCurrent
     try createDirectories(upTo: parent)
     try refuseRemoteFilesystem(parent)
-    do {
-      try SystemCalls.createDirectory(directory, permissions: .ownerReadWriteExecute)
-    } catch Errno.fileExists {
-      // Empty: `isStoreThere` has looked at it.
-    }
-    try SystemCalls.flushDirectory(parent)
+    // One that is there is empty: `isStoreThere` has looked at it.
+    try createDirectories(upTo: directory)
   }
 
   /// The header of a store that nobody has open; `nil` if there is none, or none that can be read safely.
@@ -233,13 +230,8 @@ struct StoreOpening {
     }
   }
 
-  /// liblmdb trusts the length that the file states; reading beyond its end would kill the process.
-  private func refuseTruncatedFile(of environment: Environment) throws {
-    guard try environment.isFileComplete() else { throw TallyError.truncatedFile }
-  }
-
   private func createStoreIfMissing() throws {
-    do {
+    try TallyError.translatingErrno {
       // While another process creates the same store, one look may come too early or too late.
       for _ in 1...Self.creationAttempts {
         if try isStoreThere() { return }
@@ -249,12 +241,10 @@ struct StoreOpening {
         try refuseRemoteFilesystem(parent)
         try NewStore(at: directory, options: environmentOptions).create()
       }
-    } catch let error as Errno {
-      throw TallyError.cannotOpen(error)
     }
   }
 
-  /// Creates the directories above the store, flushed, so that a power cut does not lose them.
+  /// Creates a directory and those above it, flushed, so that a power cut does not lose them.
   private func createDirectories(upTo path: FilePath) throws {
     if (try? path.stat()) != nil { return }
     let parent = path.parentOrCurrent

@@ -57,13 +57,10 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func purgeCompletions(before instant: Timestamp) throws -> Int {
     var keys: [CompletionKey] = []
-    _ = try scan(
-      tables.completions, from: CompletionKey(isTaskDeleted: true, completed: .start(at: .min)),
+    try forEachKey(
+      of: tables.completions, from: CompletionKey(isTaskDeleted: true, completed: .start(at: .min)),
       to: CompletionKey(isTaskDeleted: true, completed: .start(at: instant.microsecondsSince1970))
-    ) { key in
-      keys.append(key)
-      return true
-    }
+    ) { keys.append($0) }
     guard !keys.isEmpty else { return 0 }
     try changeIfNeeded { (tables, images, base) throws(LMDBError) in
       try CompletionLedger(tables: tables).purge(keys, recording: &images, in: &base)
@@ -86,7 +83,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Like `record(_:)`, without the counters: `apply(_:)` must follow in the same transaction.
   @discardableResult
   mutating func record(_ completion: Completion, counting deltas: inout CounterDeltas) throws -> Bool {
-    return try changeIfNeeded { (tables, images, base) throws(LMDBError) in
+    try changeIfNeeded { (tables, images, base) throws(LMDBError) in
       try CompletionLedger(tables: tables).record(
         InstantKey(of: completion), CompletionRecord(of: completion), isTaskDeleted: completion.isTaskDeleted,
         counting: &deltas, recording: &images, in: &base)

@@ -38,7 +38,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
     let first = TailKey(firstEndingIn: digits.compactMap { $0.map(UInt8.init) })
     var ids: [UUID] = []
-    _ = try scan(tables.byTail, from: first) { key in
+    try scan(tables.byTail, from: first) { key in
       guard ids.count < limit, key.sharedDigitCount(with: first) >= digits.count else { return false }
       ids.append(key.id)
       return true

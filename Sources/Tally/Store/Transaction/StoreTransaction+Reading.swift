@@ -25,10 +25,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Complexity: one lookup per list.
   public func lists() throws -> [TaskList] {
     var ids: [UUID] = []
-    _ = try scan(tables.listsByOrder, from: .lowest) { key in
-      ids.append(key.id)
-      return true
-    }
+    try forEachKey(of: tables.listsByOrder, from: .lowest) { ids.append($0.id) }
     return try ids.map { id in
       guard let list = try list(id) else { throw TallyError.missingRecord(of: "listsByOrder") }
       return list

@@ -160,7 +160,7 @@ extension StoreTransaction where Base: ~Copyable {
     in index: Index<Key>, from start: Key, to end: Key, excluding id: UUID
   ) throws -> Int64? {
     var last: Int64?
-    _ = try scanReversed(index, from: start, to: end) { key in
+    try scan(index, from: start, to: end, reversed: true) { key in
       guard key.id == id else {
         last = key.order.sortOrder
         return false

@@ -13,6 +13,8 @@ public import LMDB
 ///
 /// `Base` is the kind of access; use the names `StoreReadTransaction` and `StoreWriteTransaction`.
 public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
+  // Owned by this transaction alone.
+  var base: Base
   // Constant while the transaction lives.
   let tables: Tables
   /// The instant at which this transaction began, by the store's clock: the `now` of its views and changes.
@@ -25,8 +27,6 @@ public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
   /// The sequence of the commit that the changes of a write transaction belong to; zero in a read.
   let commitSequence: UInt64
 
-  // Owned by this transaction alone.
-  var base: Base
   /// Whether there is anything to commit.
   var hasChanges = false
   /// Whether a change began and did not end: such a transaction must not commit.
@@ -41,18 +41,6 @@ public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
   var hasUnrecordedChanges = false
   /// Where the changes come from, as recorded in the history.
   var origin = WriteOrigin.local
-
-  init(
-    _ base: consuming Base, tables: Tables, now: Timestamp, calendar: Calendar, ids: UUIDv7Generator,
-    commitSequence: UInt64 = 0
-  ) {
-    self.commitSequence = commitSequence
-    self.base = base
-    self.tables = tables
-    self.now = now
-    self.calendar = calendar
-    self.ids = ids
-  }
 }
 
 /// A snapshot of a store: reads, no changes.

@@ -1,9 +1,9 @@
-/// liblmdb's tree of free pages: each entry is a list of page numbers that begins with its length.
-struct FreePageList {
-  /// Calls the body with every free page.
-  static func forEach(in walk: inout PageWalk, _ body: (inout PageWalk, Int) throws -> Void) throws {
-    let tree = walk.meta.freePages
-    try walk.walk(tree, order: .integers) { walk, page, node in
+extension PageWalk {
+  /// Calls the body with every page in liblmdb's tree of free pages.
+  ///
+  /// Each entry of the tree is a list of page numbers that begins with its length.
+  mutating func forEachFreePage(_ body: (inout PageWalk, Int) throws -> Void) throws {
+    try walk(meta.freePages, order: .integers) { walk, page, node in
       guard node.key.count == MemoryLayout<UInt64>.size else {
         throw LMDBError.damagedPage(page.number, "has a key of an impossible length")
       }
