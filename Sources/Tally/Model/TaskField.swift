@@ -38,7 +38,7 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
   var isOptional: Bool { tag > 0 }
 
   /// Every field; kept, as `allCases` makes an array each time.
-  static let all = Array(allCases)
+  package static let all = Array(allCases)
   /// The fields with a tag, in the order of the tags.
   static let tagged = all.filter(\.isOptional)
   private static let byTag = (UInt8.min...UInt8.max).map { tag in tagged.first { $0.tag == tag } }

@@ -29,10 +29,10 @@ enum Facts {
     let audience: Audience
 
     init(stringLiteral text: StaticString) {
-      (self.text, audience) = (text, .all)
+      self.init(text)
     }
 
-    init(_ text: StaticString, onlyIn audience: Audience) {
+    init(_ text: StaticString, onlyIn audience: Audience = .all) {
       (self.text, self.audience) = (text, audience)
     }
   }
@@ -59,13 +59,30 @@ extension NamedTask {
   static let columns = ["handle", "state", "scheduledDate", "dueDate", "completedAt", "list", "title", "id"]
 
   var facts: Facts {
-    [
-      "id": .id(task.id), "handle": .text(handle), "title": .text(task.title), "notes": .text(task.notes),
-      "state": .text(task.state.name), "scheduledDate": .day(task.scheduledDate), "dueDate": .instant(task.dueDate),
-      "reminderDate": .instant(task.reminderDate), "listID": .id(task.listID), "list": .text(list?.name),
-      "sortOrder": .integer(task.sortOrder), "createdAt": .instant(task.createdAt),
-      "updatedAt": .instant(task.updatedAt), "completedAt": .offsetInstant(task.completedAt),
-    ]
+    var members: [Facts.Member] = []
+    for field in TaskField.all {
+      members.append((Facts.Name(field == .text ? "title" : field.name), Facts(task[field])))
+      if field == .id { members.append(("handle", .text(handle))) }
+      if field == .listID { members.append(("list", .text(list?.name))) }
+    }
+    return .object(members)
+  }
+}
+
+extension Facts {
+  /// The value of a field.
+  fileprivate init(_ value: FieldValue?) {
+    self =
+      switch value {
+      case .text(let text)?: .text(text)
+      case .state(let state)?: .text(state.name)
+      case .integer(let number)?: .integer(number)
+      case .instant(let instant)?: .instant(instant)
+      case .offsetInstant(let instant)?: .offsetInstant(instant)
+      case .day(let day)?: .day(day)
+      case .id(let id)?: .id(id)
+      case nil: .text(nil)
+      }
   }
 }
 

@@ -67,8 +67,7 @@ struct TaskFields: ~Escapable {
     // The parts that may throw come first: an error while the task is being built costs every task a copy.
     let (state, created, updated) = (try state, try createdAt, try updatedAt)
     var task = TaskItem(
-      id: id, title: titleBytes.text, notes: nil, state: state, scheduledDate: nil, dueDate: nil, reminderDate: nil,
-      listID: nil, sortOrder: sortOrder, createdAt: created, updatedAt: updated, completedAt: nil)
+      id: id, title: titleBytes.text, state: state, sortOrder: sortOrder, createdAt: created, updatedAt: updated)
     var cursor = cursor
     while try cursor.advance() {
       if let field = TaskField(tag: cursor.tag) {
