@@ -4,6 +4,8 @@ internal import Foundation
 struct DocumentValue<Value> {
   /// The expected value, worded to follow "is not".
   let expectation: String
+  /// Whether only a text in quotes can be the value.
+  var isText = true
   /// Creates the value; `nil` for a token of the wrong kind, an error without a position for a text that is not valid.
   let make: (JSONReader.Token, [UInt8]) throws -> Value?
 }
@@ -43,7 +45,7 @@ extension JSONReader {
     for key: some DocumentKey
   ) throws -> Value {
     do {
-      if let made = try value.make(token, text) { return made }
+      if !value.isText || token == .string, let made = try value.make(token, text) { return made }
     } catch let error as TallyError {
       throw error.at(tokenPosition, key: key.text)
     }
@@ -59,40 +61,35 @@ extension TallyError {
   }
 }
 
-extension DocumentValue {
-  /// A value that is written as a text.
-  private static func written(_ expectation: String, _ make: @escaping ([UInt8]) throws -> Value?) -> Self {
-    Self(expectation: expectation) { token, text in token == .string ? try make(text) : nil }
-  }
-}
-
 extension DocumentValue<String> {
-  static var text: Self { written("a text") { String(decoding: $0, as: UTF8.self) } }
+  static var text: Self { Self(expectation: "a text") { String(decoding: $1, as: UTF8.self) } }
 }
 
 extension DocumentValue<UUID> {
-  static var id: Self { written("a UUID") { UUID(text: $0) } }
+  static var id: Self { Self(expectation: "a UUID") { UUID(text: $1) } }
 }
 
 extension DocumentValue<Timestamp> {
-  static var instant: Self { written("an instant") { try Timestamp(iso8601: $0.span) } }
+  static var instant: Self { Self(expectation: "an instant") { try Timestamp(iso8601: $1.span) } }
 }
 
 extension DocumentValue<OffsetTimestamp> {
-  static var offsetInstant: Self { written("an instant") { try OffsetTimestamp(iso8601: $0.span) } }
+  static var offsetInstant: Self { Self(expectation: "an instant") { try OffsetTimestamp(iso8601: $1.span) } }
 }
 
 extension DocumentValue<CalendarDay> {
-  static var day: Self { written("a day") { try CalendarDay(iso8601: $0.span) } }
+  static var day: Self { Self(expectation: "a day") { try CalendarDay(iso8601: $1.span) } }
 }
 
 extension DocumentValue<TaskState> {
-  static var state: Self { written("a task state") { try TaskState(name: String(decoding: $0, as: UTF8.self)) } }
+  static var state: Self {
+    Self(expectation: "a task state") { try TaskState(name: String(decoding: $1, as: UTF8.self)) }
+  }
 }
 
 extension DocumentValue<Int64> {
   static var integer: Self {
-    Self(expectation: "an integer") { token, _ in
+    Self(expectation: "an integer", isText: false) { token, _ in
       switch token {
       case .integer(let value): value
       // JSON does not distinguish 1 from 1.0.
@@ -105,7 +102,7 @@ extension DocumentValue<Int64> {
 
 extension DocumentValue<Bool> {
   static var boolean: Self {
-    Self(expectation: "true or false") { token, _ in
+    Self(expectation: "true or false", isText: false) { token, _ in
       guard case .boolean(let value) = token else { return nil }
       return value
     }

@@ -3,11 +3,15 @@ import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// Walks a table's keys from `lowerBound` up to but not including `upperBound`, until `body` returns false.
   func scan<Key: IndexKey, Value>(
-    _ table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key? = nil, reversed: Bool = false,
-    _ body: (Key) throws -> Bool
+    _ table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key? = nil, _ body: (Key) throws -> Bool
   ) throws {
-    try table.forEach(from: lowerBound, upTo: upperBound, reversed: reversed, in: base) { key, _ in
-      try body(Key(decoding: key))
+    var cursor = try table.cursor(in: base)
+    var isAtEntry = try cursor.move(toFirstAtOrAfter: lowerBound)
+    while isAtEntry {
+      let key = try cursor.key()
+      if let upperBound, !(key < upperBound) { return }
+      guard try body(key) else { return }
+      isAtEntry = try cursor.next()
     }
   }
 

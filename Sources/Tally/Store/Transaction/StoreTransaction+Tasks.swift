@@ -159,15 +159,14 @@ extension StoreTransaction where Base: ~Copyable {
   private func lastSortOrder<Key: PlacedKey>(
     in index: Index<Key>, from start: Key, to end: Key, excluding id: UUID
   ) throws -> Int64? {
-    var last: Int64?
-    try scan(index, from: start, to: end, reversed: true) { key in
-      guard key.id == id else {
-        last = key.order.sortOrder
-        return false
-      }
-      return true
+    var cursor = try index.cursor(in: base)
+    guard try cursor.move(toLastBefore: end) else { return nil }
+    var key = try cursor.key()
+    if key.id == id {
+      guard try cursor.previous() else { return nil }
+      key = try cursor.key()
     }
-    return last
+    return key < start ? nil : key.order.sortOrder
   }
 }
 
