@@ -7,11 +7,11 @@ public import Foundation
 /// A value: changing one changes nothing in a store. `update` and the other methods of a write transaction store changes,
 /// check them and set ``updatedAt``.
 public struct TaskItem: Identifiable, Hashable, Sendable {
-  // The public initializer is in an extension, so that the compiler also synthesizes one of all properties. The module
-  // uses only that one: `Optional<Value>`, unlike `Value?`, gives it no default, so forgetting a property does not
-  // compile. One that assigns the properties one by one would cost each task a copy (Swift 6.3).
+  // The public initializer is in an extension, so that the compiler also synthesizes one of all properties, which the
+  // public one calls: `Optional<Value>`, unlike `Value?`, gives it no default, so forgetting a property does not compile.
+  // One that assigns the properties one by one would cost each task a copy (Swift 6.3).
 
-  /// The task's name, which never changes; any UUID, a ``UUIDv7`` by default.
+  /// The task's identity, which never changes; any UUID, a ``UUIDv7`` by default.
   public internal(set) var id: UUID
   /// What to do: any text that is not only white space, of any length.
   public var title: String

@@ -5,12 +5,12 @@ extension StoreTransaction where Base: ~Copyable {
   func scan<Key: IndexKey, Value>(
     _ table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key? = nil, _ body: (Key) throws -> Bool
   ) throws {
+    let end = upperBound?.encodedBytes
     var cursor = try table.cursor(in: base)
     var isAtEntry = try cursor.move(toFirstAtOrAfter: lowerBound)
     while isAtEntry {
-      let key = try cursor.key()
-      if let upperBound, !(key < upperBound) { return }
-      guard try body(key) else { return }
+      if let end, !cursor.keyBytes.precedes(end) { return }
+      guard try body(cursor.key()) else { return }
       isAtEntry = try cursor.next()
     }
   }

@@ -161,12 +161,10 @@ extension StoreTransaction where Base: ~Copyable {
   ) throws -> Int64? {
     var cursor = try index.cursor(in: base)
     guard try cursor.move(toLastBefore: end) else { return nil }
-    var key = try cursor.key()
-    if key.id == id {
+    if try cursor.key().id == id {
       guard try cursor.previous() else { return nil }
-      key = try cursor.key()
     }
-    return key < start ? nil : key.order.sortOrder
+    return cursor.keyBytes.precedes(start.encodedBytes) ? nil : try cursor.key().order.sortOrder
   }
 }
 
