@@ -138,6 +138,34 @@ import Testing
     }
   }
 
+  /// The bug: verification passed such a header, repair left it alone, and nothing opened the store; or the next commit
+  /// got a sequence that nothing could read.
+  @Test(arguments: [true, false])
+  func aHeaderThatCannotBeIsReplacedUnderANewIdentity(isOfFormatZero: Bool) throws {
+    try withFilledStore { directory, expected in
+      let bytes = isOfFormatZero ? Array(repeating: UInt8(0), count: 2) : [0x7F] + Array(repeating: 0xFF, count: 6) + [0xFE]
+      let offset = isOfFormatZero ? 0 : 24
+      try change("meta", at: directory) { table, transaction in
+        let key = MetaKey.header.encodedBytes
+        var header = try #require(try table.value(forKey: key, in: transaction))
+        header.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+        try table.put(header, forKey: key, in: &transaction)
+      }
+      let added = code {
+        let store = try TaskStore(at: directory, configuration: .testing())
+        defer { try? store.close() }
+        try store.write { _ = try $0.add("one more", to: .inbox) }
+      }
+      #expect(added == .damagedStore)
+      let report = try TaskStore.verify(at: directory, configuration: .testing())
+      #expect(report.faults.map(\.kind) == [.damagedHeader])
+      let repaired = try TaskStore.repair(at: directory, configuration: .testing())
+      #expect(repaired.after.isSound && repaired.after.sequence == 2)
+      #expect(try contents(at: directory) == expected)
+      try withStore(at: directory) { store in try store.write { _ = try $0.add("one more", to: .inbox) } }
+    }
+  }
+
   @Test func aStoreWithoutTasksTableIsLeftAlone() throws {
     try withFilledStore { directory, _ in
       try dropTable("tasks", at: directory)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SystemPackage
 import Tally
+import TallySystem
 
 /// `tally remind`.
 struct RemindCommand: SessionCommand {
@@ -49,7 +50,7 @@ struct RemindCommand: SessionCommand {
     let program = try ReminderProgram(exec, arguments: arguments, environment: session.environment)
     let store = try session.openStore(for: .copying)
     let path = try journal.map { FilePath($0) } ?? Self.defaultJournal(of: store, session)
-    let journal = try ReminderJournal(at: path, now: session.clock.now)
+    let journal = try ReminderJournal(at: path, ofStoreAt: store.directory, now: session.clock.now)
     try Signals.deferringInterruption {
       try ReminderLoop(session: session, store: store, journal: journal, program: program).run(once: once)
     }
@@ -63,8 +64,7 @@ struct RemindCommand: SessionCommand {
     let own = directory.appending("tally")
     let journal = own.appending("remind-\(try store.information().storeID.text).journal")
     do {
-      try FileManager.default.createDirectory(
-        atPath: own.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      try SystemCalls.createDirectories(upTo: own, permissions: .ownerReadWriteExecute)
     } catch {
       throw CommandFailure(openingJournal: journal, "Its directory cannot be created")
     }
