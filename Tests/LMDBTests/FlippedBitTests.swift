@@ -52,6 +52,39 @@ import Testing
     #expect(error?.code == .corrupted)
   }
 
+  /// A page in use that is listed as free, too, would be written over.
+  @Test func aPageInUseIsNotFree() throws {
+    let sample = try FilledSample()
+    let newest = try sample.newestMeta()
+    let list = try sample.placeOfFreePageList()
+    // The last of a list that descends.
+    let count = Int(try #require(sample.file.number(at: list, as: UInt64.self)))
+    let last = list + 8 * count
+    let free = Int(try #require(sample.file.number(at: last, as: UInt64.self)))
+    let used = try #require(try sample.usedPages().filter { $0 < free }.max())
+    try #require(used != newest.freePages.root)
+    var file = sample.file
+    file.replaceSubrange(last..<last + 8, with: (0..<8).map { UInt8(truncatingIfNeeded: used >> (8 * $0)) })
+    try expectDamage(file, saying: "in use twice")
+  }
+
+  /// The last key of a page must come before the first one of the next.
+  @Test func aKeyBeyondItsPageIsFound() throws {
+    let sample = try FilledSample()
+    var file = sample.file
+    let key = try sample.placeOfLastKeyOfFirstLeaf()
+    file[key] = 0xFF
+    try expectDamage(file, saying: "belongs after it")
+  }
+
+  private func expectDamage(_ file: [UInt8], saying words: String) throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path.appending("data.mdb")
+    try Data(file).write(to: URL(filePath: path.string))
+    let error = #expect(throws: LMDBError.self) { try DataFile(path).checkStructure() }
+    #expect(error?.code == .corrupted && error?.message.contains(words) == true, "\(error.map { "\($0)" } ?? "none")")
+  }
+
   /// The bug: the check took a byte of memory for each page that the file's length leaves room for, as did opening.
   @Test func aFileMayClaimAnyLength() throws {
     let inMemory = FilePath("/dev/shm")
@@ -183,13 +216,47 @@ private struct FilledSample {
 
   /// The bytes that say where something is, or how much there is; not those of keys and values.
   func structuralPlaces() throws -> [Int] {
-    let (metas, size) = (try (0...1).map { try meta($0) }, Self.pageSize)
-    let newest = metas[0].transactionID > metas[1].transactionID ? metas[0] : metas[1]
-    let places = (0..<MetaPage.byteCount).flatMap { [$0, size + $0] }
+    let newest = try newestMeta()
+    let places = (0..<MetaPage.byteCount).flatMap { [$0, Self.pageSize + $0] }
     return try places + placesOfTree(newest.names.root) + placesOfTree(newest.freePages.root, isListOfPages: true)
   }
 
   private static let pageSize = 4_096
+
+  func newestMeta() throws -> MetaPage {
+    let metas = try (0...1).map { try meta($0) }
+    return metas[0].transactionID > metas[1].transactionID ? metas[0] : metas[1]
+  }
+
+  func page(_ number: Int) throws -> Page {
+    let start = number * Self.pageSize
+    return try Page(number: number, bytes: Array(file[start..<start + Self.pageSize]))
+  }
+
+  /// Where a list of free pages that is not empty begins.
+  func placeOfFreePageList() throws -> Int {
+    let number = try #require(try newestMeta().freePages.root)
+    let page = try page(number)
+    let node = try #require(
+      page.nodes.first { page.bytes.number(at: $0.key.upperBound, as: UInt64.self).map { $0 > 0 } == true })
+    try #require(!page.isBranch && !node.isBigValue)
+    return number * Self.pageSize + node.key.upperBound
+  }
+
+  /// Where the last key of the first leaf lies, in a tree with a branch.
+  func placeOfLastKeyOfFirstLeaf() throws -> Int {
+    let names = try page(try #require(try newestMeta().names.root))
+    let roots = names.nodes.compactMap { TreeRecord(names.bytes, at: $0.key.upperBound)?.root }
+    let branch = try #require(try roots.map { try page($0) }.first { $0.isBranch })
+    let leaf = try page(branch.nodes[0].child)
+    return leaf.number * Self.pageSize + leaf.nodes[leaf.nodes.count - 1].key.lowerBound
+  }
+
+  /// The pages of all trees except the free pages.
+  func usedPages() throws -> Set<Int> {
+    let root = try newestMeta().names.root
+    return Set(try placesOfTree(root).map { $0 / Self.pageSize })
+  }
 
   private func meta(_ index: Int) throws -> MetaPage {
     let start = index * Self.pageSize
@@ -201,7 +268,7 @@ private struct FilledSample {
   private func placesOfTree(_ root: Int?, isListOfPages: Bool = false) throws -> [Int] {
     guard let root else { return [] }
     let start = root * Self.pageSize
-    let page = try Page(number: root, bytes: Array(file[start..<start + Self.pageSize]))
+    let page = try page(root)
     var places = Array(0..<Page.headByteCount + 2 * page.nodes.count)
     for node in page.nodes {
       // Only its reader can notice that a value ends early or late on its own pages.

@@ -40,6 +40,19 @@ struct FailureTests {
     }
   }
 
+  /// Whichever stream is closed, no file of the store gets its number.
+  @Test(arguments: [("add - <&-", 66), ("done nothing-of-that-name 2>&-", 1), ("add x --json >&-", 74)])
+  func eachClosedStreamIsKeptFromTheStore(arguments: String, status: Int32) throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      let before = try program.run(["all", "--plain"]).output
+      #expect(try Self.shell(program, "tally \(arguments)").status == status)
+      #expect(try program.run(["verify"]).status == 0)
+      let after = try program.run(["all", "--plain"]).output
+      #expect(arguments.contains("--json") ? after.hasPrefix(before) || after.contains("\tx") : after == before)
+    }
+  }
+
   @Test func failedImportLeavesNoNewStore() throws {
     try withProgram { program in
       let importing = ["import", "-", "--format", "ndjson"]
@@ -206,8 +219,8 @@ struct FailureTests {
 
   /// The bug: ICU ended the process over a language of twelve letters or more.
   @Test(arguments: [
-    "abcdefghijklmnop", "tr_TR.UTF-8", "C.UTF-8", "zh_Hant_TW", "_", "en_", "a_b_c_d_e_f", "tr_TR_abcdefghijklmnopqrstuv",
-    "$(x)", "x@calendar=y", "é_É",
+    "abcdefghijklmnop", "tr_TR.UTF-8", "C.UTF-8", "zh_Hant_TW", "_", "en_", "a_b_c_d_e_f",
+    "tr_TR_abcdefghijklmnopqrstuv", "$(x)", "x@calendar=y", "é_É",
   ])
   func localeOfAnyNameDoesNotEndTheProgram(name: String) throws {
     try withProgram { program in

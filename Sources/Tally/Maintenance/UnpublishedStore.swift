@@ -75,7 +75,8 @@ extension TallyError {
     remedy: "Give a file that 'tally backup' has written")
 
   static let ownFile = TallyError(
-    .inputUnreadable, "The backup is the file of the store itself", remedy: "Give a file that 'tally backup' has written")
+    .inputUnreadable, "The backup is the file of the store itself",
+    remedy: "Give a file that 'tally backup' has written")
 
   static let noBackup = TallyError(
     .damagedStore, "The file is not a backup of a Tally store", remedy: "Give a file that 'tally backup' has written")

@@ -6,7 +6,10 @@ package enum StoreFiles {
   /// Whether a path leads to a file of a store, or to where one belongs: by its name in a store's directory, by a
   /// symbolic link, or by another name of the file.
   ///
-  /// - Parameter directory: The directory of a store whose files may have names elsewhere, too.
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - directory: The directory of a store whose files may have names elsewhere, too.
+  /// - Returns: Whether it does.
   package static func contain(_ path: FilePath, ofStoreAt directory: FilePath? = nil) -> Bool {
     let paths = [path] + (SystemCalls.resolvingLinks(path).map { [$0] } ?? [])
     let isNamedSo = paths.contains { path in

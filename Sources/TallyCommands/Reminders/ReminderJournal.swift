@@ -62,7 +62,8 @@ final class ReminderJournal {
     guard try read() else { return }
     try append("since \(now.iso8601)")
     // A power cut must not take the file's name, and with it the record of what was run.
-    try Self.opening(path) { try SystemCalls.flushDirectory((SystemCalls.resolvingLinks(path) ?? path).parentOrCurrent) }
+    let resolved = SystemCalls.resolvingLinks(path) ?? path
+    try Self.opening(path) { try SystemCalls.flushDirectory(resolved.parentOrCurrent) }
   }
 
   private static func opening<R>(_ path: FilePath, _ body: () throws -> R) throws -> R {

@@ -116,13 +116,20 @@ struct CutDisk {
   }
 
   /// Writes the tree found after a power cut to a new directory.
-  func place(at path: FilePath, using generator: inout SeededGenerator) throws {
+  ///
+  /// - Parameters:
+  ///   - path: The directory.
+  ///   - newestNameOnly: Whether of the unflushed changes of names the newest alone is there, rather than any of them.
+  ///   - generator: What decides.
+  /// - Throws: An error of the system.
+  func place(at path: FilePath, newestNameOnly: Bool, using generator: inout SeededGenerator) throws {
     let percentages = [0, 0, 50, 50, 100]
     let namePercentage = percentages.randomElement(using: &generator) ?? 0
     let sectorPercentage = percentages.randomElement(using: &generator) ?? 0
     var found = flushedDirectories
-    for change in changes where Int.random(in: 0..<100, using: &generator) < namePercentage {
-      Self.make(change, in: &found)
+    for (index, change) in changes.enumerated() {
+      let isThere = Int.random(in: 0..<100, using: &generator) < namePercentage
+      if newestNameOnly ? index == changes.count - 1 : isThere { Self.make(change, in: &found) }
     }
     try place(root, at: path, found, sectorPercentage, &generator)
   }

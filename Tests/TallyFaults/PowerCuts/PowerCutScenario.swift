@@ -44,10 +44,11 @@ struct PowerCutScenario: Sendable {
   ///   - hasRun: Whether a program that it runs had been started.
   ///   - before: The contents before the command.
   ///   - after: The contents after it.
+  /// - Returns: The fault.
+  /// - Throws: An error of the system.
   func fault(in directory: FilePath, isDone: Bool, hasRun: Bool, before: String, after: String) throws -> String? {
     let found = contents(in: directory)
-    // A new store is empty before its first change.
-    let isEmptyStore = output == nil && before == Self.nothing && found == "0: "
+    let isEmptyStore = output == nil && before == Self.nothing && found == Self.emptyStore
     let isBeginning = isAppended && (found == Self.nothing || after.hasPrefix(found))
     let isPossible = isDone ? found == after : [before, after].contains(found) || isEmptyStore || isBeginning
     guard isPossible else { return "there is \(found.prefix(200))" }
@@ -65,6 +66,16 @@ struct PowerCutScenario: Sendable {
 
   private static let keptByRepair = "before-repair"
   private static let nothing = "nothing"
+  /// The contents of a new store before its first change.
+  static let emptyStore = "0: "
+
+  /// Starts the command.
+  func start(in directory: FilePath, output: FilePath, environment: [String: String]) throws -> ChildProcess {
+    let program = FilePath(ChildProcess.program).removingLastComponent().appending("tally").string
+    let arguments = arguments.map { $0.replacingOccurrences(of: "@", with: directory.string) }
+    return try ChildProcess(
+      [program, "--store", directory.appending(store).string] + arguments, output: output, environment: environment)
+  }
 
   private func keeps(_ contents: String, in store: FilePath, as prefix: String) throws -> Bool {
     try FileManager.default.contentsOfDirectory(atPath: store.string).contains {
@@ -160,7 +171,7 @@ extension PowerCutScenario {
       }, output: "out.json"),
     PowerCutScenario(
       name: "page", arguments: ["stats", "--html", "@/out.html"], prepare: { try fill($0) }, output: "out.html"),
-      PowerCutScenario(
+    PowerCutScenario(
       name: "journal-new", arguments: ["remind", "--exec", "/bin/true", "--once", "--journal", "@/journal"],
       prepare: { try fill($0) }, output: "journal", isAppended: true),
     PowerCutScenario(

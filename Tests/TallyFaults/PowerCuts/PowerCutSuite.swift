@@ -87,13 +87,13 @@ struct PowerCutAct {
     let log = try record(in: live)
     let after = scenario.contents(in: live)
     var disk = CutDisk(log: log, tree: tree, forgetsFlushes: forgetsFlushes)
-    for (number, place) in places(in: log).enumerated() {
+    for (number, (place, newestNameOnly)) in places(in: log).enumerated() {
       disk.advance(to: place)
       guard number >= first else { continue }
       var generator = SeededGenerator(seed: seed &+ UInt64(number) &* 0x2545_F491_4F6C_DD1D)
       let image = directory.appending("image")
       try? FileManager.default.removeItem(atPath: image.string)
-      try disk.place(at: image, using: &generator)
+      try disk.place(at: image, newestNameOnly: newestNameOnly, using: &generator)
       // A store that hangs has failed: the signal ends the process.
       alarm(Self.longestCheckInSeconds)
       let fault = try scenario.fault(
@@ -104,24 +104,22 @@ struct PowerCutAct {
 
   /// Runs the command, and returns what it did to files.
   private func record(in live: FilePath) throws -> FileLog {
-    let program = FilePath(ChildProcess.program).removingLastComponent().appending("tally").string
-    let arguments = scenario.arguments.map { $0.replacingOccurrences(of: "@", with: live.string) }
     let log = directory.appending("log")
-    let child = try ChildProcess(
-      [program, "--store", live.appending(scenario.store).string] + arguments,
-      output: directory.appending("command.out"),
+    let child = try scenario.start(
+      in: live, output: directory.appending("command.out"),
       environment: ["LD_PRELOAD": try Preloads.path("record-files"), "TALLY_FILE_LOG": log.string])
     guard child.wait() == .exit(0) else { throw Failure(description: "the command failed: \(child.lines)") }
     return try FileLog(log)
   }
 
-  /// The events before which the power fails: after each change of names or flush, some writes, and the end.
-  private func places(in log: FileLog) -> [Int] {
-    let places = log.events.indices.filter { $0 == 0 || log.events[$0 - 1].isOfNames || $0 % 4 == 0 }
-    let mostPlaces = 40 * repetitions
-    let stride = max(1, places.count / mostPlaces)
-    let chosen = places.enumerated().filter { $0.offset % stride == 0 || log.events.count < 4 * mostPlaces }
-    let repeated = chosen.flatMap { Array(repeating: $0.element, count: repetitions) }
-    return repeated + Array(repeating: log.events.count, count: Self.imagesOfEnd * repetitions)
+  /// The events before which the power fails: after each change of names, twice, and each flush, some writes and the
+  /// end.
+  private func places(in log: FileLog) -> [(event: Int, newestNameOnly: Bool)] {
+    let places = log.events.indices.flatMap { event -> [(event: Int, newestNameOnly: Bool)] in
+      let isOfNames = event > 0 && log.events[event - 1].isOfNames
+      let once = isOfNames || event % 4 == 0 ? [(event, false)] : []
+      return Array(repeating: once + (isOfNames ? [(event, true)] : []), count: repetitions).flatMap { $0 }
+    }
+    return places + Array(repeating: (log.events.count, false), count: Self.imagesOfEnd * repetitions)
   }
 }

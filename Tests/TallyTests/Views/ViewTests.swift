@@ -22,6 +22,26 @@ import Testing
     }
   }
 
+  /// What is due at this very instant is not overdue yet, in the view as in the key that observations follow.
+  @Test func aRangeHasItsLowerBoundAndNotItsUpperOne() throws {
+    let (start, end) = (TestClock.noon.now, TestClock.noon.now.adding(seconds: 1))
+    let range = KeyRange.due(isCompleted: false, start, end)
+    for (instant, isInside) in [
+      (start.adding(microseconds: -1), false), (start, true), (end.adding(microseconds: -1), true), (end, false),
+    ] {
+      let key = DueKey(isCompleted: false, due: .start(at: instant.microsecondsSince1970))
+      #expect(range.contains(key.encodedBytes) == isInside)
+    }
+    try withStore { store in
+      let task = try store.write { try $0.add(TaskDraft(title: "now", dueDate: $0.now)) }
+      try store.read { transaction in
+        let record = try #require(try transaction.taskRecord(task.id))
+        #expect(transaction.definition(of: .overdue).key(record) == nil)
+      }
+      #expect(try titles(of: .overdue, in: store).isEmpty)
+    }
+  }
+
   /// The bug: of a key with an impossible state the view began the same day again, for ever.
   @Test(arguments: [
     (UInt8(0), Int32(30_000), UInt8(9)), (2, 30_000, 0), (2, 1, 3), (0, .max, 0), (0, .min, 9), (1, .max, 9),
