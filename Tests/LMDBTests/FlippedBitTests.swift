@@ -107,7 +107,7 @@ import Testing
     try environment.close()
   }
 
-  /// `nil` if the check finds something; otherwise the fault of what was read or written, or nothing.
+  /// `nil` if the check finds something; otherwise the fault of the contents read or written, or nothing.
   private func faultAfterUse(of directory: FilePath, _ expected: Contents) throws -> String? {
     do {
       try DataFile(inDirectory: directory).checkStructure()

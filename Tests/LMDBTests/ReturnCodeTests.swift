@@ -4,7 +4,7 @@ import Testing
 @testable import LMDB
 
 @Suite struct ReturnCodeTests {
-  /// The bug: whoever opened for writing on such a filesystem was advised to open for writing.
+  /// The bug: a caller that opened for writing on such a filesystem was advised to open for writing.
   @Test func aReadOnlyMountIsNamed() {
     let error = LMDBError(returnCode: Errno.readOnlyFileSystem.rawValue, operation: "open")
     #expect(error.code == .readOnly)

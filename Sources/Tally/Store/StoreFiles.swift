@@ -22,7 +22,8 @@ package enum StoreFiles {
     }
   }
 
-  /// Throws `outputNotCreated` for a path that leads to a file of a store: whoever has the store open would lose it.
+  /// Throws `outputNotCreated` for a path that leads to a file of a store: a process that has the store open would lose
+  /// it.
   package static func refuseAsOutput(_ path: FilePath, ofStoreAt directory: FilePath? = nil) throws {
     guard contain(path, ofStoreAt: directory) else { return }
     throw TallyError.outputNotCreated("The output path is that of a file of a store")

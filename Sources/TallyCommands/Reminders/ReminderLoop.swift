@@ -43,7 +43,7 @@ final class ReminderLoop {
   /// Starts the program for each due reminder; false if some must wait for others to end.
   private func startDue() throws -> Bool {
     let now = clock.now
-    // After a clock that was ahead has been set back; what has been run by it is in the journal.
+    // After a clock that was ahead has been set back; the reminders run by it are in the journal.
     earliest = min(earliest, now)
     let due = try store.read { transaction in
       try transaction.reminders(from: earliest, to: now.adding(microseconds: 1)).compactMap { task in

@@ -4,7 +4,7 @@ import TallyTestSupport
 
 /// A directory tree as a power cut may leave it at some event of a log.
 ///
-/// What was flushed is there. Of a file's later writes any sectors may be there; of a directory's later changes any
+/// Everything flushed is there. Of a file's later writes any sectors may be there; of a directory's later changes any
 /// may be, in their order: flushing a file says nothing about its name, nor flushing a directory about those above it.
 /// The one assumption about the filesystem is that a renaming takes place as a whole or not at all, and is there once
 /// the directory of the new name has been flushed.

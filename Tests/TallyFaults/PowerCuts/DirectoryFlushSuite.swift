@@ -42,10 +42,10 @@ enum DirectoryFlushSuite {
     let words = "\(scenario.name), flush \(number): \(ending), \(child.lines)"
     run.require(ending != .exit(0), "succeeded: \(words)")
     let after = scenario.contents(in: live)
-    // An empty store is not yet what was to be done.
+    // An empty store is not yet the result.
     let isDone = after != before && after != PowerCutScenario.emptyStore && !scenario.isAppended
     run.require(
-      !isDone || child.lines.contains { $0.contains("did not confirm it") }, "did not say what is done: \(words)")
+      !isDone || child.lines.contains { $0.contains("did not confirm it") }, "did not name the finished step: \(words)")
     return isDone
   }
 }

@@ -9,7 +9,7 @@ struct PowerCutScenario: Sendable {
   let name: String
   /// The arguments; `@` stands for the directory.
   let arguments: [String]
-  /// What is there before; the directory exists.
+  /// Creates the files that are there before; the directory exists.
   let prepare: @Sendable (FilePath) throws -> Void
   /// The file that the command writes, or nothing if it changes the store.
   var output: String?

@@ -11,7 +11,7 @@ enum PowerCutSuite {
       let faults = try faults(of: scenario.name, "flushed", repetitions, &run, &imageCount)
       for fault in faults { run.fail("\(scenario.name), image \(fault)") }
     }
-    // Without flushes, what has been written when a command ends is lost.
+    // Without flushes, the writes of a command that has ended are lost.
     let controls = ["add-new", "import", "restore-over", "backup-over", "export-over", "journal"]
     var controlImageCount = 0
     for name in controls where try !faults(of: name, "forgetful", 1, &run, &controlImageCount).isEmpty {

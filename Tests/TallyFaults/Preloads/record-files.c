@@ -1,7 +1,7 @@
 // Loaded before the C library (LD_PRELOAD) into a process, and those that it starts: every call passes through, and those
 // that change or flush files, or the entries of directories, are appended to the log that $TALLY_FILE_LOG names. A record
 // is written when its call has returned, so the log's order is that of the disk. Files and directories are named by
-// their inode numbers; the reader ignores those that he does not know.
+// their inode numbers; the reader ignores unknown ones.
 //
 // record: kind (8 bytes), three numbers (8 bytes each), number of bytes (8 bytes), the bytes; in the machine's byte order
 //   W  a write to inode 1 at offset 2               M  a write through a synchronous descriptor

@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  /// Whoever looks for what has changed since must find the task; but a time that is later already stays.
+  /// A query for later changes must find the task; but a time that is later already stays.
   @Test(arguments: [3_600, -3_600] as [Int64])
   func aTaskThatRepairMovesHasChangedThen(seconds: Int64) throws {
     try withFilledStore { directory, _ in

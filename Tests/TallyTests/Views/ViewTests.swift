@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// What is due at this very instant is not overdue yet, in the view as in the key that observations follow.
+  /// A task due at this very instant is not overdue yet, in the view as in the key that observations follow.
   @Test func aRangeHasItsLowerBoundAndNotItsUpperOne() throws {
     let (start, end) = (TestClock.noon.now, TestClock.noon.now.adding(seconds: 1))
     let range = KeyRange.due(isCompleted: false, start, end)

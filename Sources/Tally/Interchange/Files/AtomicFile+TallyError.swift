@@ -67,7 +67,7 @@ extension TallyError {
 
   /// Flushes a directory after the last step of an operation.
   ///
-  /// - Throws: `storageFailed`, saying what has been done.
+  /// - Throws: `storageFailed`, naming the finished step.
   static func flush(_ directory: FilePath, after done: String) throws {
     do {
       try SystemCalls.flushDirectory(directory)
