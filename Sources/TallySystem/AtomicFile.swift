@@ -13,11 +13,18 @@ package struct AtomicFile: ~Copyable {
   /// The path is not that of a file: it is a directory, a device or a pipe, or has no name.
   package struct NotAFile: Error {}
 
+  /// The file is in its place, but flushing its name failed: after a power cut the old file might be there.
+  package struct NotFlushed: Error {
+    package let cause: any Error
+  }
+
   /// Where to write; closed by `publish()` and by the end of the file's life.
   package let descriptor: FileDescriptor
 
   private let target: FilePath
   private let temporary: FilePath
+  /// Held for as long as this lives: a temporary file that nobody locks was left by a crash.
+  private let lock: FileLock
   private var isOpen = true
   private var isRenamed = false
 
@@ -28,20 +35,38 @@ package struct AtomicFile: ~Copyable {
     try Self.requireReplaceable(target)
     // The name must neither be guessed nor grow beyond what the filesystem takes, as the target's with a suffix might.
     let random = UInt64.random(in: 0...UInt64.max)
-    let temporary = target.parentOrCurrent.appending(".tally-export-\(String(random, radix: 36)).tmp")
+    let name = Self.temporaryPrefix + String(random, radix: 36) + Self.temporarySuffix
+    let temporary = target.parentOrCurrent.appending(name)
     let descriptor = try FileDescriptor.open(
       temporary,
       .writeOnly,
       options: [.create, .exclusiveCreate, .closeOnExec],
       permissions: .ownerReadWrite
     )
-    self.init(descriptor: descriptor, target: target, temporary: temporary)
+    do {
+      let lock = try FileLock(opening: temporary)
+      _ = try lock.tryAcquire(.exclusive)
+      self.init(descriptor: descriptor, target: target, temporary: temporary, lock: lock)
+    } catch {
+      try? descriptor.close()
+      try? SystemCalls.removeFile(temporary)
+      throw error
+    }
   }
 
-  private init(descriptor: FileDescriptor, target: FilePath, temporary: FilePath) {
+  private init(descriptor: FileDescriptor, target: FilePath, temporary: FilePath, lock: FileLock) {
     self.descriptor = descriptor
     self.target = target
     self.temporary = temporary
+    self.lock = lock
+  }
+
+  private static let temporaryPrefix = ".tally-export-"
+  private static let temporarySuffix = ".tmp"
+
+  /// Whether a name is that of a temporary file.
+  package static func isTemporary(_ name: String) -> Bool {
+    name.hasPrefix(temporaryPrefix) && name.hasSuffix(temporarySuffix)
   }
 
   /// Throws `NotAFile` for a path that a file must not take the place of, or an `Errno` if that cannot be learned.
@@ -57,15 +82,18 @@ package struct AtomicFile: ~Copyable {
 
   /// Flushes the file to the disk and gives it its name.
   ///
-  /// Throws an `Errno`; the old file is unchanged then, unless only flushing the directory failed after the renaming: the
-  /// new file is there, but a power cut might bring the old one back.
+  /// Throws an `Errno`; the old file is unchanged then. `NotFlushed` if the new file is there.
   package consuming func publish() throws {
     try SystemCalls.flush(descriptor)
     isOpen = false
     try descriptor.close()
     try SystemCalls.rename(temporary, to: target)
     isRenamed = true
-    try SystemCalls.flushDirectory(target.parentOrCurrent)
+    do {
+      try SystemCalls.flushDirectory(target.parentOrCurrent)
+    } catch {
+      throw NotFlushed(cause: error)
+    }
   }
 
   /// Whether nothing is there, or a file, or a symbolic link to a file or to nothing.

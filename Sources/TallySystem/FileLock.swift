@@ -89,12 +89,24 @@ package final class FileLock: Sendable {
   }
 
   private static func open(_ path: FilePath) throws(Errno) -> FileDescriptor {
-    try translating {
-      do {
-        // To read is enough to lock, and some users of a store may do no more.
-        return try .open(path, .readOnly, options: .closeOnExec)
-      } catch Errno.noSuchFileOrDirectory {
-        return try .open(path, .readOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
+    // A link might lead to anyone's file, and a pipe would keep the opener waiting.
+    let options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
+    return try translating {
+      while true {
+        do {
+          // To read is enough to lock, and some users of a store may do no more.
+          return try .open(path, .readOnly, options: options)
+        } catch Errno.noSuchFileOrDirectory {
+          do {
+            let file = try FileDescriptor.open(
+              path, .readOnly, options: options.union([.create, .exclusiveCreate]), permissions: .ownerReadWrite)
+            // Whatever the process's mask takes away; without it, the next one could not open the file.
+            try? SystemCalls.changePermissions(of: file, to: .ownerReadWrite)
+            return file
+          } catch Errno.fileExists {
+            // Another process was first.
+          }
+        }
       }
     }
   }

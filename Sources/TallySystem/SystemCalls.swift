@@ -30,13 +30,33 @@ package enum SystemCalls {
     try changePermissions(path, to: permissions)
   }
 
+  /// Creates a directory and those above it that are missing, each flushed, so that a power cut does not lose them.
+  package static func createDirectories(upTo path: FilePath, permissions: FilePermissions) throws {
+    if (try? path.stat()) != nil { return }
+    let parent = path.parentOrCurrent
+    try createDirectories(upTo: parent, permissions: permissions)
+    do {
+      try createDirectory(path, permissions: permissions)
+    } catch Errno.fileExists {
+      // Another process was first.
+    }
+    try flushDirectory(parent)
+  }
+
   /// Creates an empty file with exactly the given permissions, whatever the process's mask; it must not exist.
   ///
   /// The corresponding C functions are `open` and `fchmod`.
   package static func createFile(_ path: FilePath, permissions: FilePermissions) throws {
     let file = try FileDescriptor.open(
       path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: permissions)
-    try file.closeAfter { try check(fchmod(file.rawValue, permissions.rawValue)) }
+    try file.closeAfter { try changePermissions(of: file, to: permissions) }
+  }
+
+  /// Changes the permissions of an open file.
+  ///
+  /// The corresponding C function is `fchmod`.
+  static func changePermissions(of file: FileDescriptor, to permissions: FilePermissions) throws(Errno) {
+    try check(fchmod(file.rawValue, permissions.rawValue))
   }
 
   /// Changes the permissions of a file or directory.
@@ -69,6 +89,16 @@ package enum SystemCalls {
   package static func removeDirectory(_ path: FilePath) throws(Errno) {
     // The string outlives the call.
     try check(unsafe path.withPlatformString { unsafe rmdir($0) })
+  }
+
+  /// The path of an existing file without links, `.` and `..`; `nil` if there is no such file.
+  ///
+  /// The corresponding C function is `realpath`.
+  package static func resolvingLinks(_ path: FilePath) -> FilePath? {
+    // The system allocates the result, which is copied and freed here.
+    guard let resolved = unsafe path.withPlatformString({ unsafe realpath($0, nil) }) else { return nil }
+    defer { unsafe free(resolved) }
+    return unsafe FilePath(platformString: resolved)
   }
 
   /// Flushes a file, or a directory's entries, to the disk.

@@ -16,6 +16,7 @@ import Testing
       for _ in 0..<40 {
         try write(to: environment, numbers, &model, &random)
         try environment.read { try compare(numbers, in: $0, with: model) }
+        try environment.checkStructure()
       }
       try environment.close()
     }

@@ -40,6 +40,27 @@ struct FailureTests {
     }
   }
 
+  #if os(Linux)
+    /// Whichever stream is closed, no file of the store gets its number.
+    @Test func closedStreamsAreKeptFromTheStore() throws {
+      try withProgram { program in
+        try Fixture.fill(program)
+        let script = "#!/bin/sh\nfor number in 0 1 2; do readlink /proc/$PPID/fd/$number; done > streams\n"
+        try Data(script.utf8).write(to: URL(filePath: program.directory.appending("notify").string))
+        _ = try Self.shell(
+          program,
+          """
+          chmod +x notify
+          tally remind --exec true --once --journal journal --now 2020-01-01T00:00:00Z
+          tally remind --exec ./notify --once --journal journal --now 2027-01-01T00:00:00Z <&- >&- 2>&-
+          """)
+        let streams = try String(contentsOfFile: program.directory.appending("streams").string, encoding: .utf8)
+        #expect(streams == "/dev/null\n/dev/null\n/dev/null\n")
+        #expect(try program.run(["verify"]).status == 0)
+      }
+    }
+  #endif
+
   @Test func failedImportLeavesNoNewStore() throws {
     try withProgram { program in
       let importing = ["import", "-", "--format", "ndjson"]
@@ -169,6 +190,57 @@ struct FailureTests {
     }
   }
 
+  /// The bug: the file was overwritten, or lines were added to it, with status 0.
+  @Test func noCommandWritesOverAFileOfAStore() throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      let before = try program.run(["all", "--plain"]).output
+      for name in ["data.mdb", "lock.mdb", "access.lock"] {
+        #expect(try Self.shell(program, "ln -f store/\(name) \(name).2").status == 0)
+        for path in ["store/\(name)", "store/../store/\(name)"] {
+          for arguments in [
+            ["stats", "--html", path], ["export", "-o", path], ["backup", path],
+            ["remind", "--exec", "true", "--once", "--journal", path],
+          ] {
+            #expect(try program.run(arguments).status == 73, "\(arguments)")
+          }
+        }
+        let outcome = try program.run(["remind", "--exec", "true", "--once", "--journal", "\(name).2"])
+        #expect(outcome.status == 73, "\(name).2")
+      }
+      #expect(try program.run(["restore", "store/data.mdb"]).status == 66)
+      #expect(try program.run(["all", "--plain"]).output == before)
+      #expect(try program.run(["verify"]).status == 0)
+    }
+  }
+
+  /// The bug: the lock got no permissions at all, and only its creator's kind could open it again.
+  @Test func filesOfAStoreHaveTheirPermissionsWhateverTheMask() throws {
+    try withProgram { program in
+      let outcome = try Self.shell(program, "umask 777; tally add x --quiet && umask 000 && tally add y --quiet")
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      for name in ["data.mdb", "lock.mdb", "access.lock"] {
+        #expect(try program.store.appending(name).stat().permissions == .ownerReadWrite, "\(name)")
+      }
+    }
+  }
+
+  /// The bug: ICU ended the process over a language of twelve letters or more.
+  @Test(arguments: [
+    "abcdefghijklmnop", "tr_TR.UTF-8", "C.UTF-8", "zh_Hant_TW", "_", "en_", "a_b_c_d_e_f",
+    "tr_TR_abcdefghijklmnopqrstuv", "$(x)", "x@calendar=y", "é_É",
+  ])
+  func localeOfAnyNameDoesNotEndTheProgram(name: String) throws {
+    try withProgram { program in
+      try Fixture.fill(program)
+      var program = program
+      for variable in ["LANG", "LC_MESSAGES", "LC_ALL"] {
+        program.environment[variable] = name
+        #expect(try program.run(["stats"]).status == 0)
+      }
+    }
+  }
+
   @Test func journalThatIsNotARegularFileIsRefused() throws {
     try withProgram { program in
       try Fixture.fill(program)
@@ -181,7 +253,7 @@ struct FailureTests {
   }
 
   /// The bug: each start counted reminders from its own time, and none was ever run.
-  @Test(arguments: ["end 2026-11-21T12:00:00Z 00000000-0000-4000-8000-000000000000\n", "Dear diary,\n"])
+  @Test(arguments: ["end 2026-11-21T12:00:00Z 00000000-0000-4000-8000-000000000000\n", "Dear diary,\n", "Dear diary"])
   func fileThatIsNotAJournalIsRefusedUnchanged(text: String) throws {
     try withProgram { program in
       try Fixture.fill(program)

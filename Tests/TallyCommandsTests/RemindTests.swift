@@ -53,6 +53,30 @@ import Testing
     }
   }
 
+  /// The bug: time was counted from the start of the program, so that it never noticed a clock that was corrected.
+  @Test func theWallClockIsLookedAtAgain() throws {
+    let wall = TestClock.noon
+    let clock = ReminderClock(fixed: nil) { wall.now }
+    #expect(clock.now == wall.now)
+    for seconds in [-86_400, 7_200] as [Int64] {
+      wall.now = wall.now.adding(seconds: seconds)
+      #expect(clock.now == wall.now)
+    }
+    let fixed = ReminderClock(fixed: .earliest) { wall.now }
+    #expect(fixed.now < Timestamp.earliest.adding(seconds: 3_600))
+  }
+
+  /// The bug: a journal begun while the clock was ahead kept every reminder before that time from being run.
+  @Test func remindersAreRunAfterAClockThatWasAhead() throws {
+    try withReminders(count: 1) { (program, notifier) throws in
+      let journal = program.directory.appending("journal").string
+      try Data("since 2126-01-01T00:00:00Z\n".utf8).write(to: URL(filePath: journal))
+      let loop = try start(program, notifier, ["--journal", journal])
+      try waitUntil("it has been delivered") { try delivered(program) == ["reminder 0"] }
+      loop.process.terminateNow()
+    }
+  }
+
   @Test func onlyOneRunsForAStore() throws {
     try withReminders(count: 0) { program, notifier in
       let loop = try start(program, notifier)
@@ -93,12 +117,14 @@ extension RemindTests {
     }
   }
 
-  private func start(_ program: Program, _ notifier: String) throws -> (process: Process, output: FilePath) {
+  private func start(
+    _ program: Program, _ notifier: String, _ arguments: [String] = []
+  ) throws -> (process: Process, output: FilePath) {
     let output = program.directory.appending("remind-\(UUID().uuidString).out")
     try Data().write(to: URL(filePath: output.string))
     let process = Process()
     process.executableURL = Program.executable
-    process.arguments = ["remind", "--exec", notifier, "--plain"]
+    process.arguments = ["remind", "--exec", notifier, "--plain"] + arguments
     process.environment = program.environment
     process.currentDirectoryURL = URL(filePath: program.directory.string)
     process.standardOutput = FileHandle(forWritingAtPath: output.string)

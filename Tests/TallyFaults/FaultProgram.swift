@@ -11,6 +11,8 @@ struct FaultSuite: Sendable {
 
   static let all: [FaultSuite] = [
     FaultSuite(name: "crash-images", minutes: 3, run: CrashImageSuite.run),
+    FaultSuite(name: "power-cuts", minutes: 4, run: PowerCutSuite.run),
+    FaultSuite(name: "directory-flushes", minutes: 1, run: DirectoryFlushSuite.run),
     FaultSuite(name: "kills", minutes: 2, run: KillSuite.run),
     FaultSuite(name: "bulk-kills", minutes: 15, run: BulkKillSuite.run),
     FaultSuite(name: "system-calls", minutes: 4, run: SystemCallSuite.run),

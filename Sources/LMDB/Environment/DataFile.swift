@@ -84,53 +84,6 @@ struct DataFileReader {
   }
 }
 
-/// The fields of liblmdb's first pages that matter here, in the machine's own byte order as they are stored.
-struct MetaPage {
-  static let headByteCount = 16
-  static let byteCount = headByteCount + 136
-  static let magic: UInt32 = 0xBEEF_C0DE
-  /// The version of liblmdb's format that its 0.9 releases write.
-  static let knownVersion: UInt32 = 1
-
-  let version: UInt32
-  let pageSizeInBytes: Int
-  /// The tree of free pages.
-  let freePages: TreeRecord
-  /// The tree of the names of all others.
-  let names: TreeRecord
-  let lastPage: Int
-  let transactionID: UInt64
-
-  init?(_ bytes: [UInt8]) {
-    guard bytes.count >= Self.byteCount, bytes.isPrefixOfMetaPage, let pageSize = bytes.number(at: 40, as: UInt32.self),
-      let version = bytes.number(at: 20, as: UInt32.self), let freePages = TreeRecord(bytes, at: 40),
-      let names = TreeRecord(bytes, at: 88), let last = bytes.number(at: 136, as: UInt64.self),
-      let transactionID = bytes.number(at: 144, as: UInt64.self), let lastPage = Int(exactly: last),
-      (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1, lastPage < Int.max >> 17
-    else { return nil }
-    pageSizeInBytes = Int(pageSize)
-    self.version = version
-    self.freePages = freePages
-    self.names = names
-    self.lastPage = lastPage
-    self.transactionID = transactionID
-  }
-}
-
-extension MetaPage {
-  /// The newer one of the two first pages, which commits write in turn.
-  static func latest(of reader: DataFileReader) throws -> MetaPage {
-    var latest: MetaPage?
-    for index in 0...1 {
-      let offset = index * (latest?.pageSizeInBytes ?? 0)
-      guard let meta = MetaPage(try reader.bytes(count: byteCount, at: offset)) else { continue }
-      if meta.transactionID >= latest?.transactionID ?? 0 { latest = meta }
-    }
-    guard let latest else { throw LMDBError(.corrupted, operation: "look at the file") }
-    return latest
-  }
-}
-
 extension [UInt8] {
   /// The number at a place; `nil` where the bytes end before it does.
   func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as: Number.Type) -> Number? {
@@ -140,7 +93,7 @@ extension [UInt8] {
   }
 
   /// Whether the magic number is where it should be, as far as the bytes go.
-  fileprivate var isPrefixOfMetaPage: Bool {
+  var isPrefixOfMetaPage: Bool {
     // The bytes in the order in which this machine stores them.
     let stored = MetaPage.magic.littleEndian
     let magic = (0..<4).map { UInt8(truncatingIfNeeded: stored >> (8 * $0)) }

@@ -42,6 +42,7 @@ extension Environment {
     // If opened only for reading, liblmdb creates no file where there is nothing to read.
     if options.isReadOnly && (try? directory.appending(dataFileName).stat()) == nil { return nil }
     return try? FileDescriptor.open(
-      directory.appending(lockFileName), .readWrite, options: [.create, .closeOnExec], permissions: options.fileMode)
+      directory.appending(lockFileName), .readWrite, options: [.create, .closeOnExec, .noFollow, .nonBlocking],
+      permissions: options.fileMode)
   }
 }

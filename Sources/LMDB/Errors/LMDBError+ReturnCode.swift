@@ -12,7 +12,10 @@ extension LMDBError {
       // liblmdb's texts are constants, or strerror's buffer: copied at once.
       text = unsafe String(cString: description)
     }
-    self.init(code, operation: operation, message: text, returnCode: returnCode)
+    let isOnReadOnlyMount = returnCode == Errno.readOnlyFileSystem.rawValue
+    self.init(
+      code, operation: operation, message: isOnReadOnlyMount ? "The filesystem is mounted for reading only" : text,
+      remedy: isOnReadOnlyMount ? "Mount it for writing, or use another path" : nil, returnCode: returnCode)
   }
 
   /// Runs a body and translates errors of the system; errors of this type pass unchanged.

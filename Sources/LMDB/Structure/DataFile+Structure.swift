@@ -1,6 +1,6 @@
 extension DataFile {
-  /// Checks every page that the last commit needs: where it lies, of what kind it is, that its keys ascend and that nothing is
-  /// used twice; values are not examined.
+  /// Checks every page that the last commit needs: where it lies, of what kind it is, that its keys ascend, that its
+  /// entries fill their room and that nothing is used twice; values are not examined.
   ///
   /// For a file that nobody writes, before liblmdb is trusted with it; for an open environment use
   /// ``Environment/checkStructure()``.
@@ -8,7 +8,7 @@ extension DataFile {
   /// Throws `corrupted` with a message that says what is wrong and where; `invalidFile` for a file of another kind;
   /// `noSuchFile`, `permissionDenied`, `ioFailure`.
   ///
-  /// - Complexity: the file is read once; one byte of memory per page.
+  /// - Complexity: the pages in use are read once; a bit or so of memory per page.
   package func checkStructure() throws(LMDBError) {
     guard try kind() == .environment else { throw LMDBError(.invalidFile, operation: "check the file") }
     try reading { reader in
@@ -16,14 +16,15 @@ extension DataFile {
       guard meta.version == MetaPage.knownVersion else {
         throw LMDBError(.versionMismatch, operation: "check the file")
       }
+      guard meta.hasSoundFlags else {
+        throw LMDBError.damagedTree("The first pages of the file name trees of another kind")
+      }
       var walk = try PageWalk(reader: reader, meta: meta)
       try walk.walk(meta.names) { walk, page, node in
-        guard node.isTree, node.valueByteCount == TreeRecord.byteCount else {
-          return try walk.checkValue(of: node, in: page)
-        }
-        guard let tree = TreeRecord(page.bytes, at: node.key.upperBound) else {
-          throw LMDBError.damagedPage(page.number, "has a value that leaves the page")
-        }
+        // The binding stores nothing else beside the names.
+        guard node.isTree, node.valueByteCount == TreeRecord.byteCount,
+          let tree = TreeRecord(page.bytes, at: node.key.upperBound)
+        else { throw LMDBError.damagedPage(page.number, "has something else than the record of a tree under a name") }
         guard tree.flags == 0 else { throw LMDBError.damagedPage(page.number, "names a tree of another kind") }
         try walk.walk(tree) { walk, page, node in try walk.checkValue(of: node, in: page) }
       }

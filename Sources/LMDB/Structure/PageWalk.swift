@@ -7,7 +7,9 @@ struct PageWalk {
   let meta: MetaPage
   /// How many whole pages the file has.
   let pageCount: Int
-  private var isVisited: [Bool]
+  private var visited = PageSet()
+  /// The pages of the tree that is being walked, as far as they have been visited.
+  private var pages = TreeRecord.PageCounts()
 
   /// Deeper trees do not occur: a page holds at least two entries.
   private static let maximumDepth = 32
@@ -16,8 +18,6 @@ struct PageWalk {
     self.reader = reader
     self.meta = meta
     pageCount = try reader.sizeInBytes() / meta.pageSizeInBytes
-    isVisited = Array(repeating: false, count: pageCount)
-    for number in 0..<min(2, pageCount) { isVisited[number] = true }
   }
 
   /// Walks a tree and calls the body with each entry of its leaves.
@@ -27,12 +27,17 @@ struct PageWalk {
     _ body: (inout PageWalk, Page, Node) throws -> Void
   ) throws {
     guard let root = tree.root else {
-      guard tree.entryCount == 0 else { throw LMDBError.damagedTree("A tree has entries and no root") }
+      guard tree.entryCount == 0, tree.depth == 0, tree.pages == TreeRecord.PageCounts() else {
+        throw LMDBError.damagedTree("A tree has entries or pages and no root")
+      }
       return
     }
     guard (1...Self.maximumDepth).contains(tree.depth) else {
       throw LMDBError.damagedTree("A tree has an impossible depth")
     }
+    let outerPages = pages
+    pages = TreeRecord.PageCounts()
+    defer { pages = outerPages }
     var entryCount: UInt64 = 0
     try descend(to: root, level: tree.depth, within: KeyLimits(), order) { walk, page, node in
       entryCount += 1
@@ -41,6 +46,7 @@ struct PageWalk {
     guard entryCount == tree.entryCount else {
       throw LMDBError.damagedTree("A tree holds \(entryCount) entries and claims \(tree.entryCount)")
     }
+    guard pages == tree.pages else { throw LMDBError.damagedTree("A tree has other pages than it counts") }
   }
 
   /// Marks a run of pages as used, and throws if one of them lies outside the file or is used already.
@@ -48,8 +54,7 @@ struct PageWalk {
     guard first >= 2, count > 0, first < pageCount, count <= pageCount - first, first + count - 1 <= meta.lastPage
     else { throw .damagedPage(first, "lies outside the file") }
     for number in first..<first + count {
-      guard !isVisited[number] else { throw .damagedPage(number, "is in use twice") }
-      isVisited[number] = true
+      guard visited.insert(number) else { throw .damagedPage(number, "is in use twice") }
     }
   }
 
@@ -61,18 +66,16 @@ struct PageWalk {
       return try reader.bytes(
         count: node.valueByteCount, at: first * meta.pageSizeInBytes + Page.headByteCount)
     }
-    guard node.valueByteCount <= page.bytes.count - start else {
-      throw LMDBError.damagedPage(page.number, "has a value that leaves the page")
-    }
     return Array(page.bytes[start..<start + node.valueByteCount])
   }
 
-  /// Checks where a node's value lies, without reading it.
+  /// Checks where a plain value lies, without reading it.
   mutating func checkValue(of node: Node, in page: Page) throws {
+    // One in the page itself was checked with the page.
     if node.isBigValue {
       _ = try claimBigValue(of: node, in: page)
-    } else if !node.isPlainValue && !node.isTree || node.valueByteCount > page.bytes.count - node.key.upperBound {
-      throw LMDBError.damagedPage(page.number, "has a value that leaves the page or is of no known kind")
+    } else if node.isTree {
+      throw LMDBError.damagedPage(page.number, "has the record of a tree where no tree can be")
     }
   }
 
@@ -90,6 +93,7 @@ struct PageWalk {
       let count = head.number(at: 12, as: UInt32.self).map(Int.init), count >= neededCount
     else { throw LMDBError.damagedPage(first, "does not begin the long value that it should") }
     try claim(first, count: count)
+    pages.overflow += UInt64(count)
     return first
   }
 
@@ -104,9 +108,9 @@ struct PageWalk {
     let bytes = try reader.bytes(count: meta.pageSizeInBytes, at: number * meta.pageSizeInBytes)
     let page = try Page(number: number, bytes: bytes)
     guard page.isBranch == (level > 1) else { throw LMDBError.damagedPage(number, "lies at a wrong depth") }
-    var node = try page.node(at: 0)
-    for index in 0..<page.count {
-      let next = index + 1 < page.count ? try page.node(at: index + 1) : nil
+    if page.isBranch { pages.branch += 1 } else { pages.leaf += 1 }
+    for (index, node) in page.nodes.enumerated() {
+      let next = index + 1 < page.nodes.count ? page.nodes[index + 1] : nil
       let isFirstOfBranch = page.isBranch && index == 0
       if !isFirstOfBranch { try limits.check(page.bytes[node.key], order, in: number) }
       if let next, !isFirstOfBranch, !order.areInOrder(page.bytes[node.key], page.bytes[next.key]) {
@@ -120,7 +124,6 @@ struct PageWalk {
       } else {
         try body(&self, page, node)
       }
-      if let next { node = next }
     }
   }
 }
@@ -135,5 +138,19 @@ private struct KeyLimits {
   func check(_ key: ArraySlice<UInt8>, _ order: KeyOrder, in page: Int) throws(LMDBError) {
     if let lower, order.areInOrder(key, lower) { throw .damagedPage(page, "has a key that belongs before it") }
     if let upper, !order.areInOrder(key, upper) { throw .damagedPage(page, "has a key that belongs after it") }
+  }
+}
+
+/// A set of page numbers, which takes memory only where there are some: a file may claim to be of any length.
+private struct PageSet {
+  /// The pages `64 * key` to `64 * key + 63`, one bit each.
+  private var words: [Int: UInt64] = [:]
+
+  /// Adds a page; false if it was there.
+  mutating func insert(_ number: Int) -> Bool {
+    let bit: UInt64 = 1 << UInt64(number % UInt64.bitWidth)
+    let word = words[number / UInt64.bitWidth, default: 0]
+    words[number / UInt64.bitWidth] = word | bit
+    return word & bit == 0
   }
 }

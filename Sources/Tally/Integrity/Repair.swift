@@ -13,7 +13,7 @@ import LMDB
 /// | an index with any fault | built again from the records |
 /// | counters | computed from records and ledger |
 /// | the history of changes, or the records that it would restore | emptied: there is nothing to undo then |
-/// | no header | a new one, with a new identity: a remembered sequence must not be continued |
+/// | no header, or none that can be | a new one, with a new identity: a remembered sequence must not be continued |
 ///
 /// A record that breaks the model's rules stays unchanged: only its user knows what it should say.
 struct Repair {
@@ -85,17 +85,20 @@ struct Repair {
 
   /// A sequence beyond every commit that the header or a record names.
   private func nextSequence(_ tables: Tables, in transaction: borrowing WriteTransaction) throws -> UInt64 {
-    var last = (try? tables.meta.value(forKey: .header, in: transaction))?.sequence ?? 0
+    var last = usableHeader(tables, in: transaction)?.sequence ?? 0
     try TaskRecord.forEach(of: tables, in: transaction) { last = max(last, $0.stamp.changed) }
     try ListRecord.forEach(of: tables, in: transaction) { last = max(last, $0.stamp.changed) }
     try Tombstone.forEach(of: tables, in: transaction) { last = max(last, $0.record.stamp.changed) }
     return min(last, StoreHeader.lastSequence - 1) + 1
   }
 
+  private func usableHeader(_ tables: Tables, in transaction: borrowing WriteTransaction) -> StoreHeader? {
+    let header = try? tables.meta.value(forKey: .header, in: transaction)
+    return header?.hasNextSequence == true ? header : nil
+  }
+
   private func write(_ sequence: UInt64, _ tables: Tables, in transaction: inout WriteTransaction) throws {
-    var header =
-      (try? tables.meta.value(forKey: .header, in: transaction))
-      ?? StoreHeader(storeID: UUIDv7.next(), sequence: 0)
+    var header = usableHeader(tables, in: transaction) ?? StoreHeader(storeID: UUIDv7.next(), sequence: 0)
     header.sequence = sequence
     try tables.meta.put(header, forKey: .header, in: &transaction)
   }

@@ -57,7 +57,7 @@ struct Verification {
 
   private func checkHeader(_ check: inout IntegrityCheck) throws {
     let header = try environment.read { transaction in try? tables.meta.value(forKey: .header, in: transaction) }
-    if header == nil { check.add(.damagedHeader, "meta", nil) }
+    if header?.hasNextSequence != true { check.add(.damagedHeader, "meta", nil) }
     check.report.sequence = header?.sequence
     if let setAside = try SetAsideTable(openingIn: environment) {
       check.report.setAsideCount = try environment.read { try setAside.count(in: $0) }

@@ -28,8 +28,10 @@ struct Restoration {
     if let last = try lastSequence(replacedBy: header) { header = try copy.advanceSequence(beyond: last) }
     let size = try staging.dataFile.stat().size
     let kept = try keepOldFile()
+    // The old file's second name reaches the disk before its first one goes: a power cut must not take both.
+    if kept != nil { try SystemCalls.flushDirectory(opening.directory) }
     try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
-    try SystemCalls.flushDirectory(opening.directory)
+    try TallyError.flush(opening.directory, after: "The backup has been restored")
     return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), safetyCopy: kept)
   }
 
@@ -56,6 +58,10 @@ struct Restoration {
       guard try source.stat().type == .regular else {
         try source.close()
         throw TallyError.noFile
+      }
+      guard try FileIdentity(of: source) != (try? FileIdentity(of: opening.dataFile)) else {
+        try source.close()
+        throw TallyError.ownFile
       }
       return source
     } catch let error as Errno {

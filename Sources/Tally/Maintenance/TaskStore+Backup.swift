@@ -56,27 +56,15 @@ extension TaskStore {
   func copy<R>(to file: FilePath, lookingAt look: (StagingDirectory) throws -> R) throws -> R {
     try connection.useForLong { store in
       try AtomicFile.refuseIrreplaceable(file)
-      try refuseOwnFiles(file)
       let parent = file.parentOrCurrent
       StagingDirectory.sweep(parent)
       let staging = try Self.output { try StagingDirectory(in: parent, for: ".tally-copy") }
       try store.environment.copyStore(to: staging.path)
       let result = try look(staging)
-      try Self.output {
-        try SystemCalls.rename(staging.dataFile, to: file)
-        try SystemCalls.flushDirectory(parent)
-      }
+      try Self.output { try SystemCalls.rename(staging.dataFile, to: file) }
+      try TallyError.flush(parent, after: "The file is complete and in its place")
       return result
     }
-  }
-
-  /// A process that has the store open would go on with a file that has no name any more.
-  private func refuseOwnFiles(_ file: FilePath) throws {
-    guard let name = file.lastComponent?.string, StoreOpening.storeNames.contains(name),
-      let parent = try? file.parentOrCurrent.stat(), let own = try? directory.stat(),
-      parent.deviceID == own.deviceID, parent.inode == own.inode
-    else { return }
-    throw TallyError.outputNotCreated("The path of the output is that of a file of the store itself")
   }
 
   private static func output<R>(_ body: () throws -> R) throws -> R {

@@ -50,7 +50,7 @@ extension TaskStore {
       // Nobody else has it open, or can open it before the lock is released.
       try store.environment.close()
       try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
-      try SystemCalls.flushDirectory(directory)
+      try TallyError.flush(directory, after: "The store has been compacted")
       return CompactionSummary(sizeBeforeInBytes: before, sizeInBytes: after)
     }
   }

@@ -74,6 +74,10 @@ extension TallyError {
     .inputUnreadable, "The backup is a directory, a pipe or a device, not a file",
     remedy: "Give a file that 'tally backup' has written")
 
+  static let ownFile = TallyError(
+    .inputUnreadable, "The backup is the file of the store itself",
+    remedy: "Give a file that 'tally backup' has written")
+
   static let noBackup = TallyError(
     .damagedStore, "The file is not a backup of a Tally store", remedy: "Give a file that 'tally backup' has written")
 

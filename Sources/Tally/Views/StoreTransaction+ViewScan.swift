@@ -49,12 +49,13 @@ extension StoreTransaction where Base: ~Copyable {
       return try cursor.move(toLastBefore: .start(of: dayNumber, isCompleted: false)) ? try cursor.key().dayNumber : nil
     }
     var found: [Int32] = []
+    guard dayNumber < .max else { return nil }
     for isCompleted in [false, true] {
       var cursor = try tables.byDay.cursor(in: base)
-      // From the next day on, so that the walk advances whatever stands in the index.
       guard try cursor.move(toFirstAtOrAfter: .start(of: dayNumber + 1, isCompleted: isCompleted)) else { continue }
       let key = try cursor.key()
-      if key.isCompleted == isCompleted { found.append(key.dayNumber) }
+      // The walk advances whatever stands in the index: a key that cannot be may come before the place looked for.
+      if key.isCompleted == isCompleted, key.dayNumber > dayNumber { found.append(key.dayNumber) }
     }
     return found.min()
   }

@@ -74,13 +74,28 @@ extension WeekStart {
     let name =
       try environment.nonEmptyValue(of: "LC_ALL") ?? environment.nonEmptyValue(of: "LC_TIME")
       ?? environment.nonEmptyValue(of: "LANG")
-    var locale = Locale.current
-    if let language = name?.prefix(while: { $0 != "." && $0 != "@" }), !["C", "POSIX"].contains(language) {
-      locale = Locale(identifier: String(language))
-    }
     var calendar = Calendar(identifier: .gregorian)
-    calendar.locale = locale
+    if let name = name?.prefix(while: { $0 != "." && $0 != "@" }), isLocale(name) {
+      calendar.locale = Locale(identifier: String(name))
+    } else {
+      #if canImport(Darwin)
+        calendar.locale = .current
+      #else
+        // The current locale is that of the variables, of whatever form.
+        return WeekStart.monday.calendarWeekday
+      #endif
+    }
     return calendar.firstWeekday
+  }
+
+  /// Whether a name has the form of a locale's, such as `tr`, `tr_TR` or `zh_Hant_TW`; "C" and "POSIX" do not.
+  ///
+  /// ICU ends the process over others, such as one with a language of twelve letters.
+  private static func isLocale(_ name: Substring) -> Bool {
+    let parts = name.split(separator: "_", omittingEmptySubsequences: false)
+    let isPlain = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+    return isPlain && (1...3).contains(parts.count) && (2...3).contains(parts[0].count)
+      && parts.dropFirst().allSatisfy { (2...8).contains($0.count) }
   }
 }
 

@@ -29,6 +29,7 @@ final class ReminderJournal {
   private(set) var begun: Set<Entry> = []
   /// The reminders that an earlier run started and did not end.
   private(set) var interrupted: [Entry] = []
+  private static let beginning = "since "
   private let path: FilePath
   private let file: FileDescriptor
   /// Keeps other processes from the journal for as long as this lives.
@@ -36,26 +37,41 @@ final class ReminderJournal {
 
   /// Opens the journal, or begins one at `now`.
   ///
-  /// - Throws: ``CommandFailure`` if it cannot be used, or another process has it open.
-  init(at path: FilePath, now: Timestamp) throws {
+  /// - Throws: ``CommandFailure`` if it cannot be used, is a file of a store, or another process has it open.
+  init(at path: FilePath, ofStoreAt store: FilePath, now: Timestamp) throws {
+    guard !StoreFiles.contain(path, ofStoreAt: store) else {
+      throw CommandFailure(openingJournal: path, "It is a file of a store")
+    }
     since = now
     self.path = path
-    let isFile: Bool
-    do {
-      file = try FileDescriptor.open(
+    file = try Self.opening(path) {
+      try FileDescriptor.open(
         path, .readWrite, options: [.create, .append, .closeOnExec], permissions: .ownerReadWrite)
-      lock = try FileLock(opening: path)
-      // A pipe or a device does not return what was written to it, or never ends.
-      isFile = try file.stat().type == .regular
-    } catch {
-      throw CommandFailure(openingJournal: path, "\(error)")
     }
-    guard isFile else { throw CommandFailure(openingJournal: path, "It is not a regular file") }
-    guard try lock.tryAcquire(.exclusive) else {
+    let file = file
+    // A pipe or a device does not return what was written to it, or never ends.
+    guard try Self.opening(path, { try file.stat().type == .regular }) else {
+      throw CommandFailure(openingJournal: path, "It is not a regular file")
+    }
+    let lock = try Self.opening(path) { try FileLock(opening: SystemCalls.resolvingLinks(path) ?? path) }
+    self.lock = lock
+    guard try Self.opening(path, { try lock.tryAcquire(.exclusive) }) else {
       throw CommandFailure(
         .busy, code: "storeBusy", "Another 'tally remind' is running for this store", remedy: "Stop that one first")
     }
-    if try read() { try append("since \(now.iso8601)") }
+    guard try read() else { return }
+    try append("since \(now.iso8601)")
+    // A power cut must not take the file's name, and with it the record of the programs that were run.
+    let resolved = SystemCalls.resolvingLinks(path) ?? path
+    try Self.opening(path) { try SystemCalls.flushDirectory(resolved.parentOrCurrent) }
+  }
+
+  private static func opening<R>(_ path: FilePath, _ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch {
+      throw CommandFailure(openingJournal: path, "\(error)")
+    }
   }
 
   deinit {
@@ -77,24 +93,26 @@ final class ReminderJournal {
 extension ReminderJournal {
   /// Reads what earlier runs have written; true if there was nothing.
   private func read() throws -> Bool {
-    let text = String(decoding: try file.readToEnd(), as: UTF8.self)
+    let text = String(decoding: try Self.opening(path) { try file.readToEnd() }, as: UTF8.self)
+    // Only the first line may have been cut off before it said so.
+    guard text.hasPrefix(Self.beginning) || Self.beginning.hasPrefix(text) else {
+      throw CommandFailure(openingJournal: path, "It does not begin with a 'since' line")
+    }
     // A line without its end was cut off by a crash; its program was not started.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     var open: Set<Entry> = []
-    var hasBeginning = lines.isEmpty
     for line in lines {
       let words = line.split(separator: " ").map(String.init)
       guard let date = words.dropFirst().first.flatMap({ try? Timestamp(iso8601: $0) }) else { continue }
-      if words[0] == "since" { (since, hasBeginning) = (date, true) }
+      if words[0] == "since" { since = date }
       guard words.count == 3, let id = UUID(uuidString: words[2]) else { continue }
       let entry = Entry(date: date, taskID: id)
       begun.insert(entry)
       if words[0] == "start" { open.insert(entry) } else { open.remove(entry) }
     }
-    guard hasBeginning else { throw CommandFailure(openingJournal: path, "It has no 'since' line") }
     interrupted = open.sorted { ($0.date, $0.taskID.uuidString) < ($1.date, $1.taskID.uuidString) }
     // A line that a crash cut off must not merge with the next one.
-    if !text.isEmpty, !text.hasSuffix("\n") { try file.writeAll("\n".utf8) }
+    if !text.isEmpty, !text.hasSuffix("\n") { _ = try Self.opening(path) { try file.writeAll("\n".utf8) } }
     return lines.isEmpty
   }
 

@@ -7,7 +7,7 @@ final class ReminderLoop {
   private let store: TaskStore
   private let journal: ReminderJournal
   private let program: ReminderProgram
-  private let startedAt = ContinuousClock.now
+  private let clock: ReminderClock
   private var running: [(process: Process, named: NamedTask, entry: ReminderJournal.Entry)] = []
   /// Where the reminders begin that may still have to be run.
   private var earliest: Timestamp
@@ -24,6 +24,7 @@ final class ReminderLoop {
     self.store = store
     self.journal = journal
     self.program = program
+    clock = ReminderClock(fixed: session.options.now.map { _ in session.clock.now })
     earliest = journal.since
   }
 
@@ -39,15 +40,11 @@ final class ReminderLoop {
     }
   }
 
-  /// Now, by the clock that `--now` sets and that then goes on.
-  private var now: Timestamp {
-    let (seconds, attoseconds) = (ContinuousClock.now - startedAt).components
-    return session.clock.now.adding(microseconds: seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
-  }
-
   /// Starts the program for each due reminder; false if some must wait for others to end.
   private func startDue() throws -> Bool {
-    let now = now
+    let now = clock.now
+    // After a clock that was ahead has been set back; the reminders run by it are in the journal.
+    earliest = min(earliest, now)
     let due = try store.read { transaction in
       try transaction.reminders(from: earliest, to: now.adding(microseconds: 1)).compactMap { task in
         try task.reminderDate.map { date in

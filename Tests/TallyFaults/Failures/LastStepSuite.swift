@@ -25,6 +25,9 @@ enum LastStepSuite {
           failedCount += 1
           guard what != "unknown" else {
             unknownCount += result.failureCount
+            run.require(
+              result.failureCount > 0 || number <= Self.commitsOfMaking,
+              "last step \(number) \(what): nothing was reported, although the disk did not confirm it")
             continue
           }
           // The store has checked, and has repeated a lost commit; the first commits are those of its creation.

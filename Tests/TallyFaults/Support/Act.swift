@@ -17,6 +17,7 @@ struct Act {
     switch name {
     case "workload": try WorkloadAct(self).run()
     case "check-images": try CrashImageCheck(self).run()
+    case "power-cut": try PowerCutAct(self).run()
     case "rival":
       var rival = try RivalAct(self)
       try rival.run()

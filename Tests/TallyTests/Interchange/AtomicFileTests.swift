@@ -31,6 +31,37 @@ struct AtomicFileTests {
     }
   }
 
+  /// The bug: an export that was killed left its tasks in a file that nobody ever removed.
+  @Test func whatAKilledExportLeftIsRemovedAndWhatIsInTheMakingStays() throws {
+    try withTemporaryDirectory { (directory: FilePath) throws in
+      let (old, new) = (directory.appending(".tally-export-old.tmp"), directory.appending(".tally-export-new.tmp"))
+      let (live, other) = (directory.appending(".tally-export-live.tmp"), directory.appending(".tally-export-x.json"))
+      for path in [old, new, live, other] { try write("tasks", to: path) }
+      let lock = try FileLock(opening: live)
+      try #require(try lock.tryAcquire(.exclusive))
+      for path in [old, live, other] {
+        try FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: path.string)
+      }
+      try AtomicFile.create(replacing: directory.appending("out")).commit()
+      let left = [".tally-export-live.tmp", ".tally-export-new.tmp", ".tally-export-x.json", "out"]
+      #expect(try names(in: directory) == left)
+      lock.release()
+    }
+  }
+
+  /// Its creator holds a lock on it, so that another export, however much later, does not remove it.
+  @Test func aFileInTheMakingIsLocked() throws {
+    try withTemporaryDirectory { (directory: FilePath) throws in
+      let file = try AtomicFile.create(replacing: directory.appending("out"))
+      let name = try #require(try names(in: directory).first)
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date.distantPast], ofItemAtPath: directory.appending(name).string)
+      try AtomicFile.create(replacing: directory.appending("other")).commit()
+      try file.commit()
+      #expect(try names(in: directory) == ["other", "out"])
+    }
+  }
+
   @Test func onlyTheOwnerMayReadTheFileWhateverTheOldOneAllowed() throws {
     try withTemporaryDirectory { (directory: FilePath) throws in
       let target = directory.appending("out")

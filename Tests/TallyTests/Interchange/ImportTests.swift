@@ -96,6 +96,34 @@ struct ImportTests {
     }
   }
 
+  /// More completions than are written at once come first; one of them says in which list a later task was completed.
+  @Test func completionsBeforeManyOthersStillFollowTheirTasks() throws {
+    let completion = """
+      {"taskID":"00000000-0000-0000-0000-0000000000a1","completedAt":"2026-01-01T00:00:00Z",
+      "createdAt":"2025-01-01T00:00:00Z","listID":"00000000-0000-0000-0000-0000000000ff","taskDeleted":false}
+      """
+    let others = (0..<4_200).map { number in
+      """
+      {"taskID":"\(UUID().uuidString)","completedAt":"2026-01-01T00:00:00Z",
+      "createdAt":"2025-01-01T00:00:00Z","listID":null,"taskDeleted":true}
+      """
+    }
+    let document = """
+      {"completions":[\(([completion] + others).joined(separator: ","))],
+      "tasks":[{"completedAt":"2026-01-01T00:00:00Z","text":"t",
+      "createdAt":"2025-01-01T00:00:00Z","id":"00000000-0000-0000-0000-0000000000A1"}],"schemaVersion":1}
+      """
+    try withStore { (store: TaskStore) throws in
+      try store.importText(document)
+      let lists = try store.read { transaction in
+        var found: [UUID?] = []
+        try transaction.forEachDetachedCompletion { if let id = $0.listID { found.append(id) } }
+        return found
+      }
+      #expect(lists.map { $0?.uuidString.suffix(2) } == ["FF"])
+    }
+  }
+
   @Test func keysComeInAnyOrderAndListsAfterTheirTasks() throws {
     let document = """
       {"completions":[{"taskID":"00000000-0000-0000-0000-0000000000a1","completedAt":"2026-01-01T00:00:00Z",

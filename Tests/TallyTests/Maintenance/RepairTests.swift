@@ -138,6 +138,35 @@ import Testing
     }
   }
 
+  /// The bug: verification passed such a header, repair left it alone, and nothing opened the store; or the next commit
+  /// got a sequence that nothing could read.
+  @Test(arguments: [true, false])
+  func aHeaderThatCannotBeIsReplacedUnderANewIdentity(isOfFormatZero: Bool) throws {
+    try withFilledStore { directory, expected in
+      let largest = [0x7F] + Array(repeating: UInt8(0xFF), count: 6) + [0xFE]
+      let bytes = isOfFormatZero ? [0, 0] : largest
+      let offset = isOfFormatZero ? 0 : 24
+      try change("meta", at: directory) { table, transaction in
+        let key = MetaKey.header.encodedBytes
+        var header = try #require(try table.value(forKey: key, in: transaction))
+        header.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+        try table.put(header, forKey: key, in: &transaction)
+      }
+      let added = code {
+        let store = try TaskStore(at: directory, configuration: .testing())
+        defer { try? store.close() }
+        try store.write { _ = try $0.add("one more", to: .inbox) }
+      }
+      #expect(added == .damagedStore)
+      let report = try TaskStore.verify(at: directory, configuration: .testing())
+      #expect(report.faults.map(\.kind) == [.damagedHeader])
+      let repaired = try TaskStore.repair(at: directory, configuration: .testing())
+      #expect(repaired.after.isSound && repaired.after.sequence == 2)
+      #expect(try contents(at: directory) == expected)
+      try withStore(at: directory) { store in try store.write { _ = try $0.add("one more", to: .inbox) } }
+    }
+  }
+
   @Test func aStoreWithoutTasksTableIsLeftAlone() throws {
     try withFilledStore { directory, _ in
       try dropTable("tasks", at: directory)
@@ -157,6 +186,47 @@ import Testing
       try withStore(at: directory) { (store) throws in
         #expect(try store.read { try $0.view(.inbox).tasks.map(\.title).contains("done") })
       }
+    }
+  }
+
+  /// A query for later changes must find the task; but a time that is later already stays.
+  @Test(arguments: [3_600, -3_600] as [Int64])
+  func aTaskThatRepairMovesHasChangedThen(seconds: Int64) throws {
+    try withFilledStore { directory, _ in
+      try change("lists", at: directory) { try $0.removeAll(in: &$1) }
+      let clock = TestClock(TestClock.noon.now.adding(seconds: seconds))
+      try TaskStore.repair(at: directory, configuration: .testing(clock: clock))
+      try withStore(at: directory) { (store) throws in
+        let task = try #require(try store.read { try $0.view(.inbox).tasks.first { $0.title == "done" } })
+        #expect(task.updatedAt == max(clock.now, TestClock.noon.now))
+      }
+    }
+  }
+
+  @Test func aHistoryOfACommitThatIsYetToComeIsFound() throws {
+    try withFilledStore { directory, _ in
+      let key = try #require(try firstKey(of: "history", at: directory))
+      var later = key
+      later[6] = 9
+      try change("history", at: directory) { table, transaction in
+        let value = try #require(try table.value(forKey: key, in: transaction))
+        _ = try table.remove(forKey: key, in: &transaction)
+        try table.put(value, forKey: later, in: &transaction)
+      }
+      let report = try TaskStore.verify(at: directory, configuration: .testing())
+      #expect(report.faults.map(\.description) == ["invalidRecord in history"])
+    }
+  }
+
+  /// A total that would become negative contradicts the records: it is not written.
+  @Test func aTotalBelowWhatTheRecordsSayIsDamage() throws {
+    try withFilledStore { directory, _ in
+      try change("totals", at: directory) { try $0.removeAll(in: &$1) }
+      let store = try TaskStore(at: directory, configuration: .testing())
+      let ids = try store.read { try $0.view(.all).tasks.map(\.id) }
+      #expect(code { try store.write { transaction in for id in ids { try transaction.delete(id) } } } == .damagedStore)
+      #expect(try store.read { try $0.view(.all).tasks.map(\.id) } == ids)
+      try store.close()
     }
   }
 

@@ -61,6 +61,24 @@ import Testing
     }
   }
 
+  /// The slot of a killed process would keep pages from being used again for as long as the store is in use.
+  @Test func readersOfKilledProcessesAreClearedAtOpening() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      try reopen(path)
+      let store = try TaskStore(at: path, configuration: .testing())
+      let holder = try HelperProcess("hold", path)
+      #expect(holder.line() == "ready")
+      holder.kill()
+      #expect(try store.environment.readers().contains { $0.processID != getpid() })
+      // While another process has it open the table of readers lives on; a second store of this one may not be opened.
+      let opener = try HelperProcess("add", path, 1)
+      #expect(opener.lines() == ["done"])
+      #expect(try store.environment.readers().allSatisfy { $0.processID == getpid() })
+      try store.close()
+    }
+  }
+
   @Test func theChildOfAForkIsRefusedAndTheParentGoesOn() throws {
     try withTemporaryDirectory { directory in
       let lines = try HelperProcess("fork", directory.appending("store")).lines()

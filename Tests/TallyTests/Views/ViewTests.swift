@@ -1,4 +1,6 @@
 import Foundation
+import LMDB
+import SystemPackage
 import TallyTestSupport
 import Testing
 
@@ -17,6 +19,56 @@ import Testing
         try transaction.complete(done.id)
       }
       #expect(try titles(of: .inbox, in: store) == ["inbox", "done"])
+    }
+  }
+
+  /// A task due at this very instant is not overdue yet, in the view as in the key that observations follow.
+  @Test func aRangeHasItsLowerBoundAndNotItsUpperOne() throws {
+    let (start, end) = (TestClock.noon.now, TestClock.noon.now.adding(seconds: 1))
+    let range = KeyRange.due(isCompleted: false, start, end)
+    for (instant, isInside) in [
+      (start.adding(microseconds: -1), false), (start, true), (end.adding(microseconds: -1), true), (end, false),
+    ] {
+      let key = DueKey(isCompleted: false, due: .start(at: instant.microsecondsSince1970))
+      #expect(range.contains(key.encodedBytes) == isInside)
+    }
+    try withStore { store in
+      let task = try store.write { try $0.add(TaskDraft(title: "now", dueDate: $0.now)) }
+      try store.read { transaction in
+        let record = try #require(try transaction.taskRecord(task.id))
+        #expect(transaction.definition(of: .overdue).key(record) == nil)
+      }
+      #expect(try titles(of: .overdue, in: store).isEmpty)
+    }
+  }
+
+  /// The bug: of a key with an impossible state the view began the same day again, for ever.
+  @Test(arguments: [
+    (UInt8(0), Int32(30_000), UInt8(9)), (2, 30_000, 0), (2, 1, 3), (0, .max, 0), (0, .min, 9), (1, .max, 9),
+  ])
+  func aDayKeyThatCannotBeDoesNotKeepAViewFromItsEnd(isCompleted: UInt8, dayNumber: Int32, rank: UInt8) throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      let task = try withStore(at: path) { store in
+        try store.write { transaction in
+          try transaction.add(TaskDraft(title: "later", scheduledDate: transaction.today.adding(days: 1)))
+        }
+      }
+      let days = [dayNumber, try #require(task.scheduledDate).dayNumber]
+      try change("byDay", at: path) { table, transaction in
+        for day in days {
+          var key = DayKey(isCompleted: false, dayNumber: day, rankRawValue: 0, order: OrderKey(of: task)).encodedBytes
+          (key[0], key[5]) = (isCompleted, rank)
+          try table.put([], forKey: key, in: &transaction)
+        }
+      }
+      let store = try TaskStore(at: path, configuration: .testing())
+      for view in [TaskView.upcoming, .past] {
+        // Whatever it holds, it comes to an end.
+        let count = try store.read { try $0.view(view).tasks.count }
+        #expect(count <= 3)
+      }
+      try store.close()
     }
   }
 

@@ -1,23 +1,43 @@
+import Foundation
 package import SystemPackage
 package import TallySystem
 
 extension AtomicFile {
   /// Creates the temporary file.
   ///
-  /// - Throws: `outputNotCreated` if the path is a directory, a device or a pipe, or its directory does not exist or
-  ///   must not be written to; `diskFull`.
+  /// - Throws: `outputNotCreated` if the path is a directory, a device, a pipe or a file of a store, or its directory
+  ///   does not exist or must not be written to; `diskFull`.
   package static func create(replacing target: FilePath) throws -> AtomicFile {
-    try TallyError.replacing(TallyError.unwritableOutput) { try AtomicFile(replacing: target) }
+    try StoreFiles.refuseAsOutput(target)
+    sweep(target.parentOrCurrent)
+    return try TallyError.replacing(TallyError.unwritableOutput) { try AtomicFile(replacing: target) }
+  }
+
+  /// How long the creator of a temporary file has to lock it.
+  private static let graceInSeconds = 60.0
+
+  /// Removes the temporary files that crashes have left, which may hold anything; a failure does not fail the caller.
+  static func sweep(_ directory: FilePath) {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? []
+    for path in names.filter(isTemporary).map({ directory.appending($0) }) {
+      guard let modified = try? path.stat().st_mtim.tv_sec,
+        Date().timeIntervalSince1970 - Double(modified) > graceInSeconds,
+        let lock = try? FileLock(opening: path), (try? lock.tryAcquire(.exclusive)) == true
+      else { continue }
+      try? SystemCalls.removeFile(path)
+    }
   }
 
   /// Throws `outputNotCreated` for a path that a file must not take the place of.
   static func refuseIrreplaceable(_ target: FilePath) throws {
+    try StoreFiles.refuseAsOutput(target)
     try TallyError.replacing(TallyError.unwritableOutput) { try requireReplaceable(target) }
   }
 
   /// Publishes the file.
   ///
-  /// - Throws: `diskFull` or `outputNotCreated`, under the conditions of `publish()`.
+  /// - Throws: `diskFull` or `outputNotCreated`; `storageFailed` if the file is in its place, and only flushing its name
+  ///   failed.
   package consuming func commit() throws {
     do {
       try publish()
@@ -48,9 +68,29 @@ extension TallyError {
     )
   }
 
+  /// Flushes a directory after the last step of an operation.
+  ///
+  /// - Throws: `storageFailed`, naming the finished step.
+  static func flush(_ directory: FilePath, after done: String) throws {
+    do {
+      try SystemCalls.flushDirectory(directory)
+    } catch {
+      throw notFlushed(done, error)
+    }
+  }
+
+  private static func notFlushed(_ done: String, _ cause: any Error) -> TallyError {
+    TallyError(
+      .storageFailed, "\(done), but the disk did not confirm it: after a power cut it may be undone",
+      remedy: "Check the disk, then do it again", cause: cause)
+  }
+
   /// An output could not be created, written, flushed or renamed.
   static func unwritableOutput(_ cause: any Error) -> TallyError {
     if cause is AtomicFile.NotAFile { return outputNotCreated("The output path is not the path of a file") }
+    if let cause = cause as? AtomicFile.NotFlushed {
+      return notFlushed("The file is complete and in its place", cause.cause)
+    }
     return switch cause as? Errno {
     case .noSpace?, .diskQuotaExceeded?:
       TallyError(

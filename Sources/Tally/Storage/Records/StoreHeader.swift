@@ -37,6 +37,9 @@ struct StoreHeader: BinaryCodable, Hashable {
 
   var encodedByteCount: Int { Self.headByteCount + trailing.count }
 
+  /// Whether there can be another commit; only a damaged header denies it.
+  var hasNextSequence: Bool { sequence < Self.lastSequence }
+
   init(storeID: UUID, sequence: UInt64) {
     self.storeID = storeID
     self.sequence = sequence
@@ -58,6 +61,7 @@ struct StoreHeader: BinaryCodable, Hashable {
     // A newer format may have a longer header; its first fields stay where they are.
     guard bytes.byteCount >= Self.headByteCount else { throw .undecodable("the store's header is too short") }
     majorFormat = bytes.load(bigEndianAt: 0)
+    guard majorFormat > 0 else { throw .undecodable("the number of the store's format is impossible") }
     minorFormat = bytes.load(bigEndianAt: 2)
     storeID = bytes.load(idAt: 8)
     sequence = bytes.load(bigEndianAt: 24)

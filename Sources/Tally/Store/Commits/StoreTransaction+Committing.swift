@@ -52,6 +52,7 @@ extension Environment {
       guard let header = try tables.meta.value(forKey: .header, in: base) else {
         throw TallyError.missingRecord(of: "meta")
       }
+      guard header.hasNextSequence else { throw TallyError.impossibleHeader }
       var transaction = StoreWriteTransaction(
         base: base, tables: tables, now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids,
         commitSequence: header.sequence + 1)

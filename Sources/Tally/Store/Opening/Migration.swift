@@ -32,6 +32,7 @@ extension MigrationTable {
   /// - Returns: the new header.
   func run(_ steps: [Step], from header: StoreHeader, in environment: Environment) throws -> StoreHeader {
     guard !steps.isEmpty else { return header }
+    guard header.hasNextSequence else { throw TallyError.impossibleHeader }
     var migrated = header
     migrated.majorFormat = current
     migrated.minorFormat = StoreHeader.currentMinorFormat

@@ -88,6 +88,7 @@ extension StoreOpening {
   /// Another program's file has none of the tables; a store that lacks the one with the header has lost it.
   func headerFault(in environment: Environment) throws -> TallyError {
     let missing = try Tables.missingNames(in: environment)
+    if missing.isEmpty { return .impossibleHeader }
     return missing.count < Tables.names.count && missing.contains("meta") ? .missingTable : .foreignFile
   }
 
@@ -124,6 +125,9 @@ extension TallyError {
   static let olderFormat = TallyError(
     .permissionDenied, "The store has an older format and has been opened for reading only",
     remedy: "Open it for writing once, as any change does; a copy of the old file is kept beside it")
+
+  static let impossibleHeader = TallyError(
+    .damagedStore, "The store's header cannot be right", remedy: "Run a repair, or restore a backup")
 
   static let noMigration = TallyError(
     .internalFault, "There is no migration from the store's format to the current one", remedy: "Please report it")

@@ -118,10 +118,11 @@ struct StoreOpening {
   func prepareDirectory() throws {
     if try isStoreThere() { return try refuseRemoteFilesystem(directory) }
     let parent = directory.parentOrCurrent
-    try createDirectories(upTo: parent)
+    try SystemCalls.createDirectories(upTo: parent, permissions: .ownerReadWriteExecute)
     try refuseRemoteFilesystem(parent)
     // One that is there is empty: `isStoreThere` has looked at it.
-    try createDirectories(upTo: directory)
+    try SystemCalls.createDirectories(upTo: directory, permissions: .ownerReadWriteExecute)
+    try SystemCalls.flushDirectory(parent)
   }
 
   /// The header of a store that nobody has open; `nil` if there is none, or none that can be read safely.
@@ -172,10 +173,7 @@ struct StoreOpening {
       throw TallyError(
         .notAStore, "The store path is not a directory", remedy: "Give a directory, or a path that does not exist yet")
     }
-    if let type = try typeOfFile(at: directory.appending(Self.dataFileName)) {
-      guard type == .regular else { throw TallyError.foreignFile }
-      return true
-    }
+    if try refuseIrregularFiles().contains(Self.dataFileName) { return true }
     let names = try contents(of: directory)
     // Another process may have created the store since the look above.
     if names.contains(Self.dataFileName) { return true }
@@ -191,10 +189,21 @@ struct StoreOpening {
     return false
   }
 
+  /// The names of the store's files that are there; throws if one is a link, a pipe or anything else that is not a file.
+  ///
+  /// A link would lead liblmdb to write to a file elsewhere, and two paths to one data file have two locks.
+  private func refuseIrregularFiles() throws -> [String] {
+    try Self.storeNames.filter { name in
+      guard let type = try typeOfFile(at: directory.appending(name), followingLinks: false) else { return false }
+      guard type == .regular else { throw TallyError.irregularFile(name) }
+      return true
+    }
+  }
+
   /// The type of the file at a path; `nil` if there is none.
-  func typeOfFile(at path: FilePath) throws -> FileType? {
+  func typeOfFile(at path: FilePath, followingLinks: Bool = true) throws -> FileType? {
     do {
-      return try path.stat().type
+      return try path.stat(followTargetSymlink: followingLinks).type
     } catch Errno.noSuchFileOrDirectory {
       return nil
     }
@@ -237,24 +246,11 @@ struct StoreOpening {
         if try isStoreThere() { return }
         guard configuration.createsIfMissing, !configuration.isReadOnly else { throw TallyError.storeMissing }
         let parent = directory.parentOrCurrent
-        try createDirectories(upTo: parent)
+        try SystemCalls.createDirectories(upTo: parent, permissions: .ownerReadWriteExecute)
         try refuseRemoteFilesystem(parent)
         try NewStore(at: directory, options: environmentOptions).create()
       }
     }
-  }
-
-  /// Creates a directory and those above it, flushed, so that a power cut does not lose them.
-  private func createDirectories(upTo path: FilePath) throws {
-    if (try? path.stat()) != nil { return }
-    let parent = path.parentOrCurrent
-    try createDirectories(upTo: parent)
-    do {
-      try SystemCalls.createDirectory(path, permissions: .ownerReadWriteExecute)
-    } catch Errno.fileExists {
-      // Another process was first.
-    }
-    try SystemCalls.flushDirectory(parent)
   }
 }
 
@@ -273,6 +269,12 @@ extension TallyError {
 
   static let foreignFile = TallyError(
     .notAStore, "The file in the directory is not a Tally store", remedy: "Give the directory of a Tally store")
+
+  static func irregularFile(_ name: String) -> TallyError {
+    TallyError(
+      .notAStore, "'\(name)' in the store's directory is a link, a directory or a special file",
+      remedy: "Remove it if it is not yours, or give the directory of a store")
+  }
 
   static let missingTable = TallyError(
     .damagedStore, "A table of the store is missing", remedy: "Run a repair, or restore a backup")

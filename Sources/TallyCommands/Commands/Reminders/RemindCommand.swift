@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SystemPackage
 import Tally
+import TallySystem
 
 /// `tally remind`.
 struct RemindCommand: SessionCommand {
@@ -46,7 +47,7 @@ struct RemindCommand: SessionCommand {
     let program = try ReminderProgram(exec, arguments: arguments, environment: session.invocation.environment)
     let store = try session.openStore(for: .copying)
     let path = try journal.map { FilePath($0) } ?? Self.defaultJournal(of: store, session)
-    let journal = try ReminderJournal(at: path, now: session.clock.now)
+    let journal = try ReminderJournal(at: path, ofStoreAt: store.directory, now: session.clock.now)
     try Signals.deferringInterruption {
       try ReminderLoop(session: session, store: store, journal: journal, program: program).run(once: once)
     }
@@ -60,8 +61,7 @@ struct RemindCommand: SessionCommand {
     }
     let journal = own.appending("remind-\(try store.information().storeID.text).journal")
     do {
-      try FileManager.default.createDirectory(
-        atPath: own.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      try SystemCalls.createDirectories(upTo: own, permissions: .ownerReadWriteExecute)
     } catch {
       throw CommandFailure(openingJournal: journal, "Its directory cannot be created")
     }

@@ -1,0 +1,35 @@
+package import SystemPackage
+import TallySystem
+
+/// The files that make a directory a store, which only a store may write.
+package enum StoreFiles {
+  /// Whether a path leads to a file of a store, or to where one belongs: by its name in a store's directory, by a
+  /// symbolic link, or by another name of the file.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - directory: The directory of a store whose files may have names elsewhere, too.
+  /// - Returns: Whether it does.
+  package static func contain(_ path: FilePath, ofStoreAt directory: FilePath? = nil) -> Bool {
+    let paths = [path] + (SystemCalls.resolvingLinks(path).map { [$0] } ?? [])
+    let isNamedSo = paths.contains { path in
+      path.lastComponent.map { StoreOpening.storeNames.contains($0.string) } == true && isStore(path.parentOrCurrent)
+    }
+    guard !isNamedSo, let identity = try? FileIdentity(of: path) else { return isNamedSo }
+    let directories = paths.map(\.parentOrCurrent).filter(isStore) + (directory.map { [$0] } ?? [])
+    return directories.contains { directory in
+      StoreOpening.storeNames.contains { (try? FileIdentity(of: directory.appending($0))) == identity }
+    }
+  }
+
+  /// Throws `outputNotCreated` for a path that leads to a file of a store: a process that has the store open would lose
+  /// it.
+  package static func refuseAsOutput(_ path: FilePath, ofStoreAt directory: FilePath? = nil) throws {
+    guard contain(path, ofStoreAt: directory) else { return }
+    throw TallyError.outputNotCreated("The output path is that of a file of a store")
+  }
+
+  private static func isStore(_ directory: FilePath) -> Bool {
+    (try? directory.appending(StoreOpening.dataFileName).stat()) != nil
+  }
+}
