@@ -3,7 +3,6 @@ import LMDB
 
 /// A walk over ranges of an index, one after the other, that can stop and go on later.
 struct RangeWalk {
-  private let index: RawIndex
   private let isReversed: Bool
   private let start: ViewKey?
   /// The position of the last accepted task.
@@ -11,8 +10,7 @@ struct RangeWalk {
   private(set) var isStopped = false
 
   /// Goes on after a position, whose task need not exist any more.
-  init(_ index: RawIndex, isReversed: Bool, after position: ViewKey?) {
-    self.index = index
+  init(isReversed: Bool, after position: ViewKey?) {
     self.isReversed = isReversed
     (start, last) = (position, position)
   }
@@ -20,13 +18,12 @@ struct RangeWalk {
   /// Where the walk was stopped; `nil` if it was not.
   var stop: ViewKey? { isStopped ? last : nil }
 
-  /// Walks one range until `body` returns false; the ranges of a view come with ascending prefixes.
-  mutating func run<T: Transaction & ~Copyable>(
-    _ range: KeyRange, prefix: [UInt8], in transaction: borrowing T, _ body: (UUID) throws -> Bool
+  /// Walks one range of an index until `body` returns false; the ranges of a view come with ascending prefixes.
+  mutating func run(
+    _ range: KeyRange, prefix: [UInt8], by cursor: inout RawCursor, _ body: (UUID) throws -> Bool
   ) throws {
     if let start, prefix.lexicographicallyPrecedes(start.prefix) { return }
     let resumed = start.flatMap { $0.prefix == prefix ? $0.indexKey(isReversed: isReversed) : nil }
-    var cursor = try index.cursor(in: transaction)
     var isAtEntry = try begin(&cursor, range, after: resumed)
     var acceptedCount = 0
     while isAtEntry, isInside(range, cursor.keyBytes) {
@@ -43,7 +40,7 @@ struct RangeWalk {
   }
 
   private func begin(
-    _ cursor: inout Cursor<[UInt8], [UInt8]>, _ range: KeyRange, after resumed: [UInt8]?
+    _ cursor: inout RawCursor, _ range: KeyRange, after resumed: [UInt8]?
   ) throws(LMDBError) -> Bool {
     if isReversed {
       guard let end = resumed ?? range.upper else { return try cursor.moveToLast() }

@@ -42,6 +42,9 @@ extension ViewDefinition {
 /// A table as bytes, for walks that are the same for all indexes.
 typealias RawIndex = Database<[UInt8], [UInt8]>
 
+/// A cursor over the bytes of an index.
+typealias RawCursor = Cursor<[UInt8], [UInt8]>
+
 extension KeyRange {
   /// The tasks of a list, or those of the inbox.
   static func place(_ listID: UUID?) -> KeyRange {
