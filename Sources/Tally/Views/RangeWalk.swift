@@ -8,6 +8,8 @@ struct RangeWalk {
   /// The position of the last accepted task.
   private var last: ViewKey?
   private(set) var isStopped = false
+  /// The last range in which any task was accepted, up to its end.
+  private var finished: (range: KeyRange, prefix: [UInt8])?
 
   /// Goes on after a position, whose task need not exist any more.
   init(isReversed: Bool, after position: ViewKey?) {
@@ -25,18 +27,33 @@ struct RangeWalk {
     if let start, prefix.lexicographicallyPrecedes(start.prefix) { return }
     let resumed = start.flatMap { $0.prefix == prefix ? $0.indexKey(isReversed: isReversed) : nil }
     var isAtEntry = try begin(&cursor, range, after: resumed)
-    var acceptedCount = 0
+    var hasAccepted = false
     while isAtEntry, isInside(range, cursor.keyBytes) {
       isStopped = try !body(cursor.keyBytes.idAtEnd)
       if isStopped { break }
-      acceptedCount += 1
+      hasAccepted = true
       isAtEntry = try isReversed ? cursor.previous() : cursor.next()
     }
-    guard acceptedCount > 0 else { return }
-    // The last accepted entry is the one before; keeping each on the way would copy every key.
-    if try isReversed ? cursor.next() : cursor.previous() {
-      last = ViewKey(prefix: prefix, cursor.keyBytes.bytes(from: 0), isReversed: isReversed)
+    if isStopped { return try findLast(&cursor, prefix: hasAccepted ? prefix : nil) }
+    if hasAccepted { finished = (range, prefix) }
+  }
+
+  /// Finds the last accepted entry: the one before the entry that was refused, or the last one of an earlier range.
+  ///
+  /// Keeping each on the way would copy every key.
+  private mutating func findLast(_ cursor: inout RawCursor, prefix: [UInt8]?) throws(LMDBError) {
+    var isAtEntry = false
+    if prefix != nil {
+      isAtEntry = try isReversed ? cursor.next() : cursor.previous()
+    } else if let range = finished?.range {
+      if isReversed {
+        isAtEntry = try cursor.move(toFirstAtOrAfter: range.lower)
+      } else if let end = range.upper {
+        isAtEntry = try cursor.move(toLastBefore: end)
+      }
     }
+    guard isAtEntry, let prefix = prefix ?? finished?.prefix else { return }
+    last = ViewKey(prefix: prefix, cursor.keyBytes.bytes(from: 0), isReversed: isReversed)
   }
 
   private func begin(

@@ -34,7 +34,8 @@ extension StoreTransaction where Base: ~Copyable {
     var next = try position.flatMap { days.dayNumber(of: $0) } ?? dayNumber(of: days, beyond: days.today, by: &cursor)
     while let number = next {
       let day = CalendarDay(clamping: Int64(number))
-      for range in KeyRange.days(number, number).prefix(days.isPast ? 1 : 2) where !walk.isStopped {
+      for isCompleted in days.isPast ? [false] : [false, true] where !walk.isStopped {
+        let range = KeyRange(of: number, isCompleted: isCompleted)
         try walk.run(range, prefix: days.prefix(of: number), by: &cursor) { try body($0, day) }
       }
       if walk.isStopped { return walk.stop }

@@ -58,6 +58,11 @@ extension KeyRange {
     [false, true].map { KeyRange(DayKey.start(of: first, isCompleted: $0), .end(of: last, isCompleted: $0)) }
   }
 
+  /// The open or the completed tasks scheduled for a day.
+  init(of day: Int32, isCompleted: Bool) {
+    self.init(DayKey.start(of: day, isCompleted: isCompleted), .end(of: day, isCompleted: isCompleted))
+  }
+
   /// The tasks due from an instant on, up to but not including another one.
   static func due(isCompleted: Bool, _ start: Timestamp, _ end: Timestamp) -> KeyRange {
     KeyRange(
