@@ -10,7 +10,7 @@ final class FuzzStore: Sendable {
   private let document: FileDescriptor
   private let copy: FileDescriptor
 
-  private struct TakenBack: Error {}
+  private struct RolledBack: Error {}
 
   /// One per process, since each import leaves it unchanged.
   static var shared: FuzzStore { get throws { try made.get() } }
@@ -59,9 +59,9 @@ final class FuzzStore: Sendable {
         guard again.tasks.added + again.tasks.changed + again.lists.added + again.lists.changed == 0 else {
           throw FuzzTarget.Finding(description: "importing the export changes \(again)")
         }
-        throw TakenBack()
+        throw RolledBack()
       }
-    } catch is TakenBack {
+    } catch is RolledBack {
       return
     } catch let error as TallyError {
       // A document's fault has its place in the document; an error that no document can cause is a finding.

@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func listTellsProcessAndSnapshotOfEachReader() throws {
+  @Test func listShowsProcessAndSnapshotOfEachReader() throws {
     let sample = try Sample()
     let helper = try HelperProcess("hold-read", sample.directory)
     #expect(helper.line() == "ready")
@@ -76,7 +76,7 @@ import Testing
     #expect(try sample.environment.information().oldestReaderLag == 0)
   }
 
-  @Test func fullTableIsRidOfDeadReadersByItself() throws {
+  @Test func fullTableIsClearedOfDeadReaders() throws {
     let sample = try Sample(options: Sample.options(mapSizeInBytes: 1 << 20, maxReaders: 2))
     for _ in 0..<2 {
       let helper = try HelperProcess("hold-read", sample.directory)
@@ -86,7 +86,7 @@ import Testing
     #expect(try sample.count() == 0)
   }
 
-  @Test func fullMapIsRidOfDeadReadersBeforeItGrows() throws {
+  @Test func deadReadersAreClearedBeforeAFullMapGrows() throws {
     let sample = try Sample(options: Sample.options(mapSizeInBytes: 1 << 20))
     try sample.put([UInt8](repeating: 1, count: 200_000), forKey: 1)
     let helper = try HelperProcess("hold-read", sample.directory)

@@ -18,7 +18,7 @@ func withEncoded<Key: KeyCodable, R>(
   }
 }
 
-/// Sizes that liblmdb was built with.
+/// The sizes of keys and values that liblmdb can store.
 @usableFromInline
 enum LMDBLimits {
   /// The longest key; opening an environment compares it with what liblmdb was built for.

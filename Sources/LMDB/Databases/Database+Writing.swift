@@ -1,5 +1,5 @@
 extension Database {
-  /// Stores a value, and replaces the one the key has.
+  /// Stores a value, replacing any that the key already has.
   ///
   /// The value is encoded straight into the page.
   ///
@@ -27,7 +27,7 @@ extension Database {
     try store(value, forKey: key, .insert, in: transaction.core)
   }
 
-  /// Stores a value after all others: the fastest way to load many, and it leaves full pages.
+  /// Stores a value after all others: the fastest way to load many values, and the one that fills pages.
   ///
   /// Throws `keyExists`, and changes nothing, if the key does not come after every key there is; otherwise as
   /// ``put(_:forKey:in:)``.

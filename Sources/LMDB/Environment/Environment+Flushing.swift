@@ -3,7 +3,7 @@ import CLMDB
 extension Environment {
   /// Flushes to the disk what ``Durability/noMetaSync`` has left for later.
   ///
-  /// With full durability there is nothing to do. `force` flushes even where LMDB thinks it needs not.
+  /// With full durability there is nothing to do. `force` flushes even where LMDB would skip it.
   ///
   /// Throws `readOnly`, `closed`, `forked`, `diskFull`, `ioFailure`.
   ///

@@ -73,6 +73,6 @@ extension Environment {
   private static var longWrite: LMDBError {
     LMDBError(
       .busy, operation: "begin write", message: "Another write has not ended in time",
-      remedy: "Try again; if it stays so, a process may be stopped in the middle of a write: let it go on, or end it")
+      remedy: "Try again; if it keeps happening, a process may be stopped in the middle of a write: resume or end it")
   }
 }

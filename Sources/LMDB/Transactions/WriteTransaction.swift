@@ -1,4 +1,4 @@
-/// The one write transaction of the environment, over all processes.
+/// The environment's only write transaction at a time, across all processes.
 ///
 /// It sees its own changes; others see them once it is committed. Dropping it aborts it. It must end on the thread it
 /// began on. After an error that may have left a change half done every later call throws `badTransaction`.

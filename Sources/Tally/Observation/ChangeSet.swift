@@ -31,6 +31,6 @@ public struct ChangeSet: Hashable, Sendable {
   public internal(set) var lists = Identifiers()
   /// Whether these are all changes; if not, anything may have changed: read again.
   ///
-  /// False only when an older state of the store, or another store, has taken its place while it was suspended.
+  /// False only when an older state of the store, or another store, has replaced it since the earlier commit.
   public internal(set) var isComplete = true
 }

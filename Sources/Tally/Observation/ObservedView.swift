@@ -158,9 +158,10 @@ extension StoreTransaction where Base: ~Copyable {
     whosePlaceIn definition: ViewDefinition, changedSince former: Timestamp, _ body: (UUID) -> Void
   ) throws {
     guard former != now else { return }
-    var walk = RangeWalk(definition.index, isReversed: false, after: nil)
+    var cursor = try definition.index.cursor(in: base)
+    var walk = RangeWalk(isReversed: false, after: nil)
     for range in definition.changedRanges(former) {
-      try walk.run(range, prefix: [], in: base) { id in
+      try walk.run(range, prefix: [], by: &cursor) { id in
         body(id)
         return true
       }

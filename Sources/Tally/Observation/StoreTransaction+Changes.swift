@@ -18,7 +18,7 @@ extension StoreTransaction where Base: ~Copyable {
     try changes(since: StorePosition(storeID: position.storeID, sequence: sequence))
   }
 
-  /// The public form, for callers that may have had another store under the same path before.
+  /// Like the public form, for callers that may have seen another store at the same path.
   func changes(since last: StorePosition) throws -> ChangeSet {
     let position = try position
     var changes = ChangeSet(previousSequence: last.sequence, sequence: position.sequence)

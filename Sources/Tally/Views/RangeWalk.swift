@@ -3,16 +3,16 @@ import LMDB
 
 /// A walk over ranges of an index, one after the other, that can stop and go on later.
 struct RangeWalk {
-  private let index: RawIndex
   private let isReversed: Bool
   private let start: ViewKey?
   /// The position of the last accepted task.
   private var last: ViewKey?
   private(set) var isStopped = false
+  /// The last range in which any task was accepted, up to its end.
+  private var finished: (range: KeyRange, prefix: [UInt8])?
 
   /// Goes on after a position, whose task need not exist any more.
-  init(_ index: RawIndex, isReversed: Bool, after position: ViewKey?) {
-    self.index = index
+  init(isReversed: Bool, after position: ViewKey?) {
     self.isReversed = isReversed
     (start, last) = (position, position)
   }
@@ -20,30 +20,44 @@ struct RangeWalk {
   /// Where the walk was stopped; `nil` if it was not.
   var stop: ViewKey? { isStopped ? last : nil }
 
-  /// Walks one range until `body` returns false; the ranges of a view come with ascending prefixes.
-  mutating func run<T: Transaction & ~Copyable>(
-    _ range: KeyRange, prefix: [UInt8], in transaction: borrowing T, _ body: (UUID) throws -> Bool
+  /// Walks one range of an index until `body` returns false; the ranges of a view come with ascending prefixes.
+  mutating func run(
+    _ range: KeyRange, prefix: [UInt8], by cursor: inout RawCursor, _ body: (UUID) throws -> Bool
   ) throws {
     if let start, prefix.lexicographicallyPrecedes(start.prefix) { return }
     let resumed = start.flatMap { $0.prefix == prefix ? $0.indexKey(isReversed: isReversed) : nil }
-    var cursor = try index.cursor(in: transaction)
     var isAtEntry = try begin(&cursor, range, after: resumed)
-    var acceptedCount = 0
+    var hasAccepted = false
     while isAtEntry, isInside(range, cursor.keyBytes) {
       isStopped = try !body(cursor.keyBytes.idAtEnd)
       if isStopped { break }
-      acceptedCount += 1
+      hasAccepted = true
       isAtEntry = try isReversed ? cursor.previous() : cursor.next()
     }
-    guard acceptedCount > 0 else { return }
-    // The last accepted entry is the one before; keeping each on the way would copy every key.
-    if try isReversed ? cursor.next() : cursor.previous() {
-      last = ViewKey(prefix: prefix, cursor.keyBytes.bytes(from: 0), isReversed: isReversed)
+    if isStopped { return try findLast(&cursor, prefix: hasAccepted ? prefix : nil) }
+    if hasAccepted { finished = (range, prefix) }
+  }
+
+  /// Finds the last accepted entry: the one before the entry that was refused, or the last one of an earlier range.
+  ///
+  /// Keeping each on the way would copy every key.
+  private mutating func findLast(_ cursor: inout RawCursor, prefix: [UInt8]?) throws(LMDBError) {
+    var isAtEntry = false
+    if prefix != nil {
+      isAtEntry = try isReversed ? cursor.next() : cursor.previous()
+    } else if let range = finished?.range {
+      if isReversed {
+        isAtEntry = try cursor.move(toFirstAtOrAfter: range.lower)
+      } else if let end = range.upper {
+        isAtEntry = try cursor.move(toLastBefore: end)
+      }
     }
+    guard isAtEntry, let prefix = prefix ?? finished?.prefix else { return }
+    last = ViewKey(prefix: prefix, cursor.keyBytes.bytes(from: 0), isReversed: isReversed)
   }
 
   private func begin(
-    _ cursor: inout Cursor<[UInt8], [UInt8]>, _ range: KeyRange, after resumed: [UInt8]?
+    _ cursor: inout RawCursor, _ range: KeyRange, after resumed: [UInt8]?
   ) throws(LMDBError) -> Bool {
     if isReversed {
       guard let end = resumed ?? range.upper else { return try cursor.moveToLast() }

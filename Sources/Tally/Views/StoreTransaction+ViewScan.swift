@@ -13,47 +13,51 @@ extension StoreTransaction where Base: ~Copyable {
   func scan(_ view: TaskView, after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
     if case .list(let id) = view, try !tables.lists.contains(IDKey(id), in: base) { throw TallyError.listNotFound(id) }
     let definition = definition(of: view)
+    var cursor = try definition.index.cursor(in: base)
     switch definition.walk {
     case .ranges(let ranges, let isReversed):
-      var walk = RangeWalk(definition.index, isReversed: isReversed, after: position)
+      var walk = RangeWalk(isReversed: isReversed, after: position)
       for (number, range) in ranges.enumerated() where !walk.isStopped {
-        try walk.run(range, prefix: [UInt8(number)], in: base) { try body($0, nil) }
+        try walk.run(range, prefix: [UInt8(number)], by: &cursor) { try body($0, nil) }
       }
       return walk.stop
-    case .days(let days): return try scan(days, definition.index, after: position, body)
+    case .days(let days): return try scan(days, by: &cursor, after: position, body)
     case .due(let day): return try scanDue(on: day, after: position, body)
     }
   }
 
   /// Walks the days of a view: of each day the open tasks, then the completed ones.
   private func scan(
-    _ days: DayWalk, _ index: RawIndex, after position: ViewKey?, _ body: ViewBody
+    _ days: DayWalk, by cursor: inout RawCursor, after position: ViewKey?, _ body: ViewBody
   ) throws -> ViewKey? {
-    var walk = RangeWalk(index, isReversed: false, after: position)
-    var next = try position.flatMap { days.dayNumber(of: $0) } ?? dayNumber(of: days, beyond: days.today)
+    var walk = RangeWalk(isReversed: false, after: position)
+    var next = try position.flatMap { days.dayNumber(of: $0) } ?? dayNumber(of: days, beyond: days.today, by: &cursor)
     while let number = next {
       let day = CalendarDay(clamping: Int64(number))
-      for range in KeyRange.days(number, number).prefix(days.isPast ? 1 : 2) where !walk.isStopped {
-        try walk.run(range, prefix: days.prefix(of: number), in: base) { try body($0, day) }
+      for isCompleted in days.isPast ? [false] : [false, true] where !walk.isStopped {
+        let range = KeyRange(of: number, isCompleted: isCompleted)
+        try walk.run(range, prefix: days.prefix(of: number), by: &cursor) { try body($0, day) }
       }
       if walk.isStopped { return walk.stop }
-      next = try dayNumber(of: days, beyond: number)
+      next = try dayNumber(of: days, beyond: number, by: &cursor)
     }
     return nil
   }
 
   /// The next day of a view that has any task.
-  private func dayNumber(of days: DayWalk, beyond dayNumber: Int32) throws -> Int32? {
+  private func dayNumber(
+    of days: DayWalk, beyond dayNumber: Int32, by cursor: inout RawCursor
+  ) throws -> Int32? {
     if days.isPast {
-      var cursor = try tables.byDay.cursor(in: base)
-      return try cursor.move(toLastBefore: .start(of: dayNumber, isCompleted: false)) ? try cursor.key().dayNumber : nil
+      let end = DayKey.start(of: dayNumber, isCompleted: false).encodedBytes
+      return try cursor.move(toLastBefore: end) ? try DayKey(decoding: cursor.keyBytes).dayNumber : nil
     }
     var found: [Int32] = []
     guard dayNumber < .max else { return nil }
     for isCompleted in [false, true] {
-      var cursor = try tables.byDay.cursor(in: base)
-      guard try cursor.move(toFirstAtOrAfter: .start(of: dayNumber + 1, isCompleted: isCompleted)) else { continue }
-      let key = try cursor.key()
+      let start = DayKey.start(of: dayNumber + 1, isCompleted: isCompleted).encodedBytes
+      guard try cursor.move(toFirstAtOrAfter: start) else { continue }
+      let key = try DayKey(decoding: cursor.keyBytes)
       // The walk advances whatever stands in the index: a key that cannot be may come before the place looked for.
       if key.isCompleted == isCompleted, key.dayNumber > dayNumber { found.append(key.dayNumber) }
     }

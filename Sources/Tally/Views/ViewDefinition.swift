@@ -42,6 +42,9 @@ extension ViewDefinition {
 /// A table as bytes, for walks that are the same for all indexes.
 typealias RawIndex = Database<[UInt8], [UInt8]>
 
+/// A cursor over the bytes of an index.
+typealias RawCursor = Cursor<[UInt8], [UInt8]>
+
 extension KeyRange {
   /// The tasks of a list, or those of the inbox.
   static func place(_ listID: UUID?) -> KeyRange {
@@ -53,6 +56,11 @@ extension KeyRange {
   /// The tasks scheduled for some days: the open ones, then the completed ones.
   static func days(_ first: Int32, _ last: Int32) -> [KeyRange] {
     [false, true].map { KeyRange(DayKey.start(of: first, isCompleted: $0), .end(of: last, isCompleted: $0)) }
+  }
+
+  /// The open or the completed tasks scheduled for a day.
+  init(of day: Int32, isCompleted: Bool) {
+    self.init(DayKey.start(of: day, isCompleted: isCompleted), .end(of: day, isCompleted: isCompleted))
   }
 
   /// The tasks due from an instant on, up to but not including another one.

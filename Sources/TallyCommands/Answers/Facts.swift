@@ -3,7 +3,7 @@ import Tally
 
 /// What a command answers: a tree of names and values, written once and printed as JSON or as the records of `--plain`.
 ///
-/// The names are keys of the JSON and, joined by points, the names of the records; both are part of the command line's
+/// The names are keys of the JSON and, joined by dots, the names of the records; both are part of the command line's
 /// contract, and so is their order.
 enum Facts {
   case text(String?)
@@ -48,7 +48,7 @@ extension Facts: ExpressibleByDictionaryLiteral {
   /// The object with further members.
   func adding(_ more: Facts) -> Facts { .object(members + more.members) }
 
-  /// The members of an object; none of anything else.
+  /// The members of an object; empty for any other value.
   var members: [Member] {
     if case .object(let members) = self { members } else { [] }
   }

@@ -2,7 +2,7 @@ import Foundation
 import Tally
 
 extension Session {
-  /// Changes each of some tasks in one transaction and reports it.
+  /// Changes the named tasks in one transaction and reports the changes.
   func changeTasks(
     _ names: [String],
     _ verb: String,

@@ -14,14 +14,14 @@ struct CompletedCommand: SessionCommand {
       Days are local, and both are included. Without --from or --to that end is open, while 'tally stats' then covers \
       the days of its series. A weekday is the latest one up to today. --list names the list in which the work was \
       done: a task moved since then is found under the list it was completed in, and shown with the list it is in \
-      now. Completed tasks that were deleted since count in the statistics; only their number is reported, on \
+      now. Completed tasks that have since been deleted still count in the statistics; only their number is reported, on \
       standard error.
 
       \(SharedHelp.taskRecord)
 
       EXAMPLES
         tally completed --from monday
-        tally completed --from 2026-01-01 --to 2026-01-31 --time-zone Europe/Istanbul --json
+        tally completed --from 2026-01-01 --to 2026-01-31 --json
       """
   )
 

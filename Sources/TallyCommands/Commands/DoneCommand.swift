@@ -19,7 +19,9 @@ struct DoneCommand: SessionCommand {
   var tasks: [String]
 
   @Option(
-    help: ArgumentHelp("When they were completed: an ISO 8601 instant, or a DAY and HH:MM.", valueName: "instant")
+    help: ArgumentHelp(
+      "When they were completed: an ISO 8601 instant, or a DAY and HH:MM. A weekday is the last one.",
+      valueName: "instant")
   )
   var at: String?
 

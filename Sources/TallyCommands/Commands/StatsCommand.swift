@@ -6,10 +6,10 @@ struct StatsCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",
     abstract: "Count what got done: today, trends, series, streaks, profiles.",
-    usage: "tally stats [--from <day> --to <day>] [--by <period>] [--list <name>] [--html <file>] [<options>]",
+    usage: "tally stats [--from <day>] [--to <day>] [--by <period>] [--list <name>] [--html <file>] [<options>]",
     discussion: """
       Days are days in your time zone, or in the one that --time-zone names. A completion counts where and when it \
-      happened: it stays when the task is moved to another list or deleted, and goes when the task is reopened. \
+      happened: it stays when the task is moved to another list or deleted, and is removed when the task is reopened. \
       'tally completed' shows the tasks behind every number.
 
       --from and --to set the days that the series, the profiles, the lists and the times to completion cover; --to \
@@ -36,7 +36,7 @@ struct StatsCommand: SessionCommand {
   @Option(help: ArgumentHelp("The length of a bar of the series: day, week or month.", valueName: "period"))
   var by: Period = .day
 
-  @Option(help: ArgumentHelp("Write a page to this file, or to standard output with -.", valueName: "file"))
+  @Option(help: ArgumentHelp("Write a page to this file, or '-' for standard output.", valueName: "file"))
   var html: String?
 
   func validate(with global: GlobalOptions) throws {

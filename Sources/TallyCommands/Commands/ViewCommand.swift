@@ -96,7 +96,7 @@ enum ActiveView: ViewKind {
 
 enum AllView: ViewKind {
   static var view: TaskView { .all }
-  static let abstract = "Show all tasks, by creation."
+  static let abstract = "Show all tasks, in order of creation."
   static let emptyHint = "There are no tasks yet. Add one: tally add Buy milk"
   static func title(_ clock: LocalClock) -> String { "All tasks" }
 }

@@ -23,7 +23,7 @@ struct GlobalOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Answer as of this ISO 8601 instant; changes get it as their time.",
+      "Answer as of this ISO 8601 instant, and record changes with it.",
       valueName: "instant"
     )
   )

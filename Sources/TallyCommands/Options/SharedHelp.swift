@@ -9,13 +9,13 @@ enum SharedHelp {
   static let due = "A day alone means its end: the task is overdue once the day is over."
   static let remind = "A day alone means 09:00."
   static let day = """
-    DAY is today, tomorrow, yesterday, a weekday or YYYY-MM-DD. A weekday is the next one; today's weekday means the \
-    one in a week.
+    DAY is today, tomorrow, yesterday, a weekday or YYYY-MM-DD. A weekday means the next one; today's weekday means \
+    the day a week from now.
     """
   static let when = """
     WHEN is a DAY, a DAY and HH:MM in local time as in 'friday 14:00', or an ISO 8601 instant as in \
-    2026-11-21T12:00:00Z. A local time that a clock change skips is moved forward; of one that occurs twice the first \
-    is used.
+    2026-11-21T12:00:00Z. A local time that a clock change skips is moved forward; if a time occurs twice, the first is \
+    used.
     """
   static let taskRecord = "With --plain, a line has these columns: \(NamedTask.columns.joined(separator: ", "))."
 }

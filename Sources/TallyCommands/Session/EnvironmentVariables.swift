@@ -3,7 +3,7 @@ import SystemPackage
 
 /// The environment's variables, each checked where its value is used.
 ///
-/// The standard library replaces what is not UTF-8 with U+FFFD, and the value would name another directory. Refusing
+/// Foundation replaces bytes that are not UTF-8 with U+FFFD, and the result would name another directory. Refusing
 /// such variables at the start would be simpler, but `--help` needs none of them, and `--store` makes `TALLY_STORE`
 /// irrelevant.
 struct EnvironmentVariables: Sendable {

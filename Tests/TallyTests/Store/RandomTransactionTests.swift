@@ -36,7 +36,7 @@ private struct RandomHistory {
   var refusalCount = 0
   var rollbackCount = 0
 
-  private struct TakenBack: Error {}
+  private struct RolledBack: Error {}
 
   init(store: TaskStore, clock: TestClock) {
     self.store = store
@@ -49,7 +49,7 @@ private struct RandomHistory {
   mutating func step(using generator: inout SeededGenerator) throws {
     advanceClock(using: &generator)
     let changeCount = Int.random(in: 1...4, using: &generator)
-    let isTakenBack = generator.oneIn(10)
+    let isRolledBack = generator.oneIn(10)
     var changed = model
     var refusals = 0
     do {
@@ -62,10 +62,10 @@ private struct RandomHistory {
           #expect(actual == expected, "\(change)")
           if expected != nil { refusals += 1 }
         }
-        if isTakenBack { throw TakenBack() }
+        if isRolledBack { throw RolledBack() }
       }
       model = changed
-    } catch is TakenBack {
+    } catch is RolledBack {
       rollbackCount += 1
     }
     refusalCount += refusals

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNoHandleFitsNothing() throws {
+  @Test func textThatIsNotAHandleMatchesNoTask() throws {
     try withTasks(["0193f1c2-89ab-7def-8123-456789abcdef"]) { (store, _) throws in
       for text in [
         "", "-", "def", "d-e-f", "xdef", "cde g", "0cdef", "ｃｄｅｆ", "cd\u{301}ef", "cdef ",

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// The bug: clocks that went from 00:01 back to 23:01 put an hour of the 6th into the 7th.
+  /// Regression: where clocks went from 00:01 back to 23:01, an hour of the 6th was counted in the 7th.
   @Test func anHourThatComesTwiceBelongsToTheDayOnTheClock() throws {
     let clock = TestClock(try Timestamp(iso8601: "2010-11-01T12:00:00Z"))
     try withStore(.testing(clock: clock, timeZone: "America/St_Johns")) { store in

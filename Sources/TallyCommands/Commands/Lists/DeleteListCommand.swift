@@ -5,7 +5,7 @@ import Tally
 struct DeleteListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
-    abstract: "Delete a list; with --force even one that holds tasks, and its tasks with it.",
+    abstract: "Delete a list; with --force, also one that holds tasks, together with them.",
     usage: "tally lists delete <name> [--force] [<options>]"
   )
 

@@ -15,7 +15,7 @@ struct RemindCommand: SessionCommand {
       environment: TALLY_TASK_TITLE, TALLY_TASK_NOTES, TALLY_TASK_LIST, TALLY_TASK_ID, TALLY_TASK_HANDLE and \
       TALLY_REMINDER_DATE.
 
-      The first run starts with the reminders from then on. A journal records what was run: reminders that fell due \
+      The first run ignores reminders from before it started. A journal records what was run: reminders that fell due \
       while nothing ran are run at the next start, and one whose program was running when this one was killed is \
       reported as missed, since its outcome is unknown. The journal is in $XDG_STATE_HOME/tally or \
       ~/.local/state/tally unless --journal names another file.
