@@ -46,13 +46,9 @@ struct IntegrityCheck {
     case .tasks:
       try check(TaskRecord.self, from: position, limit, in: transaction) { try $0.checkTask($1, $2, in: transaction) }
     case .completions:
-      try check(LedgerEntry.self, from: position, limit, in: transaction) { check, entry, _ in
-        try check.checkEntry(entry, in: transaction)
-      }
+      try check(LedgerEntry.self, from: position, limit, in: transaction) { try $0.checkEntry($1, $2, in: transaction) }
     case .tombstones:
-      try check(Tombstone.self, from: position, limit, in: transaction) { check, tombstone, _ in
-        try check.checkTombstone(tombstone, in: transaction)
-      }
+      try check(Tombstone.self, from: position, limit, in: transaction) { try $0.checkDeletion($1, $2, in: transaction) }
     case .entries(let number):
       try checkEntries(of: tables.indexes[number], from: position, limit: limit, in: transaction)
     }
@@ -120,7 +116,7 @@ extension IntegrityCheck {
   }
 
   private mutating func checkTombstone<T: Transaction & ~Copyable>(
-    _ tombstone: Tombstone, in transaction: borrowing T
+    _ tombstone: Tombstone, _: RawSpan, in transaction: borrowing T
   ) throws {
     let isThere = try tombstone.isOfExistingObject(in: tables, transaction)
     if isThere || !tombstone.record.stamp.isPossible(upTo: lastSequence) {
@@ -129,7 +125,7 @@ extension IntegrityCheck {
   }
 
   private mutating func checkEntry<T: Transaction & ~Copyable>(
-    _ entry: LedgerEntry, in transaction: borrowing T
+    _ entry: LedgerEntry, _: RawSpan, in transaction: borrowing T
   ) throws {
     deltas.count(CountedTask(entry.key, entry.record), sign: 1)
     if entry.key.isTaskDeleted { return }

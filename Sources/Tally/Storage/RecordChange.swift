@@ -6,7 +6,6 @@ struct RecordChange<Record: IndexedRecord>: Sendable {
   let old: Record?
   let new: Record?
 
-  /// A change of nothing into nothing is not one.
   init(old: Record?, new: Record?) {
     assert(old != nil || new != nil, "a change of nothing")
     self.old = old

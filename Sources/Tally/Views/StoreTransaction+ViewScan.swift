@@ -45,9 +45,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// The next day of a view that has any task.
-  private func dayNumber(
-    of days: DayWalk, beyond dayNumber: Int32, by cursor: inout RawCursor
-  ) throws -> Int32? {
+  private func dayNumber(of days: DayWalk, beyond dayNumber: Int32, by cursor: inout RawCursor) throws -> Int32? {
     if days.isPast {
       let end = DayKey.start(of: dayNumber, isCompleted: false).encodedBytes
       return try cursor.move(toLastBefore: end) ? try DayKey(decoding: cursor.keyBytes).dayNumber : nil

@@ -107,7 +107,6 @@ struct LedgerEntry: IndexedRecord {
   let record: CompletionRecord
 
   static let tableName = TableName.completions
-
   static func table(in tables: Tables) -> Database<CompletionKey, CompletionRecord> { tables.completions }
   static func indexes(in tables: Tables) -> [IndexHandle<LedgerEntry>] { tables.ledgerIndexes }
 }
@@ -131,7 +130,6 @@ struct Tombstone: IndexedRecord {
   let record: TombstoneRecord
 
   static let tableName = TableName.tombstones
-
   static func table(in tables: Tables) -> Database<TombstoneKey, TombstoneRecord> { tables.tombstones }
   static func indexes(in tables: Tables) -> [IndexHandle<Tombstone>] { tables.tombstoneIndexes }
 }

@@ -19,9 +19,7 @@ struct TaskFields: ~Escapable {
     guard titleEnd <= bytes.byteCount else { throw .undecodable("a task record ends before its title does") }
   }
 
-  var stateRawValue: UInt8 { bytes.load(bigEndianAt: 1) }
-
-  var isCompleted: Bool { stateRawValue == TaskState.completed.rawValue }
+  var isCompleted: Bool { bytes.load(bigEndianAt: 1) == TaskState.completed.rawValue }
 
   var state: TaskState { get throws(LMDBError) { try bytes.load(stateAt: 1) } }
 
@@ -45,15 +43,13 @@ struct TaskFields: ~Escapable {
     get { FieldCursor(bytes, from: titleEnd) }
   }
 
+  /// The list, without a look at the fields after it.
   var listID: UUID? {
-    get throws(LMDBError) { try value(of: .listID)?.id }
-  }
-
-  /// The value of a tagged field; nothing else is read.
-  func value(of field: TaskField) throws(LMDBError) -> FieldValue? {
-    assert(field.isOptional, "fields of the head have no tag")
-    var cursor = cursor
-    return try cursor.advance(to: field.tag) ? try FieldValue(field.kind, stored: cursor.value) : nil
+    get throws(LMDBError) {
+      var cursor = cursor
+      guard try cursor.advance(to: TaskField.listID.tag) else { return nil }
+      return try FieldValue(TaskField.listID.kind, stored: cursor.value).id
+    }
   }
 
   /// The task as a value.
