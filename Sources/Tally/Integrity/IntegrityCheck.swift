@@ -48,7 +48,9 @@ struct IntegrityCheck {
     case .completions:
       try check(LedgerEntry.self, from: position, limit, in: transaction) { try $0.checkEntry($1, $2, in: transaction) }
     case .tombstones:
-      try check(Tombstone.self, from: position, limit, in: transaction) { try $0.checkDeletion($1, $2, in: transaction) }
+      try check(Tombstone.self, from: position, limit, in: transaction) {
+        try $0.checkDeletion($1, $2, in: transaction)
+      }
     case .entries(let number):
       try checkEntries(of: tables.indexes[number], from: position, limit: limit, in: transaction)
     }
@@ -115,7 +117,7 @@ extension IntegrityCheck {
     if try !tables.completions.contains(key, in: transaction) { add(.missingEntry, "completions", task.id) }
   }
 
-  private mutating func checkTombstone<T: Transaction & ~Copyable>(
+  private mutating func checkDeletion<T: Transaction & ~Copyable>(
     _ tombstone: Tombstone, _: RawSpan, in transaction: borrowing T
   ) throws {
     let isThere = try tombstone.isOfExistingObject(in: tables, transaction)
