@@ -82,7 +82,7 @@ extension WeekStart {
         calendar.locale = .current
       #else
         // The current locale is that of the variables, of whatever form.
-        return WeekStart.monday.calendarWeekday
+        return WeekStart.monday.rawValue
       #endif
     }
     return calendar.firstWeekday

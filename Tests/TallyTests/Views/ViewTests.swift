@@ -35,7 +35,7 @@ import Testing
     try withStore { store in
       let task = try store.write { try $0.add(TaskDraft(title: "now", dueDate: $0.now)) }
       try store.read { transaction in
-        let record = try #require(try transaction.taskRecord(task.id))
+        let record = try #require(try transaction.record(TaskRecord.self, task.id))
         #expect(transaction.definition(of: .overdue).key(record) == nil)
       }
       #expect(try titles(of: .overdue, in: store).isEmpty)
