@@ -18,6 +18,14 @@ public struct TaskModel: Sendable {
     }
   }
 
+  /// Every view except those of lists, for tests that compare all of them: a new view must be added here.
+  public static func views(dueOn day: CalendarDay, completedIn interval: Range<Timestamp>? = nil) -> [TaskView] {
+    let views: [TaskView] = [
+      .inbox, .today, .upcoming, .past, .overdue, .due(on: day), .active, .completed(nil), .all,
+    ]
+    return views + (interval.map { [.completed($0)] } ?? [])
+  }
+
   /// The tasks that a view shows, in its order.
   public func tasks(in view: TaskView, now: Timestamp, calendar: Calendar) -> [TaskItem] {
     let today = CalendarDay(containing: now, in: calendar)

@@ -23,10 +23,7 @@ import Testing
     try withStore(.testing(clock: clock, timeZone: "America/St_Johns")) { store in
       let day = CalendarDay(containing: clock.now, in: store.configuration.calendar)
       let interval = clock.now.adding(seconds: -200_000)..<clock.now.adding(seconds: 100_000)
-      var followers = try [
-        TaskView.inbox, .today, .upcoming, .past, .overdue, .due(on: day), .active, .completed(nil),
-        .completed(interval), .all,
-      ].map { try Follower($0, in: store) }
+      var followers = try TaskModel.views(dueOn: day, completedIn: interval).map { try Follower($0, in: store) }
       var model = TaskModel()
       var times = Times(store)
       for number in 0..<Self.changeCount {

@@ -93,10 +93,7 @@ private struct RandomHistory {
     let today = CalendarDay(containing: now, in: calendar)
     let hour: Int64 = 3_600_000_000
     let interval = try Timestamp(microsecondsSince1970: now.microsecondsSince1970 - 50 * hour)..<now
-    var views: [TaskView] = [
-      .inbox, .today, .upcoming, .past, .overdue, .active, .completed(nil), .completed(interval), .all,
-      .due(on: today), .due(on: try today.adding(days: 1)),
-    ]
+    var views = TaskModel.views(dueOn: today, completedIn: interval) + [.due(on: try today.adding(days: 1))]
     views += model.orderedLists.map { .list($0.id) }
     try store.read { transaction in
       for view in views {

@@ -95,9 +95,7 @@ import Testing
   }
 
   private func views(of list: TaskList, dueOn day: CalendarDay) -> [TaskView] {
-    [
-      .inbox, .today, .upcoming, .past, .list(list.id), .overdue, .due(on: day), .active, .completed(nil), .all,
-    ]
+    TaskModel.views(dueOn: day) + [.list(list.id)]
   }
 
   /// Tasks in every state, place and direction of time.
