@@ -109,10 +109,10 @@ extension Environment {
   /// Whether liblmdb refuses everything since a failure, or may do so.
   private var isPanicked: Bool {
     var probe: OpaquePointer?
-    // Begun and ended here; there is no other way to find out.
+    // Begun and ended here: only a transaction shows it.
     let result = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
     if result == MDB_SUCCESS { unsafe mdb_txn_abort(probe) }
-    // Without a free slot there is no answer: an unknown outcome is better than a wrong one.
+    // Without a free slot the outcome stays unknown, which is better than a wrong one.
     return result == MDB_PANIC || result == MDB_READERS_FULL
   }
 }

@@ -48,7 +48,7 @@ extension Environment {
 
   /// Whether a return code may mean that the system refuses a map of that size.
   ///
-  /// Linux reports that there is no memory; valgrind, and kernels with a smaller address space, an invalid length.
+  /// Linux reports a lack of memory; valgrind, and kernels with a smaller address space, an invalid length.
   /// What liblmdb finds invalid itself fails with every size, so that it costs some attempts and stays the same error.
   private static func isMapRefusal(_ returnCode: Int32) -> Bool {
     returnCode == Errno.noMemory.rawValue || returnCode == Errno.invalidArgument.rawValue

@@ -19,7 +19,7 @@ extension Environment {
     return (lastAcknowledgedTransactionID() ?? newest) == named
   }
 
-  /// The transaction that a second reader gets, which is ended at once; `nil` if there is no slot for it.
+  /// The transaction that a second reader gets, which is ended at once; `nil` without a slot for it.
   private func lastAcknowledgedTransactionID() -> Int? {
     guard let probe = try? enterReader() else { return nil }
     guard startReader(probe) == MDB_SUCCESS else {

@@ -31,7 +31,7 @@ struct UnpublishedStore {
   /// Raises the sequence, so that no sequence that the replaced store has given is ever given again.
   ///
   /// - Returns: the new header.
-  /// - Throws: `damagedStore` if there is no number beyond it, which only a damaged file gets near to.
+  /// - Throws: `damagedStore` if no number is left beyond it, which only a damaged file comes near.
   func advanceSequence(beyond replaced: UInt64) throws -> StoreHeader {
     try withEnvironment { environment in
       guard var header = try StoreOpening.header(in: environment) else { throw TallyError.noBackup }

@@ -40,7 +40,7 @@ enum CrashImageSuite {
         "\(count)", durability,
       ],
       output: directory.appending("workload.out"),
-      environment: ["LD_PRELOAD": try Preloads.path("record-writes"), "TALLY_WRITE_LOG": log.string])
+      environment: ["LD_PRELOAD": try Preloads.path("record-files"), "TALLY_FILE_LOG": log.string])
     guard child.wait() == .exit(0) else { throw Failure(description: "the workload failed: \(child.lines)") }
   }
 

@@ -293,6 +293,6 @@ extension CommitQueue {
 }
 
 extension LMDBError {
-  /// Whether there is no room, whichever of the writes in a commit found out.
+  /// Whether the disk or the map is full.
   var isLackOfRoom: Bool { code == .mapFull || code == .diskFull }
 }

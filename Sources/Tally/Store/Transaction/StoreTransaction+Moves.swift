@@ -16,7 +16,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// task among those of its own state: a task of another state takes the spot it would have in the other's.
   ///
   /// - Throws: `taskNotFound`, or `differentPlaces` if the two share no place.
-  /// - Complexity: rewrites one task, and some around it if there is no number left between the two neighbours.
+  /// - Complexity: rewrites one task, and some around it if no number is left between the two neighbours.
   @discardableResult
   public mutating func move(_ id: UUID, before anchorID: UUID) throws -> TaskItem {
     try move(id, to: .before, of: anchorID)

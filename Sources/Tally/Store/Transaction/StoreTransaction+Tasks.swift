@@ -152,7 +152,7 @@ extension StoreTransaction where Base: ~Copyable {
         last = try max(last, lastSortOrder(in: tables.byDay, from: start, to: end, excluding: task.id))
       }
     }
-    // Very rarely there is no room after the last one; both then share the limit, and creation orders them.
+    // Very rarely the last one is at the limit; both then share it, and creation orders them.
     return SortOrder.between(last, nil) ?? SortOrder.limit
   }
 
