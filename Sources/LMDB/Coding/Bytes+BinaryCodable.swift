@@ -5,8 +5,8 @@ extension Array: BinaryCodable, KeyCodable where Element == UInt8 {
   /// Writes the bytes as they are; their order is lexicographic.
   @inlinable
   public func encode(into output: inout OutputRawSpan) {
-    // Read within the closure only.
-    unsafe withUnsafeBytes { unsafe output.append(copying: $0) }
+    // Unsafe by signature only: bytes are bytes.
+    unsafe output.append(copying: span.bytes)
   }
 
   /// Copies the bytes; never throws.
@@ -28,7 +28,7 @@ extension String: BinaryCodable {
   public func encode(into output: inout OutputRawSpan) {
     var text = self
     // Read within the closure only.
-    text.withUTF8 { unsafe output.append(copying: UnsafeRawBufferPointer($0)) }
+    text.withUTF8 { unsafe output.append(copying: $0.span.bytes) }
   }
 
   /// Copies text.
@@ -47,12 +47,14 @@ extension OutputRawSpan {
   /// Appends many bytes at once; traps, as appending one does, if they do not fit.
   @inlinable
   @_lifetime(self: copy self)
-  mutating func append(copying bytes: UnsafeRawBufferPointer) {
-    precondition(bytes.count <= freeCapacity, "more bytes than announced")
-    // The target is the free part, which the check above has measured.
+  package mutating func append(copying bytes: RawSpan) {
+    precondition(bytes.byteCount <= freeCapacity, "more bytes than announced")
+    // The source is only read within the closures; the target is the free part, which the check above has measured.
     unsafe withUnsafeMutableBytes { buffer, count in
-      unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
-      count += bytes.count
+      unsafe bytes.withUnsafeBytes { bytes in
+        unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: bytes)
+      }
+      count += bytes.byteCount
     }
   }
 }

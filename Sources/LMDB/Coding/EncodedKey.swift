@@ -1,5 +1,6 @@
 /// Encodes a key on the stack.
 @inlinable
+@inline(__always)
 func withEncoded<Key: KeyCodable, R>(
   _ key: Key,
   _ body: (UnsafeRawBufferPointer) throws(LMDBError) -> R

@@ -35,6 +35,7 @@ extension FixedWidthKey {
   }
 }
 
+extension UInt8: FixedWidthKey {}
 extension UInt16: FixedWidthKey {}
 extension UInt32: FixedWidthKey {}
 extension UInt64: FixedWidthKey {}

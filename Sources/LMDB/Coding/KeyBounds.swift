@@ -29,17 +29,15 @@ func endOfPrefix(_ prefix: [UInt8]) -> [UInt8]? {
 extension RawSpan {
   /// Whether these bytes come before others in the order of keys.
   @usableFromInline
-  package func precedes(_ other: [UInt8]) -> Bool {
-    // Both are only read within the closures.
+  package func precedes(_ other: RawSpan) -> Bool {
+    // Both are only read within the closures, and are at least so long.
     let order = unsafe withUnsafeBytes { own in
       unsafe other.withUnsafeBytes { other in
-        let common = min(own.count, other.count)
-        guard common > 0, let left = own.baseAddress, let right = other.baseAddress else { return Int32(0) }
-        // Both are at least so long.
-        return unsafe memcmp(left, right, common)
+        guard let left = own.baseAddress, let right = other.baseAddress else { return Int32(0) }
+        return unsafe memcmp(left, right, min(own.count, other.count))
       }
     }
-    return order == 0 ? byteCount < other.count : order < 0
+    return order == 0 ? byteCount < other.byteCount : order < 0
   }
 }
 
@@ -47,5 +45,6 @@ extension RawSpan {
 @usableFromInline
 func reaches(_ key: RawSpan, _ bound: [UInt8]?) -> Bool {
   guard let bound else { return false }
-  return !key.precedes(bound)
+  // Unsafe by signature only: bytes are bytes.
+  return unsafe !key.precedes(bound.span.bytes)
 }

@@ -63,7 +63,7 @@ extension Database {
         try reversed ? cursor.moveToLast() : cursor.moveToFirst()
       }
     while isAtEntry {
-      let isOutside = reversed ? cursor.keyBytes.precedes(lower ?? []) : reaches(cursor.keyBytes, upper)
+      let isOutside = reversed ? !reaches(cursor.keyBytes, lower ?? []) : reaches(cursor.keyBytes, upper)
       guard !isOutside, try body(cursor.keyBytes, cursor.valueBytes) else { return }
       isAtEntry = try reversed ? cursor.previous() : cursor.next()
     }

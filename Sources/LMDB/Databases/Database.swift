@@ -11,7 +11,12 @@ public struct Database<Key: KeyCodable, Value: BinaryCodable>: Sendable {
   }
 
   /// The same database with its keys and values as bytes, for walks that do not depend on their types.
-  package var raw: Database<[UInt8], [UInt8]> { Database<[UInt8], [UInt8]>(handle) }
+  package var raw: Database<[UInt8], [UInt8]> { raw(keyedBy: [UInt8].self) }
+
+  /// The same database with its values as bytes, and its keys as bytes in another type.
+  package func raw<Bytes: KeyCodable>(keyedBy: Bytes.Type) -> Database<Bytes, [UInt8]> {
+    Database<Bytes, [UInt8]>(handle)
+  }
 
   /// Opens a database within a write transaction, which must be committed for the handle to last.
   ///

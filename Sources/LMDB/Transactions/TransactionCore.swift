@@ -49,9 +49,10 @@ final class TransactionCore {
   }
 
   /// Returns the handle, or throws what prevents any use.
-  func usableHandle(_ operation: String) throws(LMDBError) -> OpaquePointer {
+  @inline(__always)
+  func usableHandle(_ operation: @autoclosure () -> String) throws(LMDBError) -> OpaquePointer {
     guard let handle = unsafe handle, failure == nil, isOfThisProcess else {
-      throw refusal(of: nil, operation)
+      throw refusal(of: nil, operation())
     }
     // For a call that ends before the transaction does.
     return unsafe handle

@@ -9,7 +9,7 @@ struct RangeWalk {
   private var last: ViewKey?
   private(set) var isStopped = false
   /// The last range in which any task was accepted, up to its end.
-  private var finished: (range: KeyRange, prefix: [UInt8])?
+  private var finished: (range: KeyRange, prefix: KeyBytes)?
 
   /// Goes on after a position, whose task need not exist any more.
   init(isReversed: Bool, after position: ViewKey?) {
@@ -21,14 +21,23 @@ struct RangeWalk {
   var stop: ViewKey? { isStopped ? last : nil }
 
   /// Walks one range of an index until `body` returns false; the ranges of a view come with ascending prefixes.
+  ///
+  /// A cursor that is at the first entry of the range already need not look for it.
   mutating func run(
-    _ range: KeyRange, prefix: [UInt8], by cursor: inout RawCursor, _ body: (UUID) throws -> Bool
+    _ range: KeyRange, prefix: KeyBytes, by cursor: inout RawCursor, startsAtCursor: Bool = false,
+    _ body: (UUID) throws -> Bool
   ) throws {
-    if let start, prefix.lexicographicallyPrecedes(start.prefix) { return }
-    let resumed = start.flatMap { $0.prefix == prefix ? $0.indexKey(isReversed: isReversed) : nil }
-    var isAtEntry = try begin(&cursor, range, after: resumed)
+    var isAtEntry: Bool
+    if let start, prefix <= start.prefix {
+      let resumed = start.indexKey(isReversed: isReversed)
+      guard prefix == start.prefix, isReversed || resumed < range.upper else { return }
+      isAtEntry = try begin(&cursor, range, after: resumed)
+    } else {
+      isAtEntry = startsAtCursor ? true : try begin(&cursor, range, after: nil)
+    }
     var hasAccepted = false
-    while isAtEntry, isInside(range, cursor.keyBytes) {
+    let bound = isReversed ? range.lower : range.upper
+    while isAtEntry, cursor.keyBytes.precedes(bound.bytes) != isReversed {
       isStopped = try !body(cursor.keyBytes.idAtEnd)
       if isStopped { break }
       hasAccepted = true
@@ -41,40 +50,28 @@ struct RangeWalk {
   /// Finds the last accepted entry: the one before the entry that was refused, or the last one of an earlier range.
   ///
   /// Keeping each on the way would copy every key.
-  private mutating func findLast(_ cursor: inout RawCursor, prefix: [UInt8]?) throws(LMDBError) {
+  private mutating func findLast(_ cursor: inout RawCursor, prefix: KeyBytes?) throws(LMDBError) {
     var isAtEntry = false
     if prefix != nil {
       isAtEntry = try isReversed ? cursor.next() : cursor.previous()
     } else if let range = finished?.range {
-      if isReversed {
-        isAtEntry = try cursor.move(toFirstAtOrAfter: range.lower)
-      } else if let end = range.upper {
-        isAtEntry = try cursor.move(toLastBefore: end)
-      }
+      isAtEntry =
+        try isReversed ? cursor.move(toFirstAtOrAfter: range.lower) : cursor.move(toLastBefore: range.upper)
     }
     guard isAtEntry, let prefix = prefix ?? finished?.prefix else { return }
-    last = ViewKey(prefix: prefix, cursor.keyBytes.bytes(from: 0), isReversed: isReversed)
+    last = ViewKey(prefix: prefix, try cursor.key(), isReversed: isReversed)
   }
 
   private func begin(
-    _ cursor: inout RawCursor, _ range: KeyRange, after resumed: [UInt8]?
+    _ cursor: inout RawCursor, _ range: KeyRange, after resumed: KeyBytes?
   ) throws(LMDBError) -> Bool {
-    if isReversed {
-      guard let end = resumed ?? range.upper else { return try cursor.moveToLast() }
-      return try cursor.move(toLastBefore: end)
-    }
+    if isReversed { return try cursor.move(toLastBefore: resumed ?? range.upper) }
     // A range further on than the position: of one day the completed tasks, where the open ones are done.
-    guard let resumed, !resumed.lexicographicallyPrecedes(range.lower) else {
+    guard let resumed, resumed >= range.lower else {
       return try cursor.move(toFirstAtOrAfter: range.lower)
     }
-    let isAtEntry = try cursor.move(toFirstAtOrAfter: resumed)
-    let isResumed = isAtEntry && !cursor.keyBytes.precedes(resumed) && cursor.keyBytes.bytes(from: 0) == resumed
-    return isResumed ? try cursor.next() : isAtEntry
-  }
-
-  private func isInside(_ range: KeyRange, _ key: RawSpan) -> Bool {
-    if isReversed { return !key.precedes(range.lower) }
-    return range.upper.map { key.precedes($0) } ?? true
+    guard try cursor.move(toFirstAtOrAfter: resumed) else { return false }
+    return try cursor.key() == resumed ? try cursor.next() : true
   }
 }
 

@@ -13,53 +13,82 @@ extension StoreTransaction where Base: ~Copyable {
   func scan(_ view: TaskView, after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
     if case .list(let id) = view, try !tables.lists.contains(IDKey(id), in: base) { throw TallyError.listNotFound(id) }
     let definition = definition(of: view)
-    var cursor = try definition.index.cursor(in: base)
     switch definition.walk {
     case .ranges(let ranges, let isReversed):
       var walk = RangeWalk(isReversed: isReversed, after: position)
+      var cursor = try definition.index.cursor(in: base)
       for (number, range) in ranges.enumerated() where !walk.isStopped {
-        try walk.run(range, prefix: [UInt8(number)], by: &cursor) { try body($0, nil) }
+        try walk.run(range, prefix: KeyBytes(UInt8(number)), by: &cursor) { try body($0, nil) }
       }
       return walk.stop
-    case .days(let days): return try scan(days, by: &cursor, after: position, body)
+    case .days(let days) where days.isPast: return try scanPast(days, in: definition.index, after: position, body)
+    case .days(let days): return try scanUpcoming(days, in: definition.index, after: position, body)
     case .due(let day): return try scanDue(on: day, after: position, body)
     }
   }
 
-  /// Walks the days of a view: of each day the open tasks, then the completed ones.
-  private func scan(
-    _ days: DayWalk, by cursor: inout RawCursor, after position: ViewKey?, _ body: ViewBody
+  /// Walks the open tasks of the past days, newest day first.
+  private func scanPast(
+    _ days: DayWalk, in index: RawIndex, after position: ViewKey?, _ body: ViewBody
   ) throws -> ViewKey? {
     var walk = RangeWalk(isReversed: false, after: position)
-    var next = try position.flatMap { days.dayNumber(of: $0) } ?? dayNumber(of: days, beyond: days.today, by: &cursor)
-    while let number = next {
+    var cursor = try index.cursor(in: base)
+    var next = try position.flatMap(days.dayNumber) ?? Self.lastDay(before: days.today, by: &cursor)
+    while let number = next, !walk.isStopped {
       let day = CalendarDay(clamping: Int64(number))
-      for isCompleted in days.isPast ? [false] : [false, true] where !walk.isStopped {
-        let range = KeyRange(of: number, isCompleted: isCompleted)
-        try walk.run(range, prefix: days.prefix(of: number), by: &cursor) { try body($0, day) }
-      }
-      if walk.isStopped { return walk.stop }
-      next = try dayNumber(of: days, beyond: number, by: &cursor)
+      let range = KeyRange(of: number, isCompleted: false)
+      try walk.run(range, prefix: days.prefix(of: number), by: &cursor) { try body($0, day) }
+      next = try walk.isStopped ? nil : Self.lastDay(before: number, by: &cursor)
     }
-    return nil
+    return walk.stop
   }
 
-  /// The next day of a view that has any task.
-  private func dayNumber(of days: DayWalk, beyond dayNumber: Int32, by cursor: inout RawCursor) throws -> Int32? {
-    if days.isPast {
-      let end = DayKey.start(of: dayNumber, isCompleted: false).encodedBytes
-      return try cursor.move(toLastBefore: end) ? try DayKey(decoding: cursor.keyBytes).dayNumber : nil
+  private static func lastDay(before dayNumber: Int32, by cursor: inout RawCursor) throws -> Int32? {
+    let end = KeyBytes(DayKey.start(of: dayNumber, isCompleted: false))
+    return try cursor.move(toLastBefore: end) ? try DayKey(decoding: cursor.keyBytes).dayNumber : nil
+  }
+
+  /// Walks the days to come: of each day the open tasks, then the completed ones, which a second cursor follows.
+  private func scanUpcoming(
+    _ days: DayWalk, in index: RawIndex, after position: ViewKey?, _ body: ViewBody
+  ) throws -> ViewKey? {
+    var walk = RangeWalk(isReversed: false, after: position)
+    var open = try index.cursor(in: base)
+    var completed = try index.cursor(in: base)
+    var last = position.flatMap(days.dayNumber).map { $0 - 1 } ?? days.today
+    _ = try open.move(toFirstAtOrAfter: KeyBytes(DayKey.end(of: last, isCompleted: false)))
+    _ = try completed.move(toFirstAtOrAfter: KeyBytes(DayKey.end(of: last, isCompleted: true)))
+    while !walk.isStopped {
+      let openDay = try Self.day(after: last, isCompleted: false, by: &open)
+      let completedDay = try Self.day(after: last, isCompleted: true, by: &completed)
+      guard let number = openDay.map({ min($0, completedDay ?? $0) }) ?? completedDay else { break }
+      let (day, prefix) = (CalendarDay(clamping: Int64(number)), days.prefix(of: number))
+      if openDay == number {
+        let range = KeyRange(of: number, isCompleted: false)
+        try walk.run(range, prefix: prefix, by: &open, startsAtCursor: true) { try body($0, day) }
+      }
+      if completedDay == number, !walk.isStopped {
+        let range = KeyRange(of: number, isCompleted: true)
+        try walk.run(range, prefix: prefix, by: &completed, startsAtCursor: true) { try body($0, day) }
+      }
+      last = number
     }
-    var found: [Int32] = []
-    guard dayNumber < .max else { return nil }
-    for isCompleted in [false, true] {
-      let start = DayKey.start(of: dayNumber + 1, isCompleted: isCompleted).encodedBytes
-      guard try cursor.move(toFirstAtOrAfter: start) else { continue }
-      let key = try DayKey(decoding: cursor.keyBytes)
-      // The walk advances whatever stands in the index: a key that cannot be may come before the place looked for.
-      if key.isCompleted == isCompleted, key.dayNumber > dayNumber { found.append(key.dayNumber) }
+    return walk.stop
+  }
+
+  /// Moves a cursor to the first task of the next day that has any; returns that day, or `nil` after the last one.
+  private static func day(
+    after dayNumber: Int32, isCompleted: Bool, by cursor: inout RawCursor
+  ) throws -> Int32? {
+    guard cursor.isAtEntry else { return nil }
+    var key = try DayKey(decoding: cursor.keyBytes)
+    // After a position, or a key that cannot be, the cursor is still at the last day.
+    if key.isCompleted == isCompleted, key.dayNumber <= dayNumber, dayNumber < .max {
+      let start = KeyBytes(DayKey.start(of: dayNumber + 1, isCompleted: isCompleted))
+      guard try cursor.move(toFirstAtOrAfter: start) else { return nil }
+      key = try DayKey(decoding: cursor.keyBytes)
     }
-    return found.min()
+    return key.isCompleted == isCompleted && key.dayNumber > dayNumber ? key.dayNumber : nil
   }
 
   /// Sorts the tasks due on a day into the common order; the cost is that day's tasks.
@@ -77,6 +106,7 @@ extension StoreTransaction where Base: ~Copyable {
     let end = (try? day.adding(days: 1))?.start(in: calendar).microsecondsSince1970 ?? .max
     let latestEnd = end == .max ? end : end + longestRepeatInMicroseconds
     var keys: [(key: ViewKey, id: UUID)] = []
+    keys.reserveCapacity(32)
     for isCompleted in [false, true] {
       try forEachKey(
         of: tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: start)),
@@ -86,10 +116,21 @@ extension StoreTransaction where Base: ~Copyable {
         // The zone is asked only where it matters: that costs a microsecond.
         let isDoubtful = due - start < longestRepeatInMicroseconds || due >= end
         if isDoubtful, CalendarDay(containing: Timestamp(clamping: due), in: calendar) != day { return }
-        keys.append((ViewKey(of: try indexedTask(key.id), dueOn: day), key.id))
+        keys.append((try position(of: key.id, dueOn: day), key.id))
       }
     }
     return keys.sorted { $0.key < $1.key }
+  }
+
+  /// Reads no more of the task than its place in the order.
+  private func position(of id: UUID, dueOn day: CalendarDay) throws -> ViewKey {
+    guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
+      throw TallyError.missingRecord(of: "a task index")
+    }
+    let fields = try TaskFields(bytes)
+    let order = OrderKey(
+      sortOrder: fields.sortOrder, createdAtMicroseconds: try fields.createdAt.microsecondsSince1970, id: id)
+    return ViewKey(in: try fields.state, order, dueOn: day)
   }
 }
 

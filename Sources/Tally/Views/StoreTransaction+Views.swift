@@ -96,10 +96,12 @@ private struct SectionPlaces {
   }
 
   mutating func append(_ id: UUID, on taskDay: CalendarDay?) {
-    if taskDay != day, hasDays {
+    if hasDays, taskDay != day {
       if !ids.isEmpty { finished.append((day, ids)) }
       (day, ids) = (taskDay, [])
     }
+    // A small view grows once.
+    if ids.isEmpty { ids.reserveCapacity(32) }
     ids.append(id)
   }
 

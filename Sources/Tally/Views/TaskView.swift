@@ -72,13 +72,13 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   private func daysDefinition(_ walk: DayWalk) -> ViewDefinition {
-    ViewDefinition(index: tables.byDay.raw, walk: .days(walk), changedRanges: changedDays) { record in
+    ViewDefinition(index: tables.byDay.rawIndex, walk: .days(walk), changedRanges: changedDays) { record in
       DayKey(of: record.item).flatMap(walk.key)
     }
   }
 
   private func dueDefinition(_ day: CalendarDay) -> ViewDefinition {
-    ViewDefinition(index: tables.byDue.raw, walk: .due(on: day)) { [calendar] record in
+    ViewDefinition(index: tables.byDue.rawIndex, walk: .due(on: day)) { [calendar] record in
       guard let due = record.item.dueDate, CalendarDay(containing: due, in: calendar) == day else { return nil }
       return ViewKey(of: record.item, dueOn: day)
     }
@@ -89,9 +89,9 @@ extension StoreTransaction where Base: ~Copyable {
     let end = InstantKey.start(at: interval?.upperBound.microsecondsSince1970 ?? .max)
     let range = KeyRange(
       CompletionKey(isTaskDeleted: false, completed: start), CompletionKey(isTaskDeleted: false, completed: end))
-    return ViewDefinition(index: tables.completions.raw, walk: .ranges([range], isReversed: true)) { record in
-      guard let key = CompletionKey(of: record.item)?.encodedBytes, range.contains(key) else { return nil }
-      return ViewKey(prefix: [0], key, isReversed: true)
+    return ViewDefinition(index: tables.completions.rawIndex, walk: .ranges([range], isReversed: true)) { record in
+      guard let key = CompletionKey(of: record.item).map({ KeyBytes($0) }), range.contains(key) else { return nil }
+      return ViewKey(prefix: KeyBytes(UInt8(0)), key, isReversed: true)
     }
   }
 

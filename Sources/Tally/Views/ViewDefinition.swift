@@ -27,12 +27,12 @@ extension ViewDefinition {
     of definition: Definition.Type, _ table: Index<Definition.Key>, _ ranges: [KeyRange],
     changedRanges: @escaping (Timestamp) -> [KeyRange] = { _ in [] }
   ) where Definition.Source == TaskRecord {
-    self.init(index: table.raw, walk: .ranges(ranges, isReversed: false), changedRanges: changedRanges) { record in
+    self.init(index: table.rawIndex, walk: .ranges(ranges, isReversed: false), changedRanges: changedRanges) { record in
       var found: ViewKey?
       Definition.keys(of: record).forEach { key in
-        let bytes = key.encodedBytes
+        let bytes = KeyBytes(key)
         guard found == nil, let number = ranges.firstIndex(where: { $0.contains(bytes) }) else { return }
-        found = ViewKey(prefix: [UInt8(number)], bytes)
+        found = ViewKey(prefix: KeyBytes(UInt8(number)), bytes)
       }
       return found
     }
@@ -40,10 +40,15 @@ extension ViewDefinition {
 }
 
 /// A table as bytes, for walks that are the same for all indexes.
-typealias RawIndex = Database<[UInt8], [UInt8]>
+typealias RawIndex = Database<KeyBytes, [UInt8]>
+
+extension Database {
+  /// The same index as bytes.
+  var rawIndex: RawIndex { raw(keyedBy: KeyBytes.self) }
+}
 
 /// A cursor over the bytes of an index.
-typealias RawCursor = Cursor<[UInt8], [UInt8]>
+typealias RawCursor = Cursor<KeyBytes, [UInt8]>
 
 extension KeyRange {
   /// The tasks of a list, or those of the inbox.
@@ -74,9 +79,12 @@ extension KeyRange {
 extension ViewKey {
   /// The position of a task in the view of those due on a day.
   init(of task: TaskItem, dueOn day: CalendarDay) {
+    self.init(in: task.state, OrderKey(of: task), dueOn: day)
+  }
+
+  init(in state: TaskState, _ order: OrderKey, dueOn day: CalendarDay) {
     let key = DayKey(
-      isCompleted: task.isCompleted, dayNumber: day.dayNumber, rankRawValue: StateRank(task.state).rawValue,
-      order: OrderKey(of: task))
-    self.init(prefix: [], key.encodedBytes)
+      isCompleted: state == .completed, dayNumber: day.dayNumber, rankRawValue: StateRank(state).rawValue, order: order)
+    self.init(prefix: KeyBytes(), key)
   }
 }

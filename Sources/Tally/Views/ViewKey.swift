@@ -5,39 +5,43 @@ import LMDB
 /// A prefix, which is the number of the range or the day, then the key in the index that the view walks; in a view that
 /// walks backwards every bit of the key is flipped.
 struct ViewKey: Hashable, Comparable, Sendable {
-  private let bytes: [UInt8]
+  private let bytes: KeyBytes
   private let prefixByteCount: Int
 
-  init(prefix: [UInt8], _ indexKey: [UInt8], isReversed: Bool = false) {
-    bytes = prefix + (isReversed ? indexKey.map { ~$0 } : indexKey)
-    prefixByteCount = prefix.count
+  init(prefix: KeyBytes, _ indexKey: some BinaryCodable) {
+    var bytes = prefix
+    bytes.append(indexKey)
+    self.bytes = bytes
+    prefixByteCount = prefix.encodedByteCount
   }
 
-  var prefix: [UInt8] { Array(bytes[..<prefixByteCount]) }
+  init(prefix: KeyBytes, _ indexKey: KeyBytes, isReversed: Bool) {
+    self.init(prefix: prefix, isReversed ? indexKey.flipped : indexKey)
+  }
+
+  var prefix: KeyBytes { bytes[0..<prefixByteCount] }
 
   /// The key in the view's index.
-  func indexKey(isReversed: Bool) -> [UInt8] {
-    let key = bytes[prefixByteCount...]
-    return isReversed ? key.map { ~$0 } : Array(key)
+  func indexKey(isReversed: Bool) -> KeyBytes {
+    let key = bytes[prefixByteCount..<bytes.encodedByteCount]
+    return isReversed ? key.flipped : key
   }
 
-  static func < (left: ViewKey, right: ViewKey) -> Bool {
-    left.bytes.lexicographicallyPrecedes(right.bytes)
-  }
+  static func < (left: ViewKey, right: ViewKey) -> Bool { left.bytes < right.bytes }
 }
 
 /// Keys of an index from a lower bound up to but not including an upper one, as bytes.
 struct KeyRange: Sendable {
-  let lower: [UInt8]
-  /// `nil` for no bound.
-  let upper: [UInt8]?
+  let lower: KeyBytes
+  let upper: KeyBytes
 
+  /// From a key up to another one; up to the end of the index without one.
   init<Key: IndexKey>(_ lower: Key, _ upper: Key?) {
-    self.lower = lower.encodedBytes
-    self.upper = upper?.encodedBytes
+    self.lower = KeyBytes(lower)
+    self.upper = upper.map { KeyBytes($0) } ?? .highest
   }
 
-  func contains(_ key: [UInt8]) -> Bool {
-    !key.lexicographicallyPrecedes(lower) && (upper.map { key.lexicographicallyPrecedes($0) } ?? true)
+  func contains(_ key: KeyBytes) -> Bool {
+    key >= lower && key < upper
   }
 }

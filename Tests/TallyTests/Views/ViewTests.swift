@@ -30,7 +30,7 @@ import Testing
       (start.adding(microseconds: -1), false), (start, true), (end.adding(microseconds: -1), true), (end, false),
     ] {
       let key = DueKey(isCompleted: false, due: .start(at: instant.microsecondsSince1970))
-      #expect(range.contains(key.encodedBytes) == isInside)
+      #expect(range.contains(KeyBytes(key)) == isInside)
     }
     try withStore { store in
       let task = try store.write { try $0.add(TaskDraft(title: "now", dueDate: $0.now)) }

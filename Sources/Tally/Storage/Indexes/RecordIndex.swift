@@ -110,7 +110,15 @@ final class IndexBatch<Source: IndexedRecord> {
   where Definition.Source == Source {
     let changes = IndexChanges<Definition.Key>()
     insert = { records throws(LMDBError) in
-      for record in records { try Definition.keys(of: record).forEach(changes.insert) }
+      try changes.insert { (inserted) throws(LMDBError) in
+        // A span lends its records; an array's loop would copy each of them, for each index.
+        let records = records.span
+        for position in records.indices {
+          try Definition.keys(of: records[position]).forEach { key throws(LMDBError) in
+            try inserted.add(NoValue(), forKey: key)
+          }
+        }
+      }
     }
     replace = { change throws(LMDBError) in
       let (oldKeys, newKeys) = (Definition.keys(of: change.old), Definition.keys(of: change.new))
@@ -118,7 +126,9 @@ final class IndexBatch<Source: IndexedRecord> {
       try oldKeys.forEach { key throws(LMDBError) in
         if !newKeys.contains(key) { try changes.removed.add(NoValue(), forKey: key) }
       }
-      try newKeys.forEach { key throws(LMDBError) in if !oldKeys.contains(key) { try changes.insert(key) } }
+      try newKeys.forEach { key throws(LMDBError) in
+        if !oldKeys.contains(key) { try changes.inserted.add(NoValue(), forKey: key) }
+      }
     }
     apply = { transaction throws(LMDBError) in
       try table.remove(&changes.removed, in: &transaction)
@@ -132,9 +142,10 @@ private final class IndexChanges<Key: IndexKey> {
   var removed = EntryBatch<Key, NoValue>()
   var inserted = EntryBatch<Key, NoValue>()
 
+  /// Many insertions as one access: each access of its own is checked for exclusivity.
   @inline(__always)
-  func insert(_ key: Key) throws(LMDBError) {
-    try inserted.add(NoValue(), forKey: key)
+  func insert(_ body: (inout EntryBatch<Key, NoValue>) throws(LMDBError) -> Void) throws(LMDBError) {
+    try body(&inserted)
   }
 }
 

@@ -32,44 +32,53 @@ extension FieldValue {
   }
 
   /// Reads a stored value.
-  @inline(__always)
   init(_ kind: FieldKind, stored bytes: RawSpan) throws(LMDBError) {
-    if let size = kind.storedByteCount, bytes.byteCount != size {
-      throw .undecodable("a field has \(bytes.byteCount) bytes instead of \(size)")
-    }
     switch kind {
     case .text: self = .text(bytes.text)
-    case .state: self = .state(try bytes.load(stateAt: 0))
-    case .integer: self = .integer(bytes.load(orderedInt64At: 0))
-    case .instant: self = .instant(try bytes.load(timestampAt: 0))
-    case .offsetInstant: self = .offsetInstant(try bytes.load(offsetAt: 8, of: try bytes.load(timestampAt: 0)))
-    case .day: self = .day(try bytes.load(dayAt: 0))
-    case .id: self = .id(bytes.load(idAt: 0))
+    case .state: self = .state(try bytes.checked(1).load(stateAt: 0))
+    case .integer: self = .integer(try bytes.checked(8).load(orderedInt64At: 0))
+    case .instant: self = .instant(try bytes.storedInstant())
+    case .offsetInstant: self = .offsetInstant(try bytes.storedOffsetInstant())
+    case .day: self = .day(try bytes.storedDay())
+    case .id: self = .id(try bytes.storedID())
     }
   }
 }
 
-extension FieldKind {
-  /// How many bytes each value of the kind takes; `nil` if that varies.
-  fileprivate var storedByteCount: Int? {
-    switch self {
-    case .text: nil
-    case .state: 1
-    case .integer, .instant: 8
-    case .offsetInstant: 10
-    case .day: 4
-    case .id: 16
-    }
+/// The values of fields whose size is fixed.
+extension RawSpan {
+  func storedInstant() throws(LMDBError) -> Timestamp { try checked(8).load(timestampAt: 0) }
+
+  func storedOffsetInstant() throws(LMDBError) -> OffsetTimestamp {
+    let bytes = try checked(10)
+    return try bytes.load(offsetAt: 8, of: try bytes.load(timestampAt: 0))
+  }
+
+  func storedDay() throws(LMDBError) -> CalendarDay { try checked(4).load(dayAt: 0) }
+
+  func storedID() throws(LMDBError) -> UUID { try checked(16).load(idAt: 0) }
+
+  /// The same bytes, if they are as many as a value of a field has.
+  @_lifetime(copy self)
+  @inline(__always)
+  fileprivate func checked(_ size: Int) throws(LMDBError) -> RawSpan {
+    guard byteCount == size else { throw wrongSize(size) }
+    return self
+  }
+
+  @inline(never)
+  private func wrongSize(_ size: Int) -> LMDBError {
+    .undecodable("a field has \(byteCount) bytes instead of \(size)")
   }
 }
 
 extension RawSpan {
   /// The instant at an offset.
+  @inline(__always)
   func load(timestampAt offset: Int) throws(LMDBError) -> Timestamp {
     let microseconds = load(orderedInt64At: offset)
-    guard let timestamp = try? Timestamp(microsecondsSince1970: microseconds) else {
-      throw .undecodable("a record has the impossible instant \(microseconds)")
-    }
+    let timestamp = Timestamp(clamping: microseconds)
+    guard timestamp.microsecondsSince1970 == microseconds else { throw .impossibleInstant(microseconds) }
     return timestamp
   }
 
@@ -83,6 +92,7 @@ extension RawSpan {
   }
 
   /// The state at an offset.
+  @inline(__always)
   func load(stateAt offset: Int) throws(LMDBError) -> TaskState {
     let rawValue: UInt8 = load(bigEndianAt: offset)
     guard let state = TaskState(rawValue: rawValue) else {
@@ -98,5 +108,12 @@ extension RawSpan {
       throw .undecodable("a record has the impossible day number \(dayNumber)")
     }
     return day
+  }
+}
+
+extension LMDBError {
+  @inline(never)
+  fileprivate static func impossibleInstant(_ microseconds: Int64) -> LMDBError {
+    .undecodable("a record has the impossible instant \(microseconds)")
   }
 }

@@ -44,7 +44,7 @@ struct FieldCursor: ~Escapable {
     start = end
     guard start + TaggedField.shortHeadByteCount <= bytes.byteCount else { throw Self.cutField }
     let next: UInt8 = bytes.load(bigEndianAt: start)
-    guard next > tag else { throw .undecodable("the fields of a record are out of order") }
+    guard next > tag else { throw Self.disorder }
     var size = Int(bytes.load(bigEndianAt: start + 1, as: UInt8.self))
     valueStart = start + TaggedField.shortHeadByteCount
     if size == TaggedField.longMark {
@@ -65,7 +65,14 @@ struct FieldCursor: ~Escapable {
     return tag == wanted
   }
 
-  private static var cutField: LMDBError { .undecodable("a record ends before its last field does") }
+  // Not inlined, as below: that would put them into every loop over fields.
+  private static var cutField: LMDBError {
+    @inline(never) get { .undecodable("a record ends before its last field does") }
+  }
+
+  private static var disorder: LMDBError {
+    @inline(never) get { .undecodable("the fields of a record are out of order") }
+  }
 }
 
 /// The form of a tagged field.

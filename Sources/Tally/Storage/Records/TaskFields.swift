@@ -48,31 +48,45 @@ struct TaskFields: ~Escapable {
     get throws(LMDBError) {
       var cursor = cursor
       guard try cursor.advance(to: TaskField.listID.tag) else { return nil }
-      return try FieldValue(TaskField.listID.kind, stored: cursor.value).id
+      return try cursor.value.storedID()
     }
   }
 
   /// The task as a value.
+  ///
+  /// The fields are variables until the end: a task that is created first and then filled is copied once more.
   func item(id: UUID) throws(LMDBError) -> TaskItem {
-    var unknown = UnknownFields()
-    return try item(id: id, collecting: &unknown)
-  }
-
-  /// The task as a value, and the fields that this version does not know.
-  func item(id: UUID, collecting unknown: inout UnknownFields) throws(LMDBError) -> TaskItem {
-    // The parts that may throw come first: an error while the task is being built costs every task a copy.
     let (state, created, updated) = (try state, try createdAt, try updatedAt)
-    var task = TaskItem(
-      id: id, title: titleBytes.text, state: state, sortOrder: sortOrder, createdAt: created, updatedAt: updated)
+    var notes: String?, listID: UUID?
+    var scheduledDate: CalendarDay?, dueDate: Timestamp?, reminderDate: Timestamp?, completedAt: OffsetTimestamp?
     var cursor = cursor
     while try cursor.advance() {
-      if let field = TaskField(tag: cursor.tag) {
-        task[field] = try FieldValue(field.kind, stored: cursor.value)
-      } else {
-        unknown.append(cursor)
+      switch cursor.tag {
+      case TaskField.notes.tag: notes = cursor.value.text
+      case TaskField.scheduledDate.tag: scheduledDate = try cursor.value.storedDay()
+      case TaskField.dueDate.tag: dueDate = try cursor.value.storedInstant()
+      case TaskField.reminderDate.tag: reminderDate = try cursor.value.storedInstant()
+      case TaskField.listID.tag: listID = try cursor.value.storedID()
+      case TaskField.completedAt.tag: completedAt = try cursor.value.storedOffsetInstant()
+      default: break
       }
     }
-    return task
+    return TaskItem(
+      id: id, title: titleBytes.text, notes: notes, state: state, scheduledDate: scheduledDate, dueDate: dueDate,
+      reminderDate: reminderDate, listID: listID, sortOrder: sortOrder, createdAt: created, updatedAt: updated,
+      completedAt: completedAt)
+  }
+
+  /// The fields that this version does not know.
+  var unknown: UnknownFields {
+    get throws(LMDBError) {
+      var unknown = UnknownFields()
+      var cursor = cursor
+      while try cursor.advance() {
+        if TaskField(tag: cursor.tag) == nil { unknown.append(cursor) }
+      }
+      return unknown
+    }
   }
 
   /// Whether every text is well-formed UTF-8.

@@ -67,9 +67,8 @@ extension TaskRecord {
   init(id: UUID, decoding bytes: RawSpan) throws(LMDBError) {
     let fields = try TaskFields(bytes)
     stamp = fields.stamp
-    var unknown = UnknownFields()
-    item = try fields.item(id: id, collecting: &unknown)
-    self.unknown = unknown
+    item = try fields.item(id: id)
+    unknown = try fields.unknown
   }
 }
 

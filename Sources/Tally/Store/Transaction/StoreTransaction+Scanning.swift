@@ -5,11 +5,11 @@ extension StoreTransaction where Base: ~Copyable {
   func scan<Key: IndexKey, Value>(
     _ table: Database<Key, Value>, from lowerBound: Key, to upperBound: Key? = nil, _ body: (Key) throws -> Bool
   ) throws {
-    let end = upperBound?.encodedBytes
+    let end = upperBound.map { KeyBytes($0) }
     var cursor = try table.cursor(in: base)
     var isAtEntry = try cursor.move(toFirstAtOrAfter: lowerBound)
     while isAtEntry {
-      if let end, !cursor.keyBytes.precedes(end) { return }
+      if let end, !cursor.keyBytes.precedes(end.bytes) { return }
       guard try body(cursor.key()) else { return }
       isAtEntry = try cursor.next()
     }

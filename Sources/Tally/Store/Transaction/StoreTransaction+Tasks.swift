@@ -164,7 +164,7 @@ extension StoreTransaction where Base: ~Copyable {
     if try cursor.key().id == id {
       guard try cursor.previous() else { return nil }
     }
-    return cursor.keyBytes.precedes(start.encodedBytes) ? nil : try cursor.key().order.sortOrder
+    return cursor.keyBytes.precedes(KeyBytes(start).bytes) ? nil : try cursor.key().order.sortOrder
   }
 }
 

@@ -1,0 +1,83 @@
+import LMDB
+
+/// The bytes of an index's key, or of a position in a view, in the order of the bytes.
+///
+/// They are held in the value itself: a walk over days has several bounds for each day, and an array is an allocation.
+struct KeyBytes: KeyCodable, Hashable, Comparable {
+  /// Room for the longest key of an index with the longest prefix of a position.
+  static let capacity = 64
+  private var storage = InlineArray<64, UInt8>(repeating: 0)
+  private(set) var encodedByteCount = 0
+
+  init() {}
+
+  /// The encoding of a key or of a value.
+  init(_ value: some BinaryCodable) {
+    append(value)
+  }
+
+  /// After every key of an index.
+  static let highest = KeyBytes([UInt8](repeating: .max, count: capacity))
+
+  init(decoding bytes: RawSpan) throws(LMDBError) {
+    guard bytes.byteCount <= Self.capacity else {
+      throw .undecodable("an index key has \(bytes.byteCount) bytes, more than \(Self.capacity)")
+    }
+    append { $0.append(copying: bytes) }
+  }
+
+  /// The bytes, uncopied.
+  var bytes: RawSpan {
+    @_lifetime(borrow self)
+    // Unsafe by signature only: bytes are bytes.
+    get { unsafe storage.span.bytes.extracting(first: encodedByteCount) }
+  }
+
+  /// Appends the encoding of a value; there must be room for it.
+  mutating func append(_ value: some BinaryCodable) {
+    assert(encodedByteCount + value.encodedByteCount <= Self.capacity, "a key is too long")
+    append { value.encode(into: &$0) }
+  }
+
+  private mutating func append(_ encode: (inout OutputRawSpan) -> Void) {
+    let start = encodedByteCount
+    var span = storage.mutableSpan
+    // The codec writes into the rest of the array; only the bytes it wrote count.
+    encodedByteCount = unsafe span.withUnsafeMutableBytes { buffer in
+      var output = unsafe OutputRawSpan(buffer: buffer, initializedCount: start)
+      encode(&output)
+      return unsafe output.finalize(for: buffer)
+    }
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(copying: bytes)
+  }
+
+  /// The bytes between two offsets.
+  subscript(range: Range<Int>) -> KeyBytes {
+    var part = KeyBytes()
+    part.append { $0.append(copying: bytes.extracting(range)) }
+    return part
+  }
+
+  /// The bytes with every bit flipped: their order is the other way round, as no key is the beginning of another.
+  var flipped: KeyBytes {
+    var flipped = self
+    for offset in storage.indices { flipped.storage[offset] = ~storage[offset] }
+    return flipped
+  }
+
+  static func == (left: KeyBytes, right: KeyBytes) -> Bool {
+    left.encodedByteCount == right.encodedByteCount && !left.bytes.precedes(right.bytes)
+      && !right.bytes.precedes(left.bytes)
+  }
+
+  static func < (left: KeyBytes, right: KeyBytes) -> Bool { left.bytes.precedes(right.bytes) }
+
+  func hash(into hasher: inout Hasher) {
+    // The buffer is only read within the closure.
+    unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+  }
+}
