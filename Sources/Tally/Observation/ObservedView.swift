@@ -161,7 +161,7 @@ extension StoreTransaction where Base: ~Copyable {
     var cursor = try definition.index.cursor(in: base)
     var walk = RangeWalk(isReversed: false, after: nil)
     for range in definition.changedRanges(former) {
-      try walk.run(range, prefix: [], by: &cursor) { id in
+      try walk.run(range, prefix: KeyBytes(), by: &cursor) { id in
         body(id)
         return true
       }

@@ -37,18 +37,59 @@ public struct ViewDifference: Hashable, Sendable {
   /// Whether nothing has changed.
   public var isEmpty: Bool { removals.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty }
 
-  /// The view's tasks as they are now, from those that it showed before.
+  /// Changes the tasks that the view showed before into those that it shows now.
+  ///
+  /// ```swift
+  /// var tasks: [TaskItem] = []
+  /// for try await update in store.observe(.today) {
+  ///   switch update {
+  ///   case .snapshot(let view): tasks = view.tasks
+  ///   case .difference(let difference): difference.apply(to: &tasks)
+  ///   }
+  /// }
+  /// ```
   ///
   /// - Parameter tasks: the tasks to which the difference belongs; any other array traps.
-  /// - Returns: as many tasks as the view shows now.
-  /// - Complexity: the length of the view for each removal, insertion and move.
+  /// - Complexity: the number of updates if nothing else has changed; otherwise the length of the view, however many
+  ///   changes there are.
+  public func apply(to tasks: inout [TaskItem]) {
+    let leaving = (removals + moves.map(\.origin)).sorted()
+    let arriving = (insertions + moves.map { Row(position: $0.position, task: $0.task) })
+      .sorted { $0.position < $1.position }
+    if leaving.count + arriving.count > Self.fewChanges {
+      tasks = Self.merge(tasks, without: leaving, arriving)
+    } else {
+      for position in leaving.reversed() { tasks.remove(at: position) }
+      for row in arriving { tasks.insert(row.task, at: row.position) }
+    }
+    for row in updates { tasks[row.position] = row.task }
+  }
+
+  /// The view's tasks as they are now, from those that it showed before; the same as ``apply(to:)`` on a copy.
   public func applied(to tasks: [TaskItem]) -> [TaskItem] {
     var tasks = tasks
-    for position in (removals + moves.map(\.origin)).sorted(by: >) { tasks.remove(at: position) }
-    let arrivals = insertions + moves.map { Row(position: $0.position, task: $0.task) }
-    for row in arrivals.sorted(by: { $0.position < $1.position }) { tasks.insert(row.task, at: row.position) }
-    for row in updates { tasks[row.position] = row.task }
+    apply(to: &tasks)
     return tasks
+  }
+
+  /// The most changes that are made in place; more would move the rest of the array more often than a new one copies it.
+  static let fewChanges = 16
+
+  private static func merge(_ tasks: [TaskItem], without leaving: [Int], _ arriving: [Row]) -> [TaskItem] {
+    var (leaving, arriving) = (leaving[...], arriving[...])
+    var merged: [TaskItem] = []
+    merged.reserveCapacity(tasks.count - leaving.count + arriving.count)
+    for (position, task) in tasks.enumerated() {
+      if leaving.first == position {
+        leaving.removeFirst()
+        continue
+      }
+      while let row = arriving.first, row.position == merged.count { merged.append(arriving.removeFirst().task) }
+      merged.append(task)
+    }
+    merged += arriving.lazy.map(\.task)
+    precondition(leaving.isEmpty, "the difference belongs to other tasks")
+    return merged
   }
 }
 

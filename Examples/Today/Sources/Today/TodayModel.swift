@@ -19,7 +19,7 @@ actor TodayModel {
       case .snapshot(let view):
         tasks = view.tasks
       case .difference(let difference):
-        tasks = difference.applied(to: tasks)
+        difference.apply(to: &tasks)
         changeCount += 1
       }
       await show("")
