@@ -8,6 +8,8 @@ extension HelperAct {
   func run() throws {
     switch name {
     case "open-with-mask": openWithMask()
+    case "open-relative": try openRelative()
+    case "open-many": openMany()
     case "open-unprivileged": openUnprivileged()
     case "create": create()
     case "insert": try insert()
@@ -28,6 +30,30 @@ extension HelperAct {
   private func openWithMask() {
     umask(mode_t(numbers[0]))
     say(outcome { try TaskStore(at: directory).close() })
+  }
+
+  /// Opens by a relative path, changes the current directory while the store is suspended, and goes on.
+  private func openRelative() throws {
+    let elsewhere = directory.appending("elsewhere").string
+    try FileManager.default.createDirectory(atPath: elsewhere, withIntermediateDirectories: false)
+    _ = FileManager.default.changeCurrentDirectoryPath(directory.string)
+    let store = try TaskStore(at: "store")
+    try store.write { _ = try $0.add("before", to: .inbox) }
+    try store.suspend()
+    _ = FileManager.default.changeCurrentDirectoryPath(elsewhere)
+    try store.resume()
+    try store.write { _ = try $0.add("after", to: .inbox) }
+    say(try store.read { try $0.view(.inbox).tasks.map(\.title).joined(separator: " ") })
+    say(outcome { try store.close() })
+  }
+
+  /// Opens as many stores at once as the number says.
+  private func openMany() {
+    say(
+      outcome {
+        let stores = try (0..<numbers[0]).map { try TaskStore(at: directory.appending("\($0)")) }
+        for store in stores { try store.close() }
+      })
   }
 
   /// Opens as a user who owns nothing, as the user who runs the tests may own everything.
@@ -113,10 +139,8 @@ extension HelperAct {
     // The call only writes into the local it is given.
     unsafe waitpid(child, &status, 0)
     say("child ended: \(status)")
-    // Its lock must still be there, or another process could replace the file.
-    var impatient = TaskStore.Configuration()
-    impatient.waitLimitInSeconds = 0
-    say("compact beside the parent: \(outcome { try TaskStore.compact(at: directory, configuration: impatient) })")
+    say("ready")
+    _ = readLine()
     say("parent wrote: \(outcome { try store?.write { _ = try $0.add("after", to: .inbox) } })")
     say("parent closed: \(outcome { try store?.close() })")
   }

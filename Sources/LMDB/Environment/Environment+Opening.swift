@@ -1,5 +1,5 @@
 import CLMDB
-import SystemPackage
+package import SystemPackage
 import TallySystem
 
 extension Environment {
@@ -20,6 +20,12 @@ extension Environment {
         .invalidArgument, operation: "open",
         remedy: "Give sizes above zero, at most \(maximumReaderCount) readers and \(maximumDatabaseCount) databases")
     }
+  }
+
+  /// Whether this process has the environment of a directory open, by whatever path.
+  package static func isOpenInThisProcess(_ path: FilePath) -> Bool {
+    guard let identity = try? FileIdentity(of: path) else { return false }
+    return EnvironmentRegistry.contains(identity, generation: ForkDetection.generation.current)
   }
 
   /// Opens the handle, with smaller maps if the system refuses, and again if another process interferes.

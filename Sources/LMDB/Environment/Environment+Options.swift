@@ -17,7 +17,7 @@ extension Environment {
   /// destroys the file). `MDB_NOTLS` is always on: a reader slot belongs to its transaction, not to a thread.
   public struct Options: Sendable {
     /// How much address space to reserve; the file grows only as it is written.
-    public var mapSizeInBytes = 1 << 40
+    public var mapSizeInBytes = 64 << 30
     /// Where the system refuses the reservation, it is halved, down to this size.
     public var minimumMapSizeInBytes = 1 << 26
     /// The size beyond which the map does not grow by itself.

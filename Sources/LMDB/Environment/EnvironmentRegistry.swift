@@ -19,6 +19,11 @@ enum EnvironmentRegistry {
     }
   }
 
+  /// Whether a directory has been entered.
+  static func contains(_ identity: FileIdentity, generation: UInt32) -> Bool {
+    open.withLock { $0[identity] == generation }
+  }
+
   /// Removes a directory.
   static func leave(_ identity: FileIdentity) {
     let generation = open.withLock { $0.removeValue(forKey: identity) }

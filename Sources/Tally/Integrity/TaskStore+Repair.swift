@@ -26,7 +26,8 @@ extension TaskStore {
   ///   - progress: Called with the progress of the verification; may throw to end it.
   /// - Returns: The faults before and after.
   /// - Throws: `damagedStore` if a page of the file contradicts the others or the table of tasks is missing, which no
-  ///   repair can fix; `storeBusy` while the store is open somewhere; `diskFull`; as opening a store.
+  ///   repair can fix; `alreadyOpen` while this process has the store open, `storeBusy` while another one has;
+  ///   `diskFull`; as opening a store.
   @discardableResult
   public static func repair(
     at directory: FilePath,

@@ -22,8 +22,8 @@ extension TaskStore {
   ///   - configuration: How to open the store.
   ///   - progress: Called with the progress of the copy's verification; may throw to end the compaction.
   /// - Returns: The sizes before and after.
-  /// - Throws: `storeBusy` while the store is open somewhere; `diskFull`; `damagedStore` if the store contradicts
-  ///   itself and must be repaired first; as opening a store.
+  /// - Throws: `alreadyOpen` while this process has the store open, `storeBusy` while another one has; `diskFull`;
+  ///   `damagedStore` if the store contradicts itself and must be repaired first; as opening a store.
   @discardableResult
   public static func compact(
     at directory: FilePath,

@@ -26,7 +26,8 @@ extension TaskStore {
   ///   - progress: Called with the progress of the verification; may throw to stop restoring.
   /// - Returns: The contents of the store now, and where the old file is.
   /// - Throws: `inputUnreadable`; `damagedStore` for a file that is damaged or not a backup, or that leaves no
-  ///   sequence; `newerFormat`; `storeBusy` while the store is open somewhere; `diskFull`; as opening a store.
+  ///   sequence; `newerFormat`; `alreadyOpen` while this process has the store open, `storeBusy` while another one has;
+  ///   `diskFull`; as opening a store.
   @discardableResult
   public static func restore(
     from file: FilePath,

@@ -41,7 +41,7 @@ extension TaskStore {
   public convenience init(snapshotAt file: FilePath, configuration: Configuration = Configuration()) throws {
     var configuration = configuration
     configuration.isReadOnly = true
-    try self.init(StoreOpening(directory: file, configuration: configuration, isSnapshot: true))
+    try self.init(StoreOpening(directory: file.absolute, configuration: configuration, isSnapshot: true))
   }
 }
 

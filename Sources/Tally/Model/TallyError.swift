@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A failure, in words for a person and as a code for a program.
 ///
 /// The message describes the fault and the remedy says what to do. Neither ever contains a text of the user:
@@ -41,9 +43,22 @@ public struct TallyError: Error, Sendable {
 extension TallyError: CustomStringConvertible {
   /// The message with its position, then the remedy.
   public var description: String {
-    let place = position.map { " (line \($0.line), column \($0.column))" } ?? ""
-    return "\(message)\(place). \(remedy)."
+    "\(sentence) \(remedy)."
   }
+
+  /// The message with its position.
+  private var sentence: String {
+    let place = position.map { " (line \($0.line), column \($0.column))" } ?? ""
+    return "\(message)\(place)."
+  }
+}
+
+extension TallyError: LocalizedError {
+  /// The message with its position, in English: the title of an alert.
+  public var errorDescription: String? { sentence }
+
+  /// The remedy, in English: the text of an alert.
+  public var recoverySuggestion: String? { "\(remedy)." }
 }
 
 /// A place in a text document; both numbers start at 1, columns count Unicode scalars.

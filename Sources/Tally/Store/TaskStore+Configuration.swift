@@ -42,7 +42,7 @@ extension TaskStore {
     /// How much address space, not disk space, to reserve.
     ///
     /// Halved if the system refuses it; the store grows beyond it when it has to.
-    public var mapSizeInBytes = 1 << 40
+    public var mapSizeInBytes = 64 << 30
     /// Where the store reports events to an operator; never any text of the user's.
     public var logger = Logger(label: "tally.store", factory: { _ in SwiftLogNoOpLogHandler() })
 

@@ -32,14 +32,15 @@ public final class TaskStore: Sendable {
 
   /// Opens the store in a directory, and creates it if it does not exist.
   ///
-  /// A new directory gets the permissions 0700, its files 0600.
+  /// A new directory gets the permissions 0700, its files 0600. A relative path is that of the moment of opening, even
+  /// if the process changes its current directory later.
   ///
   /// - Throws: `notAStore` for anything else at that path, `newerFormat`, `damagedStore`, `permissionDenied`,
   ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` if there is none and
   ///   none is to be created.
   /// - Complexity: well under a millisecond, whatever the size of the store.
   public convenience init(at directory: FilePath, configuration: Configuration = Configuration()) throws {
-    try self.init(StoreOpening(directory: directory, configuration: configuration))
+    try self.init(StoreOpening(directory: directory.absolute, configuration: configuration))
   }
 
   init(_ opening: StoreOpening, isTemporary: Bool = false) throws {

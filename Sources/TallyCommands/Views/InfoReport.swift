@@ -9,7 +9,7 @@ struct InfoReport {
   let path: FilePath
 
   /// Whether there is a store; if not, the information is that of an empty one elsewhere, whose sizes mean nothing.
-  private var exists: Bool { information.directory == path }
+  private var exists: Bool { information.directory == path.absolute }
 
   var facts: Facts {
     [

@@ -197,10 +197,10 @@ import Testing
       let file = store.directory.removingLastComponent().appending("backup.mdb")
       try store.backup(to: file)
       #expect { try TaskStore.compact(at: store.directory, configuration: configuration) } throws: {
-        ($0 as? TallyError)?.code == .storeBusy
+        ($0 as? TallyError)?.code == .alreadyOpen
       }
       #expect { try TaskStore.restore(from: file, to: store.directory, configuration: configuration) } throws: {
-        ($0 as? TallyError)?.code == .storeBusy
+        ($0 as? TallyError)?.code == .alreadyOpen
       }
     }
   }

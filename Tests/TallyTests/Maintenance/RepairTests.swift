@@ -276,7 +276,7 @@ import Testing
       var configuration = TaskStore.Configuration.testing()
       configuration.waitLimitInSeconds = 0
       #expect { try TaskStore.repair(at: store.directory, configuration: configuration) } throws: {
-        ($0 as? TallyError)?.code == .storeBusy
+        ($0 as? TallyError)?.code == .alreadyOpen
       }
     }
   }

@@ -30,6 +30,18 @@ import Testing
     }
   }
 
+  #if os(Linux)
+    /// The bug: the name was given from outside, which Linux ignores, so that a debugger showed that of the program.
+    @Test func theSystemKnowsTheThreadOfCommitsByItsName() async throws {
+      try await withStore { store in
+        let name = try await store.write { _ in
+          try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+        }
+        #expect(name == "tally.commits\n")
+      }
+    }
+  #endif
+
   @Test func oneCommitServesAllThatWait() async throws {
     try await withStore { store in
       let gate = await QueueGate(store)

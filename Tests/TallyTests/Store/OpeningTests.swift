@@ -68,6 +68,21 @@ import Testing
     }
   }
 
+  /// The bug: a resumed store looked its relative path up again, and created a second store elsewhere.
+  @Test func aRelativePathIsThatOfTheMomentOfOpening() throws {
+    try withTemporaryDirectory { (directory) throws in
+      #expect(try HelperProcess("open-relative", directory).lines() == ["before after", "none"])
+      #expect(try names(in: directory.appending("elsewhere")).isEmpty)
+    }
+  }
+
+  /// The bug: each store reserved 1 TiB, so that a process had no address space left after 158.
+  @Test func aProcessOpensHundredsOfStores() throws {
+    try withTemporaryDirectory { (directory) throws in
+      #expect(try HelperProcess("open-many", directory, 200).lines() == ["none"])
+    }
+  }
+
   @Test func aStoreOpensOnlyOnceInAProcessUnderWhateverName() throws {
     try withTemporaryDirectory { directory in
       let path = directory.appending("store")

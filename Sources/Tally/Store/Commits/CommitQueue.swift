@@ -148,8 +148,11 @@ final class CommitQueue: @unchecked Sendable {
   /// Wakes the thread, which starts with the first work; the condition is locked.
   private func wakeThread() {
     if thread != nil { return condition.broadcast() }
-    let thread = Thread { [self] in work() }
-    thread.name = "tally.commits"
+    let thread = Thread { [self] in
+      // On Linux a name that is given from outside is lost.
+      Thread.current.name = "tally.commits"
+      work()
+    }
     self.thread = thread
     thread.start()
   }

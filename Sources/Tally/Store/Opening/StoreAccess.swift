@@ -1,3 +1,4 @@
+import LMDB
 import SystemPackage
 import TallySystem
 
@@ -25,6 +26,8 @@ struct StoreAccess {
 
   /// Waits for the lock, for as long as the configuration allows.
   init(_ mode: FileLock.Mode, to directory: FilePath, configuration: TaskStore.Configuration) throws {
+    // Only this process could end such a wait.
+    if mode == .exclusive, Environment.isOpenInThisProcess(directory) { throw TallyError.openInThisProcess }
     let path = directory.appending(Self.fileName)
     do {
       let lock = try FileLock(opening: path)
@@ -56,7 +59,10 @@ extension TallyError {
     .storeBusy, "The store is being restored, compacted, repaired or migrated",
     remedy: "Try again when that has finished")
 
+  static let openInThisProcess = TallyError(
+    .alreadyOpen, "This process has the store open", remedy: "Close or suspend that TaskStore, then try again")
+
   static let inUse = TallyError(
-    .storeBusy, "The store is open in this or another process",
+    .storeBusy, "The store is open in another process",
     remedy: "Close it there, then try again; 'tally info' names the processes that read it")
 }
