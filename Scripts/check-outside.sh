@@ -22,6 +22,17 @@ rm -rf "$outside/tasks"
   exit 1
 }
 
+for product in AsMain InFunction InType; do
+  build "$outside/readme" "$product"
+  rm -rf "$outside/readme-run"
+  mkdir "$outside/readme-run"
+  (cd "$outside/readme-run" && "$outside/build/debug/$product") |
+    diff <(printf 'Water the plants: notStarted\nRepair the fence: completed\n') - || {
+    echo "check-outside: the README's example ($product) does not print what it should" >&2
+    exit 1
+  }
+done
+
 build "$outside/articles" Articles
 "$outside/build/debug/Articles" >"$outside/articles.log" || {
   cat "$outside/articles.log" >&2

@@ -22,7 +22,7 @@ final class FuzzStore: Sendable {
     store = try TaskStore(at: directory, configuration: .testing())
     document = try Self.file(directory.appending("document"))
     copy = try Self.file(directory.appending("copy"))
-    try store.write { transaction in
+    try store.writeAndWait { transaction in
       let list = try transaction.addList(name: "list", id: Self.id(1))
       for number in 2..<6 {
         var draft = TaskDraft(id: Self.id(number), title: "task \(number)")
@@ -49,7 +49,7 @@ final class FuzzStore: Sendable {
     try rewrite(document)
     try document.writeAll(bytes)
     do {
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         _ = try session(document, format).run(in: &transaction)
         if let found = try transaction.inconsistencies().first { throw FuzzTarget.Finding(description: "\(found)") }
         try rewrite(copy)

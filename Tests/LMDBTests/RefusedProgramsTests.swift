@@ -3,13 +3,13 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Programs against the binding that must not compile: what keeps them out is the types, so only a compiler can test it.
+/// Programs against the binding and the store that must not compile: what keeps them out is the types, so only a compiler can test it.
 @Suite struct RefusedProgramsTests {
   struct Program: Sendable, CustomTestStringConvertible {
     let claim: String
     /// A part of what the compiler prints.
     let diagnostic: String
-    /// The body of a function that has an environment and a database.
+    /// The body of a function that has an environment, a database and a store.
     let body: String
 
     var testDescription: String { claim }
@@ -76,11 +76,48 @@ import Testing
         """
     ),
     Program(
-      claim: "the transaction of a read is borrowed and cannot be kept",
-      diagnostic: "'transaction' is borrowed and cannot be consumed",
+      claim: "the transaction of a read cannot be kept",
+      diagnostic: "missing reinitialization of inout parameter 'transaction' after consume",
       body: """
         func keep(_ transaction: consuming ReadTransaction) {}
-        try environment.read { (transaction: borrowing ReadTransaction) in keep(transaction) }
+        try environment.read { transaction in keep(transaction) }
+        """
+    ),
+    Program(
+      claim: "the transaction of a read cannot be used later",
+      diagnostic: "escaping closure captures 'inout' parameter 'transaction'",
+      body: """
+        try environment.read { transaction in
+          _ = Task { try database.count(in: transaction) }
+        }
+        """
+    ),
+    Program(
+      claim: "a snapshot of a store cannot be used later",
+      diagnostic: "escaping closure captures 'inout' parameter 'snapshot'",
+      body: """
+        try store.read { snapshot in
+          _ = Task { try snapshot.lists() }
+        }
+        """
+    ),
+    Program(
+      claim: "a snapshot of a store cannot be used by a lazy collection",
+      diagnostic: "escaping closure captures 'inout' parameter 'snapshot'",
+      body: """
+        _ = try store.read { snapshot in
+          let tasks = try snapshot.view(.all).tasks
+          return tasks.lazy.map { try? snapshot.task($0.id) }.count
+        }
+        """
+    ),
+    Program(
+      claim: "a snapshot of a store cannot be kept",
+      diagnostic: "implicit conversion to 'StoreReadTransaction?'",
+      body: """
+        var kept: StoreReadTransaction?
+        try store.read { snapshot in kept = snapshot }
+        _ = kept
         """
     ),
     Program(
@@ -165,6 +202,12 @@ import Testing
         var cursor = try database.cursor(in: transaction)
         while try cursor.next() { use(cursor.valueBytes) }
       }
+      _ = try store.read { snapshot in
+        func place(of task: TaskItem) throws -> String {
+          try task.listID.flatMap { try snapshot.list($0)?.name } ?? "inbox"
+        }
+        return try snapshot.view(.all).tasks.map(place)
+      }
       var transaction = try environment.beginWrite()
       try database.put([1], forKey: 1, in: &transaction)
       try transaction.nested { (nested: consuming WriteTransaction) in
@@ -183,8 +226,9 @@ import Testing
     let file = directory.path.appending("Program.swift").string
     let program = """
       import LMDB
+      import Tally
       func use(_ bytes: RawSpan) {}
-      func run(_ environment: Environment, _ database: Database<UInt64, [UInt8]>) throws {
+      func run(_ environment: Environment, _ database: Database<UInt64, [UInt8]>, _ store: TaskStore) throws {
       \(body)
       }
       """

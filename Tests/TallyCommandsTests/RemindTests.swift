@@ -106,7 +106,7 @@ extension RemindTests {
       try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: notifier))
       try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: notifier)
       let store = try TaskStore(at: program.store)
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for number in 0..<count {
           let date = transaction.now.adding(microseconds: 1_500_000 + Int64(number) * 1_000_000)
           _ = try transaction.add(TaskDraft(title: "reminder \(number)", reminderDate: date))

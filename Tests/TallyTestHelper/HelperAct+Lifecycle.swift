@@ -7,7 +7,7 @@ extension HelperAct {
   /// Adds this number of tasks, each in a commit of its own, titled with their numbers.
   func add() throws {
     let store = try TaskStore(at: directory)
-    for number in 0..<numbers[0] { try store.write { _ = try $0.add("\(number)", to: .inbox) } }
+    for number in 0..<numbers[0] { try store.writeAndWait { _ = try $0.add("\(number)", to: .inbox) } }
     try store.close()
     say("done")
   }

@@ -38,11 +38,11 @@ extension HelperAct {
     try FileManager.default.createDirectory(atPath: elsewhere, withIntermediateDirectories: false)
     _ = FileManager.default.changeCurrentDirectoryPath(directory.string)
     let store = try TaskStore(at: "store")
-    try store.write { _ = try $0.add("before", to: .inbox) }
+    try store.writeAndWait { _ = try $0.add("before", to: .inbox) }
     try store.suspend()
     _ = FileManager.default.changeCurrentDirectoryPath(elsewhere)
     try store.resume()
-    try store.write { _ = try $0.add("after", to: .inbox) }
+    try store.writeAndWait { _ = try $0.add("after", to: .inbox) }
     say(try store.read { try $0.view(.inbox).tasks.map(\.title).joined(separator: " ") })
     say(outcome { try store.close() })
   }
@@ -75,7 +75,7 @@ extension HelperAct {
     say(
       outcome {
         let store = try TaskStore(at: directory)
-        try store.write { _ = try $0.add("one of several", to: .inbox) }
+        try store.writeAndWait { _ = try $0.add("one of several", to: .inbox) }
         try store.close()
       }
     )
@@ -85,11 +85,11 @@ extension HelperAct {
   private func insert() throws {
     let (total, batchCount) = (numbers[0], numbers[1])
     let store = try TaskStore(at: directory)
-    let marker = try store.write { try $0.add("0", to: .inbox) }
+    let marker = try store.writeAndWait { try $0.add("0", to: .inbox) }
     say("\(marker.id)")
     let start = marker.createdAt
     for first in stride(from: 0, to: total, by: batchCount) {
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         let tasks = (first..<(first + batchCount)).map { number in
           TaskItem(
             title: "task \(number)",
@@ -109,7 +109,7 @@ extension HelperAct {
   /// Keeps a write with a change open until a line arrives.
   private func holdWrite() throws {
     let store = try TaskStore(at: directory)
-    try store.write { transaction in
+    try store.writeAndWait { transaction in
       _ = try transaction.add("held", to: .inbox)
       say("ready")
       _ = readLine()
@@ -120,12 +120,12 @@ extension HelperAct {
   /// Uses, closes and releases a store in the child of a fork; then in the parent.
   private func forkWithStore() throws {
     var store: TaskStore? = try TaskStore(at: directory)
-    try store?.write { _ = try $0.add("before", to: .inbox) }
+    try store?.writeAndWait { _ = try $0.add("before", to: .inbox) }
     let child = try Self.forkProcess()
     if child == 0 {
       let codes = [
         outcome { _ = try store?.read { try $0.taskCount } },
-        outcome { try store?.write { _ = try $0.add("child", to: .inbox) } },
+        outcome { try store?.writeAndWait { _ = try $0.add("child", to: .inbox) } },
         outcome { _ = try store?.information() },
         outcome { try store?.flush() },
         outcome { try store?.close() },
@@ -141,15 +141,15 @@ extension HelperAct {
     say("child ended: \(status)")
     say("ready")
     _ = readLine()
-    say("parent wrote: \(outcome { try store?.write { _ = try $0.add("after", to: .inbox) } })")
+    say("parent wrote: \(outcome { try store?.writeAndWait { _ = try $0.add("after", to: .inbox) } })")
     say("parent closed: \(outcome { try store?.close() })")
   }
 
   /// Commits one write, reports that, and ends without closing in the middle of the next one.
   private func addAndDie() throws {
     let store = try TaskStore(at: directory)
-    try store.write { _ = try $0.add("acknowledged", to: .inbox) }
-    try store.write { transaction in
+    try store.writeAndWait { _ = try $0.add("acknowledged", to: .inbox) }
+    try store.writeAndWait { transaction in
       _ = try transaction.add("lost", to: .inbox)
       say("dying")
       kill(getpid(), SIGKILL)

@@ -30,9 +30,9 @@ enum SizeBenchmarks {
     let views: [TaskView] = [.inbox, .today, .upcoming, .past, .overdue, .active, .completed(nil), .all]
     for view in views { _ = try store.read { try $0.view(view) } }
     _ = try store.read { try $0.statistics() }
-    let task = try store.write { try $0.add("Water the plants", to: .today) }
-    _ = try store.write { try $0.complete(task.id) }
-    _ = try store.write { try $0.delete(task.id) }
+    let task = try store.writeAndWait { try $0.add("Water the plants", to: .today) }
+    _ = try store.writeAndWait { try $0.complete(task.id) }
+    _ = try store.writeAndWait { try $0.delete(task.id) }
     try store.export(to: store.directory.removingLastComponent().appending("tasks.json"))
   }
 }

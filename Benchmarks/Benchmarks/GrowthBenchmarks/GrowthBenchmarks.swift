@@ -78,13 +78,13 @@ struct GrowthBenchmarks: Sendable {
   private var changes: [Call] {
     [
       Call(name: "create") { store, _ in
-        _ = try store.write { try $0.add("Water the plants", to: .list($0.lists()[0].id)) }
+        _ = try store.writeAndWait { try $0.add("Water the plants", to: .list($0.lists()[0].id)) }
       },
       Call(name: "changeState") { store, _ in
-        _ = try store.write { try $0.advanceState(of: $0.page(of: .inbox, limit: 1).tasks[0].id) }
+        _ = try store.writeAndWait { try $0.advanceState(of: $0.page(of: .inbox, limit: 1).tasks[0].id) }
       },
       Call(name: "move") { store, number in
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           let tasks = try transaction.view(.today).tasks.filter { $0.state == .notStarted }
           _ = try transaction.move(tasks[tasks.count - 1].id, before: tasks[0].id)
         }

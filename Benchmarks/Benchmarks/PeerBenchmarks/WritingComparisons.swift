@@ -19,7 +19,7 @@ enum WritingComparisons {
       let peers = try Peers("create-durable-raw")
       let raw = try RawStore(copyOf: Peers.dataSet, "create-durable-raw-lmdb")
       return Comparison(
-        tally: { number in _ = try peers.tally.write { try $0.add(title(number), to: .list(peers.project)) } },
+        tally: { number in _ = try peers.tally.writeAndWait { try $0.add(title(number), to: .list(peers.project)) } },
         peer: { try raw.create($0) },
         close: {
           raw.close()
@@ -39,7 +39,7 @@ enum WritingComparisons {
     comparison(name) {
       let peers = try Peers(name, isDurable: isDurable)
       return Comparison(
-        tally: { number in _ = try peers.tally.write { try $0.add(title(number), to: .list(peers.project)) } },
+        tally: { number in _ = try peers.tally.writeAndWait { try $0.add(title(number), to: .list(peers.project)) } },
         peer: { number in
           try peers.sqlite.pool.write {
             try SQLiteTaskStore.add(title(number), toList: peers.project, at: TaskGenerator.now, in: $0)
@@ -138,7 +138,7 @@ enum WritingComparisons {
   private static func fillStore(at directory: FilePath, with tasks: [TaskItem]) throws {
     let store = try TaskStore(at: directory, configuration: DataSet.configuration())
     try DocumentOfLists(lists: TaskGenerator().lists).importInto(store)
-    try store.write { try $0.insert(contentsOf: tasks) }
+    try store.writeAndWait { try $0.insert(contentsOf: tasks) }
     try store.close()
   }
 

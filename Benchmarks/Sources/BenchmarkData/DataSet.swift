@@ -44,7 +44,7 @@ package struct DataSet {
     let tasks = try generator.tasks(0..<taskCount).sorted { $0.createdAt < $1.createdAt }
     for start in stride(from: 0, to: taskCount, by: Self.tasksPerTransaction) {
       let batch = tasks[start..<min(start + Self.tasksPerTransaction, taskCount)]
-      try store.write { try $0.insert(contentsOf: batch) }
+      try store.writeAndWait { try $0.insert(contentsOf: batch) }
     }
   }
 

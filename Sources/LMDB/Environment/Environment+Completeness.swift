@@ -1,3 +1,5 @@
+import SystemPackage
+
 extension Environment {
   /// Whether every page that the last commit needs lies inside the file.
   ///
@@ -25,6 +27,17 @@ extension Environment {
         return false
       }
       return freePages.count == missing.count
+    }
+  }
+
+  /// Whether the file has no name any more, so that it and all commits to it are gone when it is closed.
+  ///
+  /// The corresponding C functions are `mdb_env_get_fd` and `fstat`.
+  package func isFileRemoved() throws(LMDBError) -> Bool {
+    try whileOpen("look at the file") { () throws(LMDBError) in
+      // The environment is open.
+      let descriptor = try unsafe Self.descriptor(of: handle)
+      return try LMDBError.translating("look at the file") { try descriptor.stat().linkCount == 0 }
     }
   }
 }

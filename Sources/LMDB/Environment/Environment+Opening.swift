@@ -108,10 +108,17 @@ extension Environment {
   }
 
   private static func hideDescriptorFromChildren(_ handle: OpaquePointer) throws(LMDBError) {
+    // The caller has opened it.
+    let descriptor = try unsafe descriptor(of: handle)
+    try LMDBError.translating("open") { try SystemCalls.closeOnExecution(descriptor) }
+  }
+
+  /// The open data file.
+  static func descriptor(of handle: OpaquePointer) throws(LMDBError) -> FileDescriptor {
     var descriptor: Int32 = -1
     // The call only writes into the local it is given.
     try check(unsafe mdb_env_get_fd(handle, &descriptor), "get the descriptor")
-    try LMDBError.translating("open") { try SystemCalls.closeOnExecution(FileDescriptor(rawValue: descriptor)) }
+    return FileDescriptor(rawValue: descriptor)
   }
 
   /// Throws unless the code means success.

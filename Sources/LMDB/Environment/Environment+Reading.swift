@@ -49,9 +49,9 @@ extension Environment {
   ///
   /// Throws what ``beginRead()`` throws, and what the body throws.
   @inlinable
-  public func read<R: ~Copyable>(_ body: (borrowing ReadTransaction) throws -> R) throws -> R {
-    let transaction = try beginRead()
-    return try body(transaction)
+  public func read<R: ~Copyable>(_ body: (inout ReadTransaction) throws -> R) throws -> R {
+    var transaction = try beginRead()
+    return try body(&transaction)
   }
 
   /// Ends a reader and keeps it for the next one.

@@ -56,7 +56,7 @@ extension TaskStore {
       observer: progress
     )
     guard !options.isDryRun else { return try read { try session.rehearse(in: $0) } }
-    return try write { try session.run(in: &$0) }
+    return try writeAndWait { try session.run(in: &$0) }
   }
 
   /// The directory for a pipe's contents in a dry run, which leaves the store's directory alone.

@@ -35,7 +35,8 @@ extension TaskStore {
   /// - Parameters:
   ///   - file: The path of the file, which becomes the ``directory`` of this store.
   ///   - configuration: How to open it; writes are refused in any case.
-  /// - Throws: `storeMissing` if there is no such file; `notAStore`, `newerFormat`, `damagedStore`, `permissionDenied`,
+  /// - Throws: `storeMissing` if there is no such file; `notAStore`, also for the file in a store's directory, which
+  ///   writers change; `newerFormat`, `damagedStore`, `permissionDenied`,
   ///   `remoteFilesystem`, `alreadyOpen`, `storageFailed`.
   /// - Complexity: well under a millisecond, whatever the size of the store.
   public convenience init(snapshotAt file: FilePath, configuration: Configuration = Configuration()) throws {
@@ -52,6 +53,11 @@ extension StoreOpening {
       throw TallyError.storeMissing
     }
     guard type == .regular else { throw TallyError.foreignFile }
+    if StoreFiles.isLive(directory) {
+      throw TallyError(
+        .notAStore, "The file is that of a store, which may change while it is read without a lock",
+        remedy: "Open the store's directory, or a snapshot that publishSnapshot(to:) has written")
+    }
     try refuseRemoteFilesystem(directory)
     let opened = try openEnvironment(StoreAccess.ofSnapshot)
     do {

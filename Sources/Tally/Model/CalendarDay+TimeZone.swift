@@ -13,6 +13,15 @@ extension CalendarDay {
     self.init(containing: instant, in: calendar.timeZone)
   }
 
+  /// The local day in which a date lies, in a calendar's time zone; the nearest one of the years 1 to 9999.
+  ///
+  /// ```swift
+  /// let day = CalendarDay(Date(), in: .current)
+  /// ```
+  public init(_ date: Date, in calendar: Calendar) {
+    self.init(containing: Timestamp(clamping: date), in: calendar)
+  }
+
   /// The first instant of this day in a calendar's time zone.
   public func start(in calendar: Calendar) -> Timestamp {
     start(in: calendar.timeZone)

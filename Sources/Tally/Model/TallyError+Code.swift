@@ -40,6 +40,8 @@ extension TallyError {
     public static let unknownList = Code("unknownList")
     /// A link cannot be followed.
     public static let invalidLink = Code("invalidLink")
+    /// A text is not the token of a view, a position, a write or a state of a store.
+    public static let invalidToken = Code("invalidToken")
     /// A document breaks its format; the error carries the position.
     public static let malformedDocument = Code("malformedDocument")
     /// A document has a key that the format does not know.

@@ -7,7 +7,7 @@ public import Foundation
 ///
 /// ```swift
 /// do {
-///   try store.write { try $0.add("  ") }
+///   try store.writeAndWait { try $0.add("  ") }
 /// } catch let error as TallyError where error.code == .blankTitle {
 ///   show(error.message, error.remedy)
 /// }

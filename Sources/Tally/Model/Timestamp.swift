@@ -50,7 +50,7 @@ extension Timestamp {
   /// The present, by the system's clock.
   public static func now() -> Timestamp {
     // A clock outside the years 1 to 9999 is broken; the nearest instant is better than a trap.
-    Timestamp(clamping: microseconds(of: Date()) ?? 0)
+    Timestamp(clamping: Date())
   }
 
   /// Creates the instant of a date, rounded to the nearest microsecond.
@@ -59,6 +59,15 @@ extension Timestamp {
   public init(_ date: Date) throws(TallyError) {
     guard let microseconds = Self.microseconds(of: date) else { throw ISO8601Fault.outOfRange.instantError }
     try self.init(microsecondsSince1970: microseconds)
+  }
+
+  /// Creates the instant nearest to a date, which may lie outside the years 1 to 9999; one that is not a number counts
+  /// as 1970.
+  public init(clamping date: Date) {
+    let limit = 1e12
+    let seconds = date.timeIntervalSinceReferenceDate
+    let clamped = Date(timeIntervalSinceReferenceDate: min(max(seconds, -limit + 1), limit - 1))
+    self.init(clamping: seconds.isNaN ? 0 : Self.microseconds(of: clamped) ?? 0)
   }
 
   /// The instant as a Foundation date.

@@ -15,6 +15,8 @@ public final class UUIDv7Generator: Sendable {
     var milliseconds: UInt64 = 0
     /// The counter in the latest id, below 4,096.
     var counter: UInt16 = 0
+    /// The system's generator in all but tests.
+    var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
   }
 
   private static let counterLimit: UInt16 = 1 << 12
@@ -23,13 +25,17 @@ public final class UUIDv7Generator: Sendable {
   // Constant.
   private let clock: @Sendable () -> Timestamp
   // Guarded by itself.
-  private let state = Monitor(State())
+  private let state: Monitor<State>
 
   /// Creates a generator.
   ///
-  /// - Parameter clock: Returns the current time; the system's clock by default.
-  public init(clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
+  /// - Parameters:
+  ///   - clock: Returns the current time; the system's clock by default.
+  ///   - seed: Makes the ids depend on nothing but the seed and the clock, for tests that compare them; `nil` takes random
+  ///     numbers from the system.
+  public init(clock: @escaping @Sendable () -> Timestamp = Timestamp.now, seed: UInt64? = nil) {
     self.clock = clock
+    state = Monitor(State(random: seed.map { SeededGenerator(state: $0) } ?? SystemRandomNumberGenerator()))
   }
 
   /// Returns an id for now, greater than every one returned before.
@@ -43,11 +49,10 @@ public final class UUIDv7Generator: Sendable {
   /// that time.
   public func next(at instant: Timestamp) -> UUID {
     let wanted = UInt64(max(0, instant.microsecondsSince1970) / 1_000)
-    let (milliseconds, counter) = state.withLock { state in
+    return state.withLock { state in
       Self.advance(&state, to: wanted)
-      return (state.milliseconds, state.counter)
+      return Self.id(milliseconds: state.milliseconds, counter: state.counter, random: state.random.next())
     }
-    return Self.id(milliseconds: milliseconds, counter: counter)
   }
 
   private static func advance(_ state: inout State, to milliseconds: UInt64) {
@@ -55,13 +60,25 @@ public final class UUIDv7Generator: Sendable {
       state.counter += 1
     } else {
       state.milliseconds = max(milliseconds, state.milliseconds + 1)
-      state.counter = UInt16.random(in: 0..<seedLimit)
+      state.counter = UInt16(truncatingIfNeeded: state.random.next()) % seedLimit
     }
   }
 
-  private static func id(milliseconds: UInt64, counter: UInt16) -> UUID {
+  private static func id(milliseconds: UInt64, counter: UInt16, random: UInt64) -> UUID {
     assert(milliseconds < 1 << 48 && counter < counterLimit, "a time or counter beyond its bits")
-    let random = UInt64.random(in: 0..<1 << 62)
-    return UUID(high: milliseconds << 16 | 7 << 12 | UInt64(counter), low: 0b10 << 62 | random)
+    return UUID(high: milliseconds << 16 | 7 << 12 | UInt64(counter), low: 0b10 << 62 | random >> 2)
+  }
+}
+
+/// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+private struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
   }
 }

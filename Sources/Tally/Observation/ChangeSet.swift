@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Where several commits touched one task, only the result counts: a task that was created and deleted meanwhile is in no
 /// set, and one that was deleted and came back by undo counts as inserted.
-public struct ChangeSet: Hashable, Sendable {
+public struct ChangeSet: Hashable, Codable, Sendable {
   /// What happened to tasks, or to lists.
   public struct Identifiers: Hashable, Sendable {
     /// Those that have been created, or have come back.
@@ -23,8 +23,8 @@ public struct ChangeSet: Hashable, Sendable {
 
   /// The commit behind which the changes begin.
   public let previousSequence: UInt64
-  /// The last commit whose changes are in it.
-  public let sequence: UInt64
+  /// Where to go on: the last commit whose changes are in it.
+  public let position: StorePosition
   /// The tasks.
   public internal(set) var tasks = Identifiers()
   /// The lists.
@@ -33,4 +33,7 @@ public struct ChangeSet: Hashable, Sendable {
   ///
   /// False only when an older state of the store, or another store, has replaced it since the earlier commit.
   public internal(set) var isComplete = true
+
+  /// The last commit whose changes are in it.
+  public var sequence: UInt64 { position.sequence }
 }

@@ -4,7 +4,7 @@
 /// is closed; while the store is suspended it waits.
 public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
   /// Looks at a snapshot and returns the news, if any; remembers what it has seen.
-  typealias Look = (borrowing StoreReadTransaction) throws -> Element?
+  typealias Look = (inout StoreReadTransaction) throws -> Element?
 
   let store: TaskStore
   let begin: @Sendable () -> Look
@@ -24,6 +24,8 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
     /// - Throws: as `read`.
     public mutating func next() async throws -> Element? {
       while !Task.isCancelled {
+        // Before the look, so that no commit after it is missed.
+        let count = store.watch.count
         do {
           if let found = try store.read(look) { return found }
         } catch let error as TallyError where error.code == .storeClosed {
@@ -31,18 +33,9 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
         } catch let error as TallyError where error.code == .storeSuspended {
           // Screens go on when the store is resumed.
         }
-        // Woken by cancellation it ends the loop above.
-        try? await Task.sleep(for: TaskStore.observationInterval)
+        await store.watch.wait(after: count)
       }
       return nil
     }
   }
-}
-
-extension TaskStore {
-  /// How long an observation sleeps between two looks at the store.
-  ///
-  /// A look is a snapshot and one lookup, about a microsecond. Watching the file or waking observers from `write` was
-  /// not taken: neither shows the commits of other processes as surely, and a second way would only be quicker.
-  static let observationInterval = Duration.milliseconds(50)
 }

@@ -1,12 +1,6 @@
 import Foundation
 import LMDB
 
-/// A commit of one store: what an observation has seen last.
-struct StorePosition: Hashable {
-  let storeID: UUID
-  let sequence: UInt64
-}
-
 extension StoreTransaction where Base: ~Copyable {
   /// The changes since a commit, by any process.
   ///
@@ -18,10 +12,12 @@ extension StoreTransaction where Base: ~Copyable {
     try changes(since: StorePosition(storeID: position.storeID, sequence: sequence))
   }
 
-  /// Like the public form, for callers that may have seen another store at the same path.
-  func changes(since last: StorePosition) throws -> ChangeSet {
+  /// The changes since a position, which may be that of another store at the same path: they are then not complete.
+  ///
+  /// As ``changes(since:)-(UInt64)``.
+  public func changes(since last: StorePosition) throws -> ChangeSet {
     let position = try position
-    var changes = ChangeSet(previousSequence: last.sequence, sequence: position.sequence)
+    var changes = ChangeSet(previousSequence: last.sequence, position: position)
     guard position != last else { return changes }
     let logStart = try header().logStart
     guard position.storeID == last.storeID, (logStart..<position.sequence).contains(last.sequence) else {
@@ -34,8 +30,8 @@ extension StoreTransaction where Base: ~Copyable {
     return changes
   }
 
-  /// The commit that this snapshot shows.
-  var position: StorePosition {
+  /// The commit that this snapshot shows, for ``TaskStore/changes(since:)``.
+  public var position: StorePosition {
     get throws {
       let header = try header()
       return StorePosition(storeID: header.storeID, sequence: header.sequence)

@@ -1,18 +1,21 @@
 extension TaskStore {
-  /// The changes from now on, by any process, in the order of the commits.
+  /// The changes from now on, or from an earlier position on, by any process, in the order of the commits.
   ///
   /// ```swift
   /// for try await changes in try store.changes() {
   ///   refresh(changes.tasks.updated)
+  ///   UserDefaults.standard.set(changes.position.text, forKey: "position")  // where to go on after a restart
   /// }
   /// ```
   ///
-  /// No change is lost. A slow consumer receives several commits merged into one set.
-  /// Seen within about 50 ms. Ends when the Swift task is cancelled or the store is closed.
+  /// No change is lost. A slow consumer receives several commits merged into one set. Ends when the Swift task is
+  /// cancelled or the store is closed.
   ///
+  /// - Parameter position: the ``ChangeSet/position`` of the last changes that were seen; `nil` for the present one.
+  /// - Returns: a sequence of sets of changes.
   /// - Throws: `storeClosed`, and as `read`.
-  public func changes() throws -> StoreObservation<ChangeSet> {
-    let start = try read { try $0.position }
+  public func changes(since position: StorePosition? = nil) throws -> StoreObservation<ChangeSet> {
+    let start = try position ?? read { try $0.position }
     return StoreObservation(store: self) {
       var last = start
       return { transaction in
@@ -36,8 +39,11 @@ extension TaskStore {
   /// }
   /// ```
   ///
-  /// The view is read once; then only the tasks that have changed are looked up. Changes are seen within about 50 ms,
-  /// several as one for a slow reader. Ends when the Swift task is cancelled or the store is closed.
+  /// The view is read once; then only the tasks that have changed are looked up. A slow reader receives several changes
+  /// as one. Ends when the Swift task is cancelled or the store is closed.
+  ///
+  /// - Returns: a sequence of updates, which throws as `read`; `listNotFound` when a list that is observed has been
+  ///   deleted, after the difference that removes its tasks.
   public func observe(_ view: TaskView) -> StoreObservation<ViewUpdate> {
     StoreObservation(store: self) { [self] in
       var observed: ObservedView?
@@ -49,33 +55,72 @@ extension TaskStore {
           observed = try ObservedView(result, in: transaction)
           return .snapshot(result)
         }
-        return difference.isEmpty ? nil : .difference(difference)
+        if difference.isEmpty {
+          try transaction.requireList(of: view)
+          return nil
+        }
+        return .difference(difference)
       }
     }
   }
 
-  /// The statistics, first the current ones, then again whenever they have changed.
+  /// The value of a closure, first the present one, then again whenever it has changed.
   ///
-  /// Looked at after each change, and every minute for what time alone changes. Ends when the Swift task is cancelled or
-  /// the store is closed.
+  /// For whatever a screen shows that is read from one snapshot: lists, one task, the first tasks of a view, or several
+  /// of them together.
   ///
-  /// - Parameter options: which statistics.
-  /// - Returns: a sequence that never repeats itself.
-  public func observeStatistics(
-    _ options: StatisticsOptions = StatisticsOptions()
-  ) -> StoreObservation<Statistics> {
+  /// ```swift
+  /// let home = store.values { snapshot in
+  ///   (try snapshot.lists(), try snapshot.page(of: .today, limit: 20).tasks)
+  /// } removingDuplicates: { $0 == $1 }
+  /// for try await (lists, tasks) in home { show(lists, tasks) }
+  /// ```
+  ///
+  /// The closure runs after each commit of any process and every minute, since time changes views, too. Several commits
+  /// may come as one. Ends when the Swift task is cancelled or the store is closed.
+  ///
+  /// - Parameters:
+  ///   - read: reads the value from a snapshot; must not wait for long.
+  ///   - isEqual: whether two values are the same, so that the later one is left out.
+  /// - Returns: a sequence of values, which throws as `read`, and what the closure throws.
+  public func values<Value: Sendable>(
+    _ read: @escaping @Sendable (inout StoreReadTransaction) throws -> Value,
+    removingDuplicates isEqual: @escaping @Sendable (Value, Value) -> Bool
+  ) -> StoreObservation<Value> {
     StoreObservation(store: self) {
-      var last: Statistics?
+      var last: Value?
       var lookedAt: (position: StorePosition, minute: Int64)?
       return { transaction in
         let look = (position: try transaction.position, minute: transaction.now.microsecondsSince1970 / 60_000_000)
         if let lookedAt, lookedAt == look { return nil }
-        let statistics = try transaction.statistics(options)
+        let value = try read(&transaction)
         lookedAt = look
-        if let last, last.saysTheSame(as: statistics) { return nil }
-        last = statistics
-        return statistics
+        if let last, isEqual(last, value) { return nil }
+        last = value
+        return value
       }
     }
+  }
+
+  /// The value of a closure, first the present one, then again whenever it has changed.
+  ///
+  /// ```swift
+  /// for try await lists in store.values({ try $0.lists() }) { show(lists) }
+  /// ```
+  ///
+  /// As ``values(_:removingDuplicates:)``, for values that can be compared.
+  public func values<Value: Equatable & Sendable>(
+    _ read: @escaping @Sendable (inout StoreReadTransaction) throws -> Value
+  ) -> StoreObservation<Value> {
+    values(read, removingDuplicates: ==)
+  }
+
+  /// The statistics, first the current ones, then again whenever they have changed.
+  ///
+  /// As ``values(_:removingDuplicates:)``.
+  public func observeStatistics(
+    _ options: StatisticsOptions = StatisticsOptions()
+  ) -> StoreObservation<Statistics> {
+    values({ try $0.statistics(options) }, removingDuplicates: { $0.saysTheSame(as: $1) })
   }
 }

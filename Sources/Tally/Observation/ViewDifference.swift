@@ -2,9 +2,9 @@
 ///
 /// To apply it: remove what ``removals`` and the origins of ``moves`` name, from the last to the first; insert
 /// ``insertions`` and the moved tasks, from the first position to the last; then replace what ``updates`` names.
-public struct ViewDifference: Hashable, Sendable {
+public struct ViewDifference: Hashable, Codable, Sendable {
   /// A task and its position among all tasks of the view, sections ignored.
-  public struct Row: Hashable, Sendable {
+  public struct Row: Hashable, Codable, Sendable {
     /// The position in the new view.
     public let position: Int
     /// The task in its new state.
@@ -12,7 +12,7 @@ public struct ViewDifference: Hashable, Sendable {
   }
 
   /// A task that has moved.
-  public struct Move: Hashable, Sendable {
+  public struct Move: Hashable, Codable, Sendable {
     /// The position in the old view.
     public let origin: Int
     /// The position in the new view.

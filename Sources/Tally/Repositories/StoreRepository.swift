@@ -11,7 +11,17 @@ public struct StoreRepository: TaskRepository, ListRepository {
 
   /// The tasks of a list, or those of the inbox, in the order of views.
   public func fetchTasks(inList listID: UUID?) async throws -> [TaskItem] {
-    try store.read { try $0.view(listID.map { .list($0) } ?? .inbox).tasks }
+    try await fetchTasks(in: listID.map { .list($0) } ?? .inbox)
+  }
+
+  /// The tasks of a view, in its order.
+  public func fetchTasks(in view: TaskView) async throws -> [TaskItem] {
+    try store.read { try $0.view(view).tasks }
+  }
+
+  /// A view, first as a whole, then how it changes, by any process.
+  public func observeTasks(in view: TaskView) -> any AsyncSequence<ViewUpdate, any Error> & Sendable {
+    store.observe(view)
   }
 
   /// One task; `nil` if there is none with the id.
@@ -36,6 +46,26 @@ public struct StoreRepository: TaskRepository, ListRepository {
   public func completeTask(_ id: UUID) async throws -> TaskItem {
     try await store.write { try $0.complete(id) }
   }
+
+  /// Puts a task directly before another one in the same place.
+  @discardableResult
+  public func moveTask(_ id: UUID, before anchorID: UUID) async throws -> TaskItem {
+    try await store.write { try $0.move(id, before: anchorID) }
+  }
+
+  /// Puts a task directly after another one in the same place.
+  @discardableResult
+  public func moveTask(_ id: UUID, after anchorID: UUID) async throws -> TaskItem {
+    try await store.write { try $0.move(id, after: anchorID) }
+  }
+
+  /// Undoes the last change.
+  @discardableResult
+  public func undo() async throws -> UndoResult { try await store.undo() }
+
+  /// Redoes the last undo.
+  @discardableResult
+  public func redo() async throws -> UndoResult { try await store.redo() }
 
   /// Deletes a task.
   public func deleteTask(_ id: UUID) async throws {

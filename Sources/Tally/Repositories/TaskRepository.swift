@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Tasks as an application's screens use them, wherever they are stored.
+/// Tasks as an application's screens use them, wherever they are stored: views and their changes, edits, order and undo.
 ///
 /// ``StoreRepository`` keeps them in a store; for previews and tests in one of ``TaskStore/temporary(configuration:)``.
 public protocol TaskRepository: Sendable {
@@ -8,6 +8,16 @@ public protocol TaskRepository: Sendable {
   ///
   /// - Throws: `listNotFound`.
   func fetchTasks(inList listID: UUID?) async throws -> [TaskItem]
+
+  /// The tasks of a view, in its order.
+  ///
+  /// - Throws: `listNotFound`.
+  func fetchTasks(in view: TaskView) async throws -> [TaskItem]
+
+  /// A view, first as a whole, then how it changes; ends when the Swift task is cancelled.
+  ///
+  /// - Throws: while it is iterated, `listNotFound`.
+  func observeTasks(in view: TaskView) -> any AsyncSequence<ViewUpdate, any Error> & Sendable
 
   /// One task; `nil` if there is none with the id.
   func fetchTask(_ id: UUID) async throws -> TaskItem?
@@ -29,6 +39,30 @@ public protocol TaskRepository: Sendable {
   /// - Throws: `taskNotFound`.
   @discardableResult
   func completeTask(_ id: UUID) async throws -> TaskItem
+
+  /// Puts a task directly before another one in the same place.
+  ///
+  /// - Throws: `taskNotFound` or `differentPlaces`.
+  @discardableResult
+  func moveTask(_ id: UUID, before anchorID: UUID) async throws -> TaskItem
+
+  /// Puts a task directly after another one in the same place.
+  ///
+  /// - Throws: `taskNotFound` or `differentPlaces`.
+  @discardableResult
+  func moveTask(_ id: UUID, after anchorID: UUID) async throws -> TaskItem
+
+  /// Undoes the last change.
+  ///
+  /// - Throws: `nothingToUndo` or `undoConflict`.
+  @discardableResult
+  func undo() async throws -> UndoResult
+
+  /// Redoes the last undo.
+  ///
+  /// - Throws: `nothingToRedo` or `undoConflict`.
+  @discardableResult
+  func redo() async throws -> UndoResult
 
   /// Deletes a task.
   ///

@@ -29,6 +29,17 @@ package enum StoreFiles {
     throw TallyError.outputNotCreated("The output path is that of a file of a store")
   }
 
+  /// Whether a path leads to the data file in the directory of a store, which has locks, unlike a published file's.
+  static func isLive(_ path: FilePath) -> Bool {
+    [path, SystemCalls.resolvingLinks(path) ?? path].map(\.parentOrCurrent).contains { directory in
+      let isLocked = [StoreAccess.fileName, StoreOpening.lockFileName].contains { name in
+        (try? directory.appending(name).stat()) != nil
+      }
+      let dataFile = directory.appending(StoreOpening.dataFileName)
+      return isLocked && (try? FileIdentity(of: dataFile) == FileIdentity(of: path)) == true
+    }
+  }
+
   private static func isStore(_ directory: FilePath) -> Bool {
     (try? directory.appending(StoreOpening.dataFileName).stat()) != nil
   }

@@ -51,8 +51,11 @@ extension TaskStore {
     /// The clock that limits waiting: one that nobody sets, unlike `now`.
     var instant: @Sendable () -> ContinuousClock.Instant = { .now }
 
-    // Not one per process: a store whose clock is far ahead would stop the time in the ids of all others.
-    let ids = UUIDv7Generator()
+    /// Generates the ids of new tasks and lists; one with a seed makes them the same in each run of a test.
+    ///
+    /// Each configuration has one of its own: a store whose clock is far ahead would stop the time in the ids of all
+    /// others.
+    public var ids = UUIDv7Generator()
 
     /// Creates the default configuration.
     public init() {}

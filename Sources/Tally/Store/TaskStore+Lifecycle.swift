@@ -48,6 +48,7 @@ extension TaskStore {
     try lifecycle.withLock {
       try connection.resume()
       commits.resume()
+      watch.noteLifecycle()
     }
   }
 
@@ -78,6 +79,7 @@ extension TaskStore {
       throw error
     }
     commits.refuse(with: end.error)
+    watch.noteLifecycle()
   }
 }
 

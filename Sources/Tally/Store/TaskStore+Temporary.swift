@@ -6,7 +6,7 @@ extension TaskStore {
   ///
   /// ```swift
   /// let store = try TaskStore.temporary()
-  /// try store.write { try $0.add("Water the plants", to: .today) }
+  /// try store.writeAndWait { try $0.add("Water the plants", to: .today) }
   /// ```
   ///
   /// A real store, with all its rules, in a new directory of the system's temporary directory. A process that ends

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import LMDB
 public import SystemPackage
 import TallySystem
@@ -7,7 +7,7 @@ import TallySystem
 ///
 /// ```swift
 /// let store = try TaskStore(at: "/home/me/tasks")
-/// let task = try store.write { try $0.add("Water the plants", to: .today) }
+/// let task = try await store.write { try $0.add("Water the plants", to: .today) }
 /// let today = try store.read { try $0.view(.today) }
 /// ```
 ///
@@ -25,6 +25,7 @@ public final class TaskStore: Sendable {
   // Constants that synchronise themselves.
   let connection: StoreConnection
   let commits: CommitQueue
+  let watch: CommitWatch
   // Held while the store is closed, suspended or resumed: one at a time. It takes long, so it is not a monitor.
   let lifecycle = NSLock()
   /// What observations have cost.
@@ -43,12 +44,27 @@ public final class TaskStore: Sendable {
     try self.init(StoreOpening(directory: directory.absolute, configuration: configuration))
   }
 
+  /// Opens the store in a directory that a file URL names.
+  ///
+  /// ```swift
+  /// let store = try TaskStore(at: URL.applicationSupportDirectory.appending(path: "tasks"))
+  /// ```
+  ///
+  /// As ``init(at:configuration:)-(FilePath,_)``; throws `notAStore` for a URL of another kind.
+  public convenience init(at directory: URL, configuration: Configuration = Configuration()) throws {
+    guard directory.isFileURL else {
+      throw TallyError(.notAStore, "The URL names no file", remedy: "Use the URL of a directory, file:///…")
+    }
+    try self.init(at: FilePath(directory.path(percentEncoded: false)), configuration: configuration)
+  }
+
   init(_ opening: StoreOpening, isTemporary: Bool = false) throws {
     directory = opening.directory
     self.isTemporary = isTemporary
     configuration = opening.configuration
     connection = try StoreConnection(opening)
-    commits = CommitQueue(connection: connection, configuration: opening.configuration)
+    watch = CommitWatch(opening.directory, connection: connection)
+    commits = CommitQueue(connection: connection, configuration: opening.configuration, watch: watch)
   }
 
   deinit {
@@ -64,46 +80,51 @@ public final class TaskStore: Sendable {
   /// - Throws: what the closure throws; `storeClosed`, `storeSuspended`, `readersFull`, `damagedStore` or
   ///   `storageFailed`.
   /// - Complexity: beginning a snapshot costs about a microsecond.
-  public func read<R>(_ body: (borrowing StoreReadTransaction) throws -> R) throws -> R {
+  public func read<R>(_ body: (inout StoreReadTransaction) throws -> R) throws -> R {
     try connection.use { store in
-      let transaction = StoreReadTransaction(
+      var transaction = StoreReadTransaction(
         base: try configuration.retrying { try store.environment.beginRead() }, tables: store.tables,
         now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids, commitSequence: 0)
-      return try body(transaction)
+      return try body(&transaction)
     }
   }
 
   /// Changes the store: all of the closure's changes take effect when it returns, or none if it throws.
   ///
-  /// Waits for the write in progress, in this or another process. The closure may run again, when the store's file must
-  /// grow or a commit has failed without effect, so it must do nothing but use its transaction.
-  ///
-  /// - Throws: what the closure throws; `reentrantTransaction` inside another write of the same thread;
-  ///   `permissionDenied` for a store opened for reading only; `storeClosed`, `storeSuspended`, `storeBusy`,
-  ///   `diskFull`, `storageFailed`; `outcomeUnknown` if the disk failed at the very last step.
-  @available(*, noasync, message: "use the asynchronous form of write")
-  @discardableResult
-  public func write<R>(_ body: (inout StoreWriteTransaction) throws -> R) throws -> R {
-    try connection.use { store in
-      try store.checkWritable()
-      let result = try store.environment.write(tables: store.tables, configuration: configuration, body)
-      commits.noteUnflushedCommit()
-      return result
-    }
-  }
-
-  /// Changes the store, together with other writes that wait at the same time.
-  ///
   /// Concurrent calls share one commit, and so one flush of the disk; they take effect in the order of the calls. A
-  /// closure that throws undoes only its own changes. A call cancelled before its turn throws `CancellationError` and
-  /// changes nothing; later, cancelling has no effect.
+  /// closure that throws undoes only its own changes. It may run again, when the store's file must grow or a commit has
+  /// failed without effect, so it must do nothing but use its transaction. A call cancelled before its turn throws
+  /// `CancellationError` and changes nothing; later, cancelling has no effect.
   ///
-  /// - Throws: as the synchronous form.
+  /// - Throws: what the closure throws; `permissionDenied` for a store opened for reading only; `storeClosed`,
+  ///   `storeSuspended`, `storeBusy`, `diskFull`, `storageFailed`; `outcomeUnknown` if the disk failed at the very last
+  ///   step.
   @discardableResult
   public func write<R: Sendable>(
     _ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> R
   ) async throws -> R {
     try await commits.run(body)
+  }
+
+  /// Changes the store, and blocks the thread meanwhile; for code that cannot await.
+  ///
+  /// ```swift
+  /// let task = try store.writeAndWait { try $0.add("Water the plants", to: .today) }
+  /// ```
+  ///
+  /// Waits for the write in progress, in this or another process, and shares its commit with none. The name is another
+  /// one than that of ``write(_:)`` because at the top level of a program the compiler would choose this form.
+  ///
+  /// - Throws: as ``write(_:)``; `reentrantTransaction` inside another write of the same thread.
+  @available(*, noasync, message: "use write, which waits without blocking the thread")
+  @discardableResult
+  public func writeAndWait<R>(_ body: (inout StoreWriteTransaction) throws -> R) throws -> R {
+    try connection.use { store in
+      try store.checkWritable()
+      let result = try store.environment.write(tables: store.tables, configuration: configuration, body)
+      commits.noteCommit()
+      return result
+    }
   }
 
   /// Flushes relaxed writes that have not been flushed yet.

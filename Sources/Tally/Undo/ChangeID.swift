@@ -1,11 +1,11 @@
 /// The id of one write among all writes to a store: its commit, and its position among the writes of that commit.
 ///
 /// ```swift
-/// let deletion = try store.write { transaction in
+/// let deletion = try store.writeAndWait { transaction in
 ///   try transaction.delete(id)
 ///   return try transaction.changeID
 /// }
-/// try store.write { try $0.undo(deletion) }
+/// try store.writeAndWait { try $0.undo(deletion) }
 /// ```
 public struct ChangeID: Hashable, Comparable, Sendable {
   /// The commit.

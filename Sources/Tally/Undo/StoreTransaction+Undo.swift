@@ -27,7 +27,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// nor can anything before it.
   ///
   /// ```swift
-  /// let result = try store.write { try $0.undo() }
+  /// let result = try store.writeAndWait { try $0.undo() }
   /// ```
   ///
   /// - Returns: the tasks and lists that have changed.

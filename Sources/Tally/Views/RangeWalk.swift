@@ -65,7 +65,8 @@ struct RangeWalk {
   private func begin(
     _ cursor: inout RawCursor, _ range: KeyRange, after resumed: KeyBytes?
   ) throws(LMDBError) -> Bool {
-    if isReversed { return try cursor.move(toLastBefore: resumed ?? range.upper) }
+    // A position from outside may lie anywhere.
+    if isReversed { return try cursor.move(toLastBefore: resumed.map { min($0, range.upper) } ?? range.upper) }
     // A range further on than the position: of one day the completed tasks, where the open ones are done.
     guard let resumed, resumed >= range.lower else {
       return try cursor.move(toFirstAtOrAfter: range.lower)

@@ -11,7 +11,7 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Returns: the position of the last accepted task if `body` refused one; `nil` if the walk came to the view's end.
   func scan(_ view: TaskView, after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
-    if case .list(let id) = view, try !tables.lists.contains(IDKey(id), in: base) { throw TallyError.listNotFound(id) }
+    try requireList(of: view)
     let definition = definition(of: view)
     switch definition.walk {
     case .ranges(let ranges, let isReversed):
@@ -25,6 +25,11 @@ extension StoreTransaction where Base: ~Copyable {
     case .days(let days): return try scanUpcoming(days, in: definition.index, after: position, body)
     case .due(let day): return try scanDue(on: day, after: position, body)
     }
+  }
+
+  /// Throws `listNotFound` for the view of a list that does not exist.
+  func requireList(of view: TaskView) throws {
+    if case .list(let id) = view, try !tables.lists.contains(IDKey(id), in: base) { throw TallyError.listNotFound(id) }
   }
 
   /// Walks the open tasks of the past days, newest day first.

@@ -73,12 +73,22 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Hands each task of a view to a closure, one after the other, with its section's day; nothing is collected.
   ///
+  /// ```swift
+  /// var firstLong: TaskItem?
+  /// try store.read { snapshot in
+  ///   try snapshot.forEachTask(in: .all) { task, _ in
+  ///     if task.title.count > 80 { firstLong = task }
+  ///     return firstLong == nil
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - view: the view to look at.
+  ///   - body: returns whether to go on.
   /// - Throws: what the closure throws, which ends the walk; `listNotFound` for a list that does not exist.
-  public func forEachTask(in view: TaskView, _ body: (TaskItem, CalendarDay?) throws -> Void) throws {
-    _ = try scan(view, after: nil) { id, day in
-      try body(try indexedTask(id), day)
-      return true
-    }
+  public func forEachTask(in view: TaskView, _ body: (TaskItem, CalendarDay?) throws -> Bool) throws {
+    _ = try scan(view, after: nil) { id, day in try body(try indexedTask(id), day) }
   }
 }
 

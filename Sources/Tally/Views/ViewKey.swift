@@ -5,7 +5,7 @@ import LMDB
 /// A prefix, which is the number of the range or the day, then the key in the index that the view walks; in a view that
 /// walks backwards every bit of the key is flipped.
 struct ViewKey: Hashable, Comparable, Sendable {
-  private let bytes: KeyBytes
+  let bytes: KeyBytes
   private let prefixByteCount: Int
 
   init(prefix: KeyBytes, _ indexKey: some BinaryCodable) {
@@ -17,6 +17,13 @@ struct ViewKey: Hashable, Comparable, Sendable {
 
   init(prefix: KeyBytes, _ indexKey: KeyBytes, isReversed: Bool) {
     self.init(prefix: prefix, isReversed ? indexKey.flipped : indexKey)
+  }
+
+  /// Bytes from outside, which may name a position that no task of the view has; `nil` for those that cannot.
+  init?(bytes: some Collection<UInt8>, prefixByteCount: Int) {
+    guard (prefixByteCount + 1...KeyBytes.capacity).contains(bytes.count) else { return nil }
+    self.bytes = KeyBytes(Array(bytes))
+    self.prefixByteCount = prefixByteCount
   }
 
   var prefix: KeyBytes { bytes[0..<prefixByteCount] }

@@ -29,7 +29,7 @@ public struct ViewResult: Hashable, Sendable {
 }
 
 /// Some tasks of a view that belong to one day, or to none.
-public struct ViewSection: Hashable, Sendable {
+public struct ViewSection: Hashable, Codable, Sendable {
   /// The scheduled day that the tasks share, in a view with days.
   public let day: CalendarDay?
   /// The tasks, in the view's order.
@@ -43,7 +43,7 @@ public struct ViewSection: Hashable, Sendable {
 }
 
 /// A part of a view, and where the next part begins.
-public struct ViewPage: Hashable, Sendable {
+public struct ViewPage: Hashable, Codable, Sendable {
   /// The tasks of this page; a day may go on in the next one.
   public let sections: [ViewSection]
   /// Where the next page begins; `nil` on the last one.

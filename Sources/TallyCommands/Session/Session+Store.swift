@@ -19,7 +19,7 @@ extension Session {
   ///
   /// Only statistics ask where a week starts; loading the locale to know would cost milliseconds at every start.
   func read<R>(
-    countingWeeks countsWeeks: Bool = false, _ body: (borrowing StoreReadTransaction) throws -> R
+    countingWeeks countsWeeks: Bool = false, _ body: (inout StoreReadTransaction) throws -> R
   ) throws -> R {
     var calendar = configuration.calendar
     if countsWeeks {
@@ -35,7 +35,7 @@ extension Session {
   func write(
     for use: StoreUse = .changing, _ body: (inout StoreWriteTransaction) throws -> ChangeReport
   ) throws {
-    let change = try openStore(for: use).write { transaction in
+    let change = try openStore(for: use).writeAndWait { transaction in
       var change = try body(&transaction)
       change.isUndoable = transaction.isUndoable
       return change

@@ -30,7 +30,12 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   private func forEachTask(of description: ViewDescription, _ body: (TaskItem, CalendarDay?) throws -> Void) throws {
-    guard let completions = description.completions else { return try forEachTask(in: description.view, body) }
+    guard let completions = description.completions else {
+      return try forEachTask(in: description.view) { task, day in
+        try body(task, day)
+        return true
+      }
+    }
     try forEachCompletedTask(matching: completions) { try body($0, nil) }
   }
 }

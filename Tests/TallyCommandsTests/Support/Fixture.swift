@@ -9,7 +9,7 @@ enum Fixture {
   static func fill(_ program: Program) throws {
     let clock = TestClock(try Timestamp(iso8601: "2026-11-18T06:00:00Z"))
     let store = try TaskStore(at: program.store, configuration: .testing(clock: clock))
-    try store.write { transaction in
+    try store.writeAndWait { transaction in
       let work = try transaction.addList(name: "Work", colorHex: "FF9500", id: id("11111111"))
       let home = try transaction.addList(name: "Home 家", id: id("22222222"))
       for draft in try drafts(work: work.id, home: home.id) { _ = try transaction.add(draft) }

@@ -12,7 +12,7 @@ enum HistoryFixture {
     let clock = TestClock(try Timestamp(iso8601: "2025-11-01T06:00:00Z"))
     let store = try TaskStore(at: program.store, configuration: .testing(clock: clock))
     let lists = try ["Work", "Home 家", hostileName].enumerated().map { index, name in
-      try store.write { try $0.addList(name: name, colorHex: "007AFF", id: Fixture.id("1111000\(index)")) }
+      try store.writeAndWait { try $0.addList(name: name, colorHex: "007AFF", id: Fixture.id("1111000\(index)")) }
     }
     try store.close()
     let lines = try (0..<count).map { try line($0, lists, &generator) }.joined()
@@ -56,7 +56,7 @@ enum HistoryFixture {
     for number in 0..<count where generator.oneIn(10) {
       let (id, list) = (try id(number), lists[Int.random(in: 0..<2, using: &generator)].id)
       let isDeleted = generator.oneIn(2)
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         if isDeleted { _ = try transaction.delete(id) } else { _ = try transaction.move(id, toList: list) }
       }
     }

@@ -70,8 +70,8 @@ struct DamageCheck {
     let null = try FileDescriptor.open(FilePath("/dev/null"), .writeOnly)
     _ = try null.closeAfter { try store.export(to: null) }
     let tasks = try store.read { try $0.view(.all).tasks }
-    let added = try store.write { try $0.add("added", to: .today) }
-    for task in tasks.prefix(20) { try store.write { _ = try $0.delete(task.id) } }
-    try store.write { _ = try $0.delete(added.id) }
+    let added = try store.writeAndWait { try $0.add("added", to: .today) }
+    for task in tasks.prefix(20) { try store.writeAndWait { _ = try $0.delete(task.id) } }
+    try store.writeAndWait { _ = try $0.delete(added.id) }
   }
 }

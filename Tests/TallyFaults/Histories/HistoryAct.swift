@@ -103,7 +103,7 @@ struct HistoryAct {
         } else {
           let plan = plan(thread, number, using: &generator)
           let begun = Operation(isWrite: true)
-          report(try store.write { try Self.perform(plan, begun, in: &$0) })
+          report(try store.writeAndWait { try Self.perform(plan, begun, in: &$0) })
         }
       } catch {
         say("failed: \(error)")

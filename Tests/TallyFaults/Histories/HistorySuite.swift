@@ -12,7 +12,7 @@ enum HistorySuite {
     return try withScratch(inMemory: true) { directory in
       let path = directory.appending("store")
       let store = try TaskStore(at: path)
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         _ = try transaction.add(TaskDraft(id: Operation.counterID, title: "0"))
         for register in 0..<Operation.registerCount {
           _ = try transaction.add(TaskDraft(id: Operation.registerID(register), title: "first"))

@@ -22,8 +22,8 @@ struct BulkStores {
     self.taskCount = taskCount
     let full = directory.appending("full")
     let store = try TaskStore(at: full)
-    try store.write { try $0.insert(contentsOf: Self.tasks(2 * taskCount, now: store.configuration.now())) }
-    try store.write { transaction in
+    try store.writeAndWait { try $0.insert(contentsOf: Self.tasks(2 * taskCount, now: store.configuration.now())) }
+    try store.writeAndWait { transaction in
       for number in stride(from: 0, to: 2 * taskCount, by: 2) { try transaction.delete(Rivals.id(9, number)) }
     }
     try store.export(to: directory.appending("document"))
@@ -100,7 +100,7 @@ struct BulkStores {
     case .importing, .restore:
       try? FileManager.default.removeItem(atPath: target.string)
       let store = try TaskStore(at: target)
-      try store.write { _ = try $0.add("before", to: .today) }
+      try store.writeAndWait { _ = try $0.add("before", to: .today) }
       try store.close()
     case .compact: try Self.copy(directory.appending("full"), to: target)
     case .repair: try Self.copy(directory.appending("damaged"), to: target)

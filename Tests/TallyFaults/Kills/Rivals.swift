@@ -120,7 +120,7 @@ struct RivalAct {
     for _ in 0..<Self.operationsPerOpening {
       count += 1
       let next = count
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for marker in markers {
           if try transaction.task(marker) == nil {
             _ = try transaction.add(TaskDraft(id: marker, title: "\(next)"))

@@ -87,7 +87,7 @@ struct PowerCutScenario: Sendable {
     do {
       let store = try TaskStore(at: path, configuration: .testing())
       defer { try? store.close() }
-      try store.write { _ = try $0.add("afterwards", to: .today) }
+      try store.writeAndWait { _ = try $0.add("afterwards", to: .today) }
       let fault = isSound ? try store.read { try $0.inconsistencies().first } : nil
       return fault.map { "afterwards: \($0)" }
     } catch {
@@ -182,7 +182,7 @@ extension PowerCutScenario {
         try using(directory.appending("store")) { store in
           let task = try store.read { try $0.view(.today).tasks[0] }
           let date = try Timestamp(iso8601: "2020-02-01T00:00:00Z")
-          _ = try store.write { try $0.update(task.id) { $0.reminderDate = date } }
+          _ = try store.writeAndWait { try $0.update(task.id) { $0.reminderDate = date } }
         }
         try write(Array("since 2020-01-01T00:00:00Z\n".utf8), to: directory.appending("journal"))
       }, output: "journal", isAppended: true),
@@ -190,7 +190,7 @@ extension PowerCutScenario {
 
   private static func fill(_ directory: FilePath, _ name: String = "store", count: Int = 5) throws {
     try using(directory.appending(name)) { store in
-      for number in 0..<count { try store.write { _ = try $0.add("\(name) \(number)", to: .today) } }
+      for number in 0..<count { try store.writeAndWait { _ = try $0.add("\(name) \(number)", to: .today) } }
     }
   }
 

@@ -39,7 +39,7 @@ struct Workload {
   /// Applies the next transaction to the model and to a store whose sequence is that of this workload.
   mutating func step(in store: TaskStore) throws {
     let changes = advance()
-    try store.write { transaction in
+    try store.writeAndWait { transaction in
       // Some must be refused, like those of a person; the storage's own errors leave the closure.
       for change in changes {
         do {
@@ -106,9 +106,9 @@ struct StoreComparison {
   /// The failure of further use of the store; `nil` if there is none.
   func faultOfFurtherUse() throws -> String? {
     let before = try store.information().sequence
-    let task = try store.write { try $0.add("afterwards", to: .today) }
-    try store.write { _ = try $0.complete(task.id) }
-    try store.write { _ = try $0.delete(task.id) }
+    let task = try store.writeAndWait { try $0.add("afterwards", to: .today) }
+    try store.writeAndWait { _ = try $0.complete(task.id) }
+    try store.writeAndWait { _ = try $0.delete(task.id) }
     let after = try store.information().sequence
     if after != before + 3 { return "three writes led from sequence \(before) to \(after)" }
     return try store.read { try $0.inconsistencies().first?.description }

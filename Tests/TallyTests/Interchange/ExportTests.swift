@@ -88,7 +88,7 @@ struct ExportTests {
 
   @Test func writersGoOnWhileAnExportIsOneSnapshot() throws {
     try withStore { (store: TaskStore) throws in
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for number in 0..<5_000 { _ = try transaction.add("\(number)", to: .inbox) }
       }
       try withTemporaryDirectory { (directory: FilePath) throws in
@@ -96,7 +96,7 @@ struct ExportTests {
         var additions = 0
         try store.export(to: file, format: .ndjson) { _ in
           additions += 1
-          _ = try store.write { try $0.add("late \(additions)", to: .inbox) }
+          _ = try store.writeAndWait { try $0.add("late \(additions)", to: .inbox) }
         }
         #expect(additions > 1)
         let lines = try String(contentsOf: URL(filePath: file.string), encoding: .utf8).split(separator: "\n")

@@ -155,7 +155,7 @@ struct ImportFaultTests {
     _ position: TextPosition
   ) throws {
     try withStore { (store: TaskStore) throws in
-      try store.write { _ = try $0.add("kept", to: .inbox) }
+      try store.writeAndWait { _ = try $0.add("kept", to: .inbox) }
       let before = try store.exportedText()
       for isDryRun in [true, false] {
         let error = #expect(throws: TallyError.self) {

@@ -23,7 +23,7 @@ struct ImportTests {
 
   @Test func newTasksGoBehindTheOldOnesOfTheirPlace() throws {
     try withStore { (store: TaskStore) throws in
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         _ = try transaction.add("first", to: .today)
         _ = try transaction.add("second", to: .today)
       }
@@ -47,7 +47,7 @@ struct ImportTests {
 
   @Test func whatADocumentDoesNotSayStaysAsItIs() throws {
     try withStore { (store: TaskStore) throws in
-      let old = try store.write { transaction in
+      let old = try store.writeAndWait { transaction in
         let list = try transaction.addList(name: "list")
         let draft = TaskDraft(title: "a", notes: "n", dueDate: Samples.now, listID: list.id)
         return try transaction.complete(try transaction.add(draft).id)
@@ -69,7 +69,7 @@ struct ImportTests {
   @Test func aChangeWithoutADateIsDatedNow() throws {
     let clock = TestClock.noon
     try withStore(.testing(clock: clock)) { store in
-      let task = try store.write { try $0.add("a", to: .inbox) }
+      let task = try store.writeAndWait { try $0.add("a", to: .inbox) }
       clock.now = clock.now.adding(seconds: 60)
       try store.importText("{\"id\":\"\(task.id)\",\"text\":\"b\"}", .ndjson)
       #expect(try store.read { try $0.task(task.id)?.updatedAt } == clock.now)

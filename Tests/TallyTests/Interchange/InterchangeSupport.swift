@@ -56,7 +56,7 @@ enum Samples {
 
   /// Fills a store with lists, tasks, completions of deleted tasks and tasks that have changed their list since.
   static func fill(_ store: TaskStore, taskCount: Int, using generator: inout SeededGenerator) throws {
-    try store.write { transaction in
+    try store.writeAndWait { transaction in
       let lists = try ["Home", "Work \"x\"", "\u{202E}庭"].map { try transaction.addList(name: $0, colorHex: "ff8800") }
       let tasks = Self.tasks(taskCount, in: lists, using: &generator)
       try transaction.insert(contentsOf: tasks)

@@ -42,7 +42,7 @@ struct RoundTripTests {
   @Test func linesGoOutAndComeInAgain() throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "linesGoOut"))
     try withStore { source in
-      try source.write { transaction in
+      try source.writeAndWait { transaction in
         try transaction.insert(contentsOf: Samples.tasks(200, in: [], using: &generator))
       }
       let lines = try source.exportedText(.ndjson)
@@ -64,7 +64,7 @@ struct RoundTripTests {
       let tasks = Samples.nastyTexts.enumerated().map { number, text in
         TaskItem(title: text, notes: text, sortOrder: Int64(number), createdAt: Samples.now)
       }
-      try source.write { try $0.insert(contentsOf: tasks) }
+      try source.writeAndWait { try $0.insert(contentsOf: tasks) }
       try withStore { copy in
         try copy.importText(try source.exportedText())
         for task in tasks {
@@ -78,7 +78,7 @@ struct RoundTripTests {
   @Test func aMegabyteOfTitleComesBack() throws {
     let title = String(repeating: "水\u{0}\"👩‍👩‍👧", count: 50_000)
     try withStore { source in
-      let task = try source.write { try $0.add(title, to: .today) }
+      let task = try source.writeAndWait { try $0.add(title, to: .today) }
       try withStore { copy in
         try copy.importText(try source.exportedText())
         let read = try #require(try copy.read { try $0.task(task.id) })

@@ -14,7 +14,7 @@ import Testing
       try await store.write { _ = try $0.add("relaxed", to: .inbox) }
       let failing = try FailingFlushes(of: store)
       // As after the write: with an interval of zero it may be flushed by now.
-      store.commits.noteUnflushedCommit()
+      store.commits.noteCommit()
       for _ in 0..<2 {
         #expect(code { try store.suspend(waitingAtMost: .seconds(60)) } == .storageFailed)
         #expect(code { try store.close(waitingAtMost: .seconds(60)) } == .storageFailed)
@@ -35,7 +35,7 @@ import Testing
     try await withStore(relaxed(0)) { store in
       let gate = await QueueGate(store)
       let failing = try FailingFlushes(of: store)
-      store.commits.noteUnflushedCommit()
+      store.commits.noteCommit()
       let write = Task { try await store.write { _ = try $0.add("refused", to: .inbox) } }
       await gate.open(whenWaiting: 1)
       let error = await #expect(throws: TallyError.self) { try await write.value }
@@ -61,13 +61,13 @@ import Testing
         return count
       }
       // Another thread's commit, between the failure and its handling.
-      if count < mostFailures { commits.withLock { $0 }?.noteUnflushedCommit() }
+      if count < mostFailures { commits.withLock { $0 }?.noteCommit() }
     }
     try await withStore(configuration) { store in
       commits.withLock { $0 = store.commits }
       defer { commits.withLock { $0 = nil } }
       let failing = try FailingFlushes(of: store)
-      store.commits.noteUnflushedCommit()
+      store.commits.noteCommit()
       await waitUntil { failureCount.withLock { $0 } > 0 }
       await #expect(throws: TallyError.self) { try await store.write { _ = try $0.add("refused", to: .inbox) } }
       #expect(failureCount.withLock { $0 } < mostFailures)

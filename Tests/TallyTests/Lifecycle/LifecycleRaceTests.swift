@@ -91,7 +91,7 @@ import Testing
       let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
       let (hasBegun, mayResume) = (Signal(), Signal())
       let writing = startThread {
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           hasBegun.send()
           mayResume.waitOnThread()
           try store.resume()

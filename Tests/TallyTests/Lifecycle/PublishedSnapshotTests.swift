@@ -16,7 +16,7 @@ import Testing
       #expect(try snapshot.statistics().completed == store.statistics().completed)
       #expect(try snapshot.information().storeID == store.information().storeID)
       #expect(try snapshot.information().readers.isEmpty)
-      #expect(code { _ = try snapshot.undo() } == .permissionDenied)
+      #expect(code { _ = try snapshot.writeAndWait { try $0.undo() } } == .permissionDenied)
       let error = await #expect(throws: TallyError.self) {
         try await snapshot.write { _ = try $0.add("x", to: .inbox) }
       }
@@ -32,7 +32,7 @@ import Testing
     try withStore { store in
       let file = store.directory.removingLastComponent().appending("tally")
       for number in 1...3 {
-        try store.write { _ = try $0.add("\(number)", to: .inbox) }
+        try store.writeAndWait { _ = try $0.add("\(number)", to: .inbox) }
         #expect(try store.publishSnapshot(to: file) == UInt64(number))
       }
     }
@@ -59,7 +59,7 @@ import Testing
       try store.publishSnapshot(to: file)
       let openers = try (0..<2).map { _ in try HelperProcess("open-snapshots", file, 60) }
       for _ in 0..<60 {
-        try store.write { _ = try $0.add("x", to: .inbox) }
+        try store.writeAndWait { _ = try $0.add("x", to: .inbox) }
         try store.publishSnapshot(to: file)
       }
       for opener in openers { #expect(opener.lines() == ["saw 60"]) }
@@ -104,7 +104,7 @@ import Testing
 
   @Test func aBackupIsReadWithoutRestoringIt() throws {
     try withStore { store in
-      try store.write { _ = try $0.add("backed up", to: .inbox) }
+      try store.writeAndWait { _ = try $0.add("backed up", to: .inbox) }
       let file = store.directory.removingLastComponent().appending("backup")
       try store.backup(to: file)
       let backup = try TaskStore(snapshotAt: file, configuration: .testing())
@@ -126,6 +126,35 @@ import Testing
       try FileManager.default.createDirectory(atPath: file.string, withIntermediateDirectories: false)
       #expect(code(open) == .notAStore)
       #expect(try names(in: directory) == ["tally"])
+    }
+  }
+
+  /// The bug: the process was aborted when a writer used pages again that the snapshot had mapped.
+  @Test func theFileOfAStoreIsNoSnapshotByAnyName() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      try withStore(at: path) { store in
+        let file = path.appending("data.mdb")
+        let (symbolic, hard) = (directory.appending("symbolic"), path.appending("hard"))
+        try FileManager.default.createSymbolicLink(atPath: symbolic.string, withDestinationPath: file.string)
+        try FileManager.default.linkItem(atPath: file.string, toPath: hard.string)
+        for name in [file, symbolic, hard] {
+          #expect(code { _ = try TaskStore(snapshotAt: name, configuration: .testing()) } == .notAStore)
+        }
+        try FileManager.default.removeItem(atPath: hard.string)
+      }
+      #expect(
+        code { _ = try TaskStore(snapshotAt: path.appending("data.mdb")) } == .notAStore, "closed, but not for good")
+    }
+  }
+
+  @Test func aSnapshotMayHaveTheNameOfAStoresFile() async throws {
+    try await withPublished { (store, file) async throws in
+      let named = file.removingLastComponent().appending("data.mdb")
+      try store.publishSnapshot(to: named)
+      let snapshot = try TaskStore(snapshotAt: named, configuration: .testing())
+      #expect(try snapshot.read { try $0.taskCount } == 2)
+      try snapshot.close()
     }
   }
 

@@ -38,7 +38,7 @@ import Testing
       try await store.write { _ = try $0.add("before", to: .inbox) }
       try store.suspend()
       // Longer than an observer sleeps, so that it meets the suspended store.
-      try await Task.sleep(for: TaskStore.observationInterval * 3)
+      try await Task.sleep(for: CommitWatch.interval * 1.5)
       try store.resume()
       try await store.write { _ = try $0.add("after", to: .inbox) }
       try await waiting.value

@@ -16,7 +16,8 @@ import Testing
       let calls: [() throws -> Void] = [
         { _ = try store.read { try $0.taskCount } }, { _ = try store.information() }, { try store.flush() },
         { _ = try store.verify() }, { _ = try store.statistics() }, { _ = try store.backup(to: file) },
-        { try store.publishSnapshot(to: file) }, { _ = try store.changes() }, { _ = try store.undo() },
+        { try store.publishSnapshot(to: file) }, { _ = try store.changes() },
+        { _ = try store.writeAndWait { try $0.undo() } },
       ]
       for call in calls { #expect(code(call) == .storeSuspended) }
       await expectRefusedWrites(store, .storeSuspended)
@@ -29,7 +30,8 @@ import Testing
 
   @Test func aSuspendedStoreHasNothingOpenAndLetsOthersReplaceItsFile() throws {
     try withStore { store in
-      try store.write { transaction in for number in 0..<50 { _ = try transaction.add("\(number)", to: .inbox) } }
+      try store.writeAndWait { transaction in for number in 0..<50 { _ = try transaction.add("\(number)", to: .inbox) }
+      }
       try store.backup(to: store.directory.removingLastComponent().appending("backup"))
       #expect(!(try openNames(under: store.directory)).isEmpty)
       #expect(try HelperProcess("compact", store.directory, 20).lines() == ["storeBusy"])
@@ -116,7 +118,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let (path, elsewhere) = (directory.appending("store"), directory.appending("elsewhere"))
       let store = try TaskStore(at: path, configuration: .testing())
-      try store.write { _ = try $0.add("kept", to: .inbox) }
+      try store.writeAndWait { _ = try $0.add("kept", to: .inbox) }
       try store.suspend()
       try FileManager.default.moveItem(atPath: path.string, toPath: elsewhere.string)
       #expect(code { try store.resume() } == .storeMissing)

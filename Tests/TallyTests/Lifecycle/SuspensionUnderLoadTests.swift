@@ -60,7 +60,7 @@ import Testing
     var number = 0
     while !isDone.withLock({ $0 }) {
       let title = "\(name)-\(number)"
-      note(Result { try store.write { _ = try $0.add(title, to: .inbox) } }, title, outcome)
+      note(Result { try store.writeAndWait { _ = try $0.add(title, to: .inbox) } }, title, outcome)
       number += 1
       usleep(1_000)
     }

@@ -26,7 +26,7 @@ func withFilledStore(_ body: (FilePath, [String]) throws -> Void) throws {
   try withTemporaryDirectory { directory in
     let path = directory.appending("store")
     let store = try TaskStore(at: path, configuration: .testing())
-    try store.write { transaction in
+    try store.writeAndWait { transaction in
       let list = try transaction.addList(name: "Home")
       let draft = TaskDraft(
         title: "everywhere", scheduledDate: transaction.today, dueDate: transaction.now,

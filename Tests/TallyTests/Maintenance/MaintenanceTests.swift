@@ -14,7 +14,7 @@ import Testing
       let file = directory.removingLastComponent().appending("backup.mdb")
       let summary = try withStore(at: directory) { store in
         let summary = try store.backup(to: file)
-        try store.write { _ = try $0.add("later", to: .inbox) }
+        try store.writeAndWait { _ = try $0.add("later", to: .inbox) }
         return summary
       }
       #expect(try file.stat().permissions == .ownerReadWrite)
@@ -35,7 +35,7 @@ import Testing
       let file = store.directory.removingLastComponent().appending("backup.mdb")
       let writer = Thread {
         for _ in 0..<50 {
-          try? store.write { transaction in for _ in 0..<4 { _ = try transaction.add("x", to: .today) } }
+          try? store.writeAndWait { transaction in for _ in 0..<4 { _ = try transaction.add("x", to: .today) } }
         }
       }
       writer.start()
@@ -51,7 +51,7 @@ import Testing
       let file = directory.removingLastComponent().appending("backup.mdb")
       let before = try withStore(at: directory) { store in
         try store.backup(to: file)
-        for _ in 0..<3 { try store.write { _ = try $0.add("later", to: .inbox) } }
+        for _ in 0..<3 { try store.writeAndWait { _ = try $0.add("later", to: .inbox) } }
         return try store.information()
       }
       try TaskStore.restore(from: file, to: directory, configuration: .testing())
@@ -159,10 +159,10 @@ import Testing
   private func useFurther(_ directory: FilePath, _ place: String) throws {
     let store = try TaskStore(at: directory, configuration: .testing())
     for round in 0..<3 {
-      let ids = try store.write { transaction in
+      let ids = try store.writeAndWait { transaction in
         try (0..<8).map { try transaction.add("\(round) \($0) " + String(repeating: "x", count: 100), to: .today).id }
       }
-      try store.write { transaction in for id in ids.prefix(4) { try transaction.delete(id) } }
+      try store.writeAndWait { transaction in for id in ids.prefix(4) { try transaction.delete(id) } }
     }
     let report = try store.verify()
     #expect(report.isSound && report.taskCount >= 12, "\(place)")
@@ -172,10 +172,10 @@ import Testing
   @Test func compactingMakesTheFileSmallerAndKeepsAllElse() throws {
     try withFilledStore { directory, _ in
       let before = try withStore(at: directory) { store in
-        let ids = try store.write { transaction in
+        let ids = try store.writeAndWait { transaction in
           try (0..<500).map { _ in try transaction.add(String(repeating: "x", count: 500), to: .inbox).id }
         }
-        try store.write { transaction in for id in ids { try transaction.delete(id) } }
+        try store.writeAndWait { transaction in for id in ids { try transaction.delete(id) } }
         return try store.information()
       }
       let filled = try contents(at: directory)

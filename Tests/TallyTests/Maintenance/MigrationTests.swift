@@ -128,9 +128,9 @@ extension MigrationTests {
       }
       let store = try TaskStore(at: directory, configuration: .testing(), migrations: Self.next)
       #expect(try store.verify().isSound)
-      #expect { try store.undo() } throws: { ($0 as? TallyError)?.code == .nothingToUndo }
-      try store.write { _ = try $0.add("after", to: .inbox) }
-      #expect(try store.undo().deletedTasks.map(\.title) == ["after"])
+      #expect { try store.writeAndWait { try $0.undo() } } throws: { ($0 as? TallyError)?.code == .nothingToUndo }
+      try store.writeAndWait { _ = try $0.add("after", to: .inbox) }
+      #expect(try store.writeAndWait { try $0.undo() }.deletedTasks.map(\.title) == ["after"])
       try store.close()
     }
   }
@@ -148,7 +148,7 @@ extension MigrationTests {
       try setFeatures([0, 1, 0, 4], at: directory)
       let store = try TaskStore(at: directory, configuration: .testing())
       #expect(try store.read { try $0.taskCount } > 0)
-      #expect { try store.write { _ = try $0.add("x", to: .inbox) } } throws: {
+      #expect { try store.writeAndWait { _ = try $0.add("x", to: .inbox) } } throws: {
         ($0 as? TallyError)?.code == .newerFormat
       }
       try store.close()

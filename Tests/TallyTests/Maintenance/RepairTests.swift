@@ -155,7 +155,7 @@ import Testing
       let added = code {
         let store = try TaskStore(at: directory, configuration: .testing())
         defer { try? store.close() }
-        try store.write { _ = try $0.add("one more", to: .inbox) }
+        try store.writeAndWait { _ = try $0.add("one more", to: .inbox) }
       }
       #expect(added == .damagedStore)
       let report = try TaskStore.verify(at: directory, configuration: .testing())
@@ -163,7 +163,7 @@ import Testing
       let repaired = try TaskStore.repair(at: directory, configuration: .testing())
       #expect(repaired.after.isSound && repaired.after.sequence == 2)
       #expect(try contents(at: directory) == expected)
-      try withStore(at: directory) { store in try store.write { _ = try $0.add("one more", to: .inbox) } }
+      try withStore(at: directory) { store in try store.writeAndWait { _ = try $0.add("one more", to: .inbox) } }
     }
   }
 
@@ -224,7 +224,9 @@ import Testing
       try change("totals", at: directory) { try $0.removeAll(in: &$1) }
       let store = try TaskStore(at: directory, configuration: .testing())
       let ids = try store.read { try $0.view(.all).tasks.map(\.id) }
-      #expect(code { try store.write { transaction in for id in ids { try transaction.delete(id) } } } == .damagedStore)
+      #expect(
+        code { try store.writeAndWait { transaction in for id in ids { try transaction.delete(id) } } } == .damagedStore
+      )
       #expect(try store.read { try $0.view(.all).tasks.map(\.id) } == ids)
       try store.close()
     }

@@ -31,14 +31,14 @@ import Testing
 
   @Test func whatHappenedBetweenTwoLooksIsToldByItsOutcome() throws {
     try withStore { store in
-      let (kept, gone) = try store.write { transaction in
+      let (kept, gone) = try store.writeAndWait { transaction in
         (try transaction.add("kept", to: .inbox).id, try transaction.add("gone", to: .inbox).id)
       }
       let start = try store.read { try $0.sequence }
-      let (made, list) = try store.write { transaction in
+      let (made, list) = try store.writeAndWait { transaction in
         (try transaction.add("made", to: .inbox).id, try transaction.addList(name: "x").id)
       }
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         let brief = try transaction.add("brief", to: .inbox).id
         _ = try transaction.complete(brief)
         _ = try transaction.complete(kept)
@@ -118,10 +118,10 @@ import Testing
   /// More writes than the history keeps, and one that it does not keep at all.
   @Test func changesAreCompleteHoweverMuchHasBeenWrittenSince() throws {
     try withStore { store in
-      let kept = try store.write { try $0.add("kept", to: .inbox).id }
+      let kept = try store.writeAndWait { try $0.add("kept", to: .inbox).id }
       let start = try store.read { try $0.sequence }
-      for number in 0..<1_200 { try store.write { _ = try $0.update(kept) { $0.title = "\(number)" } } }
-      let large = try store.write { try $0.add(String(repeating: "x", count: 9 << 20), to: .inbox).id }
+      for number in 0..<1_200 { try store.writeAndWait { _ = try $0.update(kept) { $0.title = "\(number)" } } }
+      let large = try store.writeAndWait { try $0.add(String(repeating: "x", count: 9 << 20), to: .inbox).id }
       let changes = try store.read { try $0.changes(since: start) }
       #expect(changes.isComplete)
       #expect(changes.tasks.updated == [kept] && changes.tasks.inserted == [large] && changes.tasks.deleted.isEmpty)
@@ -130,13 +130,13 @@ import Testing
 
   @Test func aDeletionStaysInTheLogUntilTheTaskComesBack() throws {
     try withStore { store in
-      let task = try store.write { try $0.add("x", to: .inbox) }
+      let task = try store.writeAndWait { try $0.add("x", to: .inbox) }
       let created = try store.read { try $0.sequence }
-      try store.write { _ = try $0.delete(task.id) }
+      try store.writeAndWait { _ = try $0.delete(task.id) }
       let deleted = try store.read { try $0.sequence }
       #expect(try store.read { try $0.changes(since: created).tasks.deleted } == [task.id])
       #expect(try store.read { try $0.changes(since: created - 1).tasks.isEmpty }, "created and deleted since")
-      try store.undo()
+      try store.writeAndWait { try $0.undo() }
       #expect(try store.read { try $0.changes(since: deleted).tasks.inserted } == [task.id])
       #expect(try store.read { try $0.tables.tombstones.count(in: $0.base) } == 0)
       try checkInvariants(of: store)
@@ -145,10 +145,11 @@ import Testing
 
   @Test func renumberedNeighboursAreInTheLog() throws {
     try withStore { store in
-      let ids = try store.write { transaction in try (0..<4).map { try transaction.add("\($0)", to: .inbox).id } }
+      let ids = try store.writeAndWait { transaction in try (0..<4).map { try transaction.add("\($0)", to: .inbox).id }
+      }
       let start = try store.read { try $0.sequence }
       for _ in 0..<40 {
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           try transaction.move(ids[3], before: ids[1])
           try transaction.move(ids[2], before: ids[3])
         }
@@ -160,16 +161,16 @@ import Testing
 
   @Test func undoLeavesWritesOfOtherOriginsAlone() throws {
     try withStore { store in
-      try store.write { _ = try $0.add("mine", to: .inbox) }
-      try store.write { transaction in
+      try store.writeAndWait { _ = try $0.add("mine", to: .inbox) }
+      try store.writeAndWait { transaction in
         transaction.origin = .replica
         _ = try transaction.add("theirs", to: .inbox)
       }
-      #expect(try store.undo().deletedTasks.map(\.title) == ["mine"])
+      #expect(try store.writeAndWait { try $0.undo() }.deletedTasks.map(\.title) == ["mine"])
       #expect(try store.read { try $0.view(.inbox).tasks.map(\.title) } == ["theirs"])
-      #expect { try store.undo() } throws: { ($0 as? TallyError)?.code == .nothingToUndo }
+      #expect { try store.writeAndWait { try $0.undo() } } throws: { ($0 as? TallyError)?.code == .nothingToUndo }
       // A redo goes past the other's write, too.
-      #expect(try store.redo().tasks.map(\.title) == ["mine"])
+      #expect(try store.writeAndWait { try $0.redo() }.tasks.map(\.title) == ["mine"])
     }
   }
 }

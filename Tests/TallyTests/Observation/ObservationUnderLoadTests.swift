@@ -79,7 +79,7 @@ import Testing
 
   private static func write(_ store: TaskStore, _ name: String) throws {
     for number in 0..<writeCount {
-      try store.write { try addAndComplete("\(name)-\(number)", in: &$0) }
+      try store.writeAndWait { try addAndComplete("\(name)-\(number)", in: &$0) }
     }
   }
 

@@ -79,16 +79,16 @@ import Testing
 
   @Test func aListIsFollowedToItsEnd() throws {
     try withStore { store in
-      let list = try store.write { transaction in
+      let list = try store.writeAndWait { transaction in
         let list = try transaction.addList(name: "Home").id
         for title in ["a", "b"] { _ = try transaction.add(title, to: .list(list)) }
         return list
       }
       var follower = try Follower(.list(list), in: store)
-      try store.write { _ = try $0.add("c", to: .list(list)) }
+      try store.writeAndWait { _ = try $0.add("c", to: .list(list)) }
       try follower.follow(store)
       #expect(follower.tasks.map(\.title) == ["a", "b", "c"])
-      try store.write { _ = try $0.deleteList(list) }
+      try store.writeAndWait { _ = try $0.deleteList(list) }
       let difference = try store.read { try follower.observed.follow($0) }
       #expect(difference.removals == [0, 1, 2])
       #expect(follower.observed.counts.viewReadCount == 1)
@@ -98,12 +98,12 @@ import Testing
   @Test func aChangeTooLargeForTheHistoryIsFollowedLikeAnyOther() throws {
     try withStore { store in
       var follower = try Follower(.inbox, in: store)
-      try store.write { _ = try $0.add(String(repeating: "x", count: 9 << 20), to: .inbox) }
+      try store.writeAndWait { _ = try $0.add(String(repeating: "x", count: 9 << 20), to: .inbox) }
       let id = try #require(try store.read { try $0.view(.inbox).tasks.first?.id })
-      try store.write { _ = try $0.delete(id) }
-      try store.write { _ = try $0.add("small", to: .inbox) }
+      try store.writeAndWait { _ = try $0.delete(id) }
+      try store.writeAndWait { _ = try $0.add("small", to: .inbox) }
       try follower.follow(store)
-      try store.write { _ = try $0.add("smaller", to: .inbox) }
+      try store.writeAndWait { _ = try $0.add("smaller", to: .inbox) }
       try follower.follow(store)
       #expect(follower.tasks.map(\.title) == ["small", "smaller"])
       #expect(follower.observed.counts.viewReadCount == 1)
@@ -113,12 +113,12 @@ import Testing
   @Test func severalCommitsAreOneDifference() throws {
     try withStore { store in
       var follower = try Follower(.inbox, in: store)
-      for number in 0..<100 { try store.write { _ = try $0.add("\(number)", to: .inbox) } }
+      for number in 0..<100 { try store.writeAndWait { _ = try $0.add("\(number)", to: .inbox) } }
       let first = try #require(try store.read { try $0.view(.inbox).tasks.first?.id })
       let last = try #require(try store.read { try $0.view(.inbox).tasks.last?.id })
-      try store.write { _ = try $0.delete(first) }
+      try store.writeAndWait { _ = try $0.delete(first) }
       try follower.follow(store)
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         let second = try transaction.view(.inbox).tasks[1].id
         _ = try transaction.move(last, before: second)
         _ = try transaction.update(second) { $0.title = "changed" }
@@ -137,14 +137,14 @@ import Testing
     let steps: [Int64] = [0, 1, 1, 600, 3_600, generator.oneIn(10) ? 40_000 : 5, generator.oneIn(20) ? -90_000 : 2]
     clock.now = clock.now.adding(seconds: steps.randomElement(using: &generator) ?? 1)
     if generator.oneIn(12) {
-      _ = try? store.undo()
+      _ = try? store.writeAndWait { try $0.undo() }
       model = try TaskModel(of: store)
       return
     }
     let calendar = store.configuration.calendar
     let change = RandomChange.next(in: model, now: clock.now, calendar: calendar, using: &generator)
     _ = model.apply(change, now: clock.now, timeZone: calendar.timeZone)
-    try? store.write { try change.apply(to: &$0) }
+    try? store.writeAndWait { try change.apply(to: &$0) }
   }
 }
 
@@ -153,14 +153,16 @@ private struct Follower {
   let view: TaskView
   var observed: ObservedView
   var tasks: [TaskItem]
+  /// The tasks by section, as a list on a screen would follow them.
+  var sections: [ViewSection]
 
   init(_ view: TaskView, in store: TaskStore) throws {
     self.view = view
-    let (observed, tasks) = try store.read { transaction in
+    let (observed, result) = try store.read { transaction in
       let result = try transaction.view(view)
-      return (try ObservedView(result, in: transaction), result.tasks)
+      return (try ObservedView(result, in: transaction), result)
     }
-    (self.observed, self.tasks) = (observed, tasks)
+    (self.observed, tasks, sections) = (observed, result.tasks, result.sections)
   }
 
   var isOfList: Bool { if case .list = view { true } else { false } }
@@ -170,21 +172,27 @@ private struct Follower {
     let (difference, fresh) = try store.read { transaction in
       (try observed.follow(transaction), try read(transaction))
     }
+    let changes = difference.inSections(from: sections)
+    let followed = sections.applying(changes)
     tasks = difference.applied(to: tasks)
-    if !tasks.elementsEqual(fresh, by: { $0.isIdentical(to: $1) }) {
-      let shown = "\(tasks.map(\.title)) instead of \(fresh.map(\.title))"
-      Issue.record("\(view.name): \(shown)", sourceLocation: sourceLocation)
-      tasks = fresh
+    sections = changes.sections
+    let shown = fresh.flatMap(\.tasks)
+    if !tasks.elementsEqual(shown, by: { $0.isIdentical(to: $1) }) {
+      let difference = "\(tasks.map(\.title)) instead of \(shown.map(\.title))"
+      Issue.record("\(view.name): \(difference)", sourceLocation: sourceLocation)
+      tasks = shown
     }
+    #expect(sections == fresh && followed == fresh, "\(view.name)", sourceLocation: sourceLocation)
+    sections = fresh
     return difference
   }
 
-  private func read(_ transaction: borrowing StoreReadTransaction) throws -> [TaskItem] {
+  private func read(_ transaction: borrowing StoreReadTransaction) throws -> [ViewSection] {
     do {
-      return try transaction.view(view).tasks
+      return try transaction.view(view).sections
     } catch let error as TallyError where error.code == .listNotFound {
       // A deleted list shows nothing.
-      return []
+      return [ViewSection(day: nil, tasks: [])]
     }
   }
 }
@@ -196,5 +204,26 @@ extension TaskModel {
       for task in try transaction.view(.all).tasks { tasks[task.id] = task }
       for list in try transaction.lists() { lists[list.id] = list }
     }
+  }
+}
+
+extension [ViewSection] {
+  /// The sections as a list on a screen changes them, place by place.
+  fileprivate func applying(_ changes: SectionedDifference) -> [ViewSection] {
+    var rows = map { section in (day: section.day, tasks: section.tasks) }
+    let leaving = changes.removals + changes.moves.map(\.origin)
+    for place in leaving.sorted(by: { ($0.section, $0.row) > ($1.section, $1.row) }) {
+      rows[place.section].tasks.remove(at: place.row)
+    }
+    for section in changes.removedSections.reversed() { rows.remove(at: section) }
+    for section in changes.insertedSections { rows.insert((changes.sections[section].day, []), at: section) }
+    let arrivals = changes.insertions + changes.moves.map(\.place)
+    for place in arrivals.sorted(by: { ($0.section, $0.row) < ($1.section, $1.row) }) {
+      rows[place.section].tasks.insert(changes.sections[place.section].tasks[place.row], at: place.row)
+    }
+    for place in changes.updates {
+      rows[place.section].tasks[place.row] = changes.sections[place.section].tasks[place.row]
+    }
+    return rows.map { ViewSection(day: $0.day, tasks: $0.tasks) }
   }
 }

@@ -25,11 +25,11 @@ import Testing
   @Test func completedTasksHaveNoReminders() throws {
     try withReminders([10]) { store, clock in
       let id = try #require(try store.read { try $0.pendingReminders().first?.id })
-      try store.write { _ = try $0.complete(id) }
+      try store.writeAndWait { _ = try $0.complete(id) }
       #expect(try store.read { try $0.pendingReminders() }.isEmpty)
       let later = clock.now.adding(seconds: 5)
-      expectError(.inconsistentTask) { try store.write { _ = try $0.snooze(id, until: later) } }
-      try store.write { _ = try $0.reopen(id) }
+      expectError(.inconsistentTask) { try store.writeAndWait { _ = try $0.snooze(id, until: later) } }
+      try store.writeAndWait { _ = try $0.reopen(id) }
       let pending = try store.read { try $0.pendingReminders().map(\.id) }
       #expect(pending == [id])
     }
@@ -39,11 +39,11 @@ import Testing
     try withReminders([-10]) { store, clock in
       let id = try #require(try store.read { try $0.view(.all).tasks.first?.id })
       let later = clock.now.adding(seconds: 600)
-      try store.write { _ = try $0.snooze(id, until: later) }
+      try store.writeAndWait { _ = try $0.snooze(id, until: later) }
       let pending = try store.read { try $0.pendingReminders().map(\.reminderDate) }
       #expect(pending == [later])
       #expect(try store.read { try $0.missedReminders(since: .earliest) }.isEmpty)
-      try store.write { _ = try $0.dismissReminder(of: id) }
+      try store.writeAndWait { _ = try $0.dismissReminder(of: id) }
       #expect(try store.read { try $0.pendingReminders(from: .earliest) }.isEmpty)
     }
   }
@@ -52,7 +52,7 @@ import Testing
   private func withReminders(_ distances: [Int64], _ body: (TaskStore, TestClock) throws -> Void) throws {
     let clock = TestClock.noon
     try withStore(.testing(clock: clock)) { store in
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for distance in distances {
           let date = transaction.now.adding(seconds: distance)
           _ = try transaction.add(TaskDraft(title: "\(distance)", reminderDate: date))

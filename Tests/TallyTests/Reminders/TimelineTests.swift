@@ -33,7 +33,7 @@ import Testing
 
   @Test func aTimelineOfSomeListsShowsTheirTasksAlone() throws {
     try withStore { store in
-      let list = try store.write { transaction in
+      let list = try store.writeAndWait { transaction in
         let list = try transaction.addList(name: "Home").id
         for listID in [list, nil] {
           let due = transaction.now.adding(seconds: 60)
@@ -62,6 +62,6 @@ import Testing
         id: generator.uuid(), title: "\(number)", state: state, dueDate: due, sortOrder: Int64(number),
         createdAt: start, completedAt: state == .completed ? OffsetTimestamp(start, in: .gmt) : nil)
     }
-    try store.write { try $0.insert(contentsOf: tasks) }
+    try store.writeAndWait { try $0.insert(contentsOf: tasks) }
   }
 }

@@ -57,6 +57,31 @@ import Testing
     }
   }
 
+  @Test func aScreenFollowsAViewMovesTasksAndUndoes() async throws {
+    try await withRepository { repository in
+      let (a, b) = (
+        try await repository.createTask(title: "a", inList: nil),
+        try await repository.createTask(title: "b", inList: nil)
+      )
+      var tasks: [TaskItem] = []
+      for try await update in repository.observeTasks(in: .inbox) {
+        switch update {
+        case .snapshot(let view):
+          tasks = view.tasks
+          try await repository.moveTask(b.id, before: a.id)
+        case .difference(let difference): difference.apply(to: &tasks)
+        }
+        if tasks.map(\.title) == ["b", "a"] { break }
+      }
+      try await repository.moveTask(b.id, after: a.id)
+      #expect(try await repository.fetchTasks(in: .inbox).map(\.title) == ["a", "b"])
+      try await repository.undo()
+      #expect(try await repository.fetchTasks(in: .inbox).map(\.title) == ["b", "a"])
+      try await repository.redo()
+      #expect(try await repository.fetchTasks(in: .inbox).map(\.title) == ["a", "b"])
+    }
+  }
+
   @Test func whatIsWrongIsRefusedWithTheSameCodes() async throws {
     try await withRepository { repository in
       let task = try await repository.createTask(title: "x", inList: nil)

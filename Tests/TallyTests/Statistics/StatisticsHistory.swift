@@ -26,7 +26,7 @@ struct StatisticsHistory {
   mutating func step() throws {
     let count = Int.random(in: 1...5, using: &generator)
     var changed = self
-    try store.write { transaction in
+    try store.writeAndWait { transaction in
       changed = self
       for _ in 0..<count { try changed.change(&transaction) }
     }

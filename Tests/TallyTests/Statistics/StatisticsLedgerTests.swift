@@ -7,7 +7,7 @@ import Testing
 @Suite struct StatisticsLedgerTests {
   private func withCompletedTask(_ body: (TaskStore, TaskItem, TaskList) throws -> Void) throws {
     try withStore { store in
-      let (task, list) = try store.write { transaction in
+      let (task, list) = try store.writeAndWait { transaction in
         let list = try transaction.addList(name: "work")
         let task = try transaction.add("task", to: .list(list.id))
         return (try transaction.complete(task.id), list)
@@ -18,9 +18,9 @@ import Testing
 
   @Test func aDeletedTasksCompletionStaysUntilItIsPurged() throws {
     try withCompletedTask { store, task, _ in
-      try store.write { try $0.delete(task.id) }
+      try store.writeAndWait { try $0.delete(task.id) }
       #expect(try store.statistics().completed.today == 1)
-      #expect(try store.write { try $0.purgeCompletions(before: .latest) } == 1)
+      #expect(try store.writeAndWait { try $0.purgeCompletions(before: .latest) } == 1)
       #expect(try store.statistics().completed.allTime == 0)
       #expect(try store.statistics().series.buckets.allSatisfy { $0.created == 0 })
     }
@@ -28,24 +28,24 @@ import Testing
 
   @Test func reopeningTakesACompletionBackAndCompletingAgainCountsOnce() throws {
     try withCompletedTask { store, task, _ in
-      try store.write { try $0.reopen(task.id) }
+      try store.writeAndWait { try $0.reopen(task.id) }
       #expect(try store.statistics().completed.allTime == 0)
       #expect(try store.statistics().open.total == 1)
-      try store.write { try $0.complete(task.id) }
+      try store.writeAndWait { try $0.complete(task.id) }
       #expect(try store.statistics().completed.allTime == 1)
     }
   }
 
   @Test func aMovedTaskCountsWhereItWasCompleted() throws {
     try withCompletedTask { store, task, list in
-      try store.write { try $0.move(task.id, toList: nil) }
+      try store.writeAndWait { try $0.move(task.id, toList: nil) }
       #expect(try store.statistics().byList.map(\.listID) == [list.id])
     }
   }
 
   @Test func aDeletedListKeepsItsCountWithoutAName() throws {
     try withCompletedTask { store, _, list in
-      try store.write { try $0.deleteList(list.id) }
+      try store.writeAndWait { try $0.deleteList(list.id) }
       let counts = try store.statistics().byList
       #expect(counts.map(\.listID) == [list.id])
       #expect(counts.map(\.name) == [nil])
@@ -57,9 +57,9 @@ import Testing
 
   @Test func deletingAnOpenTaskTakesItsCreationBack() throws {
     try withStore { store in
-      let task = try store.write { try $0.add("task", to: .inbox) }
+      let task = try store.writeAndWait { try $0.add("task", to: .inbox) }
       #expect(try store.statistics().series.buckets.last?.created == 1)
-      try store.write { try $0.delete(task.id) }
+      try store.writeAndWait { try $0.delete(task.id) }
       #expect(try store.statistics().series.buckets.last?.created == 0)
     }
   }

@@ -10,7 +10,7 @@ import Testing
   private func statistics(at now: String, completedAt instants: [String]) throws -> Statistics {
     let now = try Timestamp(iso8601: now)
     return try withStore(.testing(clock: TestClock(now), timeZone: "UTC")) { store in
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for instant in instants {
           let task = try transaction.add(TaskDraft(title: "task"))
           try transaction.complete(task.id, at: OffsetTimestamp(iso8601: instant))

@@ -40,7 +40,7 @@ struct GoldenStore {
   }
 
   private func fill(_ store: TaskStore) throws {
-    try store.write { transaction in
+    try store.writeAndWait { transaction in
       _ = try transaction.addList(name: "Home", id: home)
       _ = try transaction.addList(name: "Bücher 📚", colorHex: "00ff0a", id: books)
     }
@@ -74,7 +74,7 @@ struct GoldenStore {
   /// Each step happens a second after the previous one.
   private func write(_ store: TaskStore, _ body: (inout StoreWriteTransaction) throws -> Void) throws {
     clock.now = clock.now.adding(seconds: 1)
-    try store.write(body)
+    try store.writeAndWait(body)
   }
 
   private func entries(of table: String, in store: TaskStore) throws -> [Entry] {

@@ -105,7 +105,7 @@ import Testing
   private func withFilledStore(_ body: (TaskStore) throws -> Void) throws {
     try withTemporaryDirectory { directory in
       let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         let list = try transaction.addList(name: "Home")
         let draft = TaskDraft(
           title: "everywhere", scheduledDate: transaction.today, dueDate: transaction.now,

@@ -13,10 +13,10 @@ import Testing
 
   @Test func unknownFieldsOfATaskSurviveUpdateCompletionAndMove() throws {
     try withStore { store in
-      let task = try store.write { try $0.add("old title", to: .today) }
+      let task = try store.writeAndWait { try $0.add("old title", to: .today) }
       try Self.addField(toTask: task.id, in: store)
-      try store.write { try $0.update(task.id) { $0.title = "a longer title" } }
-      try store.write { transaction in
+      try store.writeAndWait { try $0.update(task.id) { $0.title = "a longer title" } }
+      try store.writeAndWait { transaction in
         let list = try transaction.addList(name: "Home")
         try transaction.move(task.id, toList: list.id)
         try transaction.complete(task.id)
@@ -28,7 +28,7 @@ import Testing
 
   @Test func unknownFieldsOfATaskSurviveAnImportOverIt() throws {
     try withStore { store in
-      let task = try store.write { try $0.add("old title", to: .inbox) }
+      let task = try store.writeAndWait { try $0.add("old title", to: .inbox) }
       try Self.addField(toTask: task.id, in: store)
       try store.importText("{\"id\": \"\(task.id)\", \"text\": \"imported\"}", .ndjson)
       #expect(try store.read { try $0.task(task.id)?.title } == "imported")
@@ -38,13 +38,13 @@ import Testing
 
   @Test func unknownFieldsOfATaskSurviveUndoAndRedo() throws {
     try withStore { store in
-      let task = try store.write { try $0.add("old title", to: .inbox) }
+      let task = try store.writeAndWait { try $0.add("old title", to: .inbox) }
       try Self.addField(toTask: task.id, in: store)
-      try store.write { try $0.update(task.id) { $0.title = "other" } }
-      try store.undo()
+      try store.writeAndWait { try $0.update(task.id) { $0.title = "other" } }
+      try store.writeAndWait { try $0.undo() }
       try Self.expectField(ofTask: task.id, in: store)
-      try store.write { _ = try $0.delete(task.id) }
-      try store.undo()
+      try store.writeAndWait { _ = try $0.delete(task.id) }
+      try store.writeAndWait { try $0.undo() }
       try Self.expectField(ofTask: task.id, in: store)
     }
   }
@@ -53,7 +53,7 @@ import Testing
     try withTemporaryDirectory { parent in
       let directory = parent.appending("store")
       var store = try TaskStore(at: directory, configuration: .testing())
-      let task = try store.write { try $0.add("kept", to: .inbox) }
+      let task = try store.writeAndWait { try $0.add("kept", to: .inbox) }
       try Self.addField(toTask: task.id, in: store)
       try store.close()
       try change("byPlace", at: directory) { try $0.removeAll(in: &$1) }
@@ -71,14 +71,14 @@ import Testing
 
   @Test func unknownFieldsOfAListSurvive() throws {
     try withStore { store in
-      let list = try store.write { try $0.addList(name: "Home") }
+      let list = try store.writeAndWait { try $0.addList(name: "Home") }
       try store.environment.write { base in
         let record = try #require(try store.read { try $0.record(ListRecord.self, list.id) })
         try Self.raw("lists", in: &base).put(encoded(record) + Self.added, forKey: encoded(IDKey(list.id)), in: &base)
       }
-      try store.write { try $0.renameList(list.id, to: "Household") }
-      try store.write { _ = try $0.deleteList(list.id) }
-      try store.undo()
+      try store.writeAndWait { try $0.renameList(list.id, to: "Household") }
+      try store.writeAndWait { _ = try $0.deleteList(list.id) }
+      try store.writeAndWait { try $0.undo() }
       #expect(try Self.value(of: encoded(IDKey(list.id)), in: "lists", of: store).suffix(6) == Self.added[...])
     }
   }
@@ -91,7 +91,7 @@ import Testing
         newer[3] = 9
         try Self.raw("meta", in: &base).put(newer, forKey: Array("header".utf8), in: &base)
       }
-      try store.write { _ = try $0.add("counted", to: .inbox) }
+      try store.writeAndWait { _ = try $0.add("counted", to: .inbox) }
       let bytes = try Self.value(of: Array("header".utf8), in: "meta", of: store)
       #expect(bytes.suffix(Self.added.count) == Self.added[...])
       #expect(bytes[3] == 9, "the minor format too")
@@ -101,7 +101,7 @@ import Testing
 
   @Test func unknownFieldsOfACompletionSurviveTheDeletionOfItsTask() throws {
     try withStore { store in
-      let task = try store.write { transaction in
+      let task = try store.writeAndWait { transaction in
         let id = try transaction.add("done", to: .inbox).id
         return try transaction.complete(id)
       }
@@ -110,7 +110,7 @@ import Testing
         let newer = encoded(try #require(CompletionRecord(of: task))) + Self.added
         try Self.raw("completions", in: &base).put(newer, forKey: encoded(live), in: &base)
       }
-      try store.write { _ = try $0.delete(task.id) }
+      try store.writeAndWait { _ = try $0.delete(task.id) }
       let deleted = CompletionKey(isTaskDeleted: true, completed: live.completed)
       #expect(try Self.value(of: encoded(deleted), in: "completions", of: store).suffix(6) == Self.added[...])
     }

@@ -17,11 +17,11 @@ import Testing
   @Test func timesOfChangeAndIdsNeverGoBack() throws {
     let start = clock.now
     try withStore(.testing(clock: clock)) { (store) throws in
-      let (task, list) = try store.write { transaction in
+      let (task, list) = try store.writeAndWait { transaction in
         (try transaction.add("one", to: .inbox), try transaction.addList(name: "Home"))
       }
       goBack()
-      let (changed, renamed, next) = try store.write { transaction in
+      let (changed, renamed, next) = try store.writeAndWait { transaction in
         (
           try transaction.update(task.id) { $0.title = "two" }, try transaction.renameList(list.id, to: "House"),
           try transaction.add("three", to: .inbox)
@@ -30,7 +30,7 @@ import Testing
       #expect(changed.title == "two" && changed.updatedAt == start)
       #expect(renamed.name == "House" && renamed.updatedAt == start)
       #expect(next.createdAt == clock.now && next.id.uuidString > task.id.uuidString)
-      try store.write { _ = try $0.undo() }
+      try store.writeAndWait { _ = try $0.undo() }
       let restored = try store.read { try $0.task(task.id) }
       #expect(restored?.title == "one" && restored?.updatedAt == start)
     }
@@ -40,7 +40,7 @@ import Testing
     let start = clock.now
     try withTemporaryDirectory { directory in
       try withStore(.testing(clock: clock)) { (store) throws in
-        let task = try store.write { try $0.add("one", to: .inbox) }
+        let task = try store.writeAndWait { try $0.add("one", to: .inbox) }
         goBack()
         let file = directory.appending("tasks.ndjson")
         try Data("{\"id\":\"\(task.id.uuidString)\",\"text\":\"two\"}\n".utf8).write(

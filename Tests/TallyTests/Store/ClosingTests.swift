@@ -51,7 +51,7 @@ import Testing
     try await withStore { store in
       let hasBegun = Signal()
       let outer = startThread {
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           _ = try transaction.add("outer", to: .inbox)
           hasBegun.send()
           // More than fit into one commit, so that some wait for this write to end.
@@ -86,7 +86,7 @@ import Testing
       let path = directory.appending("store")
       for count in 1...3 {
         var store: TaskStore? = try TaskStore(at: path, configuration: .testing())
-        try store?.write { _ = try $0.add("one more", to: .inbox) }
+        try store?.writeAndWait { _ = try $0.add("one more", to: .inbox) }
         store = nil
         #expect(try taskCount(at: path) == count)
       }

@@ -31,7 +31,7 @@ import Testing
       #expect(try HelperProcess("add-and-die", path).lines() == ["dying"])
       try withStore(at: path) { store in
         #expect(try store.read { try $0.view(.all).tasks.map(\.title) } == ["acknowledged"])
-        try store.write { _ = try $0.add("the lock is free", to: .inbox) }
+        try store.writeAndWait { _ = try $0.add("the lock is free", to: .inbox) }
       }
     }
   }

@@ -87,7 +87,7 @@ import Testing
       try reopen(path)
       try changeHeader(at: path) { $0.minorFormat = 7 }
       try withStore(at: path) { store in
-        try store.write { _ = try $0.add("second", to: .inbox) }
+        try store.writeAndWait { _ = try $0.add("second", to: .inbox) }
         #expect(try store.information().format == "1.7")
       }
     }

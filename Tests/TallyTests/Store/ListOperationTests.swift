@@ -9,35 +9,35 @@ import Testing
   @Test func aListIsMadeRenamedAndRecoloured() throws {
     let clock = TestClock.noon
     try withStore(.testing(clock: clock)) { store in
-      let list = try store.write { try $0.addList(name: "Home") }
+      let list = try store.writeAndWait { try $0.addList(name: "Home") }
       #expect(list.colorHex == "007AFF" && list.createdAt == clock.now && list.updatedAt == clock.now)
       clock.now = clock.now.adding(seconds: 1)
-      let renamed = try store.write { try $0.renameList(list.id, to: "Household") }
+      let renamed = try store.writeAndWait { try $0.renameList(list.id, to: "Household") }
       #expect(renamed.name == "Household" && renamed.updatedAt == clock.now && renamed.createdAt == list.createdAt)
       clock.now = clock.now.adding(seconds: 1)
-      let recolored = try store.write { try $0.recolorList(list.id, to: "00ff0a") }
+      let recolored = try store.writeAndWait { try $0.recolorList(list.id, to: "00ff0a") }
       #expect(recolored.colorHex == "00FF0A" && recolored.updatedAt == clock.now)
       clock.now = clock.now.adding(seconds: 1)
-      #expect(try store.write { try $0.recolorList(list.id, to: "00FF0a") } == recolored, "the same colour")
+      #expect(try store.writeAndWait { try $0.recolorList(list.id, to: "00FF0a") } == recolored, "the same colour")
       #expect(try store.read { try $0.lists() } == [recolored])
     }
   }
 
   @Test func badNamesColoursAndIDsAreRefused() throws {
     try withStore { store in
-      let list = try store.write { try $0.addList(name: "Home") }
+      let list = try store.writeAndWait { try $0.addList(name: "Home") }
       let sequence = try store.read { try $0.sequence }
-      #expect(code { try store.write { _ = try $0.addList(name: " \u{A0}") } } == .blankListName)
-      #expect(code { try store.write { _ = try $0.renameList(list.id, to: "") } } == .blankListName)
+      #expect(code { try store.writeAndWait { _ = try $0.addList(name: " \u{A0}") } } == .blankListName)
+      #expect(code { try store.writeAndWait { _ = try $0.renameList(list.id, to: "") } } == .blankListName)
       for color in ["", "12345", "1234567", "GGGGGG", "#12345", "１２３４５６"] {
-        #expect(code { try store.write { _ = try $0.addList(name: "x", colorHex: color) } } == .invalidColor)
-        #expect(code { try store.write { _ = try $0.recolorList(list.id, to: color) } } == .invalidColor)
+        #expect(code { try store.writeAndWait { _ = try $0.addList(name: "x", colorHex: color) } } == .invalidColor)
+        #expect(code { try store.writeAndWait { _ = try $0.recolorList(list.id, to: color) } } == .invalidColor)
       }
-      #expect(code { try store.write { _ = try $0.addList(name: "x", id: list.id) } } == .duplicateID)
-      #expect(code { try store.write { _ = try $0.renameList(UUID(), to: "x") } } == .listNotFound)
-      #expect(code { try store.write { _ = try $0.deleteList(UUID()) } } == .listNotFound)
-      #expect(code { try store.write { _ = try $0.moveList(list.id, before: UUID()) } } == .listNotFound)
-      #expect(code { try store.write { _ = try $0.moveList(UUID(), after: list.id) } } == .listNotFound)
+      #expect(code { try store.writeAndWait { _ = try $0.addList(name: "x", id: list.id) } } == .duplicateID)
+      #expect(code { try store.writeAndWait { _ = try $0.renameList(UUID(), to: "x") } } == .listNotFound)
+      #expect(code { try store.writeAndWait { _ = try $0.deleteList(UUID()) } } == .listNotFound)
+      #expect(code { try store.writeAndWait { _ = try $0.moveList(list.id, before: UUID()) } } == .listNotFound)
+      #expect(code { try store.writeAndWait { _ = try $0.moveList(UUID(), after: list.id) } } == .listNotFound)
       #expect(try store.read { try $0.lists() } == [list])
       #expect(try store.read { try $0.sequence } == sequence)
     }
@@ -45,8 +45,8 @@ import Testing
 
   @Test func deletingAListDeletesItsTasksAndNoOthers() throws {
     try withStore { store in
-      let (home, work) = try store.write { (try $0.addList(name: "Home"), try $0.addList(name: "Work")) }
-      try store.write { transaction in
+      let (home, work) = try store.writeAndWait { (try $0.addList(name: "Home"), try $0.addList(name: "Work")) }
+      try store.writeAndWait { transaction in
         for number in 0..<50 {
           let task = try transaction.add(TaskDraft(title: "\(number)", scheduledDate: .earliest, listID: home.id))
           if number.isMultiple(of: 3) { try transaction.complete(task.id) }
@@ -55,7 +55,7 @@ import Testing
         _ = try transaction.add("work", to: .list(work.id))
         _ = try transaction.add("inbox", to: .inbox)
       }
-      #expect(try store.write { try $0.deleteList(home.id) } == 50)
+      #expect(try store.writeAndWait { try $0.deleteList(home.id) } == 50)
       #expect(try Set(titles(of: .all, in: store)) == ["work", "inbox"])
       #expect(try store.read { try $0.lists() } == [work])
       #expect(try store.information().completionCount == 13, "completions stay")
@@ -65,18 +65,18 @@ import Testing
 
   @Test func aTaskGoesLastInTheListItIsMovedTo() throws {
     try withStore { store in
-      let (home, work) = try store.write { (try $0.addList(name: "Home"), try $0.addList(name: "Work")) }
-      let task = try store.write { transaction in
+      let (home, work) = try store.writeAndWait { (try $0.addList(name: "Home"), try $0.addList(name: "Work")) }
+      let task = try store.writeAndWait { transaction in
         let task = try transaction.add("mover", to: .list(home.id))
         for number in 0..<3 { _ = try transaction.add("\(number)", to: .list(work.id)) }
         return task
       }
-      try store.write { _ = try $0.move(task.id, toList: work.id) }
+      try store.writeAndWait { _ = try $0.move(task.id, toList: work.id) }
       #expect(try titles(of: .list(home.id), in: store).isEmpty)
       #expect(try titles(of: .list(work.id), in: store) == ["0", "1", "2", "mover"])
-      try store.write { _ = try $0.move(task.id, toList: nil) }
+      try store.writeAndWait { _ = try $0.move(task.id, toList: nil) }
       #expect(try titles(of: .inbox, in: store) == ["mover"])
-      #expect(code { try store.write { _ = try $0.move(task.id, toList: UUID()) } } == .listNotFound)
+      #expect(code { try store.writeAndWait { _ = try $0.move(task.id, toList: UUID()) } } == .listNotFound)
     }
   }
 

@@ -18,7 +18,7 @@ import Testing
   @Test func synchronousWritesRunAgainUntilTheyFit() throws {
     try withStore(Self.configuration) { store in
       var runCount = 0
-      let ids = try store.write { transaction in
+      let ids = try store.writeAndWait { transaction in
         runCount += 1
         return try (0..<3_000).map { try transaction.add("task \($0)", to: .today).id }
       }
@@ -56,7 +56,7 @@ import Testing
   @Test func bulkInsertionGrowsTheMap() throws {
     try withStore(Self.configuration) { store in
       let tasks = (0..<5_000).map { TaskItem(title: "task \($0)", sortOrder: Int64($0), createdAt: .earliest) }
-      try store.write { try $0.insert(contentsOf: tasks) }
+      try store.writeAndWait { try $0.insert(contentsOf: tasks) }
       #expect(try store.read { try $0.view(.inbox).tasks } == tasks)
       try expectGrowth(of: store)
     }
@@ -71,7 +71,7 @@ import Testing
       #expect(helper.line() == "done")
       #expect(helper.lines().isEmpty)
       #expect(try store.read { try $0.taskCount } == 10_001)
-      try store.write { _ = try $0.add("one more", to: .inbox) }
+      try store.writeAndWait { _ = try $0.add("one more", to: .inbox) }
       try checkInvariants(of: store)
       try store.close()
     }

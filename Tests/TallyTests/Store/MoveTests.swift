@@ -12,13 +12,13 @@ import Testing
     try withStore { store in
       let (view, ids) = try place.fill(store, count: 6)
       let before = try store.read { try $0.view(view).tasks }
-      try store.write { _ = try $0.move(ids[5], before: ids[1]) }
+      try store.writeAndWait { _ = try $0.move(ids[5], before: ids[1]) }
       #expect(try titles(of: view, in: store) == ["0", "5", "1", "2", "3", "4"])
       let after = try store.read { try $0.view(view).tasks }
       #expect(Set(after).subtracting(before).map(\.id) == [ids[5]])
-      try store.write { _ = try $0.move(ids[5], after: ids[4]) }
-      try store.write { _ = try $0.move(ids[0], after: ids[1]) }
-      try store.write { _ = try $0.move(ids[3], before: ids[1]) }
+      try store.writeAndWait { _ = try $0.move(ids[5], after: ids[4]) }
+      try store.writeAndWait { _ = try $0.move(ids[0], after: ids[1]) }
+      try store.writeAndWait { _ = try $0.move(ids[3], before: ids[1]) }
       #expect(try titles(of: view, in: store) == ["3", "1", "0", "2", "4", "5"])
     }
   }
@@ -34,7 +34,7 @@ import Testing
           // A few favourite spots use up their gaps.
           let (mover, anchor) = (ids[Int.random(in: 0..<30, using: &generator)], ids[generator.oneIn(3) ? 15 : 4])
           let isBefore = generator.oneIn(2)
-          try store.write { transaction in
+          try store.writeAndWait { transaction in
             if isBefore {
               try transaction.move(mover, before: anchor)
             } else {
@@ -62,7 +62,7 @@ import Testing
       let listID = try #require(try store.read { try $0.task(ids[0])?.listID })
       for _ in 0..<20 {
         let before = try sortOrders(in: view, of: store)
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           for _ in 0..<500 {
             let anchorOrder = try transaction.task(ids[20])?.sortOrder
             let id = try transaction.add("new", to: .list(listID)).id
@@ -86,7 +86,7 @@ import Testing
       let (view, ids) = try MovePlace.list.fill(store, count: 3)
       let before = try sortOrders(in: view, of: store)
       for _ in 0..<100 {
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           try transaction.move(ids[1], before: ids[2])
           try transaction.move(ids[1], after: ids[0])
         }
@@ -97,7 +97,7 @@ import Testing
 
   @Test func tasksThatShareNoPlaceHaveNoOrder() throws {
     try withStore { store in
-      let ids = try store.write { transaction in
+      let ids = try store.writeAndWait { transaction in
         let (home, work) = (try transaction.addList(name: "Home"), try transaction.addList(name: "Work"))
         return [
           try transaction.add("inbox", to: .inbox).id, try transaction.add("today", to: .today).id,
@@ -107,26 +107,27 @@ import Testing
       }
       for mover in ids {
         for anchor in ids where anchor != mover {
-          #expect(code { try store.write { _ = try $0.move(mover, before: anchor) } } == .differentPlaces)
-          #expect(code { try store.write { _ = try $0.move(mover, after: anchor) } } == .differentPlaces)
+          #expect(code { try store.writeAndWait { _ = try $0.move(mover, before: anchor) } } == .differentPlaces)
+          #expect(code { try store.writeAndWait { _ = try $0.move(mover, after: anchor) } } == .differentPlaces)
         }
-        #expect(code { try store.write { _ = try $0.move(mover, before: mover) } } == nil, "itself: nothing to do")
-        #expect(code { try store.write { _ = try $0.move(mover, before: UUID()) } } == .taskNotFound)
+        #expect(
+          code { try store.writeAndWait { _ = try $0.move(mover, before: mover) } } == nil, "itself: nothing to do")
+        #expect(code { try store.writeAndWait { _ = try $0.move(mover, before: UUID()) } } == .taskNotFound)
       }
     }
   }
 
   @Test func tasksOfDifferentListsHaveAnOrderOnTheirDay() throws {
     try withStore { store in
-      let ids = try store.write { transaction in
+      let ids = try store.writeAndWait { transaction in
         try (0..<4).map { number in
           let list = try transaction.addList(name: "\(number)")
           let draft = TaskDraft(title: "\(number)", scheduledDate: transaction.today, listID: list.id)
           return try transaction.add(draft).id
         }
       }
-      try store.write { _ = try $0.move(ids[3], before: ids[0]) }
-      try store.write { _ = try $0.move(ids[1], after: ids[2]) }
+      try store.writeAndWait { _ = try $0.move(ids[3], before: ids[0]) }
+      try store.writeAndWait { _ = try $0.move(ids[1], after: ids[2]) }
       #expect(try titles(of: .today, in: store) == ["3", "0", "2", "1"])
     }
   }
@@ -134,12 +135,12 @@ import Testing
   @Test func aTaskTakesItsSpotWhenItsStateFollows() throws {
     try withStore { store in
       let (view, ids) = try MovePlace.inbox.fill(store, count: 3)
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         try transaction.start(ids[0])
         try transaction.move(ids[0], after: ids[1])
       }
       #expect(try titles(of: view, in: store) == ["0", "1", "2"], "active ones come first")
-      try store.write { _ = try $0.reopen(ids[0]) }
+      try store.writeAndWait { _ = try $0.reopen(ids[0]) }
       #expect(try titles(of: view, in: store) == ["1", "0", "2"])
     }
   }
@@ -151,7 +152,7 @@ import Testing
       let tasks = orders.enumerated().map { number, order in
         TaskItem(title: "\(number)", sortOrder: order, createdAt: Timestamp.earliest.adding(seconds: Int64(number)))
       }
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         try transaction.insert(contentsOf: tasks)
         _ = try transaction.add("last", to: .inbox)
         try transaction.move(tasks[3].id, before: tasks[0].id)
@@ -167,7 +168,7 @@ import Testing
       let path = directory.appending("store")
       try withStore(at: path) { store in
         let (_, ids) = try MovePlace.inbox.fill(store, count: 4)
-        try store.write { _ = try $0.move(ids[3], before: ids[0]) }
+        try store.writeAndWait { _ = try $0.move(ids[3], before: ids[0]) }
       }
       try withStore(at: path) { (store) throws in
         #expect(try titles(of: .inbox, in: store) == ["3", "0", "1", "2"])
@@ -178,11 +179,11 @@ import Testing
   @Test func listsMoveLikeTasks() throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "moves of lists"))
     try withStore { store in
-      var ids = try store.write { transaction in try (0..<8).map { try transaction.addList(name: "\($0)").id } }
+      var ids = try store.writeAndWait { transaction in try (0..<8).map { try transaction.addList(name: "\($0)").id } }
       for step in 0..<300 {
         let (mover, anchor) = (ids[Int.random(in: 0..<8, using: &generator)], ids[generator.oneIn(2) ? 3 : 4])
         let isBefore = generator.oneIn(2)
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           if isBefore {
             try transaction.moveList(mover, before: anchor)
           } else {
@@ -211,7 +212,7 @@ enum MovePlace: CaseIterable {
 
   /// Adds tasks named by their numbers; returns the view that shows them.
   func fill(_ store: TaskStore, count: Int, areSortOrdersEqual: Bool = false) throws -> (TaskView, [UUID]) {
-    try store.write { transaction in
+    try store.writeAndWait { transaction in
       let listID = self == .list || self == .dayOfList ? try transaction.addList(name: "list").id : nil
       let day = self == .day || self == .dayOfList ? transaction.today : nil
       let tasks = (0..<count).map { number in

@@ -29,7 +29,7 @@ func withStore<R>(
 
 /// Creates a store with one task, closes it and checks that it opens again.
 func reopen(_ path: FilePath) throws {
-  try withStore(at: path) { store in try store.write { _ = try $0.add("first", to: .inbox) } }
+  try withStore(at: path) { store in try store.writeAndWait { _ = try $0.add("first", to: .inbox) } }
   #expect(try taskCount(at: path) == 1)
 }
 

@@ -91,7 +91,7 @@ import Testing
       try FileManager.default.createSymbolicLink(atPath: link.string, withDestinationPath: path.string)
       #expect(code { _ = try TaskStore(at: path, configuration: .testing()) } == .alreadyOpen)
       #expect(code { _ = try TaskStore(at: link, configuration: .testing()) } == .alreadyOpen)
-      try store.write { _ = try $0.add("still works", to: .inbox) }
+      try store.writeAndWait { _ = try $0.add("still works", to: .inbox) }
       try store.close()
       #expect(try taskCount(at: path) == 1)
     }
@@ -141,6 +141,6 @@ import Testing
   }
 
   private func syncWriteCode(_ store: TaskStore) -> TallyError.Code? {
-    code { try store.write { _ = try $0.add("x", to: .inbox) } }
+    code { try store.writeAndWait { _ = try $0.add("x", to: .inbox) } }
   }
 }

@@ -99,6 +99,6 @@ import Testing
 extension TaskStore {
   /// Adds a task to the inbox, where the asynchronous form would be chosen.
   fileprivate func add(_ title: String) throws {
-    try write { _ = try $0.add(title, to: .inbox) }
+    try writeAndWait { _ = try $0.add(title, to: .inbox) }
   }
 }

@@ -54,5 +54,5 @@ func expectRefusedWrites(_ store: TaskStore, _ expected: TallyError.Code) async 
 
 /// The synchronous form, which an asynchronous function cannot call.
 private func write(to store: TaskStore) throws {
-  try store.write { _ = try $0.add("x", to: .inbox) }
+  try store.writeAndWait { _ = try $0.add("x", to: .inbox) }
 }

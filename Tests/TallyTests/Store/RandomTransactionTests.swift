@@ -53,7 +53,7 @@ private struct RandomHistory {
     var changed = model
     var refusals = 0
     do {
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for _ in 0..<changeCount {
           let now = clock.now
           let change = RandomChange.next(in: changed, now: now, calendar: calendar, using: &generator)

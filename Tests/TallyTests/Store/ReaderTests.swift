@@ -52,7 +52,7 @@ import Testing
         try store.tables.meta.put(header, forKey: .header, in: &transaction)
       }
     } while try store.environment.information().lastTransactionID % commitsBetweenLooks != commitsBetweenLooks - 1
-    try store.write { _ = try $0.add("secret", to: .inbox) }
+    try store.writeAndWait { _ = try $0.add("secret", to: .inbox) }
     #expect(try store.environment.information().lastTransactionID % commitsBetweenLooks == 0)
   }
 

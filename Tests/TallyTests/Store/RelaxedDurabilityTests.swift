@@ -17,7 +17,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let path = directory.appending("store")
       try withStore(at: path, configuration(flushIntervalInSeconds: .infinity)) { store in
-        try store.write { _ = try $0.add("relaxed", to: .inbox) }
+        try store.writeAndWait { _ = try $0.add("relaxed", to: .inbox) }
         #expect(store.commits.hasUnflushedCommit)
       }
       #expect(try taskCount(at: path) == 1)
@@ -34,7 +34,7 @@ import Testing
 
   @Test func durableWritesLeaveNothingToFlush() throws {
     try withStore { store in
-      try store.write { _ = try $0.add("durable", to: .inbox) }
+      try store.writeAndWait { _ = try $0.add("durable", to: .inbox) }
       #expect(!store.commits.hasUnflushedCommit)
     }
   }

@@ -16,7 +16,7 @@ private final class Pauses: Sendable {
   @Test func aFailureThatPassesIsNotSeen() throws {
     let failures = Mutex(2)
     try withStore(configuration()) { (store) throws in
-      let task = try store.write { transaction in
+      let task = try store.writeAndWait { transaction in
         let task = try transaction.add("once", to: .today)
         if failures.withLock({ count in
           count -= 1; return count >= 0
@@ -34,7 +34,7 @@ private final class Pauses: Sendable {
     let attempts = Mutex(0)
     _ = try withStore(configuration()) { (store) throws in
       #expect {
-        try store.write { _ in
+        try store.writeAndWait { _ in
           attempts.withLock { $0 += 1 }
           throw LMDBError(.ioFailure, operation: "test")
         }
@@ -50,7 +50,7 @@ private final class Pauses: Sendable {
     let attempts = Mutex(0)
     _ = try withStore(configuration()) { (store) throws in
       #expect(throws: TallyError.self) {
-        try store.write { _ in
+        try store.writeAndWait { _ in
           attempts.withLock { $0 += 1 }
           throw LMDBError(code, operation: "test")
         }

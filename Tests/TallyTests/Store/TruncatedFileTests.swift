@@ -46,11 +46,11 @@ import Testing
   private func fill(_ store: TaskStore) throws {
     var ids: [UUID] = []
     for round in 0..<20 {
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for number in 0..<10 { ids.append(try transaction.add("\(round) \(number) " + longText, to: .today).id) }
       }
     }
-    for id in ids.suffix(150).prefix(100) { try store.write { _ = try $0.delete(id) } }
+    for id in ids.suffix(150).prefix(100) { try store.writeAndWait { _ = try $0.delete(id) } }
   }
 
   /// The bug: pages allocated and freed within one transaction are counted and never written, so that the file of a

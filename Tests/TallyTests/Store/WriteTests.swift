@@ -12,10 +12,10 @@ import Testing
 
   @Test func aWriteThatThrowsChangesNothing() throws {
     try withStore { store in
-      let kept = try store.write { try $0.add("kept", to: .today) }
+      let kept = try store.writeAndWait { try $0.add("kept", to: .today) }
       let before = try store.read { (try $0.sequence, try $0.view(.all)) }
       #expect(throws: Regret.self) {
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           _ = try transaction.add("gone", to: .inbox)
           _ = try transaction.addList(name: "gone")
           try transaction.complete(kept.id)
@@ -32,16 +32,16 @@ import Testing
     try withStore { store in
       func sequence() throws -> UInt64 { try store.read { try $0.sequence } }
       let start = try sequence()
-      let task = try store.write { try $0.add("one", to: .inbox) }
+      let task = try store.writeAndWait { try $0.add("one", to: .inbox) }
       #expect(try sequence() == start + 1)
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for number in 0..<5 { _ = try transaction.add("\(number)", to: .inbox) }
       }
       #expect(try sequence() == start + 2)
-      try store.write { _ in }
-      try store.write { _ = try $0.view(.all) }
-      try store.write { _ = try $0.update(task.id) { $0.title = "one" } }
-      #expect(code { try store.write { _ = try $0.add(" ", to: .inbox) } } == .blankTitle)
+      try store.writeAndWait { _ in }
+      try store.writeAndWait { _ = try $0.view(.all) }
+      try store.writeAndWait { _ = try $0.update(task.id) { $0.title = "one" } }
+      #expect(code { try store.writeAndWait { _ = try $0.add(" ", to: .inbox) } } == .blankTitle)
       #expect(try sequence() == start + 2, "nothing changed")
     }
   }
@@ -60,7 +60,7 @@ import Testing
 
   @Test func aReadInsideAWriteSeesWhatIsCommitted() throws {
     try withStore { store in
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         _ = try transaction.add("not yet", to: .inbox)
         #expect(try transaction.taskCount == 1)
         #expect(try store.read { try $0.taskCount } == 0)
@@ -73,10 +73,10 @@ import Testing
   @Test func aHalfDoneChangeIsNotCommittedWhateverBecameOfItsError() throws {
     try withDamagedEntry { store, task in
       let before = try store.read { try $0.task(task.id) }
-      let leaving = code { try store.write { _ = try $0.reopen(task.id) } }
+      let leaving = code { try store.writeAndWait { _ = try $0.reopen(task.id) } }
       #expect(leaving == .damagedStore, "the error itself, not a later one")
       let swallowing = code {
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           _ = try transaction.add("before", to: .inbox)
           _ = try? transaction.reopen(task.id)
           _ = try? transaction.add("after", to: .inbox)
@@ -84,7 +84,7 @@ import Testing
       }
       #expect(swallowing == .storageFailed)
       let recording = code {
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           _ = try? transaction.reopen(task.id)
           let completedAt = OffsetTimestamp(transaction.now, in: .gmt)
           let completion = Completion(
@@ -113,14 +113,14 @@ import Testing
   }
 
   private static func codeOfWriteInsideSyncWrite(_ store: TaskStore) throws -> TallyError.Code? {
-    try store.write { transaction in
+    try store.writeAndWait { transaction in
       _ = try transaction.add("outer", to: .inbox)
       return writeCode(store)
     }
   }
 
   private static func writeCode(_ store: TaskStore) -> TallyError.Code? {
-    code { try store.write { _ = try $0.add("inner", to: .inbox) } }
+    code { try store.writeAndWait { _ = try $0.add("inner", to: .inbox) } }
   }
 }
 
@@ -144,7 +144,7 @@ private func withDamagedEntry(_ body: (TaskStore, TaskItem) throws -> Void) thro
 }
 
 private func makeDamagedEntry(in store: TaskStore) throws -> TaskItem {
-  let task = try store.write { transaction in
+  let task = try store.writeAndWait { transaction in
     let id = try transaction.add("done", to: .inbox).id
     return try transaction.complete(id)
   }

@@ -10,10 +10,10 @@ import Testing
 @Suite struct HistoryBoundsTests {
   @Test func theOldestChangesGo() throws {
     try withStore { store in
-      let id = try store.write { try $0.add("start", to: .inbox).id }
+      let id = try store.writeAndWait { try $0.add("start", to: .inbox).id }
       let count = HistoryWriter.maximumPartCount + 3 * HistoryWriter.slackPartCount
       for number in 0..<count {
-        try store.write { transaction in _ = try transaction.update(id) { $0.title = "title \(number)" } }
+        try store.writeAndWait { transaction in _ = try transaction.update(id) { $0.title = "title \(number)" } }
       }
       let kept = try store.read { try $0.historyEntries() }
       #expect(kept.count <= HistoryWriter.maximumPartCount + HistoryWriter.slackPartCount)
@@ -24,7 +24,7 @@ import Testing
 
   @Test func manySmallInsertsOfOneWriteShareTheirParts() throws {
     try withStore { store in
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for number in 0..<300 {
           let tasks = (0..<20).map { TaskItem(title: "\(number) \($0)", createdAt: .earliest) }
           try transaction.insert(contentsOf: tasks)
@@ -32,55 +32,55 @@ import Testing
       }
       // An image of a new task takes 18 bytes, a part is full with 32 KiB.
       #expect(try store.read { try $0.tables.history.count(in: $0.base) } == 4)
-      try store.undo()
+      try store.writeAndWait { try $0.undo() }
       #expect(try store.read { try $0.taskCount } == 0)
     }
   }
 
   @Test func theBytesOfTheHistoryAreBounded() throws {
     try withStore { store in
-      let id = try store.write { try $0.add("start", to: .inbox).id }
+      let id = try store.writeAndWait { try $0.add("start", to: .inbox).id }
       let megabyte = String(repeating: "x", count: 1 << 20)
       for number in 0..<20 {
-        try store.write { transaction in _ = try transaction.update(id) { $0.title = "\(number)" + megabyte } }
+        try store.writeAndWait { transaction in _ = try transaction.update(id) { $0.title = "\(number)" + megabyte } }
       }
       // The check of the invariants at the end counts the bytes; the log is as full as possible.
       #expect(try store.read { try $0.historyEntries().count } == 7)
       // Each undo is a change like others, and needs space too.
       var undoneCount = 0
-      while (try? store.undo()) != nil { undoneCount += 1 }
+      while (try? store.writeAndWait { try $0.undo() }) != nil { undoneCount += 1 }
       #expect((3...7).contains(undoneCount))
-      expectError(.nothingToUndo) { try store.undo() }
+      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
       #expect(try store.read { try $0.task(id)?.title.hasPrefix("\(19 - undoneCount)x") } == true)
     }
   }
 
   @Test func aChangeTooLargeToBeKeptCutsTheHistoryAndSaysSo() throws {
     try withStore { store in
-      let id = try store.write { try $0.add(String(repeating: "x", count: 9 << 20), to: .inbox).id }
-      try store.write { _ = try $0.delete(id) }
+      let id = try store.writeAndWait { try $0.add(String(repeating: "x", count: 9 << 20), to: .inbox).id }
+      try store.writeAndWait { _ = try $0.delete(id) }
       #expect(try store.read { try $0.historyEntries().map(\.kind) } == [.cut])
       #expect {
-        try store.undo()
+        try store.writeAndWait { try $0.undo() }
       } throws: { error in
         (error as? TallyError)?.message == TallyError.historyIsCut.message
       }
-      try store.write { _ = try $0.add("small", to: .inbox) }
-      try store.undo()
-      expectError(.nothingToUndo) { try store.undo() }
+      try store.writeAndWait { _ = try $0.add("small", to: .inbox) }
+      try store.writeAndWait { try $0.undo() }
+      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
     }
   }
 
   @Test func aPurgeForgetsTheHistoryToo() throws {
     try withStore { store in
-      let id = try store.write { transaction in
+      let id = try store.writeAndWait { transaction in
         let id = try transaction.add("secret", to: .inbox).id
         return try transaction.complete(id).id
       }
-      try store.write { _ = try $0.delete(id) }
-      try store.write { _ = try $0.purgeCompletions(before: .latest) }
+      try store.writeAndWait { _ = try $0.delete(id) }
+      try store.writeAndWait { _ = try $0.purgeCompletions(before: .latest) }
       #expect(try store.read { try $0.historyEntries().map(\.kind) } == [.cut])
-      expectError(.nothingToUndo) { try store.undo() }
+      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
     }
   }
 
@@ -88,7 +88,7 @@ import Testing
   func aDamagedEntryIsFound(offset: Int, value: UInt8) throws {
     try withTemporaryDirectory { directory in
       let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
-      for _ in 0..<2 { try store.write { _ = try $0.add("x", to: .inbox) } }
+      for _ in 0..<2 { try store.writeAndWait { _ = try $0.add("x", to: .inbox) } }
       try checkInvariants(of: store)
       let raw = try Database<HistoryKey, [UInt8]>(opening: "history", in: store.environment)
       try store.environment.write { transaction in
@@ -113,16 +113,16 @@ import Testing
         let calendar = store.configuration.calendar
         let change = RandomChange.next(in: model, now: clock.now, calendar: calendar, using: &generator)
         _ = model.apply(change, now: clock.now, timeZone: calendar.timeZone)
-        try? store.write { try change.apply(to: &$0) }
+        try? store.writeAndWait { try change.apply(to: &$0) }
         let state = try contents(of: store)
         if state != states.last { states.append(state) }
       }
       for state in states.dropLast().reversed() {
-        try store.undo()
+        try store.writeAndWait { try $0.undo() }
         #expect(try contents(of: store) == state)
       }
       for state in states.dropFirst() {
-        try store.redo()
+        try store.writeAndWait { try $0.redo() }
         #expect(try contents(of: store) == state)
       }
     }

@@ -9,9 +9,9 @@ import Testing
   @Test func undoTwiceTakesBackTheOneBefore() throws {
     try withTitles { store, id in
       for title in ["b", "c"] { try rename(id, to: title, in: store) }
-      try store.undo()
+      try store.writeAndWait { try $0.undo() }
       #expect(try title(of: id, in: store) == "b")
-      try store.undo()
+      try store.writeAndWait { try $0.undo() }
       #expect(try title(of: id, in: store) == "a")
     }
   }
@@ -19,17 +19,17 @@ import Testing
   @Test func redoFollowsTheLineOfUndos() throws {
     try withTitles { store, id in
       for title in ["b", "c"] { try rename(id, to: title, in: store) }
-      try store.undo()
-      try store.undo()
-      try store.redo()
+      try store.writeAndWait { try $0.undo() }
+      try store.writeAndWait { try $0.undo() }
+      try store.writeAndWait { try $0.redo() }
       #expect(try title(of: id, in: store) == "b")
-      try store.redo()
+      try store.writeAndWait { try $0.redo() }
       #expect(try title(of: id, in: store) == "c")
-      expectError(.nothingToRedo) { try store.redo() }
-      try store.undo()
-      try store.undo()
+      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
+      try store.writeAndWait { try $0.undo() }
+      try store.writeAndWait { try $0.undo() }
       #expect(try title(of: id, in: store) == "a")
-      try store.redo()
+      try store.writeAndWait { try $0.redo() }
       #expect(try title(of: id, in: store) == "b")
     }
   }
@@ -37,29 +37,29 @@ import Testing
   @Test func aNewChangeEndsWhatCanBeDoneAgain() throws {
     try withTitles { store, id in
       try rename(id, to: "b", in: store)
-      try store.undo()
+      try store.writeAndWait { try $0.undo() }
       try rename(id, to: "c", in: store)
-      expectError(.nothingToRedo) { try store.redo() }
-      try store.undo()
+      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
+      try store.writeAndWait { try $0.undo() }
       #expect(try title(of: id, in: store) == "a")
     }
   }
 
   @Test func anEmptyHistoryHasNothingToTakeBack() throws {
     try withStore { store in
-      expectError(.nothingToUndo) { try store.undo() }
-      expectError(.nothingToRedo) { try store.redo() }
+      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
+      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
     }
   }
 
   @Test func aWriteThatCameToNothingIsPassedOver() throws {
     try withTitles { store, id in
       try rename(id, to: "b", in: store)
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         let id = try transaction.add("short-lived", to: .inbox).id
         try transaction.delete(id)
       }
-      try store.undo()
+      try store.writeAndWait { try $0.undo() }
       #expect(try title(of: id, in: store) == "a")
     }
   }
@@ -83,21 +83,21 @@ import Testing
 
   @Test func anEarlierChangeIsTakenBackWhereNothingStandsOnIt() throws {
     try withTitles { store, id in
-      let change = try store.write { transaction in
+      let change = try store.writeAndWait { transaction in
         try transaction.update(id) { $0.title = "b" }
         return try transaction.changeID
       }
-      let other = try store.write { try $0.add("other", to: .inbox).id }
-      try store.write { _ = try $0.undo(change) }
+      let other = try store.writeAndWait { try $0.add("other", to: .inbox).id }
+      try store.writeAndWait { _ = try $0.undo(change) }
       #expect(try title(of: id, in: store) == "a")
       #expect(try title(of: other, in: store) == "other")
-      expectError(.nothingToUndo) { try store.write { _ = try $0.undo(change) } }
+      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(change) } }
     }
   }
 
   @Test func aLaterChangeOfTheSameTaskIsAConflictAndNothingIsHalfUndone() throws {
     try withTitles { store, id in
-      let change = try store.write { transaction in
+      let change = try store.writeAndWait { transaction in
         try transaction.update(id) { $0.title = "b" }
         _ = try transaction.add("with it", to: .inbox)
         return try transaction.changeID
@@ -105,47 +105,47 @@ import Testing
       try rename(id, to: "c", in: store)
       let before = try contents(of: store)
       let sequence = try store.read { try $0.sequence }
-      expectError(.undoConflict) { try store.write { _ = try $0.undo(change) } }
+      expectError(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
       #expect(try contents(of: store) == before)
       #expect(try store.read { try $0.sequence } == sequence)
       // Once the later one is undone, nothing prevents it.
-      try store.undo()
-      try store.write { _ = try $0.undo(change) }
+      try store.writeAndWait { try $0.undo() }
+      try store.writeAndWait { _ = try $0.undo(change) }
       #expect(try title(of: id, in: store) == "a")
     }
   }
 
   @Test func aListThatHasGotTasksSinceDoesNotGo() throws {
     try withStore { store in
-      let (list, change) = try store.write { transaction in
+      let (list, change) = try store.writeAndWait { transaction in
         (try transaction.addList(name: "Home").id, try transaction.changeID)
       }
-      try store.write { _ = try $0.add("in it", to: .list(list)) }
-      expectError(.undoConflict) { try store.write { _ = try $0.undo(change) } }
+      try store.writeAndWait { _ = try $0.add("in it", to: .list(list)) }
+      expectError(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
     }
   }
 
   @Test func aTaskDoesNotComeBackIntoAListThatIsGone() throws {
     try withStore { store in
-      let list = try store.write { try $0.addList(name: "Home").id }
-      let id = try store.write { try $0.add("x", to: .list(list)).id }
-      let change = try store.write { transaction in
+      let list = try store.writeAndWait { try $0.addList(name: "Home").id }
+      let id = try store.writeAndWait { try $0.add("x", to: .list(list)).id }
+      let change = try store.writeAndWait { transaction in
         _ = try transaction.delete(id)
         return try transaction.changeID
       }
-      try store.write { _ = try $0.deleteList(list) }
-      expectError(.undoConflict) { try store.write { _ = try $0.undo(change) } }
+      try store.writeAndWait { _ = try $0.deleteList(list) }
+      expectError(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
     }
   }
 
   private func withTitles(_ body: (TaskStore, UUID) throws -> Void) throws {
     try withStore { store in
-      try body(store, try store.write { try $0.add("a", to: .inbox).id })
+      try body(store, try store.writeAndWait { try $0.add("a", to: .inbox).id })
     }
   }
 
   private func rename(_ id: UUID, to title: String, in store: TaskStore) throws {
-    try store.write { transaction in _ = try transaction.update(id) { $0.title = title } }
+    try store.writeAndWait { transaction in _ = try transaction.update(id) { $0.title = title } }
   }
 
   private func title(of id: UUID, in store: TaskStore) throws -> String? {

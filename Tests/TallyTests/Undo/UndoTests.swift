@@ -73,18 +73,18 @@ import Testing
   func undoOfEachOperationGivesBackEveryByte(operation: Operation) throws {
     try withFixture { store, fixture in
       let before = try (contents(of: store), exportWithoutTimesOfChange(of: store))
-      try store.write { try operation.body(&$0, fixture) }
+      try store.writeAndWait { try operation.body(&$0, fixture) }
       let after = try contents(of: store)
       #expect(after != before.0)
       fixture.clock.now = fixture.clock.now.adding(seconds: 60)
-      try store.undo()
+      try store.writeAndWait { try $0.undo() }
       #expect(try contents(of: store) == before.0)
       #expect(try exportWithoutTimesOfChange(of: store) == before.1)
       try checkInvariants(of: store)
-      try store.redo()
+      try store.writeAndWait { try $0.redo() }
       #expect(try contents(of: store) == after)
       try checkInvariants(of: store)
-      try store.undo()
+      try store.writeAndWait { try $0.undo() }
       #expect(try contents(of: store) == before.0)
     }
   }
@@ -93,13 +93,13 @@ import Testing
     try withTemporaryDirectory { directory in
       let path = directory.appending("store")
       var store = try TaskStore(at: path, configuration: .testing())
-      let list = try store.write { try $0.addList(name: "Home") }
-      try store.write { try $0.complete($0.add("x", to: .list(list.id)).id) }
+      let list = try store.writeAndWait { try $0.addList(name: "Home") }
+      try store.writeAndWait { try $0.complete($0.add("x", to: .list(list.id)).id) }
       let before = try contents(of: store)
-      try store.write { _ = try $0.deleteList(list.id) }
+      try store.writeAndWait { _ = try $0.deleteList(list.id) }
       try store.close()
       store = try TaskStore(at: path, configuration: .testing())
-      let result = try store.undo()
+      let result = try store.writeAndWait { try $0.undo() }
       #expect(result.lists.map(\.id) == [list.id])
       #expect(result.returnedTaskIDs.count == 1)
       #expect(try contents(of: store) == before)
@@ -113,7 +113,7 @@ import Testing
       try withTemporaryDirectory { directory in
         let file = directory.appending("export.json")
         try store.export(to: file)
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           try transaction.delete(fixture.completedElsewhere)
           try transaction.deleteList(fixture.other)
           try transaction.insert(contentsOf: (0..<100).map { fixture.newTask($0) })
@@ -121,7 +121,7 @@ import Testing
         let before = try contents(of: store)
         try store.importDocument(from: file)
         #expect(try contents(of: store) != before)
-        try store.undo()
+        try store.writeAndWait { try $0.undo() }
         #expect(try contents(of: store) == before)
       }
     }
@@ -129,9 +129,9 @@ import Testing
 
   @Test func anUndoSetsTheTimeOfChange() throws {
     try withFixture { store, fixture in
-      try store.write { _ = try $0.complete(fixture.open) }
+      try store.writeAndWait { _ = try $0.complete(fixture.open) }
       fixture.clock.now = fixture.clock.now.adding(seconds: 60)
-      let result = try store.undo()
+      let result = try store.writeAndWait { try $0.undo() }
       #expect(result.tasks.map(\.updatedAt) == [fixture.clock.now])
       #expect(try store.read { try $0.task(fixture.open) } == result.tasks.first)
     }
@@ -140,7 +140,7 @@ import Testing
   private func withFixture(_ body: (TaskStore, UndoFixture) throws -> Void) throws {
     let clock = TestClock.noon
     try withStore(.testing(clock: clock)) { store in
-      try body(store, try store.write { try UndoFixture(in: &$0, clock: clock) })
+      try body(store, try store.writeAndWait { try UndoFixture(in: &$0, clock: clock) })
     }
   }
 }

@@ -88,7 +88,7 @@ import Testing
   private func withTasks(_ texts: [String], _ body: (TaskStore, [UUID]) throws -> Void) throws {
     try withStore { store in
       let ids = try texts.map { try #require(UUID(uuidString: $0)) }
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for id in ids { _ = try transaction.add(TaskDraft(id: id, title: "x")) }
       }
       try body(store, ids)

@@ -11,7 +11,7 @@ import Testing
     let clock = TestClock(try Timestamp(iso8601: "2018-11-04T02:59:59.999999Z"))
     try withStore(.testing(clock: clock, timeZone: "America/Sao_Paulo")) { store in
       let day = try CalendarDay(iso8601: "2018-11-04")
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         _ = try transaction.add("the 3rd", to: .today)
         for instant in ["2018-11-04T02:59:59Z", "2018-11-04T03:00:00Z", "2018-11-05T01:59:59Z", "2018-11-05T02:00:00Z"]
         {
@@ -32,7 +32,7 @@ import Testing
     let clock = TestClock(try Timestamp(iso8601: "2011-12-30T09:59:59Z"))
     try withStore(.testing(clock: clock, timeZone: "Pacific/Apia")) { store in
       let skipped = try CalendarDay(iso8601: "2011-12-30")
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         #expect(transaction.today.iso8601 == "2011-12-29")
         _ = try transaction.add(TaskDraft(title: "skipped", scheduledDate: skipped))
         _ = try transaction.add(TaskDraft(title: "due at the end", dueDate: transaction.now))
@@ -56,7 +56,7 @@ import Testing
         "2010-11-07T02:29:59Z", "2010-11-07T02:30:00Z", "2010-11-07T02:30:59Z", "2010-11-07T02:31:00Z",
         "2010-11-07T03:29:59Z", "2010-11-07T03:30:00Z", "2010-11-08T03:29:59Z", "2010-11-08T03:30:00Z",
       ]
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for instant in instants {
           _ = try transaction.add(TaskDraft(title: instant, dueDate: try Timestamp(iso8601: instant)))
         }
@@ -74,14 +74,14 @@ import Testing
   @Test func theFirstAndTheLastDayHaveViews() throws {
     for (instant, isFirst) in [(Timestamp.earliest, true), (.latest, false)] {
       try withStore(.testing(clock: TestClock(instant), timeZone: "GMT")) { store in
-        try store.write { _ = try $0.add(TaskDraft(title: "edge", scheduledDate: $0.today, dueDate: $0.now)) }
+        try store.writeAndWait { _ = try $0.add(TaskDraft(title: "edge", scheduledDate: $0.today, dueDate: $0.now)) }
         let today = try store.read { $0.today }
         #expect(today == (isFirst ? .earliest : .latest))
         #expect(try titles(of: .today, in: store) == ["edge"])
         #expect(try titles(of: .due(on: today), in: store) == ["edge"])
         #expect(try titles(of: .past, in: store).isEmpty)
         #expect(try titles(of: .upcoming, in: store).isEmpty)
-        let tomorrow = code { try store.write { _ = try $0.add("tomorrow", to: .upcoming) } }
+        let tomorrow = code { try store.writeAndWait { _ = try $0.add("tomorrow", to: .upcoming) } }
         #expect(tomorrow == (isFirst ? nil : .valueOutOfRange))
       }
     }

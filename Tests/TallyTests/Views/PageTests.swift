@@ -29,10 +29,10 @@ import Testing
 
   @Test func tasksThatComeAndGoBetweenPagesNeitherRepeatNorHideOthers() throws {
     try withStore { store in
-      let tasks = try store.write { transaction in try (0..<9).map { try transaction.add("\($0)", to: .inbox) } }
+      let tasks = try store.writeAndWait { transaction in try (0..<9).map { try transaction.add("\($0)", to: .inbox) } }
       let first = try store.read { try $0.page(of: .inbox, limit: 3) }
       #expect(first.tasks.map(\.title) == ["0", "1", "2"])
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         try transaction.delete(tasks[2].id)
         try transaction.delete(tasks[4].id)
         try transaction.move(tasks[8].id, before: tasks[3].id)
@@ -51,7 +51,7 @@ import Testing
   @Test func aPositionOfAnotherViewIsRefused() throws {
     try withStore { store in
       let list = try fill(store)
-      let other = try store.write { try $0.addList(name: "Other") }
+      let other = try store.writeAndWait { try $0.addList(name: "Other") }
       let day = try store.read { try $0.today.adding(days: 1) }
       let interval = Timestamp.earliest..<Timestamp.latest
       let all = views(of: list, dueOn: day) + [.list(other.id), .due(on: .earliest), .completed(interval)]
@@ -79,7 +79,7 @@ import Testing
     let clock = TestClock.noon
     try withStore(.testing(clock: clock)) { store in
       let today = try store.read { $0.today }
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for offset in 1...3 {
           for number in 0..<3 {
             _ = try transaction.add(
@@ -100,7 +100,7 @@ import Testing
 
   /// Tasks in every state, place and direction of time.
   private func fill(_ store: TaskStore) throws -> TaskList {
-    try store.write { transaction in
+    try store.writeAndWait { transaction in
       let list = try transaction.addList(name: "Home")
       for state in TaskState.allCases {
         for number in 0..<4 {

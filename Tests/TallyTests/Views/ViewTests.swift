@@ -10,7 +10,7 @@ import Testing
 @Suite struct ViewTests {
   @Test func theInboxHoldsWhatHasNeitherListNorDay() throws {
     try withStore { store in
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         let list = try transaction.addList(name: "Home")
         _ = try transaction.add("inbox", to: .inbox)
         _ = try transaction.add("today", to: .today)
@@ -33,7 +33,7 @@ import Testing
       #expect(range.contains(KeyBytes(key)) == isInside)
     }
     try withStore { store in
-      let task = try store.write { try $0.add(TaskDraft(title: "now", dueDate: $0.now)) }
+      let task = try store.writeAndWait { try $0.add(TaskDraft(title: "now", dueDate: $0.now)) }
       try store.read { transaction in
         let record = try #require(try transaction.record(TaskRecord.self, task.id))
         #expect(transaction.definition(of: .overdue).key(record) == nil)
@@ -50,7 +50,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let path = directory.appending("store")
       let task = try withStore(at: path) { store in
-        try store.write { transaction in
+        try store.writeAndWait { transaction in
           try transaction.add(TaskDraft(title: "later", scheduledDate: transaction.today.adding(days: 1)))
         }
       }
@@ -74,7 +74,7 @@ import Testing
 
   @Test func everyViewHasActiveTasksFirstAndCompletedOnesLast() throws {
     try withStore { store in
-      let list = try store.write { transaction in
+      let list = try store.writeAndWait { transaction in
         let list = try transaction.addList(name: "Home")
         for (title, state) in [("c", TaskState.completed), ("n", .notStarted), ("a", .active), ("n2", .notStarted)] {
           for draft in [
@@ -99,7 +99,7 @@ import Testing
   @Test func midnightChangesTheViewsAndNoTask() throws {
     let clock = TestClock.noon
     try withStore(.testing(clock: clock)) { store in
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         _ = try transaction.add("today", to: .today)
         _ = try transaction.add("tomorrow", to: .upcoming)
         try transaction.complete(try transaction.add("done today", to: .today).id)
@@ -119,7 +119,7 @@ import Testing
   @Test func upcomingAndPastHaveASectionADay() throws {
     try withStore { store in
       let today = try store.read { $0.today }
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for offset in [-30, -2, -1, 0, 1, 2, 400] {
           for number in 1...2 {
             let draft = TaskDraft(title: "\(offset).\(number)", scheduledDate: try today.adding(days: offset))
@@ -143,7 +143,7 @@ import Testing
     let clock = TestClock.noon
     try withStore(.testing(clock: clock)) { store in
       let due = clock.now
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         _ = try transaction.add(TaskDraft(title: "now", dueDate: due))
         _ = try transaction.add(TaskDraft(title: "long ago", dueDate: .earliest))
         let done = try transaction.add(TaskDraft(title: "done", dueDate: .earliest))
@@ -158,7 +158,7 @@ import Testing
   @Test func completedTasksOfAnIntervalComeNewestFirst() throws {
     try withStore { store in
       let start = try Timestamp(iso8601: "2026-11-01T00:00:00Z")
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for day in 0..<5 {
           let task = try transaction.add("\(day)", to: .inbox)
           try transaction.complete(task.id, at: OffsetTimestamp(start.adding(seconds: Int64(day) * 86_400), in: .gmt))
@@ -179,7 +179,7 @@ import Testing
     try withStore(.testing(clock: clock)) { store in
       for seconds in [0, 10, -20, 5] as [Int64] {
         clock.now = TestClock.noon.now.adding(seconds: seconds)
-        try store.write { _ = try $0.add("\(seconds)", to: seconds == 5 ? .today : .inbox) }
+        try store.writeAndWait { _ = try $0.add("\(seconds)", to: seconds == 5 ? .today : .inbox) }
       }
       #expect(try titles(of: .all, in: store) == ["-20", "0", "5", "10"])
     }
@@ -190,14 +190,14 @@ import Testing
       let view = TaskView.list(UUID())
       #expect(code { _ = try store.read { try $0.view(view) } } == .listNotFound)
       #expect(code { _ = try store.read { try $0.page(of: view, limit: 1) } } == .listNotFound)
-      #expect(code { try store.read { try $0.forEachTask(in: view) { _, _ in } } } == .listNotFound)
+      #expect(code { try store.read { try $0.forEachTask(in: view) { _, _ in true } } } == .listNotFound)
     }
   }
 
   @Test func aWalkEndsWithTheErrorOfItsClosure() throws {
     struct Enough: Error {}
     try withStore { store in
-      try store.write { transaction in
+      try store.writeAndWait { transaction in
         for number in 0..<5 { _ = try transaction.add("\(number)", to: .inbox) }
       }
       var seen: [String] = []
@@ -206,6 +206,7 @@ import Testing
           try transaction.forEachTask(in: .inbox) { task, _ in
             seen.append(task.title)
             if seen.count == 2 { throw Enough() }
+            return true
           }
         }
       }

@@ -13,6 +13,7 @@ final class CommitQueue: @unchecked Sendable {
   // Constant.
   private let connection: StoreConnection
   private let configuration: TaskStore.Configuration
+  private let watch: CommitWatch
   // Synchronises itself.
   private let condition = NSCondition()
   // Protected by `condition`.
@@ -44,9 +45,10 @@ final class CommitQueue: @unchecked Sendable {
 
   private static let longestFlushIntervalInSeconds: TimeInterval = 86_400
 
-  init(connection: StoreConnection, configuration: TaskStore.Configuration) {
+  init(connection: StoreConnection, configuration: TaskStore.Configuration, watch: CommitWatch) {
     self.connection = connection
     self.configuration = configuration
+    self.watch = watch
   }
 
   /// Waits for a write's turn and its commit.
@@ -98,8 +100,9 @@ final class CommitQueue: @unchecked Sendable {
     for job in refused { job.finish(failure: error) }
   }
 
-  /// Ensures that a relaxed commit is flushed in time.
-  func noteUnflushedCommit() {
+  /// Wakes observations, and ensures that a relaxed commit is flushed in time.
+  func noteCommit() {
+    watch.noteCommit()
     guard configuration.durability == .relaxed else { return }
     condition.withLock {
       guard unflushedSince == nil else { return }
@@ -214,7 +217,7 @@ final class CommitQueue: @unchecked Sendable {
     let start = ContinuousClock.now
     do {
       try write(jobs)
-      noteUnflushedCommit()
+      noteCommit()
       lastCommit = (jobs.count, (ContinuousClock.now - start) / .seconds(1))
       for job in jobs { job.finish(failure: nil) }
     } catch let error as TallyError where error.code == .diskFull && jobs.count > 1 {

@@ -63,6 +63,8 @@ extension Environment {
         let result = try body(&transaction)
         hasDeleted = try transaction.taskCount < count
         try transaction.prepareCommit()
+        // Such a commit would succeed, and be gone with the last process that has the file open.
+        if transaction.hasChanges, try isFileRemoved() { throw TallyError.storeRemoved }
         return result
       }
       base = transaction.base

@@ -167,7 +167,7 @@ struct StoreOpening {
   }
 
   /// Whether the path is a store's; anything else there is refused untouched.
-  private func isStoreThere() throws -> Bool {
+  func isStoreThere() throws -> Bool {
     guard let type = try typeOfFile(at: directory) else { return false }
     guard type == .directory else {
       throw TallyError(
@@ -266,6 +266,10 @@ extension TallyError {
 
   static let storeMissing = TallyError(
     .storeMissing, "There is no store at this path", remedy: "Add a task to create one, or give another path")
+
+  static let storeRemoved = TallyError(
+    .storeMissing, "The store's file has been removed while it was open",
+    remedy: "Export what can still be read, close the store, and open another one")
 
   static let foreignFile = TallyError(
     .notAStore, "The file in the directory is not a Tally store", remedy: "Give the directory of a Tally store")

@@ -5,7 +5,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Stores a new task, last in its place.
   ///
   /// ```swift
-  /// let task = try store.write { transaction in
+  /// let task = try store.writeAndWait { transaction in
   ///   try transaction.add("Renew the passport") { $0.dueDate = deadline }
   /// }
   /// ```
@@ -44,7 +44,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Changes a task.
   ///
   /// ```swift
-  /// try store.write { try $0.update(id) { $0.title = "Renew both passports" } }
+  /// try store.writeAndWait { try $0.update(id) { $0.title = "Renew both passports" } }
   /// ```
   ///
   /// The time of change is set. A task that becomes completed without a completion time gets one, and a reopened one

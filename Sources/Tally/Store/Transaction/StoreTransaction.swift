@@ -8,7 +8,7 @@ public import LMDB
 ///
 /// ```swift
 /// let today = try store.read { try $0.view(.today) }
-/// let task = try store.write { try $0.add("Water the plants", to: .today) }
+/// let task = try store.writeAndWait { try $0.add("Water the plants", to: .today) }
 /// ```
 ///
 /// `Base` is the kind of access; use the names `StoreReadTransaction` and `StoreWriteTransaction`.

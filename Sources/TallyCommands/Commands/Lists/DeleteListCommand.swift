@@ -21,7 +21,10 @@ struct DeleteListCommand: SessionCommand {
     try session.write { transaction in
       let list = try transaction.list(named: name)
       var change = ChangeReport()
-      try transaction.forEachTask(in: .list(list.id)) { task, _ in change.deleted.append(task.id) }
+      try transaction.forEachTask(in: .list(list.id)) { task, _ in
+        change.deleted.append(task.id)
+        return true
+      }
       guard change.deleted.isEmpty || force else {
         throw CommandFailure.usage(
           "List \(list.name.quotedForMessage) holds \(change.deleted.count.counted("task"))",

@@ -1,0 +1,23 @@
+public import Foundation
+
+/// A commit of one store: where a follower of the store goes on, even after a restart.
+///
+/// Its ``text`` can be kept in a file, or given to a client of a server.
+public struct StorePosition: Hashable, Sendable {
+  /// The identity of the store, which a restored backup keeps and a new store does not have.
+  public let storeID: UUID
+  /// The commit.
+  public let sequence: UInt64
+}
+
+extension StorePosition: TextCodable {
+  /// The store and the commit, as `7f3a….42`.
+  public var text: String { "\(IDText(storeID).text).\(sequence)" }
+
+  /// Reads the store and the commit; throws `invalidToken` for any other text.
+  public init(text: String) throws(TallyError) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, let sequence = UInt64(parts[1]) else { throw .invalidToken("state of a store") }
+    self.init(storeID: try IDText(text: parts[0]).id, sequence: sequence)
+  }
+}
