@@ -82,15 +82,16 @@ import Testing
     _ random: inout SeededGenerator,
     depth: Int
   ) throws {
+    struct Stop: Error {}
     var (changed, generator) = (model, random)
-    let isKept = try transaction.nested { (nested: consuming WriteTransaction) in
-      try change(numbers, in: &nested, &changed, &generator, depth: depth)
-      let isKept = Bool.random(using: &generator)
-      if isKept { try nested.commit() }
-      return isKept
-    }
+    do {
+      try transaction.nested { nested in
+        try change(numbers, in: &nested, &changed, &generator, depth: depth)
+        if Bool.random(using: &generator) { throw Stop() }
+      }
+      model = changed
+    } catch is Stop {}
     random = generator
-    if isKept { model = changed }
   }
 
   private func compare<T: Transaction & ~Copyable>(

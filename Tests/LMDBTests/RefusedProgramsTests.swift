@@ -138,7 +138,6 @@ import Testing
         var transaction = try environment.beginWrite()
         try transaction.nested { nested in
           try database.put([1], forKey: 1, in: &transaction)
-          try nested.commit()
         }
         """
     ),
@@ -167,10 +166,7 @@ import Testing
       }
       var transaction = try environment.beginWrite()
       try database.put([1], forKey: 1, in: &transaction)
-      try transaction.nested { (nested: consuming WriteTransaction) in
-        try database.put([2], forKey: 2, in: &nested)
-        try nested.commit()
-      }
+      try transaction.nested { try database.put([2], forKey: 2, in: &$0) }
       try transaction.commit()
       """
     )

@@ -142,18 +142,16 @@ extension StoreTransaction where Base == WriteTransaction {
     let didChange = try base.nested { child in
       var transaction = StoreWriteTransaction(
         base: child, tables: tables, now: now, calendar: calendar, ids: ids, commitSequence: sequence)
-      try body(&transaction)
-      return try transaction.commitNested()
+      let result = Result {
+        try body(&transaction)
+        guard !transaction.isHalfDone else { throw TallyError.halfDone }
+        try transaction.recordHistory()
+        return transaction.hasChanges
+      }
+      child = transaction.base
+      return try result.get()
     }
     hasChanges = hasChanges || didChange
-  }
-
-  private consuming func commitNested() throws -> Bool {
-    guard !isHalfDone else { throw TallyError.halfDone }
-    try recordHistory()
-    let didChange = hasChanges
-    try base.commit()
-    return didChange
   }
 }
 
