@@ -23,6 +23,26 @@ import Testing
     #expect(try code { _ = try Environment(path: sample.directory.path.appending("./")) } == .alreadyOpen)
   }
 
+  @Test func missingDirectoryIsCreatedOnlyIfAskedFor() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path.appending("a/b")
+    #expect(try code { _ = try Environment(path: path) } == .noSuchFile)
+    var options = Environment.Options()
+    options.createsDirectory = true
+    options.isReadOnly = true
+    #expect(try code { _ = try Environment(path: path, options: options) } == .noSuchFile)
+    #expect(!FileManager.default.fileExists(atPath: directory.path.appending("a").string))
+    options.isReadOnly = false
+    for _ in 0..<2 { try Environment(path: path, options: options).close() }
+    for created in [path, path.removingLastComponent()] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: created.string)
+      #expect(attributes[.posixPermissions] as? Int == 0o700)
+    }
+    let file = directory.path.appending("file")
+    try Data().write(to: URL(fileURLWithPath: file.string))
+    #expect(try code { _ = try Environment(path: file.appending("a"), options: options) } == .noSuchFile)
+  }
+
   @Test func closedEnvironmentCanBeOpenedAgain() throws {
     let sample = try Sample()
     try sample.put([1], forKey: 1)

@@ -22,6 +22,14 @@ extension Environment {
     }
   }
 
+  /// Creates the directory, if it is to be created.
+  static func createDirectory(_ path: FilePath, options: Options) throws(LMDBError) {
+    guard options.createsDirectory, !options.isReadOnly else { return }
+    try LMDBError.translating("create the directory") {
+      try SystemCalls.createDirectories(upTo: path, permissions: .ownerReadWriteExecute)
+    }
+  }
+
   /// Whether this process has the environment of a directory open, by whatever path.
   package static func isOpenInThisProcess(_ path: FilePath) -> Bool {
     guard let identity = try? FileIdentity(of: path) else { return false }
