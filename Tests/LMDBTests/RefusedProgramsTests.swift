@@ -132,6 +132,38 @@ import Testing
         """
     ),
     Program(
+      claim: "nothing else uses a transaction while a cursor may remove",
+      diagnostic: "overlapping accesses to 'transaction'",
+      body: """
+        var transaction = try environment.beginWrite()
+        var cursor = try database.writeCursor(in: &transaction)
+        let bytes = try database.bytes(forKey: 1, in: transaction)
+        _ = try cursor.remove()
+        _ = bytes?.byteCount
+        """
+    ),
+    Program(
+      claim: "bytes at a cursor end when it removes",
+      diagnostic: "overlapping accesses to 'cursor'",
+      body: """
+        var transaction = try environment.beginWrite()
+        var cursor = try database.writeCursor(in: &transaction)
+        _ = try cursor.next()
+        let bytes = cursor.valueBytes
+        _ = try cursor.remove()
+        use(bytes)
+        """
+    ),
+    Program(
+      claim: "a cursor that only borrows its transaction removes nothing",
+      diagnostic: "requires the types 'ReadAccess' and 'WriteAccess' be equivalent",
+      body: """
+        let transaction = try environment.beginWrite()
+        var cursor = try database.cursor(in: transaction)
+        _ = try cursor.remove()
+        """
+    ),
+    Program(
       claim: "a parent cannot be used inside its nested transaction",
       diagnostic: "overlapping accesses to 'transaction'",
       body: """
@@ -167,6 +199,10 @@ import Testing
       var transaction = try environment.beginWrite()
       try database.put([1], forKey: 1, in: &transaction)
       try transaction.nested { try database.put([2], forKey: 2, in: &$0) }
+      do {
+        var cursor = try database.writeCursor(in: &transaction)
+        while try cursor.next() { _ = try cursor.remove() }
+      }
       try transaction.commit()
       """
     )
