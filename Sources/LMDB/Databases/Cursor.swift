@@ -111,7 +111,7 @@ extension DatabaseCursor where Access == WriteAccess {
     let key = try [UInt8](decoding: keyBytes)
     place = .nowhere
     try handle.remove()
-    // By the key and not by `MDB_NEXT`, which liblmdb gets wrong where the removal emptied a page.
+    // By the key and not by `MDB_NEXT`, which has had faults in liblmdb where a removal had emptied a page.
     return try move(.atOrAfter, encoding: key, otherwise: .afterLast)
   }
 }

@@ -84,7 +84,7 @@ extension TransactionCore {
     defer { cursor.close() }
     var count = 0
     while true {
-      // The way from the top each time: what a cursor stands on after a removal is one of liblmdb's fragile places.
+      // By the bound and not by `MDB_NEXT`, which has had faults in liblmdb where a removal had emptied a page.
       // The key is read before anything changes.
       let key = unsafe try cursor.keyOfFirst(atOrAfter: bounds.lower)
       guard let key = unsafe key, unsafe !reaches(key.bytes, bounds.upper) else { return count }
