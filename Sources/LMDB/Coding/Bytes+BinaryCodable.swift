@@ -19,8 +19,8 @@ extension Array: BinaryCodable, KeyCodable where Element == UInt8 {
 
 /// As a key, a text is its bytes: the order is that of its Unicode scalars.
 ///
-/// Swift compares texts by their canonical form. The two agree on texts in that form (NFC); other texts that Swift calls
-/// equal are different keys. An empty text can only be a part of a key.
+/// Swift compares texts by their canonical form. The two agree on texts in that form (NFC); other texts that Swift
+/// calls equal are different keys. An empty text can only be a part of a key.
 extension String: BinaryCodable, KeyCodable {
   /// The number of bytes in UTF-8.
   @inlinable public var encodedByteCount: Int { utf8.count }

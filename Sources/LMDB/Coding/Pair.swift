@@ -68,9 +68,9 @@ extension Pair: Comparable where First: Comparable, Second: Comparable {
 /// try visits.removeAll(withPrefix: Leading("ada"), in: &transaction)
 /// ```
 ///
-/// With ``KeyCodable/fixedByteCount`` they are the key's own. Otherwise each zero byte of the key is followed by 255, and
-/// two zero bytes mark the end, so that "a" comes before "ab" whatever follows. `Pair(a, Leading(b))` is the prefix of all
-/// keys of three parts that begin with these two.
+/// With ``KeyCodable/fixedByteCount`` they are the key's own. Otherwise each zero byte of the key is followed by 255,
+/// and two zero bytes mark the end, so that "a" comes before "ab" whatever follows. `Pair(a, Leading(b))` is the prefix
+/// of all keys of three parts that begin with these two.
 public struct Leading<Value: KeyCodable>: KeyCodable {
   /// The key in front.
   public var value: Value

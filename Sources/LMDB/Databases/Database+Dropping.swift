@@ -11,16 +11,16 @@ extension Database {
   /// }
   /// ```
   ///
-  /// Every handle of it throws `badDatabase` from now on, even if the transaction is aborted: the database is still there
-  /// then, and can be opened again. Its name is free at once.
+  /// Every handle of it throws `badDatabase` from now on, even if the transaction is aborted: the database is still
+  /// there then, and can be opened again. Its name is free at once.
   ///
   /// Waits for the end of this process's read transactions, and keeps new ones waiting meanwhile. No other process may
   /// have the database open: liblmdb does not notice there that it is gone, and the next write to it would end that
   /// process. To empty a database that others use, call ``removeAll(in:)``.
   ///
-  /// Throws `busy`, and changes nothing, at once if this thread has a read transaction or the environment is about to be
-  /// closed, or if the others take longer than ``Environment/Options/waitLimitInSeconds``; `invalidArgument` in a nested
-  /// transaction; otherwise as ``put(_:forKey:in:)``.
+  /// Throws `busy`, and changes nothing, at once if this thread has a read transaction or the environment is about to
+  /// be closed, or if the others take longer than ``Environment/Options/waitLimitInSeconds``; `invalidArgument` in a
+  /// nested transaction; otherwise as ``put(_:forKey:in:)``.
   ///
   /// The corresponding C function is `mdb_drop`.
   public func drop(in transaction: inout WriteTransaction) throws(LMDBError) {
@@ -39,7 +39,7 @@ extension TransactionCore {
     }
     // The owner keeps the environment alive, as below.
     try unsafe environment.withoutReaders(operation) { () throws(LMDBError) in
-      // The number of the handle is free at once, whatever becomes of the transaction: nobody may take it before its end.
+      // The handle's number is free at once, whatever becomes of the transaction: nobody may take it before its end.
       try unsafe environment.reserveDatabaseOpening(operation, for: thread)
       // Deletes the database and closes its handle.
       let result = unsafe mdb_drop(transaction, database.index, 1)
@@ -50,8 +50,8 @@ extension TransactionCore {
 }
 
 extension Environment {
-  /// Runs a body of the write transaction when no reader of this process is live, and keeps new ones waiting until it is
-  /// done: liblmdb frees the name of a database that a reader may just be looking up.
+  /// Runs a body of the write transaction when no reader of this process is live, and keeps new ones waiting until it
+  /// is done: liblmdb frees the name of a database that a reader may just be looking up.
   fileprivate func withoutReaders(_ operation: String, _ body: () throws(LMDBError) -> Void) throws(LMDBError) {
     let thread = currentThread()
     try state.withLock { (state) throws(LMDBError) in

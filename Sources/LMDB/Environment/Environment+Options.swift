@@ -31,8 +31,8 @@ extension Environment {
     public var maxDatabases = 32
     /// Whether the directory is created, with those above it, where it is missing; each is flushed to the disk.
     ///
-    /// Created ones can be entered by their owner only (0700). Without it a missing directory throws `noSuchFile`, so that
-    /// a mistyped path is noticed. Of no effect where nothing is written.
+    /// Created ones can be entered by their owner only (0700). Without it a missing directory throws `noSuchFile`, so
+    /// that a mistyped path is noticed. Of no effect where nothing is written.
     public var createsDirectory = false
     /// Whether write transactions are refused and no file is created.
     ///

@@ -37,8 +37,8 @@ public final class Environment: Sendable {
   // Guarded by itself.
   let state: Monitor<State>
 
-  /// Opens the environment in a directory that must exist, unless ``Options/createsDirectory`` is set; creates its files
-  /// unless it is opened for reading only.
+  /// Opens the environment in a directory that must exist, unless ``Options/createsDirectory`` is set; creates its
+  /// files unless it is opened for reading only.
   ///
   /// With ``Options/isFrozenFile`` the path is that of a file instead.
   ///

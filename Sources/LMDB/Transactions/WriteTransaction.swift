@@ -25,8 +25,8 @@ public struct WriteTransaction: ~Copyable, Transaction {
   /// Throws `badTransaction` after an earlier failure; `wrongThread` on another thread than it began on, in which case
   /// the write lock stays taken until the thread it began on calls the environment again, which aborts it; `diskFull`,
   /// `ioFailure`; `commitOutcomeUnknown` if the disk failed at the very last step and the outcome is unknown.
-  /// With ``Environment/Options/writeWaitLimit``, by which nobody else can have written meanwhile, that is looked up, and the
-  /// commit throws only if it has not taken place. Every later call throws `panic` in either case.
+  /// With ``Environment/Options/writeWaitLimit``, by which nobody else can have written meanwhile, that is looked up,
+  /// and the commit throws only if it has not taken place. Every later call throws `panic` in either case.
   ///
   /// The corresponding C function is `mdb_txn_commit`.
   public consuming func commit() throws(LMDBError) {
