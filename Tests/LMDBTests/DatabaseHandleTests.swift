@@ -73,9 +73,9 @@ import Testing
 
   @Test func moreDatabasesThanAllowedAreRefused() throws {
     let directory = try TemporaryDirectory()
-    var options = Environment.Options()
+    var options = LMDBEnvironment.Options()
     options.maxDatabases = 2
-    let environment = try Environment(path: directory.path, options: options)
+    let environment = try LMDBEnvironment(path: directory.path, options: options)
     try environment.write { (transaction) throws in
       _ = try Sample.Numbers(opening: "1", creating: true, in: &transaction)
       _ = try Sample.Numbers(opening: "2", creating: true, in: &transaction)

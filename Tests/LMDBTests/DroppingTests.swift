@@ -7,7 +7,7 @@ import Testing
 @Suite struct DroppingTests {
   @Test func namesAreThoseOfTheDatabases() throws {
     let directory = try TemporaryDirectory()
-    let environment = try Environment(path: directory.path)
+    let environment = try LMDBEnvironment(path: directory.path)
     #expect(try environment.read { try $0.databaseNames() } == [])
     try environment.write { (transaction) throws in
       for name in ["numbers", "b\u{E9}", "Z", "a b"] {
@@ -22,7 +22,7 @@ import Testing
     }
     try environment.close()
     // Names are there without anything having been opened.
-    let again = try Environment(path: directory.path)
+    let again = try LMDBEnvironment(path: directory.path)
     #expect(try again.read { try $0.databaseNames() } == ["Z", "a b", "b\u{E9}", "numbers"])
   }
 

@@ -216,7 +216,7 @@ import Testing
     let program = """
       import LMDB
       func use(_ bytes: RawSpan) {}
-      func run(_ environment: Environment, _ database: Database<UInt64, [UInt8]>) throws {
+      func run(_ environment: LMDBEnvironment, _ database: Database<UInt64, [UInt8]>) throws {
       \(body)
       }
       """

@@ -28,7 +28,7 @@ public struct DatabaseCursor<Key: KeyCodable, Value: BinaryCodable, Access: Curs
 
   @usableFromInline
   @_lifetime(borrow transaction)
-  init<T: Transaction & ~Copyable>(of database: DatabaseHandle, in transaction: borrowing T) throws(LMDBError) {
+  init<T: LMDBTransaction & ~Copyable>(of database: DatabaseHandle, in transaction: borrowing T) throws(LMDBError) {
     handle = try CursorHandle(of: database, in: transaction.core)
   }
 
@@ -65,7 +65,7 @@ extension Database {
   ///
   /// The corresponding C function is `mdb_cursor_open`.
   @_lifetime(borrow transaction)
-  public func cursor<T: Transaction & ~Copyable>(
+  public func cursor<T: LMDBTransaction & ~Copyable>(
     in transaction: borrowing T
   ) throws(LMDBError) -> Cursor<Key, Value> {
     try Cursor(of: handle, in: transaction)

@@ -19,7 +19,7 @@ extension Database {
   /// process. To empty a database that others use, call ``removeAll(in:)``.
   ///
   /// Throws `busy`, and changes nothing, at once if this thread has a read transaction or the environment is about to
-  /// be closed, or if the others take longer than ``Environment/Options/waitLimitInSeconds``; `invalidArgument` in a
+  /// be closed, or if the others take longer than ``LMDBEnvironment/Options/waitLimitInSeconds``; `invalidArgument` in a
   /// nested transaction; otherwise as ``put(_:forKey:in:)``.
   ///
   /// The corresponding C function is `mdb_drop`.
@@ -49,7 +49,7 @@ extension TransactionCore {
   }
 }
 
-extension Environment {
+extension LMDBEnvironment {
   /// Runs a body of the write transaction when no reader of this process is live, and keeps new ones waiting until it
   /// is done: liblmdb frees the name of a database that a reader may just be looking up.
   fileprivate func withoutReaders(_ operation: String, _ body: () throws(LMDBError) -> Void) throws(LMDBError) {

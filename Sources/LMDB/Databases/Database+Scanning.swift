@@ -8,7 +8,7 @@ extension Database {
   ///
   /// The corresponding C function is `mdb_cursor_get`.
   @inlinable
-  public func forEach<T: Transaction & ~Copyable>(
+  public func forEach<T: LMDBTransaction & ~Copyable>(
     from lower: Key? = nil,
     upTo upper: Key? = nil,
     reversed: Bool = false,
@@ -32,7 +32,7 @@ extension Database {
   ///
   /// The corresponding C function is `mdb_cursor_get`.
   @inlinable
-  public func forEach<T: Transaction & ~Copyable>(
+  public func forEach<T: LMDBTransaction & ~Copyable>(
     within range: some KeyRange<Key>,
     reversed: Bool = false,
     in transaction: borrowing T,
@@ -47,7 +47,7 @@ extension Database {
   ///
   /// The corresponding C function is `mdb_cursor_get`.
   @inlinable
-  public func forEach<Prefix: BinaryCodable, T: Transaction & ~Copyable>(
+  public func forEach<Prefix: BinaryCodable, T: LMDBTransaction & ~Copyable>(
     withPrefix prefix: Prefix,
     reversed: Bool = false,
     in transaction: borrowing T,
@@ -58,7 +58,7 @@ extension Database {
 
   /// Goes through a range of encoded keys.
   @inlinable
-  func scan<T: Transaction & ~Copyable>(
+  func scan<T: LMDBTransaction & ~Copyable>(
     _ bounds: EncodedBounds,
     reversed: Bool,
     in transaction: borrowing T,

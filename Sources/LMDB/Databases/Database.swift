@@ -36,7 +36,7 @@ public struct Database<Key: KeyCodable, Value: BinaryCodable>: Sendable {
   /// Throws as the other initialiser, and `busy` while this thread has opened databases in a write transaction.
   ///
   /// The corresponding C function is `mdb_dbi_open`.
-  public init(opening name: String, in environment: Environment) throws(LMDBError) {
+  public init(opening name: String, in environment: LMDBEnvironment) throws(LMDBError) {
     handle = try environment.openDatabase(named: name)
   }
 }

@@ -2,9 +2,9 @@
 ///
 /// It sees its own changes; others see them once it is committed. Dropping it aborts it. It must end on the thread it
 /// began on. After an error that may have left a change half done every later call throws `badTransaction`.
-public struct WriteTransaction: ~Copyable, Transaction {
+public struct WriteTransaction: ~Copyable, LMDBTransaction {
   // Keeps the environment open until the transaction has ended.
-  let environment: Environment
+  let environment: LMDBEnvironment
   @usableFromInline
   let core: TransactionCore
 
@@ -25,7 +25,7 @@ public struct WriteTransaction: ~Copyable, Transaction {
   /// Throws `badTransaction` after an earlier failure; `wrongThread` on another thread than it began on, in which case
   /// the write lock stays taken until the thread it began on calls the environment again, which aborts it; `diskFull`,
   /// `ioFailure`; `commitOutcomeUnknown` if the disk failed at the very last step and the outcome is unknown.
-  /// With ``Environment/Options/writeWaitLimit``, by which nobody else can have written meanwhile, that is looked up,
+  /// With ``LMDBEnvironment/Options/writeWaitLimit``, by which nobody else can have written meanwhile, that is looked up,
   /// and the commit throws only if it has not taken place. Every later call throws `panic` in either case.
   ///
   /// The corresponding C function is `mdb_txn_commit`.

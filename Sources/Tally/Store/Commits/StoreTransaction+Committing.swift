@@ -1,6 +1,6 @@
 import LMDB
 
-extension Environment {
+extension LMDBEnvironment {
   /// Runs one write transaction of a store, commit included.
   ///
   /// Deletions free space, so they must work on a full disk: they are repeated there without the images that undo would

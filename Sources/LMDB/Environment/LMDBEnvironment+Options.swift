@@ -1,11 +1,11 @@
 public import SystemPackage
 
-extension Environment {
+extension LMDBEnvironment {
   /// How safe a commit is once the call has returned.
   public enum Durability: Sendable {
     /// It is on the disk.
     case full
-    /// A power cut may undo the last commits, as a whole and without damage, until ``Environment/sync(force:)``.
+    /// A power cut may undo the last commits, as a whole and without damage, until ``LMDBEnvironment/sync(force:)``.
     ///
     /// The corresponding C flag is `MDB_NOMETASYNC`.
     case noMetaSync

@@ -5,7 +5,7 @@ import TallySystem
 /// An open LMDB environment: one directory with a memory map, its databases and its readers.
 ///
 /// ```swift
-/// let environment = try Environment(path: "/var/lib/example")
+/// let environment = try LMDBEnvironment(path: "/var/lib/example")
 /// let names = try environment.write { transaction in
 ///   let names = try Database<UInt64, String>(opening: "names", creating: true, in: &transaction)
 ///   try names.put("Ada", forKey: 1, in: &transaction)
@@ -20,7 +20,7 @@ import TallySystem
 ///
 /// Transactions keep their environment alive; the last reference to go closes it.
 @safe
-public final class Environment: Sendable {
+public final class LMDBEnvironment: Sendable {
   /// Where the environment lies.
   public let path: FilePath
 

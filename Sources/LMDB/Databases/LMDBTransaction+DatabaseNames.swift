@@ -1,4 +1,4 @@
-extension Transaction where Self: ~Copyable {
+extension LMDBTransaction where Self: ~Copyable {
   /// Returns the names of all databases, in the order of their bytes.
   ///
   /// ```swift

@@ -2,7 +2,7 @@ import CLMDB
 package import SystemPackage
 import TallySystem
 
-extension Environment {
+extension LMDBEnvironment {
   /// How often opening is tried while other processes open and close the environment.
   private static let openingAttempts = 10
 
