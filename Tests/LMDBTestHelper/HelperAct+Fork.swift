@@ -5,7 +5,7 @@ import TestSupport
 extension HelperAct {
   /// Forks with both kinds of transaction open, and prints what the child saw and what is left to the parent.
   func forkInside() throws {
-    let environment = try Environment(path: directory)
+    let environment = try LMDBEnvironment(path: directory)
     var writer = try environment.beginWrite()
     let counters = try Counters(opening: "counters", creating: true, in: &writer)
     try counters.put([1], forKey: 1, in: &writer)
@@ -39,7 +39,7 @@ extension HelperAct {
   }
 
   private func openAndLook() throws {
-    let environment = try Environment(path: directory)
+    let environment = try LMDBEnvironment(path: directory)
     try environment.close()
   }
 

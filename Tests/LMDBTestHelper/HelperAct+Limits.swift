@@ -8,7 +8,7 @@ extension HelperAct {
   ///
   /// liblmdb writes data through one descriptor and the meta page, last, through a synchronous one.
   func failDescriptor(synchronous: Bool, target: FilePath, _ mode: FileDescriptor.AccessMode) throws {
-    let environment = try Environment(path: directory, options: options(limitAt: 0))
+    let environment = try LMDBEnvironment(path: directory, options: options(limitAt: 0))
     let counters = try environment.write { try Counters(opening: "counters", creating: true, in: &$0) }
     try environment.write { try counters.put([1], forKey: 1, in: &$0) }
     let descriptor = try descriptor(synchronous: synchronous)
@@ -19,7 +19,7 @@ extension HelperAct {
     say("write: \(code { try environment.write { try counters.put([3], forKey: 3, in: &$0) } })")
     say("read: \(code { try environment.read { _ = try counters.count(in: $0) } })")
     try environment.close()
-    let again = try Environment(path: directory)
+    let again = try LMDBEnvironment(path: directory)
     let reopened = try Counters(opening: "counters", in: again)
     say("reopened: \(try again.read { try reopened.value(forKey: 1, in: $0) ?? [] })")
   }
@@ -36,9 +36,9 @@ extension HelperAct {
 
   /// Moves the map while the system allows no map at all, then goes on as if nothing had happened.
   func loseMap() throws {
-    var options = Environment.Options()
+    var options = LMDBEnvironment.Options()
     options.mapSizeInBytes = 1 << 30
-    let environment = try Environment(path: directory, options: options)
+    let environment = try LMDBEnvironment(path: directory, options: options)
     try environment.write { _ in }
     limitMemory(to: 1 << 20)
     let growth = code { try environment.growMap() }
@@ -47,7 +47,7 @@ extension HelperAct {
     say("read: \(code { _ = try environment.beginRead() })")
     say("write: \(code { try environment.write { _ in } })")
     say("close: \(code { try environment.close() })")
-    say("again: \(code { _ = try Environment(path: directory).beginRead() })")
+    say("again: \(code { _ = try LMDBEnvironment(path: directory).beginRead() })")
   }
 
   /// Limits the memory that the process may map, and lets the limit be raised again.
@@ -60,19 +60,19 @@ extension HelperAct {
   /// Opens with the default map while the system allows a fraction of it.
   func openWithLittleMemory() throws {
     limitMemory(to: rlim_t(numbers[0]))
-    let environment = try Environment(path: directory)
+    let environment = try LMDBEnvironment(path: directory)
     say("\(try environment.information().mapSizeInBytes)")
   }
 
   /// Opens as a user who may not, which the tests' own user may be allowed to.
   func openUnprivileged() throws {
     if getuid() == 0 { setuid(65534) }
-    say(code { _ = try Environment(path: directory) })
+    say(code { _ = try LMDBEnvironment(path: directory) })
   }
 
   /// Ends a write transaction on another thread than it began on, then lets its own thread clear up.
   func commitOnForeignThread() throws {
-    let environment = try Environment(path: directory)
+    let environment = try LMDBEnvironment(path: directory)
     let box = Box(try environment.beginWrite())
     onOtherThread { say("commit: \(code { try box.commit() })") }
     onOtherThread { say("other writer: \(code { _ = try environment.beginWrite() })") }

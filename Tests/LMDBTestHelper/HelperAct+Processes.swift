@@ -4,7 +4,7 @@ import TestSupport
 extension HelperAct {
   /// Keeps a snapshot until a line comes in.
   func holdRead() throws {
-    let environment = try Environment(path: directory)
+    let environment = try LMDBEnvironment(path: directory)
     let transaction = try environment.beginRead()
     say("ready")
     _ = readLine()
@@ -12,15 +12,15 @@ extension HelperAct {
   }
 
   /// Options with a limit for waiting, in seconds, if the act has a number for it.
-  func options(limitAt index: Int) -> Environment.Options {
-    var options = Environment.Options()
+  func options(limitAt index: Int) -> LMDBEnvironment.Options {
+    var options = LMDBEnvironment.Options()
     if numbers.indices.contains(index) { options.writeWaitLimit = .seconds(numbers[index]) }
     return options
   }
 
   /// Keeps the write lock, with a change, until a line comes in.
   func holdWrite() throws {
-    let environment = try Environment(path: directory, options: options(limitAt: 0))
+    let environment = try LMDBEnvironment(path: directory, options: options(limitAt: 0))
     var transaction = try environment.beginWrite()
     let counters = try Counters(opening: "counters", creating: true, in: &transaction)
     try counters.put([0xFF], forKey: 99, in: &transaction)
@@ -31,7 +31,7 @@ extension HelperAct {
 
   /// Raises two equal counters together, one transaction each time.
   func count() throws {
-    let environment = try Environment(path: directory, options: options(limitAt: 1))
+    let environment = try LMDBEnvironment(path: directory, options: options(limitAt: 1))
     for _ in 0..<numbers[0] {
       try environment.write { transaction in
         let counters = try Database<UInt64, UInt64>(opening: "counters", creating: true, in: &transaction)
@@ -44,7 +44,7 @@ extension HelperAct {
 
   /// Reads both counters until they reach a number; each snapshot must be whole, and none older than the last.
   func watch() throws {
-    let environment = try Environment(path: directory)
+    let environment = try LMDBEnvironment(path: directory)
     let counters = try Database<UInt64, UInt64>(opening: "counters", in: environment)
     var (last, snapshots) = (UInt64(0), 0)
     while last < numbers[0] {
@@ -61,10 +61,10 @@ extension HelperAct {
 
   /// Opens with a map of the first number of bytes, and writes values of the second number in all.
   func enlarge() throws {
-    var options = Environment.Options()
+    var options = LMDBEnvironment.Options()
     options.mapSizeInBytes = numbers[0]
     options.minimumMapSizeInBytes = numbers[0]
-    let environment = try Environment(path: directory, options: options)
+    let environment = try LMDBEnvironment(path: directory, options: options)
     try environment.write { transaction in
       let counters = try Counters(opening: "large", creating: true, in: &transaction)
       let value = [UInt8](repeating: 7, count: 4000)
@@ -76,7 +76,7 @@ extension HelperAct {
   /// Opens, reads and closes again and again.
   func openAndClose() throws {
     for _ in 0..<numbers[0] {
-      let environment = try Environment(path: directory)
+      let environment = try LMDBEnvironment(path: directory)
       try environment.read { transaction in _ = try environment.freePageCount(in: transaction) }
       try environment.close()
     }

@@ -95,7 +95,7 @@ import Testing
   private func beginAndForget(in directory: TemporaryDirectory, _ database: inout Sample.Numbers?) throws
     -> ReadTransaction
   {
-    let environment = try Environment(path: directory.path)
+    let environment = try LMDBEnvironment(path: directory.path)
     database = try environment.write { (transaction) throws in
       let numbers = try Sample.Numbers(opening: "numbers", creating: true, in: &transaction)
       try numbers.put([1], forKey: 1, in: &transaction)

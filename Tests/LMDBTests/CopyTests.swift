@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct CopyTests {
   private func contents(of directory: TemporaryDirectory) throws -> [UInt64: [UInt8]] {
-    let environment = try Environment(path: directory.path)
+    let environment = try LMDBEnvironment(path: directory.path)
     let numbers = try Sample.Numbers(opening: "numbers", in: environment)
     return try environment.read { (transaction) throws in
       var contents: [UInt64: [UInt8]] = [:]
@@ -86,7 +86,7 @@ import Testing
     for _ in 0..<10 {
       let target = try TemporaryDirectory()
       try sample.environment.copy(to: target.path, compacting: compacting)
-      let copy = try Environment(path: target.path)
+      let copy = try LMDBEnvironment(path: target.path)
       guard let counters = try? Database<UInt64, UInt64>(opening: "counters", in: copy) else { continue }
       try copy.read { (transaction) throws in
         #expect(try counters.value(forKey: 0, in: transaction) == counters.value(forKey: 1, in: transaction))
@@ -100,9 +100,9 @@ import Testing
     let all = try fill(sample)
     try sample.environment.copy(to: target.path)
     let file = target.path.appending("data.mdb")
-    var options = Environment.Options()
+    var options = LMDBEnvironment.Options()
     options.isFrozenFile = true
-    let frozen = try Environment(path: file, options: options)
+    let frozen = try LMDBEnvironment(path: file, options: options)
     let numbers = try Sample.Numbers(opening: "numbers", in: frozen)
     #expect(try code { _ = try frozen.beginWrite() } == .readOnly)
     try sample.put([], forKey: 0)
@@ -115,7 +115,7 @@ import Testing
     #expect(try frozen.readers().isEmpty && frozen.clearStaleReaders() == 0 && frozen.information().readerCount == 0)
     #expect(try FileManager.default.contentsOfDirectory(atPath: target.path.string) == ["data.mdb"])
     try frozen.close()
-    let later = try Environment(path: file, options: options)
+    let later = try LMDBEnvironment(path: file, options: options)
     let laterNumbers = try Sample.Numbers(opening: "numbers", in: later)
     #expect(try later.read { try laterNumbers.value(forKey: 0, in: $0) } == [])
     try later.close()

@@ -41,9 +41,11 @@ import Testing
     let sample = try Sample()
     try sample.environment.write { (transaction) throws in
       var stale: Sample.Numbers?
-      try transaction.nested { (nested: consuming WriteTransaction) in
+      try? transaction.nested { nested in
         stale = try Sample.Numbers(opening: "stale", creating: true, in: &nested)
+        throw LMDBError(.other, operation: "test")
       }
+      #expect(stale != nil)
       #expect(try code { _ = try stale?.count(in: transaction) } == .badDatabase)
     }
   }
@@ -52,19 +54,11 @@ import Testing
     let sample = try Sample()
     var kept: Sample.Numbers?
     try sample.environment.write { (transaction) throws in
-      kept = try transaction.nested { (nested: consuming WriteTransaction) in
-        let database = try Sample.Numbers(opening: "kept", creating: true, in: &nested)
-        try nested.commit()
-        return database
-      }
+      kept = try transaction.nested { try Sample.Numbers(opening: "kept", creating: true, in: &$0) }
     }
     #expect(try sample.environment.read { try kept?.count(in: $0) } == 0)
     var transaction = try sample.environment.beginWrite()
-    let lost = try transaction.nested { (nested: consuming WriteTransaction) in
-      let database = try Sample.Numbers(opening: "lost", creating: true, in: &nested)
-      try nested.commit()
-      return database
-    }
+    let lost = try transaction.nested { try Sample.Numbers(opening: "lost", creating: true, in: &$0) }
     transaction.abort()
     let next = try sample.environment.write { try Sample.Numbers(opening: "next", creating: true, in: &$0) }
     #expect(next.handle.index == lost.handle.index)
@@ -79,9 +73,9 @@ import Testing
 
   @Test func moreDatabasesThanAllowedAreRefused() throws {
     let directory = try TemporaryDirectory()
-    var options = Environment.Options()
+    var options = LMDBEnvironment.Options()
     options.maxDatabases = 2
-    let environment = try Environment(path: directory.path, options: options)
+    let environment = try LMDBEnvironment(path: directory.path, options: options)
     try environment.write { (transaction) throws in
       _ = try Sample.Numbers(opening: "1", creating: true, in: &transaction)
       _ = try Sample.Numbers(opening: "2", creating: true, in: &transaction)

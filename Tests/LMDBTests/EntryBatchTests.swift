@@ -64,7 +64,7 @@ import Testing
 }
 
 /// A value whose codec does not keep its word.
-private struct ShortValue: BinaryCodable {
+struct ShortValue: BinaryCodable {
   let announced: Int
   let written: Int
 

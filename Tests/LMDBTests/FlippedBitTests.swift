@@ -101,7 +101,7 @@ import Testing
     }
     try #require(try path.stat().size >= 1 << 40)
     try DataFile(path).checkStructure()
-    let environment = try Environment(path: directory, options: FilledSample.options)
+    let environment = try LMDBEnvironment(path: directory, options: FilledSample.options)
     #expect(try environment.isFileComplete())
     #expect(try FilledSample.contents(of: environment) == sample.contents)
     try environment.close()
@@ -116,7 +116,7 @@ import Testing
       return nil
     }
     do {
-      let environment = try Environment(path: directory, options: FilledSample.options)
+      let environment = try LMDBEnvironment(path: directory, options: FilledSample.options)
       defer { try? environment.close() }
       guard try FilledSample.contents(of: environment) == expected else { return "other contents" }
       var changed = expected
@@ -142,11 +142,11 @@ private struct FilledSample {
   let earlierContents: [String: [[UInt8]: [UInt8]]]
 
   static let names = ["long", "short", "plain"]
-  static var options: Environment.Options { Sample.options(mapSizeInBytes: 1 << 24) }
+  static var options: LMDBEnvironment.Options { Sample.options(mapSizeInBytes: 1 << 24) }
 
   init() throws {
     let directory = try TemporaryDirectory()
-    let environment = try Environment(path: directory.path, options: Self.options)
+    let environment = try LMDBEnvironment(path: directory.path, options: Self.options)
     var contents = [String: [[UInt8]: [UInt8]]](uniqueKeysWithValues: Self.names.map { ($0, [:]) })
     try environment.write { transaction in
       for name in Self.names { _ = try Table(opening: name, creating: true, in: &transaction) }
@@ -177,7 +177,7 @@ private struct FilledSample {
 
   /// Writes to every database, and removes something.
   static func change(
-    _ contents: inout [String: [[UInt8]: [UInt8]]], round: Int, in environment: Environment
+    _ contents: inout [String: [[UInt8]: [UInt8]]], round: Int, in environment: LMDBEnvironment
   ) throws {
     let number = UInt8(round)
     var changed = contents
@@ -198,7 +198,7 @@ private struct FilledSample {
     contents = changed
   }
 
-  static func contents(of environment: Environment) throws -> [String: [[UInt8]: [UInt8]]] {
+  static func contents(of environment: LMDBEnvironment) throws -> [String: [[UInt8]: [UInt8]]] {
     var contents: [String: [[UInt8]: [UInt8]]] = [:]
     for name in names {
       let table = try Table(opening: name, in: environment)

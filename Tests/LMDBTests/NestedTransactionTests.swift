@@ -5,11 +5,9 @@ import Testing
   @Test func committedNestedChangesBelongToTheParent() throws {
     let sample = try Sample()
     try sample.environment.write { (transaction) throws in
-      let count = try transaction.nested { (nested: consuming WriteTransaction) in
+      let count = try transaction.nested { nested in
         try sample.numbers.put([1], forKey: 1, in: &nested)
-        let count = try sample.numbers.count(in: nested)
-        try nested.commit()
-        return count
+        return try sample.numbers.count(in: nested)
       }
       #expect(count == 1)
       #expect(try sample.numbers.value(forKey: 1, in: transaction) == [1])
@@ -17,22 +15,19 @@ import Testing
     #expect(try sample.value(forKey: 1) == [1])
   }
 
-  @Test func nestedTransactionThatIsNotCommittedTakesBackOnlyItself() throws {
-    struct Stop: Error {}
+  private struct Stop: Error {}
+
+  @Test func nestedTransactionThatThrowsTakesBackOnlyItself() throws {
     let sample = try Sample()
     try sample.environment.write { (transaction) throws in
       try sample.numbers.put([1], forKey: 1, in: &transaction)
-      try transaction.nested { (nested: consuming WriteTransaction) in
-        try sample.numbers.put([2], forKey: 2, in: &nested)
-        try sample.numbers.remove(forKey: 1, in: &nested)
-      }
       #expect(throws: Stop.self) {
-        try transaction.nested { (nested: consuming WriteTransaction) in
-          try sample.numbers.put([3], forKey: 1, in: &nested)
+        try transaction.nested { nested in
+          try sample.numbers.put([2], forKey: 2, in: &nested)
+          try sample.numbers.remove(forKey: 1, in: &nested)
           throw Stop()
         }
       }
-      try transaction.nested { (nested: consuming WriteTransaction) in nested.abort() }
       #expect(try sample.numbers.value(forKey: 1, in: transaction) == [1])
       #expect(try sample.numbers.count(in: transaction) == 1)
     }
@@ -42,14 +37,13 @@ import Testing
   @Test func nestedTransactionsNest() throws {
     let sample = try Sample()
     try sample.environment.write { (transaction) throws in
-      try transaction.nested { (outer: consuming WriteTransaction) in
+      try transaction.nested { outer in
         try sample.numbers.put([1], forKey: 1, in: &outer)
-        try outer.nested { (inner: consuming WriteTransaction) in
-          try sample.numbers.put([2], forKey: 2, in: &inner)
-          try inner.commit()
+        try outer.nested { try sample.numbers.put([2], forKey: 2, in: &$0) }
+        try? outer.nested { inner in
+          try sample.numbers.put([3], forKey: 3, in: &inner)
+          throw Stop()
         }
-        try outer.nested { (inner: consuming WriteTransaction) in try sample.numbers.put([3], forKey: 3, in: &inner) }
-        try outer.commit()
       }
     }
     #expect(try sample.count() == 2)
@@ -59,10 +53,7 @@ import Testing
   @Test func abortOfTheParentTakesCommittedNestedChangesBack() throws {
     let sample = try Sample()
     var transaction = try sample.environment.beginWrite()
-    try transaction.nested { (nested: consuming WriteTransaction) in
-      try sample.numbers.put([1], forKey: 1, in: &nested)
-      try nested.commit()
-    }
+    try transaction.nested { try sample.numbers.put([1], forKey: 1, in: &$0) }
     transaction.abort()
     #expect(try sample.count() == 0)
   }
@@ -74,12 +65,26 @@ import Testing
     try sample.environment.write { (transaction) throws in
       attempts += 1
       // Swallowed, as a caller does that joins many writers in one transaction.
-      try? transaction.nested { (nested: consuming WriteTransaction) in
-        try sample.numbers.put(large, forKey: 1, in: &nested)
-        try nested.commit()
-      }
+      try? transaction.nested { try sample.numbers.put(large, forKey: 1, in: &$0) }
     }
     #expect(attempts > 1)
     #expect(try sample.value(forKey: 1) == large)
+  }
+
+  @Test func failureThatTheBodyCaughtDoesNotCommit() throws {
+    let sample = try Sample()
+    let short = try sample.environment.write {
+      try Database<UInt64, ShortValue>(opening: "short", creating: true, in: &$0)
+    }
+    try sample.environment.write { (transaction) throws in
+      let seen = try code {
+        try transaction.nested { nested in
+          try sample.numbers.put([1], forKey: 1, in: &nested)
+          try? short.put(ShortValue(announced: 2, written: 1), forKey: 1, in: &nested)
+        }
+      }
+      #expect(seen == .badTransaction)
+      #expect(try sample.numbers.count(in: transaction) == 0)
+    }
   }
 }

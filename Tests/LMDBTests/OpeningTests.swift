@@ -7,7 +7,7 @@ import Testing
 @Suite struct OpeningTests {
   @Test func secondEnvironmentOnTheSameDirectoryIsRefused() throws {
     let sample = try Sample()
-    #expect(try code { _ = try Environment(path: sample.directory.path) } == .alreadyOpen)
+    #expect(try code { _ = try LMDBEnvironment(path: sample.directory.path) } == .alreadyOpen)
     #expect(try sample.count() == 0)
   }
 
@@ -19,47 +19,67 @@ import Testing
       atPath: link.string,
       withDestinationPath: sample.directory.path.string
     )
-    #expect(try code { _ = try Environment(path: link) } == .alreadyOpen)
-    #expect(try code { _ = try Environment(path: sample.directory.path.appending("./")) } == .alreadyOpen)
+    #expect(try code { _ = try LMDBEnvironment(path: link) } == .alreadyOpen)
+    #expect(try code { _ = try LMDBEnvironment(path: sample.directory.path.appending("./")) } == .alreadyOpen)
+  }
+
+  @Test func missingDirectoryIsCreatedOnlyIfAskedFor() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path.appending("a/b")
+    #expect(try code { _ = try LMDBEnvironment(path: path) } == .noSuchFile)
+    var options = LMDBEnvironment.Options()
+    options.createsDirectory = true
+    options.isReadOnly = true
+    #expect(try code { _ = try LMDBEnvironment(path: path, options: options) } == .noSuchFile)
+    #expect(!FileManager.default.fileExists(atPath: directory.path.appending("a").string))
+    options.isReadOnly = false
+    for _ in 0..<2 { try LMDBEnvironment(path: path, options: options).close() }
+    for created in [path, path.removingLastComponent()] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: created.string)
+      #expect(attributes[.posixPermissions] as? Int == 0o700)
+    }
+    let file = directory.path.appending("file")
+    try Data().write(to: URL(fileURLWithPath: file.string))
+    #expect(try code { _ = try LMDBEnvironment(path: file.appending("a"), options: options) } == .noSuchFile)
   }
 
   @Test func closedEnvironmentCanBeOpenedAgain() throws {
     let sample = try Sample()
     try sample.put([1], forKey: 1)
     try sample.environment.close()
-    let again = try Environment(path: sample.directory.path)
+    let again = try LMDBEnvironment(path: sample.directory.path)
     let numbers = try Sample.Numbers(opening: "numbers", in: again)
     #expect(try again.read { try numbers.value(forKey: 1, in: $0) } == [1])
   }
 
   @Test func lastReferenceClosesTheEnvironment() throws {
     let directory = try TemporaryDirectory()
-    _ = try Environment(path: directory.path)
-    _ = try Environment(path: directory.path)
+    _ = try LMDBEnvironment(path: directory.path)
+    _ = try LMDBEnvironment(path: directory.path)
   }
 
   @Test func failedOpeningLeavesTheDirectoryFreeToOpen() throws {
     let directory = try TemporaryDirectory()
     let file = directory.path.appending("data.mdb").string
     try Data(repeating: 0xAB, count: 8192).write(to: URL(fileURLWithPath: file))
-    #expect(try code { _ = try Environment(path: directory.path) } == .invalidFile)
+    #expect(try code { _ = try LMDBEnvironment(path: directory.path) } == .invalidFile)
     try FileManager.default.removeItem(atPath: file)
-    _ = try Environment(path: directory.path)
+    _ = try LMDBEnvironment(path: directory.path)
   }
 
   @Test func missingDirectoryAndFileInItsPlaceAreRefused() throws {
     let directory = try TemporaryDirectory()
     let missing = directory.path.appending("missing")
-    #expect(try code { _ = try Environment(path: missing) } == .noSuchFile)
+    #expect(try code { _ = try LMDBEnvironment(path: missing) } == .noSuchFile)
     try Data().write(to: URL(fileURLWithPath: missing.string))
-    #expect(try code { _ = try Environment(path: missing) } == .noSuchFile)
+    #expect(try code { _ = try LMDBEnvironment(path: missing) } == .noSuchFile)
   }
 
   @Test func readingOnlyCreatesNothing() throws {
     let directory = try TemporaryDirectory()
-    var options = Environment.Options()
+    var options = LMDBEnvironment.Options()
     options.isReadOnly = true
-    #expect(try code { _ = try Environment(path: directory.path, options: options) } == .noSuchFile)
+    #expect(try code { _ = try LMDBEnvironment(path: directory.path, options: options) } == .noSuchFile)
     #expect(!FileManager.default.fileExists(atPath: directory.path.appending("data.mdb").string))
   }
 
@@ -71,7 +91,7 @@ import Testing
     // After the page's header of 16 bytes: magic, then version, in both meta pages.
     for meta in 0..<2 { try file.writeAll(toAbsoluteOffset: Int64(meta * page + 20), [99]) }
     try file.close()
-    #expect(try code { _ = try Environment(path: sample.directory.path) } == .versionMismatch)
+    #expect(try code { _ = try LMDBEnvironment(path: sample.directory.path) } == .versionMismatch)
   }
 
   @Test func directoryWithoutPermissionIsRefused() throws {
@@ -82,10 +102,10 @@ import Testing
 
   @Test func senselessOptionsAreRefused() throws {
     let directory = try TemporaryDirectory()
-    for number in [\Environment.Options.mapSizeInBytes, \.maxReaders] {
-      var options = Environment.Options()
+    for number in [\LMDBEnvironment.Options.mapSizeInBytes, \.maxReaders] {
+      var options = LMDBEnvironment.Options()
       options[keyPath: number] = 0
-      #expect(try code { _ = try Environment(path: directory.path, options: options) } == .invalidArgument)
+      #expect(try code { _ = try LMDBEnvironment(path: directory.path, options: options) } == .invalidArgument)
     }
   }
 
@@ -121,9 +141,9 @@ import Testing
         try file.closeAfter { try file.resize(to: Int64(sizeInBytes)) }
       }
       for isReadOnly in [false, true] {
-        var options = Environment.Options()
+        var options = LMDBEnvironment.Options()
         options.isReadOnly = isReadOnly
-        try Environment(path: directory.path, options: options).close()
+        try LMDBEnvironment(path: directory.path, options: options).close()
         let status = try path.stat()
         #expect(status.size >= max(sizeInBytes ?? 0, 65_664))
         #expect(status.sizeAllocated >= status.size)
@@ -133,9 +153,9 @@ import Testing
     /// Who has a shorter file mapped would look beyond its end for readers that a longer one counts.
     @Test func theFileOfLocksIsNotMadeLongerUnderAnotherProcess() throws {
       let directory = try TemporaryDirectory()
-      var options = Environment.Options()
+      var options = LMDBEnvironment.Options()
       options.maxReaders = 10
-      let environment = try Environment(path: directory.path, options: options)
+      let environment = try LMDBEnvironment(path: directory.path, options: options)
       let size = try directory.path.appending("lock.mdb").stat().size
       #expect(try HelperProcess("open-and-close", directory, 1).lines() == ["done"])
       #expect(try directory.path.appending("lock.mdb").stat().size == size)
@@ -157,7 +177,7 @@ import Testing
   @Test func openingHoldsAgainstProcessesThatOpenAndClose() throws {
     let directory = try TemporaryDirectory()
     let others = try (0..<2).map { _ in try HelperProcess("open-and-close", directory, 100) }
-    for _ in 0..<100 { try Environment(path: directory.path).close() }
+    for _ in 0..<100 { try LMDBEnvironment(path: directory.path).close() }
     for other in others { #expect(other.lines() == ["done"]) }
   }
 }

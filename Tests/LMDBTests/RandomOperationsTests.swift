@@ -11,7 +11,7 @@ import Testing
     let directory = try TemporaryDirectory()
     var model: Model = [:]
     for _ in 0..<12 {
-      let environment = try Environment(path: directory.path, options: Sample.options(mapSizeInBytes: 1 << 20))
+      let environment = try LMDBEnvironment(path: directory.path, options: Sample.options(mapSizeInBytes: 1 << 20))
       let numbers = try environment.write { try Sample.Numbers(opening: "numbers", creating: true, in: &$0) }
       for _ in 0..<40 {
         try write(to: environment, numbers, &model, &random)
@@ -23,7 +23,7 @@ import Testing
   }
 
   private func write(
-    to environment: Environment,
+    to environment: LMDBEnvironment,
     _ numbers: Sample.Numbers,
     _ model: inout Model,
     _ random: inout SeededGenerator
@@ -82,18 +82,19 @@ import Testing
     _ random: inout SeededGenerator,
     depth: Int
   ) throws {
+    struct Stop: Error {}
     var (changed, generator) = (model, random)
-    let isKept = try transaction.nested { (nested: consuming WriteTransaction) in
-      try change(numbers, in: &nested, &changed, &generator, depth: depth)
-      let isKept = Bool.random(using: &generator)
-      if isKept { try nested.commit() }
-      return isKept
-    }
+    do {
+      try transaction.nested { nested in
+        try change(numbers, in: &nested, &changed, &generator, depth: depth)
+        if Bool.random(using: &generator) { throw Stop() }
+      }
+      model = changed
+    } catch is Stop {}
     random = generator
-    if isKept { model = changed }
   }
 
-  private func compare<T: Transaction & ~Copyable>(
+  private func compare<T: LMDBTransaction & ~Copyable>(
     _ numbers: Sample.Numbers,
     in transaction: borrowing T,
     with model: Model

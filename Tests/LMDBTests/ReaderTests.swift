@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct ReaderTests {
-  private func holding(_ count: Int, readersOf environment: Environment, _ body: () throws -> Void) throws {
+  private func holding(_ count: Int, readersOf environment: LMDBEnvironment, _ body: () throws -> Void) throws {
     guard count > 0 else { return try body() }
     try environment.read { _ in try holding(count - 1, readersOf: environment, body) }
   }

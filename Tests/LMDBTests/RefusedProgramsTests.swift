@@ -169,13 +169,44 @@ import Testing
         """
     ),
     Program(
+      claim: "nothing else uses a transaction while a cursor may remove",
+      diagnostic: "overlapping accesses to 'transaction'",
+      body: """
+        var transaction = try environment.beginWrite()
+        var cursor = try database.writeCursor(in: &transaction)
+        let bytes = try database.bytes(forKey: 1, in: transaction)
+        _ = try cursor.remove()
+        _ = bytes?.byteCount
+        """
+    ),
+    Program(
+      claim: "bytes at a cursor end when it removes",
+      diagnostic: "overlapping accesses to 'cursor'",
+      body: """
+        var transaction = try environment.beginWrite()
+        var cursor = try database.writeCursor(in: &transaction)
+        _ = try cursor.next()
+        let bytes = cursor.valueBytes
+        _ = try cursor.remove()
+        use(bytes)
+        """
+    ),
+    Program(
+      claim: "a cursor that only borrows its transaction removes nothing",
+      diagnostic: "requires the types 'ReadAccess' and 'WriteAccess' be equivalent",
+      body: """
+        let transaction = try environment.beginWrite()
+        var cursor = try database.cursor(in: transaction)
+        _ = try cursor.remove()
+        """
+    ),
+    Program(
       claim: "a parent cannot be used inside its nested transaction",
       diagnostic: "overlapping accesses to 'transaction'",
       body: """
         var transaction = try environment.beginWrite()
         try transaction.nested { nested in
           try database.put([1], forKey: 1, in: &transaction)
-          try nested.commit()
         }
         """
     ),
@@ -210,9 +241,10 @@ import Testing
       }
       var transaction = try environment.beginWrite()
       try database.put([1], forKey: 1, in: &transaction)
-      try transaction.nested { (nested: consuming WriteTransaction) in
-        try database.put([2], forKey: 2, in: &nested)
-        try nested.commit()
+      try transaction.nested { try database.put([2], forKey: 2, in: &$0) }
+      do {
+        var cursor = try database.writeCursor(in: &transaction)
+        while try cursor.next() { _ = try cursor.remove() }
       }
       try transaction.commit()
       """
@@ -228,7 +260,7 @@ import Testing
       import LMDB
       import Tally
       func use(_ bytes: RawSpan) {}
-      func run(_ environment: Environment, _ database: Database<UInt64, [UInt8]>, _ store: TaskStore) throws {
+      func run(_ environment: LMDBEnvironment, _ database: Database<UInt64, [UInt8]>, _ store: TaskStore) throws {
       \(body)
       }
       """

@@ -34,6 +34,48 @@ import Testing
     }
   }
 
+  @Test func rangesOfEveryKindAgreeWithAFilterInBothDirections() throws {
+    let sample = try Sample()
+    // The longest keys have no next one of their own length.
+    let longest = String(repeating: "b", count: 511)
+    let all = ["a", "a\u{0}", "aa", "b", longest, "c", "d\u{E9}"]
+    let bounds = all + ["0", "bb", "z"]
+    try sample.environment.write { (transaction) throws in
+      let texts = try Database<String, NoValue>(opening: "texts", creating: true, in: &transaction)
+      for key in all { try texts.put(NoValue(), forKey: key, in: &transaction) }
+      func check(_ range: some KeyRange<String>) throws {
+        for reversed in [false, true] {
+          var seen: [String] = []
+          try texts.forEach(within: range, reversed: reversed, in: transaction) { key, _ in
+            seen.append(try String(decoding: key))
+            return true
+          }
+          let expected = all.filter { range.contains($0) }
+          #expect(seen == (reversed ? expected.reversed() : expected), "\(range)")
+        }
+      }
+      for lower in bounds {
+        try check(lower...)
+        try check(..<lower)
+        try check(...lower)
+        for upper in bounds where lower <= upper {
+          try check(lower..<upper)
+          try check(lower...upper)
+        }
+      }
+    }
+  }
+
+  @Test func rangeWithABoundThatCannotBeAKeyIsRefused() throws {
+    let sample = try Sample()
+    try sample.environment.write { (transaction) throws in
+      let texts = try Database<String, NoValue>(opening: "texts", creating: true, in: &transaction)
+      #expect(try code { try texts.forEach(within: ""..., in: transaction) { _, _ in true } } == .badKeySize)
+      let long = String(repeating: "a", count: 512)
+      #expect(try code { try texts.removeAll(within: ...long, in: &transaction) } == .badKeySize)
+    }
+  }
+
   @Test func scanEndsWhereTheBodySaysSo() throws {
     let sample = try Sample()
     try sample.environment.write { (transaction) throws in

@@ -106,9 +106,7 @@ import Testing
     #expect(try code { try sample.numbers.put([3], forKey: 3, in: &transaction) } == .badTransaction)
     #expect(try code { _ = try sample.numbers.value(forKey: 1, in: transaction) } == .badTransaction)
     #expect(try code { _ = try sample.numbers.count(in: transaction) } == .badTransaction)
-    #expect(
-      try code { try transaction.nested { (nested: consuming WriteTransaction) in nested.abort() } } == .badTransaction
-    )
+    #expect(try code { try transaction.nested { _ in } } == .badTransaction)
     let commit = codeOfCommit(transaction)
     #expect(commit == .badTransaction)
     #expect(try sample.count() == 0)

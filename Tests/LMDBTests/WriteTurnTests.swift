@@ -11,7 +11,7 @@ private final class Found: Sendable {
 
 /// Writers that wait for others no longer than their limit.
 @Suite struct WriteTurnTests {
-  private static func options(waiting limit: Duration) -> Environment.Options {
+  private static func options(waiting limit: Duration) -> LMDBEnvironment.Options {
     var options = Sample.options(mapSizeInBytes: 1 << 20)
     options.writeWaitLimit = limit
     return options

@@ -101,9 +101,9 @@ import Testing
     let sample = try Sample()
     try sample.put([1], forKey: 1)
     try sample.environment.close()
-    var options = Environment.Options()
+    var options = LMDBEnvironment.Options()
     options.isReadOnly = true
-    let environment = try Environment(path: sample.directory.path, options: options)
+    let environment = try LMDBEnvironment(path: sample.directory.path, options: options)
     let numbers = try Sample.Numbers(opening: "numbers", in: environment)
     #expect(try environment.read { try numbers.value(forKey: 1, in: $0) } == [1])
     #expect(try code { _ = try environment.beginWrite() } == .readOnly)
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func relaxedDurabilityCommitsAndFlushes() throws {
-    var options = Environment.Options()
+    var options = LMDBEnvironment.Options()
     options.durability = .noMetaSync
     let sample = try Sample(options: options)
     try sample.put([1], forKey: 1)

@@ -1,4 +1,13 @@
 /// A type with a binary form, as keys and values of a database have.
+///
+/// ```swift
+/// struct Tag: BinaryCodable {
+///   var name: String
+///   var encodedByteCount: Int { name.encodedByteCount }
+///   func encode(into output: inout OutputRawSpan) { name.encode(into: &output) }
+///   init(decoding bytes: RawSpan) throws(LMDBError) { name = try String(decoding: bytes) }
+/// }
+/// ```
 public protocol BinaryCodable: Sendable {
   /// How many bytes `encode(into:)` writes.
   var encodedByteCount: Int { get }
@@ -6,7 +15,7 @@ public protocol BinaryCodable: Sendable {
   /// Writes exactly `encodedByteCount` bytes.
   ///
   /// The output is often a page of the file: a codec that writes fewer bytes than it announced fails the transaction,
-  /// one that writes more traps.
+  /// one that writes more traps. Many bytes are best written at once, by `append(copying:)`.
   func encode(into output: inout OutputRawSpan)
 
   /// Reads a value back.
@@ -53,4 +62,14 @@ extension [UInt8] {
 /// Conforming is a promise that liblmdb relies on and nothing checks:
 /// - comparing two encodings byte by byte gives the same order as comparing the values;
 /// - an encoding has 1 to 511 bytes (anything else throws `badKeySize`).
-public protocol KeyCodable: BinaryCodable {}
+public protocol KeyCodable: BinaryCodable {
+  /// How many bytes every encoding of the type has; `nil`, unless stated otherwise, if they differ.
+  ///
+  /// In front of another key a type without a fixed width is marked with its end, see ``Leading``.
+  static var fixedByteCount: Int? { get }
+}
+
+extension KeyCodable {
+  /// None: encodings may differ in length.
+  @inlinable public static var fixedByteCount: Int? { nil }
+}

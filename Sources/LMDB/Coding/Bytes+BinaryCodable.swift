@@ -17,13 +17,15 @@ extension Array: BinaryCodable, KeyCodable where Element == UInt8 {
   }
 }
 
-extension String: BinaryCodable {
+/// As a key, a text is its bytes: the order is that of its Unicode scalars.
+///
+/// Swift compares texts by their canonical form. The two agree on texts in that form (NFC); other texts that Swift
+/// calls equal are different keys. An empty text can only be a part of a key.
+extension String: BinaryCodable, KeyCodable {
   /// The number of bytes in UTF-8.
   @inlinable public var encodedByteCount: Int { utf8.count }
 
   /// Writes the text as UTF-8.
-  ///
-  /// Text is a value and not a key: Swift compares canonically equivalent texts as equal, bytes do not.
   @inlinable
   public func encode(into output: inout OutputRawSpan) {
     var text = self
@@ -45,9 +47,15 @@ extension String: BinaryCodable {
 
 extension OutputRawSpan {
   /// Appends many bytes at once; traps, as appending one does, if they do not fit.
+  ///
+  /// ```swift
+  /// func encode(into output: inout OutputRawSpan) {
+  ///   output.append(copying: digest.span.bytes)
+  /// }
+  /// ```
   @inlinable
   @_lifetime(self: copy self)
-  package mutating func append(copying bytes: RawSpan) {
+  public mutating func append(copying bytes: RawSpan) {
     precondition(bytes.byteCount <= freeCapacity, "more bytes than announced")
     // The source is only read within the closures; the target is the free part, which the check above has measured.
     unsafe withUnsafeMutableBytes { buffer, count in

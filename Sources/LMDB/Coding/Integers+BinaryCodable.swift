@@ -7,6 +7,9 @@ extension FixedWidthKey {
   /// The width of the type in bytes.
   @inlinable public var encodedByteCount: Int { Self.bitWidth / 8 }
 
+  /// The width of the type in bytes.
+  @inlinable public static var fixedByteCount: Int? { Self.bitWidth / 8 }
+
   /// Writes the number, most significant byte first.
   @inlinable
   public func encode(into output: inout OutputRawSpan) {
@@ -39,6 +42,11 @@ extension UInt8: FixedWidthKey {}
 extension UInt16: FixedWidthKey {}
 extension UInt32: FixedWidthKey {}
 extension UInt64: FixedWidthKey {}
+extension UInt128: FixedWidthKey {}
+extension UInt: FixedWidthKey {}
+extension Int8: FixedWidthKey {}
 extension Int16: FixedWidthKey {}
 extension Int32: FixedWidthKey {}
 extension Int64: FixedWidthKey {}
+extension Int128: FixedWidthKey {}
+extension Int: FixedWidthKey {}

@@ -19,6 +19,32 @@ func encodedPrefix<Prefix: BinaryCodable>(_ prefix: Prefix) throws(LMDBError) ->
   return prefix.encodedBytes
 }
 
+/// A range of encoded keys; the upper bound, which is left out, or either may be missing.
+@usableFromInline
+struct EncodedBounds: Sendable {
+  @usableFromInline let lower: [UInt8]?
+  @usableFromInline let upper: [UInt8]?
+
+  @usableFromInline
+  init(lower: [UInt8]?, upper: [UInt8]?) {
+    self.lower = lower
+    self.upper = upper
+  }
+
+  /// All keys with a prefix, which may be empty.
+  @usableFromInline
+  init(ofPrefix prefix: [UInt8]) {
+    self.init(lower: prefix.isEmpty ? nil : prefix, upper: endOfPrefix(prefix))
+  }
+}
+
+/// The least key after another one, or `nil` if there is none.
+@usableFromInline
+func keyAfter(_ key: [UInt8]) -> [UInt8]? {
+  // One that is longer cannot be stored, nor looked for.
+  key.count < LMDBLimits.keySizeInBytes ? key + [0] : endOfPrefix(key)
+}
+
 /// The least key after all those with a prefix, or `nil` if there is none.
 @usableFromInline
 func endOfPrefix(_ prefix: [UInt8]) -> [UInt8]? {

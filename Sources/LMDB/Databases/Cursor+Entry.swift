@@ -1,4 +1,4 @@
-extension Cursor {
+extension DatabaseCursor {
   /// Whether the cursor is at an entry.
   @inlinable public var isAtEntry: Bool { place == .atEntry }
 

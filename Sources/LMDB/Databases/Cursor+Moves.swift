@@ -1,4 +1,4 @@
-extension Cursor {
+extension DatabaseCursor {
   /// Moves to the first entry, and returns whether there is one.
   ///
   /// Throws `badTransaction`, `ioFailure`, `corrupted`.
@@ -86,7 +86,7 @@ extension Cursor {
   }
 }
 
-extension Cursor {
+extension DatabaseCursor {
   /// Moves without a key.
   @usableFromInline
   @_lifetime(self: copy self)
@@ -98,8 +98,11 @@ extension Cursor {
   /// Moves by a key.
   @inlinable
   @_lifetime(self: copy self)
-  mutating func move(_ move: CursorMove, encoding key: Key, otherwise elsewhere: CursorPlace) throws(LMDBError) -> Bool
-  {
+  mutating func move(
+    _ move: CursorMove,
+    encoding key: some KeyCodable,
+    otherwise elsewhere: CursorPlace
+  ) throws(LMDBError) -> Bool {
     // The encoded key lives on the stack, and is used only within the call.
     let handle = handle
     let found = unsafe try withEncoded(key) { (bytes) throws(LMDBError) in unsafe try handle.move(move, key: bytes) }

@@ -10,10 +10,20 @@ struct CursorHandle {
 
   @usableFromInline
   init(of database: DatabaseHandle, in core: TransactionCore) throws(LMDBError) {
-    // The handle is live: the core has just checked it. The cursor is closed before its transaction ends.
-    let transaction = try unsafe core.usableHandle(for: database, "open cursor")
+    // The handle is live: the core has just checked it.
+    try unsafe self.init(of: database.index, in: core, core.usableHandle(for: database, "open cursor"))
+  }
+
+  /// Opens a cursor of the database without a name, whose keys are the names of all others.
+  init(ofNamesIn core: TransactionCore) throws(LMDBError) {
+    // liblmdb gives it this number always, so that it needs no handle. As above.
+    try unsafe self.init(of: 1, in: core, core.usableHandle("open cursor"))
+  }
+
+  private init(of index: UInt32, in core: TransactionCore, _ transaction: OpaquePointer) throws(LMDBError) {
     var opened: OpaquePointer?
-    let result = unsafe mdb_cursor_open(transaction, database.index, &opened)
+    // The caller has checked the transaction; the cursor is closed before it ends.
+    let result = unsafe mdb_cursor_open(transaction, index, &opened)
     guard result == MDB_SUCCESS, let opened = unsafe opened else { throw core.failed(result, "open cursor") }
     // Opened above, and closed once, by `close`.
     unsafe handle = opened
@@ -30,6 +40,30 @@ struct CursorHandle {
   func put(_ key: inout MDB_val, _ value: inout MDB_val, _ flags: UInt32) -> Int32 {
     // The cursor is open; the caller has checked the transaction, and ensures that both point to live memory.
     unsafe mdb_cursor_put(handle, &key, &value, flags)
+  }
+
+  /// Removes the entry at which the cursor is; afterwards the cursor must be moved by a key or to an end.
+  ///
+  /// The corresponding C function is `mdb_cursor_del`.
+  @usableFromInline
+  func remove() throws(LMDBError) {
+    // Asked only for whether the transaction may still be used.
+    _ = try unsafe core.usableHandle("remove")
+    // The cursor is open.
+    let result = unsafe mdb_cursor_del(handle, 0)
+    guard result == MDB_SUCCESS else { throw core.failed(result, "remove") }
+  }
+
+  /// Moves to the first entry at or after a key, or to the first of all without one, and returns its key.
+  func keyOfFirst(atOrAfter lower: [UInt8]?) throws(LMDBError) -> UnsafeRawBufferPointer? {
+    guard let lower else {
+      // No key is read in this move.
+      return try unsafe move(.first, key: UnsafeRawBufferPointer(start: nil, count: 0))?.key
+    }
+    // liblmdb reads the key within the call only.
+    return try unsafe lower.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
+      try unsafe move(.atOrAfter, key: bytes)?.key
+    }
   }
 
   /// Moves, and returns the entry, or `nil` if there is none.

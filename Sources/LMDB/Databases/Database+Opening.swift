@@ -53,7 +53,7 @@ extension TransactionCore {
   }
 }
 
-extension Environment {
+extension LMDBEnvironment {
   /// Becomes the one transaction that may open databases, as LMDB demands; it stays so until the transaction ends.
   func reserveDatabaseOpening(_ operation: String, for thread: UInt) throws(LMDBError) {
     let reserved = try state.wait(atMost: options.waitLimit) { (state) throws(LMDBError) -> Bool? in

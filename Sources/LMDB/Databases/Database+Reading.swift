@@ -5,7 +5,7 @@ extension Database {
   ///
   /// The corresponding C function is `mdb_get`.
   @inlinable
-  public func value<T: Transaction & ~Copyable>(
+  public func value<T: LMDBTransaction & ~Copyable>(
     forKey key: Key,
     in transaction: borrowing T
   ) throws(LMDBError) -> Value? {
@@ -23,7 +23,7 @@ extension Database {
   /// The corresponding C function is `mdb_get`.
   @inlinable
   @_lifetime(borrow transaction)
-  public func bytes<T: Transaction & ~Copyable>(
+  public func bytes<T: LMDBTransaction & ~Copyable>(
     forKey key: Key,
     in transaction: borrowing T
   ) throws(LMDBError) -> RawSpan? {
@@ -43,7 +43,7 @@ extension Database {
   ///
   /// The corresponding C function is `mdb_get`.
   @inlinable
-  public func contains<T: Transaction & ~Copyable>(
+  public func contains<T: LMDBTransaction & ~Copyable>(
     _ key: Key,
     in transaction: borrowing T
   ) throws(LMDBError) -> Bool {

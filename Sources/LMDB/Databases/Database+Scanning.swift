@@ -8,20 +8,37 @@ extension Database {
   ///
   /// The corresponding C function is `mdb_cursor_get`.
   @inlinable
-  public func forEach<T: Transaction & ~Copyable>(
+  public func forEach<T: LMDBTransaction & ~Copyable>(
     from lower: Key? = nil,
     upTo upper: Key? = nil,
     reversed: Bool = false,
     in transaction: borrowing T,
     _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
   ) throws {
-    try scan(
-      from: lower.map(encodedKey),
-      upTo: upper.map(encodedKey),
-      reversed: reversed,
-      in: transaction,
-      body
-    )
+    let bounds = EncodedBounds(lower: try lower.map(encodedKey), upper: try upper.map(encodedKey))
+    try scan(bounds, reversed: reversed, in: transaction, body)
+  }
+
+  /// Calls the body with the bytes of every entry whose key lies in a range, in order, until it answers `false`.
+  ///
+  /// ```swift
+  /// try names.forEach(within: "a"..."c", in: transaction) { key, value in
+  ///   show(try String(decoding: key), try String(decoding: value))
+  ///   return true
+  /// }
+  /// ```
+  ///
+  /// Throws as the form with bounds, which is for keys that cannot be compared, such as bytes.
+  ///
+  /// The corresponding C function is `mdb_cursor_get`.
+  @inlinable
+  public func forEach<T: LMDBTransaction & ~Copyable>(
+    within range: some KeyRange<Key>,
+    reversed: Bool = false,
+    in transaction: borrowing T,
+    _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
+  ) throws {
+    try scan(range.keyBounds.encoded(), reversed: reversed, in: transaction, body)
   }
 
   /// Calls the body with the bytes of every entry whose key begins with a prefix, in order, until it answers `false`.
@@ -30,40 +47,34 @@ extension Database {
   ///
   /// The corresponding C function is `mdb_cursor_get`.
   @inlinable
-  public func forEach<Prefix: BinaryCodable, T: Transaction & ~Copyable>(
+  public func forEach<Prefix: BinaryCodable, T: LMDBTransaction & ~Copyable>(
     withPrefix prefix: Prefix,
     reversed: Bool = false,
     in transaction: borrowing T,
     _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
   ) throws {
-    let lower = try encodedPrefix(prefix)
-    try scan(
-      from: lower.isEmpty ? nil : lower,
-      upTo: endOfPrefix(lower),
-      reversed: reversed,
-      in: transaction,
-      body
-    )
+    try scan(EncodedBounds(ofPrefix: encodedPrefix(prefix)), reversed: reversed, in: transaction, body)
   }
 
   /// Goes through a range of encoded keys.
   @inlinable
-  func scan<T: Transaction & ~Copyable>(
-    from lower: [UInt8]?,
-    upTo upper: [UInt8]?,
+  func scan<T: LMDBTransaction & ~Copyable>(
+    _ bounds: EncodedBounds,
     reversed: Bool,
     in transaction: borrowing T,
     _ body: (_ key: RawSpan, _ value: RawSpan) throws -> Bool
   ) throws {
     var cursor = try Cursor<[UInt8], Value>(of: handle, in: transaction)
     var isAtEntry =
-      if let start = reversed ? upper : lower {
+      if let start = reversed ? bounds.upper : bounds.lower {
         try reversed ? cursor.move(toLastBefore: start) : cursor.move(toFirstAtOrAfter: start)
       } else {
         try reversed ? cursor.moveToLast() : cursor.moveToFirst()
       }
     while isAtEntry {
-      let isOutside = reversed ? !reaches(cursor.keyBytes, lower ?? []) : reaches(cursor.keyBytes, upper)
+      let isOutside =
+        reversed
+        ? !reaches(cursor.keyBytes, bounds.lower ?? []) : reaches(cursor.keyBytes, bounds.upper)
       guard !isOutside, try body(cursor.keyBytes, cursor.valueBytes) else { return }
       isAtEntry = try reversed ? cursor.previous() : cursor.next()
     }

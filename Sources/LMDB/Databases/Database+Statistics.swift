@@ -31,7 +31,7 @@ extension Database {
   /// Throws `badDatabase`, `badTransaction`.
   ///
   /// The corresponding C function is `mdb_stat`.
-  public func count<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int {
+  public func count<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int {
     try statistics(in: transaction).entryCount
   }
 
@@ -40,7 +40,7 @@ extension Database {
   /// Throws `badDatabase`, `badTransaction`.
   ///
   /// The corresponding C function is `mdb_stat`.
-  public func statistics<T: Transaction & ~Copyable>(
+  public func statistics<T: LMDBTransaction & ~Copyable>(
     in transaction: borrowing T
   ) throws(LMDBError) -> DatabaseStatistics {
     try transaction.core.statistics(of: handle)

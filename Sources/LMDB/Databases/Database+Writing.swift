@@ -64,6 +64,40 @@ extension Database {
     try transaction.core.removeAll(in: handle)
   }
 
+  /// Removes every key in a range, and returns how many there were.
+  ///
+  /// ```swift
+  /// try log.removeAll(within: ..<oldest, in: &transaction)
+  /// ```
+  ///
+  /// Throws `badKeySize` if a bound cannot be a key, and as ``put(_:forKey:in:)``.
+  ///
+  /// The corresponding C function is `mdb_cursor_del`.
+  @inlinable
+  @discardableResult
+  public func removeAll(
+    within range: some KeyRange<Key>, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Int {
+    try transaction.core.removeAll(within: range.keyBounds.encoded(), in: handle)
+  }
+
+  /// Removes every key that begins with a prefix, and returns how many there were.
+  ///
+  /// ```swift
+  /// try visits.removeAll(withPrefix: Leading("ada"), in: &transaction)
+  /// ```
+  ///
+  /// Throws `badKeySize` if the prefix has more than 511 bytes, and as ``put(_:forKey:in:)``.
+  ///
+  /// The corresponding C function is `mdb_cursor_del`.
+  @inlinable
+  @discardableResult
+  public func removeAll<Prefix: BinaryCodable>(
+    withPrefix prefix: Prefix, in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Int {
+    try transaction.core.removeAll(within: EncodedBounds(ofPrefix: encodedPrefix(prefix)), in: handle)
+  }
+
   @inlinable
   func store(
     _ value: Value,

@@ -1,7 +1,8 @@
 /// A typed handle of a named database.
 ///
 /// Open each once, near the start, and keep it: it is a number, costs nothing to copy, and is valid as long as the
-/// environment. A handle whose opening transaction was aborted, or of another environment, throws `badDatabase`.
+/// environment. A handle of another environment, of an opening that was aborted, or of a database that was dropped
+/// throws `badDatabase`.
 public struct Database<Key: KeyCodable, Value: BinaryCodable>: Sendable {
   @usableFromInline
   let handle: DatabaseHandle
@@ -36,7 +37,7 @@ public struct Database<Key: KeyCodable, Value: BinaryCodable>: Sendable {
   /// Throws as the other initialiser, and `busy` while this thread has opened databases in a write transaction.
   ///
   /// The corresponding C function is `mdb_dbi_open`.
-  public init(opening name: String, in environment: Environment) throws(LMDBError) {
+  public init(opening name: String, in environment: LMDBEnvironment) throws(LMDBError) {
     handle = try environment.openDatabase(named: name)
   }
 }

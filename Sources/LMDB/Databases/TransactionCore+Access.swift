@@ -76,6 +76,23 @@ extension TransactionCore {
     throw failed(result, "remove")
   }
 
+  /// Removes the keys of a range, and returns how many there were.
+  @usableFromInline
+  func removeAll(within bounds: EncodedBounds, in database: DatabaseHandle) throws(LMDBError) -> Int {
+    let cursor = try CursorHandle(of: database, in: self)
+    // Nothing else is done with it, and the transaction is still live then.
+    defer { cursor.close() }
+    var count = 0
+    while true {
+      // By the bound and not by `MDB_NEXT`, which has had faults in liblmdb where a removal had emptied a page.
+      // The key is read before anything changes.
+      let key = unsafe try cursor.keyOfFirst(atOrAfter: bounds.lower)
+      guard let key = unsafe key, unsafe !reaches(key.bytes, bounds.upper) else { return count }
+      try cursor.remove()
+      count += 1
+    }
+  }
+
   /// Removes every key of a database.
   func removeAll(in database: DatabaseHandle) throws(LMDBError) {
     let transaction = try unsafe usableHandle(for: database, "remove all")

@@ -27,7 +27,7 @@ package struct DataFile: Sendable {
 
   /// Names the file of the environment in a directory; nothing is opened.
   package init(inDirectory directory: FilePath) {
-    path = directory.appending(Environment.dataFileName)
+    path = directory.appending(LMDBEnvironment.dataFileName)
   }
 
   /// What the file is.

@@ -46,9 +46,10 @@ extension LMDBError {
     /// The transaction failed before, and can only be aborted.
     public static let badTransaction = Code(
       "badTransaction", "The transaction failed before", remedy: "Abort it and begin again")
-    /// The database handle belongs to another environment, or its opening transaction was aborted.
+    /// The database handle belongs to another environment, its opening transaction was aborted, or the database was
+    /// dropped.
     public static let badDatabase = Code(
-      "badDatabase", "The handle is of another environment, or its opening transaction was aborted",
+      "badDatabase", "The handle is of another environment, its opening was aborted, or the database was dropped",
       remedy: "Open the database again and commit")
     /// No database has the given name.
     public static let databaseNotFound = Code(
@@ -80,6 +81,9 @@ extension LMDBError {
     public static let undecodable = Code(
       "undecodable", "The stored bytes are not what their codec writes",
       remedy: "Read them with the codec that wrote them")
+    /// A value has no encoded form.
+    public static let unencodable = Code(
+      "unencodable", "The value has no encoded form", remedy: "Store a value that its encoder accepts")
     /// This process has the environment open already, perhaps under another path.
     public static let alreadyOpen = Code(
       "alreadyOpen", "This process has the environment open already", remedy: "Share the open one")

@@ -3,7 +3,7 @@ extension DataFile {
   /// entries fill their room and that nothing is used twice; values are not examined.
   ///
   /// For a file that nobody writes, before liblmdb is trusted with it; for an open environment use
-  /// ``Environment/checkStructure()``.
+  /// ``LMDBEnvironment/checkStructure()``.
   ///
   /// Throws `corrupted` with a message that says what is wrong and where; `invalidFile` for a file of another kind;
   /// `noSuchFile`, `permissionDenied`, `ioFailure`.
@@ -43,7 +43,7 @@ extension DataFile {
   }
 }
 
-extension Environment {
+extension LMDBEnvironment {
   /// Checks every page that the last commit needs, while readers and writers continue.
   ///
   /// The check is a long reader: pages freed meanwhile cannot be used again until it is done.

@@ -2,9 +2,9 @@
 ///
 /// Spans and cursors taken from it end before it, which the compiler checks. While it lives, pages it can see are not
 /// reused: a long one lets the file grow.
-public struct ReadTransaction: ~Copyable, Transaction {
+public struct ReadTransaction: ~Copyable, LMDBTransaction {
   // Keeps the environment open until the transaction has ended.
-  let environment: Environment
+  let environment: LMDBEnvironment
   @usableFromInline
   let core: TransactionCore
 

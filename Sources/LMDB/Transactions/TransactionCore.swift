@@ -6,7 +6,7 @@ import CLMDB
 final class TransactionCore {
   // The transaction that owns this core keeps the environment alive, so neither outlives it. A strong reference would
   // create a cycle through the idle readers.
-  unowned(unsafe) let environment: Environment
+  unowned(unsafe) let environment: LMDBEnvironment
   let stamps: DatabaseStamps
   let forkGeneration: ForkGeneration
   let isWrite: Bool
@@ -21,13 +21,13 @@ final class TransactionCore {
   /// Databases first opened here: an abort invalidates their handles.
   var openedDatabases: [UInt32] = []
   /// Keeps the environment of a stranded transaction alive until its thread has freed it.
-  var strandedEnvironment: Environment?
+  var strandedEnvironment: LMDBEnvironment?
   // Guarded by the state of the environment.
   var isLive = true
   var thread: UInt
   var position = 0
 
-  init(environment: Environment, isWrite: Bool, thread: UInt, parent: TransactionCore? = nil) {
+  init(environment: LMDBEnvironment, isWrite: Bool, thread: UInt, parent: TransactionCore? = nil) {
     // The transaction keeps it alive, see above.
     unsafe self.environment = environment
     stamps = environment.stamps

@@ -4,7 +4,7 @@ extension Database {
   /// Passes the bytes of some entries to a closure, from the key at which an earlier visit ended.
   ///
   /// - Returns: the key to continue from; `nil` at the end of the table.
-  func visit<T: Transaction & ~Copyable>(
+  func visit<T: LMDBTransaction & ~Copyable>(
     from position: [UInt8]?, limit: Int, in transaction: borrowing T, _ body: (RawSpan, RawSpan) throws -> Void
   ) throws -> [UInt8]? {
     // Unsafe by signature only: bytes have no padding.

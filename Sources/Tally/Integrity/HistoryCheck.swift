@@ -8,7 +8,7 @@ struct HistoryCheck {
   private var previous: HistoryKey?
 
   /// Whether every entry of the table is one that a write could have written.
-  static func passes<T: Transaction & ~Copyable>(_ tables: Tables, in transaction: borrowing T) throws -> Bool {
+  static func passes<T: LMDBTransaction & ~Copyable>(_ tables: Tables, in transaction: borrowing T) throws -> Bool {
     var check = HistoryCheck()
     // A header that cannot be read is a fault of its own.
     let sequence = (try? tables.meta.value(forKey: .header, in: transaction))?.sequence ?? .max

@@ -2,7 +2,7 @@ import LMDB
 
 extension IntegrityCheck {
   /// Compares numbers of entries and counters with those of the records, all of which must be from this same snapshot.
-  mutating func finish<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
+  mutating func finish<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     for (position, index) in tables.indexes.enumerated() {
       let count = try index.count(in: transaction)
       // Missing entries were found when they were looked up.
@@ -13,7 +13,7 @@ extension IntegrityCheck {
   }
 
   /// Compares the counters with those computed from one snapshot.
-  mutating func checkCountersAnew<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
+  mutating func checkCountersAnew<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     try checkHistory(in: transaction)
     do {
       try compareCounters(with: CounterRebuild(tables: tables).deltas(in: transaction), in: transaction)
@@ -22,12 +22,12 @@ extension IntegrityCheck {
     }
   }
 
-  private mutating func checkHistory<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
+  private mutating func checkHistory<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     if try !HistoryCheck.passes(tables, in: transaction) { add(.invalidRecord, "history", nil) }
   }
 
   /// Compares the counters, byte for byte, with those that the records give.
-  private mutating func compareCounters<T: Transaction & ~Copyable>(
+  private mutating func compareCounters<T: LMDBTransaction & ~Copyable>(
     with rebuilt: CounterDeltas, in transaction: borrowing T
   ) throws {
     var blocks = try rebuilt.blockCounts()

@@ -35,7 +35,7 @@ struct IntegrityCheck {
   }
 
   /// Runs a pass from a position, and returns the position to continue from; `nil` at the end.
-  mutating func run<T: Transaction & ~Copyable>(
+  mutating func run<T: LMDBTransaction & ~Copyable>(
     _ pass: Pass, from position: [UInt8]?, limit: Int, in transaction: borrowing T
   ) throws -> [UInt8]? {
     // Of this snapshot: writers go on between two snapshots.
@@ -57,7 +57,7 @@ struct IntegrityCheck {
   }
 
   /// Runs everything in one snapshot.
-  mutating func runWhole<T: Transaction & ~Copyable>(in transaction: borrowing T) throws {
+  mutating func runWhole<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     for pass in Self.recordPasses { _ = try run(pass, from: nil, limit: .max, in: transaction) }
     try finish(in: transaction)
     for index in surplusIndexes { _ = try run(.entries(ofIndexAt: index), from: nil, limit: .max, in: transaction) }
@@ -70,7 +70,7 @@ struct IntegrityCheck {
 
 extension IntegrityCheck {
   /// Checks the rows of one table and looks for their entries in the indexes.
-  private mutating func check<Record: IndexedRecord, T: Transaction & ~Copyable>(
+  private mutating func check<Record: IndexedRecord, T: LMDBTransaction & ~Copyable>(
     _ type: Record.Type, from position: [UInt8]?, _ limit: Int, in transaction: borrowing T,
     _ checkContents: (inout IntegrityCheck, Record, RawSpan) throws -> Void
   ) throws -> [UInt8]? {
@@ -103,7 +103,7 @@ extension IntegrityCheck {
     }
   }
 
-  private mutating func checkTask<T: Transaction & ~Copyable>(
+  private mutating func checkTask<T: LMDBTransaction & ~Copyable>(
     _ record: TaskRecord, _ bytes: RawSpan, in transaction: borrowing T
   ) throws {
     let task = record.item
@@ -117,7 +117,7 @@ extension IntegrityCheck {
     if try !tables.completions.contains(key, in: transaction) { add(.missingEntry, "completions", task.id) }
   }
 
-  private mutating func checkDeletion<T: Transaction & ~Copyable>(
+  private mutating func checkDeletion<T: LMDBTransaction & ~Copyable>(
     _ tombstone: Tombstone, _: RawSpan, in transaction: borrowing T
   ) throws {
     let isThere = try tombstone.isOfExistingObject(in: tables, transaction)
@@ -126,7 +126,7 @@ extension IntegrityCheck {
     }
   }
 
-  private mutating func checkEntry<T: Transaction & ~Copyable>(
+  private mutating func checkEntry<T: LMDBTransaction & ~Copyable>(
     _ entry: LedgerEntry, _: RawSpan, in transaction: borrowing T
   ) throws {
     deltas.count(CountedTask(entry.key, entry.record), sign: 1)
@@ -139,7 +139,7 @@ extension IntegrityCheck {
     }
   }
 
-  private mutating func compare<T: Transaction & ~Copyable>(
+  private mutating func compare<T: LMDBTransaction & ~Copyable>(
     _ entry: LedgerEntry, with task: TaskItem, in transaction: borrowing T
   ) throws {
     guard let key = CompletionKey(of: task), var expected = CompletionRecord(of: task), key == entry.key else {
@@ -155,7 +155,7 @@ extension IntegrityCheck {
   }
 
   /// Checks the entries of one index, from a position on.
-  private mutating func checkEntries<T: Transaction & ~Copyable>(
+  private mutating func checkEntries<T: LMDBTransaction & ~Copyable>(
     of index: any CheckedIndex, from position: [UInt8]?, limit: Int, in transaction: borrowing T
   ) throws -> [UInt8]? {
     try index.checkEntries(of: tables, from: position, limit: limit, in: transaction) { kind, id in
@@ -166,7 +166,7 @@ extension IntegrityCheck {
 
 extension Tombstone {
   /// Whether its object exists, though a tombstone says that it was deleted.
-  func isOfExistingObject<T: Transaction & ~Copyable>(
+  func isOfExistingObject<T: LMDBTransaction & ~Copyable>(
     in tables: Tables, _ transaction: borrowing T
   ) throws(LMDBError) -> Bool {
     let isTask = key.kindRawValue == ObjectKind.task.rawValue

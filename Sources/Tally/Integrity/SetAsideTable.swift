@@ -12,7 +12,7 @@ struct SetAsideTable {
   static let name = "setAside"
 
   /// Opens the table; `nil` if no repair has created it.
-  init?(openingIn environment: Environment) throws(LMDBError) {
+  init?(openingIn environment: LMDBEnvironment) throws(LMDBError) {
     do throws(LMDBError) {
       rows = try Rows(opening: Self.name, in: environment)
     } catch {
@@ -26,7 +26,7 @@ struct SetAsideTable {
     rows = try Rows(opening: Self.name, creating: true, in: &transaction)
   }
 
-  func count<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int {
+  func count<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int {
     try rows.count(in: transaction)
   }
 

@@ -47,7 +47,7 @@ extension TaskStore {
     }
   }
 
-  private static func rebuild(_ report: VerificationReport, in environment: Environment, now: Timestamp) throws {
+  private static func rebuild(_ report: VerificationReport, in environment: LMDBEnvironment, now: Timestamp) throws {
     let repair = Repair(report: report, now: now)
     try environment.write { transaction in try repair.run(in: &transaction) }
   }
@@ -62,7 +62,7 @@ extension TaskStore {
 
 extension StoreOpening {
   /// Copies the store's file, including its free pages, to a place where its user finds it.
-  func keepSafetyCopy(of environment: Environment, because reason: SafetyCopy.Reason) throws -> FilePath {
+  func keepSafetyCopy(of environment: LMDBEnvironment, because reason: SafetyCopy.Reason) throws -> FilePath {
     StagingDirectory.sweep(directory)
     let staging = try StagingDirectory(in: directory, for: reason.rawValue)
     try environment.copy(to: staging.path)

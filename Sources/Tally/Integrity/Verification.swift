@@ -2,7 +2,7 @@ import LMDB
 
 /// One verification of a store: many short snapshots, and a long one only for doubtful results.
 struct Verification {
-  let environment: Environment
+  let environment: LMDBEnvironment
   let tables: Tables
   var observer: VerificationProgress.Observer?
 
@@ -68,7 +68,9 @@ struct Verification {
 extension Verification {
   /// Verifies what may not be a whole store, but whose pages have been checked: first which tables there are, then
   /// their contents.
-  static func run(on environment: Environment, observer: VerificationProgress.Observer?) throws -> VerificationReport {
+  static func run(on environment: LMDBEnvironment, observer: VerificationProgress.Observer?) throws
+    -> VerificationReport
+  {
     let missing = try Tables.missingNames(in: environment)
     guard missing.isEmpty else {
       var report = VerificationReport()

@@ -24,7 +24,9 @@ struct DocumentExporter: ~Copyable {
   }
 
   /// Writes everything.
-  mutating func run(in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>) throws -> ExportSummary {
+  mutating func run(in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws
+    -> ExportSummary
+  {
     totalTaskCount = try transaction.taskCount
     try TallyError.checkCancellation()
     switch format {
@@ -36,7 +38,9 @@ struct DocumentExporter: ~Copyable {
     return summary
   }
 
-  private mutating func writeDocument(of transaction: borrowing StoreTransaction<some Transaction & ~Copyable>) throws {
+  private mutating func writeDocument(of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>)
+    throws
+  {
     writer.beginObject()
     writer.entry("exportDate", .instant(transaction.now))
     writer.entry("appVersion", .text(TaskStore.libraryVersion))
@@ -57,7 +61,8 @@ struct DocumentExporter: ~Copyable {
     writer.lineFeed()
   }
 
-  private mutating func writeLists(of transaction: borrowing StoreTransaction<some Transaction & ~Copyable>) throws {
+  private mutating func writeLists(of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws
+  {
     try transaction.tables.lists.forEach(in: transaction.base) { key, value in
       ListDocument.write(try ListRecord(id: IDKey(decoding: key).id, decoding: value).item, to: &writer)
       summary.listCount += 1
@@ -66,7 +71,8 @@ struct DocumentExporter: ~Copyable {
     }
   }
 
-  private mutating func writeTasks(of transaction: borrowing StoreTransaction<some Transaction & ~Copyable>) throws {
+  private mutating func writeTasks(of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws
+  {
     try transaction.tables.tasks.forEach(in: transaction.base) { key, value in
       try TaskDocument.write(TaskFields(value), id: IDKey(decoding: key).id, to: &writer)
       if format == .ndjson { writer.lineFeed() }
@@ -78,7 +84,7 @@ struct DocumentExporter: ~Copyable {
   }
 
   private mutating func writeCompletions(
-    of transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    of transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     try transaction.forEachDetachedCompletion { completion in
       CompletionDocument.write(completion, to: &writer)

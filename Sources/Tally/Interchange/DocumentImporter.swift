@@ -50,7 +50,7 @@ struct DocumentImporter: ~Copyable {
   ///
   /// - Throws: the error of the document, with its position. The importer cannot be used afterwards.
   mutating func nextBatch(
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws -> ImportBatch? {
     guard section != .end else { return nil }
     var batch = ImportBatch()
@@ -63,7 +63,7 @@ extension DocumentImporter {
   /// Reads one record, or goes from one section to another.
   private mutating func step(
     _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     switch section {
     case .beginning: try begin()
@@ -145,7 +145,7 @@ extension DocumentImporter {
 extension DocumentImporter {
   private mutating func readTask(
     _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     let position = reader.tokenPosition
     let document = try TaskDocument(from: &reader, isLenient: options.isLenient)
@@ -174,7 +174,7 @@ extension DocumentImporter {
 
   private mutating func readList(
     _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     let position = reader.tokenPosition
     let document = try ListDocument(from: &reader, isLenient: options.isLenient)
@@ -192,7 +192,7 @@ extension DocumentImporter {
 
   private mutating func readCompletion(
     _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     let completion = try CompletionDocument.read(from: &reader, isLenient: options.isLenient)
     _ = summary.completions.count(try transaction.isRecorded(completion))

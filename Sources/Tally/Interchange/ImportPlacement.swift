@@ -12,14 +12,14 @@ struct ImportPlacement {
   /// The order that puts a task last in its list or the inbox, and on its day.
   func orderAtEnd(
     for task: TaskItem,
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws -> Int64 {
     let stored = try transaction.lastSortOrder(ofPlacesOf: task)
     return Place.all(of: task).reduce(stored) { max($0, nextOrders[$1] ?? $0) }
   }
 
   /// The order that puts a list last.
-  func listOrderAtEnd(in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>) throws -> Int64 {
+  func listOrderAtEnd(in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws -> Int64 {
     let last = try transaction.tables.listsByOrder.lastKey(in: transaction.base)?.sortOrder
     let stored = SortOrder.between(last, nil) ?? SortOrder.limit
     return max(stored, nextListOrder ?? stored)

@@ -18,7 +18,7 @@ struct ListReferences {
   mutating func note(
     _ id: UUID,
     at position: TextPosition,
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     guard !known.contains(id), awaited[id] == nil else { return }
     if try transaction.tables.lists.contains(IDKey(id), in: transaction.base) {

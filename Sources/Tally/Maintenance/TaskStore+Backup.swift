@@ -76,7 +76,7 @@ extension TaskStore {
   }
 }
 
-extension Environment {
+extension LMDBEnvironment {
   /// Copies the store without its free pages, or with them if liblmdb finds that some have been lost.
   func copyStore(to directory: FilePath) throws(LMDBError) {
     do throws(LMDBError) {

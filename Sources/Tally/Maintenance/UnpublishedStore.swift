@@ -44,7 +44,7 @@ struct UnpublishedStore {
     }
   }
 
-  private static func write(_ header: StoreHeader, to environment: Environment) throws {
+  private static func write(_ header: StoreHeader, to environment: LMDBEnvironment) throws {
     let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
     try environment.write { transaction in try meta.put(header, forKey: .header, in: &transaction) }
   }
@@ -53,11 +53,11 @@ struct UnpublishedStore {
     StoreOpening(directory: directory, configuration: configuration, migrations: migrations)
   }
 
-  private func withEnvironment<R>(_ body: (Environment) throws -> R) throws -> R {
+  private func withEnvironment<R>(_ body: (LMDBEnvironment) throws -> R) throws -> R {
     var options = opening.environmentOptions
     options.isReadOnly = false
     options.durability = .full
-    let environment = try Environment(path: directory, options: options)
+    let environment = try LMDBEnvironment(path: directory, options: options)
     do {
       let result = try body(environment)
       try environment.close()

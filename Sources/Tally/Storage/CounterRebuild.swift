@@ -7,7 +7,7 @@ struct CounterRebuild {
   /// Computes every counter.
   ///
   /// - Complexity: every task and completion is read; an event takes four bytes of memory.
-  func deltas<T: Transaction & ~Copyable>(in transaction: borrowing T) throws -> CounterDeltas {
+  func deltas<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws -> CounterDeltas {
     var deltas = CounterDeltas()
     try tables.tasks.forEach(in: transaction) { key, value in
       let fields = try TaskFields(value)

@@ -9,7 +9,7 @@ struct Neighborhood<Key: PlacedKey> {
   /// The sort orders between which a new neighbour before or after the anchor must lie.
   ///
   /// The present position of the record to be moved, `mover`, does not count.
-  func gap<T: Transaction & ~Copyable>(
+  func gap<T: LMDBTransaction & ~Copyable>(
     on side: Side, excluding mover: UUID, in transaction: borrowing T
   ) throws(LMDBError) -> SortOrderGap {
     let neighbor = try orders(on: side, count: 2, in: transaction).first { $0.id != mover }?.sortOrder
@@ -21,7 +21,7 @@ struct Neighborhood<Key: PlacedKey> {
   ///
   /// Looks at a window around the anchor and doubles it until its entries fit with some distance between them, so that
   /// many insertions at one spot cost little each. The order of the entries stays.
-  func spread<T: Transaction & ~Copyable>(
+  func spread<T: LMDBTransaction & ~Copyable>(
     in transaction: borrowing T
   ) throws(LMDBError) -> [(id: UUID, sortOrder: Int64)] {
     var reach = 8
@@ -52,7 +52,7 @@ struct Neighborhood<Key: PlacedKey> {
   }
 
   /// Up to `count` entries beside the anchor, nearest first.
-  private func orders<T: Transaction & ~Copyable>(
+  private func orders<T: LMDBTransaction & ~Copyable>(
     on side: Side, count: Int, in transaction: borrowing T
   ) throws(LMDBError) -> [OrderKey] {
     var found: [OrderKey] = []

@@ -78,7 +78,7 @@ final class Tables: Sendable {
 
 extension Tables {
   /// The names of the tables that an environment lacks.
-  static func missingNames(in environment: Environment) throws(LMDBError) -> [String] {
+  static func missingNames(in environment: LMDBEnvironment) throws(LMDBError) -> [String] {
     var missing: [String] = []
     for name in names {
       do throws(LMDBError) {
@@ -97,7 +97,7 @@ extension Tables {
   }
 
   /// Opens the tables of a store that exists.
-  convenience init(openingIn environment: Environment) throws(LMDBError) {
+  convenience init(openingIn environment: LMDBEnvironment) throws(LMDBError) {
     var opener = environment
     try self.init(openedBy: &opener)
   }
@@ -124,7 +124,7 @@ extension WriteTransaction: TableOpener {
   }
 }
 
-extension Environment: TableOpener {
+extension LMDBEnvironment: TableOpener {
   fileprivate func open<Key: KeyCodable, Value: BinaryCodable>(
     _ name: TableName
   ) throws(LMDBError) -> Database<Key, Value> {

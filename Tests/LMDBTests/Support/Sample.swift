@@ -7,13 +7,13 @@ struct Sample {
   typealias Bytes = Database<[UInt8], [UInt8]>
 
   let directory: TemporaryDirectory
-  let environment: Environment
+  let environment: LMDBEnvironment
   let numbers: Numbers
   let bytes: Bytes
 
-  init(options: Environment.Options = .init()) throws {
+  init(options: LMDBEnvironment.Options = .init()) throws {
     directory = try TemporaryDirectory()
-    environment = try Environment(path: directory.path, options: options)
+    environment = try LMDBEnvironment(path: directory.path, options: options)
     (numbers, bytes) = try environment.write { transaction in
       (
         try Numbers(opening: "numbers", creating: true, in: &transaction),
@@ -23,8 +23,8 @@ struct Sample {
   }
 
   /// Options with a small map that does not shrink.
-  static func options(mapSizeInBytes: Int, maximum: Int = 1 << 30, maxReaders: Int = 64) -> Environment.Options {
-    var options = Environment.Options()
+  static func options(mapSizeInBytes: Int, maximum: Int = 1 << 30, maxReaders: Int = 64) -> LMDBEnvironment.Options {
+    var options = LMDBEnvironment.Options()
     options.mapSizeInBytes = mapSizeInBytes
     options.minimumMapSizeInBytes = mapSizeInBytes
     options.maximumMapSizeInBytes = maximum

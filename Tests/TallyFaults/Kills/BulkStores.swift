@@ -47,7 +47,7 @@ struct BulkStores {
 
   /// Removes entries from an index, as no version of Tally does.
   private static func damage(_ path: FilePath) throws {
-    let environment = try Environment(path: path)
+    let environment = try LMDBEnvironment(path: path)
     let index = try Database<[UInt8], [UInt8]>(opening: "byTail", in: environment)
     try environment.write { transaction in
       var keys: [[UInt8]] = []

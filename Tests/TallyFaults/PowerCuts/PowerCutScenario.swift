@@ -201,7 +201,7 @@ extension PowerCutScenario {
 
   /// Removes an entry from an index.
   private static func damage(_ store: FilePath) throws {
-    let environment = try Environment(path: store)
+    let environment = try LMDBEnvironment(path: store)
     try environment.write { transaction in
       let index = try Database<[UInt8], [UInt8]>(opening: "byDay", creating: false, in: &transaction)
       var key: [UInt8]?

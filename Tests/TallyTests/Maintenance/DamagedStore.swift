@@ -99,7 +99,7 @@ func dropTable(_ dropped: String, at directory: FilePath) throws {
   try FileManager.default.moveItem(atPath: other.appending("data.mdb").string, toPath: file.string)
 }
 
-private func copyTable(_ name: String, from source: Environment, to target: Environment) throws {
+private func copyTable(_ name: String, from source: LMDBEnvironment, to target: LMDBEnvironment) throws {
   let table = try RawTable(opening: name, in: source)
   var rows: [(key: [UInt8], value: [UInt8])] = []
   try source.read { transaction in
@@ -114,8 +114,8 @@ private func copyTable(_ name: String, from source: Environment, to target: Envi
   }
 }
 
-private func withRawEnvironment<R>(at directory: FilePath, _ body: (Environment) throws -> R) throws -> R {
-  let environment = try Environment(path: directory, options: Environment.Options())
+private func withRawEnvironment<R>(at directory: FilePath, _ body: (LMDBEnvironment) throws -> R) throws -> R {
+  let environment = try LMDBEnvironment(path: directory, options: LMDBEnvironment.Options())
   let result = Result { try body(environment) }
   try environment.close()
   return try result.get()

@@ -98,7 +98,7 @@ import Testing
   }
 
   private func makeEnvironment(in directory: FilePath, table: String) throws {
-    let environment = try Environment(path: directory)
+    let environment = try LMDBEnvironment(path: directory)
     try environment.write { transaction in
       let database = try Database<[UInt8], [UInt8]>(opening: table, creating: true, in: &transaction)
       try database.put([1, 2, 3], forKey: [9], in: &transaction)
@@ -107,7 +107,7 @@ import Testing
   }
 
   private func changeHeader(at path: FilePath, _ change: (inout StoreHeader) -> Void) throws {
-    let environment = try Environment(path: path)
+    let environment = try LMDBEnvironment(path: path)
     try environment.write { transaction in
       let meta = try Database<MetaKey, StoreHeader>(opening: "meta", creating: false, in: &transaction)
       var header = try #require(try meta.value(forKey: .header, in: transaction))

@@ -7,7 +7,7 @@ import TallySystem
 
 /// The open files of a store, for tests that look below it.
 extension TaskStore {
-  var environment: Environment {
+  var environment: LMDBEnvironment {
     get throws { try connection.current.environment }
   }
 

@@ -33,7 +33,7 @@ struct HistoryWriter {
   }
 
   /// The size of all images ever written, since the store was created.
-  private func endInBytes<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> UInt64 {
+  private func endInBytes<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> UInt64 {
     var cursor = try table.cursor(in: transaction)
     guard try cursor.moveToLast() else { return 0 }
     let size = try HistoryRecord.images(of: cursor.valueBytes).byteCount
@@ -54,7 +54,7 @@ struct HistoryWriter {
     }
   }
 
-  private func startInBytes<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> UInt64 {
+  private func startInBytes<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> UInt64 {
     var cursor = try table.cursor(in: transaction)
     return try cursor.moveToFirst() ? HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes : 0
   }
@@ -66,7 +66,8 @@ struct HistoryWriter {
     return keys.count
   }
 
-  private func firstKeys<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> [HistoryKey] {
+  private func firstKeys<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> [HistoryKey]
+  {
     var keys: [HistoryKey] = []
     var cursor = try table.cursor(in: transaction)
     var isAtEntry = try cursor.moveToFirst()

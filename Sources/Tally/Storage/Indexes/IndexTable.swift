@@ -14,11 +14,11 @@ struct IndexTable<Definition: RecordIndex>: CheckedIndex {
     self.table = table
   }
 
-  func count<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int {
+  func count<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int {
     try table.count(in: transaction)
   }
 
-  func look<T: Transaction & ~Copyable>(
+  func look<T: LMDBTransaction & ~Copyable>(
     for record: Source, in transaction: borrowing T
   ) throws(LMDBError) -> (expected: Int, missing: Int) {
     var (expected, missing) = (0, 0)
@@ -29,7 +29,7 @@ struct IndexTable<Definition: RecordIndex>: CheckedIndex {
     return (expected, missing)
   }
 
-  func checkEntries<T: Transaction & ~Copyable>(
+  func checkEntries<T: LMDBTransaction & ~Copyable>(
     of tables: Tables, from position: [UInt8]?, limit: Int, in transaction: borrowing T,
     _ report: (StoreFault.Kind, UUID?) -> Void
   ) throws -> [UInt8]? {

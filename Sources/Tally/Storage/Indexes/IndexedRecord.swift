@@ -36,7 +36,7 @@ extension IndexedRecord {
   }
 
   /// Passes every row of the table to a closure; throws if one cannot be read.
-  static func forEach<T: Transaction & ~Copyable>(
+  static func forEach<T: LMDBTransaction & ~Copyable>(
     of tables: Tables, in transaction: borrowing T, _ body: (Self) throws -> Void
   ) throws {
     try table(in: tables).forEach(in: transaction) { key, value in
@@ -46,7 +46,7 @@ extension IndexedRecord {
   }
 
   /// The row of a key.
-  static func look<T: Transaction & ~Copyable>(
+  static func look<T: LMDBTransaction & ~Copyable>(
     for key: PrimaryKey, in tables: Tables, _ transaction: borrowing T
   ) throws(LMDBError) -> Readable<Self> {
     guard let bytes = try table(in: tables).bytes(forKey: key, in: transaction) else { return .missing }

@@ -154,15 +154,15 @@ protocol CheckedIndex<Source>: Sendable {
   associatedtype Source: IndexedRecord
   var name: TableName { get }
 
-  func count<T: Transaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int
+  func count<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int
 
   /// How many entries a record should have, and how many of them are missing.
-  func look<T: Transaction & ~Copyable>(
+  func look<T: LMDBTransaction & ~Copyable>(
     for record: Source, in transaction: borrowing T
   ) throws(LMDBError) -> (expected: Int, missing: Int)
 
   /// Compares entries with their records, from a position on; returns the position to continue from.
-  func checkEntries<T: Transaction & ~Copyable>(
+  func checkEntries<T: LMDBTransaction & ~Copyable>(
     of tables: Tables, from position: [UInt8]?, limit: Int, in transaction: borrowing T,
     _ report: (StoreFault.Kind, UUID?) -> Void
   ) throws -> [UInt8]?

@@ -1,6 +1,6 @@
 import LMDB
 
-extension Environment {
+extension LMDBEnvironment {
   /// Runs one write transaction of a store, commit included.
   ///
   /// Deletions free space, so they must work on a full disk: they are repeated there without the images that undo would
@@ -144,18 +144,16 @@ extension StoreTransaction where Base == WriteTransaction {
     let didChange = try base.nested { child in
       var transaction = StoreWriteTransaction(
         base: child, tables: tables, now: now, calendar: calendar, ids: ids, commitSequence: sequence)
-      try body(&transaction)
-      return try transaction.commitNested()
+      let result = Result {
+        try body(&transaction)
+        guard !transaction.isHalfDone else { throw TallyError.halfDone }
+        try transaction.recordHistory()
+        return transaction.hasChanges
+      }
+      child = transaction.base
+      return try result.get()
     }
     hasChanges = hasChanges || didChange
-  }
-
-  private consuming func commitNested() throws -> Bool {
-    guard !isHalfDone else { throw TallyError.halfDone }
-    try recordHistory()
-    let didChange = hasChanges
-    try base.commit()
-    return didChange
   }
 }
 

@@ -30,7 +30,7 @@ extension MigrationTable {
   /// The history is emptied: its images are records of the older format, which undo could not restore.
   ///
   /// - Returns: the new header.
-  func run(_ steps: [Step], from header: StoreHeader, in environment: Environment) throws -> StoreHeader {
+  func run(_ steps: [Step], from header: StoreHeader, in environment: LMDBEnvironment) throws -> StoreHeader {
     guard !steps.isEmpty else { return header }
     guard header.hasNextSequence else { throw TallyError.impossibleHeader }
     var migrated = header

@@ -14,9 +14,9 @@ import TallySystem
 /// owner. If another process is first, its store stays.
 struct NewStore {
   private let directory: FilePath
-  private let options: Environment.Options
+  private let options: LMDBEnvironment.Options
 
-  init(at directory: FilePath, options: Environment.Options) {
+  init(at directory: FilePath, options: LMDBEnvironment.Options) {
     self.directory = directory
     var options = options
     options.durability = .full
@@ -47,7 +47,7 @@ struct NewStore {
     for name in StoreOpening.fileNames {
       try SystemCalls.createFile(staging.appending(name), permissions: .ownerReadWrite)
     }
-    let environment = try Environment(path: staging, options: options)
+    let environment = try LMDBEnvironment(path: staging, options: options)
     do {
       try environment.write { transaction in
         let tables = try Tables(creatingIn: &transaction)

@@ -27,7 +27,7 @@ struct StoreAccess {
   /// Waits for the lock, for as long as the configuration allows.
   init(_ mode: FileLock.Mode, to directory: FilePath, configuration: TaskStore.Configuration) throws {
     // Only this process could end such a wait.
-    if mode == .exclusive, Environment.isOpenInThisProcess(directory) { throw TallyError.openInThisProcess }
+    if mode == .exclusive, LMDBEnvironment.isOpenInThisProcess(directory) { throw TallyError.openInThisProcess }
     let path = directory.appending(Self.fileName)
     do {
       let lock = try FileLock(opening: path)

@@ -31,7 +31,7 @@ extension StoreOpening {
   }
 
   /// The header, if it can be read.
-  static func header(in environment: Environment) throws -> StoreHeader? {
+  static func header(in environment: LMDBEnvironment) throws -> StoreHeader? {
     guard let meta = try? Database<MetaKey, StoreHeader>(opening: "meta", in: environment) else { return nil }
     return try environment.read { transaction in try? meta.value(forKey: .header, in: transaction) }
   }
@@ -86,7 +86,7 @@ extension StoreOpening {
   }
 
   /// Another program's file has none of the tables; a store that lacks the one with the header has lost it.
-  func headerFault(in environment: Environment) throws -> TallyError {
+  func headerFault(in environment: LMDBEnvironment) throws -> TallyError {
     let missing = try Tables.missingNames(in: environment)
     if missing.isEmpty { return .impossibleHeader }
     return missing.count < Tables.names.count && missing.contains("meta") ? .missingTable : .foreignFile

@@ -15,8 +15,8 @@ struct StoreOpening {
   /// Whether the path names a published snapshot: a file, without a directory of its own.
   var isSnapshot = false
 
-  static let dataFileName = Environment.dataFileName
-  static let lockFileName = Environment.lockFileName
+  static let dataFileName = LMDBEnvironment.dataFileName
+  static let lockFileName = LMDBEnvironment.lockFileName
   static let fileNames = [dataFileName, lockFileName]
   /// The files that a failed opening may leave in a directory without a store.
   private static let ownNames: Set = [lockFileName, StoreAccess.fileName]
@@ -28,7 +28,7 @@ struct StoreOpening {
   ///
   /// A class, because each read retains it: a copy of the tables would retain each of them.
   final class OpenStore: Sendable {
-    let environment: Environment
+    let environment: LMDBEnvironment
     let tables: Tables
     let access: StoreAccess
     /// Why nothing may be written; `nil` if writing is allowed.
@@ -46,7 +46,7 @@ struct StoreOpening {
 
   /// An open environment whose tables have not been looked at.
   struct OpenEnvironment {
-    let environment: Environment
+    let environment: LMDBEnvironment
     let access: StoreAccess
     /// Why nothing may be written; `nil` if writing is allowed.
     var writeRefusal: TallyError?
@@ -103,7 +103,7 @@ struct StoreOpening {
     var options = environmentOptions
     // Other processes may write, too.
     options.writeWaitLimit = configuration.waitLimit
-    let opened = OpenEnvironment(environment: try Environment(path: directory, options: options), access: access)
+    let opened = OpenEnvironment(environment: try LMDBEnvironment(path: directory, options: options), access: access)
     do {
       // liblmdb trusts the length that the file states; reading beyond its end would kill the process.
       guard try opened.environment.isFileComplete() else { throw TallyError.truncatedFile }
@@ -131,7 +131,7 @@ struct StoreOpening {
   func headerOfClosedStore() throws(LMDBError) -> StoreHeader? {
     guard (try? DataFile(inDirectory: directory).checkStructure()) != nil else { return nil }
     do throws(LMDBError) {
-      let environment = try Environment(path: directory, options: environmentOptions)
+      let environment = try LMDBEnvironment(path: directory, options: environmentOptions)
       defer { try? environment.close() }
       return (try? Self.header(in: environment)) ?? nil
     } catch {
@@ -141,7 +141,7 @@ struct StoreOpening {
   }
 
   /// A header was there, so the file is a store; missing tables have been lost.
-  func openTables(in environment: Environment) throws -> Tables {
+  func openTables(in environment: LMDBEnvironment) throws -> Tables {
     do throws(LMDBError) {
       return try Tables(openingIn: environment)
     } catch {
@@ -150,14 +150,14 @@ struct StoreOpening {
     }
   }
 
-  private func clearStaleReaders(of environment: Environment) throws {
+  private func clearStaleReaders(of environment: LMDBEnvironment) throws {
     let count = try environment.clearStaleReaders()
     guard count > 0 else { return }
     configuration.logger.notice("cleared reader slots of dead processes", metadata: ["count": "\(count)"])
   }
 
-  var environmentOptions: Environment.Options {
-    var options = Environment.Options()
+  var environmentOptions: LMDBEnvironment.Options {
+    var options = LMDBEnvironment.Options()
     options.mapSizeInBytes = configuration.mapSizeInBytes
     options.maxDatabases = Tables.maximumCount
     options.isReadOnly = configuration.isReadOnly

@@ -12,7 +12,7 @@ public import LMDB
 /// ```
 ///
 /// `Base` is the kind of access; use the names `StoreReadTransaction` and `StoreWriteTransaction`.
-public struct StoreTransaction<Base: Transaction & ~Copyable>: ~Copyable {
+public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
   // Owned by this transaction alone.
   var base: Base
   // Constant while the transaction lives.

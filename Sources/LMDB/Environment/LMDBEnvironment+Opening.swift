@@ -2,7 +2,7 @@ import CLMDB
 package import SystemPackage
 import TallySystem
 
-extension Environment {
+extension LMDBEnvironment {
   /// How often opening is tried while other processes open and close the environment.
   private static let openingAttempts = 10
 
@@ -19,6 +19,14 @@ extension Environment {
       throw LMDBError(
         .invalidArgument, operation: "open",
         remedy: "Give sizes above zero, at most \(maximumReaderCount) readers and \(maximumDatabaseCount) databases")
+    }
+  }
+
+  /// Creates the directory, if it is to be created.
+  static func createDirectory(_ path: FilePath, options: Options) throws(LMDBError) {
+    guard options.createsDirectory, !options.isReadOnly else { return }
+    try LMDBError.translating("create the directory") {
+      try SystemCalls.createDirectories(upTo: path, permissions: .ownerReadWriteExecute)
     }
   }
 

@@ -1,11 +1,11 @@
 public import SystemPackage
 
-extension Environment {
+extension LMDBEnvironment {
   /// How safe a commit is once the call has returned.
   public enum Durability: Sendable {
     /// It is on the disk.
     case full
-    /// A power cut may undo the last commits, as a whole and without damage, until ``Environment/sync(force:)``.
+    /// A power cut may undo the last commits, as a whole and without damage, until ``LMDBEnvironment/sync(force:)``.
     ///
     /// The corresponding C flag is `MDB_NOMETASYNC`.
     case noMetaSync
@@ -29,6 +29,11 @@ extension Environment {
     public var maxReaders = 1024
     /// How many named databases can be open.
     public var maxDatabases = 32
+    /// Whether the directory is created, with those above it, where it is missing; each is flushed to the disk.
+    ///
+    /// Created ones can be entered by their owner only (0700). Without it a missing directory throws `noSuchFile`, so
+    /// that a mistyped path is noticed. Of no effect where nothing is written.
+    public var createsDirectory = false
     /// Whether write transactions are refused and no file is created.
     ///
     /// Readers, too, write into the lock's file, unless the filesystem is mounted for reading only.

@@ -20,7 +20,7 @@ public struct EnvironmentInformation: Sendable, Hashable {
   public let oldestReaderLag: Int
 }
 
-extension Environment {
+extension LMDBEnvironment {
   /// Returns size, last transaction and use of the reader table.
   ///
   /// Throws `closed`, `forked`; `busy` if a map that must move stood waiting too long.

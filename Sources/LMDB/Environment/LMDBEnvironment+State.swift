@@ -1,6 +1,6 @@
 import TallySystem
 
-extension Environment {
+extension LMDBEnvironment {
   /// What the environment knows about its own transactions.
   struct State {
     var isClosed = false

@@ -1,7 +1,7 @@
 import LMDB
 import Logging
 
-extension Environment {
+extension LMDBEnvironment {
   /// How many commits lie between two checks of the readers, which cost more than a commit should.
   private static let commitsBetweenLooks = 1_024
   /// How many commits a snapshot may be behind before an operator is warned.

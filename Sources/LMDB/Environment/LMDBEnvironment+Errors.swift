@@ -2,7 +2,7 @@ import CLMDB
 import SystemPackage
 import TallySystem
 
-extension Environment {
+extension LMDBEnvironment {
   /// Room without which a short write is taken for a full disk.
   private static let leastRoomInBytes: UInt64 = 1 << 16
 

@@ -5,7 +5,7 @@ import TallySystem
 /// An open LMDB environment: one directory with a memory map, its databases and its readers.
 ///
 /// ```swift
-/// let environment = try Environment(path: "/var/lib/example")
+/// let environment = try LMDBEnvironment(path: "/var/lib/example")
 /// let names = try environment.write { transaction in
 ///   let names = try Database<UInt64, String>(opening: "names", creating: true, in: &transaction)
 ///   try names.put("Ada", forKey: 1, in: &transaction)
@@ -20,7 +20,7 @@ import TallySystem
 ///
 /// Transactions keep their environment alive; the last reference to go closes it.
 @safe
-public final class Environment: Sendable {
+public final class LMDBEnvironment: Sendable {
   /// Where the environment lies.
   public let path: FilePath
 
@@ -37,7 +37,8 @@ public final class Environment: Sendable {
   // Guarded by itself.
   let state: Monitor<State>
 
-  /// Opens the environment in a directory that must exist; creates its files unless it is opened for reading only.
+  /// Opens the environment in a directory that must exist, unless ``Options/createsDirectory`` is set; creates its
+  /// files unless it is opened for reading only.
   ///
   /// With ``Options/isFrozenFile`` the path is that of a file instead.
   ///
@@ -52,6 +53,7 @@ public final class Environment: Sendable {
     if options.isFrozenFile { options.isReadOnly = true }
     let generation = ForkDetection.generation
     let opened = generation.current
+    try Self.createDirectory(path, options: options)
     let identity = try LMDBError.translating("look up the file") { try FileIdentity(of: path) }
     try EnvironmentRegistry.enter(identity, generation: opened)
     do throws(LMDBError) {

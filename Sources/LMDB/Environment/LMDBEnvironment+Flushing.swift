@@ -1,6 +1,6 @@
 import CLMDB
 
-extension Environment {
+extension LMDBEnvironment {
   /// Flushes to the disk what ``Durability/noMetaSync`` has left for later.
   ///
   /// With full durability there is nothing to do. `force` flushes even where LMDB would skip it.

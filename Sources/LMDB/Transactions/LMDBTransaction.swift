@@ -1,7 +1,7 @@
 /// A read or a write transaction, for what both can do.
 ///
 /// Only ``ReadTransaction`` and ``WriteTransaction`` conform.
-public protocol Transaction: ~Copyable {
+public protocol LMDBTransaction: ~Copyable {
   /// The way into the transaction for this module's own calls; nobody else can do anything with it.
   var access: TransactionAccess {
     @_lifetime(borrow self)
@@ -19,11 +19,11 @@ public struct TransactionAccess: ~Escapable {
 
   @inlinable
   @_lifetime(borrow transaction)
-  init<T: Transaction & ~Copyable>(_ core: TransactionCore, of transaction: borrowing T) {
+  init<T: LMDBTransaction & ~Copyable>(_ core: TransactionCore, of transaction: borrowing T) {
     self.core = core
   }
 }
 
-extension Transaction where Self: ~Copyable {
+extension LMDBTransaction where Self: ~Copyable {
   @inlinable var core: TransactionCore { access.core }
 }

@@ -10,7 +10,7 @@ import TallySystem
 /// If it were extended here, they would count readers beyond the end of another process's map; a lock that kept others
 /// out meanwhile would make them wait, and then take the file for one that is in use. So the room is reserved even
 /// beyond the file's end, and no byte of the file changes.
-extension Environment {
+extension LMDBEnvironment {
   /// The size of one reader.
   ///
   /// The parts of the head take as much, or a little more where mutexes are larger.

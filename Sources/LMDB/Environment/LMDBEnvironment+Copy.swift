@@ -2,7 +2,7 @@ import CLMDB
 public import SystemPackage
 import TallySystem
 
-extension Environment {
+extension LMDBEnvironment {
   /// Writes a consistent copy into another directory while readers and writers continue.
   ///
   /// The directory must exist and hold no environment. When this returns the copy is on the disk; if it throws, no file

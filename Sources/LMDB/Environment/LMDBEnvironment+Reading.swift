@@ -1,7 +1,7 @@
 import CLMDB
 import TallySystem
 
-extension Environment {
+extension LMDBEnvironment {
   /// Begins a read transaction; it ends when it is dropped.
   ///
   /// Costs a fraction of a microsecond: ended readers are kept and used again.
@@ -103,7 +103,7 @@ extension Environment {
   }
 }
 
-extension Environment.State {
+extension LMDBEnvironment.State {
   /// Takes a reader out of the list by moving the last one into its place.
   fileprivate mutating func remove(_ core: TransactionCore) {
     assert(readers[core.position] === core, "a reader is not at its place")

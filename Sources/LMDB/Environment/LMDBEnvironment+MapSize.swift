@@ -1,6 +1,6 @@
 import CLMDB
 
-extension Environment {
+extension LMDBEnvironment {
   /// Grows the map: adopts a size that another process has set, or else doubles it.
   ///
   /// Waits for the end of this process's transactions and keeps new ones waiting meanwhile.

@@ -1,6 +1,6 @@
 import CLMDB
 
-extension Environment {
+extension LMDBEnvironment {
   /// Whether a reader that has just begun reads the snapshot that its slot names, and no newer one.
   ///
   /// liblmdb 0.9 reads the number N of the last acknowledged transaction, puts it into the slot, and then copies the

@@ -1,4 +1,4 @@
-extension Environment {
+extension LMDBEnvironment {
   /// Runs a body with the write transaction and commits when it returns; if it throws, nothing happened.
   ///
   /// If the map is full it grows and the body runs again from the start, so it must have no other effects.

@@ -1,7 +1,7 @@
 import CLMDB
 import TallySystem
 
-extension Environment {
+extension LMDBEnvironment {
   /// Closes the environment; later calls throw `closed`, except this one, which then does nothing.
   ///
   /// Waits for the end of this process's transactions, whose memory is the map, and keeps new ones waiting meanwhile.

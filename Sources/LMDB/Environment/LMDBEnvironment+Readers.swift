@@ -10,7 +10,7 @@ public struct Reader: Sendable, Hashable {
   public let transactionID: Int?
 }
 
-extension Environment {
+extension LMDBEnvironment {
   /// Lists the readers of all processes, idle ones included.
   ///
   /// Throws `closed`, `forked`; `busy` if a map that must move stood waiting too long.

@@ -1,6 +1,6 @@
 import SystemPackage
 
-extension Environment {
+extension LMDBEnvironment {
   /// Whether every page that the last commit needs lies inside the file.
   ///
   /// The last page a commit counts may lie beyond the file's end: liblmdb does not write pages that were allocated and

@@ -1,7 +1,7 @@
 import CLMDB
 import TallySystem
 
-extension Environment {
+extension LMDBEnvironment {
   /// Begins the write transaction, after waiting for the one there is, in this process or another.
   ///
   /// It must be committed or dropped on the same thread, so never across an `await`.

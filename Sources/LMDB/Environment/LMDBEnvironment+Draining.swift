@@ -1,6 +1,6 @@
 import TallySystem
 
-extension Environment {
+extension LMDBEnvironment {
   /// Runs a body when no transaction or call of this process is live, and keeps new ones waiting until it is done.
   ///
   /// The body runs with the state locked: what begins meanwhile would have to wait in any case, even for a flush.

@@ -1,7 +1,7 @@
 import CLMDB
 import TallySystem
 
-extension Environment {
+extension LMDBEnvironment {
   /// Begins a transaction inside a write transaction.
   func beginNested(in parent: TransactionCore) throws(LMDBError) -> WriteTransaction {
     let parentHandle = try unsafe parent.usableHandle("begin nested write")

@@ -11,7 +11,7 @@ import TallySystem
 /// The lock alone would not do: it belongs to the open descriptor, which the threads of this process share, so that it
 /// keeps out other processes only. The flag in the state keeps out the other threads, as the lock of a store against
 /// replacing its file need not: that one is opened once for each open store, and held as long as the store is open.
-extension Environment {
+extension LMDBEnvironment {
   private static let pausesInMicroseconds: ClosedRange<UInt32> = 100...2_000
 
   /// Opens the lock, if there is to be one.

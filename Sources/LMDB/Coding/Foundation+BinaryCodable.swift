@@ -1,0 +1,108 @@
+// The part of Foundation without calendars and texts of languages; the rest of the module needs none of it.
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension UUID: BinaryCodable, KeyCodable {
+  /// Always 16.
+  @inlinable public var encodedByteCount: Int { 16 }
+
+  /// Always 16.
+  @inlinable public static var fixedByteCount: Int? { 16 }
+
+  /// Writes the bytes in the order of RFC 9562, in which identifiers of version 7 follow the time.
+  @inlinable
+  public func encode(into output: inout OutputRawSpan) {
+    // Sixteen plain bytes, read within the closure only.
+    unsafe withUnsafeBytes(of: uuid) { unsafe output.append(copying: $0.bytes) }
+  }
+
+  /// Reads an identifier.
+  ///
+  /// Throws `undecodable` if there are not 16 bytes.
+  @inlinable
+  public init(decoding bytes: RawSpan) throws(LMDBError) {
+    guard bytes.byteCount == 16 else { throw LMDBError.undecodable("UUID", byteCount: bytes.byteCount) }
+    // The length is checked, and every bit pattern is an identifier.
+    self.init(uuid: unsafe bytes.unsafeLoadUnaligned(as: uuid_t.self))
+  }
+}
+
+extension Data: BinaryCodable, KeyCodable {
+  /// The number of bytes.
+  @inlinable public var encodedByteCount: Int { count }
+
+  /// Writes the bytes as they are; their order is lexicographic.
+  @inlinable
+  public func encode(into output: inout OutputRawSpan) {
+    output.append(copying: bytes)
+  }
+
+  /// Copies the bytes; never throws.
+  @inlinable
+  public init(decoding bytes: RawSpan) throws(LMDBError) {
+    // The span is only read within the closure, so its pointer cannot outlive it.
+    self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+  }
+}
+
+/// A value that is stored as JSON, for types that have no binary form of their own.
+///
+/// ```swift
+/// struct Person: Codable { var name: String }
+/// let people = try Database<UInt64, JSONValue<Person>>(opening: "people", creating: true, in: &transaction)
+/// try people.put(JSONValue(Person(name: "Ada")), forKey: 1, in: &transaction)
+/// let name = try people.value(forKey: 1, in: transaction)?.value.name
+/// ```
+///
+/// JSON takes more room and time than a type's own ``BinaryCodable``, and can be read by other programs. Its keys are
+/// sorted, so that the same value always gives the same bytes.
+public struct JSONValue<Value: Codable & Sendable>: BinaryCodable {
+  /// The value itself.
+  public let value: Value
+  /// Its text, in UTF-8.
+  private let json: Data
+
+  /// Encodes a value, once for all times that it is stored.
+  ///
+  /// Throws `unencodable` if it has no form in JSON, such as a number that is infinite.
+  public init(_ value: Value) throws(LMDBError) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      json = try encoder.encode(value)
+    } catch {
+      // The encoder's own error may quote the value.
+      throw LMDBError(.unencodable, operation: "encode", message: "A \(Value.self) has no form in JSON")
+    }
+    self.value = value
+  }
+
+  /// The length of the text.
+  public var encodedByteCount: Int { json.count }
+
+  /// Writes the text.
+  public func encode(into output: inout OutputRawSpan) {
+    json.encode(into: &output)
+  }
+
+  /// Reads a value.
+  ///
+  /// Throws `undecodable` if the bytes are not the JSON of such a value.
+  public init(decoding bytes: RawSpan) throws(LMDBError) {
+    json = try Data(decoding: bytes)
+    do {
+      value = try JSONDecoder().decode(Value.self, from: json)
+    } catch {
+      // As for encoding.
+      throw LMDBError.undecodable("\(Value.self)", byteCount: bytes.byteCount)
+    }
+  }
+}
+
+extension JSONValue: Equatable where Value: Equatable {
+  /// Whether the values are equal, whatever their texts.
+  public static func == (left: Self, right: Self) -> Bool { left.value == right.value }
+}
