@@ -23,7 +23,10 @@ struct Repair {
   func run(in transaction: inout WriteTransaction) throws {
     // Creates the missing tables, and opens the others.
     let tables = try Tables(creatingIn: &transaction)
-    try setAsideUnreadableRecords(in: &transaction)
+    try setAsideUnreadable(ListRecord.self, in: &transaction)
+    try setAsideUnreadable(TaskRecord.self, in: &transaction)
+    try setAsideUnreadable(LedgerEntry.self, in: &transaction)
+    try setAsideUnreadable(Tombstone.self, in: &transaction)
     let sequence = try nextSequence(tables, in: transaction)
     try moveTasksOfUnknownLists(tables, at: sequence, in: &transaction)
     try LedgerRepair(tables: tables).run(in: &transaction)
@@ -106,13 +109,6 @@ struct Repair {
 
 extension Repair {
   /// Moves the bytes of unreadable records out of the way.
-  private func setAsideUnreadableRecords(in transaction: inout WriteTransaction) throws {
-    try setAsideUnreadable(ListRecord.self, in: &transaction)
-    try setAsideUnreadable(TaskRecord.self, in: &transaction)
-    try setAsideUnreadable(LedgerEntry.self, in: &transaction)
-    try setAsideUnreadable(Tombstone.self, in: &transaction)
-  }
-
   private func setAsideUnreadable<Record: IndexedRecord>(
     _ type: Record.Type, in transaction: inout WriteTransaction
   ) throws {

@@ -40,16 +40,12 @@ extension TaskStore {
       guard !before.isSound else { return RepairReport(before: before, after: before, safetyCopy: nil) }
       try refuseHopeless(before)
       let kept = try opening.keepSafetyCopy(of: store.environment, because: .repair)
-      try rebuild(before, in: store.environment, now: configuration.now())
+      let repair = Repair(report: before, now: configuration.now())
+      try store.environment.write { transaction in try repair.run(in: &transaction) }
       try store.environment.checkStructure()
       let after = try Verification.run(on: store.environment, observer: progress)
       return RepairReport(before: before, after: after, safetyCopy: kept)
     }
-  }
-
-  private static func rebuild(_ report: VerificationReport, in environment: Environment, now: Timestamp) throws {
-    let repair = Repair(report: report, now: now)
-    try environment.write { transaction in try repair.run(in: &transaction) }
   }
 
   private static func refuseHopeless(_ report: VerificationReport) throws {

@@ -39,14 +39,10 @@ struct UnpublishedStore {
       guard sequence <= StoreHeader.lastSequence else { throw TallyError.noSequenceLeft }
       header.sequence = sequence
       header.logStart = sequence
-      try Self.write(header, to: environment)
+      let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
+      try environment.write { transaction in try meta.put(header, forKey: .header, in: &transaction) }
       return header
     }
-  }
-
-  private static func write(_ header: StoreHeader, to environment: Environment) throws {
-    let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
-    try environment.write { transaction in try meta.put(header, forKey: .header, in: &transaction) }
   }
 
   private var opening: StoreOpening {
