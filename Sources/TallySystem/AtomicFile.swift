@@ -89,11 +89,7 @@ package struct AtomicFile: ~Copyable {
     try descriptor.close()
     try SystemCalls.rename(temporary, to: target)
     isRenamed = true
-    do {
-      try SystemCalls.flushDirectory(target.parentOrCurrent)
-    } catch {
-      throw NotFlushed(cause: error)
-    }
+    try NotFlushed.replacing(NotFlushed.init(cause:)) { try SystemCalls.flushDirectory(target.parentOrCurrent) }
   }
 
   /// Whether nothing is there, or a file, or a symbolic link to a file or to nothing.

@@ -1,5 +1,6 @@
 internal import LMDB
 internal import SystemPackage
+internal import TallySystem
 
 /// Writes one snapshot of a store as a document, record by record.
 ///

@@ -82,12 +82,8 @@ extension DocumentImporter {
   }
 
   private mutating func begin() throws {
-    guard format == .json else {
-      section = .lines
-      return
-    }
-    guard try reader.next() == .beginObject else { throw reader.fault("The document is not an object") }
-    section = .document
+    section = format == .json ? .document : .lines
+    if section == .document, try reader.next() != .beginObject { throw reader.fault("The document is not an object") }
   }
 
   /// Whether an object begins; the token that ends the section leads to the next one.
@@ -118,10 +114,10 @@ extension DocumentImporter {
     if section == .tasks { hasTasks = true }
   }
 
-  private mutating func checkVersion(_ version: Int64) throws {
+  private mutating func checkVersion(_ version: FieldValue?) throws {
     hasVersion = true
     let known = InterchangeFormat.schemaVersions
-    guard !known.contains(version) else { return }
+    guard let version = version?.integer, !known.contains(version) else { return }
     let isNewer = version > known.upperBound
     throw TallyError(
       isNewer ? .newerFormat : .malformedDocument,

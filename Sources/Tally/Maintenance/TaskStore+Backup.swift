@@ -68,11 +68,7 @@ extension TaskStore {
   }
 
   private static func output<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch {
-      throw TallyError.unwritableOutput(error)
-    }
+    try TallyError.replacing(TallyError.unwritableOutput, body)
   }
 }
 

@@ -1,4 +1,5 @@
 import Tally
+import TallySystem
 
 /// Why a command failed, ready to print for a person or a program.
 struct CommandFailure: Error {
@@ -46,13 +47,12 @@ extension CommandFailure {
 extension CommandFailure {
   /// Runs a body and puts the name of an option before the message of what it throws.
   static func naming<R>(_ option: String, _ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch {
+    let named = { (error: any Error) in
       var failure = CommandFailure(error)
       failure.message = "\(option): \(failure.message)"
-      throw failure
+      return failure
     }
+    return try CommandFailure.replacing(named, body)
   }
 }
 

@@ -55,7 +55,7 @@ extension Session {
       section = .some(day)
       json.beginObject()
       json.key("day")
-      json.value(day)
+      json.value(day.map { .day($0) })
       json.key("tasks")
       json.beginArray()
     }

@@ -48,17 +48,6 @@ extension AtomicFile {
 }
 
 extension TallyError {
-  /// Runs a body, and makes another error of the one that it throws.
-  static func replacing<R: ~Copyable>(
-    _ replacement: (any Error) -> TallyError, _ body: () throws -> R
-  ) throws -> R {
-    do {
-      return try body()
-    } catch {
-      throw replacement(error)
-    }
-  }
-
   static func outputNotCreated(_ message: String, cause: (any Error)? = nil) -> TallyError {
     TallyError(
       .outputNotCreated,
@@ -72,11 +61,7 @@ extension TallyError {
   ///
   /// - Throws: `storageFailed`, naming the finished step.
   static func flush(_ directory: FilePath, after done: String) throws {
-    do {
-      try SystemCalls.flushDirectory(directory)
-    } catch {
-      throw notFlushed(done, error)
-    }
+    try replacing({ notFlushed(done, $0) }) { try SystemCalls.flushDirectory(directory) }
   }
 
   private static func notFlushed(_ done: String, _ cause: any Error) -> TallyError {
