@@ -42,7 +42,10 @@ struct IntegrityCheck {
     let header = try? tables.meta.value(forKey: .header, in: transaction)
     lastSequence = header.map { $0.sequence + uncommittedCount } ?? .max
     switch pass {
-    case .lists: return try check(ListRecord.self, from: position, limit, in: transaction) { $0.checkList($1, $2) }
+    case .lists:
+      return try check(ListRecord.self, from: position, limit, in: transaction) { check, record, bytes in
+        check.checkObject(record, isSound: record.item.isSound(in: bytes))
+      }
     case .tasks:
       return try check(TaskRecord.self, from: position, limit, in: transaction) { check, record, bytes in
         try check.checkTask(record, bytes, in: transaction)
@@ -104,19 +107,16 @@ extension IntegrityCheck {
     }
   }
 
-  private mutating func checkList(_ record: ListRecord, _ bytes: RawSpan) {
-    if !record.item.isSound(in: bytes) || !record.stamp.isPossible(upTo: lastSequence) {
-      add(.invalidRecord, "lists", record.item.id)
-    }
+  private mutating func checkObject<Record: ObjectRecord>(_ record: Record, isSound: Bool) {
+    guard !isSound || !record.stamp.isPossible(upTo: lastSequence) else { return }
+    add(.invalidRecord, Record.tableName.rawValue, record.item.id)
   }
 
   private mutating func checkTask<T: Transaction & ~Copyable>(
     _ record: TaskRecord, _ bytes: RawSpan, in transaction: borrowing T
   ) throws {
     let task = record.item
-    if !task.isSound(in: bytes) || !record.stamp.isPossible(upTo: lastSequence) {
-      add(.invalidRecord, "tasks", task.id)
-    }
+    checkObject(record, isSound: task.isSound(in: bytes))
     if let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: transaction) {
       add(.unknownList, "tasks", task.id)
     }

@@ -1,4 +1,3 @@
-import Foundation
 import LMDB
 
 /// Makes indexes, ledger and counters agree with the records again, in one write transaction.
@@ -32,9 +31,14 @@ struct Repair {
     try LedgerRepair(tables: tables).run(in: &transaction)
     try removeTombstonesOfLiving(tables, in: &transaction)
     try rebuildIndexes(of: tables, in: &transaction)
-    try rebuildCounters(of: tables, in: &transaction)
+    let counters = try CounterRebuild(tables: tables).deltas(in: transaction)
+    try tables.counts.removeAll(in: &transaction)
+    try tables.totals.removeAll(in: &transaction)
+    try counters.apply(to: tables, in: &transaction)
     if !isHistoryOfUse { try tables.history.removeAll(in: &transaction) }
-    try write(sequence, tables, in: &transaction)
+    var header = usableHeader(tables, in: transaction) ?? StoreHeader(storeID: UUIDv7.next(), sequence: 0)
+    header.sequence = sequence
+    try tables.meta.put(header, forKey: .header, in: &transaction)
   }
 
   /// Builds the indexes with a fault; all of them if a record has one, or if the report does not list every fault.
@@ -79,13 +83,6 @@ struct Repair {
     for record in moved { try tables.tasks.put(record, forKey: record.key, in: &transaction) }
   }
 
-  private func rebuildCounters(of tables: Tables, in transaction: inout WriteTransaction) throws {
-    let deltas = try CounterRebuild(tables: tables).deltas(in: transaction)
-    try tables.counts.removeAll(in: &transaction)
-    try tables.totals.removeAll(in: &transaction)
-    try deltas.apply(to: tables, in: &transaction)
-  }
-
   /// A sequence beyond every commit that the header or a record names.
   private func nextSequence(_ tables: Tables, in transaction: borrowing WriteTransaction) throws -> UInt64 {
     var last = usableHeader(tables, in: transaction)?.sequence ?? 0
@@ -98,12 +95,6 @@ struct Repair {
   private func usableHeader(_ tables: Tables, in transaction: borrowing WriteTransaction) -> StoreHeader? {
     let header = try? tables.meta.value(forKey: .header, in: transaction)
     return header?.hasNextSequence == true ? header : nil
-  }
-
-  private func write(_ sequence: UInt64, _ tables: Tables, in transaction: inout WriteTransaction) throws {
-    var header = usableHeader(tables, in: transaction) ?? StoreHeader(storeID: UUIDv7.next(), sequence: 0)
-    header.sequence = sequence
-    try tables.meta.put(header, forKey: .header, in: &transaction)
   }
 }
 

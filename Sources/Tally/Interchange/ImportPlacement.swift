@@ -1,4 +1,3 @@
-internal import Foundation
 internal import LMDB
 
 /// Finds the sort orders of imported records that have none: last in their place, after those read before them.

@@ -54,14 +54,10 @@ struct UnpublishedStore {
     options.isReadOnly = false
     options.durability = .full
     let environment = try Environment(path: directory, options: options)
-    do {
-      let result = try body(environment)
-      try environment.close()
-      return result
-    } catch {
-      try? environment.close()
-      throw error
-    }
+    defer { try? environment.close() }
+    let result = try body(environment)
+    try environment.close()
+    return result
   }
 }
 

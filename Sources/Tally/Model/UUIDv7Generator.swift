@@ -44,23 +44,15 @@ public final class UUIDv7Generator: Sendable {
   public func next(at instant: Timestamp) -> UUID {
     let wanted = UInt64(max(0, instant.microsecondsSince1970) / 1_000)
     let (milliseconds, counter) = state.withLock { state in
-      Self.advance(&state, to: wanted)
+      if wanted <= state.milliseconds, state.counter + 1 < Self.counterLimit {
+        state.counter += 1
+      } else {
+        state.milliseconds = max(wanted, state.milliseconds + 1)
+        state.counter = UInt16.random(in: 0..<Self.seedLimit)
+      }
       return (state.milliseconds, state.counter)
     }
-    return Self.id(milliseconds: milliseconds, counter: counter)
-  }
-
-  private static func advance(_ state: inout State, to milliseconds: UInt64) {
-    if milliseconds <= state.milliseconds, state.counter + 1 < counterLimit {
-      state.counter += 1
-    } else {
-      state.milliseconds = max(milliseconds, state.milliseconds + 1)
-      state.counter = UInt16.random(in: 0..<seedLimit)
-    }
-  }
-
-  private static func id(milliseconds: UInt64, counter: UInt16) -> UUID {
-    assert(milliseconds < 1 << 48 && counter < counterLimit, "a time or counter beyond its bits")
+    assert(milliseconds < 1 << 48 && counter < Self.counterLimit, "a time or counter beyond its bits")
     let random = UInt64.random(in: 0..<1 << 62)
     return UUID(high: milliseconds << 16 | 7 << 12 | UInt64(counter), low: 0b10 << 62 | random)
   }

@@ -40,7 +40,8 @@ extension TaskList {
     guard name.holdsMoreThanWhiteSpace else {
       throw TallyError(.blankListName, "The name holds nothing but white space", remedy: "Give the list a name")
     }
-    guard Self.isColor(colorHex) else {
+    // `Character.isHexDigit` would let full-width digits through.
+    guard colorHex.utf8.count == 6, colorHex.utf8.allSatisfy({ $0.hexDigitValue != nil }) else {
       throw TallyError(
         .invalidColor,
         "The colour is not six hexadecimal digits",
@@ -48,11 +49,6 @@ extension TaskList {
       )
     }
     try TaskItem.validate(sortOrder: sortOrder)
-  }
-
-  private static func isColor(_ text: String) -> Bool {
-    // `Character.isHexDigit` would let full-width digits through.
-    text.utf8.count == 6 && text.utf8.allSatisfy { $0.hexDigitValue != nil }
   }
 }
 

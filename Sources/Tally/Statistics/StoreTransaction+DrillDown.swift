@@ -1,5 +1,4 @@
 import Foundation
-import LMDB
 
 // The tasks behind the numbers: the same days, the same lists, the same ledger as the counts.
 

@@ -1,4 +1,3 @@
-import Foundation
 import LMDB
 
 /// The permanent record of completions, with their times and lists.

@@ -1,4 +1,3 @@
-import Foundation
 public import LMDB
 
 /// One entry of the history, without its images.

@@ -1,4 +1,3 @@
-import Foundation
 import Tally
 
 /// How `--plain` lays facts out: fields separated by tabs, one record per line, columns that stay as they are.

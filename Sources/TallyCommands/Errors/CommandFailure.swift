@@ -31,8 +31,7 @@ extension CommandFailure {
     case let failure as CommandFailure:
       self = failure
     case let error as TallyError:
-      let place = error.position.map { " (line \($0.line), column \($0.column))" } ?? ""
-      self.init(ExitStatus(for: error), code: error.code.description, error.message + place, remedy: error.remedy)
+      self.init(ExitStatus(for: error), code: error.code.description, error.messageWithPlace, remedy: error.remedy)
     default:
       self.init(
         .internalFault,
@@ -42,9 +41,7 @@ extension CommandFailure {
       )
     }
   }
-}
 
-extension CommandFailure {
   /// Runs a body and puts the name of an option before the message of what it throws.
   static func naming<R>(_ option: String, _ body: () throws -> R) throws -> R {
     let named = { (error: any Error) in
@@ -54,9 +51,7 @@ extension CommandFailure {
     }
     return try CommandFailure.replacing(named, body)
   }
-}
 
-extension CommandFailure {
   /// The failure for a person: what is wrong, then what to do.
   var text: String {
     "Error: \(message.withFullStop)\n\(remedy.withFullStop)\n"

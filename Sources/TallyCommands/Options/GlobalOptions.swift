@@ -106,9 +106,7 @@ enum OutputFormat {
 
 extension GlobalOptions {
   var format: OutputFormat { json ? .json : plain ? .plain : .human }
-}
 
-extension GlobalOptions {
   /// The options of the group that are followed by a value.
   static let namesWithValue: Set<String> = ["--store", "--now", "--time-zone", "--week-start"]
 }

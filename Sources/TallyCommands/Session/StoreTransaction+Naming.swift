@@ -38,9 +38,7 @@ extension StoreTransaction where Base: ~Copyable {
       remedy: "Use one of these handles, or the whole id"
     )
   }
-}
 
-extension StoreTransaction where Base: ~Copyable {
   /// The list with an exact name, a name in other case, or an id.
   ///
   /// - Throws: ``CommandFailure`` if there is none or more than one.

@@ -1,4 +1,3 @@
-import Foundation
 import Tally
 
 /// Everything that `stats` reports, read from one snapshot.

@@ -1,4 +1,3 @@
-import Tally
 import TallySystem
 
 /// A line of standard input that is not blank, or a text that was given instead.

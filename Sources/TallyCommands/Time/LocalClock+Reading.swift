@@ -60,9 +60,7 @@ extension LocalClock {
     case .mustBeGiven: throw Self.notATime(text)
     }
   }
-}
 
-extension LocalClock {
   /// Reads the DAY of an option, whose name comes before the message of an error.
   func day(_ text: String, of option: String, weekdays: WeekdayMeaning = .next) throws -> CalendarDay {
     try CommandFailure.naming(option) { try day(text, weekdays: weekdays) }
@@ -72,9 +70,7 @@ extension LocalClock {
   func instant(_ text: String, of option: String, bareDay: TimeOfBareDay) throws -> Timestamp {
     try CommandFailure.naming(option) { try instant(text, bareDay: bareDay) }
   }
-}
 
-extension LocalClock {
   private func day(onWeekday weekday: Int, _ meaning: WeekdayMeaning) throws -> CalendarDay {
     let daysAhead = (weekday - today.weekday + 7) % 7
     switch meaning {

@@ -48,7 +48,7 @@ extension TaskDocument {
     task.id = id
     if old != nil { for field in TaskField.all where has(field) { task[field] = values[field] } }
     if !has(.completedAt), has(.state), !task.isCompleted { task.completedAt = nil }
-    if !has(.state) { task.state = task.completedAt != nil ? .completed : old?.openState ?? .notStarted }
+    if !has(.state) { task.state = task.completedAt != nil ? .completed : task.isCompleted ? .notStarted : task.state }
     let completion = task.completedAt?.instant
     if old == nil, !has(.createdAt) { task.createdAt = min(now, completion ?? now) }
     if old == nil, !has(.updatedAt) { task.updatedAt = max(task.createdAt, completion ?? task.createdAt) }
@@ -58,9 +58,7 @@ extension TaskDocument {
     if let old, !has(.updatedAt), !task.isIdentical(to: old) { task.updatedAt = max(now, old.updatedAt) }
     return task
   }
-}
 
-extension TaskDocument {
   /// Writes a whole task from its record, without creating a value first: the texts alone would cost two allocations.
   static func write(_ task: TaskFields, id: UUID, to writer: inout JSONWriter) throws(LMDBError) {
     var cursor = task.cursor
@@ -111,12 +109,5 @@ extension JSONWriter {
   mutating func entry(_ name: StaticString, _ field: FieldValue?) {
     key(name)
     value(field)
-  }
-}
-
-extension TaskItem {
-  /// The state of an open task; one that was completed counts as not started.
-  fileprivate var openState: TaskState {
-    isCompleted ? .notStarted : state
   }
 }

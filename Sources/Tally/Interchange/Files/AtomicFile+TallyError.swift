@@ -28,12 +28,6 @@ extension AtomicFile {
     }
   }
 
-  /// Throws `outputNotCreated` for a path that a file must not take the place of.
-  static func refuseIrreplaceable(_ target: FilePath) throws {
-    try StoreFiles.refuseAsOutput(target)
-    try TallyError.replacing(TallyError.unwritableOutput) { try requireReplaceable(target) }
-  }
-
   /// Publishes the file.
   ///
   /// - Throws: `diskFull` or `outputNotCreated`; `storageFailed` if the file is in its place, and only flushing its name

@@ -53,24 +53,22 @@ package struct JSONWriter: ~Copyable {
 
 extension JSONWriter {
   /// Begins an object.
-  package mutating func beginObject() {
-    begin(UInt8(ascii: "{"))
-  }
+  package mutating func beginObject() { begin(UInt8(ascii: "{")) }
 
   /// Ends an object.
-  package mutating func endObject() {
-    end(UInt8(ascii: "}"))
-  }
+  package mutating func endObject() { end(UInt8(ascii: "}")) }
 
   /// Begins an array.
-  package mutating func beginArray() {
-    begin(UInt8(ascii: "["))
+  package mutating func beginArray() { begin(UInt8(ascii: "[")) }
+
+  /// Begins an array that has a key.
+  package mutating func beginArray(_ name: StaticString) {
+    key(name)
+    beginArray()
   }
 
   /// Ends an array.
-  package mutating func endArray() {
-    end(UInt8(ascii: "]"))
-  }
+  package mutating func endArray() { end(UInt8(ascii: "]")) }
 
   /// Writes a key, which must not need escapes.
   package mutating func key(_ name: StaticString) {

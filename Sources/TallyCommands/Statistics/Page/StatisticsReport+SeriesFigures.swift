@@ -78,9 +78,7 @@ extension StatisticsReport {
       )
     ) { Drawing.heat(grid, steps: steps, asOf: today, on: $0) }
   }
-}
 
-extension StatisticsReport {
   /// The days that the series covers.
   var seriesDays: String {
     let (from, to) = (statistics.series.from, statistics.series.to)
