@@ -97,11 +97,7 @@ struct DocumentExporter: ~Copyable {
     try TallyError.checkCancellation()
     try observer?(
       InterchangeProgress(
-        taskCount: summary.taskCount,
-        totalTaskCount: totalTaskCount,
-        byteCount: summary.byteCount,
-        totalByteCount: nil
-      )
+        taskCount: summary.taskCount, totalTaskCount: totalTaskCount, byteCount: summary.byteCount, totalByteCount: nil)
     )
   }
 }

@@ -62,8 +62,7 @@ struct DocumentImporter: ~Copyable {
 extension DocumentImporter {
   /// Reads one record, or goes from one section to another.
   private mutating func step(
-    _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    _ batch: inout ImportBatch, in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws {
     switch section {
     case .beginning: try begin()
@@ -123,8 +122,7 @@ extension DocumentImporter {
       isNewer ? .newerFormat : .malformedDocument,
       "The document has schema version \(version); this version of Tally reads versions up to \(known.upperBound)",
       remedy: isNewer ? "Use a newer version of Tally; nothing was imported" : "Correct the version",
-      at: reader.tokenPosition
-    )
+      at: reader.tokenPosition)
   }
 
   private mutating func finish(_ batch: inout ImportBatch) throws {
@@ -140,8 +138,7 @@ extension DocumentImporter {
 
 extension DocumentImporter {
   private mutating func readTask(
-    _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    _ batch: inout ImportBatch, in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws {
     let position = reader.tokenPosition
     let document = try TaskDocument(from: &reader, isLenient: options.isLenient)
@@ -169,8 +166,7 @@ extension DocumentImporter {
   }
 
   private mutating func readList(
-    _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    _ batch: inout ImportBatch, in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws {
     let position = reader.tokenPosition
     let document = try ListDocument(from: &reader, isLenient: options.isLenient)
@@ -187,8 +183,7 @@ extension DocumentImporter {
   }
 
   private mutating func readCompletion(
-    _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    _ batch: inout ImportBatch, in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws {
     let completion = try CompletionDocument.read(from: &reader, isLenient: options.isLenient)
     _ = summary.completions.count(try transaction.isRecorded(completion))
@@ -226,10 +221,7 @@ extension ImportSummary.Counts {
 extension TallyError {
   fileprivate static func duplicate(_ kind: String, _ id: UUID, at position: TextPosition) -> TallyError {
     TallyError(
-      .duplicateID,
-      "The \(kind) \(id.uuidString.lowercased()) appears twice in the document",
-      remedy: "Remove one of them, or give one another id",
-      at: position
-    )
+      .duplicateID, "The \(kind) \(id.uuidString.lowercased()) appears twice in the document",
+      remedy: "Remove one of them, or give one another id", at: position)
   }
 }

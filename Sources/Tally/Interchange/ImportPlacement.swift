@@ -10,8 +10,7 @@ struct ImportPlacement {
 
   /// The order that puts a task last in its list or the inbox, and on its day.
   func orderAtEnd(
-    for task: TaskItem,
-    in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
+    for task: TaskItem, in transaction: borrowing StoreTransaction<some Transaction & ~Copyable>
   ) throws -> Int64 {
     let stored = try transaction.lastSortOrder(ofPlacesOf: task)
     return Place.all(of: task).reduce(stored) { max($0, nextOrders[$1] ?? $0) }

@@ -50,9 +50,7 @@ struct StatisticsPeriods {
 
   /// Months and years do not depend on the zone once the day is known: Greenwich's days are all 24 hours long.
   private static func period(
-    _ component: Calendar.Component,
-    containing dayNumber: Int32,
-    calendar: Calendar
+    _ component: Calendar.Component, containing dayNumber: Int32, calendar: Calendar
   ) -> ClosedRange<Int32> {
     if let period = gregorianPeriod(component, containing: dayNumber, calendar: calendar) { return period }
     var calendar = calendar
@@ -67,9 +65,7 @@ struct StatisticsPeriods {
   /// The days of a Gregorian month or year without Foundation, which takes about ten microseconds, and is Julian before 1582,
   /// unlike Tally's days.
   private static func gregorianPeriod(
-    _ component: Calendar.Component,
-    containing dayNumber: Int32,
-    calendar: Calendar
+    _ component: Calendar.Component, containing dayNumber: Int32, calendar: Calendar
   ) -> ClosedRange<Int32>? {
     let isGregorian = calendar.identifier == .gregorian || calendar.identifier == .iso8601
     guard isGregorian, CivilDate.dayNumbers.contains(dayNumber) else { return nil }

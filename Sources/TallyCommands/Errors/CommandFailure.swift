@@ -34,11 +34,8 @@ extension CommandFailure {
       self.init(ExitStatus(for: error), code: error.code.description, error.messageWithPlace, remedy: error.remedy)
     default:
       self.init(
-        .internalFault,
-        code: "internalFault",
-        "An unexpected error ended the command: \(error)",
-        remedy: "Please report it with the command that caused it"
-      )
+        .internalFault, code: "internalFault", "An unexpected error ended the command: \(error)",
+        remedy: "Please report it with the command that caused it")
     }
   }
 

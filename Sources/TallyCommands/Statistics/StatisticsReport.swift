@@ -15,9 +15,7 @@ struct StatisticsReport {
   static let weekCount = 53
 
   init<Base: ~Copyable>(
-    _ options: StatisticsOptions,
-    clock: LocalClock,
-    in transaction: borrowing StoreTransaction<Base>
+    _ options: StatisticsOptions, clock: LocalClock, in transaction: borrowing StoreTransaction<Base>
   ) throws {
     self.options = options
     self.clock = clock

@@ -21,9 +21,7 @@ extension Session {
       let content = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
       guard let text = String(validating: content, as: UTF8.self) else {
         throw CommandFailure(
-          .badData,
-          code: "malformedDocument",
-          "The text is not UTF-8",
+          .badData, code: "malformedDocument", "The text is not UTF-8",
           remedy: "Convert the input, for example with 'iconv -t UTF-8'; nothing was added"
         ).atLine(index + 1)
       }

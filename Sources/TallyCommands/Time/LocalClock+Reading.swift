@@ -48,10 +48,8 @@ extension LocalClock {
     if Self.looksLikeInstant(word) { return try Timestamp(iso8601: word) }
     if Self.timeOfDay(word) != nil {
       throw CommandFailure.usage(
-        "'\(word)' is a time without a day",
-        code: "invalidInstant",
-        remedy: "Put a day before it, as in 'today \(word)'"
-      )
+        "'\(word)' is a time without a day", code: "invalidInstant",
+        remedy: "Put a day before it, as in 'today \(word)'")
     }
     let day = try day(word)
     switch bareDay {
@@ -99,17 +97,13 @@ extension LocalClock {
     let names = ["today", "tomorrow", "yesterday"] + WeekdayName.full.map { $0.lowercased() }
     let guess = text.nearNames(among: names, limit: 1).first.map { "Did you mean '\($0)'? " } ?? ""
     return .usage(
-      "'\(text.escapedForDisplay())' is not a day",
-      code: "invalidDay",
-      remedy: "\(guess)Write today, tomorrow, yesterday, a weekday or YYYY-MM-DD"
-    )
+      "'\(text.escapedForDisplay())' is not a day", code: "invalidDay",
+      remedy: "\(guess)Write today, tomorrow, yesterday, a weekday or YYYY-MM-DD")
   }
 
   private static func notATime(_ text: String) -> CommandFailure {
     .usage(
-      "'\(text.escapedForDisplay())' is not a time",
-      code: "invalidInstant",
-      remedy: "Write a day and HH:MM as in 'friday 14:00', or an instant as in 2026-11-21T12:00:00Z"
-    )
+      "'\(text.escapedForDisplay())' is not a time", code: "invalidInstant",
+      remedy: "Write a day and HH:MM as in 'friday 14:00', or an instant as in 2026-11-21T12:00:00Z")
   }
 }

@@ -39,10 +39,7 @@ extension TaskDocument {
   ///
   /// - Throws: as ``TaskItem/validate()``, without a position.
   func task(
-    replacing old: TaskItem?,
-    id: UUID,
-    now: Timestamp,
-    sortOrder: (TaskItem) throws -> Int64
+    replacing old: TaskItem?, id: UUID, now: Timestamp, sortOrder: (TaskItem) throws -> Int64
   ) throws -> TaskItem {
     var task = old ?? values
     task.id = id

@@ -44,11 +44,8 @@ extension AtomicFile {
 extension TallyError {
   static func outputNotCreated(_ message: String, cause: (any Error)? = nil) -> TallyError {
     TallyError(
-      .outputNotCreated,
-      message,
-      remedy: "Give the path of a file, new or old, in a directory that you may write to",
-      cause: cause
-    )
+      .outputNotCreated, message, remedy: "Give the path of a file, new or old, in a directory that you may write to",
+      cause: cause)
   }
 
   /// Flushes a directory after the last step of an operation.
@@ -73,11 +70,7 @@ extension TallyError {
     return switch cause as? Errno {
     case .noSpace?, .diskQuotaExceeded?:
       TallyError(
-        .diskFull,
-        "The disk of the output is full",
-        remedy: "Free some space, or write to another disk",
-        cause: cause
-      )
+        .diskFull, "The disk of the output is full", remedy: "Free some space, or write to another disk", cause: cause)
     case let errno?: outputNotCreated("The output cannot be written: \(errno)", cause: cause)
     case nil: outputNotCreated("The output cannot be written", cause: cause)
     }
