@@ -73,11 +73,8 @@ extension StoreTransaction where Base: ~Copyable {
   ) throws -> DailyCounts {
     let localDays = series == frame.series ? frame.completionDays(days) : frame.zoneDays(days)
     return DailyCounts(
-      days,
-      localDays: localDays,
-      cumulative: try cumulativeCounts(series, frame.scope, at: localDays.boundaries),
-      skippedDays: frame.skippedDays
-    )
+      days, localDays: localDays, cumulative: try cumulativeCounts(series, frame.scope, at: localDays.boundaries),
+      skippedDays: frame.skippedDays)
   }
 
   private func trend(

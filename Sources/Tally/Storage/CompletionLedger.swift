@@ -84,6 +84,7 @@ struct CompletionLedger {
     try put(LedgerEntry(key: key, record: entry.record), in: &transaction)
   }
 
+  /// Writes a new entry, and counts it.
   private func put(
     _ entry: LedgerEntry, counting deltas: inout CounterDeltas, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
@@ -91,12 +92,14 @@ struct CompletionLedger {
     try put(entry, in: &transaction)
   }
 
+  /// Writes a new entry that counts already.
   private func put(_ entry: LedgerEntry, in transaction: inout WriteTransaction) throws(LMDBError) {
     try tables.completions.put(entry.record, forKey: entry.key, in: &transaction)
     guard entry.key.isTaskDeleted else { return }
     for index in tables.ledgerIndexes { try index.replace(RecordChange(old: nil, new: entry), &transaction) }
   }
 
+  /// Removes an entry, which counts no longer.
   private func remove(
     _ entry: LedgerEntry, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction

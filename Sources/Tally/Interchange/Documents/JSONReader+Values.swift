@@ -34,21 +34,30 @@ extension FieldValue {
   /// The value that a token stands for, with its text; `nil` for a token of the wrong kind, an error without a position
   /// for a text that is not valid.
   fileprivate init?(_ kind: FieldKind, _ token: JSONReader.Token, _ text: [UInt8]) throws {
-    switch (kind, token) {
-    case (.text, .string): self = .text(String(decoding: text, as: UTF8.self))
-    case (.state, .string): self = .state(try TaskState(name: String(decoding: text, as: UTF8.self)))
-    case (.integer, .integer(let number)): self = .integer(number)
-    case (.integer, .double(let number)):
-      // JSON does not distinguish 1 from 1.0.
-      guard let number = Int64(exactly: number) else { return nil }
+    guard token == .string || kind == .integer else { return nil }
+    switch kind {
+    case .text: self = .text(String(decoding: text, as: UTF8.self))
+    case .state: self = .state(try TaskState(name: String(decoding: text, as: UTF8.self)))
+    case .integer:
+      guard let number = token.integer else { return nil }
       self = .integer(number)
-    case (.instant, .string): self = .instant(try Timestamp(iso8601: text.span))
-    case (.offsetInstant, .string): self = .offsetInstant(try OffsetTimestamp(iso8601: text.span))
-    case (.day, .string): self = .day(try CalendarDay(iso8601: text.span))
-    case (.id, .string):
+    case .instant: self = .instant(try Timestamp(iso8601: text.span))
+    case .offsetInstant: self = .offsetInstant(try OffsetTimestamp(iso8601: text.span))
+    case .day: self = .day(try CalendarDay(iso8601: text.span))
+    case .id:
       guard let id = UUID(text: text) else { return nil }
       self = .id(id)
-    default: return nil
+    }
+  }
+}
+
+extension JSONReader.Token {
+  fileprivate var integer: Int64? {
+    switch self {
+    case .integer(let value): value
+    // JSON does not distinguish 1 from 1.0.
+    case .double(let value): Int64(exactly: value)
+    default: nil
     }
   }
 }
