@@ -34,9 +34,7 @@ extension TallyCommandLine {
   private static func execute(_ invocation: Invocation, _ output: BufferedOutput) throws {
     guard invocation.areArgumentsIntact else {
       throw CommandFailure.usage(
-        "An argument is not UTF-8",
-        remedy: "Convert it, for example with 'iconv -t UTF-8'; nothing was done"
-      )
+        "An argument is not UTF-8", remedy: "Convert it, for example with 'iconv -t UTF-8'; nothing was done")
     }
     guard let command = try parse(invocation, output) else { return }
     try command.own.run(in: Session(options: command.global, invocation: invocation, output: output))

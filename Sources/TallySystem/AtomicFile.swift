@@ -70,8 +70,16 @@ package struct AtomicFile: ~Copyable {
   }
 
   /// Throws `NotAFile` for a path that a file must not take the place of, or an `Errno` if that cannot be learned.
+  ///
+  /// A file may take the place of nothing, of a file, and of a symbolic link to a file or to nothing. Links are followed:
+  /// renaming over `/dev/stdout` would succeed and replace the link.
   package static func requireReplaceable(_ target: FilePath) throws {
-    guard let name = target.lastComponent, name.kind == .regular, try mayBeReplaced(target) else { throw NotAFile() }
+    guard target.lastComponent?.kind == .regular else { throw NotAFile() }
+    do {
+      guard try target.stat().type == .regular else { throw NotAFile() }
+    } catch Errno.noSuchFileOrDirectory {
+      // There is nothing to replace.
+    }
   }
 
   deinit {
@@ -89,21 +97,6 @@ package struct AtomicFile: ~Copyable {
     try descriptor.close()
     try SystemCalls.rename(temporary, to: target)
     isRenamed = true
-    do {
-      try SystemCalls.flushDirectory(target.parentOrCurrent)
-    } catch {
-      throw NotFlushed(cause: error)
-    }
-  }
-
-  /// Whether nothing is there, or a file, or a symbolic link to a file or to nothing.
-  ///
-  /// Links are followed: renaming over `/dev/stdout` would succeed and replace the link.
-  private static func mayBeReplaced(_ target: FilePath) throws -> Bool {
-    do {
-      return try target.stat().type == .regular
-    } catch Errno.noSuchFileOrDirectory {
-      return true
-    }
+    try NotFlushed.replacing(NotFlushed.init(cause:)) { try SystemCalls.flushDirectory(target.parentOrCurrent) }
   }
 }

@@ -112,11 +112,7 @@ package final class FileLock: Sendable {
   }
 
   private static func translating<R>(_ body: () throws -> R) throws(Errno) -> R {
-    do {
-      return try body()
-    } catch {
-      // The calls on descriptors throw nothing else.
-      throw error as? Errno ?? .ioError
-    }
+    // The calls on descriptors throw nothing else.
+    try Errno.replacing({ $0 as? Errno ?? .ioError }, body)
   }
 }

@@ -41,6 +41,21 @@ extension FilePath {
   }
 }
 
+extension FileDescriptor {
+  /// Reads the rest, of any length.
+  package func readToEnd() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while true {
+      // Unsafe as the buffer is raw memory: `read` fills its beginning and says how much.
+      let chunk = try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+        count = try unsafe read(into: UnsafeMutableRawBufferPointer(buffer))
+      }
+      if chunk.isEmpty { return bytes }
+      bytes += chunk
+    }
+  }
+}
+
 /// The calling thread, as a number that no other live thread has.
 package func currentThread() -> UInt {
   #if canImport(Glibc)

@@ -18,9 +18,10 @@ package enum RemoteFilesystem {
       return result == 0 && information.f_flags & UInt32(MNT_LOCAL) == 0
     #else
       guard let device = try? path.stat().deviceID.rawValue,
-        let mounts = try? contents(of: "/proc/self/mountinfo")
+        let file = try? FileDescriptor.open(FilePath("/proc/self/mountinfo"), .readOnly, options: .closeOnExec),
+        let mounts = try? file.closeAfter({ try file.readToEnd() })
       else { return false }
-      return type(ofDevice: UInt64(device), in: mounts).map(isRemote) ?? false
+      return type(ofDevice: UInt64(device), in: String(decoding: mounts, as: UTF8.self)).map(isRemote) ?? false
     #endif
   }
 
@@ -41,23 +42,6 @@ package enum RemoteFilesystem {
   /// Whether filesystems of a type lie on another machine or are served by another program.
   package static func isRemote(type: String) -> Bool {
     type.hasPrefix("fuse") || remoteTypes.contains(type)
-  }
-
-  /// The whole of a file whose size the system does not know before it is read.
-  private static func contents(of path: FilePath) throws -> String {
-    let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
-    return try file.closeAfter {
-      var (bytes, isAtEnd) = ([UInt8](), false)
-      while !isAtEnd {
-        let part = try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 14) { buffer, count in
-          // Reads into the array's own memory.
-          count = try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer))
-        }
-        bytes += part
-        isAtEnd = part.isEmpty
-      }
-      return String(decoding: bytes, as: UTF8.self)
-    }
   }
 
   private static let remoteTypes: Set<String> = [

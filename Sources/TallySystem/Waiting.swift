@@ -8,10 +8,8 @@
 /// may return early. A test may give a clock of its own as `now`.
 @inlinable
 package func waitForResult<R, Failure: Error>(
-  until deadline: @autoclosure () -> ContinuousClock.Instant,
-  now: () -> ContinuousClock.Instant = { .now },
-  pausing pause: (_ deadline: ContinuousClock.Instant) -> Void,
-  _ attempt: () throws(Failure) -> R?
+  until deadline: @autoclosure () -> ContinuousClock.Instant, now: () -> ContinuousClock.Instant = { .now },
+  pausing pause: (_ deadline: ContinuousClock.Instant) -> Void, _ attempt: () throws(Failure) -> R?
 ) throws(Failure) -> R? {
   if let result = try attempt() { return result }
   return try retry(until: deadline(), now: now, pausing: pause, attempt)

@@ -41,18 +41,28 @@ struct IntegrityCheck {
     // Of this snapshot: writers go on between two snapshots.
     let header = try? tables.meta.value(forKey: .header, in: transaction)
     lastSequence = header.map { $0.sequence + uncommittedCount } ?? .max
-    return switch pass {
-    case .lists: try check(ListRecord.self, from: position, limit, in: transaction) { $0.checkList($1, $2) }
+    switch pass {
+    case .lists:
+      return try check(ListRecord.self, from: position, limit, in: transaction) { check, record, bytes in
+        check.checkObject(record, isSound: record.item.isSound(in: bytes))
+      }
     case .tasks:
-      try check(TaskRecord.self, from: position, limit, in: transaction) { try $0.checkTask($1, $2, in: transaction) }
+      return try check(TaskRecord.self, from: position, limit, in: transaction) { check, record, bytes in
+        try check.checkTask(record, bytes, in: transaction)
+      }
     case .completions:
-      try check(LedgerEntry.self, from: position, limit, in: transaction) { try $0.checkEntry($1, $2, in: transaction) }
+      return try check(LedgerEntry.self, from: position, limit, in: transaction) { check, entry, _ in
+        try check.checkEntry(entry, in: transaction)
+      }
     case .tombstones:
-      try check(Tombstone.self, from: position, limit, in: transaction) {
-        try $0.checkDeletion($1, $2, in: transaction)
+      return try check(Tombstone.self, from: position, limit, in: transaction) { check, tombstone, _ in
+        try check.checkDeletion(tombstone, in: transaction)
       }
     case .entries(let number):
-      try checkEntries(of: tables.indexes[number], from: position, limit: limit, in: transaction)
+      let index = tables.indexes[number]
+      return try index.checkEntries(of: tables, from: position, limit: limit, in: transaction) { kind, id in
+        add(kind, index.name.rawValue, id)
+      }
     }
   }
 
@@ -97,19 +107,16 @@ extension IntegrityCheck {
     }
   }
 
-  private mutating func checkList(_ record: ListRecord, _ bytes: RawSpan) {
-    if !record.item.isSound(in: bytes) || !record.stamp.isPossible(upTo: lastSequence) {
-      add(.invalidRecord, "lists", record.item.id)
-    }
+  private mutating func checkObject<Record: ObjectRecord>(_ record: Record, isSound: Bool) {
+    guard !isSound || !record.stamp.isPossible(upTo: lastSequence) else { return }
+    add(.invalidRecord, Record.tableName.rawValue, record.item.id)
   }
 
   private mutating func checkTask<T: LMDBTransaction & ~Copyable>(
     _ record: TaskRecord, _ bytes: RawSpan, in transaction: borrowing T
   ) throws {
     let task = record.item
-    if !task.isSound(in: bytes) || !record.stamp.isPossible(upTo: lastSequence) {
-      add(.invalidRecord, "tasks", task.id)
-    }
+    checkObject(record, isSound: task.isSound(in: bytes))
     if let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: transaction) {
       add(.unknownList, "tasks", task.id)
     }
@@ -118,7 +125,7 @@ extension IntegrityCheck {
   }
 
   private mutating func checkDeletion<T: LMDBTransaction & ~Copyable>(
-    _ tombstone: Tombstone, _: RawSpan, in transaction: borrowing T
+    _ tombstone: Tombstone, in transaction: borrowing T
   ) throws {
     let isThere = try tombstone.isOfExistingObject(in: tables, transaction)
     if isThere || !tombstone.record.stamp.isPossible(upTo: lastSequence) {
@@ -127,7 +134,7 @@ extension IntegrityCheck {
   }
 
   private mutating func checkEntry<T: LMDBTransaction & ~Copyable>(
-    _ entry: LedgerEntry, _: RawSpan, in transaction: borrowing T
+    _ entry: LedgerEntry, in transaction: borrowing T
   ) throws {
     deltas.count(CountedTask(entry.key, entry.record), sign: 1)
     if entry.key.isTaskDeleted { return }
@@ -142,25 +149,15 @@ extension IntegrityCheck {
   private mutating func compare<T: LMDBTransaction & ~Copyable>(
     _ entry: LedgerEntry, with task: TaskItem, in transaction: borrowing T
   ) throws {
-    guard let key = CompletionKey(of: task), var expected = CompletionRecord(of: task), key == entry.key else {
+    // The list is the one at the time of completion, which the task does not know.
+    let expected = CompletionRecord(of: task, keeping: entry.record)
+    guard let key = CompletionKey(of: task), key == entry.key else {
       let isRightOneThere = try CompletionKey(of: task).map { try tables.completions.contains($0, in: transaction) }
       return add(isRightOneThere == true ? .duplicateEntry : .wrongEntry, "completions", task.id)
     }
-    // The list is the one at the time of completion, which the record does not know.
-    expected.listID = entry.record.listID
-    expected.unknown = entry.record.unknown
     if expected != entry.record { add(.wrongEntry, "completions", task.id) }
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
     if try tables.completions.contains(deletedKey, in: transaction) { add(.duplicateEntry, "completions", task.id) }
-  }
-
-  /// Checks the entries of one index, from a position on.
-  private mutating func checkEntries<T: LMDBTransaction & ~Copyable>(
-    of index: any CheckedIndex, from position: [UInt8]?, limit: Int, in transaction: borrowing T
-  ) throws -> [UInt8]? {
-    try index.checkEntries(of: tables, from: position, limit: limit, in: transaction) { kind, id in
-      add(kind, index.name.rawValue, id)
-    }
   }
 }
 

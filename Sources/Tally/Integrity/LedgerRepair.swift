@@ -5,8 +5,6 @@ import LMDB
 struct LedgerRepair {
   let tables: Tables
 
-  private typealias Entry = (key: CompletionKey, record: CompletionRecord)
-
   func run(in transaction: inout WriteTransaction) throws {
     var listsOfMoved: [UUID: UUID?] = [:]
     for entry in try wrongEntries(in: transaction) {
@@ -25,8 +23,8 @@ struct LedgerRepair {
   }
 
   /// The entries of live tasks that contradict their tasks, or have none.
-  private func wrongEntries(in transaction: borrowing WriteTransaction) throws -> [Entry] {
-    var wrong: [Entry] = []
+  private func wrongEntries(in transaction: borrowing WriteTransaction) throws -> [LedgerEntry] {
+    var wrong: [LedgerEntry] = []
     try tables.completions.forEach(in: transaction) { key, value in
       let key = try CompletionKey(decoding: key)
       guard !key.isTaskDeleted else { return false }
@@ -35,7 +33,7 @@ struct LedgerRepair {
       {
         return true
       }
-      wrong.append((key, try CompletionRecord(decoding: value)))
+      wrong.append(LedgerEntry(key: key, record: try CompletionRecord(decoding: value)))
       return true
     }
     return wrong
@@ -44,14 +42,13 @@ struct LedgerRepair {
   /// The completed tasks whose entries are missing, wrong or duplicated.
   private func completedTasks(in transaction: borrowing WriteTransaction) throws -> [TaskItem] {
     var tasks: [TaskItem] = []
-    try self.tables.tasks.forEach(in: transaction) { id, value in
+    try tables.tasks.forEach(in: transaction) { id, value in
       let fields = try TaskFields(value)
       guard fields.isCompleted else { return true }
       let task = try fields.item(id: IDKey(decoding: id).id)
-      guard let key = CompletionKey(of: task), var expected = CompletionRecord(of: task) else { return true }
+      guard let key = CompletionKey(of: task) else { return true }
       let recorded = try tables.completions.value(forKey: key, in: transaction)
-      expected.listID = recorded?.listID
-      expected.unknown = recorded?.unknown ?? UnknownFields()
+      let expected = CompletionRecord(of: task, keeping: recorded)
       let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
       if try recorded != expected || tables.completions.contains(deletedKey, in: transaction) { tasks.append(task) }
       return true
@@ -62,17 +59,13 @@ struct LedgerRepair {
   private func setEntry(
     of task: TaskItem, carryingListOf moved: [UUID: UUID?], in transaction: inout WriteTransaction
   ) throws {
-    guard let key = CompletionKey(of: task), var record = CompletionRecord(of: task) else { return }
+    guard let key = CompletionKey(of: task) else { return }
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
     let recorded =
       try tables.completions.value(forKey: key, in: transaction)
       ?? tables.completions.value(forKey: deletedKey, in: transaction)
-    if let recorded {
-      record.listID = recorded.listID
-      record.unknown = recorded.unknown
-    } else if let listID = moved[task.id] {
-      record.listID = listID
-    }
+    guard var record = CompletionRecord(of: task, keeping: recorded) else { return }
+    if recorded == nil, let listID = moved[task.id] { record.listID = listID }
     _ = try tables.completions.remove(forKey: deletedKey, in: &transaction)
     try tables.completions.put(record, forKey: key, in: &transaction)
   }

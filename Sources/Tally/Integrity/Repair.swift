@@ -1,4 +1,3 @@
-import Foundation
 import LMDB
 
 /// Makes indexes, ledger and counters agree with the records again, in one write transaction.
@@ -23,15 +22,23 @@ struct Repair {
   func run(in transaction: inout WriteTransaction) throws {
     // Creates the missing tables, and opens the others.
     let tables = try Tables(creatingIn: &transaction)
-    try setAsideUnreadableRecords(in: &transaction)
+    try setAsideUnreadable(ListRecord.self, in: &transaction)
+    try setAsideUnreadable(TaskRecord.self, in: &transaction)
+    try setAsideUnreadable(LedgerEntry.self, in: &transaction)
+    try setAsideUnreadable(Tombstone.self, in: &transaction)
     let sequence = try nextSequence(tables, in: transaction)
     try moveTasksOfUnknownLists(tables, at: sequence, in: &transaction)
     try LedgerRepair(tables: tables).run(in: &transaction)
     try removeTombstonesOfLiving(tables, in: &transaction)
     try rebuildIndexes(of: tables, in: &transaction)
-    try rebuildCounters(of: tables, in: &transaction)
+    let counters = try CounterRebuild(tables: tables).deltas(in: transaction)
+    try tables.counts.removeAll(in: &transaction)
+    try tables.totals.removeAll(in: &transaction)
+    try counters.apply(to: tables, in: &transaction)
     if !isHistoryOfUse { try tables.history.removeAll(in: &transaction) }
-    try write(sequence, tables, in: &transaction)
+    var header = usableHeader(tables, in: transaction) ?? StoreHeader(storeID: UUIDv7.next(), sequence: 0)
+    header.sequence = sequence
+    try tables.meta.put(header, forKey: .header, in: &transaction)
   }
 
   /// Builds the indexes with a fault; all of them if a record has one, or if the report does not list every fault.
@@ -76,13 +83,6 @@ struct Repair {
     for record in moved { try tables.tasks.put(record, forKey: record.key, in: &transaction) }
   }
 
-  private func rebuildCounters(of tables: Tables, in transaction: inout WriteTransaction) throws {
-    let deltas = try CounterRebuild(tables: tables).deltas(in: transaction)
-    try tables.counts.removeAll(in: &transaction)
-    try tables.totals.removeAll(in: &transaction)
-    try deltas.apply(to: tables, in: &transaction)
-  }
-
   /// A sequence beyond every commit that the header or a record names.
   private func nextSequence(_ tables: Tables, in transaction: borrowing WriteTransaction) throws -> UInt64 {
     var last = usableHeader(tables, in: transaction)?.sequence ?? 0
@@ -96,23 +96,10 @@ struct Repair {
     let header = try? tables.meta.value(forKey: .header, in: transaction)
     return header?.hasNextSequence == true ? header : nil
   }
-
-  private func write(_ sequence: UInt64, _ tables: Tables, in transaction: inout WriteTransaction) throws {
-    var header = usableHeader(tables, in: transaction) ?? StoreHeader(storeID: UUIDv7.next(), sequence: 0)
-    header.sequence = sequence
-    try tables.meta.put(header, forKey: .header, in: &transaction)
-  }
 }
 
 extension Repair {
   /// Moves the bytes of unreadable records out of the way.
-  private func setAsideUnreadableRecords(in transaction: inout WriteTransaction) throws {
-    try setAsideUnreadable(ListRecord.self, in: &transaction)
-    try setAsideUnreadable(TaskRecord.self, in: &transaction)
-    try setAsideUnreadable(LedgerEntry.self, in: &transaction)
-    try setAsideUnreadable(Tombstone.self, in: &transaction)
-  }
-
   private func setAsideUnreadable<Record: IndexedRecord>(
     _ type: Record.Type, in transaction: inout WriteTransaction
   ) throws {

@@ -38,25 +38,18 @@ extension TaskStore {
     return try opening.withDamagedStore(.exclusive) { store in
       let before = try Verification.run(on: store.environment, observer: progress)
       guard !before.isSound else { return RepairReport(before: before, after: before, safetyCopy: nil) }
-      try refuseHopeless(before)
+      guard !before.faults.contains(where: { $0.kind == .missingTable && $0.table == "tasks" }) else {
+        throw TallyError(
+          .damagedStore, "The table of tasks is missing, from which everything else follows",
+          remedy: "Restore a backup or import an export")
+      }
       let kept = try opening.keepSafetyCopy(of: store.environment, because: .repair)
-      try rebuild(before, in: store.environment, now: configuration.now())
+      let repair = Repair(report: before, now: configuration.now())
+      try store.environment.write { transaction in try repair.run(in: &transaction) }
       try store.environment.checkStructure()
       let after = try Verification.run(on: store.environment, observer: progress)
       return RepairReport(before: before, after: after, safetyCopy: kept)
     }
-  }
-
-  private static func rebuild(_ report: VerificationReport, in environment: LMDBEnvironment, now: Timestamp) throws {
-    let repair = Repair(report: report, now: now)
-    try environment.write { transaction in try repair.run(in: &transaction) }
-  }
-
-  private static func refuseHopeless(_ report: VerificationReport) throws {
-    guard report.faults.contains(where: { $0.kind == .missingTable && $0.table == "tasks" }) else { return }
-    throw TallyError(
-      .damagedStore, "The table of tasks is missing, from which everything else follows",
-      remedy: "Restore a backup or import an export")
   }
 }
 

@@ -25,16 +25,11 @@ struct Verification {
     }
     if !check.report.isSound, try environment.information().lastTransactionID != before {
       // A fault seen across two snapshots may not be one in either; a single snapshot decides.
-      check = try runInOneSnapshot()
+      check = IntegrityCheck(tables: tables)
+      try checkHeader(&check)
+      try environment.read { try check.runWhole(in: $0) }
     }
     return check.report
-  }
-
-  private func runInOneSnapshot() throws -> IntegrityCheck {
-    var check = IntegrityCheck(tables: tables)
-    try checkHeader(&check)
-    try environment.read { try check.runWhole(in: $0) }
-    return check
   }
 
   private func run(_ passes: [IntegrityCheck.Pass], of check: inout IntegrityCheck) throws {

@@ -1,5 +1,6 @@
 internal import LMDB
 internal import SystemPackage
+internal import TallySystem
 
 /// Writes one snapshot of a store as a document, record by record.
 ///
@@ -45,16 +46,13 @@ struct DocumentExporter: ~Copyable {
     writer.entry("exportDate", .instant(transaction.now))
     writer.entry("appVersion", .text(TaskStore.libraryVersion))
     writer.entry("schemaVersion", .integer(InterchangeFormat.schemaVersions.upperBound))
-    writer.key("lists")
-    writer.beginArray()
+    writer.beginArray("lists")
     try writeLists(of: transaction)
     writer.endArray()
-    writer.key("tasks")
-    writer.beginArray()
+    writer.beginArray("tasks")
     try writeTasks(of: transaction)
     writer.endArray()
-    writer.key("completions")
-    writer.beginArray()
+    writer.beginArray("completions")
     try writeCompletions(of: transaction)
     writer.endArray()
     writer.endObject()
@@ -105,11 +103,7 @@ struct DocumentExporter: ~Copyable {
     try TallyError.checkCancellation()
     try observer?(
       InterchangeProgress(
-        taskCount: summary.taskCount,
-        totalTaskCount: totalTaskCount,
-        byteCount: summary.byteCount,
-        totalByteCount: nil
-      )
+        taskCount: summary.taskCount, totalTaskCount: totalTaskCount, byteCount: summary.byteCount, totalByteCount: nil)
     )
   }
 }

@@ -62,8 +62,7 @@ struct DocumentImporter: ~Copyable {
 extension DocumentImporter {
   /// Reads one record, or goes from one section to another.
   private mutating func step(
-    _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+    _ batch: inout ImportBatch, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     switch section {
     case .beginning: try begin()
@@ -82,12 +81,8 @@ extension DocumentImporter {
   }
 
   private mutating func begin() throws {
-    guard format == .json else {
-      section = .lines
-      return
-    }
-    guard try reader.next() == .beginObject else { throw reader.fault("The document is not an object") }
-    section = .document
+    section = format == .json ? .document : .lines
+    if section == .document, try reader.next() != .beginObject { throw reader.fault("The document is not an object") }
   }
 
   /// Whether an object begins; the token that ends the section leads to the next one.
@@ -118,17 +113,16 @@ extension DocumentImporter {
     if section == .tasks { hasTasks = true }
   }
 
-  private mutating func checkVersion(_ version: Int64) throws {
+  private mutating func checkVersion(_ version: FieldValue?) throws {
     hasVersion = true
     let known = InterchangeFormat.schemaVersions
-    guard !known.contains(version) else { return }
+    guard let version = version?.integer, !known.contains(version) else { return }
     let isNewer = version > known.upperBound
     throw TallyError(
       isNewer ? .newerFormat : .malformedDocument,
       "The document has schema version \(version); this version of Tally reads versions up to \(known.upperBound)",
       remedy: isNewer ? "Use a newer version of Tally; nothing was imported" : "Correct the version",
-      at: reader.tokenPosition
-    )
+      at: reader.tokenPosition)
   }
 
   private mutating func finish(_ batch: inout ImportBatch) throws {
@@ -144,8 +138,7 @@ extension DocumentImporter {
 
 extension DocumentImporter {
   private mutating func readTask(
-    _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+    _ batch: inout ImportBatch, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     let position = reader.tokenPosition
     let document = try TaskDocument(from: &reader, isLenient: options.isLenient)
@@ -173,8 +166,7 @@ extension DocumentImporter {
   }
 
   private mutating func readList(
-    _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+    _ batch: inout ImportBatch, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     let position = reader.tokenPosition
     let document = try ListDocument(from: &reader, isLenient: options.isLenient)
@@ -191,8 +183,7 @@ extension DocumentImporter {
   }
 
   private mutating func readCompletion(
-    _ batch: inout ImportBatch,
-    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+    _ batch: inout ImportBatch, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     let completion = try CompletionDocument.read(from: &reader, isLenient: options.isLenient)
     _ = summary.completions.count(try transaction.isRecorded(completion))
@@ -230,10 +221,7 @@ extension ImportSummary.Counts {
 extension TallyError {
   fileprivate static func duplicate(_ kind: String, _ id: UUID, at position: TextPosition) -> TallyError {
     TallyError(
-      .duplicateID,
-      "The \(kind) \(id.uuidString.lowercased()) appears twice in the document",
-      remedy: "Remove one of them, or give one another id",
-      at: position
-    )
+      .duplicateID, "The \(kind) \(id.uuidString.lowercased()) appears twice in the document",
+      remedy: "Remove one of them, or give one another id", at: position)
   }
 }

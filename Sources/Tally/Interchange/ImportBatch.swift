@@ -15,9 +15,7 @@ struct ImportBatch {
   var readCount = 0
   var textSizeInBytes = 0
 
-  var isFull: Bool {
-    readCount >= Self.taskLimit || textSizeInBytes >= Self.textLimitInBytes
-  }
+  var isFull: Bool { readCount >= Self.taskLimit || textSizeInBytes >= Self.textLimitInBytes }
 }
 
 extension StoreTransaction where Base == WriteTransaction {

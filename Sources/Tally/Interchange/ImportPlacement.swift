@@ -1,4 +1,3 @@
-internal import Foundation
 internal import LMDB
 
 /// Finds the sort orders of imported records that have none: last in their place, after those read before them.
@@ -11,8 +10,7 @@ struct ImportPlacement {
 
   /// The order that puts a task last in its list or the inbox, and on its day.
   func orderAtEnd(
-    for task: TaskItem,
-    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+    for task: TaskItem, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws -> Int64 {
     let stored = try transaction.lastSortOrder(ofPlacesOf: task)
     return Place.all(of: task).reduce(stored) { max($0, nextOrders[$1] ?? $0) }

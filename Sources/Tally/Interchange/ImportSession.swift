@@ -35,11 +35,7 @@ struct ImportSession {
     let counts = importer.summary.tasks
     try observer?(
       InterchangeProgress(
-        taskCount: counts.added + counts.changed + counts.unchanged,
-        totalTaskCount: nil,
-        byteCount: importer.byteCount,
-        totalByteCount: input.byteCount
-      )
-    )
+        taskCount: counts.added + counts.changed + counts.unchanged, totalTaskCount: nil, byteCount: importer.byteCount,
+        totalByteCount: input.byteCount))
   }
 }

@@ -16,9 +16,7 @@ struct ListReferences {
 
   /// Notes that a task names a list.
   mutating func note(
-    _ id: UUID,
-    at position: TextPosition,
-    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+    _ id: UUID, at position: TextPosition, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
   ) throws {
     guard !known.contains(id), awaited[id] == nil else { return }
     if try transaction.tables.lists.contains(IDKey(id), in: transaction.base) {
@@ -36,8 +34,6 @@ struct ListReferences {
     throw TallyError(
       .unknownList,
       "The task names the list \(first.key.uuidString.lowercased()), which neither the document nor the store has",
-      remedy: "Add the list to the document, create it first, or set listID to null",
-      at: first.value
-    )
+      remedy: "Add the list to the document, create it first, or set listID to null", at: first.value)
   }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 public import SystemPackage
+internal import TallySystem
 
 extension TaskStore {
   /// Imports a document from a file: by id, it adds new records, changes different ones, and leaves the rest.

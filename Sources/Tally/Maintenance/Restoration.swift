@@ -1,4 +1,3 @@
-import Foundation
 import SystemPackage
 import TallySystem
 
@@ -55,13 +54,10 @@ struct Restoration {
       // Without this flag, opening a pipe would wait for a writer, deaf to signals; it does not change reads of a
       // file.
       let source = try FileDescriptor.open(file, .readOnly, options: [.closeOnExec, .nonBlocking])
-      guard try source.stat().type == .regular else {
+      let isFile = try source.stat().type == .regular
+      guard isFile, try FileIdentity(of: source) != (try? FileIdentity(of: opening.dataFile)) else {
         try source.close()
-        throw TallyError.noFile
-      }
-      guard try FileIdentity(of: source) != (try? FileIdentity(of: opening.dataFile)) else {
-        try source.close()
-        throw TallyError.ownFile
+        throw isFile ? TallyError.ownFile : TallyError.noFile
       }
       return source
     } catch let error as Errno {

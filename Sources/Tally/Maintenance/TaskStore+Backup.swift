@@ -55,7 +55,8 @@ extension TaskStore {
   /// Replaces a file with a copy, flushed, after a closure has looked at the copy.
   func copy<R>(to file: FilePath, lookingAt look: (StagingDirectory) throws -> R) throws -> R {
     try connection.useForLong { store in
-      try AtomicFile.refuseIrreplaceable(file)
+      try StoreFiles.refuseAsOutput(file)
+      try Self.output { try AtomicFile.requireReplaceable(file) }
       let parent = file.parentOrCurrent
       StagingDirectory.sweep(parent)
       let staging = try Self.output { try StagingDirectory(in: parent, for: ".tally-copy") }
@@ -68,11 +69,7 @@ extension TaskStore {
   }
 
   private static func output<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch {
-      throw TallyError.unwritableOutput(error)
-    }
+    try TallyError.replacing(TallyError.unwritableOutput, body)
   }
 }
 

@@ -1,4 +1,3 @@
-import LMDB
 public import SystemPackage
 
 extension TaskStore {

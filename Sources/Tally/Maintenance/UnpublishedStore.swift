@@ -39,14 +39,10 @@ struct UnpublishedStore {
       guard sequence <= StoreHeader.lastSequence else { throw TallyError.noSequenceLeft }
       header.sequence = sequence
       header.logStart = sequence
-      try Self.write(header, to: environment)
+      let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
+      try environment.write { transaction in try meta.put(header, forKey: .header, in: &transaction) }
       return header
     }
-  }
-
-  private static func write(_ header: StoreHeader, to environment: LMDBEnvironment) throws {
-    let meta = try Database<MetaKey, StoreHeader>(opening: "meta", in: environment)
-    try environment.write { transaction in try meta.put(header, forKey: .header, in: &transaction) }
   }
 
   private var opening: StoreOpening {
@@ -58,14 +54,10 @@ struct UnpublishedStore {
     options.isReadOnly = false
     options.durability = .full
     let environment = try LMDBEnvironment(path: directory, options: options)
-    do {
-      let result = try body(environment)
-      try environment.close()
-      return result
-    } catch {
-      try? environment.close()
-      throw error
-    }
+    defer { try? environment.close() }
+    let result = try body(environment)
+    try environment.close()
+    return result
   }
 }
 

@@ -15,13 +15,9 @@ struct CivilDate: Equatable {
 
   /// Days from 0000-03-01, where the shifted count begins, to 1970-01-01.
   private static let daysBefore1970 = 719_468
+}
 
-  init(year: Int, month: Int, day: Int) {
-    self.year = year
-    self.month = month
-    self.day = day
-  }
-
+extension CivilDate {
   /// The date of a day number within `dayNumbers`.
   init(dayNumber: Int32) {
     // Unsigned division is cheaper, and nothing here is negative: the range begins in the year 1.

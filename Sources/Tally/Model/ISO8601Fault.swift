@@ -18,25 +18,15 @@ enum ISO8601Fault: String, Error {
   case trailingText = "There is more text after the end of the value"
   case outOfRange = "The instant is not between the years 0001 and 9999"
 
-  private var isOutOfRange: Bool {
-    self == .yearOutOfRange || self == .outOfRange
-  }
-
   /// The error of a calendar day.
-  var dayError: TallyError {
-    TallyError(
-      isOutOfRange ? .valueOutOfRange : .invalidDay,
-      rawValue,
-      remedy: "Write a day as YYYY-MM-DD, as in 2026-11-21"
-    )
-  }
+  var dayError: TallyError { error(.invalidDay, remedy: "Write a day as YYYY-MM-DD, as in 2026-11-21") }
 
   /// The error of an instant.
   var instantError: TallyError {
-    TallyError(
-      isOutOfRange ? .valueOutOfRange : .invalidInstant,
-      rawValue,
-      remedy: "Write an instant as in 2026-11-21T12:00:00Z or 2026-11-21T15:00:00+03:00"
-    )
+    error(.invalidInstant, remedy: "Write an instant as in 2026-11-21T12:00:00Z or 2026-11-21T15:00:00+03:00")
+  }
+
+  private func error(_ code: TallyError.Code, remedy: String) -> TallyError {
+    TallyError(self == .yearOutOfRange || self == .outOfRange ? .valueOutOfRange : code, rawValue, remedy: remedy)
   }
 }

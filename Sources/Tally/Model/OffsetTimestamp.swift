@@ -18,10 +18,7 @@ public struct OffsetTimestamp: Hashable, Sendable {
   public init(_ instant: Timestamp, utcOffsetInMinutes: Int) throws(TallyError) {
     guard Self.utcOffsetsInMinutes.contains(utcOffsetInMinutes) else {
       throw TallyError(
-        .valueOutOfRange,
-        ISO8601Fault.impossibleOffset.rawValue,
-        remedy: "Give an offset between -23:59 and +23:59"
-      )
+        .valueOutOfRange, ISO8601Fault.impossibleOffset.rawValue, remedy: "Give an offset between -23:59 and +23:59")
     }
     let local = Self.localMicroseconds(instant, utcOffsetInMinutes)
     guard Timestamp.microsecondsRange.contains(local) else { throw ISO8601Fault.outOfRange.instantError }

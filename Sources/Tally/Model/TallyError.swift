@@ -43,19 +43,18 @@ public struct TallyError: Error, Sendable {
 extension TallyError: CustomStringConvertible {
   /// The message with its position, then the remedy.
   public var description: String {
-    "\(sentence) \(remedy)."
+    "\(messageWithPlace). \(remedy)."
   }
 
-  /// The message with its position.
-  private var sentence: String {
-    let place = position.map { " (line \($0.line), column \($0.column))" } ?? ""
-    return "\(message)\(place)."
+  /// The message with its position, without a full stop.
+  package var messageWithPlace: String {
+    message + (position.map { " (line \($0.line), column \($0.column))" } ?? "")
   }
 }
 
 extension TallyError: LocalizedError {
   /// The message with its position, in English: the title of an alert.
-  public var errorDescription: String? { sentence }
+  public var errorDescription: String? { "\(messageWithPlace)." }
 
   /// The remedy, in English: the text of an alert.
   public var recoverySuggestion: String? { "\(remedy)." }

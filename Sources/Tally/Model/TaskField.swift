@@ -1,5 +1,3 @@
-import Foundation
-
 /// A field of a task: what it is called, how it is stored and what kind of value it has.
 ///
 /// The one description of a field. Records, documents, history and comparisons follow it; `docs/growing.md` lists what

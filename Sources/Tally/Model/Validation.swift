@@ -23,10 +23,7 @@ extension TaskItem {
   static func validate(sortOrder: Int64) throws(TallyError) {
     guard sortOrders.contains(sortOrder) else {
       throw TallyError(
-        .valueOutOfRange,
-        "The sort order is not within 9007199254740991 either way",
-        remedy: "Give a smaller number"
-      )
+        .valueOutOfRange, "The sort order is not within 9007199254740991 either way", remedy: "Give a smaller number")
     }
   }
 }
@@ -40,19 +37,13 @@ extension TaskList {
     guard name.holdsMoreThanWhiteSpace else {
       throw TallyError(.blankListName, "The name holds nothing but white space", remedy: "Give the list a name")
     }
-    guard Self.isColor(colorHex) else {
+    // `Character.isHexDigit` would let full-width digits through.
+    guard colorHex.utf8.count == 6, colorHex.utf8.allSatisfy({ $0.hexDigitValue != nil }) else {
       throw TallyError(
-        .invalidColor,
-        "The colour is not six hexadecimal digits",
-        remedy: "Write red, green and blue in hexadecimal, as in \(Self.defaultColorHex)"
-      )
+        .invalidColor, "The colour is not six hexadecimal digits",
+        remedy: "Write red, green and blue in hexadecimal, as in \(Self.defaultColorHex)")
     }
     try TaskItem.validate(sortOrder: sortOrder)
-  }
-
-  private static func isColor(_ text: String) -> Bool {
-    // `Character.isHexDigit` would let full-width digits through.
-    text.utf8.count == 6 && text.utf8.allSatisfy { $0.hexDigitValue != nil }
   }
 }
 

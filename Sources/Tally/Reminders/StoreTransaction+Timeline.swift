@@ -1,5 +1,4 @@
 import Foundation
-import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
   /// The instants at which "due today" and "overdue" change, with the tasks to show from each on.

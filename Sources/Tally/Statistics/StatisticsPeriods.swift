@@ -50,11 +50,9 @@ struct StatisticsPeriods {
 
   /// Months and years do not depend on the zone once the day is known: Greenwich's days are all 24 hours long.
   private static func period(
-    _ component: Calendar.Component,
-    containing dayNumber: Int32,
-    calendar: Calendar
+    _ component: Calendar.Component, containing dayNumber: Int32, calendar: Calendar
   ) -> ClosedRange<Int32> {
-    if isGregorian(calendar), let period = gregorianPeriod(component, containing: dayNumber) { return period }
+    if let period = gregorianPeriod(component, containing: dayNumber, calendar: calendar) { return period }
     var calendar = calendar
     calendar.timeZone = .gmt
     let noon = Date(timeIntervalSince1970: (Double(dayNumber) + 0.5) * 86_400)
@@ -64,17 +62,13 @@ struct StatisticsPeriods {
     return first...max(first, next - 1)
   }
 
-  private static func isGregorian(_ calendar: Calendar) -> Bool {
-    calendar.identifier == .gregorian || calendar.identifier == .iso8601
-  }
-
-  /// The days of a month or year without Foundation, which takes about ten microseconds, and is Julian before 1582,
+  /// The days of a Gregorian month or year without Foundation, which takes about ten microseconds, and is Julian before 1582,
   /// unlike Tally's days.
   private static func gregorianPeriod(
-    _ component: Calendar.Component,
-    containing dayNumber: Int32
+    _ component: Calendar.Component, containing dayNumber: Int32, calendar: Calendar
   ) -> ClosedRange<Int32>? {
-    guard CivilDate.dayNumbers.contains(dayNumber) else { return nil }
+    let isGregorian = calendar.identifier == .gregorian || calendar.identifier == .iso8601
+    guard isGregorian, CivilDate.dayNumbers.contains(dayNumber) else { return nil }
     let date = CivilDate(dayNumber: dayNumber)
     let isMonth = component == .month
     let first = CivilDate(year: date.year, month: isMonth ? date.month : 1, day: 1)

@@ -37,9 +37,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Hands the counts of each block that has any to a closure, in order.
   func forEachBlock(
-    _ series: CounterSeries,
-    _ scope: CounterScope,
-    _ blocks: ClosedRange<Int32>,
+    _ series: CounterSeries, _ scope: CounterScope, _ blocks: ClosedRange<Int32>,
     _ body: (Int32, borrowing BlockCountsFields) throws -> Void
   ) throws {
     let first = BlockCountsKey(series, scope, block: blocks.lowerBound)
@@ -75,11 +73,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Hands the instant of each event in an interval to a closure.
   func forEachEvent(
-    _ series: CounterSeries,
-    _ scope: CounterScope,
-    from start: Int64,
-    to end: Int64,
-    _ body: (Int64) -> Void
+    _ series: CounterSeries, _ scope: CounterScope, from start: Int64, to end: Int64, _ body: (Int64) -> Void
   ) throws {
     switch series {
     case .completed, .completedAsRecorded:
@@ -133,10 +127,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Hands the instants of each creation in an interval, and of the completion if there is one, to a closure.
   private func forEachCreation(
-    _ scope: CounterScope,
-    from start: Int64,
-    to end: Int64,
-    _ body: (Int64, Int64?) -> Void
+    _ scope: CounterScope, from start: Int64, to end: Int64, _ body: (Int64, Int64?) -> Void
   ) throws {
     try forEachKey(of: tables.byCreated, from: .start(at: start), to: .start(at: end)) { key in
       let task = try indexedTask(key.id)
@@ -181,9 +172,7 @@ private struct CumulativeCounter {
 
   /// Notes the sum at the instants before a block and within it, then adds the block.
   mutating func add(
-    _ fields: borrowing BlockCountsFields,
-    of block: Int32,
-    countEvents: (Int64, Int64) throws -> Int
+    _ fields: borrowing BlockCountsFields, of block: Int32, countEvents: (Int64, Int64) throws -> Int
   ) throws {
     let start = CounterBlock.firstQuarter(of: block) * QuarterHour.microseconds
     let end = CounterBlock.firstQuarter(of: block + 1) * QuarterHour.microseconds

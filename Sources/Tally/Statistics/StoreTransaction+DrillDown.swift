@@ -1,5 +1,4 @@
 import Foundation
-import LMDB
 
 // The tasks behind the numbers: the same days, the same lists, the same ledger as the counts.
 
@@ -48,11 +47,7 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
-  private func forEachCompletion(
-    isTaskDeleted: Bool,
-    _ frame: StatisticsFrame,
-    _ body: (UUID) throws -> Void
-  ) throws {
+  private func forEachCompletion(isTaskDeleted: Bool, _ frame: StatisticsFrame, _ body: (UUID) throws -> Void) throws {
     for span in try completionSpans(frame).reversed() {
       try forEachCompletion(
         frame.series, frame.scope, from: span.lowerBound, to: span.upperBound, ofDeletedTasks: [isTaskDeleted],

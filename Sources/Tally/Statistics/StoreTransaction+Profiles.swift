@@ -21,11 +21,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// Completions by their list at the time.
   func byList(_ frame: StatisticsFrame) throws -> [ListCount] {
     var scopes: [CounterScope] = []
-    try tables.totals.forEach(
-      from: TotalKey(.completed, .noList),
-      upTo: TotalKey(.created, .all),
-      in: base
-    ) { key, _ in
+    try tables.totals.forEach(from: TotalKey(.completed, .noList), upTo: TotalKey(.created, .all), in: base) { key, _ in
       scopes.append(try TotalKey(decoding: key).scope)
       return true
     }

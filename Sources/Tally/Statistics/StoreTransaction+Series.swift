@@ -1,4 +1,3 @@
-import Foundation
 import LMDB
 
 extension StoreTransaction where Base: ~Copyable {

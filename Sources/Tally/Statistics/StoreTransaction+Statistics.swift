@@ -43,17 +43,10 @@ extension StoreTransaction where Base: ~Copyable {
   func statisticsFrame(_ options: StatisticsOptions, needsHistory: Bool = false) throws -> StatisticsFrame {
     guard (0..<1_440).contains(options.dayStartInMinutes) else {
       throw TallyError(
-        .valueOutOfRange,
-        "The start of the day lies outside a day",
-        remedy: "Give 0 to 1,439 minutes after midnight"
-      )
+        .valueOutOfRange, "The start of the day lies outside a day", remedy: "Give 0 to 1,439 minutes after midnight")
     }
     if let from = options.from, let to = options.to, from > to {
-      throw TallyError(
-        .valueOutOfRange,
-        "The first day comes after the last one",
-        remedy: "Give the earlier day first"
-      )
+      throw TallyError(.valueOutOfRange, "The first day comes after the last one", remedy: "Give the earlier day first")
     }
     if let id = options.listID, try list(id) == nil, try total(.created, .list(id)) == 0 {
       throw TallyError.listNotFound(id)
@@ -76,24 +69,16 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The events of each of some local days.
   func dailyCounts(
-    _ series: CounterSeries,
-    _ days: ClosedRange<Int32>,
-    _ frame: StatisticsFrame
+    _ series: CounterSeries, _ days: ClosedRange<Int32>, _ frame: StatisticsFrame
   ) throws -> DailyCounts {
     let localDays = series == frame.series ? frame.completionDays(days) : frame.zoneDays(days)
     return DailyCounts(
-      days,
-      localDays: localDays,
-      cumulative: try cumulativeCounts(series, frame.scope, at: localDays.boundaries),
-      skippedDays: frame.skippedDays
-    )
+      days, localDays: localDays, cumulative: try cumulativeCounts(series, frame.scope, at: localDays.boundaries),
+      skippedDays: frame.skippedDays)
   }
 
   private func trend(
-    _ unit: String,
-    _ current: ClosedRange<Int32>,
-    _ previous: ClosedRange<Int32>,
-    _ daily: DailyCounts,
+    _ unit: String, _ current: ClosedRange<Int32>, _ previous: ClosedRange<Int32>, _ daily: DailyCounts,
     _ frame: StatisticsFrame
   ) throws -> Trend {
     Trend(
@@ -110,9 +95,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The completions of the current period up to now, this very moment included.
   private func elapsedCount(
-    of period: ClosedRange<Int32>,
-    _ daily: DailyCounts,
-    _ frame: StatisticsFrame
+    of period: ClosedRange<Int32>, _ daily: DailyCounts, _ frame: StatisticsFrame
   ) throws -> Int {
     let (today, localNow) = (frame.periods.today, frame.localTimeElapsed(on: frame.periods.today))
     // A clock that goes back over midnight brings yesterday again: a part of it may lie ahead.
@@ -127,10 +110,7 @@ extension StoreTransaction where Base: ~Copyable {
   /// The completions of the same number of days of a period as have passed of the current one, the last day up to the
   /// current time.
   private func elapsedCount(
-    of period: ClosedRange<Int32>,
-    sameAs current: ClosedRange<Int32>,
-    _ daily: DailyCounts,
-    _ frame: StatisticsFrame
+    of period: ClosedRange<Int32>, sameAs current: ClosedRange<Int32>, _ daily: DailyCounts, _ frame: StatisticsFrame
   ) throws -> Int {
     let day = period.lowerBound + (frame.periods.today - current.lowerBound)
     guard day <= period.upperBound else { return daily.sum(period) }
@@ -141,9 +121,7 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The completions on some days, of each piece of them up to an end.
   private func completionCount(
-    _ frame: StatisticsFrame,
-    on days: ClosedRange<Int32>,
-    until end: (LocalDays.Piece) -> Int64
+    _ frame: StatisticsFrame, on days: ClosedRange<Int32>, until end: (LocalDays.Piece) -> Int64
   ) throws -> Int {
     let localDays = frame.completionDays(days)
     var count = 0
@@ -176,10 +154,6 @@ extension Streak {
       run = count == 0 ? 0 : run + 1
       if run > longest { (longest, longestEnd) = (run, day) }
     }
-    self.init(
-      current: run,
-      longest: longest,
-      longestEnded: longestEnd.map { CalendarDay(clamping: Int64($0)) }
-    )
+    self.init(current: run, longest: longest, longestEnded: longestEnd.map { CalendarDay(clamping: Int64($0)) })
   }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import LMDB
 
 /// The permanent record of completions, with their times and lists.
@@ -16,18 +15,14 @@ import LMDB
 struct CompletionLedger {
   let tables: Tables
 
-  fileprivate typealias Entry = (key: CompletionKey, record: CompletionRecord)
-
   /// Updates the ledger for one change of a task.
   func apply(
-    _ change: RecordChange<TaskRecord>,
-    counting deltas: inout CounterDeltas,
-    recording images: inout BeforeImages,
+    _ change: RecordChange<TaskRecord>, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let (old, new) = (change.old?.item, change.new?.item)
     if let old, let new, Self.countsTheSame(old, new) { return }
-    var entry: Entry?
+    var entry: LedgerEntry?
     if let old { entry = try liveEntry(of: old, in: transaction) }
     guard let new else {
       if let entry {
@@ -38,9 +33,7 @@ struct CompletionLedger {
       return
     }
     if let entry {
-      deltas.count(CountedTask(entry.key, entry.record), sign: -1)
-      images.add(entry.key, entry.record)
-      _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
+      try remove(entry, counting: &deltas, recording: &images, in: &transaction)
     } else if let old {
       deltas.count(CountedTask(open: old), sign: -1)
     }
@@ -57,75 +50,75 @@ struct CompletionLedger {
   ///
   /// The list stays that of the task's previous entry, `replaced`; without one it is the task's own.
   private func add(
-    _ task: TaskItem,
-    replacing replaced: CompletionRecord?,
-    counting deltas: inout CounterDeltas,
-    recording images: inout BeforeImages,
-    in transaction: inout WriteTransaction
+    _ task: TaskItem, replacing replaced: CompletionRecord?, counting deltas: inout CounterDeltas,
+    recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    guard case (let key, var record)? = Self.entry(of: task) else {
-      return deltas.count(CountedTask(open: task), sign: 1)
-    }
+    guard let key = CompletionKey(of: task) else { return deltas.count(CountedTask(open: task), sign: 1) }
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
     let deleted = try tables.completions.value(forKey: deletedKey, in: transaction)
     if let deleted {
-      try removeDeleted((deletedKey, deleted), counting: &deltas, recording: &images, in: &transaction)
+      let entry = LedgerEntry(key: deletedKey, record: deleted)
+      try remove(entry, counting: &deltas, recording: &images, in: &transaction)
     }
-    if let recorded = deleted ?? replaced {
-      record.listID = recorded.listID
-      record.unknown = recorded.unknown
-    }
+    guard let entry = LedgerEntry(of: task, keeping: deleted ?? replaced) else { return }
     images.add(key, nil)
-    try tables.completions.put(record, forKey: key, in: &transaction)
-    deltas.count(CountedTask(key, record), sign: 1)
+    try put(entry, counting: &deltas, in: &transaction)
   }
 
-  private func liveEntry(of task: TaskItem, in transaction: borrowing WriteTransaction) throws(LMDBError) -> Entry? {
+  private func liveEntry(
+    of task: TaskItem, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> LedgerEntry? {
     guard let key = CompletionKey(of: task), let record = try tables.completions.value(forKey: key, in: transaction)
     else { return nil }
-    return (key, record)
+    return LedgerEntry(key: key, record: record)
   }
 
   /// Keeps the completion of a task that is deleted; it still counts.
   private func markDeleted(
-    _ entry: Entry,
-    recording images: inout BeforeImages,
-    in transaction: inout WriteTransaction
+    _ entry: LedgerEntry, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
+    let key = CompletionKey(isTaskDeleted: true, completed: entry.key.completed)
     images.add(entry.key, entry.record)
-    images.add(CompletionKey(isTaskDeleted: true, completed: entry.key.completed), nil)
+    images.add(key, nil)
     _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
-    try putDeleted(entry.key.completed, entry.record, in: &transaction)
+    try put(LedgerEntry(key: key, record: entry.record), in: &transaction)
   }
 
-  private func putDeleted(
-    _ completed: InstantKey,
-    _ record: CompletionRecord,
-    in transaction: inout WriteTransaction
+  /// Writes a new entry, and counts it.
+  private func put(
+    _ entry: LedgerEntry, counting deltas: inout CounterDeltas, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    let key = CompletionKey(isTaskDeleted: true, completed: completed)
-    try tables.completions.put(record, forKey: key, in: &transaction)
-    let entry = LedgerEntry(key: key, record: record)
+    deltas.count(CountedTask(entry.key, entry.record), sign: 1)
+    try put(entry, in: &transaction)
+  }
+
+  /// Writes a new entry that counts already.
+  private func put(_ entry: LedgerEntry, in transaction: inout WriteTransaction) throws(LMDBError) {
+    try tables.completions.put(entry.record, forKey: entry.key, in: &transaction)
+    guard entry.key.isTaskDeleted else { return }
     for index in tables.ledgerIndexes { try index.replace(RecordChange(old: nil, new: entry), &transaction) }
   }
 
-  private func removeDeleted(
-    _ entry: Entry,
-    counting deltas: inout CounterDeltas,
-    recording images: inout BeforeImages,
+  /// Removes an entry, which counts no longer.
+  private func remove(
+    _ entry: LedgerEntry, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     deltas.count(CountedTask(entry.key, entry.record), sign: -1)
     images.add(entry.key, entry.record)
     _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
-    let entry = LedgerEntry(key: entry.key, record: entry.record)
+    guard entry.key.isTaskDeleted else { return }
     for index in tables.ledgerIndexes { try index.replace(RecordChange(old: entry, new: nil), &transaction) }
   }
+}
 
-  /// The entry of a task completed in its current list; `nil` for an open one.
-  fileprivate static func entry(of task: TaskItem) -> Entry? {
-    guard let key = CompletionKey(of: task), let record = CompletionRecord(of: task) else { return nil }
-    return (key, record)
+extension LedgerEntry {
+  /// The entry of a completed task; `nil` for an open one.
+  fileprivate init?(of task: TaskItem, keeping recorded: CompletionRecord? = nil) {
+    guard let key = CompletionKey(of: task), let record = CompletionRecord(of: task, keeping: recorded) else {
+      return nil
+    }
+    self.init(key: key, record: record)
   }
 }
 
@@ -135,12 +128,8 @@ extension CompletionLedger {
   /// - Returns: whether anything has changed. False if the ledger has the completion already, if the entry calls a task
   ///   deleted that exists and was completed at that instant, or the other way round.
   func record(
-    _ completed: InstantKey,
-    _ record: CompletionRecord,
-    isTaskDeleted: Bool,
-    counting deltas: inout CounterDeltas,
-    recording images: inout BeforeImages,
-    in transaction: inout WriteTransaction
+    _ completed: InstantKey, _ record: CompletionRecord, isTaskDeleted: Bool, counting deltas: inout CounterDeltas,
+    recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) -> Bool {
     var record = record
     let liveKey = CompletionKey(isTaskDeleted: false, completed: completed)
@@ -160,57 +149,42 @@ extension CompletionLedger {
       if let known = try tables.completions.value(forKey: key, in: transaction) {
         record.unknown = known.unknown
         guard known != record else { return false }
-        try removeDeleted((key, known), counting: &deltas, recording: &images, in: &transaction)
+        let entry = LedgerEntry(key: key, record: known)
+        try remove(entry, counting: &deltas, recording: &images, in: &transaction)
       } else {
         images.add(key, nil)
       }
-      try putDeleted(completed, record, in: &transaction)
-      deltas.count(CountedTask(key, record), sign: 1)
+      try put(LedgerEntry(key: key, record: record), counting: &deltas, in: &transaction)
     }
     return true
   }
 
   /// Restores an entry to an earlier state: a record, or nothing.
   func restore(
-    _ key: CompletionKey,
-    to record: CompletionRecord?,
-    counting deltas: inout CounterDeltas,
-    recording images: inout BeforeImages,
-    in transaction: inout WriteTransaction
+    _ key: CompletionKey, to record: CompletionRecord?, counting deltas: inout CounterDeltas,
+    recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let current = try tables.completions.value(forKey: key, in: transaction)
     guard current != record else { return }
     if let current {
-      if key.isTaskDeleted {
-        try removeDeleted((key, current), counting: &deltas, recording: &images, in: &transaction)
-      } else {
-        deltas.count(CountedTask(key, current), sign: -1)
-        images.add(key, current)
-        _ = try tables.completions.remove(forKey: key, in: &transaction)
-      }
+      let entry = LedgerEntry(key: key, record: current)
+      try remove(entry, counting: &deltas, recording: &images, in: &transaction)
     } else {
       images.add(key, nil)
     }
-    guard let record else { return }
-    deltas.count(CountedTask(key, record), sign: 1)
-    if key.isTaskDeleted {
-      try putDeleted(key.completed, record, in: &transaction)
-    } else {
-      try tables.completions.put(record, forKey: key, in: &transaction)
-    }
+    if let record { try put(LedgerEntry(key: key, record: record), counting: &deltas, in: &transaction) }
   }
 
   /// Forgets completions of deleted tasks permanently: neither their images nor any older ones are kept.
   func purge(
-    _ entries: [CompletionKey],
-    recording images: inout BeforeImages,
-    in transaction: inout WriteTransaction
+    _ entries: [CompletionKey], recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     images.forget()
     var deltas = CounterDeltas()
     for key in entries {
       guard let record = try tables.completions.value(forKey: key, in: transaction) else { continue }
-      try removeDeleted((key, record), counting: &deltas, recording: &images, in: &transaction)
+      let entry = LedgerEntry(key: key, record: record)
+      try remove(entry, counting: &deltas, recording: &images, in: &transaction)
     }
     try deltas.apply(to: tables, in: &transaction)
   }
@@ -237,7 +211,7 @@ struct LedgerBatch {
   mutating func insert(
     _ record: TaskRecord, counting deltas: inout CounterDeltas, recording images: inout BeforeImages
   ) throws(LMDBError) {
-    guard let entry = CompletionLedger.entry(of: record.item) else {
+    guard let entry = LedgerEntry(of: record.item) else {
       // A new open task, the most frequent case, has no entry that could conflict.
       return deltas.count(CountedTask(open: record.item), sign: 1)
     }

@@ -68,7 +68,6 @@ struct Neighborhood<Key: PlacedKey> {
 }
 
 /// The two sides of a neighbour.
-enum Side {
-  case before
-  case after
+package enum Side: String {
+  case before, after
 }

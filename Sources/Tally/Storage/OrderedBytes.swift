@@ -31,13 +31,6 @@ extension OutputRawSpan {
     append(bigEndian: words.high)
     append(bigEndian: words.low)
   }
-
-  /// Appends zero bytes.
-  @_lifetime(self: copy self)
-  mutating func append(zeros count: Int) {
-    // Unsafe by signature only: a byte has no padding.
-    unsafe append(repeating: 0, count: count, as: UInt8.self)
-  }
 }
 
 extension RawSpan {

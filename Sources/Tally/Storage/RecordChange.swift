@@ -1,6 +1,3 @@
-import Foundation
-import LMDB
-
 /// One change of a record: the stored one and the new one.
 struct RecordChange<Record: IndexedRecord>: Sendable {
   let old: Record?

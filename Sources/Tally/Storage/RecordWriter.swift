@@ -1,4 +1,3 @@
-import Foundation
 import LMDB
 
 /// Writes one change of a task or list: record, index entries, ledger and counters together.

@@ -111,9 +111,7 @@ enum TableName: String, CaseIterable {
 
 /// Opens tables by their names.
 private protocol TableOpener: ~Copyable {
-  mutating func open<Key: KeyCodable, Value: BinaryCodable>(
-    _ name: TableName
-  ) throws(LMDBError) -> Database<Key, Value>
+  mutating func open<Key: KeyCodable, Value: BinaryCodable>(_ name: TableName) throws(LMDBError) -> Database<Key, Value>
 }
 
 extension WriteTransaction: TableOpener {

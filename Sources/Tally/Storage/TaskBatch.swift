@@ -26,9 +26,7 @@ struct TaskBatch {
   var isEmpty: Bool { records.count == 0 && removed.isEmpty }
 
   /// Adds one change; changes of the counters go into `deltas`.
-  mutating func add(
-    _ change: RecordChange<TaskRecord>, counting deltas: inout CounterDeltas
-  ) throws(LMDBError) {
+  mutating func add(_ change: RecordChange<TaskRecord>, counting deltas: inout CounterDeltas) throws(LMDBError) {
     guard let old = change.old else {
       return try insert(change.new.map { [$0] } ?? [], counting: &deltas)
     }

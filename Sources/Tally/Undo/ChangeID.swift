@@ -16,11 +16,6 @@ public struct ChangeID: Hashable, Comparable, Sendable {
   /// The most writes in one commit that a key can hold.
   static let maximumPosition = Int(UInt16.max)
 
-  init(sequence: UInt64, position: Int) {
-    self.sequence = sequence
-    self.position = position
-  }
-
   /// Whether one write came before another.
   public static func < (left: ChangeID, right: ChangeID) -> Bool {
     (left.sequence, left.position) < (right.sequence, right.position)

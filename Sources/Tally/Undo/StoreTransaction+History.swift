@@ -1,4 +1,3 @@
-import Foundation
 public import LMDB
 
 /// One entry of the history, without its images.
@@ -32,9 +31,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// Passes the images of one write to a closure, in the order in which they were recorded.
-  func forEachImage(
-    of change: ChangeID, _ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void
-  ) throws {
+  func forEachImage(of change: ChangeID, _ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void) throws {
     var cursor = try tables.history.cursor(in: base)
     var isAtEntry = try cursor.move(toFirstAtOrAfter: HistoryKey(change, part: 0))
     while isAtEntry, try cursor.key().change == change {

@@ -1,4 +1,3 @@
-import Foundation
 public import LMDB
 
 extension StoreTransaction where Base: ~Copyable {

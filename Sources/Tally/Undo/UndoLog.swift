@@ -1,5 +1,3 @@
-import Foundation
-
 /// Which write to undo or redo, by the entries of the history.
 ///
 /// A write stays undone until the undo itself is undone, which is a redo: a write in its own right, which can be undone

@@ -27,12 +27,8 @@ struct UndoPlan {
     _ key: ImageKey, _ wasThere: Bool, _ bytes: RawSpan, _ transaction: borrowing StoreWriteTransaction
   ) throws {
     switch key.kind {
-    case .task:
-      let record = wasThere ? try TaskRecord(id: key.id, decoding: bytes) : nil
-      if let change = try Self.change(of: key.id, to: record, in: transaction) { tasks.append(change) }
-    case .list:
-      let record = wasThere ? try ListRecord(id: key.id, decoding: bytes) : nil
-      if let change = try Self.change(of: key.id, to: record, in: transaction) { lists.append(change) }
+    case .task: tasks += try Self.changes(key, wasThere, bytes, transaction)
+    case .list: lists += try Self.changes(key, wasThere, bytes, transaction)
     case .completion, .deletedCompletion:
       let record = wasThere ? try CompletionRecord(decoding: bytes) : nil
       let current = try transaction.tables.completions.value(forKey: key.completion, in: transaction.base)
@@ -40,13 +36,14 @@ struct UndoPlan {
     }
   }
 
-  /// The change that restores the image of an object; `nil` if the object is already in that state.
-  private static func change<Record: ObjectRecord>(
-    of id: UUID, to image: Record?, in transaction: borrowing StoreWriteTransaction
-  ) throws -> RecordChange<Record>? {
-    let old = try transaction.record(Record.self, id)
-    if old == nil, image == nil { return nil }
-    if let old, let image, old.hasSameContents(as: image) { return nil }
+  /// The change that restores the image of an object; none if the object is already in that state.
+  private static func changes<Record: ObjectRecord>(
+    _ key: ImageKey, _ wasThere: Bool, _ bytes: RawSpan, _ transaction: borrowing StoreWriteTransaction
+  ) throws -> [RecordChange<Record>] {
+    let old = try transaction.record(Record.self, key.id)
+    let image = wasThere ? try Record(id: key.id, decoding: bytes) : nil
+    if old == nil, image == nil { return [] }
+    if let old, let image, old.hasSameContents(as: image) { return [] }
     var item = image?.item
     // For the user a renumbering is not a change of the object, nor is undoing it.
     var renumbered = old?.item
@@ -55,7 +52,7 @@ struct UndoPlan {
       item?.updatedAt = max(transaction.now, image.item.updatedAt, old?.item.updatedAt ?? transaction.now)
     }
     let unknown = image?.unknown ?? UnknownFields()
-    return RecordChange(from: old, to: item, unknown: unknown, at: transaction.commitSequence)
+    return [RecordChange(from: old, to: item, unknown: unknown, at: transaction.commitSequence)]
   }
 
   /// The result of writing the plan.

@@ -11,13 +11,8 @@ extension JSONWriter {
   /// Writes a value of any kind.
   mutating func write(_ facts: Facts) {
     switch facts {
-    case .text(let text): value(text)
-    case .integer(let number): value(number)
+    case .value(let field): value(field)
     case .flag(let isTrue): value(isTrue)
-    case .id(let id): value(id)
-    case .instant(let instant): value(instant)
-    case .offsetInstant(let instant): value(instant)
-    case .day(let day): value(day)
     case .array(let elements, _):
       beginArray()
       for element in elements { write(element) }

@@ -1,4 +1,3 @@
-import Foundation
 import Tally
 
 /// How `--plain` lays facts out: fields separated by tabs, one record per line, columns that stay as they are.
@@ -58,14 +57,23 @@ extension Facts {
   /// A single value as text; `nil` if it is absent.
   fileprivate var plainText: String? {
     switch self {
-    case .text(let text): text
-    case .integer(let number): number.map { String($0) }
+    case .value(let field): field?.plainText
     case .flag(let isTrue): String(isTrue)
-    case .id(let id): id?.text
-    case .instant(let instant): instant?.iso8601
-    case .offsetInstant(let instant): instant?.iso8601
-    case .day(let day): day?.iso8601
     case .array, .object: nil
+    }
+  }
+}
+
+extension FieldValue {
+  fileprivate var plainText: String {
+    switch self {
+    case .text(let text): text
+    case .state(let state): state.name
+    case .integer(let number): String(number)
+    case .instant(let instant): instant.iso8601
+    case .offsetInstant(let instant): instant.iso8601
+    case .day(let day): day.iso8601
+    case .id(let id): id.text
     }
   }
 }

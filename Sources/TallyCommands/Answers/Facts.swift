@@ -6,13 +6,8 @@ import Tally
 /// The names are keys of the JSON and, joined by dots, the names of the records; both are part of the command line's
 /// contract, and so is their order.
 enum Facts {
-  case text(String?)
-  case integer(Int64?)
+  case value(FieldValue?)
   case flag(Bool)
-  case id(UUID?)
-  case instant(Timestamp?)
-  case offsetInstant(OffsetTimestamp?)
-  case day(CalendarDay?)
   /// Values in order; in records each has its label before it, if there are labels.
   case array([Facts], labels: [String] = [])
   case object([Member])
@@ -37,7 +32,12 @@ enum Facts {
     }
   }
 
+  static func text(_ text: String?) -> Facts { .value(text.map { .text($0) }) }
+  static func integer(_ number: Int64?) -> Facts { .value(number.map { .integer($0) }) }
   static func count(_ number: Int) -> Facts { .integer(Int64(number)) }
+  static func id(_ id: UUID?) -> Facts { .value(id.map { .id($0) }) }
+  static func instant(_ instant: Timestamp?) -> Facts { .value(instant.map { .instant($0) }) }
+  static func day(_ day: CalendarDay?) -> Facts { .value(day.map { .day($0) }) }
 }
 
 extension Facts: ExpressibleByDictionaryLiteral {
@@ -61,28 +61,11 @@ extension NamedTask {
   var facts: Facts {
     var members: [Facts.Member] = []
     for field in TaskField.all {
-      members.append((Facts.Name(field == .text ? "title" : field.name), Facts(task[field])))
+      members.append((Facts.Name(field == .text ? "title" : field.name), .value(task[field])))
       if field == .id { members.append(("handle", .text(handle))) }
       if field == .listID { members.append(("list", .text(list?.name))) }
     }
     return .object(members)
-  }
-}
-
-extension Facts {
-  /// The value of a field.
-  fileprivate init(_ value: FieldValue?) {
-    self =
-      switch value {
-      case .text(let text)?: .text(text)
-      case .state(let state)?: .text(state.name)
-      case .integer(let number)?: .integer(number)
-      case .instant(let instant)?: .instant(instant)
-      case .offsetInstant(let instant)?: .offsetInstant(instant)
-      case .day(let day)?: .day(day)
-      case .id(let id)?: .id(id)
-      case nil: .text(nil)
-      }
   }
 }
 

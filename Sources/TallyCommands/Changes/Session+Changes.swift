@@ -4,9 +4,7 @@ import Tally
 extension Session {
   /// Changes the named tasks in one transaction and reports the changes.
   func changeTasks(
-    _ names: [String],
-    _ verb: String,
-    _ suffix: String = "",
+    _ names: [String], _ verb: String, _ suffix: String = "",
     _ change: (UUID, inout StoreWriteTransaction) throws -> TaskItem
   ) throws {
     try write { transaction in

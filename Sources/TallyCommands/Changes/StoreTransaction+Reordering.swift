@@ -1,10 +1,5 @@
 import Tally
 
-/// Where a task goes next to another one.
-enum Side: String {
-  case before, after
-}
-
 extension StoreWriteTransaction {
   /// Moves tasks next to another task, in the given order.
   mutating func moveTasks(_ tasks: [TaskItem], _ side: Side, _ anchorName: String) throws -> ChangeReport {

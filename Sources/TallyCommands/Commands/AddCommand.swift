@@ -1,5 +1,6 @@
 import ArgumentParser
 import Tally
+import TallySystem
 
 /// `tally add TEXT…`.
 struct AddCommand: SessionCommand {
@@ -66,10 +67,12 @@ struct AddCommand: SessionCommand {
     }
     try session.write(for: list == nil ? .adding : .changing) { transaction in
       let tasks = try lines.map { line in
-        do {
-          return try add(line.text, template, &transaction)
-        } catch {
-          throw CommandFailure(error).atLine(line.number)
+        try CommandFailure.replacing({ CommandFailure($0).atLine(line.number) }) {
+          let listID = try list.map { try transaction.list(named: $0).id }
+          return try transaction.add(line.text) { task in
+            template(&task)
+            task.listID = listID
+          }
         }
       }
       // Named after all are added: each may make an earlier one's handle ambiguous.
@@ -94,16 +97,6 @@ extension AddCommand {
       task.scheduledDate = day
       task.dueDate = dueDate
       task.reminderDate = reminderDate
-    }
-  }
-
-  private func add(
-    _ title: String, _ template: (inout TaskItem) -> Void, _ transaction: inout StoreWriteTransaction
-  ) throws -> TaskItem {
-    let listID = try list.map { try transaction.list(named: $0).id }
-    return try transaction.add(title) { task in
-      template(&task)
-      task.listID = listID
     }
   }
 }

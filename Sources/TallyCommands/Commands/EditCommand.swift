@@ -22,10 +22,7 @@ struct EditCommand: SessionCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("The new title.", valueName: "text"))
   var title: String?
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The new notes; an empty text removes them.", valueName: "text")
-  )
+  @Option(parsing: .unconditional, help: ArgumentHelp("The new notes; an empty text removes them.", valueName: "text"))
   var notes: String?
 
   @Option(help: ArgumentHelp("When it is due, or none. \(SharedHelp.due)", valueName: "when"))

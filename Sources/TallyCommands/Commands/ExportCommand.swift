@@ -31,11 +31,11 @@ struct ExportCommand: SessionCommand {
   )
   var file: String?
 
-  @Option(help: FormatArgument.help)
-  var format: FormatArgument?
+  @Option(help: InterchangeFormat.help)
+  var format: InterchangeFormat?
 
   func run(in session: Session) throws {
-    let format = FormatArgument.chosen(format, for: file)
+    let format = format ?? InterchangeFormat(of: file)
     let store = try session.openStore(for: .copying)
     if file == "-" {
       let summary = try Self.exportToOutput(store, format, session)

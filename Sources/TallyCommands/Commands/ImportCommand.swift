@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SystemPackage
 import Tally
+import TallySystem
 
 /// `tally import FILE|-`.
 struct ImportCommand: SessionCommand {
@@ -24,8 +25,8 @@ struct ImportCommand: SessionCommand {
   @Argument(help: ArgumentHelp("The file, or '-' for standard input.", valueName: "file"), completion: .file())
   var file: String
 
-  @Option(help: FormatArgument.help)
-  var format: FormatArgument?
+  @Option(help: InterchangeFormat.help)
+  var format: InterchangeFormat?
 
   @Flag(help: "Report what would change, and change nothing.")
   var dryRun = false
@@ -62,7 +63,7 @@ struct ImportCommand: SessionCommand {
     let summary = try session.withProgress(dryRun ? "Reading" : "Importing") { progress in
       try store.importDocument(
         from: input,
-        format: FormatArgument.chosen(format, for: file),
+        format: format ?? InterchangeFormat(of: file),
         options: ImportOptions(isDryRun: dryRun, isLenient: lenient),
         progress: progress
       )
@@ -73,15 +74,13 @@ struct ImportCommand: SessionCommand {
 
 extension ImportCommand {
   private static func open(_ file: FilePath) throws -> FileDescriptor {
-    do {
-      return try FileDescriptor.open(file, .readOnly, options: .closeOnExec)
-    } catch {
-      throw CommandFailure(
-        .inputUnreadable,
-        code: "inputUnreadable",
-        "'\(file.string.escapedForDisplay())' cannot be read: \(error)",
-        remedy: "Check the path and its permissions"
-      )
+    let unreadable = { (error: any Error) in
+      CommandFailure(
+        .inputUnreadable, code: "inputUnreadable", "'\(file.string.escapedForDisplay())' cannot be read: \(error)",
+        remedy: "Check the path and its permissions")
+    }
+    return try CommandFailure.replacing(unreadable) {
+      try FileDescriptor.open(file, .readOnly, options: .closeOnExec)
     }
   }
 

@@ -64,8 +64,7 @@ struct StatsCommand: SessionCommand {
     guard let from = options.from, (options.to ?? today).dayNumber - from.dayNumber > longest else { return }
     throw CommandFailure.usage(
       "--from \(from.iso8601) begins a series of more than \(Int(longest).grouped) days",
-      remedy: "Give --from a later day; without --from and --to, everything except the series covers all time"
-    )
+      remedy: "Give --from a later day; without --from and --to, everything except the series covers all time")
   }
 
   /// The length of one bar of the series.

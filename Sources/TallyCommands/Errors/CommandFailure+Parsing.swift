@@ -15,8 +15,7 @@ extension CommandFailure {
     let message = RootCommand.message(for: error)
     self = .usage(
       message.isEmpty ? "The arguments cannot be parsed" : message,
-      remedy: "\(Self.dashedText(in: arguments, refusedBy: message))Run '\(help)' for more information\(usage)"
-    )
+      remedy: "\(Self.dashedText(in: arguments, refusedBy: message))Run '\(help)' for more information\(usage)")
   }
 
   /// The error of an unknown option, where the parser complains about a missing argument first: in `tally add --urgent`
@@ -49,10 +48,8 @@ extension CommandFailure {
     let near = word.nearNames(among: RootCommand.commandNames)
     let guess = near.isEmpty ? "" : "Did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))? "
     self = .usage(
-      "There is no command '\(word.escapedForDisplay())'",
-      code: "unknownCommand",
-      remedy: "\(guess)Run 'tally --help' for the list of commands"
-    )
+      "There is no command '\(word.escapedForDisplay())'", code: "unknownCommand",
+      remedy: "\(guess)Run 'tally --help' for the list of commands")
   }
 
   /// The failure where the first word that is not an option, or the one after `help`, is not a command.

@@ -9,21 +9,15 @@ extension CommandFailure {
       self.init(.success, code: "readerLeft", "The reader of the output left", remedy: "Nothing needs to be done")
     } else {
       self.init(
-        .storageFailed,
-        code: "outputNotWritten",
-        "The output could not be written: \(error)",
-        remedy: "Free space, or send the output elsewhere; what the command changed in the store stays changed"
-      )
+        .storageFailed, code: "outputNotWritten", "The output could not be written: \(error)",
+        remedy: "Free space, or send the output elsewhere; what the command changed in the store stays changed")
     }
   }
 
   /// The failure to read standard input.
   init(reading error: any Error) {
     self.init(
-      .inputUnreadable,
-      code: "inputUnreadable",
-      "The input could not be read: \(error)",
-      remedy: "Check what is connected to standard input"
-    )
+      .inputUnreadable, code: "inputUnreadable", "The input could not be read: \(error)",
+      remedy: "Check what is connected to standard input")
   }
 }

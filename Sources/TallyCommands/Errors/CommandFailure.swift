@@ -1,4 +1,5 @@
 import Tally
+import TallySystem
 
 /// Why a command failed, ready to print for a person or a program.
 struct CommandFailure: Error {
@@ -30,33 +31,24 @@ extension CommandFailure {
     case let failure as CommandFailure:
       self = failure
     case let error as TallyError:
-      let place = error.position.map { " (line \($0.line), column \($0.column))" } ?? ""
-      self.init(ExitStatus(for: error), code: error.code.description, error.message + place, remedy: error.remedy)
+      self.init(ExitStatus(for: error), code: error.code.description, error.messageWithPlace, remedy: error.remedy)
     default:
       self.init(
-        .internalFault,
-        code: "internalFault",
-        "An unexpected error ended the command: \(error)",
-        remedy: "Please report it with the command that caused it"
-      )
+        .internalFault, code: "internalFault", "An unexpected error ended the command: \(error)",
+        remedy: "Please report it with the command that caused it")
     }
   }
-}
 
-extension CommandFailure {
   /// Runs a body and puts the name of an option before the message of what it throws.
   static func naming<R>(_ option: String, _ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch {
+    let named = { (error: any Error) in
       var failure = CommandFailure(error)
       failure.message = "\(option): \(failure.message)"
-      throw failure
+      return failure
     }
+    return try CommandFailure.replacing(named, body)
   }
-}
 
-extension CommandFailure {
   /// The failure for a person: what is wrong, then what to do.
   var text: String {
     "Error: \(message.withFullStop)\n\(remedy.withFullStop)\n"

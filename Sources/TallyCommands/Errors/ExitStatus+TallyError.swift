@@ -10,9 +10,7 @@ extension ExitStatus {
   }
 
   /// Every code of the library; a test compares the keys with the library's source.
-  static let byCode = Dictionary(
-    uniqueKeysWithValues: codes.flatMap { status, codes in codes.map { ($0, status) } }
-  )
+  static let byCode = Dictionary(uniqueKeysWithValues: codes.flatMap { status, codes in codes.map { ($0, status) } })
 
   private static let codes: [ExitStatus: [TallyError.Code]] = [
     .notFound: [.taskNotFound, .listNotFound, .storeMissing, .nothingToUndo, .nothingToRedo, .undoConflict],

@@ -45,9 +45,7 @@ extension CompletionOptions {
     options.to = try to.map { try clock.day($0, of: "--to", weekdays: .latest) }
     if let from = options.from, let to = options.to, from > to {
       throw CommandFailure.usage(
-        "--from \(from.iso8601) comes after --to \(to.iso8601)",
-        remedy: "Give the earlier day to --from"
-      )
+        "--from \(from.iso8601) comes after --to \(to.iso8601)", remedy: "Give the earlier day to --from")
     }
     options.dayStartInMinutes = try dayStartInMinutes()
     options.usesRecordedOffsets = asRecorded
@@ -65,11 +63,8 @@ extension CompletionOptions {
       let found = try deletedLists(named: name, in: transaction)
       guard found.count < 2 else {
         throw CommandFailure(
-          .notFound,
-          code: "ambiguousList",
-          "\(found.count) deleted lists end with \(name.quotedForMessage)",
-          remedy: "Use a whole id: \(found.prefix(5).map(\.text).joined(separator: ", "))"
-        )
+          .notFound, code: "ambiguousList", "\(found.count) deleted lists end with \(name.quotedForMessage)",
+          remedy: "Use a whole id: \(found.prefix(5).map(\.text).joined(separator: ", "))")
       }
       guard let id = found.first else { throw failure }
       return id
@@ -97,8 +92,7 @@ extension CompletionOptions {
     guard let time = LocalClock.timeOfDay(dayStart) else {
       throw CommandFailure.usage(
         "'\(dayStart.escapedForDisplay())' is not a time of day",
-        remedy: "Write the start of the day as HH:MM, as in --day-start 04:00"
-      )
+        remedy: "Write the start of the day as HH:MM, as in --day-start 04:00")
     }
     return 60 * time.hour + time.minute
   }

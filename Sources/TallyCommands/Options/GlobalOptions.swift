@@ -22,19 +22,14 @@ struct GlobalOptions: ParsableArguments {
   var plain = false
 
   @Option(
-    help: ArgumentHelp(
-      "Answer as of this ISO 8601 instant, and record changes with it.",
-      valueName: "instant"
-    )
+    help: ArgumentHelp("Answer as of this ISO 8601 instant, and record changes with it.", valueName: "instant")
   )
   var now: String?
 
   @Option(help: ArgumentHelp("The IANA time zone days are counted in. Default: the system's.", valueName: "id"))
   var timeZone: String?
 
-  @Option(
-    help: ArgumentHelp("The day a week starts on. Default: the locale's.", valueName: "day")
-  )
+  @Option(help: ArgumentHelp("The day a week starts on. Default: the locale's.", valueName: "day"))
   var weekStart: WeekStart?
 
   @Flag(name: .customLong("no-color"), help: "Use no colour, as with NO_COLOR; FORCE_COLOR turns it on.")
@@ -106,9 +101,7 @@ enum OutputFormat {
 
 extension GlobalOptions {
   var format: OutputFormat { json ? .json : plain ? .plain : .human }
-}
 
-extension GlobalOptions {
   /// The options of the group that are followed by a value.
   static let namesWithValue: Set<String> = ["--store", "--now", "--time-zone", "--week-start"]
 }

@@ -67,11 +67,7 @@ final class ReminderJournal {
   }
 
   private static func opening<R>(_ path: FilePath, _ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch {
-      throw CommandFailure(openingJournal: path, "\(error)")
-    }
+    try CommandFailure.replacing({ CommandFailure(openingJournal: path, "\($0)") }, body)
   }
 
   deinit {

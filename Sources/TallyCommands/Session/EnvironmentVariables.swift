@@ -23,8 +23,7 @@ struct EnvironmentVariables: Sendable {
     guard !brokenNames.contains(name) else {
       throw .usage(
         "The variable \(name) is not UTF-8",
-        remedy: "Convert it, for example with 'iconv -t UTF-8', or unset it; nothing was done"
-      )
+        remedy: "Convert it, for example with 'iconv -t UTF-8', or unset it; nothing was done")
     }
     return intact[name]
   }

@@ -32,9 +32,7 @@ extension Session {
   /// Changes the store in one transaction and reports the change.
   ///
   /// The body may run twice, so it must print nothing.
-  func write(
-    for use: StoreUse = .changing, _ body: (inout StoreWriteTransaction) throws -> ChangeReport
-  ) throws {
+  func write(for use: StoreUse = .changing, _ body: (inout StoreWriteTransaction) throws -> ChangeReport) throws {
     let change = try openStore(for: use).writeAndWait { transaction in
       var change = try body(&transaction)
       change.isUndoable = transaction.isUndoable
@@ -85,11 +83,9 @@ extension TaskStore {
     } catch let error as TallyError {
       // Its path would be one that the person never gave.
       throw CommandFailure(
-        ExitStatus(for: error),
-        code: error.code.description,
+        ExitStatus(for: error), code: error.code.description,
         "No empty store can be created in '\(temporary.path.escapedForDisplay())' to answer from: \(error.message)",
-        remedy: "Set TMPDIR to a writable directory with free space"
-      )
+        remedy: "Set TMPDIR to a writable directory with free space")
     }
   }
 }

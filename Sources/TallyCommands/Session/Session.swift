@@ -34,10 +34,8 @@ final class Session {
     if let timeZone = NamedTimeZone(iana: id) { return timeZone }
     let near = id.nearNames(among: TimeZone.knownTimeZoneIdentifiers, limit: 1)
     throw CommandFailure.usage(
-      "There is no time zone '\(id.truncated(toWidth: 60).escapedForDisplay())'",
-      code: "unknownTimeZone",
-      remedy: "\(near.first.map { "Did you mean '\($0)'? " } ?? "")Give an IANA name as in Europe/Istanbul"
-    )
+      "There is no time zone '\(id.truncated(toWidth: 60).escapedForDisplay())'", code: "unknownTimeZone",
+      remedy: "\(near.first.map { "Did you mean '\($0)'? " } ?? "")Give an IANA name as in Europe/Istanbul")
   }
 }
 

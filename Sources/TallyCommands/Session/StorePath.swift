@@ -13,8 +13,6 @@ enum StorePath {
     if let path = try environment.nonEmptyValue(of: "TALLY_STORE") { return FilePath(path) }
     if let own = try environment.ownDirectory(in: "XDG_DATA_HOME", belowHome: ".local/share") { return own }
     throw CommandFailure.usage(
-      "There is no home directory to keep the store in",
-      remedy: "Name a directory with --store or in TALLY_STORE"
-    )
+      "There is no home directory to keep the store in", remedy: "Name a directory with --store or in TALLY_STORE")
   }
 }

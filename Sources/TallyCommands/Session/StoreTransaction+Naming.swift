@@ -11,11 +11,8 @@ extension StoreTransaction where Base: ~Copyable {
     guard ids.count <= 1 else { throw try ambiguity(of: name, between: ids, shownCount: shownCount) }
     guard let id = ids.first, let task = try task(id) else {
       throw CommandFailure(
-        .notFound,
-        code: "taskNotFound",
-        "No task has the handle '\(name.escapedForDisplay())'",
-        remedy: "Find the handle in a view such as 'tally all'; it has at least four digits, 0-9 and a-f"
-      )
+        .notFound, code: "taskNotFound", "No task has the handle '\(name.escapedForDisplay())'",
+        remedy: "Find the handle in a view such as 'tally all'; it has at least four digits, 0-9 and a-f")
     }
     return task
   }
@@ -32,15 +29,11 @@ extension StoreTransaction where Base: ~Copyable {
     }
     let more = ids.count > shownCount ? " and more" : ""
     return CommandFailure(
-      .notFound,
-      code: "ambiguousHandle",
+      .notFound, code: "ambiguousHandle",
       "'\(name.escapedForDisplay())' matches \(candidates.joined(separator: ", "))\(more)",
-      remedy: "Use one of these handles, or the whole id"
-    )
+      remedy: "Use one of these handles, or the whole id")
   }
-}
 
-extension StoreTransaction where Base: ~Copyable {
   /// The list with an exact name, a name in other case, or an id.
   ///
   /// - Throws: ``CommandFailure`` if there is none or more than one.
@@ -51,11 +44,8 @@ extension StoreTransaction where Base: ~Copyable {
     if found.count == 1 { return found[0] }
     guard found.isEmpty else {
       throw CommandFailure(
-        .notFound,
-        code: "ambiguousList",
-        "\(found.count) lists are named \(name.quotedForMessage)",
-        remedy: "Use an id: \(found.prefix(5).map(\.id.text).joined(separator: ", "))"
-      )
+        .notFound, code: "ambiguousList", "\(found.count) lists are named \(name.quotedForMessage)",
+        remedy: "Use an id: \(found.prefix(5).map(\.id.text).joined(separator: ", "))")
     }
     if let id = UUID(uuidString: name), let list = try list(id) { return list }
     let near = name.nearNames(among: lists.map(\.name)).map(\.quotedForMessage)

@@ -1,4 +1,3 @@
-import Foundation
 import Tally
 
 // What the text and the page word the same way.

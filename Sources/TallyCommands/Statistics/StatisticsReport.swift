@@ -1,4 +1,3 @@
-import Foundation
 import Tally
 
 /// Everything that `stats` reports, read from one snapshot.
@@ -16,9 +15,7 @@ struct StatisticsReport {
   static let weekCount = 53
 
   init<Base: ~Copyable>(
-    _ options: StatisticsOptions,
-    clock: LocalClock,
-    in transaction: borrowing StoreTransaction<Base>
+    _ options: StatisticsOptions, clock: LocalClock, in transaction: borrowing StoreTransaction<Base>
   ) throws {
     self.options = options
     self.clock = clock

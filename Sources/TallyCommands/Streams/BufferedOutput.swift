@@ -1,4 +1,5 @@
 import SystemPackage
+import TallySystem
 
 /// Buffered standard output that reports failures.
 ///
@@ -29,10 +30,6 @@ final class BufferedOutput {
   func flush() throws {
     defer { buffer.removeAll(keepingCapacity: true) }
     guard !buffer.isEmpty else { return }
-    do {
-      try descriptor.writeAll(buffer)
-    } catch {
-      throw CommandFailure(writing: error)
-    }
+    _ = try CommandFailure.replacing(CommandFailure.init(writing:)) { try descriptor.writeAll(buffer) }
   }
 }

@@ -1,4 +1,4 @@
-import SystemPackage
+import TallySystem
 
 /// A line of standard input that is not blank, or a text that was given instead.
 struct InputLine {
@@ -12,8 +12,7 @@ extension Session {
   ///
   /// - Throws: ``CommandFailure`` if the input cannot be read, or for a line that is not UTF-8.
   func readLines() throws -> [InputLine] {
-    let input: [UInt8]
-    do { input = try invocation.input.readToEnd() } catch { throw CommandFailure(reading: error) }
+    let input = try CommandFailure.replacing(CommandFailure.init(reading:)) { try invocation.input.readToEnd() }
     // Some editors put a byte order mark first, which is not part of a text (RFC 3629, section 6).
     let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let text = input.starts(with: byteOrderMark) ? input.dropFirst(byteOrderMark.count) : input[...]
@@ -22,28 +21,11 @@ extension Session {
       let content = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
       guard let text = String(validating: content, as: UTF8.self) else {
         throw CommandFailure(
-          .badData,
-          code: "malformedDocument",
-          "The text is not UTF-8",
+          .badData, code: "malformedDocument", "The text is not UTF-8",
           remedy: "Convert the input, for example with 'iconv -t UTF-8'; nothing was added"
         ).atLine(index + 1)
       }
       return text.allSatisfy(\.isWhitespace) ? nil : InputLine(number: index + 1, text: text)
-    }
-  }
-}
-
-extension FileDescriptor {
-  /// Reads the rest, of any length.
-  func readToEnd() throws -> [UInt8] {
-    var bytes: [UInt8] = []
-    while true {
-      // Unsafe as the buffer is raw memory: `read` fills its beginning and says how much.
-      let chunk = try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-        count = try unsafe read(into: UnsafeMutableRawBufferPointer(buffer))
-      }
-      if chunk.isEmpty { return bytes }
-      bytes += chunk
     }
   }
 }

@@ -3,9 +3,7 @@ import Tally
 extension Session {
   /// Runs an export or import, shows its progress and checks for signals meanwhile.
   func withProgress<R>(
-    _ verb: String,
-    resultIsShown: Bool = false,
-    _ body: (@escaping InterchangeProgress.Observer) throws -> R
+    _ verb: String, resultIsShown: Bool = false, _ body: (@escaping InterchangeProgress.Observer) throws -> R
   ) throws -> R {
     try withProgressLine(verb, resultIsShown: resultIsShown) { update in
       try body { progress in try update(progress.taskCount.counted("task"), progress.share) }
@@ -23,8 +21,7 @@ extension Session {
   }
 
   private func withProgressLine<R>(
-    _ verb: String,
-    resultIsShown: Bool = false,
+    _ verb: String, resultIsShown: Bool = false,
     _ body: (@escaping (_ count: String, _ share: Double?) throws -> Void) throws -> R
   ) throws -> R {
     let line = ProgressLine(verb, session: self, resultIsShown: resultIsShown)
@@ -33,11 +30,7 @@ extension Session {
       line.update(count, share: share)
       guard Signals.isInterrupted else { return }
       throw CommandFailure(
-        .interrupted,
-        code: "cancelled",
-        "\(verb) was interrupted",
-        remedy: "Start it again; nothing was left behind"
-      )
+        .interrupted, code: "cancelled", "\(verb) was interrupted", remedy: "Start it again; nothing was left behind")
     }
   }
 }

@@ -10,9 +10,7 @@ extension String {
     return "$'" + unicodeScalars.map(\.ansiQuoted).joined() + "'"
   }
 
-  private static let shellSafe = Set(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:+,@%".utf8
-  )
+  private static let shellSafe = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:+,@%".utf8)
 }
 
 extension Unicode.Scalar {

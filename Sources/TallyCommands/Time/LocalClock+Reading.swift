@@ -48,10 +48,8 @@ extension LocalClock {
     if Self.looksLikeInstant(word) { return try Timestamp(iso8601: word) }
     if Self.timeOfDay(word) != nil {
       throw CommandFailure.usage(
-        "'\(word)' is a time without a day",
-        code: "invalidInstant",
-        remedy: "Put a day before it, as in 'today \(word)'"
-      )
+        "'\(word)' is a time without a day", code: "invalidInstant",
+        remedy: "Put a day before it, as in 'today \(word)'")
     }
     let day = try day(word)
     switch bareDay {
@@ -60,9 +58,7 @@ extension LocalClock {
     case .mustBeGiven: throw Self.notATime(text)
     }
   }
-}
 
-extension LocalClock {
   /// Reads the DAY of an option, whose name comes before the message of an error.
   func day(_ text: String, of option: String, weekdays: WeekdayMeaning = .next) throws -> CalendarDay {
     try CommandFailure.naming(option) { try day(text, weekdays: weekdays) }
@@ -72,9 +68,7 @@ extension LocalClock {
   func instant(_ text: String, of option: String, bareDay: TimeOfBareDay) throws -> Timestamp {
     try CommandFailure.naming(option) { try instant(text, bareDay: bareDay) }
   }
-}
 
-extension LocalClock {
   private func day(onWeekday weekday: Int, _ meaning: WeekdayMeaning) throws -> CalendarDay {
     let daysAhead = (weekday - today.weekday + 7) % 7
     switch meaning {
@@ -103,17 +97,13 @@ extension LocalClock {
     let names = ["today", "tomorrow", "yesterday"] + WeekdayName.full.map { $0.lowercased() }
     let guess = text.nearNames(among: names, limit: 1).first.map { "Did you mean '\($0)'? " } ?? ""
     return .usage(
-      "'\(text.escapedForDisplay())' is not a day",
-      code: "invalidDay",
-      remedy: "\(guess)Write today, tomorrow, yesterday, a weekday or YYYY-MM-DD"
-    )
+      "'\(text.escapedForDisplay())' is not a day", code: "invalidDay",
+      remedy: "\(guess)Write today, tomorrow, yesterday, a weekday or YYYY-MM-DD")
   }
 
   private static func notATime(_ text: String) -> CommandFailure {
     .usage(
-      "'\(text.escapedForDisplay())' is not a time",
-      code: "invalidInstant",
-      remedy: "Write a day and HH:MM as in 'friday 14:00', or an instant as in 2026-11-21T12:00:00Z"
-    )
+      "'\(text.escapedForDisplay())' is not a time", code: "invalidInstant",
+      remedy: "Write a day and HH:MM as in 'friday 14:00', or an instant as in 2026-11-21T12:00:00Z")
   }
 }

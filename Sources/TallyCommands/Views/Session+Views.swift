@@ -1,4 +1,3 @@
-import Foundation
 import Tally
 
 extension Session {
@@ -42,8 +41,7 @@ extension Session {
     var json = JSONWriter(layout: .compact)
     json.beginObject()
     json.write(membersOf: headFacts(ofView: description.view.name, completedCount: counts.completed))
-    json.key("sections")
-    json.beginArray()
+    json.beginArray("sections")
     var section: CalendarDay??
     func endSection() {
       if section == nil { return }
@@ -55,9 +53,8 @@ extension Session {
       section = .some(day)
       json.beginObject()
       json.key("day")
-      json.value(day)
-      json.key("tasks")
-      json.beginArray()
+      json.value(day.map { .day($0) })
+      json.beginArray("tasks")
     }
     // A section's day is known only with its first task; a view without days has one section even if it is empty.
     if !description.view.hasDaySections { beginSection(nil) }

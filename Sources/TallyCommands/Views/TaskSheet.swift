@@ -1,4 +1,3 @@
-import Foundation
 import Tally
 
 /// One task in full, each field next to its label.

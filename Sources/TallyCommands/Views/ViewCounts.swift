@@ -21,10 +21,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// Visits the tasks of a view, named.
-  func forEachNamedTask(
-    of description: ViewDescription,
-    _ body: (NamedTask, CalendarDay?) throws -> Void
-  ) throws {
+  func forEachNamedTask(of description: ViewDescription, _ body: (NamedTask, CalendarDay?) throws -> Void) throws {
     var lists: KnownLists = [:]
     try forEachTask(of: description) { task, day in try body(try name(task, knowing: &lists), day) }
   }

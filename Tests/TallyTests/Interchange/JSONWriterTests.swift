@@ -29,20 +29,20 @@ struct JSONWriterTests {
   }
 
   @Test func onlyWhatMustBeEscapedIsEscaped() {
-    let written = text(.compact) { $0.value("\"\\/\u{8}\t\n\u{C}\r\u{0}\u{1F}\u{7F}\u{2028}é水😀\u{FFFF}" as String?) }
+    let written = text(.compact) { $0.value(.text("\"\\/\u{8}\t\n\u{C}\r\u{0}\u{1F}\u{7F}\u{2028}é水😀\u{FFFF}")) }
     #expect(written == "\"\\\"\\\\/\\b\\t\\n\\f\\r\\u0000\\u001f\u{7F}\u{2028}é水😀\u{FFFF}\"")
   }
 
   @Test(arguments: [0, 7, -7, 10, 99, 100, 9_007_199_254_740_991, Int64.max, .min])
   func integersAreWrittenInFull(number: Int64) {
-    #expect(text(.compact) { $0.value(number as Int64?) } == "\(number)")
+    #expect(text(.compact) { $0.value(.integer(number)) } == "\(number)")
   }
 
   @Test func idsAreWrittenInLowerCase() {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "idsAreWritten"))
     for _ in 0..<100 {
       let id = generator.uuid()
-      #expect(text(.compact) { $0.value(id as UUID?) } == "\"\(id.uuidString.lowercased())\"")
+      #expect(text(.compact) { $0.value(.id(id)) } == "\"\(id.uuidString.lowercased())\"")
     }
   }
 
@@ -50,7 +50,7 @@ struct JSONWriterTests {
     for title in Samples.nastyTexts {
       let written = text(.compact) { writer in
         writer.beginArray()
-        writer.value(title as String?)
+        writer.value(.text(title))
         writer.endArray()
       }
       let read = try JSONSerialization.jsonObject(with: Data(written.utf8)) as? [String]
@@ -67,7 +67,7 @@ struct JSONWriterTests {
   private static func sample(_ writer: inout JSONWriter) {
     writer.beginObject()
     writer.key("a")
-    writer.value(1 as Int64?)
+    writer.value(.integer(1))
     writer.key("empty")
     writer.beginObject()
     writer.endObject()
@@ -76,7 +76,7 @@ struct JSONWriterTests {
     writer.endArray()
     writer.key("b")
     writer.beginArray()
-    writer.value("x" as String?)
+    writer.value(.text("x"))
     writer.beginArray()
     writer.value(true)
     writer.null()

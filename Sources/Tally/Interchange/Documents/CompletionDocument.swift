@@ -24,19 +24,15 @@ enum CompletionDocument {
   /// Reads a completion whose object has just begun.
   static func read(from reader: inout JSONReader, isLenient: Bool) throws -> Completion {
     let position = reader.tokenPosition
-    var taskID: UUID?
-    var completedAt: OffsetTimestamp?
-    var createdAt: Timestamp?
-    var listID: UUID?
-    var isTaskDeleted: Bool?
+    var taskID: UUID?, completedAt: OffsetTimestamp?, createdAt: Timestamp?, listID: UUID?, isTaskDeleted: Bool?
     var entries = DocumentEntries(Key.self, isLenient: isLenient)
     while let key = try entries.next(from: &reader) {
       switch key {
-      case .taskID: taskID = try reader.read(.id, for: key)
-      case .completedAt: completedAt = try reader.read(.offsetInstant, for: key)
-      case .createdAt: createdAt = try reader.read(.instant, for: key)
-      case .listID: listID = try reader.readOptional(.id, for: key)
-      case .taskDeleted: isTaskDeleted = try reader.read(.boolean, for: key)
+      case .taskID: taskID = try reader.read(.id, for: key)?.id
+      case .completedAt: completedAt = try reader.read(.offsetInstant, for: key)?.offsetInstant
+      case .createdAt: createdAt = try reader.read(.instant, for: key)?.instant
+      case .listID: listID = try reader.read(.id, for: key, orNull: true)?.id
+      case .taskDeleted: isTaskDeleted = try reader.readFlag(for: key)
       }
     }
     guard let taskID else { throw reader.fault("The completion has no taskID", at: position) }

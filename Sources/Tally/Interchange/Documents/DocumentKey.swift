@@ -70,10 +70,7 @@ extension JSONReader {
       }
     let name = isNameable ? "The key \(String(decoding: text, as: UTF8.self))" : "The key"
     return TallyError(
-      .unknownKey,
-      "\(name) is not one of the format's",
-      remedy: "Remove or rename it, or import leniently to skip unknown keys",
-      at: tokenPosition
-    )
+      .unknownKey, "\(name) is not one of the format's",
+      remedy: "Remove or rename it, or import leniently to skip unknown keys", at: tokenPosition)
   }
 }

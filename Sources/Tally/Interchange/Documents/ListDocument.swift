@@ -38,12 +38,12 @@ extension ListDocument {
     var entries = DocumentEntries(Key.self, isLenient: isLenient)
     while let key = try entries.next(from: &reader) {
       switch key {
-      case .id: id = try reader.read(.id, for: key)
-      case .name: name = try reader.read(.text, for: key)
-      case .colorHex: colorHex = try reader.read(.text, for: key)
-      case .sortOrder: sortOrder = try reader.read(.integer, for: key)
-      case .createdAt: createdAt = try reader.read(.instant, for: key)
-      case .updatedAt: updatedAt = try reader.read(.instant, for: key)
+      case .id: id = try reader.read(.id, for: key)?.id
+      case .name: name = try reader.read(.text, for: key)?.text
+      case .colorHex: colorHex = try reader.read(.text, for: key)?.text
+      case .sortOrder: sortOrder = try reader.read(.integer, for: key)?.integer
+      case .createdAt: createdAt = try reader.read(.instant, for: key)?.instant
+      case .updatedAt: updatedAt = try reader.read(.instant, for: key)?.instant
       }
     }
     // Without an id no task could name the list, and each import would create another one.

@@ -22,7 +22,7 @@ struct TaskDocument {
     assert(TaskField.all.allSatisfy { $0.rawValue < UInt32.bitWidth }, "a field without a bit")
     var entries = DocumentEntries(TaskField.self, isLenient: isLenient)
     while let field = try entries.next(from: &reader) {
-      values[field] = try reader.read(field)
+      values[field] = try reader.read(field.kind, for: field, orNull: field.isOptional)
       present |= 1 << UInt32(field.rawValue)
     }
     guard has(.text) else { throw reader.fault("The task has no text", at: position) }
@@ -39,16 +39,13 @@ extension TaskDocument {
   ///
   /// - Throws: as ``TaskItem/validate()``, without a position.
   func task(
-    replacing old: TaskItem?,
-    id: UUID,
-    now: Timestamp,
-    sortOrder: (TaskItem) throws -> Int64
+    replacing old: TaskItem?, id: UUID, now: Timestamp, sortOrder: (TaskItem) throws -> Int64
   ) throws -> TaskItem {
     var task = old ?? values
     task.id = id
     if old != nil { for field in TaskField.all where has(field) { task[field] = values[field] } }
     if !has(.completedAt), has(.state), !task.isCompleted { task.completedAt = nil }
-    if !has(.state) { task.state = task.completedAt != nil ? .completed : old?.openState ?? .notStarted }
+    if !has(.state) { task.state = task.completedAt != nil ? .completed : task.isCompleted ? .notStarted : task.state }
     let completion = task.completedAt?.instant
     if old == nil, !has(.createdAt) { task.createdAt = min(now, completion ?? now) }
     if old == nil, !has(.updatedAt) { task.updatedAt = max(task.createdAt, completion ?? task.createdAt) }
@@ -58,9 +55,7 @@ extension TaskDocument {
     if let old, !has(.updatedAt), !task.isIdentical(to: old) { task.updatedAt = max(now, old.updatedAt) }
     return task
   }
-}
 
-extension TaskDocument {
   /// Writes a whole task from its record, without creating a value first: the texts alone would cost two allocations.
   static func write(_ task: TaskFields, id: UUID, to writer: inout JSONWriter) throws(LMDBError) {
     var cursor = task.cursor
@@ -81,12 +76,12 @@ extension TaskDocument {
     _ field: TaskField, of task: TaskFields, _ id: UUID, to writer: inout JSONWriter
   ) throws(LMDBError) {
     switch field {
-    case .id: writer.value(id)
+    case .id: writer.value(.id(id))
     case .text: writer.value(storedText: task.titleBytes)
-    case .state: writer.value(try task.state.name)
-    case .sortOrder: writer.value(task.sortOrder)
-    case .createdAt: writer.value(try task.createdAt)
-    case .updatedAt: writer.value(try task.updatedAt)
+    case .state: writer.value(.state(try task.state))
+    case .sortOrder: writer.value(.integer(task.sortOrder))
+    case .createdAt: writer.value(.instant(try task.createdAt))
+    case .updatedAt: writer.value(.instant(try task.updatedAt))
     default: assertionFailure("\(field.name) has a tag")
     }
   }
@@ -102,7 +97,7 @@ extension JSONWriter {
   /// Writes the bytes of a stored text as a value.
   fileprivate mutating func value(storedText bytes: RawSpan) {
     // No Tally writes malformed text; it is exported as it is displayed.
-    guard bytes.isWellFormedText else { return value(bytes.text) }
+    guard bytes.isWellFormedText else { return value(.text(bytes.text)) }
     // The buffer does not outlive the closure; any bytes may be read as bytes.
     unsafe bytes.withUnsafeBytes { value(unsafe $0.assumingMemoryBound(to: UInt8.self).span) }
   }
@@ -111,26 +106,5 @@ extension JSONWriter {
   mutating func entry(_ name: StaticString, _ field: FieldValue?) {
     key(name)
     value(field)
-  }
-
-  /// Writes the value of a field, or `null`.
-  package mutating func value(_ field: FieldValue?) {
-    switch field {
-    case .text(let text)?: value(text)
-    case .state(let state)?: value(state.name)
-    case .integer(let number)?: value(number)
-    case .instant(let instant)?: value(instant)
-    case .offsetInstant(let instant)?: value(instant)
-    case .day(let day)?: value(day)
-    case .id(let id)?: value(id)
-    case nil: null()
-    }
-  }
-}
-
-extension TaskItem {
-  /// The state of an open task; one that was completed counts as not started.
-  fileprivate var openState: TaskState {
-    isCompleted ? .notStarted : state
   }
 }

@@ -28,12 +28,6 @@ extension AtomicFile {
     }
   }
 
-  /// Throws `outputNotCreated` for a path that a file must not take the place of.
-  static func refuseIrreplaceable(_ target: FilePath) throws {
-    try StoreFiles.refuseAsOutput(target)
-    try TallyError.replacing(TallyError.unwritableOutput) { try requireReplaceable(target) }
-  }
-
   /// Publishes the file.
   ///
   /// - Throws: `diskFull` or `outputNotCreated`; `storageFailed` if the file is in its place, and only flushing its name
@@ -48,35 +42,17 @@ extension AtomicFile {
 }
 
 extension TallyError {
-  /// Runs a body, and makes another error of the one that it throws.
-  static func replacing<R: ~Copyable>(
-    _ replacement: (any Error) -> TallyError, _ body: () throws -> R
-  ) throws -> R {
-    do {
-      return try body()
-    } catch {
-      throw replacement(error)
-    }
-  }
-
   static func outputNotCreated(_ message: String, cause: (any Error)? = nil) -> TallyError {
     TallyError(
-      .outputNotCreated,
-      message,
-      remedy: "Give the path of a file, new or old, in a directory that you may write to",
-      cause: cause
-    )
+      .outputNotCreated, message, remedy: "Give the path of a file, new or old, in a directory that you may write to",
+      cause: cause)
   }
 
   /// Flushes a directory after the last step of an operation.
   ///
   /// - Throws: `storageFailed`, naming the finished step.
   static func flush(_ directory: FilePath, after done: String) throws {
-    do {
-      try SystemCalls.flushDirectory(directory)
-    } catch {
-      throw notFlushed(done, error)
-    }
+    try replacing({ notFlushed(done, $0) }) { try SystemCalls.flushDirectory(directory) }
   }
 
   private static func notFlushed(_ done: String, _ cause: any Error) -> TallyError {
@@ -94,11 +70,7 @@ extension TallyError {
     return switch cause as? Errno {
     case .noSpace?, .diskQuotaExceeded?:
       TallyError(
-        .diskFull,
-        "The disk of the output is full",
-        remedy: "Free some space, or write to another disk",
-        cause: cause
-      )
+        .diskFull, "The disk of the output is full", remedy: "Free some space, or write to another disk", cause: cause)
     case let errno?: outputNotCreated("The output cannot be written: \(errno)", cause: cause)
     case nil: outputNotCreated("The output cannot be written", cause: cause)
     }

@@ -42,9 +42,7 @@ final class ReplayableInput {
   }
 
   /// Puts the next bytes at the beginning of a buffer and returns how many; 0 at the end.
-  func read(into buffer: inout [UInt8]) throws -> Int {
-    try Self.read(descriptor, into: &buffer)
-  }
+  func read(into buffer: inout [UInt8]) throws -> Int { try Self.read(descriptor, into: &buffer) }
 
   private static func read(_ descriptor: FileDescriptor, into buffer: inout [UInt8]) throws -> Int {
     try TallyError.replacing(TallyError.unreadableInput) {
@@ -87,16 +85,13 @@ final class ReplayableInput {
   }
 
   private static func writing<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch {
-      let isFull = [.noSpace, .diskQuotaExceeded].contains(error as? Errno)
-      throw TallyError(
-        isFull ? .diskFull : .outputNotCreated,
-        "What the pipe delivers cannot be kept until it is imported\((error as? Errno).map { ": \($0)" } ?? "")",
-        remedy: "Import from a file, or make room in the store's directory, or in TMPDIR for a dry run",
-        cause: error
-      )
+    let replacement = { (error: any Error) in
+      let errno = error as? Errno
+      return TallyError(
+        [.noSpace, .diskQuotaExceeded].contains(errno) ? .diskFull : .outputNotCreated,
+        "What the pipe delivers cannot be kept until it is imported\(errno.map { ": \($0)" } ?? "")",
+        remedy: "Import from a file, or make room in the store's directory, or in TMPDIR for a dry run", cause: error)
     }
+    return try TallyError.replacing(replacement, body)
   }
 }

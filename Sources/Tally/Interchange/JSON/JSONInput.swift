@@ -115,10 +115,7 @@ extension TallyError {
   static func unreadableInput(_ cause: any Error) -> TallyError {
     let reason = (cause as? Errno).map { ": \($0)" } ?? ""
     return TallyError(
-      .inputUnreadable,
-      "The input cannot be read\(reason)",
-      remedy: "Check that it is a file or pipe that you may read",
-      cause: cause
-    )
+      .inputUnreadable, "The input cannot be read\(reason)",
+      remedy: "Check that it is a file or pipe that you may read", cause: cause)
   }
 }

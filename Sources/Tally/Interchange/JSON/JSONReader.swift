@@ -17,10 +17,7 @@ struct JSONReader: ~Copyable {
   }
 
   enum Token: Equatable {
-    case beginObject
-    case endObject
-    case beginArray
-    case endArray
+    case beginObject, endObject, beginArray, endArray
     /// A key of an object; its text is in `text`.
     case key
     /// A text, which is in `text`.
@@ -37,12 +34,7 @@ struct JSONReader: ~Copyable {
 
   /// The tokens that the grammar allows next.
   enum Expectation {
-    case value
-    case firstElement
-    case firstKey
-    case key
-    case separator
-    case nothing
+    case value, firstElement, firstKey, key, separator, nothing
   }
 
   /// Deeper nesting is refused; the formats read here need three levels.
@@ -76,18 +68,12 @@ struct JSONReader: ~Copyable {
       tokenPosition = input.position
       guard let byte = try input.peek() else { return try end() }
       switch expectation {
-      case .value:
-        return try value(byte)
-      case .firstElement:
-        return try byte == UInt8(ascii: "]") ? close(object: false) : value(byte)
-      case .firstKey:
-        return try byte == UInt8(ascii: "}") ? close(object: true) : key(byte)
-      case .key:
-        return try key(byte)
-      case .separator:
-        if let token = try separator(byte) { return token }
-      case .nothing:
-        throw fault("There is more text after the end of the document")
+      case .value: return try value(byte)
+      case .firstElement: return try byte == UInt8(ascii: "]") ? close(object: false) : value(byte)
+      case .firstKey: return try byte == UInt8(ascii: "}") ? close(object: true) : key(byte)
+      case .key: return try key(byte)
+      case .separator: if let token = try separator(byte) { return token }
+      case .nothing: throw fault("There is more text after the end of the document")
       }
     }
   }

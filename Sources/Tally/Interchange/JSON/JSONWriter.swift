@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 package import SystemPackage
 
 /// Writes JSON value by value into bytes that can be passed on at any time.
@@ -53,24 +53,22 @@ package struct JSONWriter: ~Copyable {
 
 extension JSONWriter {
   /// Begins an object.
-  package mutating func beginObject() {
-    begin(UInt8(ascii: "{"))
-  }
+  package mutating func beginObject() { begin(UInt8(ascii: "{")) }
 
   /// Ends an object.
-  package mutating func endObject() {
-    end(UInt8(ascii: "}"))
-  }
+  package mutating func endObject() { end(UInt8(ascii: "}")) }
 
   /// Begins an array.
-  package mutating func beginArray() {
-    begin(UInt8(ascii: "["))
+  package mutating func beginArray() { begin(UInt8(ascii: "[")) }
+
+  /// Begins an array that has a key.
+  package mutating func beginArray(_ name: StaticString) {
+    key(name)
+    beginArray()
   }
 
   /// Ends an array.
-  package mutating func endArray() {
-    end(UInt8(ascii: "]"))
-  }
+  package mutating func endArray() { end(UInt8(ascii: "]")) }
 
   /// Writes a key, which must not need escapes.
   package mutating func key(_ name: StaticString) {
@@ -133,10 +131,18 @@ extension OutputSpan<UInt8> {
 }
 
 extension JSONWriter {
-  /// Writes a text, or `null`.
-  package mutating func value(_ text: String?) {
-    guard let text else { return null() }
-    value(text.utf8.span)
+  /// Writes the value of a field, or `null`.
+  package mutating func value(_ field: FieldValue?) {
+    switch field {
+    case .text(let text)?: value(text.utf8.span)
+    case .state(let state)?: value(state.name.utf8.span)
+    case .integer(let number)?: entry(ofAtMost: 20) { $0.append(decimal: number) }
+    case .instant(let instant)?: quoted(Timestamp.textByteCount) { instant.append(to: &$0) }
+    case .offsetInstant(let instant)?: quoted(OffsetTimestamp.textByteCount) { instant.append(to: &$0) }
+    case .day(let day)?: quoted(CalendarDay.textByteCount) { day.append(to: &$0) }
+    case .id(let id)?: quoted(UUID.textByteCount) { $0.append(id) }
+    case nil: null()
+    }
   }
 
   /// Writes a text that is given as UTF-8.
@@ -150,48 +156,9 @@ extension JSONWriter {
     if plain < text.count { appendEscaped(text, from: plain) }
   }
 
-  /// Writes a literal name, which must not need escapes.
-  mutating func value(name: StaticString) {
-    entry(ofAtMost: name.utf8CodeUnitCount + 2) { output in
-      output.append(UInt8(ascii: "\""))
-      output.append(name)
-      output.append(UInt8(ascii: "\""))
-    }
-  }
-
-  /// Writes an integer, or `null`.
-  package mutating func value(_ number: Int64?) {
-    guard let number else { return null() }
-    entry(ofAtMost: 20) { $0.append(decimal: number) }
-  }
-
   /// Writes `true` or `false`.
   package mutating func value(_ isTrue: Bool) {
     entry(ofAtMost: 5) { $0.append(isTrue ? "true" : "false") }
-  }
-
-  /// Writes a UUID in lower case, or `null`.
-  package mutating func value(_ id: UUID?) {
-    guard let id else { return null() }
-    quoted(UUID.textByteCount) { $0.append(id) }
-  }
-
-  /// Writes an instant in UTC, or `null`.
-  package mutating func value(_ instant: Timestamp?) {
-    guard let instant else { return null() }
-    quoted(Timestamp.textByteCount) { instant.append(to: &$0) }
-  }
-
-  /// Writes an instant with its offset, or `null`.
-  package mutating func value(_ instant: OffsetTimestamp?) {
-    guard let instant else { return null() }
-    quoted(OffsetTimestamp.textByteCount) { instant.append(to: &$0) }
-  }
-
-  /// Writes a day, or `null`.
-  package mutating func value(_ day: CalendarDay?) {
-    guard let day else { return null() }
-    quoted(CalendarDay.textByteCount) { day.append(to: &$0) }
   }
 
   /// Writes `null`.

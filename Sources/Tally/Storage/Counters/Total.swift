@@ -9,18 +9,16 @@ struct Total: BinaryCodable, Equatable {
 
   var encodedByteCount: Int { MemoryLayout<Int64>.size }
 
-  init(count: Int64) {
-    self.count = count
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    UInt64(count).encode(into: &output)
   }
+}
 
+extension Total {
   init(decoding bytes: RawSpan) throws(LMDBError) {
     let number = try UInt64(decoding: bytes)
     guard number <= UInt64(Self.greatestCount) else { throw .undecodable("a counter is out of its range") }
     count = Int64(number)
-  }
-
-  @_lifetime(output: copy output)
-  func encode(into output: inout OutputRawSpan) {
-    UInt64(count).encode(into: &output)
   }
 }

@@ -63,9 +63,7 @@ struct BeforeImages {
     add(key.isTaskDeleted ? .deletedCompletion : .completion, key.id, record, instant: key.completed.microseconds)
   }
 
-  private mutating func add(
-    _ kind: ImageKind, _ id: UUID, _ record: (some BinaryCodable)?, instant: Int64? = nil
-  ) {
+  private mutating func add(_ kind: ImageKind, _ id: UUID, _ record: (some BinaryCodable)?, instant: Int64? = nil) {
     guard !isTooLarge else { return }
     let recordSize = record?.encodedByteCount ?? 0
     guard bytes.count + recordSize + ImageKey.maximumByteCount <= Self.maximumSizeInBytes else { return forget() }

@@ -62,7 +62,9 @@ struct HistoryRecord: BinaryCodable {
     output.append(bigEndian: UInt16(0))
     [UInt8](images).encode(into: &output)
   }
+}
 
+extension HistoryRecord {
   init(decoding bytes: RawSpan) throws(LMDBError) {
     try self.init(headOf: bytes)
     images = try Self.images(of: bytes).bytes(from: 0)[...]
@@ -89,15 +91,5 @@ struct HistoryRecord: BinaryCodable {
     let start = headByteCount + Int(bytes.load(bigEndianAt: headByteCount - 2, as: UInt16.self))
     guard start <= bytes.byteCount else { throw .undecodable("an entry of the history ends before its fields do") }
     return bytes.extracting(start..<bytes.byteCount)
-  }
-
-  init(
-    kind: HistoryKind, origin: WriteOrigin, target: ChangeID?, dateMicroseconds: Int64, precedingSizeInBytes: UInt64
-  ) {
-    self.kind = kind
-    self.origin = origin
-    self.target = target
-    self.dateMicroseconds = dateMicroseconds
-    self.precedingSizeInBytes = precedingSizeInBytes
   }
 }

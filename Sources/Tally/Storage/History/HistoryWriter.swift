@@ -1,4 +1,3 @@
-import Foundation
 import LMDB
 
 /// Appends entries to the history and keeps it within its bounds.

@@ -7,12 +7,7 @@ struct IndexTable<Definition: RecordIndex>: CheckedIndex {
   typealias Key = Definition.Key
 
   let name: TableName
-  private let table: Index<Key>
-
-  init(_ name: TableName, _ table: Index<Key>) {
-    self.name = name
-    self.table = table
-  }
+  let table: Index<Key>
 
   func count<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws(LMDBError) -> Int {
     try table.count(in: transaction)

@@ -1,5 +1,3 @@
-import LMDB
-
 // The indexes of lists, completions and tombstones, and that of the last change.
 
 /// The lists, in the user's order.

@@ -81,7 +81,7 @@ struct IndexHandle<Source: IndexedRecord>: Sendable {
   @inline(__always)
   init<Definition: RecordIndex>(_ definition: Definition.Type, _ name: TableName, _ table: Index<Definition.Key>)
   where Definition.Source == Source {
-    self.table = IndexTable<Definition>(name, table)
+    self.table = IndexTable<Definition>(name: name, table: table)
     makeBatch = { IndexBatch(Definition.self, table) }
     replace = { change, transaction throws(LMDBError) in
       let (oldKeys, newKeys) = (Definition.keys(of: change.old), Definition.keys(of: change.new))

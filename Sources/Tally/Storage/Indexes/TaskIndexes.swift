@@ -1,5 +1,3 @@
-import LMDB
-
 // The indexes of tasks. The file of each key says how it is ordered.
 
 /// Tasks in a list, and those in the inbox; a task that has a day and no list is in `byDay` alone.

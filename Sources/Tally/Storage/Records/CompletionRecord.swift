@@ -26,12 +26,6 @@ struct CompletionRecord: BinaryCodable, Hashable {
 
   var encodedByteCount: Int { Self.headByteCount + unknown.bytes.count }
 
-  init(utcOffsetInMinutes: Int16, createdAtMicroseconds: Int64, listID: UUID?) {
-    self.utcOffsetInMinutes = utcOffsetInMinutes
-    self.createdAtMicroseconds = createdAtMicroseconds
-    self.listID = listID
-  }
-
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
     output.append(Self.format)
@@ -41,7 +35,9 @@ struct CompletionRecord: BinaryCodable, Hashable {
     output.append(listID ?? .lowest)
     unknown.encode(from: 0, into: &output)
   }
+}
 
+extension CompletionRecord {
   init(decoding bytes: RawSpan) throws(LMDBError) {
     guard bytes.byteCount >= Self.headByteCount, bytes.load(bigEndianAt: 0) == Self.format else {
       throw .undecodable("a completion record is too short or of an unknown format")
@@ -51,14 +47,15 @@ struct CompletionRecord: BinaryCodable, Hashable {
     listID = bytes.load(bigEndianAt: 1, as: UInt8.self) == 0 ? nil : bytes.load(idAt: 12)
     unknown = try UnknownFields(bytes, from: Self.headByteCount)
   }
-}
 
-extension CompletionRecord {
-  /// The record of a task completed in its current list; `nil` for an open task.
-  init?(of task: TaskItem) {
+  /// The record of a completed task; `nil` for an open one.
+  ///
+  /// The list is the task's own, unless there is a record of the completion already, whose list and unknown fields stay.
+  init?(of task: TaskItem, keeping recorded: CompletionRecord? = nil) {
     guard let completedAt = task.completedAt else { return nil }
     self.init(
       utcOffsetInMinutes: Int16(completedAt.utcOffsetInMinutes),
-      createdAtMicroseconds: task.createdAt.microsecondsSince1970, listID: task.listID)
+      createdAtMicroseconds: task.createdAt.microsecondsSince1970,
+      listID: recorded.map(\.listID) ?? task.listID, unknown: recorded?.unknown ?? UnknownFields())
   }
 }

@@ -95,16 +95,12 @@ struct MetaKey: KeyCodable, Hashable {
 
   var encodedByteCount: Int { name.utf8.count }
 
-  init(name: String) {
-    self.name = name
-  }
-
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
     name.encode(into: &output)
   }
+}
 
-  init(decoding bytes: RawSpan) throws(LMDBError) {
-    name = bytes.text
-  }
+extension MetaKey {
+  init(decoding bytes: RawSpan) throws(LMDBError) { name = bytes.text }
 }

@@ -25,11 +25,9 @@ struct TombstoneRecord: BinaryCodable, Hashable {
     stamp.encode(into: &output)
     unknown.encode(from: 0, into: &output)
   }
+}
 
-  init(stamp: ChangeStamp) {
-    self.stamp = stamp
-  }
-
+extension TombstoneRecord {
   init(decoding bytes: RawSpan) throws(LMDBError) {
     guard bytes.byteCount >= Self.headByteCount, bytes.load(bigEndianAt: 0) == Self.format else {
       throw .undecodable("a tombstone is too short or of an unknown format")

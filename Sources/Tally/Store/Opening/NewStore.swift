@@ -48,15 +48,11 @@ struct NewStore {
       try SystemCalls.createFile(staging.appending(name), permissions: .ownerReadWrite)
     }
     let environment = try LMDBEnvironment(path: staging, options: options)
-    do {
-      try environment.write { transaction in
-        let tables = try Tables(creatingIn: &transaction)
-        let header = StoreHeader(storeID: UUIDv7.next(), sequence: 0)
-        try tables.meta.put(header, forKey: .header, in: &transaction)
-      }
-    } catch {
-      try? environment.close()
-      throw error
+    defer { try? environment.close() }
+    try environment.write { transaction in
+      let tables = try Tables(creatingIn: &transaction)
+      let header = StoreHeader(storeID: UUIDv7.next(), sequence: 0)
+      try tables.meta.put(header, forKey: .header, in: &transaction)
     }
     try environment.close()
     try SystemCalls.flushDirectory(staging)

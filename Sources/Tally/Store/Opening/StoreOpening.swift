@@ -210,12 +210,11 @@ struct StoreOpening {
   }
 
   private func contents(of directory: FilePath) throws -> [String] {
-    do {
-      return try FileManager.default.contentsOfDirectory(atPath: directory.string)
-    } catch {
-      throw TallyError(
+    let refused = { (error: any Error) in
+      TallyError(
         .permissionDenied, "The store's directory cannot be read", remedy: "Check its permissions", cause: error)
     }
+    return try TallyError.replacing(refused) { try FileManager.default.contentsOfDirectory(atPath: directory.string) }
   }
 
   func refuseRemoteFilesystem(_ path: FilePath) throws {

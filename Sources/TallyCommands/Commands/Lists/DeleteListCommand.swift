@@ -27,10 +27,8 @@ struct DeleteListCommand: SessionCommand {
       }
       guard change.deleted.isEmpty || force else {
         throw CommandFailure.usage(
-          "List \(list.name.quotedForMessage) holds \(change.deleted.count.counted("task"))",
-          code: "listNotEmpty",
-          remedy: "Add --force to delete them, too; run 'tally export' first to keep a copy"
-        )
+          "List \(list.name.quotedForMessage) holds \(change.deleted.count.counted("task"))", code: "listNotEmpty",
+          remedy: "Add --force to delete them, too; run 'tally export' first to keep a copy")
       }
       let taskCount = try transaction.deleteList(list.id)
       change.deleted.append(list.id)

@@ -24,9 +24,7 @@ struct ListsCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let lists = try session.read { try $0.lists() }
-    try session.answer(
-      ["lists": .array(lists.map(\.facts))], plain: .records([("lists", TaskList.columns)])
-    ) {
+    try session.answer(["lists": .array(lists.map(\.facts))], plain: .records([("lists", TaskList.columns)])) {
       try session.output.write(lists.map { Self.line(of: $0, session) }.joined())
     }
     if lists.isEmpty { session.hint("There are no lists yet. Lists group tasks; create one: tally lists add Work") }

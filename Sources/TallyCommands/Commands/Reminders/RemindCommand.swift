@@ -60,10 +60,8 @@ struct RemindCommand: SessionCommand {
       throw CommandFailure.usage("There is no home directory for the journal", remedy: "Name a file with --journal")
     }
     let journal = own.appending("remind-\(try store.information().storeID.text).journal")
-    do {
+    try CommandFailure.replacing({ _ in CommandFailure(openingJournal: journal, "Its directory cannot be created") }) {
       try SystemCalls.createDirectories(upTo: own, permissions: .ownerReadWriteExecute)
-    } catch {
-      throw CommandFailure(openingJournal: journal, "Its directory cannot be created")
     }
     return journal
   }

@@ -18,12 +18,7 @@ extension Drawing {
   }
 
   private mutating func addHeat(
-    _ grid: WeekGrid,
-    _ steps: HeatSteps,
-    _ today: CalendarDay,
-    left: Double,
-    top: Double,
-    pitch: Double
+    _ grid: WeekGrid, _ steps: HeatSteps, _ today: CalendarDay, left: Double, top: Double, pitch: Double
   ) {
     // Every other row if the letters are taller than the rows.
     for (row, weekday) in grid.weekdays.enumerated() where pitch >= 14 || row % 2 == 0 {

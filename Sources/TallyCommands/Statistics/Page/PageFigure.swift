@@ -36,14 +36,8 @@ struct PageFigure {
   let isWide: Bool
 
   init(
-    _ id: String,
-    _ title: String,
-    note: String = "",
-    description: String,
-    legend: [LegendEntry] = [],
-    isWide: Bool = false,
-    table: Table,
-    draw: (Canvas) -> Drawing
+    _ id: String, _ title: String, note: String = "", description: String, legend: [LegendEntry] = [],
+    isWide: Bool = false, table: Table, draw: (Canvas) -> Drawing
   ) {
     self.id = id
     self.title = title

@@ -10,11 +10,8 @@ extension Session {
     let page = try StatisticsPage(report: report).html
     guard path != "-" else { return try output.write(page) }
     let file = try AtomicFile.create(replacing: FilePath(path))
-    do {
-      try file.descriptor.writeAll(page.utf8)
-    } catch {
-      throw CommandFailure(writing: error)
-    }
+    let descriptor = file.descriptor
+    _ = try CommandFailure.replacing(CommandFailure.init(writing:)) { try descriptor.writeAll(page.utf8) }
     try file.commit()
     say("Wrote \(path.escapedForDisplay())")
   }

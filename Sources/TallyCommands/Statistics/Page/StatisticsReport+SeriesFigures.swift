@@ -78,9 +78,7 @@ extension StatisticsReport {
       )
     ) { Drawing.heat(grid, steps: steps, asOf: today, on: $0) }
   }
-}
 
-extension StatisticsReport {
   /// The days that the series covers.
   var seriesDays: String {
     let (from, to) = (statistics.series.from, statistics.series.to)
@@ -103,8 +101,6 @@ extension StatisticsReport {
   private var columnLabels: [Int: String] {
     let (by, buckets) = (statistics.series.by, statistics.series.buckets)
     guard by != .day, buckets.count <= 14 else { return labels(of: buckets[...]) }
-    return Dictionary(
-      uniqueKeysWithValues: buckets.enumerated().map { ($0, $1.name(by: by, asOf: clock.today)) }
-    )
+    return Dictionary(uniqueKeysWithValues: buckets.enumerated().map { ($0, $1.name(by: by, asOf: clock.today)) })
   }
 }

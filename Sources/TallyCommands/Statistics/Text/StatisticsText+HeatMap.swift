@@ -1,5 +1,3 @@
-import Tally
-
 extension StatisticsText {
   /// Shades from none to most that are distinct without colour.
   private static let glyphs = ["·", "░", "▒", "▓", "█"]
@@ -19,9 +17,7 @@ extension StatisticsText {
         + painted(grid.weeks.map { $0[row].map { steps.shade(of: $0.count) } }, columnWidth: columnWidth)
     }
     return section(
-      "Completed each day",
-      covering: range,
-      of: grid.cells.map(\.count),
+      "Completed each day", covering: range, of: grid.cells.map(\.count),
       [months(of: grid, labelWidth: labelWidth, columnWidth: columnWidth)] + rows + legend(steps)
     )
   }

@@ -7,11 +7,8 @@ extension StatisticsText {
       (WeekdayName.short[(statistics.weekStart + index - 1) % 7], count)
     }
     return section(
-      "By weekday",
-      covering: report.coveredDays,
-      of: statistics.byWeekday,
-      BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) }
-    )
+      "By weekday", covering: report.coveredDays, of: statistics.byWeekday,
+      BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) })
   }
 
   /// Completions by hour of the day.
@@ -19,11 +16,8 @@ extension StatisticsText {
     var columns = ColumnChart(values: statistics.byHour, labels: [0: "00", 6: "06", 12: "12", 18: "18"])
     columns.heightInLines = 4
     return section(
-      "By hour of the day",
-      covering: report.coveredDays,
-      of: statistics.byHour,
-      columns.lines(width: chartWidth) { painter.paint($0, .done) }
-    )
+      "By hour of the day", covering: report.coveredDays, of: statistics.byHour,
+      columns.lines(width: chartWidth) { painter.paint($0, .done) })
   }
 
   /// Completions by the list they happened in, most first.
@@ -34,9 +28,7 @@ extension StatisticsText {
     let rows = ranked.prefix(shownCount).map { ($0.name.escapedForDisplay(), $0.completed) }
     let hiddenCount = ranked.count - shownCount
     return section(
-      "By list",
-      covering: report.coveredDays,
-      of: ranked.map(\.completed),
+      "By list", covering: report.coveredDays, of: ranked.map(\.completed),
       BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) }
     ) + (hiddenCount > 0 ? detail("and \(hiddenCount.counted("list")) more; --plain and --json show all") : [])
   }

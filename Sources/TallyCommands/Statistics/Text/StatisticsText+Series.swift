@@ -36,9 +36,7 @@ extension StatisticsText {
       "\(first.open.grouped) at the first, \(last.open.grouped) at the last, between \(lowest.grouped) and "
       + "\(highest.grouped); \(created.grouped) created, \(completed.grouped) completed"
     return section(
-      "Open tasks at the end of each \(series.by.rawValue)",
-      covering: report.seriesDays,
-      of: open,
+      "Open tasks at the end of each \(series.by.rawValue)", covering: report.seriesDays, of: open,
       chart.lines(width: chartWidth) { painter.paint($0, .active) } + detail(sums)
     )
   }
