@@ -4,7 +4,7 @@
 export TALLY_STRICT := 1
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas page smoke outside faults
-.PHONY: test-long test-faults test-sanitizers
+.PHONY: test-long test-faults test-mutants test-sanitizers
 .PHONY: bench-peers bench-growth bench-cli
 
 help: ## Lists the targets.
@@ -69,6 +69,9 @@ faults: build ## Causes faults of every kind, a few of each: crashes, kills, fai
 
 test-faults: set-up ## Causes thousands of faults of every kind and prints their number; it prints the expected duration.
 	@Scripts/test-faults.sh
+
+test-mutants: set-up ## Leaves out or changes some hundreds of steps of the sources, one at a time: a test must notice each.
+	@Scripts/mutants.py
 
 test-long: build ## Follows views through 100,000 random changes, each compared with the view read again; minutes.
 	TALLY_CHANGES=100000 swift test --skip-build --disable-xctest --filter everyViewBuiltFromDifferences
