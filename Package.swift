@@ -127,7 +127,9 @@ let package = Package(
     // A separate program for what one process cannot show: other processes, forks, resource limits, failing disks.
     .executableTarget(
       name: "LMDBTestHelper",
-      dependencies: ["LMDB", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: [
+        "LMDB", "TallySystem", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ],
       path: "Tests/LMDBTestHelper",
       swiftSettings: settings
     ),

@@ -149,8 +149,8 @@ final class CommitQueue: @unchecked Sendable {
   private func wakeThread() {
     if thread != nil { return condition.broadcast() }
     let thread = Thread { [self] in
-      // On Linux a name that is given from outside is lost.
-      Thread.current.name = "tally.commits"
+      // On Linux `Thread` loses a name that it is given from outside, and one from inside if the thread is quick.
+      nameCurrentThread("tally.commits")
       work()
     }
     self.thread = thread
