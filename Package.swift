@@ -74,7 +74,7 @@ let package = Package(
       pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
     ),
-    // Two functions of the C library that Swift does not import.
+    // Three functions of the C library that Swift does not import.
     .systemLibrary(name: "CTallySystem"),
     // The ground floor, for this package only: locks, waiting, whole files. It does not depend on LMDB or on tasks.
     .target(

@@ -109,7 +109,8 @@ import Testing
       put(UInt64(pageCount), at: last, &file)
     }
     for page in [1, pageCount] {
-      try expect(.corrupted, "Page \(page) of the file lies outside") { put(UInt64(page), at: node.page + node.end, &$0) }
+      let words = "Page \(page) of the file lies outside"
+      try expect(.corrupted, words) { put(UInt64(page), at: node.page + node.end, &$0) }
     }
   }
 
@@ -163,10 +164,9 @@ import Testing
       file.replaceSubrange(leaf + 18..<leaf + 20, with: first)
     }
     let branch = try branchOfPlain()
-    let second = branch.nodes[1].child * Self.pageSize
-    let key = try nodes(ofPageAt: second)[0].key
+    let second = try sample.page(branch.nodes[1].child)
     try expect(.corrupted, "belongs before it") { file in
-      for place in key { file[second + place] = 0 }
+      for place in second.nodes[0].key { file[second.number * Self.pageSize + place] = 0 }
     }
     try expect(.corrupted, "belongs after it") { $0[try sample.placeOfLastKeyOfFirstLeaf()] = 0xFF }
   }
@@ -222,6 +222,15 @@ import Testing
     try expect(.corrupted, "The end of the file is missing") { lengthen(&$0, 0) }
     try expectSound { lengthen(&$0, 1) }
     try expect(.corrupted, "Page \(beyond) of the file is free twice") { lengthen(&$0, 2) }
+    for listCount in [0, 1] {
+      var file = sample.file
+      lengthen(&file, listCount)
+      let directory = try TemporaryDirectory()
+      _ = try place(file, in: directory)
+      let environment = try Environment(path: directory.path, options: FilledSample.options)
+      #expect(try environment.isFileComplete() == (listCount == 1))
+      try environment.close()
+    }
   }
 
   @Test func aPageIsUsedOnce() throws {
@@ -242,6 +251,7 @@ extension PageStructureTests {
     Int(try #require(sample.file.number(at: place, as: UInt16.self)))
   }
 
+  /// The nodes in the order of their places.
   private func nodes(ofPageAt place: Int) throws -> [Node] {
     try sample.page(place / Self.pageSize).nodes.sorted { $0.start < $1.start }
   }
