@@ -4,8 +4,8 @@
 export TALLY_STRICT := 1
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas page smoke outside faults
-.PHONY: test-long test-faults test-sanitizers
-.PHONY: bench-peers bench-growth bench-cli
+.PHONY: test-long test-faults test-mutants test-sanitizers
+.PHONY: bench-peers bench-growth bench-cli bench-observation
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,10 @@ bench-peers: ## Measures Tally beside SQLite (GRDB) and liblmdb, in turn, and pr
 
 bench-growth: ## Measures how cost grows from 1,000 to 1,000,000 tasks.
 	@Benchmarks/Scripts/bench.py growth
+
+bench-observation: ## Measures what observation costs: idle observers, write to update, large differences, a screen's model.
+	@swift build --package-path Benchmarks --scratch-path .build/benchmarks -c release --product ObservationFigures
+	@.build/benchmarks/release/ObservationFigures
 
 bench-cli: ## Times the command line beside Taskwarrior, as whole processes.
 	@Benchmarks/Scripts/bench.py cli
@@ -69,6 +73,9 @@ faults: build ## Causes faults of every kind, a few of each: crashes, kills, fai
 
 test-faults: set-up ## Causes thousands of faults of every kind and prints their number; it prints the expected duration.
 	@Scripts/test-faults.sh
+
+test-mutants: set-up ## Leaves out or changes some hundreds of steps of the sources, one at a time: a test must notice each.
+	@Scripts/mutants.py
 
 test-long: build ## Follows views through 100,000 random changes, each compared with the view read again; minutes.
 	TALLY_CHANGES=100000 swift test --skip-build --disable-xctest --filter everyViewBuiltFromDifferences

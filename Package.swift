@@ -74,7 +74,7 @@ let package = Package(
       pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
     ),
-    // Two functions of the C library that Swift does not import.
+    // Three functions of the C library that Swift does not import.
     .systemLibrary(name: "CTallySystem"),
     // The ground floor, for this package only: locks, waiting, whole files. It does not depend on LMDB or on tasks.
     .target(
@@ -127,7 +127,9 @@ let package = Package(
     // A separate program for what one process cannot show: other processes, forks, resource limits, failing disks.
     .executableTarget(
       name: "LMDBTestHelper",
-      dependencies: ["LMDB", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: [
+        "LMDB", "TallySystem", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ],
       path: "Tests/LMDBTestHelper",
       swiftSettings: settings
     ),

@@ -59,6 +59,7 @@ let package = Package(
       dependencies: ["BenchmarkData", "SQLitePeer", tally],
       swiftSettings: settings
     ),
+    .executableTarget(name: "ObservationFigures", dependencies: [tally, systemPackage], swiftSettings: settings),
     benchmarks("FloorBenchmarks"),
     benchmarks("GrowthBenchmarks", dependencies: [systemPackage]),
     benchmarks("PeerBenchmarks", dependencies: ["SQLitePeer", systemPackage, grdb]),

@@ -1,9 +1,11 @@
 #pragma once
 
 #ifdef __linux__
+#include <pthread.h>
 #include <sys/types.h>
 
-// Swift imports the system's C library without its extensions; every version in use has these two.
+// Swift imports the system's C library without its extensions; every version in use has these three.
 int dup3(int oldfd, int newfd, int flags);
 int fallocate(int fd, int mode, off_t offset, off_t len);
+int pthread_setname_np(pthread_t thread, const char *name);
 #endif

@@ -7,6 +7,9 @@ package import SystemPackage
 #elseif canImport(Musl)
   import Musl
 #endif
+#if os(Linux)
+  import CTallySystem
+#endif
 
 /// What identifies a file or directory, whatever path leads there.
 package struct FileIdentity: Hashable, Sendable {
@@ -62,6 +65,16 @@ package func currentThread() -> UInt {
     UInt(pthread_self())
   #else
     UInt(bitPattern: pthread_self())
+  #endif
+}
+
+/// Names the calling thread for the system and for debuggers; Linux takes 15 bytes.
+package func nameCurrentThread(_ name: String) {
+  // The call only reads the name.
+  #if canImport(Darwin)
+    unsafe pthread_setname_np(name)
+  #else
+    unsafe pthread_setname_np(pthread_self(), name)
   #endif
 }
 

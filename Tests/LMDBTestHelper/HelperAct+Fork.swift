@@ -1,11 +1,18 @@
 import Foundation
 import LMDB
+import SystemPackage
+import TallySystem
 import TestSupport
 
 extension HelperAct {
   /// Forks with both kinds of transaction open, and prints what the child saw and what is left to the parent.
   func forkInside() throws {
-    let environment = try LMDBEnvironment(path: directory)
+    var options = LMDBEnvironment.Options()
+    options.writeWaitLimit = .seconds(60)
+    let environment = try LMDBEnvironment(path: directory, options: options)
+    let ownLock = directory.appending("own.lock")
+    var lock: FileLock? = try FileLock(opening: ownLock)
+    guard try lock?.tryAcquire(.exclusive) == true else { throw Misuse() }
     var writer = try environment.beginWrite()
     let counters = try Counters(opening: "counters", creating: true, in: &writer)
     try counters.put([1], forKey: 1, in: &writer)
@@ -19,9 +26,10 @@ extension HelperAct {
         code { _ = try environment.freePageCount(in: reader) },
         code { try counters.put([2], forKey: 2, in: &writer) },
       ]
-      // Dropping them must leave the parent's lock and slot alone.
+      // Dropping them must leave the parent's locks and slot alone.
       writer.abort()
       drop(reader)
+      lock = nil
       say("child: \(seen.joined(separator: " "))")
       say("child opens: \(code { try openAndLook() })")
       _exit(0)
@@ -32,6 +40,9 @@ extension HelperAct {
     say("child ended: \(status)")
     let live = try environment.readers().filter { $0.transactionID != nil }
     say("parent's readers: \(live.count)")
+    let isTurnFree = try FileLock(openingDirectory: directory).tryAcquire(.exclusive)
+    say("parent's turn is free: \(isTurnFree), its lock: \(try FileLock(opening: ownLock).tryAcquire(.exclusive))")
+    lock?.release()
     try writer.commit()
     drop(reader)
     try environment.write { try counters.put([3], forKey: 3, in: &$0) }

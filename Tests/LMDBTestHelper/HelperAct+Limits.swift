@@ -14,10 +14,18 @@ extension HelperAct {
     let descriptor = try descriptor(synchronous: synchronous)
     let copy = try descriptor.duplicate()
     _ = try FileDescriptor.open(target, mode).duplicate(as: descriptor)
-    say("commit: \(code { try environment.write { try counters.put([2], forKey: 2, in: &$0) } })")
+    var late: Counters?
+    let commit = code {
+      try environment.write { transaction in
+        try counters.put([2], forKey: 2, in: &transaction)
+        late = try Counters(opening: "late", creating: true, in: &transaction)
+      }
+    }
+    say("commit: \(commit)")
     _ = try copy.duplicate(as: descriptor)
     say("write: \(code { try environment.write { try counters.put([3], forKey: 3, in: &$0) } })")
     say("read: \(code { try environment.read { _ = try counters.count(in: $0) } })")
+    say("late: \(code { try environment.read { _ = try late?.count(in: $0) } })")
     try environment.close()
     let again = try LMDBEnvironment(path: directory)
     let reopened = try Counters(opening: "counters", in: again)

@@ -127,6 +127,14 @@ import Testing
     try environment.close()
   }
 
+  @Test func aMapThatAnotherThreadHasGrownMeanwhileStays() throws {
+    let sample = try Sample(options: Sample.options(mapSizeInBytes: small))
+    try sample.put([1], forKey: 1)
+    for _ in 0..<2 { try sample.environment.growMap() }
+    try sample.environment.growMap(from: small)
+    #expect(try sample.environment.information().mapSizeInBytes == 4 * small)
+  }
+
   @Test func growingWaitsForReadersAndKeepsNewOnesWaiting() throws {
     let sample = try Sample(options: Sample.options(mapSizeInBytes: small))
     try sample.put([UInt8](repeating: 5, count: 1000), forKey: 0)

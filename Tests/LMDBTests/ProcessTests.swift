@@ -39,6 +39,7 @@ import Testing
     #expect(
       lines == [
         "child: forked forked forked forked forked", "child opens: none", "child ended: 0", "parent's readers: 1",
+        "parent's turn is free: false, its lock: false",
         "parent wrote: 2",
       ]
     )

@@ -1,7 +1,8 @@
 import Foundation
-import LMDB
 import TestSupport
 import Testing
+
+@testable import LMDB
 
 @Suite struct ReaderTests {
   private func holding(_ count: Int, readersOf environment: LMDBEnvironment, _ body: () throws -> Void) throws {
@@ -44,6 +45,19 @@ import Testing
       try sample.put([round], forKey: 1)
       #expect(try sample.value(forKey: 1) == [round])
     }
+  }
+
+  /// One that another commit overtakes at once may have copied the first page of a later one, which nobody has been shown.
+  @Test(arguments: [1, 64])
+  func aReaderThatCommitsOvertakeBeginsAgain(maxReaders: Int) throws {
+    let sample = try Sample(options: Sample.options(mapSizeInBytes: 1 << 20, maxReaders: maxReaders))
+    var overtakenCount: UInt8 = 0
+    let transaction = try sample.environment.beginRead {
+      guard overtakenCount < 3 else { return }
+      overtakenCount += 1
+      #expect(throws: Never.self) { try sample.put([overtakenCount], forKey: 1) }
+    }
+    #expect(try sample.numbers.value(forKey: 1, in: transaction) == [3])
   }
 
   @Test func listShowsProcessAndSnapshotOfEachReader() throws {

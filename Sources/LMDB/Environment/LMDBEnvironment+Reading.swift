@@ -11,6 +11,11 @@ extension LMDBEnvironment {
   ///
   /// The corresponding C functions are `mdb_txn_begin` and `mdb_txn_renew`.
   public func beginRead() throws(LMDBError) -> ReadTransaction {
+    try beginRead(holdingUp: {})
+  }
+
+  /// For a test: a body that runs where another process may hold the reader up.
+  func beginRead(holdingUp: () -> Void) throws(LMDBError) -> ReadTransaction {
     try checkProcess("begin read")
     var hasCheckedReaders = false
     var uncertainCount = 0
@@ -18,6 +23,7 @@ extension LMDBEnvironment {
       let core = try enterReader()
       let result = startReader(core)
       if result == MDB_SUCCESS {
+        holdingUp()
         if hasCertainSnapshot(core) { return ReadTransaction(environment: self, core: core) }
         endRead(core)
         // A commit is on its way to the disk, and no slot is free to ask how far it is: that takes as long as it takes.

@@ -81,7 +81,7 @@ extension MetaPage {
     else { return nil }
     let (even, odd) = (first.transactionID, second.transactionID)
     if even == 0 && odd == 0 { return second }
-    guard even % 2 == 0, odd % 2 == 1, max(even, odd) - min(even, odd) == 1 else { return nil }
+    guard even % 2 == 0, max(even, odd) - min(even, odd) == 1 else { return nil }
     return even > odd ? first : second
   }
 }

@@ -51,8 +51,10 @@ struct PageWalk {
 
   /// Marks a run of pages as used, and throws if one of them lies outside the file or is used already.
   mutating func claim(_ first: Int, count: Int = 1) throws(LMDBError) {
-    guard first >= 2, count > 0, first < pageCount, count <= pageCount - first, first + count - 1 <= meta.lastPage
-    else { throw .damagedPage(first, "lies outside the file") }
+    assert(count > 0, "a claim of nothing")
+    guard first >= 2, count <= pageCount - first, first + count - 1 <= meta.lastPage else {
+      throw .damagedPage(first, "lies outside the file")
+    }
     for number in first..<first + count {
       guard visited.insert(number) else { throw .damagedPage(number, "is in use twice") }
     }

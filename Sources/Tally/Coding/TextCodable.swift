@@ -12,7 +12,7 @@ public protocol TextCodable: Codable {
 
   /// Reads the text.
   ///
-  /// - Throws: a `TallyError` that says what is wrong with it.
+  /// - Throws: a `TallyError` for any other text.
   init(text: String) throws(TallyError)
 }
 

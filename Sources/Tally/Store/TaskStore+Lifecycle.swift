@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import TallySystem
 
 extension TaskStore {
   /// Finishes the waiting writes, flushes and closes; every later call except this one throws `storeClosed`.
@@ -45,11 +46,11 @@ extension TaskStore {
   public func resume() throws {
     // A call that suspends or closes waits for the writes in progress, and holds the lock meanwhile.
     if (try? connection.current.environment.isInUseByThisThread) == true { return }
-    try lifecycle.withLock {
-      try connection.resume()
-      commits.resume()
-      watch.noteLifecycle()
-    }
+    _ = takeLifecycleTurn(atMost: .longestWait)
+    defer { endLifecycleTurn() }
+    try connection.resume()
+    commits.resume()
+    watch.noteLifecycle()
   }
 
   /// Suspends or closes the store; without a limit the queue takes as long as it takes, and nothing else is waited for.
@@ -63,12 +64,8 @@ extension TaskStore {
     // Clamped to a range by which a clock can be moved.
     let limit = limit.map { min(max($0, .zero), .seconds(1_000_000_000)) }
     let deadline = ContinuousClock.now + (limit ?? .zero)
-    if limit == nil {
-      lifecycle.lock()
-    } else if !lifecycle.lock(before: Date(of: deadline)) {
-      throw TallyError.endInProgress
-    }
-    defer { lifecycle.unlock() }
+    guard takeLifecycleTurn(atMost: limit ?? .longestWait) else { throw TallyError.endInProgress }
+    defer { endLifecycleTurn() }
     // Another thread may have closed the store while this one waited.
     if end == .suspended, connection.isClosed { throw TallyError.storeClosed }
     do {
@@ -80,6 +77,23 @@ extension TaskStore {
     }
     commits.refuse(with: end.error)
     watch.noteLifecycle()
+  }
+}
+
+extension TaskStore {
+  /// Waits while another thread closes, suspends or resumes the store; false if that takes longer than the limit.
+  private func takeLifecycleTurn(atMost limit: Duration) -> Bool {
+    let turn: Void? = lifecycle.wait(atMost: limit) { isTaken in
+      if isTaken { return nil }
+      isTaken = true
+      return ()
+    }
+    return turn != nil
+  }
+
+  private func endLifecycleTurn() {
+    lifecycle.withLock { $0 = false }
+    lifecycle.wakeAll()
   }
 }
 

@@ -26,8 +26,8 @@ public final class TaskStore: Sendable {
   let connection: StoreConnection
   let commits: CommitQueue
   let watch: CommitWatch
-  // Held while the store is closed, suspended or resumed: one at a time. It takes long, so it is not a monitor.
-  let lifecycle = NSLock()
+  /// Whether the store is being closed, suspended or resumed: one at a time.
+  let lifecycle = Monitor(false)
   /// What observations have cost.
   let observations = Monitor(ObservationCounts())
 

@@ -16,7 +16,7 @@ extension ExitStatus {
     .notFound: [.taskNotFound, .listNotFound, .storeMissing, .nothingToUndo, .nothingToRedo, .undoConflict],
     .usage: [
       .blankTitle, .blankListName, .invalidColor, .invalidDay, .invalidInstant, .invalidState, .valueOutOfRange,
-      .inconsistentTask, .differentPlaces, .invalidLink,
+      .inconsistentTask, .differentPlaces, .invalidLink, .invalidToken,
     ],
     .badData: [.duplicateID, .unknownList, .malformedDocument, .unknownKey, .damagedStore],
     .inputUnreadable: [.inputUnreadable],

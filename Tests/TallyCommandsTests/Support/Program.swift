@@ -21,8 +21,9 @@ struct Program {
       "HOME": directory.string, "TALLY_STORE": directory.appending("store").string, "COLUMNS": "80", "TZ": "UTC",
       "PATH": "/usr/local/bin:/usr/bin:/bin",
     ]
-    // The sanitizers' options apply to every process.
-    for (name, value) in ProcessInfo.processInfo.environment where name.hasSuffix("SAN_OPTIONS") {
+    // The sanitizers' options, and the change that `make test-mutants` tries, apply to every process.
+    for (name, value) in ProcessInfo.processInfo.environment
+    where name.hasSuffix("SAN_OPTIONS") || name == "TALLY_MUTANT" {
       environment[name] = value
     }
   }

@@ -24,7 +24,17 @@ struct DamageCheck {
     count = try act.number(4)
   }
 
+  /// The tasks that a store shows.
+  private struct Contents {
+    let sequence: UInt64
+    let ids: [UUID]
+  }
+
   func run() throws {
+    try place(file, nil)
+    let store = try TaskStore(at: directory, configuration: configuration)
+    let original = try contents(of: store)
+    try store.close()
     for number in first..<count {
       var generator = SeededGenerator(seed: seed &+ UInt64(number) &* 0x2545_F491_4F6C_DD1D)
       let damage = Damage.allCases[number % Damage.allCases.count]
@@ -40,7 +50,8 @@ struct DamageCheck {
       let pages = outcome { try DataFile(inDirectory: directory).checkStructure() }
       try place(damaged, lock)
       say("\(number) \(damage) \(verified) \(pages == "none" ? "use" : "use-untrusted")")
-      say("\(number) \(damage) \(verified) used \(outcome { try use() })")
+      let used = outcome { try use(expecting: verified == "none" ? original : nil) }
+      say("\(number) \(damage) \(verified) used \(used)")
     }
   }
 
@@ -62,16 +73,31 @@ struct DamageCheck {
     if let first = report.faults.first { throw TallyError(.damagedStore, "\(first)", remedy: "none") }
   }
 
+  private func contents(of store: TaskStore) throws -> Contents {
+    try store.read { Contents(sequence: try $0.sequence, ids: try $0.view(.all).tasks.map(\.id)) }
+  }
+
   /// Uses a store as a program does: reads all of it, and changes it.
-  private func use() throws {
+  ///
+  /// A store that verification lets pass has the original's tasks, and later writes; it may lack the
+  /// last commit, as after a power cut.
+  private func use(expecting original: Contents?) throws {
     let store = try TaskStore(at: directory, configuration: configuration)
     defer { try? store.close() }
-    for view in [TaskView.all, .today, .completed(nil), .past] { _ = try store.read { try $0.view(view) } }
+    let before = try contents(of: store)
+    if let original, before.sequence == original.sequence, before.ids != original.ids {
+      throw Failure(description: "other tasks are there")
+    }
+    for view in [TaskView.today, .completed(nil), .past] { _ = try store.read { try $0.view(view) } }
     let null = try FileDescriptor.open(FilePath("/dev/null"), .writeOnly)
     _ = try null.closeAfter { try store.export(to: null) }
-    let tasks = try store.read { try $0.view(.all).tasks }
     let added = try store.writeAndWait { try $0.add("added", to: .today) }
-    for task in tasks.prefix(20) { try store.writeAndWait { _ = try $0.delete(task.id) } }
+    for id in before.ids.prefix(20) { try store.writeAndWait { _ = try $0.delete(id) } }
     try store.writeAndWait { _ = try $0.delete(added.id) }
+    guard original != nil else { return }
+    guard try contents(of: store).ids == Array(before.ids.dropFirst(20)) else {
+      throw Failure(description: "other tasks are there after the changes")
+    }
+    if let fault = try store.verify().faults.first { throw Failure(description: "after the changes: \(fault)") }
   }
 }

@@ -52,7 +52,8 @@ private struct DamageTally {
       let words = line.split(separator: " ").map(String.init)
       guard words.count >= 3, Int(words[0]) == next, Damage(rawValue: words[1]) != nil else { continue }
       (stage, damage) = (words[words.count > 3 ? 3 : 2], words[1])
-      if line.contains("untyped") { faults.append(line) }
+      let isRefused = stage == "used" && words[2] == "none" && words[4] != "none"
+      if line.contains("untyped") || isRefused { faults.append(line) }
       if stage != "verify", stage != "used", words[2] != "none" { foundCount += 1 }
       if stage == "use" { trustedCount += 1 }
       if stage == "use-untrusted" { untrustedCount += 1 }

@@ -82,17 +82,19 @@ struct BulkStores {
     return UInt32(duration.seconds) * 1_000_000 + UInt32(duration.attoseconds / 1_000_000_000_000)
   }
 
-  /// Begins a step, kills it, and checks the remains.
-  func kill(_ step: BulkKillSuite.Step, afterMicroseconds delay: UInt32) throws -> Found {
+  /// Begins a step, kills it, and checks the remains; also returns whether the step had not ended before.
+  func kill(
+    _ step: BulkKillSuite.Step, afterMicroseconds delay: UInt32
+  ) throws -> (found: Found, wasKilled: Bool) {
     try prepare(step)
     let child = try start(step)
     usleep(delay)
-    child.kill()
+    let wasKilled = child.kill()
     let wasAcknowledged = child.lines.contains("done")
-    if let complaint = child.lines.first, complaint != "done" { return .fault(complaint) }
+    if let complaint = child.lines.first, complaint != "done" { return (.fault(complaint), wasKilled) }
     let found = try look(after: step)
-    if case .none = found, wasAcknowledged { return .fault("acknowledged and not there") }
-    return found
+    if case .none = found, wasAcknowledged { return (.fault("acknowledged and not there"), wasKilled) }
+    return (found, wasKilled)
   }
 
   private func prepare(_ step: BulkKillSuite.Step) throws {

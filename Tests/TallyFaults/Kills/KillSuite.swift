@@ -25,10 +25,13 @@ enum KillSuite {
       }
     }
     run.note(killCount, .kills)
+    run.require(killCount > roundCount, "only \(killCount) processes were killed: the suite proves nothing")
+    run.require(commitCount > UInt64(roundCount), "there were only \(commitCount) commits: the suite proves nothing")
     return "\(killCount) processes killed in \(roundCount) rounds, over \(commitCount) commits"
   }
 
-  /// Starts all processes, kills some, lets the others continue for a while, and kills them too.
+  /// Starts all processes, kills some, lets the others continue for a while, and kills them too; returns how many had
+  /// not ended by themselves.
   private static func killRivals(
     in directory: FilePath, _ round: Int, _ run: inout FaultRun, using generator: inout SeededGenerator
   ) throws -> Int {
@@ -42,13 +45,13 @@ enum KillSuite {
     usleep(UInt32.random(in: 20_000...350_000, using: &generator))
     let victims = rivals.shuffled(using: &generator)
     let firstCount = Int.random(in: 1...victims.count, using: &generator)
-    for victim in victims.prefix(firstCount) { victim.kill() }
+    var killCount = victims.prefix(firstCount).count { $0.kill() }
     usleep(UInt32.random(in: 0...100_000, using: &generator))
-    for victim in victims.dropFirst(firstCount) { victim.kill() }
+    killCount += victims.dropFirst(firstCount).count { $0.kill() }
     for (rival, role) in zip(rivals, roles) where !rival.lines.isEmpty {
       run.fail("round \(round), \(role.0): \(rival.lines)")
     }
-    return rivals.count
+    return killCount
   }
 
   private static func store(in directory: FilePath) -> FilePath { directory.appending("store") }

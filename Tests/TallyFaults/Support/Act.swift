@@ -18,6 +18,7 @@ struct Act {
     case "workload": try WorkloadAct(self).run()
     case "check-images": try CrashImageCheck(self).run()
     case "power-cut": try PowerCutAct(self).run()
+    case "copy-environment": try CopyAct(self).run()
     case "rival":
       var rival = try RivalAct(self)
       try rival.run()

@@ -40,10 +40,11 @@ final class ChildProcess {
 
   var isRunning: Bool { process.isRunning }
 
-  /// Ends it as a crash would.
-  func kill() {
+  /// Ends it as a crash would, and returns whether it had not ended before.
+  @discardableResult
+  func kill() -> Bool {
     Foundation.kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+    return wait() == .signal(SIGKILL)
   }
 
   /// Waits for its end.

@@ -72,15 +72,18 @@ struct AtomicFileTests {
     }
   }
 
+  /// A pipe stands for devices: a broken program that runs as root would replace a real one.
   @Test func directoriesAndDevicesAreNotReplaced() throws {
     try withTemporaryDirectory { (directory: FilePath) throws in
-      let link = directory.appending("link")
-      try FileManager.default.createSymbolicLink(atPath: link.string, withDestinationPath: "/dev/null")
-      for target in [directory, link, "/dev/null", "/", "", "..", directory.appending("..")] as [FilePath] {
+      let (link, pipe) = (directory.appending("link"), directory.appending("pipe"))
+      try makePipe(pipe)
+      try FileManager.default.createSymbolicLink(atPath: link.string, withDestinationPath: pipe.string)
+      for target in [directory, link, pipe, "/", "", "..", directory.appending("..")] as [FilePath] {
         let error = #expect(throws: TallyError.self) { try AtomicFile.create(replacing: target).commit() }
         #expect(error?.code == .outputNotCreated, "\(target)")
       }
-      #expect(try names(in: directory) == ["link"])
+      #expect(try names(in: directory) == ["link", "pipe"])
+      #expect(try pipe.stat().type == .fifo)
     }
   }
 

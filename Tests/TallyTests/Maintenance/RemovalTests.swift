@@ -6,7 +6,7 @@ import Testing
 
 @testable import Tally
 
-/// Removing a store, erasing what is in one, and a store whose directory somebody has removed.
+/// Removing a store, erasing its contents, and a store whose directory somebody has removed.
 @Suite struct RemovalTests {
   @Test func aRemovedStoreLeavesNothing() throws {
     try withTemporaryDirectory { directory in

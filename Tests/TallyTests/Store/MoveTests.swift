@@ -81,6 +81,27 @@ import Testing
     }
   }
 
+  /// A number that two tasks share would leave no room between them; the last one of those that are spread must not get
+  /// that of the next.
+  @Test func tasksThatAreSpreadShareNoNumberWithTheNextOne() throws {
+    try withStore { store in
+      let end = Int64(10) << 20 + Int64(17) << 16
+      let (before, after) = ((0...10).map { Int64($0) << 20 }, (0..<12).map { end + Int64($0) << 20 })
+      let orders = before + Array(repeating: 11 << 20, count: 17) + after
+      let listID = try store.writeAndWait { try $0.addList(name: "List").id }
+      let now = store.configuration.now()
+      let tasks = orders.enumerated().map { number, order in
+        TaskItem(
+          title: "\(number)", listID: listID, sortOrder: order, createdAt: now.adding(seconds: Int64(number) - 100))
+      }
+      try store.writeAndWait { try $0.insert(contentsOf: tasks) }
+      try store.writeAndWait { _ = try $0.move(tasks[39].id, before: tasks[19].id) }
+      let moved = try store.read { try $0.view(.list(listID)).tasks }
+      #expect(moved.map(\.title) == ((0..<19).map { $0 } + [39] + (19..<39).map { $0 }).map { "\($0)" })
+      #expect(zip(moved, moved.dropFirst()).allSatisfy { $0.sortOrder < $1.sortOrder })
+    }
+  }
+
   @Test func movingATaskToWhereItStandsUsesNoRoomUp() throws {
     try withStore { store in
       let (view, ids) = try MovePlace.list.fill(store, count: 3)

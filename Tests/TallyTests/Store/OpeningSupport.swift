@@ -63,3 +63,9 @@ func write(_ bytes: [UInt8], to path: FilePath) throws {
 func bytes(of path: FilePath) throws -> [UInt8] {
   Array(try Data(contentsOf: URL(fileURLWithPath: path.string)))
 }
+
+/// Makes a pipe with a name: something that is not a file.
+func makePipe(_ path: FilePath) throws {
+  // The string outlives the call.
+  guard unsafe path.withPlatformString({ unsafe mkfifo($0, 0o600) }) == 0 else { throw Errno(rawValue: errno) }
+}

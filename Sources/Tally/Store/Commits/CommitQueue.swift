@@ -10,40 +10,43 @@ import TallySystem
 /// moment to return: it would otherwise leave with the first of them, and the others would wait for two flushes instead
 /// of one. A write transaction must begin and end on one thread, so the queue has a thread of its own.
 final class CommitQueue: @unchecked Sendable {
-  // Constant.
+  private struct State {
+    var waiting: [WriteJob] = []
+    /// When the flush of a relaxed commit is due; `nil` if there is none.
+    var flushTime: ContinuousClock.Instant?
+    var thread: Thread?
+    var isFinishing = false
+    /// Writes that came while the queue was finishing, and wait until it is known whether the store stays open.
+    var late: [WriteJob] = []
+    /// The error of later writes, once the store is not open any more.
+    var refusal: TallyError?
+    /// How many writes the thread waits for; more than one only while it waits for callers to return.
+    var wantedCount = 1
+  }
+
+  // Constants.
   private let connection: StoreConnection
   private let configuration: TaskStore.Configuration
   private let watch: CommitWatch
   // Synchronises itself.
-  private let condition = NSCondition()
-  // Protected by `condition`.
-  private var waiting: [WriteJob] = []
-  private var unflushedSince: Date?
-  private var thread: Thread?
-  private var isFinishing = false
-  /// Writes that came while the queue was finishing, and wait until it is known whether the store stays open.
-  private var late: [WriteJob] = []
-  /// The error of later writes, once the store is not open any more.
-  private var refusal: TallyError?
-  /// How many writes the thread waits for; more than one only while it waits for callers to return.
-  private var wantedCount = 1
+  private let state = Monitor(State())
 
   // Used by the thread only.
-  private var lastCommit = (writeCount: 0, seconds: 0.0)
+  private var lastCommit = (writeCount: 0, duration: Duration.zero)
 
   /// The most writes in one commit, so that an endless stream of them does not delay the first one's answer.
   private static let maximumBatchCount = 256
 
   /// How long the thread waits for more work before it ends: a store that is only read has no thread.
-  private static let idleLimitInSeconds: TimeInterval = 5
+  private static let idleLimit = Duration.seconds(5)
 
   /// How long a commit waits for the callers of the last one, as a fraction of the time that one took.
   private static let companyWait = 0.25
 
   /// The shortest time before a failed flush is tried again.
-  private static let flushPauseInSeconds: TimeInterval = 0.1
+  private static let flushPause = Duration.milliseconds(100)
 
-  private static let longestFlushIntervalInSeconds: TimeInterval = 86_400
+  private static let longestFlushIntervalInSeconds = 86_400.0
 
   init(connection: StoreConnection, configuration: TaskStore.Configuration, watch: CommitWatch) {
     self.connection = connection
@@ -78,24 +81,25 @@ final class CommitQueue: @unchecked Sendable {
 
   /// Accepts writes again, including those that came meanwhile.
   func resume() {
-    condition.withLock {
-      isFinishing = false
-      refusal = nil
-      waiting += late
-      late = []
-      if unflushedSince != nil || !waiting.isEmpty { wakeThread() }
+    state.withLock { state in
+      state.isFinishing = false
+      state.refusal = nil
+      state.waiting += state.late
+      state.late = []
+      if state.flushTime != nil || !state.waiting.isEmpty { startThread(&state) }
     }
+    state.wakeAll()
   }
 
   /// Refuses the writes that came meanwhile, and all later ones.
   func refuse(with error: TallyError) {
-    let refused = condition.withLock {
-      assert(isFinishing, "the queue still accepts writes")
-      refusal = error
+    let refused = state.withLock { state in
+      assert(state.isFinishing, "the queue still accepts writes")
+      state.refusal = error
       // Closing and suspending have flushed.
-      unflushedSince = nil
-      defer { late = [] }
-      return late
+      state.flushTime = nil
+      defer { state.late = [] }
+      return state.late
     }
     for job in refused { job.finish(failure: error) }
   }
@@ -104,12 +108,14 @@ final class CommitQueue: @unchecked Sendable {
   func noteCommit() {
     watch.noteCommit()
     guard configuration.durability == .relaxed else { return }
-    condition.withLock {
-      guard unflushedSince == nil else { return }
-      unflushedSince = Date()
+    let isNew = state.withLock { state in
+      guard state.flushTime == nil else { return false }
+      state.flushTime = .now + flushInterval
       // Closing flushes; if it fails, `resume` continues from here.
-      if !isFinishing { wakeThread() }
+      if !state.isFinishing { startThread(&state) }
+      return true
     }
+    if isNew { state.wakeAll() }
   }
 
   /// Commits the waiting writes and ends the thread; later writes wait for `resume` or `refuse`.
@@ -117,46 +123,38 @@ final class CommitQueue: @unchecked Sendable {
   /// - Parameter deadline: how long to wait; `nil` for no limit.
   /// - Returns: false if the deadline passed while the thread was still working.
   func finish(before deadline: ContinuousClock.Instant?) -> Bool {
-    let limit = deadline.map { Date(of: $0) }
-    return condition.withLock {
-      isFinishing = true
-      condition.broadcast()
+    state.withLock { $0.isFinishing = true }
+    state.wakeAll()
+    return state.wait(atMost: deadline.map { $0 - .now } ?? .longestWait) { state in
       // A closure that the thread itself runs may release the store; the thread then ends after that.
-      while let thread, thread !== Thread.current {
-        // This call cannot count up to Foundation's distant future.
-        guard let limit else {
-          condition.wait()
-          continue
-        }
-        guard condition.wait(until: limit) else { return self.thread == nil }
-      }
-      return true
-    }
+      state.thread == nil || state.thread === Thread.current ? true : nil
+    } ?? false
   }
 
   private func enqueue(_ job: WriteJob) {
-    let answer = condition.withLock { () -> TallyError? in
-      if isFinishing {
-        if refusal == nil { late.append(job) }
-        return refusal
+    let (answer, isAwaited) = state.withLock { state -> (TallyError?, Bool) in
+      if state.isFinishing {
+        if state.refusal == nil { state.late.append(job) }
+        return (state.refusal, false)
       }
-      waiting.append(job)
+      state.waiting.append(job)
+      if state.thread == nil { startThread(&state) }
       // Waking the thread for each of the writes it waits for would cost more than the wait saves.
-      if thread == nil || waiting.count >= wantedCount { wakeThread() }
-      return nil
+      return (nil, state.waiting.count >= state.wantedCount)
     }
+    if isAwaited { state.wakeAll() }
     if let answer { job.finish(failure: answer) }
   }
 
-  /// Wakes the thread, which starts with the first work; the condition is locked.
-  private func wakeThread() {
-    if thread != nil { return condition.broadcast() }
+  /// Starts the thread unless it runs; the caller wakes it.
+  private func startThread(_ state: inout State) {
+    guard state.thread == nil else { return }
     let thread = Thread { [self] in
-      // On Linux a name that is given from outside is lost.
-      Thread.current.name = "tally.commits"
+      // On Linux `Thread` loses a name that it is given from outside, and one from inside if the thread is quick.
+      nameCurrentThread("tally.commits")
       work()
     }
-    self.thread = thread
+    state.thread = thread
     thread.start()
   }
 
@@ -167,45 +165,65 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
+  /// The thread's next step.
+  private enum Step {
+    case commit, flush, end
+    /// The time to which the thread waits has changed.
+    case wait
+  }
+
   /// Waits for work: some writes, or none when a flush is due; `nil` ends the thread.
   private func nextBatch() -> [WriteJob]? {
-    condition.withLock {
-      let idleLimit = Date(timeIntervalSinceNow: Self.idleLimitInSeconds)
-      // The flush comes first: an endless stream of writes must not delay it.
-      while unflushedSince != nil || waiting.isEmpty {
-        let flushDate = unflushedSince?.addingTimeInterval(flushIntervalInSeconds)
-        // Closing flushes; flushing here would retry forever if it fails.
-        let isDone = isFinishing && waiting.isEmpty
-        if let flushDate, flushDate <= Date(), !isDone { return [] }
-        if !waiting.isEmpty { break }
-        if isDone || (flushDate == nil && idleLimit <= Date()) {
-          thread = nil
-          condition.broadcast()
-          return nil
-        }
-        _ = condition.wait(until: flushDate ?? idleLimit)
+    let idleTime = ContinuousClock.now + Self.idleLimit
+    while true {
+      let time = state.withLock { $0.flushTime } ?? idleTime
+      let step = state.wait(atMost: time - .now) { nextStep(&$0, idleTime: idleTime, waitingUntil: time) }
+      switch step ?? .wait {
+      case .commit: return takeBatch()
+      case .flush: return []
+      case .end: return nil
+      case .wait: continue
       }
-      waitForCompany()
-      let batch = waiting.prefix(Self.maximumBatchCount)
-      waiting.removeFirst(batch.count)
+    }
+  }
+
+  /// The thread's next step; `nil` to wait until a time.
+  private func nextStep(
+    _ state: inout State, idleTime: ContinuousClock.Instant, waitingUntil time: ContinuousClock.Instant
+  ) -> Step? {
+    // Closing flushes; flushing here would retry forever if it fails.
+    let isDone = state.isFinishing && state.waiting.isEmpty
+    // The flush comes first: an endless stream of writes must not delay it.
+    if let flushTime = state.flushTime, flushTime <= .now, !isDone { return .flush }
+    if !state.waiting.isEmpty { return .commit }
+    if isDone || (state.flushTime == nil && idleTime <= .now) {
+      state.thread = nil
+      self.state.wakeAll()
+      return .end
+    }
+    return (state.flushTime ?? idleTime) == time ? nil : .wait
+  }
+
+  /// Takes the next writes, after giving the callers of the last commit a moment to return.
+  private func takeBatch() -> [WriteJob] {
+    if lastCommit.writeCount > 1 {
+      state.withLock { $0.wantedCount = min(lastCommit.writeCount, Self.maximumBatchCount) }
+      state.wait(atMost: lastCommit.duration * Self.companyWait) { state in
+        state.waiting.count >= state.wantedCount || state.isFinishing ? () : nil
+      }
+    }
+    return state.withLock { state in
+      state.wantedCount = 1
+      let batch = state.waiting.prefix(Self.maximumBatchCount)
+      state.waiting.removeFirst(batch.count)
       return Array(batch)
     }
   }
 
-  /// Gives the callers of the last commit a moment to return; the condition is locked.
-  private func waitForCompany() {
-    assert(wantedCount == 1, "the thread waits already")
-    guard lastCommit.writeCount > 1 else { return }
-    let deadline = Date(timeIntervalSinceNow: lastCommit.seconds * Self.companyWait)
-    wantedCount = min(lastCommit.writeCount, Self.maximumBatchCount)
-    while waiting.count < wantedCount, !isFinishing, condition.wait(until: deadline) {}
-    wantedCount = 1
-  }
-
-  /// The configured interval, clamped to a range by which a date can be moved.
-  private var flushIntervalInSeconds: TimeInterval {
+  /// The configured interval, clamped to a range by which a clock can be moved.
+  private var flushInterval: Duration {
     let interval = configuration.flushIntervalInSeconds
-    return interval.isNaN ? 0 : min(max(interval, 0), Self.longestFlushIntervalInSeconds)
+    return .seconds(interval.isNaN ? 0 : min(max(interval, 0), Self.longestFlushIntervalInSeconds))
   }
 
   private func commit(_ batch: [WriteJob]) {
@@ -218,7 +236,7 @@ final class CommitQueue: @unchecked Sendable {
     do {
       try write(jobs)
       noteCommit()
-      lastCommit = (jobs.count, (ContinuousClock.now - start) / .seconds(1))
+      lastCommit = (jobs.count, .now - start)
       for job in jobs { job.finish(failure: nil) }
     } catch let error as TallyError where error.code == .diskFull && jobs.count > 1 {
       // Writes that free space, and those that need little, must not fail with the others; each has its own outcome.
@@ -238,7 +256,7 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   private func write(_ jobs: [WriteJob], isolated: Bool) throws {
-    assert(condition.withLock { thread === Thread.current }, "commits belong to the queue's thread")
+    assert(state.withLock { $0.thread === Thread.current }, "commits belong to the queue's thread")
     let isAlone = jobs.count == 1
     try connection.use { store in
       try store.checkWritable()
@@ -269,7 +287,7 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   private func flush() {
-    condition.withLock { unflushedSince = nil }
+    state.withLock { $0.flushTime = nil }
     do {
       try connection.use { try $0.environment.sync(force: true) }
     } catch {
@@ -279,23 +297,23 @@ final class CommitQueue: @unchecked Sendable {
       configuration.logger.error("flushing failed", metadata: ["code": "\(code ?? .internalFault)"])
       // Tried again after the next interval, and never at once: writes, and the end of the queue, have their turn
       // first. Writes committed meanwhile wait too: with an interval of zero, their own date would mean at once.
-      condition.withLock { unflushedSince = Date(timeIntervalSinceNow: Self.flushPauseInSeconds) }
+      state.withLock { $0.flushTime = .now + flushInterval + Self.flushPause }
     }
   }
 }
 
 extension CommitQueue {
   /// How many writes wait for the next commit; for tests.
-  var waitingCount: Int { condition.withLock { waiting.count } }
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
 
   /// Whether new writes wait until it is known whether the store stays open; for tests.
-  var isEnding: Bool { condition.withLock { isFinishing } }
+  var isEnding: Bool { state.withLock { $0.isFinishing } }
 
   /// How many such writes wait; for tests.
-  var lateCount: Int { condition.withLock { late.count } }
+  var lateCount: Int { state.withLock { $0.late.count } }
 
   /// Whether a relaxed commit waits for its flush; for tests.
-  var hasUnflushedCommit: Bool { condition.withLock { unflushedSince != nil } }
+  var hasUnflushedCommit: Bool { state.withLock { $0.flushTime != nil } }
 }
 
 extension LMDBError {

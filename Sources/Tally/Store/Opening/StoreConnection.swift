@@ -198,10 +198,3 @@ extension TallyError {
     .storeBusy, "The disk has failed, and the store cannot be opened again inside one of its own reads",
     remedy: "Try again when the closure has returned")
 }
-
-extension Date {
-  /// The date of a deadline by the clock's current time, for Foundation's waits.
-  init(of deadline: ContinuousClock.Instant) {
-    self.init(timeIntervalSinceNow: (deadline - .now) / .seconds(1))
-  }
-}
