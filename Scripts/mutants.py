@@ -209,7 +209,8 @@ def build():
         for command in (["swift", "build", "--build-tests"], ["Scripts/test-faults.sh", "--short", "maps"]):
             result = subprocess.run(command, cwd=TREE, env=environment, stdout=output, stderr=subprocess.STDOUT)
             if result.returncode != 0:
-                lines = re.findall(r"^/.*?/tree/(.*error: .*)$", log.read_text(errors="replace"), re.MULTILINE)
+                found = r"^.*?/tree/(.*(?:error: |expanded code originates).*)$"
+                lines = re.findall(found, log.read_text(errors="replace"), re.MULTILINE)
                 sys.exit("\n".join(list(dict.fromkeys(lines))[:20]) + f"\nmutants: the copy does not build: see {log}")
 
 
