@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Leaves out or changes one checked step of the sources at a time, and demands that a test notices.
 
-usage: mutants.py [--list] [--only N[,N]] [--file NAME] [--narrow] [--jobs N]
+usage: mutants.py [--list] [--only N[,N]] [--file NAME] [--narrow] [--open]
+                  [--jobs N]
 
 The changes, called mutants, are listed in Tests/Mutants. One build in .build/mutants/tree contains all of them: each
 place there reads `(mutant(17) ? changed : original)`, and the variable TALLY_MUTANT chooses the number. The checks
@@ -24,6 +25,8 @@ import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 CATALOGUE = REPOSITORY / "Tests" / "Mutants"
+# Those that nothing is known to notice.
+OPEN = CATALOGUE / "Open.txt"
 SCRATCH = REPOSITORY / ".build" / "mutants"
 TREE = SCRATCH / "tree"
 LEFT_OUT = "left out"
@@ -77,10 +80,11 @@ class Stale(Exception):
 # Reading the catalogue
 
 
-def read_catalogue():
-    """Every mutant, in the order of the files and lines of the catalogue."""
+def read_catalogue(includes_open):
+    """Every mutant, in the order of the files and lines of the catalogue, the open ones last."""
     mutants = []
-    for path in sorted(CATALOGUE.glob("*.txt")):
+    paths = [path for path in sorted(CATALOGUE.glob("*.txt")) if path != OPEN]
+    for path in paths + ([OPEN] if includes_open else []):
         file, checks, target = None, [], None
         for number, line in enumerate(path.read_text().splitlines(), 1):
             place = f"{path.relative_to(REPOSITORY)}:{number}"
@@ -209,7 +213,8 @@ def build():
         for command in (["swift", "build", "--build-tests"], ["Scripts/test-faults.sh", "--short", "maps"]):
             result = subprocess.run(command, cwd=TREE, env=environment, stdout=output, stderr=subprocess.STDOUT)
             if result.returncode != 0:
-                lines = re.findall(r"^/.*?/tree/(.*error: .*)$", log.read_text(errors="replace"), re.MULTILINE)
+                found = r"^.*?/tree/(.*(?:error: |expanded code originates).*)$"
+                lines = re.findall(found, log.read_text(errors="replace"), re.MULTILINE)
                 sys.exit("\n".join(list(dict.fromkeys(lines))[:20]) + f"\nmutants: the copy does not build: see {log}")
 
 
@@ -358,13 +363,19 @@ def main():
     parser.add_argument("--list", action="store_true", help="list the mutants and run nothing")
     parser.add_argument("--only", help="run only the mutants with these numbers, as in 3,17 or 20-29")
     parser.add_argument("--file", help="run only the mutants of files whose path contains this")
+    parser.add_argument("--open", action="store_true", help="run also those that nothing is known to notice")
     parser.add_argument("--narrow", action="store_true", help="run only the checks that the catalogue names")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many mutants run at once")
     options = parser.parse_args()
-    mutants = read_catalogue()
+    mutants = read_catalogue(True)
     complaints = find_places(mutants)
     if complaints:
         sys.exit("\n".join(complaints) + "\nmutants: correct the catalogue, which must follow the sources")
+    open_count = len(mutants)
+    if not options.open:
+        mutants = read_catalogue(False)
+        find_places(mutants)
+    open_count -= len(mutants)
     numbers = set()
     for part in (options.only or f"1-{len(mutants)}").split(","):
         first, _, last = part.partition("-")
@@ -383,6 +394,8 @@ def main():
     print(f"mutants: built in {time.monotonic() - start:.0f} s", flush=True)
     is_well = report(chosen, options.jobs, options.narrow)
     print(f"mutants: {(time.monotonic() - start) / 60:.0f} minutes")
+    if open_count > 0:
+        print(f"mutants: {open_count} more are open: nothing is known to notice them (--open runs them)")
     if not is_well:
         sys.exit(1)
 

@@ -25,7 +25,12 @@ extension HelperAct {
     _ = try copy.duplicate(as: descriptor)
     say("write: \(code { try environment.write { try counters.put([3], forKey: 3, in: &$0) } })")
     say("read: \(code { try environment.read { _ = try counters.count(in: $0) } })")
-    say("late: \(code { try environment.read { _ = try late?.count(in: $0) } })")
+    // One that is opened afterwards may have the same number in liblmdb.
+    let use = code {
+      _ = try environment.write { try Counters(opening: "later", creating: true, in: &$0) }
+      try environment.read { _ = try late?.count(in: $0) }
+    }
+    say("late: \(use)")
     try environment.close()
     let again = try LMDBEnvironment(path: directory)
     let reopened = try Counters(opening: "counters", in: again)
@@ -65,11 +70,16 @@ extension HelperAct {
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
   }
 
-  /// Opens with the default map while the system allows a fraction of it.
+  /// Opens with the default map, or at least the second number of bytes, while the system allows a fraction of it.
   func openWithLittleMemory() throws {
     limitMemory(to: rlim_t(numbers[0]))
-    let environment = try LMDBEnvironment(path: directory)
-    say("\(try environment.information().mapSizeInBytes)")
+    var options = LMDBEnvironment.Options()
+    if numbers.count > 1 { options.minimumMapSizeInBytes = Int(numbers[1]) }
+    let failure = code {
+      let environment = try LMDBEnvironment(path: directory, options: options)
+      say("\(try environment.information().mapSizeInBytes)")
+    }
+    if failure != "none" { say(failure) }
   }
 
   /// Opens as a user who may not, which the tests' own user may be allowed to.
@@ -80,7 +90,9 @@ extension HelperAct {
 
   /// Ends a write transaction on another thread than it began on, then lets its own thread clear up.
   func commitOnForeignThread() throws {
-    let environment = try LMDBEnvironment(path: directory)
+    var options = LMDBEnvironment.Options()
+    options.writeWaitLimit = .seconds(5)
+    let environment = try LMDBEnvironment(path: directory, options: options)
     let box = Box(try environment.beginWrite())
     onOtherThread { say("commit: \(code { try box.commit() })") }
     onOtherThread { say("other writer: \(code { _ = try environment.beginWrite() })") }

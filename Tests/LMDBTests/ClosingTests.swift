@@ -1,6 +1,8 @@
 import Foundation
-import LMDB
+import TallySystem
 import Testing
+
+@testable import LMDB
 
 @Suite struct ClosingTests {
   @Test func everyCallAfterClosingThrowsClosed() throws {
@@ -79,6 +81,37 @@ import Testing
     mayEnd.set()
     reader.wait()
     try environment.close()
+  }
+
+  @Test func newTransactionsWaitUntilTheWaitForTheOthersIsOver() throws {
+    var options = Sample.options(mapSizeInBytes: 1 << 20)
+    // The end of the wait must be announced: nobody would wait that long.
+    options.waitLimitInSeconds = 3_600
+    let sample = try Sample(options: options)
+    let environment = sample.environment
+    let (mayEnd, hasBegun) = (Stop(), Stop())
+    let reader = onThread { ready in
+      _ = try? environment.read { _ in
+        ready.signal()
+        while !mayEnd.isSet { pause() }
+      }
+    }
+    let closing = onThread { ready in
+      ready.signal()
+      #expect((try? code { try environment.close(waitingAtMost: .seconds(3)) }) == .busy)
+    }
+    while !environment.state.withLock({ $0.isDraining }) { pause() }
+    let late = onThread { ready in
+      ready.signal()
+      try? environment.read { _ in hasBegun.set() }
+    }
+    // The thread that closes, and the new one.
+    while environment.state.waiterCount < 2, !hasBegun.isSet { pause() }
+    #expect(!hasBegun.isSet)
+    for thread in [closing, late] { thread.wait() }
+    #expect(hasBegun.isSet)
+    mayEnd.set()
+    reader.wait()
   }
 
   private func pause() {

@@ -80,7 +80,7 @@ import Testing
     var options = LMDBEnvironment.Options()
     options.isReadOnly = true
     #expect(try code { _ = try LMDBEnvironment(path: directory.path, options: options) } == .noSuchFile)
-    #expect(!FileManager.default.fileExists(atPath: directory.path.appending("data.mdb").string))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path.string) == [])
   }
 
   @Test func fileOfAnotherVersionIsRefused() throws {
@@ -102,9 +102,13 @@ import Testing
 
   @Test func senselessOptionsAreRefused() throws {
     let directory = try TemporaryDirectory()
-    for number in [\LMDBEnvironment.Options.mapSizeInBytes, \.maxReaders] {
+    let senseless: [(WritableKeyPath<LMDBEnvironment.Options, Int>, Int)] = [
+      (\.mapSizeInBytes, 0), (\.minimumMapSizeInBytes, 0), (\.maxReaders, 0), (\.maxReaders, -1),
+      (\.maxReaders, 1 << 24 + 1), (\.maxDatabases, -1), (\.maxDatabases, 1 << 15 + 1),
+    ]
+    for (number, value) in senseless {
       var options = LMDBEnvironment.Options()
-      options[keyPath: number] = 0
+      options[keyPath: number] = value
       #expect(try code { _ = try LMDBEnvironment(path: directory.path, options: options) } == .invalidArgument)
     }
   }
@@ -114,6 +118,8 @@ import Testing
     let limit = 40 << 30
     let lines = try HelperProcess("little-memory", directory, limit).lines()
     #expect(lines == ["\(1 << 35)"])
+    // Not below what the options allow.
+    #expect(try HelperProcess("little-memory", TemporaryDirectory(), limit, 1 << 36).lines() == ["outOfMemory"])
   }
 
   @Test(.enabled(if: memoryCanBeLimited)) func aMapThatCannotBeHadAgainLeavesClosing() throws {

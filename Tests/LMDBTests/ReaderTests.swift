@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// One that another commit overtakes at once may have copied the first page of a later one, which nobody has been shown.
+  /// One that commits overtake may have copied the first page of a commit that nobody has been shown yet.
   @Test(arguments: [1, 64])
   func aReaderThatCommitsOvertakeBeginsAgain(maxReaders: Int) throws {
     let sample = try Sample(options: Sample.options(mapSizeInBytes: 1 << 20, maxReaders: maxReaders))

@@ -106,6 +106,12 @@ import Testing
     #expect(try code { try sample.numbers.put([3], forKey: 3, in: &transaction) } == .badTransaction)
     #expect(try code { _ = try sample.numbers.value(forKey: 1, in: transaction) } == .badTransaction)
     #expect(try code { _ = try sample.numbers.count(in: transaction) } == .badTransaction)
+    // What liblmdb would refuse itself does not reach it.
+    do throws(LMDBError) {
+      _ = try sample.numbers.value(forKey: 1, in: transaction)
+    } catch {
+      #expect(error.message.contains("failed before with"))
+    }
     #expect(try code { try transaction.nested { _ in } } == .badTransaction)
     let commit = codeOfCommit(transaction)
     #expect(commit == .badTransaction)

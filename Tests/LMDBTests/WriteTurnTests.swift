@@ -1,8 +1,10 @@
 import Dispatch
-import LMDB
 import Synchronization
+import TallySystem
 import TestSupport
 import Testing
+
+@testable import LMDB
 
 /// The error that another thread got.
 private final class Found: Sendable {
@@ -71,6 +73,14 @@ private final class Found: Sendable {
     do { _ = try sample.environment.beginWrite() }
     try sample.put([1], forKey: 1)
     #expect(try sample.count() == 1)
+  }
+
+  @Test func aWriteThatCannotBeginGivesItsTurnUp() throws {
+    let sample = try Sample(options: Self.options(waiting: .zero))
+    sample.environment.state.withLock { $0.hasLostMap = true }
+    #expect(try code { try sample.put([1], forKey: 1) } == .panic)
+    #expect(!sample.environment.state.withLock { $0.isWriteTurnTaken })
+    #expect(try FileLock(openingDirectory: sample.directory.path).tryAcquire(.exclusive))
   }
 
   @Test func threadsAndProcessesThatWriteAtOnceAllGetTheirTurn() throws {

@@ -120,7 +120,7 @@ extension HelperAct {
   /// Uses, closes and releases a store in the child of a fork; then in the parent.
   private func forkWithStore() throws {
     var store: TaskStore? = try TaskStore(at: directory)
-    try store?.writeAndWait { _ = try $0.add("before", to: .inbox) }
+    if let store { addThroughQueue(to: store) }
     let child = try Self.forkProcess()
     if child == 0 {
       let codes = [
@@ -143,6 +143,16 @@ extension HelperAct {
     _ = readLine()
     say("parent wrote: \(outcome { try store?.writeAndWait { _ = try $0.add("after", to: .inbox) } })")
     say("parent closed: \(outcome { try store?.close() })")
+  }
+
+  /// Adds a task on the thread of commits, which then waits for more, and which the child of a fork does not have.
+  private func addThroughQueue(to store: TaskStore) {
+    let done = DispatchSemaphore(value: 0)
+    Task {
+      _ = try? await store.write { try $0.add("before", to: .inbox) }
+      done.signal()
+    }
+    done.wait()
   }
 
   /// Commits one write, reports that, and ends without closing in the middle of the next one.

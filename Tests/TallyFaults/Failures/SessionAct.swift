@@ -78,9 +78,6 @@ struct SessionAct {
       case "none":
         workload = next
         try acknowledge()
-        // One that has taken place and is repeated would count twice.
-        let sequence = try store.information().sequence
-        if sequence != workload.sequence { say("sequence \(sequence) after \(workload.sequence) transactions") }
       case "outcomeUnknown":
         say(code)
         return false

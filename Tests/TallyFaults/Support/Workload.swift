@@ -38,8 +38,9 @@ struct Workload {
 
   /// Applies the next transaction to the model and to a store whose sequence is that of this workload.
   mutating func step(in store: TaskStore) throws {
-    let changes = advance()
+    let (changes, number) = (advance(), sequence)
     try store.writeAndWait { transaction in
+      guard try transaction.sequence < number else { throw Failure(description: "transaction \(number) is done twice") }
       // Some must be refused, like those of a person; the storage's own errors leave the closure.
       for change in changes {
         do {

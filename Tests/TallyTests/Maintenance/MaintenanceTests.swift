@@ -62,6 +62,29 @@ import Testing
     }
   }
 
+  @Test func aBackupOfAnotherStoreKeepsItsOwnSequence() throws {
+    try withFilledStore { directory, _ in
+      let file = directory.removingLastComponent().appending("backup.mdb")
+      let summary = try withStore(at: directory.removingLastComponent().appending("other")) { try $0.backup(to: file) }
+      try TaskStore.restore(from: file, to: directory, configuration: .testing())
+      try withStore(at: directory) { (store) throws in
+        #expect(try store.information().sequence == summary.sequence)
+      }
+    }
+  }
+
+  @Test func onlyAFileThatIsNotTheStoresOwnIsABackup() throws {
+    try withFilledStore { directory, expected in
+      let pipe = directory.removingLastComponent().appending("pipe")
+      try #require(unsafe pipe.withPlatformString { unsafe mkfifo($0, 0o600) } == 0)
+      for file in [pipe, directory.removingLastComponent(), directory.appending("data.mdb")] {
+        let refusal = code { try TaskStore.restore(from: file, to: directory, configuration: .testing()) }
+        #expect(refusal == .inputUnreadable, "\(file)")
+      }
+      #expect(try contents(at: directory) == expected)
+    }
+  }
+
   /// The bug: the restored store got an impossible sequence, and could not be opened.
   @Test(arguments: [true, false])
   func restoringDoesNotGoBeyondTheLastSequence(isReplacedReadable: Bool) throws {
@@ -224,6 +247,19 @@ import Testing
     }
   }
 
+  @Test func anExclusiveUseThatLastsIsNotJoined() throws {
+    try withFilledStore { directory, _ in
+      var configuration = TaskStore.Configuration.testing()
+      configuration.waitLimitInSeconds = 0
+      let exclusive = try StoreAccess(.exclusive, to: directory, configuration: configuration)
+      #expect(code { _ = try TaskStore(at: directory, configuration: configuration) } == .storeBusy)
+      exclusive.end()
+      let shared = try StoreAccess(.shared, to: directory, configuration: configuration)
+      #expect(code { _ = try StoreAccess(.exclusive, to: directory, configuration: configuration) } == .storeBusy)
+      shared.end()
+    }
+  }
+
   /// The bug: it was reported as a failure of the storage.
   @Test(arguments: [true, false])
   func aStoreThatIsTakenAwayWhileOthersWaitForItIsMissing(isDirectoryTaken: Bool) throws {
@@ -241,14 +277,46 @@ import Testing
     }
   }
 
+  @Test func whatACrashLeftIsAlsoRemovedByTheNextCommandOfItsKind() throws {
+    try withFilledStore { directory, _ in
+      let parent = directory.removingLastComponent()
+      func leave(_ name: String, in parent: FilePath) throws {
+        let stale = parent.appending("\(name).new-\(UUID().uuidString.lowercased())")
+        try FileManager.default.createDirectory(atPath: stale.string, withIntermediateDirectories: false)
+        try Data([1]).write(to: URL(filePath: stale.appending("data.mdb").string))
+      }
+      try leave("compact", in: directory)
+      try TaskStore.compact(at: directory, configuration: .testing())
+      #expect(try names(in: directory).filter(StagingDirectory.isStaging) == [])
+      try leave(".tally-copy", in: parent)
+      try withStore(at: directory) { _ = try $0.backup(to: parent.appending("backup.mdb")) }
+      #expect(try names(in: parent).filter(StagingDirectory.isStaging) == [])
+      try leave("new", in: parent)
+      try withStore(at: parent.appending("new")) { _ in }
+      #expect(try names(in: parent).filter(StagingDirectory.isStaging) == [])
+    }
+  }
+
   @Test func whatACrashLeftIsRemovedAndWhatIsInTheMakingStays() throws {
     try withFilledStore { directory, _ in
       let stale = directory.appending("compact.new-\(UUID().uuidString.lowercased())")
       try FileManager.default.createDirectory(atPath: stale.string, withIntermediateDirectories: false)
       try Data([1]).write(to: URL(filePath: stale.appending("data.mdb").string))
       let live = try StagingDirectory(in: directory, for: "compact")
+      try Data([1]).write(to: URL(filePath: live.dataFile.string))
+      // One that another process may be about to lock, one that nobody locks any more, and a directory of someone's.
+      let (young, old, other) = ("young.new-\(UUID().uuidString)", "old.new-\(UUID().uuidString)", "a.new-one")
+      for name in [young, old, other] {
+        try FileManager.default.createDirectory(
+          atPath: directory.appending(name).string, withIntermediateDirectories: false)
+      }
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -120)], ofItemAtPath: directory.appending(old).string)
+      try Data([1]).write(to: URL(filePath: directory.appending(other).appending("data.mdb").string))
       try TaskStore(at: directory, configuration: .testing()).close()
-      #expect(try names(in: directory).filter(StagingDirectory.isStaging) == [live.path.lastComponent?.string])
+      let left = try names(in: directory).filter(StagingDirectory.isStaging)
+      #expect(Set(left) == [young, live.path.lastComponent?.string ?? ""])
+      #expect(try names(in: directory.appending(other)) == ["data.mdb"])
     }
   }
 }

@@ -90,7 +90,7 @@ import Testing
       var configuration = TaskStore.Configuration.testing()
       configuration.isReadOnly = true
       #expect { try TaskStore(at: directory, configuration: configuration, migrations: Self.next) } throws: {
-        ($0 as? TallyError)?.code == .permissionDenied
+        ($0 as? TallyError)?.code == .permissionDenied && ($0 as? TallyError)?.message.contains("older format") == true
       }
     }
   }
@@ -157,6 +157,24 @@ extension MigrationTests {
       }
       #expect(try contents(at: directory) == expected)
     }
+  }
+
+  /// Both write.
+  @Test func aStoreThatOnlyANewerVersionWritesIsNeitherRepairedNorRestored() throws {
+    try withFilledStore { directory, _ in
+      try setFeatures([0, 1, 0, 4], at: directory)
+      #expect(codeOfRepair(at: directory) == .newerFormat)
+      #expect(codeOfRestoring(directory.appending("data.mdb")) == .newerFormat)
+    }
+  }
+
+  private func codeOfRepair(at directory: FilePath) -> TallyError.Code? {
+    code { try TaskStore.repair(at: directory, configuration: .testing()) }
+  }
+
+  private func codeOfRestoring(_ file: FilePath) -> TallyError.Code? {
+    let other = file.removingLastComponent().removingLastComponent().appending("other")
+    return code { try TaskStore.restore(from: file, to: other, configuration: .testing()) }
   }
 
   private func expectRefused(settingFeatures bytes: [UInt8], as code: TallyError.Code) throws {

@@ -8,6 +8,24 @@ import Testing
 
 /// The sequences that programs wait on.
 @Suite struct ChangesTests {
+  @Test func whatACommitCreatedIsNotNewAfterIt() throws {
+    try withStore { store in
+      let (task, list) = try store.writeAndWait { (try $0.add("task", to: .inbox).id, try $0.addList(name: "List").id) }
+      let position = try store.read { try $0.position }
+      try store.writeAndWait { transaction in
+        _ = try transaction.complete(task)
+        _ = try transaction.renameList(list, to: "Other")
+      }
+      try store.read { transaction in
+        let changes = try transaction.changes(since: position)
+        #expect(changes.tasks.inserted == [] && changes.tasks.updated == [task])
+        #expect(changes.lists.inserted == [] && changes.lists.updated == [list])
+        let ofAnother = StorePosition(storeID: UUID(), sequence: position.sequence)
+        #expect(try !transaction.changes(since: ofAnother).isComplete)
+      }
+    }
+  }
+
   @Test func changesComeInTheOrderOfCommitsAndNoneIsLost() async throws {
     try await withStore { store in
       let changes = try store.changes()

@@ -102,6 +102,26 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, -1] as [Int64])
+  func atTheEndOfTheRangeThereIsRoomBetweenAndBeyond(sign: Int64) throws {
+    try withStore { store in
+      let now = store.configuration.now()
+      let tasks = (0..<3).map { number in
+        TaskItem(
+          title: "\(number)", sortOrder: number < 2 ? sign * SortOrder.limit : 0,
+          createdAt: now.adding(seconds: Int64(number) - 100))
+      }
+      try store.writeAndWait { try $0.insert(contentsOf: tasks) }
+      try store.writeAndWait { _ = try $0.move(tasks[2].id, before: tasks[1].id) }
+      #expect(try titles(of: .inbox, in: store) == ["0", "2", "1"])
+      try store.writeAndWait { _ = try $0.move(tasks[2].id, after: tasks[1].id) }
+      #expect(try titles(of: .inbox, in: store) == ["0", "1", "2"])
+      try store.writeAndWait { _ = try $0.move(tasks[2].id, before: tasks[0].id) }
+      #expect(try titles(of: .inbox, in: store) == ["2", "0", "1"])
+      #expect(try store.read { try $0.inconsistencies() } == [])
+    }
+  }
+
   @Test func movingATaskToWhereItStandsUsesNoRoomUp() throws {
     try withStore { store in
       let (view, ids) = try MovePlace.list.fill(store, count: 3)

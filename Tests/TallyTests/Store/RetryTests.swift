@@ -30,6 +30,11 @@ private final class Pauses: Sendable {
     #expect(pauses.all.withLock { $0 } == [.milliseconds(20), .milliseconds(40)])
   }
 
+  @Test func aLimitOfOurOwnThatHasPassedIsNotTriedAgain() {
+    #expect(!LMDBError(.busy, operation: "test").isTransient)
+    #expect(LMDBError(.busy, operation: "test", returnCode: 11).isTransient)
+  }
+
   @Test func aFailureThatStaysIsReportedAfterThreeAttempts() throws {
     let attempts = Mutex(0)
     _ = try withStore(configuration()) { (store) throws in

@@ -29,6 +29,8 @@ import Testing
     #expect(table.change(afterSecond: -101) == -100)
     #expect(table.change(afterSecond: -100) == 50)
     #expect(table.change(afterSecond: 50) == nil)
+    for count in 0..<bytes.count { #expect(TimeZoneTable(tzif: Array(bytes.prefix(count))) == nil) }
+    #expect(TimeZoneTable(tzif: [0] + bytes.dropFirst()) == nil)
   }
 
   @Test func laterVersionsHaveTimesOf64BitsAndARule() throws {
