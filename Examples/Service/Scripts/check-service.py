@@ -8,6 +8,9 @@ import pathlib
 import sys
 import tempfile
 
+# The import below would leave a folder behind.
+sys.dont_write_bytecode = True
+
 from running import Follower, Service, build, position_of
 
 

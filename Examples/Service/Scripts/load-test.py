@@ -14,6 +14,9 @@ import sys
 import tempfile
 import time
 
+# The import below would leave a folder behind.
+sys.dont_write_bytecode = True
+
 from running import FOLDER, Follower, Service, build, position_of
 
 
