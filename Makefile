@@ -4,7 +4,7 @@
 export TALLY_STRICT := 1
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas page smoke outside faults
-.PHONY: test-long test-faults test-mutants test-sanitizers
+.PHONY: test-long test-faults test-mutants test-sanitizers test-service
 .PHONY: bench-peers bench-growth bench-cli bench-observation
 
 help: ## Lists the targets.
@@ -82,6 +82,10 @@ test-long: build ## Follows views through 100,000 random changes, each compared 
 
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
 	@Scripts/test-sanitizers.sh
+
+test-service: set-up ## Checks the example service, then kills it under load and looks for every acknowledged task; minutes.
+	@Examples/Service/Scripts/check-service.py
+	@Examples/Service/Scripts/load-test.py
 
 smoke: ## Runs the benchmarks on small stores, to check their answers, not their times.
 	@for suite in floor peers growth cli; do Benchmarks/Scripts/bench.py $$suite --smoke || exit; done

@@ -3,6 +3,15 @@ import Synchronization
 import SystemPackage
 import Tally
 
+/// A number that several tasks count up.
+final class Counter: Sendable {
+  private let value = Atomic(0)
+
+  var count: Int { value.load(ordering: .relaxed) }
+
+  func increment() { value.add(1, ordering: .relaxed) }
+}
+
 /// A store that is deleted with its last reference, and tasks in it.
 func makeStore(taskCount: Int) async throws -> TaskStore {
   let store = try TaskStore.temporary()
@@ -17,15 +26,15 @@ func makeStore(taskCount: Int) async throws -> TaskStore {
 /// The share of one core that observers use while nothing happens.
 func measureIdleObservers(count: Int, seconds: Int) async throws -> Figure {
   let store = try await makeStore(taskCount: 1_000)
-  let begun = Atomic(0)
+  let begun = Counter()
   let views: [TaskView] = [.inbox, .today, .upcoming, .overdue, .all]
   return try await withThrowingTaskGroup { group in
     for number in 0..<count {
       group.addTask {
-        for try await _ in store.observe(views[number % views.count]) { begun.add(1, ordering: .relaxed) }
+        for try await _ in store.observe(views[number % views.count]) { begun.increment() }
       }
     }
-    while begun.load(ordering: .relaxed) < count { try await Task.sleep(for: .milliseconds(100)) }
+    while begun.count < count { try await Task.sleep(for: .milliseconds(100)) }
     let before = processorSeconds()
     try await Task.sleep(for: .seconds(seconds))
     let share = (processorSeconds() - before) / Double(seconds) * 100
@@ -37,12 +46,12 @@ func measureIdleObservers(count: Int, seconds: Int) async throws -> Figure {
 /// The time from the call of a write to the update that an observer gets; other observers get it, too.
 func measureOwnWrites(count: Int, otherObservers: Int) async throws -> Figure {
   let store = try await makeStore(taskCount: 1_000)
-  let begun = Atomic(0)
+  let begun = Counter()
   return try await withThrowingTaskGroup { group in
     for _ in 0..<otherObservers {
-      group.addTask { for try await _ in store.observe(.inbox) { begun.add(1, ordering: .relaxed) } }
+      group.addTask { for try await _ in store.observe(.inbox) { begun.increment() } }
     }
-    while begun.load(ordering: .relaxed) < otherObservers { try await Task.sleep(for: .milliseconds(10)) }
+    while begun.count < otherObservers { try await Task.sleep(for: .milliseconds(10)) }
     var updates = store.observe(.inbox).makeAsyncIterator()
     _ = try await updates.next()
     var times: [Double] = []
