@@ -22,9 +22,12 @@ DECLARATION = re.compile(r"import |@\w+\n|extension |(public |final )*(class|act
 IMPORTS = "import Foundation\nimport LMDB\nimport SystemPackage\nimport Tally\n"
 # The values that the examples of documentation comments use, by module.
 COMMENT_PARAMETERS = {
-    "LMDB": "_ names: Database<UInt64, String>, _ transaction: inout WriteTransaction",
+    "LMDB": "_ environment: LMDBEnvironment, _ names: Database<UInt64, String>, _ words: Database<String, UInt64>, "
+    "_ visits: Database<Pair<String, UInt64>, UInt64>, _ oldest: UInt64, _ digest: [UInt8], "
+    "_ isObsolete: (String) -> Bool, _ transaction: inout WriteTransaction",
     "Tally": "_ store: TaskStore, _ transaction: inout StoreReadTransaction, _ id: UUID, _ deadline: Timestamp, "
-    "_ fixedInstant: Timestamp, _ calendar: Calendar, _ today: CalendarDay",
+    "_ fixedInstant: Timestamp, _ calendar: Calendar, _ today: CalendarDay, _ difference: ViewDifference, "
+    "_ sections: [ViewSection], _ folder: URL",
 }
 README_MANIFEST = """// swift-tools-version: 6.2
 import PackageDescription

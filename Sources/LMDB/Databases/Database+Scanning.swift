@@ -22,8 +22,8 @@ extension Database {
   /// Calls the body with the bytes of every entry whose key lies in a range, in order, until it answers `false`.
   ///
   /// ```swift
-  /// try names.forEach(within: "a"..."c", in: transaction) { key, value in
-  ///   show(try String(decoding: key), try String(decoding: value))
+  /// try words.forEach(within: "a"..."c", in: transaction) { key, value in
+  ///   show(try String(decoding: key), try UInt64(decoding: value))
   ///   return true
   /// }
   /// ```

@@ -67,7 +67,7 @@ extension Database {
   /// Removes every key in a range, and returns how many there were.
   ///
   /// ```swift
-  /// try log.removeAll(within: ..<oldest, in: &transaction)
+  /// try names.removeAll(within: ..<oldest, in: &transaction)
   /// ```
   ///
   /// Throws `badKeySize` if a bound cannot be a key, and as ``put(_:forKey:in:)``.

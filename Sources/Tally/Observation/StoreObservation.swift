@@ -1,4 +1,4 @@
-/// The changes of a store, one value after the other, as ``TaskStore/changes()`` and its like give it.
+/// The changes of a store, one value after the other, as ``TaskStore/changes(since:)`` and its like give it.
 ///
 /// Keeps its store open as long as somebody waits on it. It ends when the Swift task that waits is cancelled, or the store
 /// is closed; while the store is suspended it waits.

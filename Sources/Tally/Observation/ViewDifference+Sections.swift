@@ -20,8 +20,7 @@ extension ViewDifference {
   ///
   /// ```swift
   /// let changes = difference.inSections(from: sections)
-  /// table.deleteSections(changes.removedSections)
-  /// table.insertSections(changes.insertedSections)
+  /// show(changes.removedSections, changes.insertedSections, changes.removals, changes.insertions)
   /// ```
   ///
   /// - Parameter sections: the sections to which the difference belongs; any others trap.

@@ -65,7 +65,7 @@ public struct ViewDifference: Hashable, Codable, Sendable {
     for row in updates { tasks[row.position] = row.task }
   }
 
-  /// The view's tasks as they are now, from those that it showed before; the same as ``apply(to:)`` on a copy.
+  /// The view's tasks as they are now, from those that it showed before; the same as `apply(to:)` on a copy.
   public func applied(to tasks: [TaskItem]) -> [TaskItem] {
     var tasks = tasks
     apply(to: &tasks)

@@ -47,7 +47,7 @@ public final class TaskStore: Sendable {
   /// Opens the store in a directory that a file URL names.
   ///
   /// ```swift
-  /// let store = try TaskStore(at: URL.applicationSupportDirectory.appending(path: "tasks"))
+  /// let store = try TaskStore(at: folder.appending(path: "tasks"))
   /// ```
   ///
   /// As ``init(at:configuration:)-(FilePath,_)``; throws `notAStore` for a URL of another kind.

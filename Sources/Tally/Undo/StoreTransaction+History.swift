@@ -43,12 +43,18 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// The id that the changes of this write have once they are committed, for undoing them later.
+  /// The id that the changes of this write have once they are committed, for undoing them later; `nil` while it has
+  /// changed nothing.
   ///
   /// Changes after an ``undo()`` or a ``redo()`` in the same write have another id than those before it.
   ///
   /// - Throws: what the storage throws.
-  public var changeID: ChangeID {
+  public var changeID: ChangeID? {
+    get throws { hasUnrecordedChanges ? try nextChangeID : nil }
+  }
+
+  /// The id of the next entry of the history.
+  private var nextChangeID: ChangeID {
     get throws {
       guard let last = try tables.history.lastKey(in: base)?.change, last.sequence == commitSequence else {
         return ChangeID(sequence: commitSequence, position: 0)
@@ -62,7 +68,7 @@ extension StoreTransaction where Base == WriteTransaction {
     guard hasUnrecordedChanges || kind != .change else { return }
     // A change without images cannot be undone, so nothing before it can.
     let kind = kind == .change && images.isEmpty ? .cut : kind
-    let change = try changeID
+    let change = try nextChangeID
     guard change.position <= ChangeID.maximumPosition else { throw TallyError.tooManyChanges }
     let (now, origin) = (now, origin)
     hasLostImages = !isUndoable

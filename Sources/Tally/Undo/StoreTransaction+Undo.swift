@@ -45,13 +45,13 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Undoes one write, even if others came after it.
   ///
-  /// - Parameter change: the write's ``changeID``.
+  /// - Parameter change: the write's ``changeID``; `nil`, that of a write without changes, is never there to undo.
   /// - Returns: the tasks and lists that have changed.
   /// - Throws: `nothingToUndo` if it has been undone, changed nothing or has left the history; `undoConflict` if
   ///   a later change of the same task or list has not been undone. Nothing is changed then.
   /// - Complexity: the writes since.
   @discardableResult
-  public mutating func undo(_ change: ChangeID) throws -> UndoResult {
+  public mutating func undo(_ change: ChangeID?) throws -> UndoResult {
     try recordHistory()
     let (candidates, isCut) = UndoLog(entries: try historyEntries()).undoable()
     guard let entry = candidates.first(where: { $0.id == change }), let result = try reverse(entry, as: .undo) else {

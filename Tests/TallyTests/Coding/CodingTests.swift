@@ -56,7 +56,7 @@ import Testing
       let (list, change) = try store.writeAndWait { transaction in
         let list = try transaction.addList(name: "Home")
         for number in 0..<3 { try transaction.add("\(number)") { $0.listID = list.id } }
-        return (list, try transaction.changeID)
+        return (list, try #require(try transaction.changeID))
       }
       let (changes, page) = try store.read { snapshot in
         (try snapshot.changes(since: start), try snapshot.page(of: .list(list.id), limit: 2))
@@ -140,7 +140,7 @@ import Testing
     try withStore { store in
       let token = try store.writeAndWait { transaction in
         try transaction.add("x", to: .inbox)
-        return try transaction.changeID.text
+        return try #require(try transaction.changeID).text
       }
       try store.writeAndWait { try $0.undo(ChangeID(text: token)) }
       #expect(try store.read { try $0.taskCount } == 0)

@@ -95,6 +95,20 @@ import Testing
     }
   }
 
+  /// The bug: it got the id of the next write, which an undo of nothing then took away.
+  @Test func aWriteThatChangesNothingHasNoID() throws {
+    try withTitles { store, id in
+      let nothing = try store.writeAndWait { transaction in
+        try transaction.update(id) { $0.title = "a" }
+        return try transaction.changeID
+      }
+      #expect(nothing == nil)
+      try rename(id, to: "b", in: store)
+      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(nothing) } }
+      #expect(try title(of: id, in: store) == "b")
+    }
+  }
+
   @Test func aLaterChangeOfTheSameTaskIsAConflictAndNothingIsHalfUndone() throws {
     try withTitles { store, id in
       let change = try store.writeAndWait { transaction in

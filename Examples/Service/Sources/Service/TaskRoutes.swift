@@ -48,16 +48,12 @@ struct TaskRoutes {
     return Answer(value: task, change: change)
   }
 
-  /// Changes a task.
-  ///
-  /// A change that changes nothing writes nothing, and gets no id: that would be the next write's.
+  /// Changes a task; a change that changes nothing has no id.
   private func change(
     _ id: UUID, _ body: @escaping @Sendable (inout StoreWriteTransaction, UUID) throws -> TaskItem
   ) async throws -> Answer<TaskItem> {
     let (task, change) = try await store.write { transaction in
-      let before = try transaction.task(id)
-      let task = try body(&transaction, id)
-      return (task, task == before ? nil : try transaction.changeID)
+      (try body(&transaction, id), try transaction.changeID)
     }
     return Answer(value: task, change: change)
   }
