@@ -51,8 +51,8 @@ extension SQLiteTaskStore {
     return TaskItem(
       id: row[0], title: row[1], notes: row[2], state: TaskState(rawValue: row[3]) ?? .notStarted,
       scheduledDate: try day.map { try CalendarDay(dayNumber: $0) }, dueDate: instant(row[5]),
-      reminderDate: instant(row[6]), listID: row[7], sortOrder: row[8], createdAt: Timestamp(clamping: row[9]),
-      updatedAt: Timestamp(clamping: row[10]),
+      reminderDate: instant(row[6]), listID: row[7], sortOrder: row[8], createdAt: Timestamp(clamping: row[9] as Int64),
+      updatedAt: Timestamp(clamping: row[10] as Int64),
       completedAt: try completedAt.map { try OffsetTimestamp(Timestamp(clamping: $0), utcOffsetInMinutes: row[12]) })
   }
 

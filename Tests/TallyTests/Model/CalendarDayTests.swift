@@ -146,4 +146,14 @@ struct CalendarDayTimeZoneTests {
       #expect(CalendarDay.earliest.start(in: zone) <= CalendarDay.earliest.start(in: .gmt).adding(seconds: 12 * 3_600))
     }
   }
+
+  @Test func aDateLiesInADayOfItsTimeZone() throws {
+    let date = Date(timeIntervalSince1970: 1_795_262_400)
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = .gmt
+    #expect(CalendarDay(date, in: calendar).iso8601 == "2026-11-21")
+    calendar.timeZone = try #require(TimeZone(secondsFromGMT: 13 * 3_600))
+    #expect(CalendarDay(date, in: calendar).iso8601 == "2026-11-22")
+    #expect(CalendarDay(Date(timeIntervalSince1970: 1e15), in: calendar) == .latest)
+  }
 }

@@ -183,4 +183,15 @@ struct OffsetTimestampTests {
       #expect(try Timestamp(iso8601: value.iso8601) == instant)
     }
   }
+
+  @Test func anyDateHasANearestInstant() {
+    let date = Date(timeIntervalSince1970: 1_795_262_400.25)
+    #expect(Timestamp(clamping: date).microsecondsSince1970 == 1_795_262_400_250_000)
+    #expect(Timestamp(clamping: .distantFuture) <= .latest && Timestamp(clamping: .distantPast) >= .earliest)
+    for seconds in [1e11, 1e12, 1e18, .infinity] {
+      #expect(Timestamp(clamping: Date(timeIntervalSince1970: seconds * 10)) == .latest)
+      #expect(Timestamp(clamping: Date(timeIntervalSince1970: -seconds * 10)) == .earliest)
+    }
+    #expect(Timestamp(clamping: Date(timeIntervalSince1970: .nan)).microsecondsSince1970 == 0)
+  }
 }

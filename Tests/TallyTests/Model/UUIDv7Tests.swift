@@ -29,6 +29,18 @@ struct UUIDv7Tests {
     #expect((4...10).contains((lastTime?.microseconds(since: now) ?? 0) / 1_000 + 1))
   }
 
+  @Test func idsWithASeedAreTheSameInEveryRun() throws {
+    func ids(seed: UInt64?) -> [UUID] {
+      let generator = UUIDv7Generator(clock: { [now] in now }, seed: seed)
+      return (0..<3).map { _ in generator.next() }
+    }
+    #expect(ids(seed: 1) == ids(seed: 1))
+    #expect(Set(ids(seed: 1) + ids(seed: 2) + ids(seed: nil) + ids(seed: nil)).count == 12)
+    // Written down: a test that compares ids must not change with a new version.
+    #expect(ids(seed: 1)[0].uuidString == "01A1FDFA-467B-74C1-AFBA-E3685963BB19")
+    #expect(UUIDv7.timestamp(of: ids(seed: 1)[2])?.microseconds(since: now) == -456)
+  }
+
   @Test func idsAscendWhenTheClockGoesBack() {
     let generator = UUIDv7Generator()
     let instants = [now, now.adding(seconds: -3_600), .earliest, now.adding(seconds: -1), now.adding(seconds: 1)]

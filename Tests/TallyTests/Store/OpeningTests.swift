@@ -76,6 +76,21 @@ import Testing
     }
   }
 
+  @Test func aURLNamesTheDirectory() throws {
+    try withTemporaryDirectory { directory in
+      let url = URL(filePath: directory.string).appending(path: "a store & more")
+      let store = try TaskStore(at: url, configuration: .testing())
+      #expect(store.directory == directory.appending("a store & more"))
+      try store.close()
+      #expect(code { _ = try TaskStore(at: #require(URL(string: "https://example.org/store"))) } == .notAStore)
+    }
+  }
+
+  @Test func anEmptyPathIsNoStore() throws {
+    #expect(code { _ = try TaskStore(at: "" as FilePath, configuration: .testing()) } != nil)
+    #expect(code { try TaskStore.remove(at: "") } == .storeMissing)
+  }
+
   /// The bug: each store reserved 1 TiB, so that a process had no address space left after 158.
   @Test func aProcessOpensHundredsOfStores() throws {
     try withTemporaryDirectory { (directory) throws in

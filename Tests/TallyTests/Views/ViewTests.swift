@@ -194,6 +194,22 @@ import Testing
     }
   }
 
+  @Test func aWalkEndsWhenItsClosureSaysSo() throws {
+    try withStore { store in
+      try store.writeAndWait { transaction in
+        for number in 0..<5 { _ = try transaction.add("\(number)", to: .inbox) }
+      }
+      var seen: [String] = []
+      try store.read { snapshot in
+        try snapshot.forEachTask(in: .inbox) { task, _ in
+          seen.append(task.title)
+          return seen.count < 3
+        }
+      }
+      #expect(seen == ["0", "1", "2"])
+    }
+  }
+
   @Test func aWalkEndsWithTheErrorOfItsClosure() throws {
     struct Enough: Error {}
     try withStore { store in
