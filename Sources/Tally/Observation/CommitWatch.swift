@@ -88,7 +88,7 @@ extension CommitWatch {
     let watch = DirectoryWatch(directory)
     state.directoryWatch = watch
     Thread.detachNewThread { [self] in
-      Thread.current.name = "tally.watch"
+      nameCurrentThread("tally.watch")
       run(watch)
     }
   }
@@ -105,8 +105,8 @@ extension CommitWatch {
         wakeAll(at: sequence)
       } else {
         pause(microseconds: Self.settlingTime)
-        let sequence = sequence
-        if sequence != state.withLock({ $0.sequence }) { wakeAll(at: sequence) }
+        // While the store is suspended nobody can look at what other processes write.
+        if let sequence, sequence != state.withLock({ $0.sequence }) { wakeAll(at: sequence) }
       }
     }
     state.withLock { $0.directoryWatch = nil }
