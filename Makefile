@@ -2,10 +2,13 @@
 .DEFAULT_GOAL := help
 # A warning fails the build, here though not in an embedder's.
 export TALLY_STRICT := 1
+# A person's own settings do not change the checks.
+export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .NOTPARALLEL:
-.PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas page smoke outside faults
+.PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats page smoke outside faults
 .PHONY: test-long test-faults test-mutants test-sanitizers test-service
-.PHONY: bench-peers bench-growth bench-cli bench-observation
+.PHONY: install uninstall completions installation
+.PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +19,7 @@ demo: set-up ## Shows Tally with this repository's own history, in a scratch sto
 test: set-up ## Runs every test.
 	swift test --disable-xctest
 
-check: set-up lint build test faults demo schemas page smoke docs outside ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
+check: set-up lint build test faults demo schemas formats completions installation page smoke docs outside ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
@@ -27,6 +30,9 @@ bench: ## Measures the operations that have a limit; exceeding it fails.
 bench-peers: ## Measures Tally beside SQLite (GRDB) and liblmdb, in turn, and prints ratios.
 	@Benchmarks/Scripts/bench.py peers
 
+bench-search: ## Measures search among a million tasks beside SQLite (FTS5), and what search adds to a create.
+	@Benchmarks/Scripts/bench.py search
+
 bench-growth: ## Measures how cost grows from 1,000 to 1,000,000 tasks.
 	@Benchmarks/Scripts/bench.py growth
 
@@ -36,6 +42,9 @@ bench-observation: ## Measures what observation costs: idle observers, write to 
 
 bench-cli: ## Times the command line beside Taskwarrior, as whole processes.
 	@Benchmarks/Scripts/bench.py cli
+
+bench-before: ## Measures this checkout and the last commit without tags and search in turn, and prints ratios.
+	@Benchmarks/Scripts/before.py
 
 bench-readme: ## Puts the results of the last runs into Benchmarks/README.md.
 	@Benchmarks/Scripts/bench.py readme
@@ -61,6 +70,25 @@ build: set-up ## Builds the libraries, the command line and the tests; a warning
 schemas: build ## Validates the schemas, and exports and the output of commands against them.
 	@Scripts/check-schemas.py
 	@Scripts/compare-statistics.py
+	@Scripts/check-recurrence.py
+
+completions: build ## Presses Tab in real shells: bash, zsh and fish complete commands, tasks, lists and more.
+	@Scripts/set-up.sh shells
+	@Scripts/check-completions.py
+
+installation: build ## Installs into an empty directory, and uses the program, its completions and its manual from there.
+	@Scripts/set-up.sh shells
+	@Scripts/check-install.sh
+
+PREFIX = /usr/local
+install: set-up ## Builds the program and installs it with its completions and manual page: PREFIX=/usr/local, DESTDIR.
+	@Scripts/install.sh install "$(PREFIX)" "$(DESTDIR)"
+
+uninstall: ## Removes what `make install` has installed: PREFIX=/usr/local, DESTDIR.
+	@Scripts/install.sh uninstall "$(PREFIX)" "$(DESTDIR)"
+
+formats: build ## Moves tasks to Taskwarrior, calendars, todo.txt, tables and checklists, and back.
+	@Scripts/check-formats.py
 
 page: build ## Checks the page of statistics in a headless Chromium, if there is one.
 	@Scripts/check-page.py
@@ -77,8 +105,11 @@ test-faults: set-up ## Causes thousands of faults of every kind and prints their
 test-mutants: set-up ## Leaves out or changes some hundreds of steps of the sources, one at a time: a test must notice each.
 	@Scripts/mutants.py
 
-test-long: build ## Follows views through 100,000 random changes, each compared with the view read again; minutes.
+test-long: build ## Compares views, filters, searches and merges with plain models through long random histories; an hour.
 	TALLY_CHANGES=100000 swift test --skip-build --disable-xctest --filter everyViewBuiltFromDifferences
+	TALLY_TRANSACTIONS=10000 TALLY_SEEDS=3 swift test --skip-build --disable-xctest --filter RandomTransactionTests
+	TALLY_SYNC_STEPS=6 swift test --skip-build --disable-xctest --filter ExhaustiveMergeTests
+	TALLY_SYNC_HISTORIES=10000 swift test --skip-build --disable-xctest --filter RandomMergeTests
 
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
 	@Scripts/test-sanitizers.sh
@@ -88,7 +119,8 @@ test-service: set-up ## Checks the example service, then kills it under load and
 	@Examples/Service/Scripts/load-test.py
 
 smoke: ## Runs the benchmarks on small stores, to check their answers, not their times.
-	@for suite in floor peers growth cli; do Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
+	@for suite in floor peers search growth cli; do Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
+	@Benchmarks/Scripts/before.py --smoke >/dev/null
 	@Benchmarks/Scripts/bench.py readme --check
 
 SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift)

@@ -55,6 +55,7 @@ let package = Package(
   products: [
     .library(name: "LMDB", targets: ["LMDB"]),
     .library(name: "Tally", targets: ["Tally"]),
+    .library(name: "TallyFormats", targets: ["TallyFormats"]),
     .executable(name: "tally", targets: ["TallyMain"]),
   ],
   traits: [
@@ -67,6 +68,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     .package(url: "https://github.com/onevcat/Rainbow", from: "4.2.2"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
     .systemLibrary(
@@ -98,13 +100,22 @@ let package = Package(
       resources: privacyManifest.resources,
       swiftSettings: settings
     ),
+    // What moves tasks to and from other programs: no embedder of `Tally` builds it.
+    .target(
+      name: "TallyFormats",
+      dependencies: ["Tally", .product(name: "SystemPackage", package: "swift-system")],
+      swiftSettings: settings
+    ),
+    // What several copies of a store make of their changes: no embedder of `Tally` builds it.
+    .target(name: "TallySync", swiftSettings: settings),
     .target(
       name: "TallyCommands",
       dependencies: [
-        "Tally", "TallySystem",
+        "Tally", "TallyFormats", "TallySystem",
         commandLine("ArgumentParser", of: "swift-argument-parser"),
         commandLine("Mustache", of: "swift-mustache"),
         commandLine("Rainbow", of: "Rainbow"),
+        commandLine("Yams", of: "Yams"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings
@@ -155,7 +166,17 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],
-      exclude: ["Storage/golden-store-v1.txt"],
+      exclude: [
+        "Storage/golden-store-v1.txt", "Storage/golden-store-v2.txt", "Capture/quick-entry-sentences.txt",
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(name: "TallySyncTests", dependencies: ["TallySync", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "TallyFormatsTests",
+      dependencies: [
+        "Tally", "TallyFormats", "TallyTestSupport", .product(name: "SystemPackage", package: "swift-system"),
+      ],
       swiftSettings: settings
     ),
     .testTarget(
@@ -180,7 +201,7 @@ let package = Package(
 ///
 /// The program links only with libFuzzer, which is a flag of the compiler.
 let fuzzing: [Target.Dependency] = [
-  "LMDB", "Tally", "TallyCommands", "TallyTestSupport",
+  "LMDB", "Tally", "TallyCommands", "TallyFormats", "TallyTestSupport",
   commandLine("ArgumentParser", of: "swift-argument-parser"),
   .product(name: "SystemPackage", package: "swift-system"),
 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the documentation of both libraries and compares their public surface with docs/api.txt.
+"""Builds the documentation of the libraries and compares their public surface with docs/api.txt.
 
 usage: check-docs.py [--record]
 
@@ -17,7 +17,7 @@ import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 RECORDED = REPOSITORY / "docs" / "api.txt"
-MODULES = ["LMDB", "Tally"]
+MODULES = ["LMDB", "Tally", "TallyFormats"]
 # The conformances of every type; the graph does not show where one is suppressed, as by `~Copyable`.
 IMPLICIT_CONFORMANCES = {"Copyable", "Escapable", "SendableMetatype", "BitwiseCopyable"}
 TYPE_KINDS = {"swift.struct", "swift.enum", "swift.class"}

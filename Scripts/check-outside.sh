@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs the code of the documentation in packages outside this one: the article "Getting started" word for
-# word, the README's example, the code of every article, and the example application.
+# word, the README's example, the code of every article, an application's own index, and the example application.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -41,6 +41,14 @@ build "$outside/articles" Articles
 }
 Scripts/extract-articles.py "$outside" --verify
 echo 'check-outside: the README, the articles and the comments compile, and the articles print the promised output'
+
+build "$PWD/Examples/OwnIndex" OwnIndex
+rm -rf "$outside/own-index"
+"$outside/build/debug/OwnIndex" "$outside/own-index" |
+  diff <(printf '%s\n' 'built: version 1' 'built: version 2' 'repaired: version 2' 'changed: version 2') - || {
+  echo "check-outside: an application's own index does not survive a change of version, a crash or a repair" >&2
+  exit 1
+}
 
 build "$PWD/Examples/Today" Today
 Scripts/check-example.py "$outside/build/debug/Today" "$(swift build --show-bin-path)/tally"

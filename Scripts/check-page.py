@@ -56,6 +56,7 @@ LOOK = """
     tiles: Object.fromEntries([...document.querySelectorAll('.tiles > div')].map(
       tile => [tile.querySelector('dt').textContent, tile.querySelector('dd').firstChild.textContent])),
     message: document.querySelector('.message').textContent,
+    sentences: [...document.querySelectorAll('p')].map(line => line.textContent.trim()),
     titles: [...document.querySelectorAll('h2')].map(title => title.textContent),
     lists: [...document.querySelectorAll('#lists tbody tr')].map(
       row => [row.querySelector('th').textContent, row.querySelector('td').textContent]),
@@ -193,7 +194,8 @@ def check(browser, printed, place):
     assert {name: text.strip().replace(",", "") for name, text in page["tiles"].items()} == {
         name: str(value) for name, value in shown.items()}, f"{place}: {page['tiles']}"
     if completed["allTime"] == 0:
-        assert page["message"] == "No data available yet", f"{place}: {page['message']}"
+        assert page["message"] == "0 tasks completed today", f"{place}: {page['message']}"
+        assert "No data available yet." in page["sentences"], f"{place}: {page['sentences']}"
         return page
     for trend in printed["trend"].values():
         assert trend["message"] in page["titles"], f"{place}: the page does not contain '{trend['message']}'"

@@ -7,42 +7,20 @@ everything checks nothing. The validator is installed into .build/python, as Scr
 """
 
 import copy
-import filecmp
 import json
 import os
 import pathlib
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import uuid
 
+import environment
+
 os.chdir(pathlib.Path(__file__).resolve().parent.parent)
-ENVIRONMENT = pathlib.Path(".build/python")
-REQUIREMENTS = pathlib.Path("Scripts/requirements.txt")
-
-
-def enter_environment():
-    """Runs this script again in the environment that has the validator; creates that if it is missing or out of date."""
-    if pathlib.Path(sys.prefix).resolve() == ENVIRONMENT.resolve():
-        return
-    # The copy is written last, so that an incomplete environment is created again.
-    installed = ENVIRONMENT / REQUIREMENTS.name
-    if not installed.exists() or not filecmp.cmp(REQUIREMENTS, installed, shallow=False):
-        shutil.rmtree(ENVIRONMENT, ignore_errors=True)
-        if subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT]).returncode:
-            sys.exit("check-schemas: Python cannot create a virtual environment; on Debian: apt-get install python3-venv")
-        subprocess.run(
-            [ENVIRONMENT / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", REQUIREMENTS],
-            check=True)
-        shutil.copy(REQUIREMENTS, installed)
-    python = str(ENVIRONMENT / "bin/python")
-    os.execv(python, [python, *sys.argv])
-
-
-enter_environment()
+environment.enter()
 
 from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
@@ -60,6 +38,7 @@ HOSTILE = "</script><script>alert(1)</script>\"&'"
 STATISTICS_OPTIONS = [
     [], ["--by", "week"], ["--by", "month", "--time-zone", "America/Sao_Paulo"], ["--week-start", "saturday"],
     ["--from", "2024-02-01", "--to", "2024-03-31", "--time-zone", "Australia/Lord_Howe"],
+    ["--by", "year", "--goal", "2/week"], ["priority>=low", "--tag", "none"],
     ["--day-start", "04:00", "--as-recorded"], ["--now", "2011-12-31T00:00:00Z", "--time-zone", "Pacific/Apia"],
 ]
 
@@ -140,10 +119,13 @@ def damaged(document):
         for key in path:
             inner = inner[key]
         name = ".".join(map(str, path)) or "the outermost object"
-        yield f"an extra key in {name}", changed(document, path, lambda it: it.update({"more": 1}))
+        # An attribute of a task may have any name, and a number as its value.
+        more = {"more": {"more": 1}}
+        yield f"an extra key in {name}", changed(document, path, lambda it: it.update(more))
         for key in inner:
-            yield f"no {key} in {name}", changed(document, path, lambda it, key=key: it.pop(key))
-            yield f"an object for {key} in {name}", changed(document, path, lambda it, key=key: it.update({key: {"more": 1}}))
+            if path[-1:] != ("attributes",):
+                yield f"no {key} in {name}", changed(document, path, lambda it, key=key: it.pop(key))
+            yield f"an object for {key} in {name}", changed(document, path, lambda it, key=key: it.update({key: more}))
 
 
 def instant(numbers):
@@ -290,26 +272,49 @@ def check_commands(schemas, tally, numbers):
         prints("change", "store", "add", title, "--list", "Garden 🌱", "--due", "yesterday", "--remind", "yesterday", "--today")
         ["changed"][0]["id"] for title in ["due", "other"]
     ]
-    for arguments in [["start", due], ["edit", due, "--title", TITLES[3], "--notes", "a note"], ["undo"], ["redo"],
+    for arguments in [["start", due], ["edit", due, "--title", TITLES[3], "--notes", "a note"], ["undo"], ["undo", "--dry-run"], ["redo"],
                       ["snooze", due, "--until", "tomorrow"], ["move", due, "--after", other], ["reopen", due],
                       ["lists", "rename", "Garden 🌱", "Garden"], ["lists", "color", "Garden", "34C759"],
-                      ["open", "tally://create-task?title=linked"]]:
-        prints("change", "store", *arguments)
-    for view in [[], ["today"], ["inbox"], ["upcoming"], ["past"], ["overdue"], ["active"], ["all"], ["list", "Garden"],
-                 ["completed"], ["reminders", "--limit", "5"]]:
+                      ["edit", "--where", "list:Garden", "--on", "today", "--set", "estimate=90"], ["log", "logged"],
+                      ["move", "--where", "list:Garden", "--to", "tomorrow"], ["open", "tally://create-task"],
+                      ["open", "tally://create-task?title=linked&due=friday&tag=a&notes=b"]]:
+        prints("undo" if arguments[0] == "undo" else "change", "store", *arguments)
+    for options in [[], ["--dry-run"]]:
+        prints("quick", "store", "quick", "Pay rent tomorrow 9am #home !high every month list:Garden", *options)
+    for store in ["store", "missing"]:
+        prints("agenda", store)
+        prints("history", store, "history")
+    prints("history", "store", "history", due, "--limit", "2")
+    for view in [["today"], ["today", "--open", "--limit", "1"], ["list", "Garden", "--tree"], ["inbox"], ["upcoming"], ["past"], ["overdue"], ["active"], ["all"], ["list", "Garden"],
+                 ["completed"], ["due"], ["due", "next", "monday"], ["reminders", "--limit", "5"]]:
         prints("view", "store", *view)
+    for words in [["a"], ["--substring", "e", "--limit", "3"], ["nothing at all"]]:
+        prints("search", "store", "search", *words)
         if view != ["list", "Garden"]:
             prints("view", "missing", *view)
-    prints("task", "store", "show", due)
-    prints("task", "store", "open", f"tally://open-task?id={due}")
+    prints("shownTask", "store", "show", due)
+    prints("shownTask", "store", "open", f"tally://open-task?id={due}")
     prints("lists", "store", "lists")
+    prints("filterChange", "store", "filters", "add", "Due 🌱", "due<=today", "-list:Garden")
+    prints("filters", "store", "filters")
+    prints("change", "store", "edit", other, "--tag", "home")
+    prints("tags", "store", "tags")
+    prints("change", "store", "tags", "rename", "home", "house")
+    prints("filterChange", "store", "filters", "add", "Home", "#house")
+    for arguments in [["tags", "rename", "house", "Haus"], ["undo"], ["redo"]]:
+        prints("undo" if arguments == ["undo"] else "filterChange", "store", *arguments)
     prints("info", "store", "info")
     prints("info", "missing", "info")
+    # No command writes values: they are those of applications.
+    subprocess.run([pathlib.Path(tally.program).with_name("TallyTestHelper"), "keep-own-data", tally.folder / "store"], check=True)
+    prints("namespaces", "store", "values")
+    prints("values", "store", "values", "app.settings")
+    prints("info", "store", "info")
 
     for output_format in ["json", "ndjson"]:
         file = str(tally.folder / f"tasks.{output_format}")
         prints("export", "store", "export", "-o", file, "--format", output_format)
-        prints("import", "store", "import", file, "--dry-run")
+        prints("importDryRun", "store", "import", file, "--dry-run")
     prints("import", "other", "import", str(tally.folder / "tasks.json"))
 
     journal = ["--journal", str(tally.folder / "journal")]
@@ -325,12 +330,22 @@ def check_commands(schemas, tally, numbers):
     prints("repair", "store", "verify", "--repair")
     prints("change", "store", "done", due)
     prints("change", "store", "delete", due)
+    prints("change", "store", "tags", "delete", "Haus")
+    prints("filterChange", "store", "filters", "delete", "due 🌱")
     prints("change", "store", "lists", "delete", "Garden", "--force")
+    document = prints("importDryRun", "store", "import", str(tally.folder / "tasks.json"), "--overwrite", "--dry-run")
+    assert {record["kind"] for record in document["affected"]} == {"task", "list", "filter"}, document
 
+    prints("config", "store", "config")
     prints("error", "store", "show", "zzzz", status=1)
     prints("error", "store", "add", status=64)
     prints("error", "store", "today", "--time-zone", "Nowhere", status=64)
-    prints("error", "store", "import", "-", status=65)
+    prints("error", "store", "import", "-", status=65, text="{")
+    tally("store", "lists", "add", "Garden")
+    prints("ambiguity", "store", "list", "Gardne", status=1)
+    ids = [f"01a1f000-0000-7000-8000-000000{digit}0abcd" for digit in "12"]
+    tally("store", "import", "-", "--format", "ndjson", text="".join(f'{{"id":"{it}","text":"twin"}}\n' for it in ids))
+    prints("ambiguity", "store", "show", "abcd", status=1)
     # A definition that some command prints says so; the others are parts of those.
     definitions = schemas.documents["commands.schema.json"]["$defs"].items()
     unchecked = {name for name, definition in definitions if " print" in definition["description"]} - checked

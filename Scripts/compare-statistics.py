@@ -40,6 +40,12 @@ INSTANTS = [
     "2008-04-20T02:00:00Z", "2011-11-06T02:31:00Z", "2011-12-31T10:00:00Z", "2014-03-01T00:00:00Z",
     "2016-02-29T23:59:59.999999Z", "2018-12-31T23:30:00Z", "2026-11-21T12:00:00Z",
 ]
+TAGS = ["engine", "Straße", "work"]
+FILTERS = [
+    [], ["--tag", "engine"], ["--filter", "priority=high"], ["--filter", "-#work"], [], ["--filter", "#engine or has:due"],
+    ["--filter", "priority>=medium", "--tag", "Straße"],
+]
+GOALS = [[], ["--goal", "1/day"], ["--goal", "4/week"], ["--goal", "2/day"]]
 WEEKDAYS = ["monday", "sunday", "saturday", "thursday", "tuesday", "friday", "wednesday"]
 
 
@@ -118,7 +124,8 @@ class Store:
 def line_of(number, created, completed, numbers):
     return json.dumps({
         "id": str(uuid.UUID(int=numbers.getrandbits(128))), "text": f"task {number}", "state": "completed",
-        "createdAt": created, "completedAt": completed,
+        "createdAt": created, "completedAt": completed, "priority": numbers.choice([None, None, "low", "medium", "high"]),
+        "tags": [tag for tag in TAGS if numbers.randrange(3) == 0],
     })
 
 
@@ -150,8 +157,8 @@ def generated_history(numbers):
 
 def questions(numbers):
     """Every zone beside a change of its offset, and at another instant; each first weekday, period and choice of days."""
-    weekdays, periods = itertools.cycle(WEEKDAYS), itertools.cycle(["day", "week", "month"])
-    instants = itertools.cycle(INSTANTS)
+    weekdays, periods = itertools.cycle(WEEKDAYS), itertools.cycle(["day", "week", "month", "year"])
+    instants, goals, filters = itertools.cycle(INSTANTS), itertools.cycle(GOALS), itertools.cycle(FILTERS)
     for index, (zone, year) in enumerate(ZONES):
         change = change_of_offset(zone, year)
         beside = change + timedelta(microseconds=numbers.choice([-1, 0, 1, -3_600_000_000, 7_200_000_000, 86_400_000_000]))
@@ -163,16 +170,19 @@ def questions(numbers):
             ["--day-start", "00:07"],
         ]
         for now, extra in ((text_of(beside), extras[index % len(extras)]), (next(instants), extras[(index + 3) % len(extras)])):
-            yield ["--now", now, "--time-zone", zone, "--week-start", next(weekdays), "--by", next(periods), *extra]
+            yield ["--now", now, "--time-zone", zone, "--week-start", next(weekdays), "--by", next(periods), *extra, *next(goals), *next(filters)]
 
 
 def oracle_arguments(module, question, lists):
     words = [lists[word] if before == "--list" else word for before, word in zip([""] + question, question)]
-    asked = ["--list" if word == "--list" else word for word in words]
+    # The command takes a filter as its argument.
+    asked = [word for word in words if word != "--filter"]
     minutes = [
         str(60 * int(word[:2]) + int(word[3:])) if before == "--day-start" else word for before, word in zip([""] + words, words)
     ]
-    return asked, module.parser().parse_args(["-", *minutes])
+    filters = [f"--filter={word}" for before, word in zip([""] + minutes, minutes) if before == "--filter"]
+    others = [word for before, word in zip([""] + minutes, minutes) if "--filter" not in (before, word)]
+    return asked, module.parser().parse_args(["-", *others, *filters])
 
 
 def differences(ours, theirs, path=""):
@@ -197,7 +207,12 @@ def compare(module, store, asked):
         # A deleted list is named by its id.
         words, arguments = oracle_arguments(module, question, store.lists)
         ours = json.loads(store.run("stats", "--json", *words))
-        found = list(differences(ours, module.Oracle(store.document, arguments).answer()))
+        theirs = module.Oracle(store.document, arguments).answer()
+        # A store keeps the names of deleted lists; a document has none.
+        for entry in theirs["byList"]:
+            if entry["listID"] == store.gone:
+                entry["name"] = "gone"
+        found = list(differences(ours, theirs))
         failures += bool(found)
         for line in found[:5]:
             print(f"{' '.join(question)}\n  {line}", file=sys.stderr)

@@ -67,6 +67,19 @@ run 'tally upcoming'
 title 'Overdue'
 run 'tally overdue'
 
+title 'Tags, a task that repeats, sentences, queries and search'
+run "tally add 'Renew the insurance' --tag paper --tag money --priority high --due 'today+3d'"
+run "tally quick 'Water the tomatoes tomorrow 7am #garden every 2 days'"
+run "tally add 'Pay the rent' --on today --repeat 'every month'"
+rent=$(tally find 'text~"Pay the rent" is:open' --plain | cut -f 1)
+run "tally done $rent"
+run "tally find 'due<=today+7d (priority>=medium or #garden)' --explain"
+run "tally filters add 'Due soon' 'due<=today+7d' is:open"
+run "tally filter 'Due soon'"
+run "tally tags"
+run "tally count is:open"
+run "tally search insur"
+
 # GNU's date and BSD's have different options.
 week_ago=$(date -d '7 days ago' +%F 2>/dev/null || date -v-7d +%F)
 title 'Completed in the last week (the newest 20)'

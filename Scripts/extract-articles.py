@@ -27,7 +27,7 @@ COMMENT_PARAMETERS = {
     "_ isObsolete: (String) -> Bool, _ transaction: inout WriteTransaction",
     "Tally": "_ store: TaskStore, _ transaction: inout StoreReadTransaction, _ id: UUID, _ deadline: Timestamp, "
     "_ fixedInstant: Timestamp, _ calendar: Calendar, _ today: CalendarDay, _ difference: ViewDifference, "
-    "_ sections: [ViewSection], _ folder: URL",
+    "_ sections: [ViewSection], _ folder: URL, _ byTicket: TaskIndex, _ list: TaskList, _ tasks: [TaskItem]",
 }
 README_MANIFEST = """// swift-tools-version: 6.2
 import PackageDescription

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Installs missing programs and libraries: Scripts/set-up.sh [bench|cli|browser]
+# Installs missing programs and libraries: Scripts/set-up.sh [bench|cli|formats|shells|browser]
 #   without an argument: LMDB's library and header, pkg-config, by which SwiftPM finds them, and the tz database
 #   bench    also SQLite's library, for the benchmarks
 #   cli      also hyperfine, which times whole processes, and Taskwarrior
+#   formats  also Taskwarrior, for Scripts/check-formats.py
+#   shells   also zsh, fish and man, for Scripts/check-completions.py and Scripts/check-install.sh
 #   browser  only Chromium, for Scripts/check-page.py. That takes a minute and 400 MB, so only .ci/run asks for it. It
 #            never fails, as that check can be skipped; TALLY_NO_BROWSER=1 skips the installation.
 # Quiet, and without a network, if nothing is missing.
@@ -44,7 +46,7 @@ need() {
 }
 
 case ${1-} in
-  '' | bench | cli) ;;
+  '' | bench | cli | formats | shells) ;;
   browser)
     if ! command -v chromium >/dev/null && [ -z "${TALLY_NO_BROWSER-}" ]; then
       find_installer
@@ -54,19 +56,29 @@ case ${1-} in
     fi
     exit 0
     ;;
-  *) fail "unknown argument $1: give bench, cli, browser or none" ;;
+  *) fail "unknown argument $1: give bench, cli, formats, shells, browser or none" ;;
 esac
 
 command -v swift >/dev/null || fail 'Swift is missing: install 6.2 or newer from https://www.swift.org/install'
 command -v pkg-config >/dev/null || need pkg-config pkgconf-pkg-config pkgconf pkgconf
 pkg-config --exists lmdb 2>/dev/null || need liblmdb-dev lmdb-devel lmdb lmdb
 [ -e "${TZDIR:-/usr/share/zoneinfo}/Europe/Amsterdam" ] || need tzdata tzdata tzdata ''
-if [ -n "${1-}" ]; then
+case ${1-} in bench | cli)
   pkg-config --exists sqlite3 2>/dev/null || need libsqlite3-dev sqlite-devel sqlite sqlite
-fi
+  ;;
+esac
 if [ "${1-}" = cli ]; then
   command -v hyperfine >/dev/null || need hyperfine hyperfine hyperfine hyperfine
+fi
+case ${1-} in cli | formats)
   command -v task >/dev/null || need taskwarrior task task task
+  ;;
+esac
+if [ "${1-}" = shells ]; then
+  command -v zsh >/dev/null || need zsh zsh zsh zsh
+  command -v fish >/dev/null || need fish fish fish fish
+  command -v man >/dev/null || need man-db man-db man-db man-db
+  command -v mandoc >/dev/null || need mandoc mandoc mandoc mandoc
 fi
 [ "${#debian[@]}" -gt 0 ] || exit 0
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `tally`: alone it shows today's tasks.
+/// `tally`: alone it shows the agenda.
 struct RootCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tally",
@@ -10,13 +10,13 @@ struct RootCommand: ParsableCommand {
       tally help <command>
       """,
     discussion: """
-      Without a command, shows today's tasks.
+      Without a command, shows the agenda: tasks that are overdue, due today or planned for today.
 
       A task is named by its handle, the short code every view shows beside it; a longer tail of its id, or the whole \
       id, works too. A list is named by its name or id.
 
-      DAY is today, tomorrow, yesterday, a weekday or YYYY-MM-DD. WHEN is a DAY, a DAY and HH:MM in local time \
-      ('friday 14:00'), or an ISO 8601 instant.
+      DAY is today, tomorrow, a weekday, YYYY-MM-DD, '25 nov', +3d, 'in 2 weeks', eow, eom or eoy. WHEN is a DAY, a \
+      time or both ('friday 14:00', 5pm), a duration from now (2h), or an ISO 8601 instant.
 
       EXAMPLES
         tally add Buy milk --today
@@ -26,7 +26,7 @@ struct RootCommand: ParsableCommand {
         tally export -o backup.json
 
       COMPLETION
-        Prints a script for bash, zsh or fish:
+        Prints a script for bash, zsh or fish, which 'make install' installs:
         tally --generate-completion-script bash
 
       EXIT STATUS
@@ -46,26 +46,31 @@ struct RootCommand: ParsableCommand {
     groupedSubcommands: [
       group(
         "Viewing tasks",
-        ViewCommands.all + [CompletedCommand.self, ListCommand.self, ShowCommand.self, StatsCommand.self]
+        [AgendaCommand.self] + ViewCommands.all
+          + [
+            DueCommand.self, FindCommand.self, CountCommand.self, FilterCommand.self, SearchCommand.self,
+            CompletedCommand.self, ListCommand.self, ShowCommand.self, HistoryCommand.self, StatsCommand.self,
+          ]
       ),
       group(
         "Changing tasks",
         [
-          AddCommand.self, EditCommand.self, StartCommand.self, DoneCommand.self, ReopenCommand.self, MoveCommand.self,
-          DeleteCommand.self, UndoCommand.self, RedoCommand.self, OpenCommand.self,
+          AddCommand.self, QuickCommand.self, LogCommand.self, EditCommand.self, StartCommand.self, DoneCommand.self,
+          ReopenCommand.self,
+          MoveCommand.self, DeleteCommand.self, UndoCommand.self, RedoCommand.self, OpenCommand.self,
         ]
       ),
       group("Reminders", [RemindersCommand.self, SnoozeCommand.self, RemindCommand.self]),
-      group("Lists", [ListsCommand.self]),
+      group("Lists, tags and filters", [ListsCommand.self, TagsCommand.self, FiltersCommand.self]),
       group(
         "The store",
         [
           ExportCommand.self, ImportCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
-          CompactCommand.self, InfoCommand.self,
+          CompactCommand.self, InfoCommand.self, ValuesCommand.self, ConfigCommand.self,
         ]
       ),
     ],
-    defaultSubcommand: WithGlobalOptions<ViewCommand<TodayView>>.self
+    defaultSubcommand: WithGlobalOptions<AgendaCommand>.self
   )
 
   private static func group(_ name: String, _ commands: [any SessionCommand.Type]) -> CommandGroup {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SystemPackage
 import Tally
+import TallySystem
 
 /// The command line as a library: what the program `tally` does with its arguments.
 public enum TallyCommandLine {
@@ -36,26 +37,51 @@ extension TallyCommandLine {
       throw CommandFailure.usage(
         "An argument is not UTF-8", remedy: "Convert it, for example with 'iconv -t UTF-8'; nothing was done")
     }
-    guard let command = try parse(invocation, output) else { return }
-    try command.own.run(in: Session(options: command.global, invocation: invocation, output: output))
+    if invocation.arguments.first == Completion.command { return try output.write(Completion(invocation).lines()) }
+    if let script = CompletionScript(askedForBy: invocation.arguments, environment: invocation.environment) {
+      return try output.write(script.text)
+    }
+    let settings = Result { try Settings(of: invocation.environment) }
+    // Help does not depend on settings, so that a broken file does not keep anyone from reading how to repair it.
+    let isQuestion = GlobalOptions.areQuestion(invocation.arguments)
+    let arguments = try (isQuestion ? (try? settings.get()) ?? Settings() : settings.get()).expanding(
+      invocation.arguments)
+    guard let command = try parse(arguments, invocation, output) else { return }
+    let name = RootCommand.words(naming: type(of: command)).joined(separator: " ")
+    let session = try Session(
+      options: command.global, settings: settings.get(), commandName: name, countsWeeks: command.own.countsWeeks,
+      invocation: invocation, output: output)
+    try command.own.run(in: session)
   }
 
   /// The command that the arguments name; `nil` if they ask for help, the version or a completion script, which is
   /// printed here.
-  private static func parse(_ invocation: Invocation, _ output: BufferedOutput) throws -> (any CompleteCommand)? {
+  private static func parse(
+    _ arguments: [String], _ invocation: Invocation, _ output: BufferedOutput
+  ) throws -> (any CompleteCommand)? {
     do {
-      var command = try RootCommand.parseAsRoot(invocation.arguments)
-      if let command = command as? any CompleteCommand { return command }
-      if let failure = CommandFailure.unknownCommand(in: invocation.arguments) { throw failure }
+      var command = try RootCommand.parseAsRoot(FilterOptions.spelledOut(arguments))
+      if let command = command as? any CompleteCommand {
+        try CommandFailure.replacing({ CommandFailure(refusing: command, $0) }) {
+          try command.own.validate(with: command.global)
+        }
+        return command
+      }
+      if let failure = CommandFailure.unknownCommand(in: arguments) { throw failure }
       try command.run()
     } catch let failure as CommandFailure {
       throw failure
     } catch {
       // The parser reports what it wants printed as an error, too.
       guard RootCommand.exitCode(for: error) == .success else {
-        throw CommandFailure(parsing: error, arguments: invocation.arguments)
+        throw CommandFailure(parsing: error, arguments: arguments)
       }
-      try output.write(RootCommand.fullMessage(for: error, columns: invocation.outputWidth ?? 80) + "\n")
+      output.isASCII = invocation.isASCII
+      let width = invocation.outputWidth ?? 80
+      let text = RootCommand.fullMessage(for: error, columns: width)
+      let isOfCommand = text.contains("\nUSAGE: ") && !text.contains("\n  --store <dir>")
+      let line = isOfCommand ? GlobalOptions.helpLine.wrapped(toWidth: width).joined(separator: "\n") + "\n" : ""
+      try output.write(text + "\n" + line)
     }
     return nil
   }
@@ -63,7 +89,8 @@ extension TallyCommandLine {
   private static func report(_ failure: CommandFailure, of invocation: Invocation) -> Int32 {
     if failure.status != .success {
       // If even the error cannot be written, only the status is left.
-      _ = try? invocation.errorOutput.writeAll(invocation.wantsJSONErrors ? failure.json : Array(failure.text.utf8))
+      let text = invocation.isASCII ? failure.text.inASCII : failure.text
+      _ = try? invocation.errorOutput.writeAll(invocation.wantsJSONErrors ? failure.json : Array(text.utf8))
     }
     return failure.status.rawValue
   }

@@ -64,6 +64,24 @@ package final class FileLock: Sendable {
     _ = flock(descriptor.rawValue, LOCK_UN)
   }
 
+  /// The processes that hold the lock, as far as the system says: on Linux, in `/proc/locks`.
+  package var holders: [Int32] {
+    guard let identity = try? FileIdentity(of: descriptor),
+      let table = try? FileDescriptor.open(FilePath("/proc/locks"), .readOnly, options: .closeOnExec)
+    else { return [] }
+    defer { try? table.close() }
+    let text = String(decoding: (try? table.readToEnd()) ?? [], as: UTF8.self)
+    // 1: FLOCK  ADVISORY  READ  4711 fe:01:1234 0 EOF
+    let ids = text.split(separator: "\n").compactMap { line -> Int32? in
+      let words = line.split(separator: " ")
+      guard words.count > 5, words[1] == "FLOCK", words[5].split(separator: ":").last == "\(identity.inode)" else {
+        return nil
+      }
+      return Int32(words[4])
+    }
+    return Set(ids).subtracting([processID]).sorted()
+  }
+
   private func request(_ mode: Mode, _ flags: CInt) throws(Errno) -> Bool {
     while flock(descriptor.rawValue, (mode == .shared ? LOCK_SH : LOCK_EX) | flags) != 0 {
       switch Errno(rawValue: errno) {

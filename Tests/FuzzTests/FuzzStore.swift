@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TallyFormats
 import TallyTestSupport
 
 @testable import Tally
@@ -50,12 +51,12 @@ final class FuzzStore: Sendable {
     try document.writeAll(bytes)
     do {
       try store.writeAndWait { transaction in
-        _ = try session(document, format).run(in: &transaction)
+        _ = try run(document, format, &transaction)
         if let found = try transaction.inconsistencies().first { throw FuzzTarget.Finding(description: "\(found)") }
         try rewrite(copy)
         var exporter = DocumentExporter(output: copy, format: format, observer: nil)
         _ = try exporter.run(in: transaction)
-        let again = try session(copy, format).run(in: &transaction)
+        let again = try run(copy, format, &transaction)
         guard again.tasks.added + again.tasks.changed + again.lists.added + again.lists.changed == 0 else {
           throw FuzzTarget.Finding(description: "importing the export changes \(again)")
         }
@@ -69,10 +70,26 @@ final class FuzzStore: Sendable {
     }
   }
 
-  private func session(_ file: FileDescriptor, _ format: InterchangeFormat) throws -> ImportSession {
+  /// Reads a document of another format, which writes nothing; an error must have its place.
+  func importDry(_ bytes: [UInt8]) throws {
+    guard let first = bytes.first else { return }
+    let format = DocumentFormat.allCases[Int(first) % DocumentFormat.allCases.count]
+    try rewrite(document)
+    try document.writeAll(bytes.dropFirst())
+    try document.seek(offset: 0, from: .start)
+    do {
+      try store.importDocument(from: document, as: format, options: ImportOptions(isDryRun: true))
+    } catch let error as TallyError {
+      if error.position == nil { throw FuzzTarget.Finding(description: "\(format) \(error)") }
+    }
+  }
+
+  private func run(
+    _ file: FileDescriptor, _ format: InterchangeFormat, _ transaction: inout StoreWriteTransaction
+  ) throws -> ImportSummary {
     try file.seek(offset: 0, from: .start)
     let input = try ReplayableInput(file, copyingPipesTo: store.directory)
-    return ImportSession(input: input, format: format, options: ImportOptions(), observer: nil)
+    return try ImportSession(input, format: format, options: ImportOptions()).run(in: &transaction)
   }
 
   private func rewrite(_ file: FileDescriptor) throws {

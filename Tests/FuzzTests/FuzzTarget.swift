@@ -15,12 +15,26 @@ enum FuzzTarget: String, CaseIterable {
   case json
   /// Lines to import.
   case ndjson
+  /// A document of another program; the first byte selects the format.
+  case formats
   /// Days and instants, as documents and people write them.
   case instants
+  /// Sentences from which a task is read.
+  case sentences
   /// Links from other programs.
   case links
+  /// Filters of tasks.
+  case filters
   /// The arguments of the command line, one per line.
   case arguments
+  /// Changes of the data file of a store, whose pages are walked before anything else reads it.
+  case pages
+  /// Changes of the history of a store, from whose images undo restores.
+  case history
+  /// A file of the tz database.
+  case zones
+  /// The journal of reminders.
+  case journal
 
   /// A result that must not happen.
   struct Finding: Error, CustomStringConvertible {
@@ -33,10 +47,18 @@ enum FuzzTarget: String, CaseIterable {
     case .records: try readRecord(bytes)
     case .json: try FuzzStore.shared.importDocument(bytes, .json)
     case .ndjson: try FuzzStore.shared.importDocument(bytes, .ndjson)
+    case .formats: try FuzzStore.shared.importDry(bytes)
     case .instants: try readInstants(String(decoding: bytes, as: UTF8.self))
+    case .sentences: try readSentence(String(decoding: bytes, as: UTF8.self))
     case .links:
       try expectSame(String(decoding: bytes, as: UTF8.self), read: { try TaskLink($0) }, write: { $0.text() })
+    case .filters:
+      try expectSame(String(decoding: bytes, as: UTF8.self), read: { try TaskFilter(text: $0) }, write: \.text)
     case .arguments: try readArguments(String(decoding: bytes, as: UTF8.self))
+    case .pages: try FuzzFiles.shared.walkPages(changedBy: bytes)
+    case .history: try FuzzFiles.shared.readHistory(changedBy: bytes)
+    case .zones: try readZone(bytes)
+    case .journal: try FuzzFiles.shared.readJournal(bytes)
     }
   }
 
@@ -71,10 +93,25 @@ enum FuzzTarget: String, CaseIterable {
     try expectSame(text, read: { try CalendarDay(iso8601: $0) }, write: \.iso8601)
     try expectSame(text, read: { try Timestamp(iso8601: $0) }, write: \.iso8601)
     try expectSame(text, read: { try OffsetTimestamp(iso8601: $0) }, write: \.iso8601)
+    try expectSame(text, read: { try DateExpression($0) }, write: \.description)
     for clock in Self.clocks {
-      try expectTyped { _ = try clock.day(text) }
-      for bareDay in [TimeOfBareDay.endOfDay, .morning, .mustBeGiven] {
-        try expectTyped { _ = try clock.instant(text, bareDay: bareDay) }
+      for direction in [DateReference.Direction.forward, .backward] {
+        try expectTyped { _ = try clock.day(text, of: "--on", looking: direction) }
+        for bareDay in [TimeOfBareDay.end, .morning, .required] {
+          try expectTyped { _ = try clock.instant(text, of: "--at", bareDay: bareDay, looking: direction) }
+        }
+      }
+    }
+  }
+
+  private func readSentence(_ text: String) throws {
+    let isBlank = text.unicodeScalars.allSatisfy(\.properties.isWhitespace)
+    for clock in Self.clocks {
+      let entry = QuickEntry.parse(text, reference: try clock.reference(), lists: ["Work", "a"])
+      guard entry.title.isEmpty == isBlank else { throw Finding(description: "the title is “\(entry.title)”") }
+      let places = entry.parts.flatMap { [$0.range.lowerBound, $0.range.upperBound] }
+      guard zip(places, places.dropFirst()).allSatisfy({ $0 <= $1 }) else {
+        throw Finding(description: "the parts are out of order")
       }
     }
   }
@@ -96,6 +133,19 @@ enum FuzzTarget: String, CaseIterable {
       // The expected end of bad input.
     } catch {
       throw Finding(description: "\(error)")
+    }
+  }
+
+  /// Offsets are those of clocks, and looking for changes always gets further.
+  private func readZone(_ bytes: [UInt8]) throws {
+    guard let table = TimeZoneTable(tzif: bytes) else { return }
+    var second: Int64 = -(1 << 41)
+    for _ in 0..<300 {
+      // Where a rule's offset is the standard one and an hour, it may be more than a day.
+      guard abs(table.offset(atSecond: second)) < 2 * 86_400 else { throw Finding(description: "an offset of days") }
+      guard let next = table.change(afterSecond: second), next < 1 << 41 else { return }
+      guard next > second else { throw Finding(description: "no change after \(second) but at \(next)") }
+      second = next
     }
   }
 

@@ -13,6 +13,7 @@ extension HelperAct {
     case "watch": try watch()
     case "enlarge": try enlarge()
     case "open-and-close": try openAndClose()
+    case "lock-under-mask": lockUnderMask()
     case "fork": try forkInside()
     case "fail-data": try failDescriptor(synchronous: false, target: "/dev/full", .writeOnly)
     case "fail-meta": try failDescriptor(synchronous: true, target: "/dev/null", .readOnly)

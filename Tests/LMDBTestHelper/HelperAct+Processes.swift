@@ -1,4 +1,7 @@
+import Foundation
 import LMDB
+import SystemPackage
+import TallySystem
 import TestSupport
 
 extension HelperAct {
@@ -71,6 +74,12 @@ extension HelperAct {
       for key in 0..<UInt64(numbers[1] / value.count) { try counters.put(value, forKey: key, in: &transaction) }
     }
     say("\(try environment.information().mapSizeInBytes)")
+  }
+
+  /// Creates the file of a lock under the mask given as a number.
+  func lockUnderMask() {
+    umask(mode_t(numbers[0]))
+    say(code { _ = try FileLock(opening: directory.appending("lock")).tryAcquire(.exclusive) })
   }
 
   /// Opens, reads and closes again and again.

@@ -114,6 +114,27 @@ import Testing
     reader.wait()
   }
 
+  /// Its own thread, which ends it, waits for the outcome of closing itself.
+  @Test func closingLearnsOfTheEndOfATransactionThatWasDroppedElsewhere() throws {
+    var options = Sample.options(mapSizeInBytes: 1 << 20)
+    // The end must be announced: nobody would wait that long.
+    options.waitLimitInSeconds = 3_600
+    let environment = try Sample(options: options).environment
+    let stranded = Stranded(try environment.beginWrite())
+    let dropping = onThread { ready in
+      ready.signal()
+      stranded.drop()
+    }
+    dropping.wait()
+    let closing = onThread { ready in
+      ready.signal()
+      #expect(throws: Never.self) { try environment.close(waitingAtMost: .seconds(3_600)) }
+    }
+    while environment.state.waiterCount == 0 { pause() }
+    #expect(try code { try environment.read { _ in } } == .closed)
+    closing.wait()
+  }
+
   private func pause() {
     usleep(1_000)
   }
@@ -135,5 +156,18 @@ import Testing
       return numbers
     }
     return try environment.beginRead()
+  }
+}
+
+/// Carries a write transaction to another thread behind the compiler's back.
+private final class Stranded: @unchecked Sendable {
+  private var transaction: WriteTransaction?
+
+  init(_ transaction: consuming WriteTransaction) {
+    self.transaction = consume transaction
+  }
+
+  func drop() {
+    transaction = nil
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import SystemPackage
 import TallySystem
+import TestSupport
 import Testing
 
 @Suite struct FileLockTests {
@@ -79,6 +80,24 @@ import Testing
     stop.set()
     watching.wait()
     #expect(!shown.isSet)
+  }
+
+  /// A link might lead to anyone's file, and opening a pipe waits for somebody who writes to it.
+  @Test func aLinkIsRefusedAndAPipeIsNotWaitedFor() throws {
+    let directory = try TemporaryDirectory()
+    let (link, pipe) = (directory.path.appending("link"), directory.path.appending("pipe"))
+    try FileManager.default.createSymbolicLink(atPath: link.string, withDestinationPath: "lock")
+    _ = try FileLock(opening: directory.path.appending("lock"))
+    #expect(throws: Errno.tooManySymbolicLinkLevels) { try FileLock(opening: link) }
+    #expect(unsafe mkfifo(pipe.string, 0o600) == 0)
+    #expect(throws: Never.self) { try FileLock(opening: pipe) }
+  }
+
+  /// Without the permission to read, its own user could not open it a second time.
+  @Test func theOwnerMayReadAndWriteALockWhateverTheMaskTakesAway() throws {
+    let directory = try TemporaryDirectory()
+    #expect(try HelperProcess("lock-under-mask", directory, 0o777).lines() == ["none"])
+    #expect(try directory.path.appending("lock").stat().permissions == .ownerReadWrite)
   }
 
   @Test func aFileThatCannotBeCreatedAgainIsNotLocked() throws {

@@ -1,8 +1,9 @@
 import Foundation
-import LMDB
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import LMDB
 
 @Suite struct OpeningTests {
   @Test func secondEnvironmentOnTheSameDirectoryIsRefused() throws {
@@ -178,6 +179,30 @@ import Testing
     }
     #expect(ours.count == 3)
     for descriptor in ours { #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0) }
+  }
+
+  /// As it can happen while another process opens or closes the environment.
+  @Test(arguments: [Errno.resourceTemporarilyUnavailable, .permissionDenied, .interrupted])
+  func aRefusalThatPassesIsNotSeen(refusal: Errno) throws {
+    for (refusalCount, expected) in [(9, nil), (10, refusal.rawValue)] {
+      var attempts = 0
+      let returnCode = try returnCode {
+        try LMDBEnvironment.tryingToOpen(LMDBEnvironment.Options()) { _ throws(LMDBError) in
+          attempts += 1
+          if attempts <= refusalCount { throw LMDBError(returnCode: refusal.rawValue, operation: "test") }
+        }
+      }
+      #expect(attempts == 10 && returnCode == expected)
+    }
+  }
+
+  private func returnCode(_ body: () throws -> Void) throws -> Int32? {
+    do {
+      try body()
+      return nil
+    } catch let error as LMDBError {
+      return error.returnCode
+    }
   }
 
   @Test func openingHoldsAgainstProcessesThatOpenAndClose() throws {

@@ -54,6 +54,19 @@ import Testing
     #expect(error?.message.contains("two consecutive commits") == true)
   }
 
+  /// As a commit may come between the two reads.
+  @Test func theFirstTwoPagesAreReadAgainUntilTheyAgree() throws {
+    let expected = try sample.newestMeta()
+    for (disagreementCount, isFound) in [(99, true), (100, false)] {
+      var lookCount = 0
+      let found = try? MetaPage.latest {
+        lookCount += 1
+        return lookCount > disagreementCount ? expected : nil
+      }
+      #expect(lookCount == 100 && found?.transactionID == (isFound ? expected.transactionID : nil))
+    }
+  }
+
   @Test func aNameStandsForTheRecordOfATree() throws {
     let (page, node) = try name("long")
     let words = "something else than the record of a tree"

@@ -44,7 +44,8 @@ import Testing
     }
     #expect(result == nil)
     #expect(ContinuousClock.now - start >= .milliseconds(20))
-    #expect(attempts >= 2)
+    // The thread sleeps meanwhile; waking early, as it may, is rare.
+    #expect((2..<100).contains(attempts))
   }
 
   @Test func aChangeEndsTheWaitOfAMonitorBeforeItsLimit() {

@@ -57,6 +57,41 @@ private final class Found: Sendable {
     #expect(try sample.value(forKey: 1) == [1])
   }
 
+  /// The error of an attempt that could not begin is its own, though the one before found the map full.
+  @Test func aWriteThatWaitsInVainToRunAgainInALargerMapSaysSo() throws {
+    var options = Sample.options(mapSizeInBytes: 1 << 20, maximum: 1 << 26)
+    options.writeWaitLimit = .milliseconds(50)
+    let sample = try Sample(options: options)
+    let environment = sample.environment
+    let (mayEnd, end) = (Stop(), ContinuousClock.now + .seconds(10))
+    var rival: DispatchSemaphore?
+    let refusal = try code {
+      try environment.write { transaction in
+        if rival == nil {
+          rival = onThread { ready in
+            ready.signal()
+            // Takes the turn as soon as this attempt gives it up, mostly before the next one begins.
+            environment.state.wait { state -> Void? in
+              if state.isWriteTurnTaken { return nil }
+              state.isWriteTurnTaken = true
+              return ()
+            }
+            while !mayEnd.isSet, ContinuousClock.now < end { pause(microseconds: 1_000) }
+            environment.state.withLock { $0.isWriteTurnTaken = false }
+          }
+          while environment.state.waiterCount == 0 { pause(microseconds: 100) }
+        }
+        // Fills the map of every attempt.
+        for key in 0..<UInt64.max {
+          try sample.numbers.put([UInt8](repeating: 7, count: 4_000), forKey: key, in: &transaction)
+        }
+      }
+    }
+    #expect(refusal == .busy)
+    mayEnd.set()
+    rival?.wait()
+  }
+
   @Test func aWriteInsideAWriteIsDistinguishedFromWaiting() throws {
     let sample = try Sample(options: Self.options(waiting: .seconds(60)))
     try sample.environment.write { transaction in

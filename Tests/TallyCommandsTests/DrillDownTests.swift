@@ -16,10 +16,14 @@ import Testing
         if generator.oneIn(2) { arguments += ["--list", ["Work", "Home 家"][number % 2]] }
         if generator.oneIn(3) { arguments += ["--day-start", "04:30"] }
         if generator.oneIn(3) { arguments += ["--as-recorded"] }
+        if generator.oneIn(3) { arguments += ["--tag", "HOME"] }
+        if generator.oneIn(2) { arguments += [["#home", "priority:high"], ["-#home"], ["text~7"]][number % 3] }
         try compare(program, arguments)
       }
       try compare(program, [])
-      try compare(program, ["--list", "work"])
+      for filter in [["--list", "work"], ["--tag", "home"], ["#home", "or", "priority=high"], ["title~1"]] {
+        try compare(program, filter)
+      }
     }
   }
 
@@ -38,19 +42,27 @@ import Testing
     #expect(ids.count + deletedCount == sum, "\(arguments): \(outcome.errors)")
   }
 
-  @Test func workOfADeletedListIsFoundByItsIDOrItsTail() throws {
+  @Test func workOfADeletedListIsFoundByItsNameOrItsID() throws {
     try withProgram { program in
       try Fixture.fill(program)
       let list = try Fixture.id("11111111").uuidString.lowercased()
       #expect(try program.run(["move", "2e11", "--list", "Home 家", "--quiet"]).status == 0)
       #expect(try program.run(["lists", "delete", "Work", "--force", "--quiet"]).status == 0)
       let end = String(list.suffix(4))
-      #expect(try program.run(["stats"]).output.contains("deleted list \(end)"))
-      for name in [list, end] {
+      #expect(try program.run(["stats"]).output.contains("Work (deleted)"))
+      let json = try program.run(["stats", "--json"]).output
+      #expect(json.contains(#"{"listID":"\#(list)","name":"Work","completed":1}"#))
+      for name in [list, end, "work"] {
         #expect(try program.run(["completed", "--list", name, "--plain"]).output.contains("Send the invoice"))
         #expect(try statistics(program, ["--time-zone", "UTC", "--list", name]).completed.allTime == 1)
       }
       #expect(try program.run(["completed", "--list", String(list.suffix(3))]).status == 1)
+      // A list without completions leaves nothing behind, and an undo removes the name again.
+      #expect(try program.run(["lists", "delete", "Home 家", "--force"]).status == 0)
+      #expect(try program.run(["values", "--plain"]).output.split(separator: "\n").count == 1)
+      for _ in 1...2 { #expect(try program.run(["undo"]).status == 0) }
+      #expect(try program.run(["values", "--plain"]).output.isEmpty)
+      #expect(try !program.run(["stats"]).output.contains("(deleted)"))
     }
   }
 

@@ -308,18 +308,18 @@ struct FailureTests {
     try withProgram { program in
       try Fixture.fill(program)
       let file = URL(filePath: program.store.appending("data.mdb").string)
-      // The header begins with its format, 1.0, and its features: one that is required, none for writers.
+      // The header begins with its format, 2.0, and its features: one that is required, none for writers.
       var bytes = try Data(contentsOf: file)
       let store = try TaskStore(at: program.store, configuration: .testing())
       let id = try store.information().storeID
       try store.close()
       let digits = Array(id.uuidString.filter { $0 != "-" })
       let idBytes = stride(from: 0, to: 32, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
-      let header = Data([0, 1, 0, 0, 0, 1, 0, 0] + idBytes)
+      let header = Data([0, 2, 0, 0, 0, 1, 0, 0] + idBytes)
       // Older pages contain it, too.
       let copies = bytes.ranges(of: header)
       #expect(!copies.isEmpty)
-      for copy in copies { bytes[copy.lowerBound + 1] = 2 }
+      for copy in copies { bytes[copy.lowerBound + 1] = 3 }
       try bytes.write(to: file)
       for arguments in [["today"], ["add", "x"], ["info"], ["export", "-o", "-"]] {
         #expect(try program.run(arguments).status == 76, "\(arguments)")

@@ -15,11 +15,17 @@ struct FieldTests {
     case .notes: ["edit", "91bc", "--notes", "two litres"]
     case .state: ["start", "91bc"]
     case .scheduledDate: ["move", "91bc", "--to", "2026-11-27"]
-    case .dueDate: ["edit", "91bc", "--due", "2026-11-27"]
+    case .dueDate: ["edit", "91bc", "--due", "2026-11-27 17:00"]
     case .reminderDate: ["edit", "91bc", "--remind", "2026-11-27"]
     case .listID: ["move", "91bc", "--list", "Work"]
     case .completedAt: ["done", "91bc"]
-    case .id, .sortOrder, .createdAt, .updatedAt: nil
+    case .dueDay: ["edit", "91bc", "--due", "2026-11-27"]
+    case .priority: ["edit", "91bc", "--priority", "high"]
+    case .tags: ["edit", "91bc", "--tag", "home"]
+    case .parentID: ["edit", "91bc", "--parent", "7f3a"]
+    case .recurrence: ["edit", "91bc", "--repeat", "FREQ=WEEKLY"]
+    case .attributes: ["edit", "91bc", "--set", "estimate=90"]
+    case .series, .id, .sortOrder, .createdAt, .updatedAt: nil
     }
   }
 
@@ -29,10 +35,16 @@ struct FieldTests {
     case .text: []
     case .notes: ["--notes", "two litres"]
     case .scheduledDate: ["--on", "2026-11-27"]
-    case .dueDate: ["--due", "2026-11-27"]
+    case .dueDate: ["--due", "2026-11-27 17:00"]
     case .reminderDate: ["--remind", "2026-11-27"]
     case .listID: ["--list", "Work"]
-    case .id, .state, .sortOrder, .createdAt, .updatedAt, .completedAt: nil
+    case .dueDay: ["--due", "2026-11-27"]
+    case .priority: ["--priority", "high"]
+    case .tags: ["--tag", "home", "--tag", "garden"]
+    case .parentID: ["--parent", "91bc"]
+    case .recurrence: ["--repeat", "FREQ=WEEKLY"]
+    case .attributes: ["--set", "estimate=90"]
+    case .series, .id, .state, .sortOrder, .createdAt, .updatedAt, .completedAt: nil
     }
   }
 

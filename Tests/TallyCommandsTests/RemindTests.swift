@@ -1,6 +1,8 @@
+import ArgumentParser
 import Foundation
 import SystemPackage
 import Tally
+import TallySystem
 import TallyTestSupport
 import Testing
 
@@ -77,6 +79,123 @@ import Testing
     }
   }
 
+  @Test func noMoreThanThirtyTwoProgramsRunAtOnce() throws {
+    try withDueReminders(count: 40, script: "while [ ! -e go ]; do sleep 0.05; done") { program, arguments in
+      let loop = try start(program, arguments)
+      let started = { try journalLines(program).count { $0.hasPrefix("start") } }
+      try waitUntil("as many as may run have been started") { try started() >= 32 }
+      try Data().write(to: URL(filePath: program.directory.appending("go").string))
+      loop.process.waitUntilExit()
+      var (runningCount, maximum) = (0, 0)
+      for line in try journalLines(program) {
+        runningCount += line.hasPrefix("start") ? 1 : line.hasPrefix("end") ? -1 : 0
+        maximum = max(maximum, runningCount)
+      }
+      #expect(maximum == 32 && runningCount == 0)
+      #expect(try started() == 40)
+    }
+  }
+
+  @Test(arguments: ["ran", "failed", "missed"])
+  func anOutcomeIsReportedOnce(outcome: String) throws {
+    try withDueReminders(count: 1, interpreter: outcome == "failed" ? "/no/such/program" : "/bin/sh") {
+      program, arguments in
+      if outcome == "missed" {
+        let journal = try ReminderJournal(at: journalPath(program), ofStoreAt: program.store, now: .earliest)
+        let store = try TaskStore(at: program.store)
+        let due = try store.read { try $0.dueReminders(from: .earliest, through: .latest.adding(microseconds: -1)) }
+        try store.close()
+        try journal.begin(try #require(due.first).entry)
+      }
+      let first = try program.runBare(arguments)
+      #expect(first.output.hasPrefix("\(outcome)\t"), "\(first)")
+      #expect(try program.runBare(arguments).output == "")
+    }
+  }
+
+  /// The bug: while another process held the store, it was reported as the reminder of a deleted task.
+  @Test func anInterruptedReminderIsReportedOnceTheStoreIsFree() throws {
+    try withDueReminders(count: 1) { program, _ in
+      var configuration = TaskStore.Configuration()
+      configuration.waitLimitInSeconds = 0
+      let store = try TaskStore(at: program.store, configuration: configuration)
+      let due = try store.read { try $0.dueReminders(from: .earliest, through: .latest.adding(microseconds: -1)) }
+      try open(program).begin(try #require(due.first).entry)
+      try store.suspend(waitingAtMost: .zero)
+      let lock = try FileLock(opening: program.store.appending("access.lock"))
+      #expect(try lock.tryAcquire(.exclusive))
+      #expect(try runLoop(program, store) == "")
+      lock.release()
+      #expect(try runLoop(program, store).hasPrefix("missed\t"))
+      #expect(try runLoop(program, store) == "")
+    }
+  }
+
+  /// Runs the loop once in this process, with a store of its own; returns what it printed.
+  private func runLoop(_ program: Program, _ store: TaskStore) throws -> String {
+    let file = program.directory.appending(UUID().uuidString)
+    let descriptor = try FileDescriptor.open(file, .writeOnly, options: [.create], permissions: .ownerReadWrite)
+    return try descriptor.closeAfter {
+      let invocation = Invocation(arguments: [], environment: program.environment, output: descriptor)
+      let session = try Session(
+        options: GlobalOptions.parse(["--plain"]), commandName: "remind", invocation: invocation,
+        output: BufferedOutput(descriptor))
+      let shell = try ReminderProgram("/bin/sh", store: program.store, environment: invocation.environment) { _ in [] }
+      try ReminderLoop(session: session, store: store, journal: open(program), program: shell).run(once: true)
+      try session.output.flush()
+      return try String(contentsOfFile: file.string, encoding: .utf8)
+    }
+  }
+
+  @Test func aReminderOfThisVeryInstantIsDue() throws {
+    try withStore { store in
+      let now = store.configuration.now()
+      let ids = try store.writeAndWait { transaction in
+        try [-1, 0, 1].map { (microseconds: Int64) in
+          let date = now.adding(microseconds: microseconds)
+          return try transaction.add(TaskDraft(title: "\(microseconds)", reminderDate: date)).id
+        }
+      }
+      let due = try store.read { try $0.dueReminders(from: now, through: now).map(\.entry.taskID) }
+      #expect(due == [ids[1]])
+    }
+  }
+
+  @Test func aLineThatACrashCutOffDoesNotMergeWithTheNextOne() throws {
+    try withProgram { program in
+      let entry = ReminderJournal.Entry(date: TestClock.noon.now, taskID: UUID())
+      try write("since 2026-11-21T12:00:00Z\nstart 2026-11-21T12:0", toJournalOf: program)
+      try open(program).begin(entry)
+      let journal = try open(program)
+      #expect(journal.begun == [entry] && journal.interrupted == [entry])
+    }
+  }
+
+  /// The bug, found by fuzzing: the rest of a first line stayed the first, and the journal was refused from then on.
+  @Test(arguments: ["s", "sin", "since ", "since 2026-11-2"])
+  func aFirstLineThatACrashCutOffIsNoObstacle(text: String) throws {
+    try withProgram { program in
+      let entry = ReminderJournal.Entry(date: TestClock.noon.now, taskID: UUID())
+      try write(text, toJournalOf: program)
+      try open(program).begin(entry)
+      #expect(try open(program).begun == [entry])
+    }
+  }
+
+  @Test func anyOtherFileIsNoJournal() throws {
+    try withProgram { program in
+      for text in ["", "sin", "since 2026-11-21T12:00:00Z\n"] {
+        try write(text, toJournalOf: program)
+        #expect(throws: Never.self) { try open(program) }
+      }
+      for text in ["notes\n", "Since\n", "start 2026-11-21T12:00:00Z\n"] {
+        try write(text, toJournalOf: program)
+        #expect(throws: CommandFailure.self) { try open(program) }
+        #expect(try String(contentsOfFile: journalPath(program).string, encoding: .utf8) == text)
+      }
+    }
+  }
+
   @Test func onlyOneRunsForAStore() throws {
     try withReminders(count: 0) { program, notifier in
       let loop = try start(program, notifier)
@@ -87,86 +206,108 @@ import Testing
     }
   }
 
+  /// The bug: a reminder whose program failed was lost.
+  @Test func aProgramThatFailsIsTriedAgainThreeTimes() throws {
+    try withDueReminders(count: 1, script: "echo tried >> delivered; exit 3") { program, arguments in
+      let start = Timestamp.now()
+      func event(after seconds: Int64) throws -> String {
+        let now = start.adding(seconds: seconds).iso8601
+        return String(try program.runBare(["--now", now] + arguments).output.prefix { $0 != "\t" })
+      }
+      // After 30, 60 and 120 seconds; not before.
+      let events = try [0, 20, 35, 80, 100, 200, 230, 300].map { try event(after: $0) }
+      #expect(events == ["failed", "", "failed", "", "failed", "", "missed", ""])
+      #expect(try delivered(program).count == 4)
+    }
+  }
+
+  @Test func aReminderThatWasMovedIsNotTriedAgain() throws {
+    try withDueReminders(count: 1, script: "echo tried >> delivered; exit 3") { program, arguments in
+      let start = Timestamp.now()
+      _ = try program.runBare(["--now", start.iso8601] + arguments)
+      let handle = String(try program.runBare(["all", "--plain"]).output.prefix { $0 != "\t" })
+      #expect(try program.runBare(["done", handle]).status == 0)
+      let later = start.adding(seconds: 3_000).iso8601
+      #expect(try program.runBare(["--now", later] + arguments).output == "")
+      #expect(try delivered(program).count == 1)
+    }
+  }
+
+  @Test func retriesSurviveARestart() throws {
+    try withProgram { program in
+      let entry = ReminderJournal.Entry(date: TestClock.noon.now, taskID: UUID())
+      let now = TestClock.noon.now
+      var next: [Timestamp?] = []
+      for seconds in [0, 30, 90, 210] as [Int64] {
+        let journal = try open(program)
+        try journal.begin(entry)
+        next.append(try journal.fail(entry, at: now.adding(seconds: seconds)))
+      }
+      #expect(next == [30, 90, 210].map { now.adding(seconds: $0) } + [nil])
+      #expect(try open(program).retries.due(at: .latest).isEmpty)
+      #expect(try open(program).interrupted.isEmpty)
+    }
+  }
+
+  /// The bug: with `--store` the program's environment had no `TALLY_STORE`.
+  @Test func theProgramGetsTheStoreAndTheTask() throws {
+    let names = ["STORE", "TASK_ID", "TASK_DUE", "REMINDER_DATE"].map { "\"$TALLY_\($0)\"" }.joined(separator: " ")
+    let script = "printf '%s\\n' \(names) > delivered"
+    try withDueReminders(count: 1, script: script) { program, arguments in
+      var elsewhere = program
+      elsewhere.environment["TALLY_STORE"] = nil
+      #expect(try elsewhere.runBare(["--store", "store"] + arguments).output.hasPrefix("ran\t"))
+      let lines = try String(contentsOfFile: program.directory.appending("delivered").string, encoding: .utf8)
+        .split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines[0] == program.store.string && UUID(uuidString: String(lines[1])) != nil && lines[2].isEmpty)
+      #expect((try? Timestamp(iso8601: String(lines[3]))) != nil)
+    }
+  }
+
+  /// The bug: while it waited the store was open, so that others could not replace its file.
+  @Test func othersMayCompactWhileItWaits() throws {
+    try withReminders(count: 0) { program, notifier in
+      let loop = try start(program, notifier)
+      try waitUntil("it has begun its journal") { FileManager.default.fileExists(atPath: journal(program)) }
+      for _ in 0..<3 { #expect(try program.runBare(["compact"]).status == 0) }
+      let soon = Timestamp.now().adding(seconds: 1).iso8601
+      _ = try program.runBare(["add", "after", "--remind", soon])
+      try waitUntil("it goes on with the new file") { try delivered(program) == ["after"] }
+      loop.process.terminateNow()
+    }
+  }
+
+  @Test func notificationsHaveNoMarkupOfTheUsers() throws {
+    try withDueReminders(count: 1) { program, arguments in
+      try withFakeNotifier(program) { program in
+        let rest = Array(arguments.drop { $0 != "--plain" })
+        let outcome = try program.runBare(["remind", "--notify"] + rest)
+        #expect(outcome.output.hasPrefix("ran\t"), "\(outcome)")
+        let words = try delivered(program)
+        #expect(words.dropLast() == ["--app-name=Tally", "--", "reminder 0"])
+        #expect(words.last?.hasPrefix("tally done ") == true)
+      }
+    }
+  }
+
+  @Test func theServiceStartsThisCommand() throws {
+    try withProgram { program in
+      let words = ["remind", "--service", "--exec", "x", "--journal", "j", "--", "100%", "$HOME\""]
+      let outcome = try program.runBare(["--store", "a b"] + words)
+      #expect(outcome.status == 0)
+      let directory = program.directory.string
+      let options = #""--store" "\#(directory)/a b" "--exec" "x" "--journal" "\#(directory)/j""#
+      #expect(outcome.output.contains(#"" "remind" \#(options) "--" "100%%" "$$HOME\""#), "\(outcome)")
+      #expect(try program.runBare(["remind", "--service", "--once"]).status == 64)
+      #expect(try program.runBare(["remind"]).status == 64)
+      #expect(try program.runBare(["remind", "--notify", "--exec", "x"]).status == 64)
+    }
+  }
+
   @Test func aMissingProgramIsAnError() throws {
     try withReminders(count: 0) { program, _ in
       let outcome = try program.runBare(["remind", "--exec", "no-such-program-of-ours"])
       #expect(outcome.status == 1)
     }
-  }
-}
-
-extension RemindTests {
-  /// A store whose reminders fall due a second apart from now on, and a program that records each title.
-  private func withReminders(
-    count: Int, script: String = "printf '%s\\n' \"$TALLY_TASK_TITLE\" >> delivered",
-    _ body: (Program, String) throws -> Void
-  ) throws {
-    try withProgram { program in
-      let notifier = program.directory.appending("notifier").string
-      try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: notifier))
-      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: notifier)
-      let store = try TaskStore(at: program.store)
-      try store.writeAndWait { transaction in
-        for number in 0..<count {
-          let date = transaction.now.adding(microseconds: 1_500_000 + Int64(number) * 1_000_000)
-          _ = try transaction.add(TaskDraft(title: "reminder \(number)", reminderDate: date))
-        }
-      }
-      try store.close()
-      try body(program, notifier)
-    }
-  }
-
-  private func start(
-    _ program: Program, _ notifier: String, _ arguments: [String] = []
-  ) throws -> (process: Process, output: FilePath) {
-    let output = program.directory.appending("remind-\(UUID().uuidString).out")
-    try Data().write(to: URL(filePath: output.string))
-    let process = Process()
-    process.executableURL = Program.executable
-    process.arguments = ["remind", "--exec", notifier, "--plain"] + arguments
-    process.environment = program.environment
-    process.currentDirectoryURL = URL(filePath: program.directory.string)
-    process.standardOutput = FileHandle(forWritingAtPath: output.string)
-    try process.run()
-    return (process, output)
-  }
-
-  private func delivered(_ program: Program) throws -> [String] {
-    let path = program.directory.appending("delivered").string
-    guard FileManager.default.fileExists(atPath: path) else { return [] }
-    return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
-  }
-
-  private func missed(_ output: FilePath) throws -> Set<String> {
-    let lines = try String(contentsOfFile: output.string, encoding: .utf8).split(separator: "\n")
-    return Set(lines.filter { $0.hasPrefix("missed\t") }.compactMap { $0.split(separator: "\t").last.map(String.init) })
-  }
-
-  private func journal(_ program: Program) -> String {
-    let directory = program.directory.appending(".local/state/tally").string
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    return directory + "/" + (names.first ?? "none")
-  }
-
-  /// Polls the condition; gives up after a minute, so that a fault does not block the tests.
-  private func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
-    for _ in 0..<1_200 {
-      if try condition() { return }
-      Thread.sleep(forTimeInterval: 0.05)
-    }
-    throw TimedOut(description: what)
-  }
-}
-
-private struct TimedOut: Error, CustomStringConvertible {
-  let description: String
-}
-
-extension Process {
-  /// Ends the process as a power cut would, and waits for it.
-  fileprivate func terminateNow() {
-    kill(processIdentifier, SIGKILL)
-    waitUntilExit()
   }
 }

@@ -32,6 +32,23 @@ extension HelperAct {
     say(outcome { _ = try TaskStore.restore(from: file, to: directory, configuration: impatient) })
   }
 
+  /// Adds as many tasks as the first number says, then brings the search index up to date, as often as the second says.
+  func indexSearch() throws {
+    let store = try TaskStore(at: directory)
+    for _ in 0..<numbers[1] {
+      try store.writeAndWait { transaction in
+        let now = transaction.now
+        let tasks = (0..<numbers[0]).map { TaskItem(title: "tax form \($0) 牛乳を買う", createdAt: now) }
+        try transaction.insert(contentsOf: tasks)
+      }
+      say("written")
+      _ = readLine()
+      try store.updateSearchIndex()
+      say("indexed")
+    }
+    _ = readLine()
+  }
+
   private var impatient: TaskStore.Configuration {
     var configuration = TaskStore.Configuration()
     configuration.waitLimitInSeconds = Double(numbers[0]) / 1_000
@@ -59,6 +76,8 @@ extension HelperAct {
       if !isSound || count < last || count != Int(sequence) { say("wrong") }
       last = count
       try store.close()
+      // Without a pause two of these leave nothing of two processors to the publisher.
+      usleep(2_000)
     }
     say("saw \(last)")
   }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import SystemPackage
 import Tally
 import TestSupport
@@ -13,6 +14,8 @@ extension HelperAct {
     case "open-unprivileged": openUnprivileged()
     case "create": create()
     case "insert": try insert()
+    case "build-index-and-die": try buildIndexAndDie()
+    case "keep-own-data": try keepOwnData()
     case "add-and-die": try addAndDie()
     case "hold-write": try holdWrite()
     case "fork": try forkWithStore()
@@ -22,6 +25,8 @@ extension HelperAct {
     case "restore": restore()
     case "read-snapshot": try readSnapshot()
     case "open-snapshots": try openSnapshots()
+    case "recur": try recur()
+    case "index-search": try indexSearch()
     default: throw Misuse()
     }
   }
@@ -79,6 +84,37 @@ extension HelperAct {
         try store.close()
       }
     )
+  }
+
+  /// Keeps values and an index, as an application does.
+  private func keepOwnData() throws {
+    var configuration = TaskStore.Configuration()
+    configuration.indexes = [TaskIndex("byLength") { [Int64($0.title.utf8.count)] }]
+    let store = try TaskStore(at: directory, configuration: configuration)
+    try store.writeAndWait { transaction in
+      try transaction.setValue(["theme": "dark"], forKey: "look", in: "app.settings")
+      try transaction.setBytes([0, 255], forKey: 1, in: "app.settings")
+    }
+    try store.close()
+  }
+
+  /// Opens with an index of titles, and ends as by a crash when it has looked at this number of tasks.
+  private func buildIndexAndDie() throws {
+    let limit = numbers[0]
+    let count = Mutex(0)
+    var configuration = TaskStore.Configuration()
+    configuration.indexes = [
+      TaskIndex("byWord") { task in
+        let number = count.withLock { count in
+          count += 1
+          return count
+        }
+        if number == limit { kill(getpid(), SIGKILL) }
+        return [task.title]
+      }
+    ]
+    try TaskStore(at: directory, configuration: configuration).close()
+    say("has not died")
   }
 
   /// Adds many tasks in batches; each batch also writes their number into the title of a task of its own.

@@ -14,7 +14,7 @@ public enum RandomChange {
   ) -> ModelChange {
     let today = CalendarDay(containing: now, in: calendar)
     let id = taskID(in: model, using: &generator)
-    switch Int.random(in: 0..<22, using: &generator) {
+    switch Int.random(in: 0..<32, using: &generator) {
     case 0..<5 where model.tasks.count < wantedTaskCount:
       return .add(draft(in: model, now: now, today: today, using: &generator))
     case 0..<7:
@@ -34,6 +34,9 @@ public enum RandomChange {
     case 19 where !generator.oneIn(3): return .delete(id)
     case 17, 19:
       return .deleteList(listID(in: model, using: &generator) ?? generator.uuid())
+    case 20, 21: return .setParent(id, generator.oneIn(4) ? nil : taskID(in: model, using: &generator))
+    case 22, 23: return .setFields(id, fields(today: today, using: &generator))
+    case 24...28: return .setRecurrence(id, recurrence(today: today, using: &generator))
     default: return .delete(id)
     }
   }
@@ -58,9 +61,35 @@ public enum RandomChange {
       listID: listID(in: model, using: &generator))
   }
 
+  private static func fields(today: CalendarDay, using generator: inout SeededGenerator) -> TaskFieldsDraft {
+    let tags = ["home", "HOME", "Straße", "STRASSE", "水", "a,b"].filter { _ in generator.oneIn(4) }
+    return TaskFieldsDraft(
+      dueDay: day(around: today, using: &generator),
+      priority: Priority.allCases.randomElement(using: &generator) ?? .low,
+      tags: TagSet(tags),
+      attributes: generator.oneIn(2) ? [:] : ["n": .integer(Int64.random(in: -3...3, using: &generator)), "x": "ü"])
+  }
+
+  /// The titles that tasks and lists get; the last one must be refused.
+  public static let titles = [
+    "water the plants", "çiçekleri sula", "水をやる", "a\0b", "👩‍👩‍👧 zoo", "\u{301}x", "  \n",
+  ]
+
   private static func title(using generator: inout SeededGenerator) -> String {
-    ["water the plants", "çiçekleri sula", "水をやる", "a\0b", "👩‍👩‍👧 zoo", "\u{301}x", "  \n"]
-      .randomElement(using: &generator) ?? "x"
+    titles.randomElement(using: &generator) ?? "x"
+  }
+
+  /// None, or one of every kind: without end, with few occurrences, that ends soon or, to be refused, has ended.
+  private static func recurrence(today: CalendarDay, using generator: inout SeededGenerator) -> Recurrence? {
+    let end = CalendarDay(clamping: Int64(today.dayNumber) + .random(in: -1...5, using: &generator))
+    let texts = [
+      "FREQ=DAILY", "FREQ=DAILY;INTERVAL=3;COUNT=3", "FREQ=WEEKLY;BYDAY=MO,FR", "FREQ=MONTHLY;BYMONTHDAY=-1",
+      "FREQ=MONTHLY;BYDAY=2TU", "FREQ=YEARLY", "FREQ=DAILY;UNTIL=\(end.iso8601.replacing("-", with: ""))",
+    ]
+    if generator.oneIn(4) { return nil }
+    let interval = try? RecurrenceInterval(.random(in: 1...9, using: &generator), generator.oneIn(2) ? .day : .week)
+    if generator.oneIn(4), let interval { return .afterCompletion(interval) }
+    return texts.randomElement(using: &generator).flatMap { try? Recurrence(text: $0) }
   }
 
   private static func day(around today: CalendarDay, using generator: inout SeededGenerator) -> CalendarDay? {

@@ -34,6 +34,26 @@ public struct TaskDraft: Hashable, Sendable {
   }
 }
 
+/// The fields that few tasks have, as far as random changes set them.
+public struct TaskFieldsDraft: Hashable, Sendable {
+  /// The day it is due.
+  public var dueDay: CalendarDay?
+  /// How important it is.
+  public var priority: Priority
+  /// Its tags.
+  public var tags: TagSet
+  /// Fields of an application's own.
+  public var attributes: [String: AttributeValue]
+
+  /// Sets the fields of a task.
+  func set(_ task: inout TaskItem) {
+    task.dueDay = dueDay
+    task.priority = priority
+    task.tags = tags
+    task.attributes = attributes
+  }
+}
+
 extension StoreTransaction where Base == WriteTransaction {
   /// Stores the task that a draft describes.
   @discardableResult

@@ -10,6 +10,9 @@ public enum ModelChange: Sendable {
   case schedule(UUID, CalendarDay?)
   case setDates(UUID, due: Timestamp?, reminder: Timestamp?)
   case moveToList(UUID, UUID?)
+  case setFields(UUID, TaskFieldsDraft)
+  case setParent(UUID, UUID?)
+  case setRecurrence(UUID, Recurrence?)
   case delete(UUID)
   case addList(UUID, name: String)
   case renameList(UUID, name: String)
@@ -35,6 +38,9 @@ extension ModelChange {
         $0.reminderDate = reminder
       }
     case .moveToList(let id, let listID): try transaction.move(id, toList: listID)
+    case .setFields(let id, let fields): try transaction.update(id, fields.set)
+    case .setParent(let id, let parentID): try transaction.update(id) { $0.parentID = parentID }
+    case .setRecurrence(let id, let recurrence): try transaction.update(id) { $0.recurrence = recurrence }
     case .delete(let id): try transaction.delete(id)
     case .addList(let id, let name): _ = try transaction.addList(name: name, id: id)
     case .renameList(let id, let name): try transaction.renameList(id, to: name)
@@ -68,7 +74,11 @@ extension TaskModel {
         $0.reminderDate = reminder
       }
     case .moveToList(let id, let listID): return update(id, now: now, timeZone: timeZone) { $0.listID = listID }
-    case .delete(let id): return tasks.removeValue(forKey: id) == nil ? .taskNotFound : nil
+    case .setFields(let id, let fields): return update(id, now: now, timeZone: timeZone, fields.set)
+    case .setParent(let id, let parentID): return update(id, now: now, timeZone: timeZone) { $0.parentID = parentID }
+    case .setRecurrence(let id, let recurrence):
+      return update(id, now: now, timeZone: timeZone) { $0.recurrence = recurrence }
+    case .delete(let id): return delete(id)
     case .addList, .renameList, .deleteList: return applyToLists(change, now: now)
     }
   }
@@ -81,15 +91,18 @@ extension TaskModel {
       let last = lists.values.map(\.sortOrder).max()
       lists[id] = TaskList(
         id: id, name: name, sortOrder: last.map { $0 + (1 << 20) } ?? 0, createdAt: now, updatedAt: now)
+      touched.insert(id)
     case .renameList(let id, let name):
       guard let list = lists[id] else { return .listNotFound }
       if isBlank(name) { return .blankListName }
       if list.name == name { return nil }
       lists[id]?.name = name
       lists[id]?.updatedAt = now
+      touched.insert(id)
     case .deleteList(let id):
       if lists.removeValue(forKey: id) == nil { return .listNotFound }
-      tasks = tasks.filter { $0.value.listID != id }
+      touched.insert(id)
+      for task in tasks.values where task.listID == id { remove(task.id) }
     default: break
     }
     return nil
@@ -104,7 +117,7 @@ extension TaskModel {
       id: id, title: draft.title, notes: draft.notes, scheduledDate: draft.scheduledDate, dueDate: draft.dueDate,
       reminderDate: draft.reminderDate, listID: draft.listID, createdAt: now, updatedAt: now)
     task.sortOrder = lastSortOrder(for: task)
-    tasks[id] = task
+    store(task)
     return nil
   }
 
@@ -114,22 +127,70 @@ extension TaskModel {
     guard let old = tasks[id] else { return .taskNotFound }
     var task = old
     change(&task)
+    if let parentID = task.parentID, parentID != old.parentID, let parent = tasks[parentID] {
+      task.listID = parent.listID
+    }
     if task.state != .completed { task.completedAt = nil }
     if task.state == .completed, task.completedAt == nil {
       task.completedAt = OffsetTimestamp(now, in: timeZone)
     }
+    if let refusal = Self.beginSeries(of: &task, replacing: old, now: now, timeZone: timeZone) { return refusal }
     let isMoved = task.listID != old.listID || (task.listID == nil && task.scheduledDate != old.scheduledDate)
     if isMoved { task.sortOrder = lastSortOrder(for: task) }
     if task == old { return nil }
     if isBlank(task.title) { return .blankTitle }
+    if task.parentID == task.id { return .invalidParent }
+    if task.tags.contains("a,b") { return .invalidTag }
     if let listID = task.listID, lists[listID] == nil { return .listNotFound }
+    let isMovedBranch = task.parentID != old.parentID || task.listID != old.listID
+    if task.parentID != nil, isMovedBranch, !isParentValid(of: task) { return .invalidParent }
     task.updatedAt = now
-    tasks[id] = task
+    store(task)
+    updateSubtasks(of: task, replacing: old, now: now, timeZone: timeZone)
+    followSeries(of: task, replacing: old, now: now, timeZone: timeZone)
     return nil
   }
 
+  func subtasks(of id: UUID) -> [TaskItem] {
+    tasks.values.filter { $0.parentID == id }.sorted(by: Self.viewOrder)
+  }
+
+  private mutating func delete(_ id: UUID) -> TallyError.Code? {
+    guard tasks[id] != nil else { return .taskNotFound }
+    remove(id)
+    for task in subtasks(of: id) { _ = delete(task.id) }
+    return nil
+  }
+
+  private mutating func updateSubtasks(of task: TaskItem, replacing old: TaskItem, now: Timestamp, timeZone: TimeZone) {
+    let isCompleted = task.isCompleted && !old.isCompleted
+    guard isCompleted || task.listID != old.listID else { return }
+    for subtask in subtasks(of: task.id) {
+      _ = update(subtask.id, now: now, timeZone: timeZone) {
+        $0.listID = task.listID
+        guard isCompleted, !$0.isCompleted else { return }
+        $0.state = .completed
+        $0.completedAt = task.completedAt
+      }
+    }
+  }
+
+  /// Whether the parent exists in the same list, and no branch is more than eight levels deep or its own ancestor.
+  private func isParentValid(of task: TaskItem) -> Bool {
+    guard let parentID = task.parentID, tasks[parentID]?.listID == task.listID, tasks[parentID] != nil else {
+      return false
+    }
+    var ancestors = [parentID]
+    while let next = ancestors.last.flatMap({ tasks[$0]?.parentID }), ancestors.count < 20 { ancestors.append(next) }
+    return !ancestors.contains(task.id) && ancestors.count + height(of: task.id) <= 8
+  }
+
+  private func height(of id: UUID) -> Int {
+    subtasks(of: id).map { 1 + height(of: $0.id) }.max() ?? 0
+  }
+
   /// Last among the tasks of its list or the inbox, and among those of its day.
-  private func lastSortOrder(for task: TaskItem) -> Int64 {
+  func lastSortOrder(for task: TaskItem) -> Int64 {
     let neighbors = tasks.values.filter { other in
       guard other.id != task.id else { return false }
       let isSameDay = task.scheduledDate != nil && other.scheduledDate == task.scheduledDate

@@ -7,9 +7,53 @@ public struct TaskModel: Sendable {
   public var tasks: [UUID: TaskItem] = [:]
   /// The lists by id.
   public var lists: [UUID: TaskList] = [:]
+  /// When each task was written, in numbers of transactions.
+  var stamps: [UUID: ModelStamp] = [:]
+  private var transaction = 0
+  /// The tasks and lists that the current transaction has written.
+  public internal(set) var touched: Set<UUID> = []
 
   /// Creates an empty model.
   public init() {}
+
+  /// Begins the next transaction: a task that only its own transaction has written counts as untouched.
+  public mutating func beginTransaction() {
+    transaction += 1
+    touched = []
+  }
+
+  /// Stores a task, as the current transaction writes it.
+  mutating func store(_ task: TaskItem) {
+    let created = tasks[task.id] == nil ? transaction : stamps[task.id]?.created
+    tasks[task.id] = task
+    stamps[task.id] = ModelStamp(created: created ?? transaction, changed: transaction)
+    touched.insert(task.id)
+  }
+
+  /// Deletes a task, as the current transaction does.
+  mutating func remove(_ id: UUID) {
+    tasks[id] = nil
+    touched.insert(id)
+  }
+
+  /// Undoes a transaction: what it touched is as in the model before it, but changed now.
+  public mutating func undo(to before: TaskModel, touched ids: Set<UUID>, now: Timestamp) {
+    beginTransaction()
+    for id in ids {
+      let (old, new) = (tasks[id], before.tasks[id])
+      if var new, old != new {
+        new.updatedAt = max(now, new.updatedAt, old?.updatedAt ?? now)
+        store(new)
+      } else if new == nil, old != nil {
+        remove(id)
+      }
+      let (oldList, newList) = (lists[id], before.lists[id])
+      lists[id] = newList
+      if oldList == newList { continue }
+      lists[id]?.updatedAt = max(now, newList?.updatedAt ?? now, oldList?.updatedAt ?? now)
+      touched.insert(id)
+    }
+  }
 
   /// The lists in their order.
   public var orderedLists: [TaskList] {
@@ -39,17 +83,25 @@ public struct TaskModel: Sendable {
       return byDay(all.filter { !$0.isCompleted && ($0.scheduledDate.map { $0 < today } ?? false) }) { $0 > $1 }
     case .list(let id): return all.filter { $0.listID == id }.sorted(by: Self.viewOrder)
     case .overdue:
-      return all.filter { !$0.isCompleted && ($0.dueDate.map { $0 < now } ?? false) }
-        .sorted { Self.order($0.dueDate, $0, before: $1.dueDate, $1) }
+      func start(_ task: TaskItem) -> Timestamp? {
+        let dayEnd = task.dueDay.flatMap { try? $0.adding(days: 1) }?.start(in: calendar)
+        let instant = task.dueDate ?? (task.dueDay == nil ? task.reminderDate : nil)
+        return dayEnd ?? instant?.adding(microseconds: 1)
+      }
+      return all.filter { !$0.isCompleted && (start($0).map { $0 <= now } ?? false) }
+        .sorted { Self.order(start($0), $0, before: start($1), $1) }
     case .due(let day):
-      return all.filter { $0.dueDate.map { CalendarDay(containing: $0, in: calendar) } == day }
-        .sorted(by: Self.viewOrder)
+      return all.filter { task in
+        task.dueDay == day || task.dueDate.map { CalendarDay(containing: $0, in: calendar) } == day
+      }.sorted(by: Self.viewOrder)
     case .active: return all.filter { $0.state == .active }.sorted(by: Self.viewOrder)
     case .completed(let interval):
       return all.filter { task in
         task.completedAt.map { interval?.contains($0.instant) ?? true } ?? false
       }.sorted { Self.order($1.completedAt?.instant, $1, before: $0.completedAt?.instant, $0) }
     case .all: return all.sorted { Self.order($0.createdAt, $0, before: $1.createdAt, $1) }
+    // Compared with a model of their own, in the tests of queries.
+    case .next, .matching: return []
     }
   }
 

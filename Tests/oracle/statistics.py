@@ -18,6 +18,16 @@ from zoneinfo import ZoneInfo
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+# Filters that the oracle understands, by the tags, the priority and the task of an event.
+FILTERS = {
+    "": lambda tags, priority, task: True,
+    "priority=high": lambda tags, priority, task: priority == "high",
+    "priority>=medium": lambda tags, priority, task: priority in ("medium", "high"),
+    "-#work": lambda tags, priority, task: "work" not in tags,
+    "#engine or has:due": lambda tags, priority, task: "engine" in tags or task["dueDate"] is not None,
+}
+# Those of which there are counters.
+COUNTED = ["", "priority=high"]
 WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 
@@ -83,10 +93,12 @@ class Zone:
 class Life:
     """The events of one task, or of one completion of a deleted task."""
 
-    def __init__(self, created, completed, list_id):
+    def __init__(self, created, completed, group, task=None):
+        # A deleted task has nothing but what its completion says.
+        self.task = task or {"dueDate": None, "state": "completed"}
         self.created = instant(created)[0]
         self.completed, self.offset = instant(completed) if completed else (None, None)
-        self.list_id = list_id
+        self.list_id, self.tags, self.priority = group["listID"], group["tags"] or [], group["priority"]
 
 
 class Oracle:
@@ -97,8 +109,14 @@ class Oracle:
         self.today = self.zone.day(self.now)
         self.first_weekday = WEEKDAYS.index(arguments.week_start)
         only = arguments.list
-        self.tasks = [task for task in document["tasks"] if only is None or task["listID"] == only]
-        self.lives = [life for life in self.all_lives() if only is None or life.list_id == only]
+        tag, filter = arguments.tag, FILTERS[arguments.filter]
+
+        def counts(list_id, tags, priority, task):
+            return (only is None or list_id == only) and (tag is None or tag in tags) and filter(tags, priority, task)
+
+        self.tasks = [
+            task for task in document["tasks"] if counts(task["listID"], task["tags"] or [], task["priority"], task)]
+        self.lives = [life for life in self.all_lives() if counts(life.list_id, life.tags, life.priority, life.task)]
         self.done = [life for life in self.lives if life.completed is not None]
         for life in self.done:
             recorded = life.completed + life.offset
@@ -107,14 +125,14 @@ class Oracle:
         self.done_days = [life.day for life in self.done]
 
     def all_lives(self):
-        # The export says where a task was completed only if it has moved since.
+        # The export has a task's list, tags and priority of the completion only if they have changed since.
         elsewhere = {entry["taskID"]: entry for entry in self.document["completions"] if not entry["taskDeleted"]}
         for task in self.document["tasks"]:
-            place = elsewhere.get(task["id"], task)["listID"] if task["completedAt"] else task["listID"]
-            yield Life(task["createdAt"], task["completedAt"], place)
+            group = elsewhere.get(task["id"], task) if task["completedAt"] else task
+            yield Life(task["createdAt"], task["completedAt"], group, task)
         for entry in self.document["completions"]:
             if entry["taskDeleted"]:
-                yield Life(entry["createdAt"], entry["completedAt"], entry["listID"])
+                yield Life(entry["createdAt"], entry["completedAt"], entry)
 
     # Periods: from the first day to the last, both included.
 
@@ -147,14 +165,19 @@ class Oracle:
             "asOf": self.instant_text(self.now),
             "timeZone": self.arguments.time_zone,
             "weekStart": self.arguments.week_start,
+            "scope": self.scope(),
             "completed": self.completed(),
+            "messages": self.messages(),
             "trend": {unit: self.trend(unit) for unit in ("month", "week")},
             "streak": self.streak(),
+            "goal": self.goal(),
             "open": self.open(),
             "cycleTime": self.cycle_time(),
             "byWeekday": self.by_weekday(),
             "byHour": [sum(life.local % DAY // (3_600 * SECOND) == hour for life in self.profiled()) for hour in range(24)],
             "byList": self.by_list(),
+            "byTag": self.by_tag(),
+            "byPriority": self.by_priority(),
             "series": self.series(),
         }
 
@@ -163,6 +186,17 @@ class Oracle:
         moment = EPOCH + timedelta(microseconds=microseconds)
         precision = "seconds" if microseconds % SECOND == 0 else "milliseconds" if microseconds % 1_000 == 0 else "microseconds"
         return moment.isoformat(timespec=precision).replace("+00:00", "Z")
+
+    def scope(self):
+        names = {item["id"]: item["name"] for item in self.document["lists"]}
+        arguments = self.arguments
+        words = ([arguments.filter] if arguments.filter else []) + ([f"#{arguments.tag}"] if arguments.tag else [])
+        conditions = [word for word in (arguments.list, arguments.tag, arguments.filter) if word]
+        is_counted = len(conditions) < 2 and arguments.filter in COUNTED
+        return {
+            "listID": arguments.list, "list": names.get(arguments.list), "filter": " ".join(words) or None,
+            "path": "counters" if is_counted else "ledger",
+        }
 
     def completed(self):
         return {
@@ -174,6 +208,11 @@ class Oracle:
             "thisYear": self.count(self.period("year", self.today)),
             "allTime": len(self.done),
         }
+
+    def messages(self):
+        counts = self.completed()
+        words = [("today", "today"), ("thisWeek", "this week"), ("thisMonth", "this month")]
+        return {key: f"{counts[key]} task{'' if counts[key] == 1 else 's'} completed {text}" for key, text in words}
 
     def trend(self, unit):
         this, last = self.period(unit, self.today), self.before(unit)
@@ -212,6 +251,34 @@ class Oracle:
             if run > longest:
                 longest, ended = run, day
         return {"current": run, "longest": longest, "longestEnded": None if ended is None else day_text(ended)}
+
+    def goal(self):
+        if self.arguments.goal is None:
+            return None
+        target, unit = self.arguments.goal.split("/")
+        target, current = int(target), self.period(unit, self.today)
+        named = self.named_days() if self.arguments.first_day or self.arguments.last_day else None
+        starts = ([min(self.done_days)] if self.done_days else []) + ([named[0]] if named else [])
+        period = self.period(unit, min(starts)) if starts else (current[1] + 1, current[1])
+        met, periods, run, longest, ended = 0, 0, 0, 0, None
+        while period[0] <= current[1]:
+            days = period
+            period = self.period(unit, days[1] + 1)
+            count = self.count(days)
+            if count == 0 and not any(self.zone.exists(day) for day in range(days[0], days[1] + 1)):
+                continue
+            run = run + 1 if count >= target else run if days == current else 0
+            if run > longest:
+                longest, ended = run, days[1]
+            if named is None or days[0] <= named[1] and named[0] <= days[1]:
+                periods += 1
+                met += count >= target
+        completed = self.count(current)
+        return {
+            "target": target, "per": unit, "completed": completed, "isMet": completed >= target, "met": met,
+            "periods": periods,
+            "streak": {"current": run, "longest": longest, "longestEnded": None if ended is None else day_text(ended)},
+        }
 
     def open(self):
         unfinished = [task for task in self.tasks if task["state"] != "completed"]
@@ -264,6 +331,17 @@ class Oracle:
         order = list(names) + sorted(key for key in counts if key not in names)
         return [{"listID": key, "name": names.get(key), "completed": counts[key]} for key in order if key in counts]
 
+    def by_tag(self):
+        tags = {tag for life in self.profiled() for tag in life.tags}
+        counts = [(tag, sum(tag in life.tags for life in self.profiled())) for tag in tags]
+        counts.sort(key=lambda item: (-item[1], item[0].casefold().encode()))
+        return [{"tag": tag, "completed": count} for tag, count in counts]
+
+    def by_priority(self):
+        priorities = [life.priority for life in self.profiled()]
+        counts = [(name, priorities.count(name)) for name in ("high", "medium", "low", None)]
+        return [{"priority": name, "completed": count} for name, count in counts if count > 0]
+
     def series(self):
         first, last = self.named_days()
         created_days = [self.zone.day(life.created) for life in self.lives]
@@ -298,6 +376,9 @@ def parser():
     options.add_argument("--to", dest="last_day")
     options.add_argument("--by", choices=["day", "week", "month", "year"], default="day")
     options.add_argument("--list", help="the list's id")
+    options.add_argument("--tag")
+    options.add_argument("--filter", choices=list(FILTERS), default="", help="one of a few filters")
+    options.add_argument("--goal", help="as 5/day or 20/week")
     options.add_argument("--day-start", type=int, default=0, help="in minutes after midnight")
     options.add_argument("--as-recorded", action="store_true")
     return options

@@ -26,7 +26,7 @@ extension LMDBEnvironment {
     let result = unsafe mdb_txn_commit(transaction)
     if result != MDB_SUCCESS { core.dropOpenedDatabases() }
     defer { if core.parent == nil { leaveWriter(core) } }
-    guard result == MDB_SUCCESS else { return try settle(commit: transactionID, that: result, core) }
+    guard result == MDB_SUCCESS else { return try resolve(commit: transactionID, that: result, core) }
     if let parent = core.parent { parent.openedDatabases += core.openedDatabases }
   }
 
@@ -75,7 +75,7 @@ extension LMDBEnvironment {
   }
 
   /// Finds out the result of a commit that failed, and throws unless it has taken place after all.
-  private func settle(commit transactionID: Int, that returnCode: Int32, _ core: TransactionCore) throws(LMDBError) {
+  private func resolve(commit transactionID: Int, that returnCode: Int32, _ core: TransactionCore) throws(LMDBError) {
     let error = core.failed(returnCode, "commit")
     guard core.parent == nil, isPanicked else { throw error }
     // Only a failed write of the meta page has this effect. liblmdb then tries to put the old page back.

@@ -38,12 +38,21 @@ extension LMDBEnvironment {
 
   /// Opens the handle, with smaller maps if the system refuses, and again if another process interferes.
   static func openHandle(path: FilePath, options: Options) throws(LMDBError) -> OpaquePointer {
+    // The handle's owner is the environment that asks for it.
+    try unsafe tryingToOpen(options) { (mapSizeInBytes) throws(LMDBError) in
+      try unsafe openOnce(path: path, options: options, mapSizeInBytes: mapSizeInBytes)
+    }
+  }
+
+  /// Calls a body with the size of the map until it opens the handle or is refused for good.
+  static func tryingToOpen<Handle>(
+    _ options: Options, _ open: (_ mapSizeInBytes: Int) throws(LMDBError) -> Handle
+  ) throws(LMDBError) -> Handle {
     var mapSizeInBytes = options.mapSizeInBytes
     var attempt = 1
     while true {
       do throws(LMDBError) {
-        // The handle's owner is the environment that asks for it.
-        return try unsafe openOnce(path: path, options: options, mapSizeInBytes: mapSizeInBytes)
+        return try open(mapSizeInBytes)
       } catch {
         switch error.returnCode {
         case let code where isMapRefusal(code) && mapSizeInBytes / 2 >= options.minimumMapSizeInBytes:

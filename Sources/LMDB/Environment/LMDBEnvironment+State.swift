@@ -18,6 +18,8 @@ extension LMDBEnvironment {
     var stranded: TransactionCore?
     /// The thread that has an uncommitted handle of a database.
     var databaseOpener: UInt?
+    /// The thread of ``groupCommit(_:)``, once it has been called.
+    var writeQueue: WriteQueue<WriteTransaction>?
     /// Every reader with a slot, live or idle.
     var readers: [TransactionCore] = []
     /// Those that wait to be used again: beginning one of these needs no lock between processes.

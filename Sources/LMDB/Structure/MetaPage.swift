@@ -61,9 +61,14 @@ extension MetaPage {
   ///
   /// Throws `corrupted`.
   static func latest(of reader: DataFileReader) throws -> MetaPage {
+    try latest { try consistentLatest(of: reader) }
+  }
+
+  /// The first page that a look at the two finds, as soon as they are consistent.
+  static func latest(_ look: () throws -> MetaPage?) throws -> MetaPage {
     var attempt = 1
     while true {
-      if let latest = try consistentLatest(of: reader) { return latest }
+      if let latest = try look() { return latest }
       // Commits may have come between the two reads, or into one; damage stays.
       guard attempt < maximumAttempts else {
         throw LMDBError.damagedTree("The first two pages of the file are not those of two consecutive commits")

@@ -55,6 +55,11 @@ extension KeyedDecodingContainer {
     case .offsetInstant: .offsetInstant(try decode(OffsetTimestamp.self, forKey: key))
     case .day: .day(try decode(CalendarDay.self, forKey: key))
     case .id: .id(try decode(IDText.self, forKey: key).id)
+    case .priority: .priority(try Priority(name: try decode(String.self, forKey: key)))
+    case .tags: .tags(TagSet(try decode([String].self, forKey: key)))
+    case .recurrence: .recurrence(try decode(Recurrence.self, forKey: key))
+    case .series: .series(try decode(RecurrenceSeries.self, forKey: key))
+    case .attributes: .attributes(try decode([String: AttributeValue].self, forKey: key))
     }
   }
 }
@@ -69,6 +74,11 @@ extension KeyedEncodingContainer {
     case .offsetInstant(let value): try encode(value, forKey: key)
     case .day(let value): try encode(value, forKey: key)
     case .id(let value): try encode(IDText(value), forKey: key)
+    case .priority(let value): try encode(value.name, forKey: key)
+    case .tags(let value): try encode(Array(value), forKey: key)
+    case .recurrence(let value): try encode(value.text, forKey: key)
+    case .series(let value): try encode(value, forKey: key)
+    case .attributes(let value): try encode(value, forKey: key)
     }
   }
 }

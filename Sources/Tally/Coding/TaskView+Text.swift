@@ -1,11 +1,13 @@
 import Foundation
 
 extension TaskView: TextCodable {
-  /// The view's name, then what it is about: `today`, `list/7f3a…`, `due/2026-11-21`, `completed/START/END`.
+  /// The view's name, then what it is about: `today`, `list/7f3a…`, `due/2026-11-21`, `completed/START/END`,
+  /// `matching/ORDER/FILTER`.
   public var text: String {
     switch self {
     case .list(let id): "\(name)/\(IDText(id).text)"
     case .due(let day): "\(name)/\(day.text)"
+    case .matching(let filter, let order): "\(name)/\(order.text)/\(filter.text)"
     case .completed(let interval?): "\(name)/\(interval.lowerBound.text)/\(interval.upperBound.text)"
     default: name
     }
@@ -13,6 +15,12 @@ extension TaskView: TextCodable {
 
   /// Reads a view; throws `invalidToken` for a text that names none.
   public init(text: String) throws(TallyError) {
+    // A filter may have slashes of its own.
+    let query = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+    if query.count == 3, query[0] == "matching" {
+      self = .matching(try TaskFilter(text: query[2]), by: try TaskOrder(text: query[1]))
+      return
+    }
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     switch (parts[0], parts.count) {
     case ("list", 2): self = .list(try IDText(text: parts[1]).id)
@@ -35,6 +43,6 @@ extension TaskView: TextCodable {
   }
 
   private static let named: [TaskView] = [
-    .inbox, .today, .upcoming, .past, .overdue, .active, .completed(nil), .all,
+    .inbox, .today, .upcoming, .past, .overdue, .active, .completed(nil), .all, .next,
   ]
 }

@@ -83,6 +83,20 @@ extension TaskState: TextCodable {
   public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
 }
 
+extension Priority: TextCodable {
+  /// The priority's ``name``.
+  public var text: String { name }
+
+  /// As ``init(name:)``.
+  public init(text: String) throws(TallyError) { try self.init(name: text) }
+
+  /// Reads the priority's name.
+  public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+
+  /// Writes the priority's name.
+  public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }
+}
+
 extension ChangeID: TextCodable {
   /// The commit and the position, as `42.0`.
   public var text: String { "\(sequence).\(position)" }

@@ -47,6 +47,7 @@ struct HistoryCheck {
     case .task: _ = try TaskRecord(id: key.id, decoding: bytes)
     case .list: _ = try ListRecord(id: key.id, decoding: bytes)
     case .completion, .deletedCompletion: _ = try CompletionRecord(decoding: bytes)
+    case .value: break
     }
   }
 }

@@ -9,12 +9,12 @@ extension IntegrityCheck {
       if count > foundCounts[index.name, default: 0] { surplusIndexes.append(position) }
     }
     try compareCounters(with: deltas, in: transaction)
-    try checkHistory(in: transaction)
+    try checkRest(in: transaction)
   }
 
   /// Compares the counters with those computed from one snapshot.
   mutating func checkCountersAnew<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
-    try checkHistory(in: transaction)
+    try checkRest(in: transaction)
     do {
       try compareCounters(with: CounterRebuild(tables: tables).deltas(in: transaction), in: transaction)
     } catch let error as LMDBError where error.code == .undecodable {
@@ -22,8 +22,11 @@ extension IntegrityCheck {
     }
   }
 
-  private mutating func checkHistory<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+  /// Checks the tables that do not follow from the records.
+  private mutating func checkRest<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
     if try !HistoryCheck.passes(tables, in: transaction) { add(.invalidRecord, "history", nil) }
+    try checkSearchIndex(in: transaction)
+    try OwnDataCheck.run(tables, in: transaction) { add($0, $1.rawValue, $2) }
   }
 
   /// Compares the counters, byte for byte, with those that the records give.
@@ -44,5 +47,20 @@ extension IntegrityCheck {
     }
     for _ in blocks { add(.wrongCounter, "counts", nil) }
     for _ in totals { add(.wrongCounter, "totals", nil) }
+    try checkTagNames(countedBy: rebuilt, in: transaction)
+  }
+
+  /// Checks that the tags with a text are those that are counted, each with a text of its own.
+  private mutating func checkTagNames<T: LMDBTransaction & ~Copyable>(
+    countedBy rebuilt: CounterDeltas, in transaction: borrowing T
+  ) throws {
+    var expected = rebuilt.countedTagIDs
+    try tables.tagNames.forEach(in: transaction) { key, value in
+      let id = IDKey(canonically: key)?.id
+      let isOwnText = id.map { value.isWellFormedText && TagID.of(value.text) == $0 } ?? false
+      if id.flatMap({ expected.remove($0) }) == nil || !isOwnText { add(.wrongEntry, "tagNames", nil) }
+      return true
+    }
+    for _ in expected { add(.missingEntry, "tagNames", nil) }
   }
 }

@@ -73,6 +73,15 @@ struct IntegrityCheck {
     for index in surplusIndexes { _ = try run(.entries(ofIndexAt: index), from: nil, limit: .max, in: transaction) }
   }
 
+  /// Compares the search index with the records of one snapshot.
+  mutating func checkSearchIndex<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    // A header that cannot be read is a fault of its own.
+    let header = try? tables.meta.value(forKey: .header, in: transaction)
+    let check = try SearchIndexCheck(
+      tables, lastSequence: header.map { $0.sequence + uncommittedCount } ?? .max, in: transaction)
+    for fault in check.faults { report.add(fault) }
+  }
+
   mutating func add(_ kind: StoreFault.Kind, _ table: String, _ id: UUID?) {
     report.add(StoreFault(kind: kind, table: table, id: id))
   }
@@ -90,8 +99,8 @@ extension IntegrityCheck {
         return add(.unreadableRecord, Record.tableName.rawValue, (try? Record.PrimaryKey(decoding: key))?.id)
       }
       try checkContents(&self, record, value)
-      for index in Record.indexes(in: tables) {
-        let (expected, missing) = try index.table.look(for: record, in: transaction)
+      for index in Record.indexes(in: tables).compactMap(\.table) {
+        let (expected, missing) = try index.look(for: record, in: transaction)
         foundCounts[index.name, default: 0] += expected - missing
         for _ in 0..<missing { add(.missingEntry, index.name.rawValue, record.key.id) }
       }
@@ -120,6 +129,7 @@ extension IntegrityCheck {
     if let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: transaction) {
       add(.unknownList, "tasks", task.id)
     }
+    if try task.hasInvalidParent(in: tables, transaction) { add(.invalidParent, "tasks", task.id) }
     guard let key = CompletionKey(of: task) else { return deltas.count(CountedTask(open: task), sign: 1) }
     if try !tables.completions.contains(key, in: transaction) { add(.missingEntry, "completions", task.id) }
   }
@@ -183,6 +193,19 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension TaskItem {
+  /// Whether the task breaks the rules of sub-tasks; a record on the way that cannot be read is a fault of its own.
+  func hasInvalidParent<T: LMDBTransaction & ~Copyable>(in tables: Tables, _ transaction: borrowing T) throws -> Bool {
+    guard parentID != nil else { return false }
+    do {
+      try SubtaskRules.check(id, Parentage(of: self)) { try tables.parentage(of: $0, in: transaction) }
+    } catch let error as TallyError where error.code == .invalidParent {
+      return true
+    } catch let error as LMDBError where error.code == .undecodable {
+      return false
+    }
+    return false
+  }
+
   /// Whether the task obeys the model's rules, and its texts are stored as they read.
   fileprivate func isSound(in record: RawSpan) -> Bool {
     guard (try? validate()) != nil, let fields = try? TaskFields(record) else { return false }

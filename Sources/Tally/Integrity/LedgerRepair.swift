@@ -6,11 +6,11 @@ struct LedgerRepair {
   let tables: Tables
 
   func run(in transaction: inout WriteTransaction) throws {
-    var listsOfMoved: [UUID: UUID?] = [:]
+    var moved: [UUID: Classification] = [:]
     for entry in try wrongEntries(in: transaction) {
       _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
       if try tables.tasks.contains(IDKey(entry.key.id), in: transaction) {
-        listsOfMoved[entry.key.id] = entry.record.listID
+        moved[entry.key.id] = entry.record.classification
       } else {
         // Completed work continues to count, whatever happened to its task.
         let key = CompletionKey(isTaskDeleted: true, completed: entry.key.completed)
@@ -18,7 +18,7 @@ struct LedgerRepair {
       }
     }
     for task in try completedTasks(in: transaction) {
-      try setEntry(of: task, carryingListOf: listsOfMoved, in: &transaction)
+      try setEntry(of: task, carrying: moved[task.id], in: &transaction)
     }
   }
 
@@ -57,7 +57,7 @@ struct LedgerRepair {
   }
 
   private func setEntry(
-    of task: TaskItem, carryingListOf moved: [UUID: UUID?], in transaction: inout WriteTransaction
+    of task: TaskItem, carrying classification: Classification?, in transaction: inout WriteTransaction
   ) throws {
     guard let key = CompletionKey(of: task) else { return }
     let deletedKey = CompletionKey(isTaskDeleted: true, completed: key.completed)
@@ -65,7 +65,7 @@ struct LedgerRepair {
       try tables.completions.value(forKey: key, in: transaction)
       ?? tables.completions.value(forKey: deletedKey, in: transaction)
     guard var record = CompletionRecord(of: task, keeping: recorded) else { return }
-    if recorded == nil, let listID = moved[task.id] { record.listID = listID }
+    if recorded == nil, let classification { record.classification = classification }
     _ = try tables.completions.remove(forKey: deletedKey, in: &transaction)
     try tables.completions.put(record, forKey: key, in: &transaction)
   }

@@ -7,10 +7,14 @@ import LMDB
 /// | a missing table that follows from records | created from the records |
 /// | a record that cannot be read | moved to the table of records set aside, with all its bytes |
 /// | a task that names an unknown list | moved to the inbox, or kept on its day |
+/// | a sub-task whose parent cannot be | a task of its own |
 /// | a completion whose task is gone | kept as that of a deleted task |
 /// | a completion that contradicts its task | the task is right; the list of the completion stays |
 /// | an index with any fault | built again from the records |
 /// | counters | computed from records and ledger |
+/// | anything at all | the search index is emptied as well: searches read the records, and writes build it again |
+/// | the key of a value that cannot be read | moved to the table of records set aside, with its value |
+/// | the indexes of applications, and any other fault | emptied: the next opening builds those that it registers |
 /// | the history of changes, or the records that it would restore | emptied: there is nothing to undo then |
 /// | no header, or none that can be | a new one, with a new identity: a remembered sequence must not be continued |
 ///
@@ -26,15 +30,17 @@ struct Repair {
     try setAsideUnreadable(TaskRecord.self, in: &transaction)
     try setAsideUnreadable(LedgerEntry.self, in: &transaction)
     try setAsideUnreadable(Tombstone.self, in: &transaction)
+    try setAsideUnreadableValues(tables, in: &transaction)
+    // Their functions may be unknown here.
+    try tables.ownIndexes.removeAll(in: &transaction)
     let sequence = try nextSequence(tables, in: transaction)
     try moveTasksOfUnknownLists(tables, at: sequence, in: &transaction)
+    try freeInvalidSubtasks(tables, at: sequence, in: &transaction)
     try LedgerRepair(tables: tables).run(in: &transaction)
     try removeTombstonesOfLiving(tables, in: &transaction)
     try rebuildIndexes(of: tables, in: &transaction)
-    let counters = try CounterRebuild(tables: tables).deltas(in: transaction)
-    try tables.counts.removeAll(in: &transaction)
-    try tables.totals.removeAll(in: &transaction)
-    try counters.apply(to: tables, in: &transaction)
+    try CounterRebuild(tables: tables).run(in: &transaction)
+    try tables.search.removeAll(in: &transaction)
     if !isHistoryOfUse { try tables.history.removeAll(in: &transaction) }
     var header = usableHeader(tables, in: transaction) ?? StoreHeader(storeID: UUIDv7.next(), sequence: 0)
     header.sequence = sequence
@@ -65,22 +71,43 @@ struct Repair {
   private var isHistoryOfUse: Bool {
     let isListed = report.faultCount == report.faults.count
     let tables = Set(report.faults.map(\.table))
-    return isListed && tables.isDisjoint(with: ["meta", "tasks", "lists", "completions", "history"])
+    return isListed && tables.isDisjoint(with: ["meta", "tasks", "lists", "completions", "values", "history"])
   }
 
   private func moveTasksOfUnknownLists(
     _ tables: Tables, at sequence: UInt64, in transaction: inout WriteTransaction
   ) throws {
-    var moved: [TaskRecord] = []
+    try updateTasks(tables, at: sequence, in: &transaction) { task, transaction in
+      guard let listID = task.listID, try !tables.lists.contains(IDKey(listID), in: transaction) else { return false }
+      task.listID = nil
+      return true
+    }
+  }
+
+  private func freeInvalidSubtasks(
+    _ tables: Tables, at sequence: UInt64, in transaction: inout WriteTransaction
+  ) throws {
+    try updateTasks(tables, at: sequence, in: &transaction) { task, transaction in
+      guard try task.hasInvalidParent(in: tables, transaction) else { return false }
+      task.parentID = nil
+      return true
+    }
+  }
+
+  /// Stores the tasks that a closure changes; it returns whether it has changed one.
+  private func updateTasks(
+    _ tables: Tables, at sequence: UInt64, in transaction: inout WriteTransaction,
+    _ change: (inout TaskItem, borrowing WriteTransaction) throws -> Bool
+  ) throws {
+    var changed: [TaskRecord] = []
     try TaskRecord.forEach(of: tables, in: transaction) { record in
-      guard let listID = record.item.listID, try !tables.lists.contains(IDKey(listID), in: transaction) else { return }
       var record = record
-      record.item.listID = nil
+      guard try change(&record.item, transaction) else { return }
       record.item.updatedAt = max(record.item.updatedAt, now)
       record.stamp = ChangeStamp(replacing: record.stamp, at: sequence)
-      moved.append(record)
+      changed.append(record)
     }
-    for record in moved { try tables.tasks.put(record, forKey: record.key, in: &transaction) }
+    for record in changed { try tables.tasks.put(record, forKey: record.key, in: &transaction) }
   }
 
   /// A sequence beyond every commit that the header or a record names.
@@ -110,6 +137,24 @@ extension Repair {
       if Record(checking: key, value) == nil { unreadable.append((key.bytes(from: 0), value.bytes(from: 0))) }
       return true
     }
+    try setAside(unreadable, of: rows, named: table, in: &transaction)
+  }
+
+  /// Moves values out of the way whose keys are damaged; values themselves may be any bytes.
+  private func setAsideUnreadableValues(_ tables: Tables, in transaction: inout WriteTransaction) throws {
+    let rows = tables.values.raw
+    var unreadable: [(key: [UInt8], value: [UInt8])] = []
+    try rows.forEach(in: transaction) { key, value in
+      if ValueKey(canonically: key) == nil { unreadable.append((key.bytes(from: 0), value.bytes(from: 0))) }
+      return true
+    }
+    try setAside(unreadable, of: rows, named: TableName.values.rawValue, in: &transaction)
+  }
+
+  private func setAside(
+    _ unreadable: [(key: [UInt8], value: [UInt8])], of rows: Database<[UInt8], [UInt8]>, named table: String,
+    in transaction: inout WriteTransaction
+  ) throws {
     guard !unreadable.isEmpty else { return }
     let setAside = try SetAsideTable(creatingIn: &transaction)
     for (key, value) in unreadable {

@@ -10,6 +10,8 @@ struct SetAsideTable {
 
   /// Stored: do not change.
   static let name = "setAside"
+  /// The longest key that liblmdb stores.
+  private static let maximumKeyByteCount = 511
 
   /// Opens the table; `nil` if no repair has created it.
   init?(openingIn environment: LMDBEnvironment) throws(LMDBError) {
@@ -33,6 +35,8 @@ struct SetAsideTable {
   /// Stores a record, whatever its bytes.
   func put(_ record: [UInt8], of table: String, key: [UInt8], in transaction: inout WriteTransaction) throws(LMDBError)
   {
-    try rows.put(record, forKey: Array(table.utf8) + [0] + key, in: &transaction)
+    // No key of Tally's is so long that its end is lost; that of a damaged one says nothing.
+    let key = (Array(table.utf8) + [0] + key).prefix(Self.maximumKeyByteCount)
+    try rows.put(record, forKey: Array(key), in: &transaction)
   }
 }

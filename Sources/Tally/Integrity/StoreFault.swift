@@ -28,6 +28,8 @@ public struct StoreFault: Hashable, Sendable {
     public static let wrongCounter = Kind(description: "wrongCounter")
     /// A task names a list that does not exist.
     public static let unknownList = Kind(description: "unknownList")
+    /// A sub-task's parent does not exist, is in another list, or is too far down.
+    public static let invalidParent = Kind(description: "invalidParent")
     /// A record breaks the model's rules.
     public static let invalidRecord = Kind(description: "invalidRecord")
     /// A record's bytes cannot be read.

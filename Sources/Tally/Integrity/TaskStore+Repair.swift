@@ -35,8 +35,9 @@ extension TaskStore {
     progress: VerificationProgress.Observer? = nil
   ) throws -> RepairReport {
     let opening = StoreOpening(directory: directory, configuration: configuration)
+    let indexes = configuration.indexes
     return try opening.withDamagedStore(.exclusive) { store in
-      let before = try Verification.run(on: store.environment, observer: progress)
+      let before = try Verification.run(on: store.environment, registering: indexes, observer: progress)
       guard !before.isSound else { return RepairReport(before: before, after: before, safetyCopy: nil) }
       guard !before.faults.contains(where: { $0.kind == .missingTable && $0.table == "tasks" }) else {
         throw TallyError(
@@ -47,7 +48,7 @@ extension TaskStore {
       let repair = Repair(report: before, now: configuration.now())
       try store.environment.write { transaction in try repair.run(in: &transaction) }
       try store.environment.checkStructure()
-      let after = try Verification.run(on: store.environment, observer: progress)
+      let after = try Verification.run(on: store.environment, registering: indexes, observer: progress)
       return RepairReport(before: before, after: after, safetyCopy: kept)
     }
   }

@@ -35,7 +35,7 @@ extension TaskStore {
     var configuration = configuration
     configuration.isReadOnly = true
     return try StoreOpening(directory: directory, configuration: configuration).withDamagedStore { store in
-      try Verification.run(on: store.environment, observer: progress)
+      try Verification.run(on: store.environment, registering: configuration.indexes, observer: progress)
     }
   }
 }

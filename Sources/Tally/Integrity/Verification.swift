@@ -63,15 +63,18 @@ struct Verification {
 extension Verification {
   /// Verifies what may not be a whole store, but whose pages have been checked: first which tables there are, then
   /// their contents.
-  static func run(on environment: LMDBEnvironment, observer: VerificationProgress.Observer?) throws
-    -> VerificationReport
-  {
+  ///
+  /// The indexes of an application are compared with their functions where those are given.
+  static func run(
+    on environment: LMDBEnvironment, registering indexes: [TaskIndex] = [], observer: VerificationProgress.Observer?
+  ) throws -> VerificationReport {
     let missing = try Tables.missingNames(in: environment)
     guard missing.isEmpty else {
       var report = VerificationReport()
       for name in missing { report.add(StoreFault(kind: .missingTable, table: name, id: nil)) }
       return report
     }
-    return try Verification(environment: environment, tables: Tables(openingIn: environment), observer: observer).run()
+    let tables = try Tables(openingIn: environment, registering: indexes)
+    return try Verification(environment: environment, tables: tables, observer: observer).run()
   }
 }

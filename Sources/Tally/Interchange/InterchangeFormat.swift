@@ -2,8 +2,8 @@
 public enum InterchangeFormat: String, CaseIterable, Sendable {
   /// One JSON document with all lists, tasks and completions: the whole store.
   case json
-  /// One task per line, as a JSON object: for pipes and other programs. Lists and the history of deleted tasks are left
-  /// out.
+  /// The same as lines: one task per line, as a JSON object, for pipes and other programs. Lists come first, as
+  /// `{"list":{…}}`, and the history of deleted tasks last, as `{"completion":{…}}`.
   case ndjson
 
   /// The default name for an export of a local day, such as `Tally-Tasks-Export-2026-11-21.json`.
@@ -12,7 +12,7 @@ public enum InterchangeFormat: String, CaseIterable, Sendable {
   }
 
   /// The versions of documents that can be read; the last one is written.
-  static let schemaVersions: ClosedRange<Int64> = 1...1
+  static let schemaVersions: ClosedRange<Int64> = 1...2
 }
 
 /// The progress of an export or import.

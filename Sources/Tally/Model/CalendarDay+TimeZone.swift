@@ -6,6 +6,12 @@ extension CalendarDay {
     self.init(clamping: floorDivide(instant.wholeSeconds + timeZone.secondsFromGMT(at: instant), by: 86_400))
   }
 
+  /// The local day in which an instant lies, if days begin some minutes after midnight.
+  package init(containing instant: Timestamp, in timeZone: TimeZone, startingAtMinute dayStartInMinutes: Int) {
+    let local = instant.wholeSeconds + timeZone.secondsFromGMT(at: instant)
+    self.init(clamping: floorDivide(local - 60 * Int64(dayStartInMinutes), by: 86_400))
+  }
+
   /// The local day in which an instant lies, in a calendar's time zone.
   ///
   /// Only the time zone of the calendar counts: days are those of the Gregorian calendar in every calendar system.

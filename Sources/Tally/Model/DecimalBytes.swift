@@ -58,12 +58,13 @@ extension OutputSpan<UInt8> {
     appendDigits(of: number.magnitude, count: count)
   }
 
-  /// Appends the digits of a fraction behind a full stop: 3 of whole milliseconds, otherwise 6.
+  /// Appends the digits of a fraction that is not zero behind a full stop, without zeros at their end.
   @_lifetime(self: copy self)
   private mutating func append(fraction microsecond: Int) {
     append(UInt8(ascii: "."))
-    let isMilliseconds = microsecond.isMultiple(of: 1_000)
-    appendDigits(of: UInt64(isMilliseconds ? microsecond / 1_000 : microsecond), count: isMilliseconds ? 3 : 6)
+    var (digits, count) = (UInt64(microsecond), 6)
+    while count > 1, digits.isMultiple(of: 10) { (digits, count) = (digits / 10, count - 1) }
+    appendDigits(of: digits, count: count)
   }
 
   /// Appends a number below 100 as two digits.

@@ -2,7 +2,7 @@ package import Foundation
 
 /// The kinds of values that fields have.
 package enum FieldKind: Sendable {
-  case text, state, integer, instant, offsetInstant, day, id
+  case text, state, integer, instant, offsetInstant, day, id, priority, tags, recurrence, series, attributes
 }
 
 /// The value of one field, whichever it is.
@@ -14,12 +14,22 @@ package enum FieldValue: Hashable, Sendable {
   case offsetInstant(OffsetTimestamp)
   case day(CalendarDay)
   case id(UUID)
+  case priority(Priority)
+  case tags(TagSet)
+  case recurrence(Recurrence)
+  case series(RecurrenceSeries)
+  case attributes([String: AttributeValue])
 
-  var text: String? { if case .text(let value) = self { value } else { nil } }
-  var state: TaskState? { if case .state(let value) = self { value } else { nil } }
-  var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
-  var instant: Timestamp? { if case .instant(let value) = self { value } else { nil } }
-  var offsetInstant: OffsetTimestamp? { if case .offsetInstant(let value) = self { value } else { nil } }
-  var day: CalendarDay? { if case .day(let value) = self { value } else { nil } }
-  var id: UUID? { if case .id(let value) = self { value } else { nil } }
+  package var text: String? { if case .text(let value) = self { value } else { nil } }
+  package var state: TaskState? { if case .state(let value) = self { value } else { nil } }
+  package var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+  package var instant: Timestamp? { if case .instant(let value) = self { value } else { nil } }
+  package var offsetInstant: OffsetTimestamp? { if case .offsetInstant(let value) = self { value } else { nil } }
+  package var day: CalendarDay? { if case .day(let value) = self { value } else { nil } }
+  package var id: UUID? { if case .id(let value) = self { value } else { nil } }
+  package var priority: Priority? { if case .priority(let value) = self { value } else { nil } }
+  package var tags: TagSet? { if case .tags(let value) = self { value } else { nil } }
+  package var recurrence: Recurrence? { if case .recurrence(let value) = self { value } else { nil } }
+  package var series: RecurrenceSeries? { if case .series(let value) = self { value } else { nil } }
+  package var attributes: [String: AttributeValue]? { if case .attributes(let value) = self { value } else { nil } }
 }

@@ -5,7 +5,7 @@
 /// without faults.
 enum ISO8601Fault: String, Error {
   case malformedDay = "The day is not written as YYYY-MM-DD"
-  case impossibleDay = "The calendar has no such day"
+  case impossibleDay = "The text names a day that the calendar does not have"
   case yearOutOfRange = "The year is not between 0001 and 9999"
   case missingTime = "The instant has a day but no time"
   case malformedTime = "The time of day is not written as HH:MM:SS"

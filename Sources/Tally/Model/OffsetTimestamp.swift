@@ -58,7 +58,7 @@ extension OffsetTimestamp: CustomStringConvertible {
 
   /// The local time with its offset, as `2026-11-21T15:00:00+03:00`; `Z` stands for an offset of zero.
   ///
-  /// A fraction is there only where it is not zero: 3 digits for whole milliseconds, otherwise 6.
+  /// A fraction is there only where it is not zero, with as many digits as it needs.
   public var iso8601: String {
     String(capacity: Self.textByteCount) { append(to: &$0) }
   }

@@ -24,6 +24,8 @@ extension TallyError {
     public static let invalidInstant = Code("invalidInstant")
     /// A text is not the name of a task state.
     public static let invalidState = Code("invalidState")
+    /// A text is not a recurrence, or is one that is not supported.
+    public static let invalidRecurrence = Code("invalidRecurrence")
     /// A number, day or instant is outside the range that can be stored.
     public static let valueOutOfRange = Code("valueOutOfRange")
     /// A task's fields contradict each other, such as a completion time on an open task.
@@ -32,16 +34,38 @@ extension TallyError {
     public static let taskNotFound = Code("taskNotFound")
     /// No list has the given id.
     public static let listNotFound = Code("listNotFound")
+    /// No saved filter has the given name.
+    public static let filterNotFound = Code("filterNotFound")
     /// Two tasks share no place, so neither can be put before or after the other.
     public static let differentPlaces = Code("differentPlaces")
     /// An id is already in use, or occurs twice in one document.
     public static let duplicateID = Code("duplicateID")
     /// A task names a list that neither the store nor the document has.
     public static let unknownList = Code("unknownList")
+    /// A tag is empty, too long or has a character that tags do not have.
+    public static let invalidTag = Code("invalidTag")
+    /// A text is not the name of a priority.
+    public static let invalidPriority = Code("invalidPriority")
+    /// An attribute has an impossible name or value, or the attributes of a task take too much room.
+    public static let invalidAttribute = Code("invalidAttribute")
+    /// A sub-task would be nested too deeply, be its own ancestor, or lie in another list than its parent.
+    public static let invalidParent = Code("invalidParent")
+    /// The key of a value or of an application's index, or a namespace, is empty, too long or of another type.
+    public static let invalidKey = Code("invalidKey")
+    /// A value of an application cannot be stored, or cannot be read as the type asked for.
+    public static let invalidValue = Code("invalidValue")
+    /// An application's index has no usable name, has the name of another one, or is not registered.
+    public static let invalidIndex = Code("invalidIndex")
     /// A link cannot be followed.
     public static let invalidLink = Code("invalidLink")
     /// A text is not the token of a view, a position, a write or a state of a store.
     public static let invalidToken = Code("invalidToken")
+    /// A text is not a filter; the error carries the column.
+    public static let invalidFilter = Code("invalidFilter")
+    /// A search has no word to look for.
+    public static let emptySearch = Code("emptySearch")
+    /// A text is not a goal, or the goal is less than one task.
+    public static let invalidGoal = Code("invalidGoal")
     /// A document breaks its format; the error carries the position.
     public static let malformedDocument = Code("malformedDocument")
     /// A document has a key that the format does not know.

@@ -12,6 +12,10 @@ public import Foundation
 ///   show(error.message, error.remedy)
 /// }
 /// ```
+///
+/// Values and their texts throw nothing else and say so: `throws(TallyError)`. Around such calls alone write
+/// `catch where error.code == .invalidDay`, without `as TallyError`: on that the compiler (6.3.1) ends itself. Calls that
+/// are usually caught by their code, such as opening a store, therefore have plain `throws`.
 public struct TallyError: Error, Sendable {
   /// The kind of failure; compare it with the constants.
   public let code: Code
@@ -19,7 +23,7 @@ public struct TallyError: Error, Sendable {
   public let message: String
   /// What to do about it, as one sentence without a full stop.
   public let remedy: String
-  /// The place of the fault in the document, for errors about a document.
+  /// The place of the fault in the document or in the text of a filter, for errors about one.
   public let position: TextPosition?
   /// The error that caused this one.
   public let cause: (any Error)?
@@ -48,8 +52,13 @@ extension TallyError: CustomStringConvertible {
 
   /// The message with its position, without a full stop.
   package var messageWithPlace: String {
-    message + (position.map { " (line \($0.line), column \($0.column))" } ?? "")
+    // A filter is usually one line.
+    message
+      + (position.map { isOfFilter ? " (column \($0.column))" : " (line \($0.line), column \($0.column))" } ?? "")
   }
+
+  /// Whether the position is one in the text of a filter, not in a document.
+  package var isOfFilter: Bool { code == .invalidFilter || code == .listNotFound }
 }
 
 extension TallyError: LocalizedError {
@@ -60,11 +69,11 @@ extension TallyError: LocalizedError {
   public var recoverySuggestion: String? { "\(remedy)." }
 }
 
-/// A place in a text document; both numbers start at 1, columns count Unicode scalars.
+/// A place in a text.
 public struct TextPosition: Hashable, Sendable {
   /// The line, from 1.
   public let line: Int
-  /// The column, from 1, in Unicode scalars.
+  /// The column, from 1, in Unicode scalars; in characters in a filter.
   public let column: Int
 
   /// Creates a position.

@@ -4,7 +4,7 @@
 /// a new field needs. The cases are in the order of documents.
 package enum TaskField: UInt8, CaseIterable, Sendable {
   case id, text, notes, state, scheduledDate, dueDate, reminderDate, listID, sortOrder, createdAt, updatedAt
-  case completedAt
+  case completedAt, dueDay, priority, tags, parentID, recurrence, series, attributes
 
   /// The name in documents, the tag in records and the kind of value.
   ///
@@ -25,6 +25,13 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
     case .createdAt: ("createdAt", 0, .instant)
     case .updatedAt: ("updatedAt", 0, .instant)
     case .completedAt: ("completedAt", 6, .offsetInstant)
+    case .dueDay: ("dueDay", 7, .day)
+    case .priority: ("priority", 8, .priority)
+    case .tags: ("tags", 9, .tags)
+    case .parentID: ("parentID", 10, .id)
+    case .recurrence: ("recurrence", 11, .recurrence)
+    case .series: ("series", 12, .series)
+    case .attributes: ("attributes", 13, .attributes)
     }
   }
 
@@ -33,7 +40,7 @@ package enum TaskField: UInt8, CaseIterable, Sendable {
   package var kind: FieldKind { facts.kind }
 
   /// Whether a task may lack the field.
-  var isOptional: Bool { tag > 0 }
+  package var isOptional: Bool { tag > 0 }
 
   /// Every field; kept, as `allCases` makes an array each time.
   package static let all = Array(allCases)
@@ -67,6 +74,7 @@ extension TaskItem {
       case .createdAt: .instant(createdAt)
       case .updatedAt: .instant(updatedAt)
       case .completedAt: completedAt.map { .offsetInstant($0) }
+      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes: extrasBox?.extras[field]
       }
     }
     set {
@@ -83,7 +91,14 @@ extension TaskItem {
       case .createdAt: createdAt = newValue?.instant ?? createdAt
       case .updatedAt: updatedAt = newValue?.instant ?? updatedAt
       case .completedAt: completedAt = newValue?.offsetInstant
+      case .dueDay, .priority, .tags, .parentID, .recurrence, .series, .attributes: setExtra(field, newValue)
       }
     }
+  }
+
+  private mutating func setExtra(_ field: TaskField, _ value: FieldValue?) {
+    // A task is due at an instant or on a day.
+    if field == .dueDay, value != nil { dueDate = nil }
+    extras[field] = value
   }
 }

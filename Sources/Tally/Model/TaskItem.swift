@@ -21,8 +21,10 @@ public struct TaskItem: Identifiable, Hashable, Sendable {
   public var state: TaskState
   /// The day for which the task is planned.
   public var scheduledDate: Optional<CalendarDay>
-  /// The instant by which the task should be done.
-  public var dueDate: Optional<Timestamp>
+  /// The instant by which the task should be done; setting it clears ``dueDay``.
+  public var dueDate: Optional<Timestamp> {
+    didSet { if dueDate != nil, extrasBox != nil { extras.dueDay = nil } }
+  }
   /// The instant at which to be reminded.
   public var reminderDate: Optional<Timestamp>
   /// The list that holds the task.
@@ -35,6 +37,8 @@ public struct TaskItem: Identifiable, Hashable, Sendable {
   public var updatedAt: Timestamp
   /// When the task was completed, and the offset from UTC in force there; present exactly if ``state`` is `completed`.
   public var completedAt: Optional<OffsetTimestamp>
+  /// The fields that few tasks have, see ``extras``.
+  var extrasBox: Optional<TaskExtras.Box>
 
   /// Whether the state is `completed`.
   public var isCompleted: Bool { state == .completed }
@@ -59,11 +63,68 @@ extension TaskItem {
     sortOrder: Int64 = 0,
     createdAt: Timestamp,
     updatedAt: Timestamp? = nil,
-    completedAt: OffsetTimestamp? = nil
+    completedAt: OffsetTimestamp? = nil,
+    dueDay: CalendarDay? = nil,
+    priority: Priority = .none,
+    tags: TagSet = [],
+    parentID: UUID? = nil,
+    recurrence: Recurrence? = nil,
+    series: RecurrenceSeries? = nil,
+    attributes: [String: AttributeValue] = [:]
   ) {
+    let extras = TaskExtras(
+      dueDay: dueDay, priority: priority, tags: tags, parentID: parentID, recurrence: recurrence, series: series,
+      attributes: attributes)
     self.init(
       id: id, title: title, notes: notes, state: state, scheduledDate: scheduledDate, dueDate: dueDate,
       reminderDate: reminderDate, listID: listID, sortOrder: sortOrder, createdAt: createdAt,
-      updatedAt: updatedAt ?? createdAt, completedAt: completedAt)
+      updatedAt: updatedAt ?? createdAt, completedAt: completedAt, extrasBox: TaskExtras.Box(extras))
+  }
+}
+
+extension TaskItem {
+  /// The calendar day by which the task should be done, wherever its owner is; setting it clears ``dueDate``.
+  public var dueDay: CalendarDay? {
+    get { extrasBox?.extras.dueDay }
+    set {
+      if newValue != nil { dueDate = nil }
+      extras.dueDay = newValue
+    }
+  }
+
+  /// How important the task is.
+  public var priority: Priority {
+    get { extrasBox?.extras.priority ?? .none }
+    set { extras.priority = newValue }
+  }
+
+  /// The task's tags.
+  public var tags: TagSet {
+    get { extrasBox?.extras.tags ?? [] }
+    set { extras.tags = newValue }
+  }
+
+  /// The task of which this one is a part; both are in the same list.
+  public var parentID: UUID? {
+    get { extrasBox?.extras.parentID }
+    set { extras.parentID = newValue }
+  }
+
+  /// How the task repeats.
+  public var recurrence: Recurrence? {
+    get { extrasBox?.extras.recurrence }
+    set { extras.recurrence = newValue }
+  }
+
+  /// The task's place among those that its ``recurrence`` makes.
+  public var series: RecurrenceSeries? {
+    get { extrasBox?.extras.series }
+    set { extras.series = newValue }
+  }
+
+  /// Fields of an application's or a person's own, by name.
+  public var attributes: [String: AttributeValue] {
+    get { extrasBox?.extras.attributes ?? [:] }
+    set { extras.attributes = newValue }
   }
 }

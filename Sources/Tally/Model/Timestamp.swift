@@ -106,6 +106,11 @@ extension Timestamp {
     return Timestamp(clamping: sum)
   }
 
+  /// The beginning of its second.
+  package var wholeSecond: Timestamp {
+    adding(microseconds: -(microsecondsSince1970 - floorDivide(microsecondsSince1970, by: 1_000_000) * 1_000_000))
+  }
+
   /// The microseconds from another instant to this one; negative if the other one is later.
   public func microseconds(since other: Timestamp) -> Int64 {
     // Cannot overflow: the range of instants is a fortieth of that of an Int64.
@@ -131,7 +136,7 @@ extension Timestamp: CustomStringConvertible {
 
   /// The instant in UTC, as `2026-11-21T12:00:00Z`.
   ///
-  /// A fraction is there only where it is not zero: 3 digits for whole milliseconds, otherwise 6.
+  /// A fraction is there only where it is not zero, with as many digits as it needs.
   public var iso8601: String {
     String(capacity: Self.textByteCount) { append(to: &$0) }
   }

@@ -2,7 +2,9 @@ extension TaskItem {
   /// Checks the rules of every stored task.
   ///
   /// - Throws: `blankTitle` if the title is only Unicode white space, `inconsistentTask` unless `completedAt` is present
-  ///   exactly for a completed task, `valueOutOfRange` for a sort order outside ``sortOrders``.
+  ///   exactly for a completed task, for a due date beside a due day and for a recurrence without a series,
+  ///   `valueOutOfRange` for a sort order outside ``sortOrders`` or for a title and notes of more than a gibibyte,
+  ///   `invalidTag`, `invalidAttribute`, or `invalidParent` for a task that is its own parent.
   public func validate() throws(TallyError) {
     guard title.holdsMoreThanWhiteSpace else {
       throw TallyError(.blankTitle, "The title holds nothing but white space", remedy: "Give the task a title")
@@ -18,6 +20,28 @@ extension TaskItem {
         remedy: "Say when it was completed, or give another state")
     }
     try Self.validate(sortOrder: sortOrder)
+    guard title.utf8.count + (notes?.utf8.count ?? 0) <= TaskRecord.maximumTextByteCount else {
+      throw TallyError(
+        .valueOutOfRange, "The title and notes together take more than a gibibyte", remedy: "Shorten them")
+    }
+    if extrasBox != nil { try validateExtras() }
+  }
+
+  private func validateExtras() throws(TallyError) {
+    if dueDate != nil, dueDay != nil {
+      throw TallyError(
+        .inconsistentTask, "The task is due at an instant and on a day", remedy: "Give only one of the two")
+    }
+    if (recurrence == nil) != (series == nil) {
+      throw TallyError(
+        .inconsistentTask, "The task has a recurrence without a place in its series, or the other way round",
+        remedy: "Give both, or neither")
+    }
+    if parentID == id {
+      throw TallyError(.invalidParent, "The task is its own parent", remedy: "Give another parent, or none")
+    }
+    try tags.validate()
+    try AttributeValue.validate(attributes)
   }
 
   static func validate(sortOrder: Int64) throws(TallyError) {

@@ -22,9 +22,9 @@ struct ObservedView {
     now = transaction.now
     timeZone = transaction.calendar.timeZone
     rows = []
-    let definition = transaction.definition(of: view)
+    let definition = try transaction.definition(of: view)
     for task in result.tasks {
-      guard let key = transaction.key(of: task, in: definition) else { continue }
+      guard let key = try transaction.key(of: task, in: definition) else { continue }
       rows.append((key, task))
     }
     keys = Dictionary(rows.map { ($0.task.id, $0.key) }) { first, _ in first }
@@ -35,11 +35,11 @@ struct ObservedView {
     let position = try transaction.position
     let changes = try transaction.changes(since: last)
     var difference = ViewDifference(sequence: changes.sequence, asOf: transaction.now)
+    var touched = changes.tasks.all
     let isFollowable = changes.isComplete && timeZone == transaction.calendar.timeZone
-    if isFollowable {
-      var touched = changes.tasks.all
-      let definition = transaction.definition(of: view)
-      try transaction.forEachTask(whosePlaceIn: definition, changedSince: now) { touched.insert($0) }
+    if isFollowable, !view.isUnpredictable(after: changes),
+      try transaction.forEachTask(whosePlaceIn: view, changedSince: now, { touched.insert($0) })
+    {
       try follow(touched, in: transaction, &difference)
     } else {
       try readAgain(in: transaction, &difference)
@@ -59,7 +59,7 @@ struct ObservedView {
     } catch let error as TallyError where error.code == .listNotFound {
       // A list that is gone has no tasks.
     }
-    replace(Set(keys.keys).union(arrived.keys), by: arrived, in: transaction, &difference)
+    try replace(Set(keys.keys).union(arrived.keys), by: arrived, in: transaction, &difference)
   }
 
   private mutating func follow(
@@ -68,7 +68,7 @@ struct ObservedView {
     var current: [UUID: TaskItem] = [:]
     for id in touched { current[id] = try transaction.task(id) }
     counts.taskLookupCount += touched.count
-    replace(touched, by: current, in: transaction, &difference)
+    try replace(touched, by: current, in: transaction, &difference)
   }
 }
 
@@ -77,14 +77,16 @@ extension ObservedView {
   private mutating func replace(
     _ ids: Set<UUID>, by tasks: [UUID: TaskItem], in transaction: borrowing StoreReadTransaction,
     _ difference: inout ViewDifference
-  ) {
+  ) throws {
     var leaving: Set<Int> = []
     var arriving: [(row: Row, origin: Int?)] = []
     var changed: [Row] = []
-    let definition = transaction.definition(of: view)
+    // A query for a list that is gone has no definition, and no tasks.
+    let definition = tasks.isEmpty ? nil : try transaction.definition(of: view)
     for id in ids {
       let (old, task) = (keys[id], tasks[id])
-      let new = task.flatMap { transaction.key(of: $0, in: definition) }
+      let new = try definition.flatMap { definition in try task.flatMap { try transaction.key(of: $0, in: definition) }
+      }
       if let new, let task, old == new {
         if !rows[position(of: new)].task.isIdentical(to: task) { changed.append((new, task)) }
         continue
@@ -148,23 +150,22 @@ extension ObservedView {
 
 extension StoreTransaction where Base: ~Copyable {
   /// The position of a task in a view; `nil` if the view does not show it.
-  fileprivate func key(of task: TaskItem, in definition: ViewDefinition) -> ViewKey? {
+  fileprivate func key(of task: TaskItem, in definition: ViewDefinition) throws -> ViewKey? {
+    if case .query(let query) = definition.walk { return try key(of: task, in: query) }
     // No view depends on when a record was written.
-    definition.key(TaskRecord(item: task, stamp: ChangeStamp(replacing: nil, at: 0)))
+    return definition.key(TaskRecord(item: task, stamp: ChangeStamp(replacing: nil, at: 0)))
   }
 
   /// Hands over the tasks that time alone may have moved into a view, or out of it, since an instant.
+  ///
+  /// - Returns: false if they cannot be listed.
   fileprivate func forEachTask(
-    whosePlaceIn definition: ViewDefinition, changedSince former: Timestamp, _ body: (UUID) -> Void
-  ) throws {
-    guard former != now else { return }
-    var cursor = try definition.index.cursor(in: base)
-    var walk = RangeWalk(isReversed: false, after: nil)
-    for range in definition.changedRanges(former) {
-      try walk.run(range, prefix: KeyBytes(), by: &cursor) { id in
-        body(id)
-        return true
-      }
-    }
+    whosePlaceIn view: TaskView, changedSince former: Timestamp, _ body: (UUID) -> Void
+  ) throws -> Bool {
+    guard former != now else { return true }
+    if let query = view.query { return try forEachTask(whosePlaceIn: query, changedSince: former, body) }
+    let definition = try definition(of: view)
+    for range in definition.changedRanges(former) { try forEachTask(of: definition.index, in: range, body) }
+    return true
   }
 }

@@ -31,7 +31,7 @@ extension StoreTransaction where Base: ~Copyable {
     return entries
   }
 
-  /// The open tasks due by the end of the last day, then the completed ones due on one of the days, each as they are due.
+  /// The open tasks that are overdue or due by the end of the last day, and the completed ones due on one of the days.
   private func dueTasks(from start: Timestamp, to end: Timestamp) throws -> [TaskItem] {
     let first = CalendarDay(containing: start, in: calendar).start(in: calendar)
     let lastDay = CalendarDay(containing: end, in: calendar)
@@ -42,9 +42,14 @@ extension StoreTransaction where Base: ~Copyable {
     for isCompleted in [false, true] {
       let from = isCompleted ? first.adding(seconds: -margin).microsecondsSince1970 : .min
       let to = last.adding(seconds: margin).microsecondsSince1970
+      let kind: DueKey.Kind = isCompleted ? .completed : .open
+      try forEachKey(of: tables.byDue, from: DueKey(kind, .start(at: from)), to: DueKey(kind, .start(at: to))) { key in
+        tasks.append(try indexedTask(key.id))
+      }
+      let firstDay = isCompleted ? CalendarDay(containing: start, in: calendar).dayNumber : .min
       try forEachKey(
-        of: tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: from)),
-        to: DueKey(isCompleted: isCompleted, due: .start(at: to))
+        of: tables.byDue, from: .start(of: firstDay, isCompleted: isCompleted),
+        to: .start(of: lastDay.dayNumber + 1, isCompleted: isCompleted)
       ) { key in tasks.append(try indexedTask(key.id)) }
     }
     return tasks
@@ -54,18 +59,20 @@ extension StoreTransaction where Base: ~Copyable {
 /// The tasks of a timeline, and the days on which they are due.
 private struct TimelineTasks {
   private let calendar: Calendar
-  /// In the order in which they are due.
-  private let open: [(due: Timestamp, task: TaskItem)]
+  /// The open tasks, in the order in which they become overdue.
+  private let open: [(overdueFrom: Timestamp, task: TaskItem)]
   private let byDay: [CalendarDay: [TaskItem]]
 
   init(_ tasks: [TaskItem], in calendar: Calendar) {
     self.calendar = calendar
-    let due = tasks.compactMap { task in task.dueDate.map { (due: $0, task: task) } }
-    open = due.filter { !$0.task.isCompleted }
-    assert(zip(open, open.dropFirst()).allSatisfy { $0.due <= $1.due }, "tasks are out of order")
-    let inOrder = due.map { due, task in
-      let day = CalendarDay(containing: due, in: calendar)
-      return (day: day, position: ViewKey(of: task, dueOn: day), task: task)
+    open = tasks.filter { !$0.isCompleted }.compactMap { task in
+      task.overdueStart(in: calendar.timeZone).map { (overdueFrom: $0, task: task) }
+    }.sorted { left, right in
+      left.overdueFrom == right.overdueFrom
+        ? left.task.id.precedes(right.task.id) : left.overdueFrom < right.overdueFrom
+    }
+    let inOrder = tasks.compactMap { task in
+      task.dueDay(in: calendar.timeZone).map { (day: $0, position: ViewKey(of: task, dueOn: $0), task: task) }
     }.sorted { $0.position < $1.position }
     byDay = Dictionary(grouping: inOrder, by: \.day).mapValues { $0.map(\.task) }
   }
@@ -78,13 +85,13 @@ private struct TimelineTasks {
     let offsets = ZoneOffsets(of: calendar.timeZone, in: first - margin..<last + margin)
     // A day that begins twice, where the clock goes back over midnight, is two pieces.
     let pieces = LocalDays(firstDay.dayNumber...lastDay.dayNumber, offsets: offsets, dayStartInMicroseconds: 0).pieces
-    let instants = [first] + pieces.map(\.start) + open.map { $0.due.microsecondsSince1970 + 1 }
+    let instants = [first] + pieces.map(\.start) + open.map(\.overdueFrom.microsecondsSince1970)
     return Set(instants).filter { $0 >= first && $0 <= last }.sorted().map { Timestamp(clamping: $0) }
   }
 
   func entry(at date: Timestamp) -> TimelineEntry {
     TimelineEntry(
       date: date, dueToday: byDay[CalendarDay(containing: date, in: calendar)] ?? [],
-      overdue: open.prefix { $0.due < date }.map(\.task))
+      overdue: open.prefix { $0.overdueFrom <= date }.map(\.task))
   }
 }

@@ -1,21 +1,42 @@
 public import Foundation
 
-/// A link into an application: `tally://create-task?title=…&list=…` or `tally://open-task?id=…`.
+/// A link into an application: `tally://create-task?title=…` or `tally://open-task?id=…`.
 ///
-/// Links come from anywhere, so they are read strictly: exactly these forms, each parameter once, everything else
-/// percent-encoded UTF-8 (a plus sign is a plus sign). Reading one changes nothing.
+/// Links come from anywhere, so they are read strictly: exactly these forms and the parameters of ``NewTask``, each once
+/// except `tag`, everything percent-encoded UTF-8 (a plus sign is a plus sign). Reading one changes nothing.
 ///
 /// ```swift
 /// switch try TaskLink("tally://open-task?id=01a1f000-0000-7000-8000-000000007f3a") {
-/// case .createTask(let title, let list): offer(title, list)
+/// case .createTask(let task): offer(task)
 /// case .openTask(let id): show(id)
 /// }
 /// ```
 public enum TaskLink: Hashable, Sendable {
-  /// Create a task with this title, in the list of this name or id if one is given.
-  case createTask(title: String, list: String?)
+  /// Create a task; without a title, let the person write one.
+  case createTask(NewTask)
   /// Show the task with this id.
   case openTask(id: UUID)
+
+  /// What a link says of a task to create.
+  public struct NewTask: Hashable, Sendable {
+    /// `title`: not blank; `nil` only in a link without any parameter.
+    public var title: String?
+    /// `list`: the name or the id of a list.
+    public var list: String?
+    /// `day`: the day for which the task is planned.
+    public var day: DateExpression?
+    /// `due`: the day on which, or the instant at which, the task is due.
+    public var due: DateExpression?
+    /// `notes`: the notes.
+    public var notes: String?
+    /// `tag`: the tags, one parameter each.
+    public var tags = TagSet()
+
+    /// Creates what a link says; everything but the title can be set afterwards.
+    public init(title: String? = nil, list: String? = nil) {
+      (self.title, self.list) = (title, list)
+    }
+  }
 
   /// The scheme of links, unless an application uses its own.
   public static let defaultScheme = "tally"
@@ -37,14 +58,11 @@ public enum TaskLink: Hashable, Sendable {
     guard parts.path.isEmpty || parts.path == "/", parts.user == nil, parts.password == nil, parts.port == nil,
       parts.fragment == nil
     else { throw TallyError.invalidLink("it has parts that no such link has") }
-    var parameters = try Self.parameters(of: parts.percentEncodedQueryItems ?? [])
+    var parameters = try LinkParameters(parts.percentEncodedQueryItems ?? [])
     switch parts.host {
-    case "create-task":
-      guard let title = parameters.removeValue(forKey: "title") else { throw TallyError.invalidLink("it has no title") }
-      try TaskItem(title: title, createdAt: .earliest).validate()
-      self = .createTask(title: title, list: parameters.removeValue(forKey: "list"))
+    case "create-task": self = .createTask(try NewTask(&parameters))
     case "open-task":
-      guard let id = parameters.removeValue(forKey: "id").flatMap(UUID.init(uuidString:)) else {
+      guard let id = try parameters.take("id").flatMap(UUID.init(uuidString:)) else {
         throw TallyError.invalidLink("it has no id")
       }
       self = .openTask(id: id)
@@ -56,29 +74,37 @@ public enum TaskLink: Hashable, Sendable {
   /// The link as text.
   public func text(scheme: String = defaultScheme) -> String {
     switch self {
-    case .createTask(let title, let list):
-      let list = list.map { "&list=\(Self.encoded($0))" } ?? ""
-      return "\(scheme)://create-task?title=\(Self.encoded(title))\(list)"
+    case .createTask(let task):
+      let query = task.parameters.map { "\($0)=\(LinkParameters.encoded($1))" }.joined(separator: "&")
+      return "\(scheme)://create-task" + (query.isEmpty ? "" : "?" + query)
     case .openTask(let id): return "\(scheme)://open-task?id=\(id.uuidString.lowercased())"
     }
   }
+}
 
-  private static func encoded(_ text: String) -> String {
-    let unreserved = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
-    return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+extension TaskLink.NewTask {
+  /// Takes what it knows of a link's parameters.
+  fileprivate init(_ parameters: inout LinkParameters) throws {
+    let isBare = parameters.isEmpty
+    title = try parameters.take("title")
+    list = try parameters.take("list")
+    day = try parameters.takeDate("day", as: .day)
+    due = try parameters.takeDate("due", as: .instant)
+    notes = try parameters.take("notes")
+    tags = TagSet(parameters.takeAll("tag"))
+    guard title != nil || isBare else { throw TallyError.invalidLink("it has no title") }
+    // The rules of the title and the tags.
+    var task = TaskItem(title: title ?? "bare", createdAt: .earliest)
+    task.tags = tags
+    try task.validate()
   }
 
-  private static func parameters(of items: [URLQueryItem]) throws -> [String: String] {
-    var values: [String: String] = [:]
-    for item in items {
-      guard let name = item.name.removingPercentEncoding, let value = item.value?.removingPercentEncoding else {
-        throw TallyError.invalidLink("a parameter is not UTF-8 text or has no value")
-      }
-      guard values.updateValue(value, forKey: name) == nil else {
-        throw TallyError.invalidLink("a parameter occurs twice")
-      }
-    }
-    return values
+  /// The parameters of the link, in order.
+  fileprivate var parameters: [(name: String, value: String)] {
+    let single = [
+      ("title", title), ("list", list), ("day", day?.description), ("due", due?.description), ("notes", notes),
+    ]
+    return single.compactMap { name, value in value.map { (name, $0) } } + tags.map { ("tag", $0) }
   }
 }
 
@@ -86,6 +112,7 @@ extension TallyError {
   static func invalidLink(_ what: String) -> TallyError {
     TallyError(
       .invalidLink, "The link cannot be followed: \(what)",
-      remedy: "Links are tally://create-task?title=TEXT&list=NAME and tally://open-task?id=UUID")
+      remedy: "Links are tally://create-task?title=TEXT (also list, day, due, notes, tag) and tally://open-task?id=UUID"
+    )
   }
 }

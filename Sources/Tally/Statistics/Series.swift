@@ -1,7 +1,7 @@
 /// Counts over time, a bucket per period.
-public struct Series: Hashable, Sendable {
+public struct Series: Hashable, Codable, Sendable {
   /// The length of a bucket.
-  public enum Unit: String, CaseIterable, Hashable, Sendable {
+  public enum Unit: String, CaseIterable, Hashable, Codable, Sendable {
     /// A local day.
     case day
     /// Seven days from the first weekday of the calendar on.
@@ -13,7 +13,7 @@ public struct Series: Hashable, Sendable {
   }
 
   /// One period.
-  public struct Bucket: Hashable, Sendable {
+  public struct Bucket: Hashable, Codable, Sendable {
     /// Its first day within the series.
     public let start: CalendarDay
     /// The tasks completed in it.

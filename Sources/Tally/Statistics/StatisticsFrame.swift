@@ -4,7 +4,9 @@ import Foundation
 struct StatisticsFrame {
   let options: StatisticsOptions
   let calendar: Calendar
-  let scope: CounterScope
+  let selection: EventSelection
+  /// The events that a walk has found, where no counter has them.
+  var events: SelectedEvents?
   /// The series of completions: by instant, or by the local time recorded with them.
   let series: CounterSeries
   let now: Timestamp
@@ -21,11 +23,14 @@ struct StatisticsFrame {
   private let offsets: ZoneOffsets
 
   /// Creates the frame; `history` is the UTC days with any events, if the result covers all of them.
-  init(now: Timestamp, calendar: Calendar, options: StatisticsOptions, history: ClosedRange<Int32>?) {
+  init(
+    now: Timestamp, calendar: Calendar, options: StatisticsOptions, selection: EventSelection,
+    history: ClosedRange<Int32>?
+  ) {
     self.options = options
+    self.selection = selection
     self.calendar = calendar
     self.now = now
-    scope = CounterScope(options)
     series = CounterSeries(options)
     dayStartInMicroseconds = Int64(options.dayStartInMinutes) * 60_000_000
     let offset = calendar.timeZone.secondsFromGMT(at: now) * 1_000_000
@@ -44,9 +49,21 @@ struct StatisticsFrame {
     skippedDays = offsets.skippedDays(dayStartInMicroseconds: dayStartInMicroseconds)
   }
 
+  /// The scope whose counters are asked.
+  var scope: CounterScope { selection.scope }
+
   /// The days that the options name, if they name any.
   var namedDays: ClosedRange<Int32>? {
     options.from == nil && options.to == nil ? nil : seriesDays
+  }
+
+  /// The days with completions, today without any.
+  var completedDays: ClosedRange<Int32> { historyDays ?? periods.today...periods.today }
+
+  /// The time of the named days, of recorded clocks if those count; all time if no days are named.
+  var namedTimes: [Range<Int64>] {
+    guard let namedDays else { return [-QuarterHour.endOfTime..<QuarterHour.endOfTime] }
+    return completionDays(namedDays).intervals.map { $0.start..<$0.end }
   }
 
   /// The local time of a day at which the same part of it has passed as of today, in microseconds since 1970 as if in
@@ -85,13 +102,6 @@ struct StatisticsFrame {
       first = StatisticsPeriods.period(options.unit, containing: first - 1, calendar: calendar).lowerBound
     }
     return first...last
-  }
-}
-
-extension CounterScope {
-  /// The scope of the options.
-  init(_ options: StatisticsOptions) {
-    self = options.listID.map { .list($0) } ?? .all
   }
 }
 

@@ -87,12 +87,11 @@ extension StoreTransaction where Base: ~Copyable {
       try forEachCreation(scope, from: start, to: end) { created, completed in
         if let completed, completed < created { body(created) }
       }
-    case .openDue:
-      let (first, last) = (InstantKey.start(at: start), InstantKey.start(at: end))
-      try forEachKey(
-        of: tables.byDue, from: DueKey(isCompleted: false, due: first), to: DueKey(isCompleted: false, due: last)
-      ) { key in
-        if try scope == .all || scope.contains(listID: indexedTask(key.id).listID) { body(key.due.microseconds) }
+    case .openDue, .openDueDay:
+      let kind: DueKey.Kind = series == .openDue ? .open : .openDay
+      let (first, last) = (DueKey(kind, .start(at: start)), DueKey(kind, .start(at: end)))
+      try forEachKey(of: tables.byDue, from: first, to: last) { key in
+        if try scope == .all || scope.contains(indexedTask(key.id).classification) { body(key.due.microseconds) }
       }
     }
   }
@@ -100,13 +99,14 @@ extension StoreTransaction where Base: ~Copyable {
   /// Hands each completion in an interval to a closure, those of deleted tasks included: its instant, or its recorded
   /// local time if the series is by that, then its key and record.
   func forEachCompletion(
-    _ series: CounterSeries, _ scope: CounterScope, from start: Int64, to end: Int64,
-    ofDeletedTasks selection: [Bool] = [false, true], reversed: Bool = false,
+    _ series: CounterSeries, _ scope: CounterScope, passing predicate: RecordPredicate? = nil,
+    from start: Int64, to end: Int64, ofDeletedTasks selection: [Bool] = [false, true], reversed: Bool = false,
     _ body: (Int64, InstantKey, CompletionRecord) throws -> Void
   ) throws {
     // A recorded offset is less than a day.
     let isAsRecorded = series == .completedAsRecorded
     let margin = isAsRecorded ? QuarterHour.microsecondsPerDay : 0
+    var tester = predicate.map(EventTester.init)
     for isTaskDeleted in selection {
       try tables.completions.forEach(
         from: CompletionKey(isTaskDeleted: isTaskDeleted, completed: .start(at: start - margin)),
@@ -114,12 +114,12 @@ extension StoreTransaction where Base: ~Copyable {
         reversed: reversed, in: base
       ) { key, value in
         let record = try CompletionRecord(decoding: value)
-        let completed = try CompletionKey(decoding: key).completed
+        let key = try CompletionKey(decoding: key)
+        let completed = key.completed
         let offset = isAsRecorded ? Int64(record.utcOffsetInMinutes) * 60_000_000 : 0
         let instant = completed.microseconds + offset
-        if start <= instant, instant < end, scope.contains(listID: record.listID) {
-          try body(instant, completed, record)
-        }
+        guard start <= instant, instant < end, scope.contains(record.classification) else { return true }
+        if try passes(&tester, key, value) { try body(instant, completed, record) }
         return true
       }
     }
@@ -131,11 +131,13 @@ extension StoreTransaction where Base: ~Copyable {
   ) throws {
     try forEachKey(of: tables.byCreated, from: .start(at: start), to: .start(at: end)) { key in
       let task = try indexedTask(key.id)
-      var listID = task.listID
-      if let completion = CompletionKey(of: task) {
-        listID = try tables.completions.value(forKey: completion, in: base)?.listID
+      var classification = task.classification
+      if let completion = CompletionKey(of: task),
+        let record = try tables.completions.value(forKey: completion, in: base)
+      {
+        classification = record.classification
       }
-      if scope.contains(listID: listID) {
+      if scope.contains(classification) {
         body(key.microseconds, task.completedAt?.instant.microsecondsSince1970)
       }
     }
@@ -144,17 +146,10 @@ extension StoreTransaction where Base: ~Copyable {
     try forEachKey(of: tables.deletedByCreated, from: first, to: last) { key in
       let completion = CompletionKey(isTaskDeleted: true, completed: key.completed)
       let record = try tables.completions.value(forKey: completion, in: base)
-      if let record, scope.contains(listID: record.listID) {
+      if let record, scope.contains(record.classification) {
         body(key.createdAtMicroseconds, key.completed.microseconds)
       }
     }
-  }
-}
-
-extension CounterScope {
-  /// Whether the events of tasks in a list, or in none, belong to the scope.
-  func contains(listID: UUID?) -> Bool {
-    self == .all || self == CounterScope(listID: listID)
   }
 }
 

@@ -5,7 +5,8 @@ import Foundation
 extension StoreTransaction where Base: ~Copyable {
   /// Hands each task that the statistics count as completed to a closure, newest first; nothing is collected.
   ///
-  /// Days and list are those of the options; the list is the one in which a task was completed, wherever it is now.
+  /// Days, list and filter are those of the options; the list is the one in which a task was completed, wherever it is
+  /// now.
   /// An end of the days that is not named is open. Completions of tasks that have been deleted since are counted by
   /// `completionCount(matching:)` but have no task to hand over.
   ///
@@ -16,12 +17,12 @@ extension StoreTransaction where Base: ~Copyable {
   /// ```
   ///
   /// - Throws: errors of the closure, which end the walk; else as `statistics(_:)`.
-  /// - Complexity: the completions in the days, those in other lists included.
+  /// - Complexity: the completions in the days, those that the options leave out included.
   public func forEachCompletedTask(
     matching options: StatisticsOptions,
     _ body: (TaskItem) throws -> Void
   ) throws {
-    try forEachCompletion(isTaskDeleted: false, statisticsFrame(options, needsHistory: true)) {
+    try forEachCompletion(isTaskDeleted: false, emptyFrame(options, needsHistory: true)) {
       try body(try indexedTask($0))
     }
   }
@@ -32,26 +33,27 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Complexity: those completions.
   public func completionCountOfDeletedTasks(matching options: StatisticsOptions) throws -> Int {
     var count = 0
-    try forEachCompletion(isTaskDeleted: true, statisticsFrame(options, needsHistory: true)) { _ in count += 1 }
+    try forEachCompletion(isTaskDeleted: true, emptyFrame(options, needsHistory: true)) { _ in count += 1 }
     return count
   }
 
   /// The number of completions that the statistics count, those of deleted tasks included.
   ///
   /// - Throws: as `statistics(_:)`.
-  /// - Complexity: the number of days in the options, not the number of tasks.
+  /// - Complexity: the number of days in the options, not the number of tasks; with a filter that no counter has, all
+  ///   completions are looked at.
   public func completionCount(matching options: StatisticsOptions) throws -> Int {
     let frame = try statisticsFrame(options, needsHistory: true)
     return try completionSpans(frame).reduce(0) { sum, span in
-      sum + (try count(frame.series, frame.scope, from: span.lowerBound, to: span.upperBound))
+      sum + (try count(frame.series, frame, from: span.lowerBound, to: span.upperBound))
     }
   }
 
   private func forEachCompletion(isTaskDeleted: Bool, _ frame: StatisticsFrame, _ body: (UUID) throws -> Void) throws {
     for span in try completionSpans(frame).reversed() {
       try forEachCompletion(
-        frame.series, frame.scope, from: span.lowerBound, to: span.upperBound, ofDeletedTasks: [isTaskDeleted],
-        reversed: true
+        frame.series, frame.scope, passing: frame.selection.predicate, from: span.lowerBound, to: span.upperBound,
+        ofDeletedTasks: [isTaskDeleted], reversed: true
       ) { _, key, _ in try body(key.id) }
     }
   }

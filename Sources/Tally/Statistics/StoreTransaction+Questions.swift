@@ -93,7 +93,8 @@ extension TaskStore {
     try connection.use { store in
       let transaction = StoreReadTransaction(
         base: try store.environment.beginRead(), tables: store.tables, now: instant ?? configuration.now(),
-        calendar: calendar ?? configuration.calendar, ids: configuration.ids, commitSequence: 0)
+        calendar: calendar ?? configuration.calendar, dayStartInMinutes: configuration.dayStart, ids: configuration.ids,
+        commitSequence: 0)
       return try transaction.statistics(options)
     }
   }

@@ -9,38 +9,60 @@ extension StoreTransaction where Base: ~Copyable {
   /// print(statistics.completed.today, statistics.monthTrend.message)
   /// ```
   ///
-  /// - Throws: `listNotFound` for a list that has never had a task completed or created and does not exist;
-  ///   `valueOutOfRange` if the days are in the wrong order or the start of day lies outside a day.
+  /// - Throws: `listNotFound` for a list that has never had a task completed or created and does not exist, and for one
+  ///   that the filter names; `valueOutOfRange` if the days are in the wrong order or the start of day lies outside a
+  ///   day; `invalidGoal` for a goal below one task; `invalidFilter`.
   /// - Complexity: follows the number of days of history, not the number of tasks; cycle times over named days follow
-  ///   the completions in them.
+  ///   the completions in them, as do the groups of one list, tag or priority in a store that has tags or priorities.
+  ///   With a filter that no counter has, all completions are looked at, see ``Statistics/path-swift.property``.
   @_specialize(where Base == ReadTransaction)
   public func statistics(_ options: StatisticsOptions = StatisticsOptions()) throws -> Statistics {
     let frame = try statisticsFrame(options, needsHistory: true)
     let (daily, profile) = try dailyCompletions(frame)
-    let periods = frame.periods
+    let (periods, groups) = (frame.periods, try groupCounts(frame))
     return Statistics(
       asOf: now,
+      path: frame.events == nil ? .counters : .ledger,
       timeZone: calendar.timeZone,
       weekStart: StatisticsPeriods.isoWeekday(ofFoundation: calendar.firstWeekday),
       completed: CompletedCounts(
         today: daily.sum(periods.today...periods.today), thisWeek: daily.sum(periods.thisWeek),
         lastWeek: daily.sum(periods.lastWeek), thisMonth: daily.sum(periods.thisMonth),
         lastMonth: daily.sum(periods.lastMonth), thisYear: daily.sum(periods.thisYear),
-        allTime: try total(.completed, frame.scope)),
+        allTime: try total(.completed, frame)),
       monthTrend: try trend("month", periods.thisMonth, periods.lastMonth, daily, frame),
       weekTrend: try trend("week", periods.thisWeek, periods.lastWeek, daily, frame),
       streak: Streak(daily, today: periods.today),
+      goal: options.goal.map { GoalProgress($0, daily, frame) },
       open: try openCounts(frame),
       cycleTime: try cycleTime(frame),
       byWeekday: byWeekday(daily, frame),
       byHour: try byHour(frame, profile),
-      byList: try byList(frame),
+      byList: try byList(groups),
+      byTag: try byTag(groups),
+      byPriority: groups.byPriority,
       series: try series(frame)
     )
   }
 
-  /// Checks the options; a result that covers the days of the whole history needs `needsHistory`.
+  /// Checks the options, and walks for the events that no counter has; a result that covers the days of the whole
+  /// history needs `needsHistory`.
   func statisticsFrame(_ options: StatisticsOptions, needsHistory: Bool = false) throws -> StatisticsFrame {
+    var frame = try emptyFrame(options, needsHistory: needsHistory)
+    frame.events = try frame.selection.predicate.map { try selectedEvents($0, frame) }
+    return frame
+  }
+
+  /// A frame without events.
+  func emptyFrame(_ options: StatisticsOptions, needsHistory: Bool) throws -> StatisticsFrame {
+    try check(options)
+    let filter = options.filter == .all ? .constant(true) : try resolved(options.filter, by: .created).predicate
+    let selection = EventSelection(filter, listID: options.listID)
+    let history = needsHistory ? try dayRange(CounterSeries(options), selection.scope) : nil
+    return StatisticsFrame(now: now, calendar: calendar, options: options, selection: selection, history: history)
+  }
+
+  private func check(_ options: StatisticsOptions) throws {
     guard (0..<1_440).contains(options.dayStartInMinutes) else {
       throw TallyError(
         .valueOutOfRange, "The start of the day lies outside a day", remedy: "Give 0 to 1,439 minutes after midnight")
@@ -48,19 +70,18 @@ extension StoreTransaction where Base: ~Copyable {
     if let from = options.from, let to = options.to, from > to {
       throw TallyError(.valueOutOfRange, "The first day comes after the last one", remedy: "Give the earlier day first")
     }
+    try options.goal?.validate()
     if let id = options.listID, try list(id) == nil, try total(.created, .list(id)) == 0 {
       throw TallyError.listNotFound(id)
     }
-    let history = needsHistory ? try dayRange(CounterSeries(options), CounterScope(options)) : nil
-    return StatisticsFrame(now: now, calendar: calendar, options: options, history: history)
   }
 
   /// The completions of each local day of the whole history, and those of each hour, in one scan.
   func dailyCompletions(_ frame: StatisticsFrame) throws -> (DailyCounts, HourProfile) {
-    let days = frame.historyDays ?? frame.periods.today...frame.periods.today
+    let days = frame.completedDays
     let localDays = frame.completionDays(days)
     var profile = HourProfile(localDays.intervals)
-    let cumulative = try cumulativeCounts(frame.series, frame.scope, at: localDays.boundaries) { block, fields in
+    let cumulative = try cumulativeCounts(frame.series, frame, at: localDays.boundaries) { block, fields in
       profile.add(fields, of: block)
     }
     let daily = DailyCounts(days, localDays: localDays, cumulative: cumulative, skippedDays: frame.skippedDays)
@@ -73,7 +94,7 @@ extension StoreTransaction where Base: ~Copyable {
   ) throws -> DailyCounts {
     let localDays = series == frame.series ? frame.completionDays(days) : frame.zoneDays(days)
     return DailyCounts(
-      days, localDays: localDays, cumulative: try cumulativeCounts(series, frame.scope, at: localDays.boundaries),
+      days, localDays: localDays, cumulative: try cumulativeCounts(series, frame, at: localDays.boundaries),
       skippedDays: frame.skippedDays)
   }
 
@@ -85,7 +106,7 @@ extension StoreTransaction where Base: ~Copyable {
       unit: unit,
       current: daily.sum(current),
       previous: daily.sum(previous),
-      allTime: try total(.completed, frame.scope),
+      allTime: try total(.completed, frame),
       elapsed: (
         current: try elapsedCount(of: current, daily, frame),
         previous: try elapsedCount(of: previous, sameAs: current, daily, frame)
@@ -127,7 +148,7 @@ extension StoreTransaction where Base: ~Copyable {
     var count = 0
     for (index, piece) in localDays.pieces.enumerated() where piece.dayNumber != LocalDays.noDay {
       let end = min(localDays.end(ofPiece: index), end(piece))
-      count += try self.count(frame.series, frame.scope, from: piece.start, to: end)
+      count += try self.count(frame.series, frame, from: piece.start, to: end)
     }
     return count
   }
@@ -146,14 +167,10 @@ extension StoreTransaction where Base: ~Copyable {
 extension Streak {
   /// Finds days in a row among the days up to today.
   init(_ daily: DailyCounts, today: Int32) {
-    var run = 0
-    var longest = 0
-    var longestEnd: Int32?
-    // A day without a completion yet does not break the current streak.
-    for (day, count) in daily.existing where day < today || (day == today && count > 0) {
-      run = count == 0 ? 0 : run + 1
-      if run > longest { (longest, longestEnd) = (run, day) }
+    var run = StreakRun()
+    for (day, count) in daily.existing where day <= today {
+      run.add(count > 0, isCurrent: day == today, lastDay: day)
     }
-    self.init(current: run, longest: longest, longestEnded: longestEnd.map { CalendarDay(clamping: Int64($0)) })
+    self = run.streak
   }
 }

@@ -1,7 +1,7 @@
 /// One period compared with the one before.
-public struct Trend: Hashable, Sendable {
+public struct Trend: Hashable, Codable, Sendable {
   /// The direction of a change.
-  public enum Direction: String, Hashable, Sendable {
+  public enum Direction: String, Hashable, Codable, Sendable {
     /// More than in the period before.
     case up
     /// Fewer than in the period before.

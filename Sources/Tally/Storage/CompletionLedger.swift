@@ -43,7 +43,7 @@ struct CompletionLedger {
   /// Whether two states of a task have the same entry and count the same.
   private static func countsTheSame(_ old: TaskItem, _ new: TaskItem) -> Bool {
     old.completedAt == new.completedAt && old.createdAt == new.createdAt
-      && (new.isCompleted || old.listID == new.listID && old.dueDate == new.dueDate)
+      && (new.isCompleted || CountedTask(open: old) == CountedTask(open: new))
   }
 
   /// Adds the entry of a completed task, or counts an open one.
@@ -136,9 +136,9 @@ extension CompletionLedger {
     let live = try tables.completions.value(forKey: liveKey, in: transaction)
     guard (live == nil) == isTaskDeleted else { return false }
     if let live {
-      // The UTC offset and the creation are the task's own; only the list is the entry's.
+      // The UTC offset and the creation are the task's own; only the classification is the entry's.
       var changed = live
-      changed.listID = record.listID
+      changed.classification = record.classification
       guard changed != live else { return false }
       deltas.count(CountedTask(liveKey, live), sign: -1)
       deltas.count(CountedTask(liveKey, changed), sign: 1)

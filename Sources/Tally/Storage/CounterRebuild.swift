@@ -21,4 +21,13 @@ struct CounterRebuild {
     }
     return deltas
   }
+
+  /// Computes and writes every counter.
+  func run(in transaction: inout WriteTransaction) throws {
+    let counters = try deltas(in: transaction)
+    try tables.counts.removeAll(in: &transaction)
+    try tables.totals.removeAll(in: &transaction)
+    try tables.tagNames.removeAll(in: &transaction)
+    try counters.apply(to: tables, in: &transaction)
+  }
 }

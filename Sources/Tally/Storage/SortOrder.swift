@@ -9,9 +9,12 @@ enum SortOrder {
   /// The least distance that spreading must leave, so that it is not needed again soon: ten halvings.
   static let minimumSpacing: Int64 = 1 << 10
 
+  /// A stored number within the limits, where only a damaged one does not lie already.
+  static func clamped(_ sortOrder: Int64) -> Int64 { min(max(sortOrder, -limit), limit) }
+
   /// A free number between two neighbours, either of which may be missing; `nil` if there is none.
   static func between(_ lower: Int64?, _ upper: Int64?) -> Int64? {
-    switch (lower, upper) {
+    switch (lower.map(clamped), upper.map(clamped)) {
     case (nil, nil): return 0
     case (let lower?, nil):
       return lower <= limit - spacing ? lower + spacing : middle(lower, limit + 1)

@@ -4,7 +4,7 @@ import LMDB
 ///
 /// An object, as each transaction takes hold of it: a copy would count a reference to each part of the catalogue.
 ///
-/// `Schemas/storage-v1.json` describes each table's key and value; the names are stored: do not change them.
+/// `Schemas/storage-v2.json` describes each table's key and value; the names are stored: do not change them.
 final class Tables: Sendable {
   let meta: Database<MetaKey, StoreHeader>
   let tasks: Database<IDKey, TaskRecord>
@@ -16,6 +16,8 @@ final class Tables: Sendable {
   let byReminder: Index<InstantKey>
   let byCreated: Index<InstantKey>
   let byActive: Index<OrderKey>
+  let byTag: Index<GroupKey>
+  let byParent: Index<GroupKey>
   let byTail: Index<TailKey>
   let byChange: Index<ChangeKey>
   let completions: Database<CompletionKey, CompletionRecord>
@@ -23,7 +25,14 @@ final class Tables: Sendable {
   let tombstones: Database<TombstoneKey, TombstoneRecord>
   let counts: Database<BlockCountsKey, BlockCounts>
   let totals: Database<TotalKey, Total>
+  /// The first spelling of each tag that is counted, by its hash.
+  let tagNames: Database<IDKey, String>
   let history: Database<HistoryKey, HistoryRecord>
+  /// What a search finds without reading every task, see `SearchIndex`; it lags behind the records.
+  let search: Database<SearchKey, [UInt8]>
+  /// What applications keep beside the tasks.
+  let values: Database<ValueKey, [UInt8]>
+  let ownIndexes: OwnIndexTables
 
   // The catalogue of indexes: all code that writes, checks, counts and repairs indexes goes through it.
   let taskIndexes: [IndexHandle<TaskRecord>]
@@ -31,9 +40,10 @@ final class Tables: Sendable {
   let ledgerIndexes: [IndexHandle<LedgerEntry>]
   let tombstoneIndexes: [IndexHandle<Tombstone>]
 
-  /// The whole catalogue.
+  /// The whole catalogue, without the indexes of applications.
   var indexes: [any CheckedIndex] {
-    taskIndexes.map(\.table) + listIndexes.map(\.table) + ledgerIndexes.map(\.table) + tombstoneIndexes.map(\.table)
+    taskIndexes.compactMap(\.table) + listIndexes.compactMap(\.table) + ledgerIndexes.compactMap(\.table)
+      + tombstoneIndexes.compactMap(\.table)
   }
 
   /// How many named databases a store has room for; later formats may add some.
@@ -42,31 +52,34 @@ final class Tables: Sendable {
   /// The names of the tables.
   static let names = TableName.allCases.map(\.rawValue)
 
-  private init(openedBy opener: inout some TableOpener & ~Copyable) throws(LMDBError) {
+  private init(
+    openedBy opener: inout some TableOpener & ~Copyable, registering indexes: [TaskIndex] = []
+  ) throws(LMDBError) {
     meta = try opener.open(.meta)
-    tasks = try opener.open(.tasks)
-    lists = try opener.open(.lists)
+    (tasks, lists) = (try opener.open(.tasks), try opener.open(.lists))
     listsByOrder = try opener.open(.listsByOrder)
-    byPlace = try opener.open(.byPlace)
-    byDay = try opener.open(.byDay)
-    byDue = try opener.open(.byDue)
-    byReminder = try opener.open(.byReminder)
-    byCreated = try opener.open(.byCreated)
-    byActive = try opener.open(.byActive)
-    byTail = try opener.open(.byTail)
-    byChange = try opener.open(.byChange)
-    completions = try opener.open(.completions)
-    deletedByCreated = try opener.open(.deletedByCreated)
-    counts = try opener.open(.counts)
-    totals = try opener.open(.totals)
-    history = try opener.open(.history)
-    tombstones = try opener.open(.tombstones)
-    taskIndexes = [
+    (byPlace, byDay) = (try opener.open(.byPlace), try opener.open(.byDay))
+    (byDue, byReminder) = (try opener.open(.byDue), try opener.open(.byReminder))
+    (byCreated, byActive) = (try opener.open(.byCreated), try opener.open(.byActive))
+    (byTag, byParent) = (try opener.open(.byTag), try opener.open(.byParent))
+    (byTail, byChange) = (try opener.open(.byTail), try opener.open(.byChange))
+    (completions, deletedByCreated) = (try opener.open(.completions), try opener.open(.deletedByCreated))
+    (counts, totals) = (try opener.open(.counts), try opener.open(.totals))
+    (tagNames, history) = (try opener.open(.tagNames), try opener.open(.history))
+    (search, tombstones) = (try opener.open(.search), try opener.open(.tombstones))
+    values = try opener.open(.values)
+    ownIndexes = OwnIndexTables(
+      states: try opener.open(.ownIndexes), entries: try opener.open(.ownIndexEntries),
+      keys: try opener.open(.ownIndexKeys), registered: indexes)
+    let ownIndexes = ownIndexes
+    let standard: [IndexHandle<TaskRecord>] = [
       IndexHandle(ByPlace.self, .byPlace, byPlace), IndexHandle(ByDay.self, .byDay, byDay),
       IndexHandle(ByDue.self, .byDue, byDue), IndexHandle(ByReminder.self, .byReminder, byReminder),
       IndexHandle(ByCreated.self, .byCreated, byCreated), IndexHandle(ByActive.self, .byActive, byActive),
+      IndexHandle(ByTag.self, .byTag, byTag), IndexHandle(ByParent.self, .byParent, byParent),
       IndexHandle(ByTail.self, .byTail, byTail), IndexHandle(ObjectsByChange<TaskRecord>.self, .byChange, byChange),
     ]
+    taskIndexes = standard + ownIndexes.registered.map { IndexHandle($0, ownIndexes) }
     listIndexes = [
       IndexHandle(ListsByOrder.self, .listsByOrder, listsByOrder),
       IndexHandle(ObjectsByChange<ListRecord>.self, .byChange, byChange),
@@ -96,17 +109,18 @@ extension Tables {
     try self.init(openedBy: &transaction)
   }
 
-  /// Opens the tables of a store that exists.
-  convenience init(openingIn environment: LMDBEnvironment) throws(LMDBError) {
+  /// Opens the tables of a store that exists; writers keep the given indexes of an application.
+  convenience init(openingIn environment: LMDBEnvironment, registering indexes: [TaskIndex] = []) throws(LMDBError) {
     var opener = environment
-    try self.init(openedBy: &opener)
+    try self.init(openedBy: &opener, registering: indexes)
   }
 }
 
 /// The tables' names, in the order of their descriptions; stored: do not change them.
 enum TableName: String, CaseIterable {
-  case meta, tasks, lists, listsByOrder, byPlace, byDay, byDue, byReminder, byCreated, byActive, byTail, byChange
-  case completions, deletedByCreated, tombstones, counts, totals, history
+  case meta, tasks, lists, listsByOrder, byPlace, byDay, byDue, byReminder, byCreated, byActive, byTag, byParent, byTail
+  case byChange, completions, deletedByCreated, tombstones, counts, totals, tagNames, history, search
+  case values, ownIndexes, ownIndexEntries, ownIndexKeys
 }
 
 /// Opens tables by their names.

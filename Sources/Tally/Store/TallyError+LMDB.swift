@@ -5,8 +5,8 @@ extension TallyError {
   /// The meaning of a storage failure to the user of a store.
   init(_ error: LMDBError) {
     let (code, remedy) = Self.meaning(of: error)
-    let prefix = code == .storeBusy ? "The store is busy" : "The storage failed"
-    self.init(code, "\(prefix): \(error.message)", remedy: remedy ?? error.remedy, cause: error)
+    let prefix = code == .storeBusy ? "The store is busy: " : code == .invalidKey ? "" : "The storage failed: "
+    self.init(code, prefix + error.message, remedy: remedy ?? error.remedy, cause: error)
   }
 
   /// Runs a body and turns errors of the storage into errors of this type; others pass unchanged.
@@ -35,6 +35,7 @@ extension TallyError {
     case .corrupted, .undecodable: (.damagedStore, nil)
     case .panic: (.storageFailed, "Try again; the next call opens the store again")
     case .commitOutcomeUnknown: (.outcomeUnknown, "Check whether the change is there; the next call reopens the store")
+    case .badKeySize: (.invalidKey, nil)
     case .badValueSize: (.valueOutOfRange, "Shorten the text")
     case .invalidArgument: (.valueOutOfRange, nil)
     default: (.storageFailed, nil)

@@ -22,8 +22,18 @@ extension TaskStore {
   public struct Configuration: Sendable {
     /// The clock: read once per transaction.
     public var now: @Sendable () -> Timestamp = { .now() }
+    /// Whether the times of creation, change and completion are stored without a fraction of a second.
+    ///
+    /// Only where that keeps their order: of two changes of a task in one second, the second one has its exact time, so
+    /// that a merge knows which is newer. Ids and the history have exact times always.
+    public var stampsWholeSeconds = false
     /// The calendar, time zone and first weekday that define days and weeks; by default the system's.
     public var calendar = Calendar.autoupdatingCurrent
+    /// The minutes after midnight at which a day begins: 240 for people who work until late; below noon.
+    ///
+    /// Until then it is still the day before, for `today`, the views by day, words such as "tomorrow" in filters, and for
+    /// tasks that are overdue by day. An instant is late when it has passed. Statistics have an option of their own.
+    public var dayStartInMinutes = 0
     /// How safe a write is once the call has returned.
     public var durability = Durability.durable
     /// The longest time that a relaxed write stays unflushed.
@@ -39,10 +49,16 @@ extension TaskStore {
     public var allowsRemoteFilesystem = false
     /// How long a call waits for other processes that hold the store before it throws `storeBusy`.
     public var waitLimitInSeconds = 30.0
+    /// Called once where opening, compacting or restoring a store has waited a second for other processes, with their ids.
+    ///
+    /// Where the system does not report who holds a lock, there are none.
+    public var onLongWait: @Sendable (_ processIDs: [Int32]) -> Void = { _ in }
     /// How much address space, not disk space, to reserve.
     ///
     /// Halved if the system refuses it; the store grows beyond it when it has to.
     public var mapSizeInBytes = 64 << 30
+    /// The indexes that this program keeps besides those of Tally: see ``TaskIndex``.
+    public var indexes: [TaskIndex] = []
     /// Where the store reports events to an operator; never any text of the user's.
     public var logger = Logger(label: "tally.store", factory: { _ in SwiftLogNoOpLogHandler() })
 
@@ -63,6 +79,9 @@ extension TaskStore {
 }
 
 extension TaskStore.Configuration {
+  /// The start of days, clamped to the morning.
+  var dayStart: Int { min(max(dayStartInMinutes, 0), 719) }
+
   /// The limit, clamped to a range that a duration can count.
   var waitLimit: Duration {
     let longestInSeconds = 1e9

@@ -24,7 +24,7 @@ public final class TaskStore: Sendable {
   private let isTemporary: Bool
   // Constants that synchronise themselves.
   let connection: StoreConnection
-  let commits: CommitQueue
+  let commits: WriteQueue<StoreWriteTransaction>
   let watch: CommitWatch
   /// Whether the store is being closed, suspended or resumed: one at a time.
   let lifecycle = Monitor(false)
@@ -64,7 +64,7 @@ public final class TaskStore: Sendable {
     configuration = opening.configuration
     connection = try StoreConnection(opening)
     watch = CommitWatch(opening.directory, connection: connection)
-    commits = CommitQueue(connection: connection, configuration: opening.configuration, watch: watch)
+    commits = BatchCommit(connection: connection, configuration: opening.configuration, watch: watch).queue
   }
 
   deinit {
@@ -84,7 +84,8 @@ public final class TaskStore: Sendable {
     try connection.use { store in
       var transaction = StoreReadTransaction(
         base: try configuration.retrying { try store.environment.beginRead() }, tables: store.tables,
-        now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids, commitSequence: 0)
+        now: configuration.now(), calendar: configuration.calendar, dayStartInMinutes: configuration.dayStart,
+        ids: configuration.ids, commitSequence: 0)
       return try body(&transaction)
     }
   }
@@ -103,7 +104,11 @@ public final class TaskStore: Sendable {
   public func write<R: Sendable>(
     _ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> R
   ) async throws -> R {
-    try await commits.run(body)
+    do {
+      return try await commits.run(body)
+    } catch let error as LMDBError {
+      throw TallyError(error)
+    }
   }
 
   /// Changes the store, and blocks the thread meanwhile; for code that cannot await.
@@ -122,6 +127,7 @@ public final class TaskStore: Sendable {
     try connection.use { store in
       try store.checkWritable()
       let result = try store.environment.write(tables: store.tables, configuration: configuration, body)
+      watch.noteCommit()
       commits.noteCommit()
       return result
     }

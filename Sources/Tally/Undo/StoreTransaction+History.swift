@@ -7,6 +7,7 @@ struct HistoryEntry {
   let origin: WriteOrigin
   let target: ChangeID?
   let date: Timestamp
+  let actionName: String?
 }
 
 extension StoreTransaction where Base: ~Copyable {
@@ -23,7 +24,9 @@ extension StoreTransaction where Base: ~Copyable {
         let head = try HistoryRecord(headOf: cursor.valueBytes)
         let date = Timestamp(clamping: head.dateMicroseconds)
         entries.append(
-          HistoryEntry(id: key.change, kind: head.kind, origin: head.origin, target: head.target, date: date))
+          HistoryEntry(
+            id: key.change, kind: head.kind, origin: head.origin, target: head.target, date: date,
+            actionName: head.actionName))
       }
       isAtEntry = try cursor.previous()
     }
@@ -66,20 +69,41 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Writes the changes so far as an entry of the history.
   mutating func recordHistory(_ kind: HistoryKind = .change, target: ChangeID? = nil) throws {
     guard hasUnrecordedChanges || kind != .change else { return }
-    // A change without images cannot be undone, so nothing before it can.
-    let kind = kind == .change && images.isEmpty ? .cut : kind
+    assert(kind != .change || !images.isEmpty, "a change without an image that undo could restore")
     let change = try nextChangeID
     guard change.position <= ChangeID.maximumPosition else { throw TallyError.tooManyChanges }
-    let (now, origin) = (now, origin)
+    let entry = HistoryEntry(
+      id: change, kind: kind, origin: origin, target: target, date: now, actionName: actionName)
     hasLostImages = !isUndoable
     try changeIfNeeded { (tables, images, base) throws(LMDBError) in
-      try HistoryWriter(table: tables.history).append(
-        kind, from: origin, target: target, images, as: change, at: now, in: &base)
+      try HistoryWriter(table: tables.history).append(entry, images, in: &base)
       images = BeforeImages()
       return true
     }
     if !keepsImages { images.forget() }
     hasUnrecordedChanges = false
+  }
+
+  /// Names the action that this write is, for ``history(of:limit:)`` and for a menu's "Undo …".
+  ///
+  /// ```swift
+  /// try await store.write { transaction in
+  ///   try transaction.setActionName("Archive")
+  ///   try transaction.complete(id)
+  /// }
+  /// ```
+  ///
+  /// The name follows `setActionName(_:)` of Foundation's `UndoManager`.
+  ///
+  /// - Parameter name: at most 254 bytes of UTF-8; `nil` for no name.
+  /// - Throws: `valueOutOfRange` for a longer one.
+  public mutating func setActionName(_ name: String?) throws(TallyError) {
+    guard name?.utf8.count ?? 0 <= HistoryRecord.maximumActionNameLengthInBytes else {
+      throw TallyError(
+        .valueOutOfRange, "The name of an action is longer than \(HistoryRecord.maximumActionNameLengthInBytes) bytes",
+        remedy: "Give a shorter one")
+    }
+    actionName = name
   }
 
   /// Records that this write cannot be undone.

@@ -35,15 +35,17 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func undo() throws -> UndoResult {
     try recordHistory()
-    let (candidates, isCut) = UndoLog(entries: try historyEntries()).undoable()
+    let (candidates, cut) = UndoLog(entries: try historyEntries()).undoable()
     for candidate in candidates {
       // A write whose changes cancel out is skipped: nobody would see it undone.
       if let result = try reverse(candidate, as: .undo) { return result }
     }
-    throw isCut ? TallyError.historyIsCut : TallyError.nothingToUndo
+    throw cut == nil ? TallyError.nothingToUndo : TallyError.historyIsCut
   }
 
   /// Undoes one write, even if others came after it.
+  ///
+  /// Of a write that was undone and redone, the redo is undone.
   ///
   /// - Parameter change: the write's ``changeID``; `nil`, that of a write without changes, is never there to undo.
   /// - Returns: the tasks and lists that have changed.
@@ -53,8 +55,12 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func undo(_ change: ChangeID?) throws -> UndoResult {
     try recordHistory()
-    let (candidates, isCut) = UndoLog(entries: try historyEntries()).undoable()
-    guard let entry = candidates.first(where: { $0.id == change }), let result = try reverse(entry, as: .undo) else {
+    let log = UndoLog(entries: try historyEntries())
+    let (candidates, cut) = log.undoable()
+    guard let entry = candidates.first(where: { $0.id == change || log.original(of: $0) == change }),
+      let result = try reverse(entry, as: .undo)
+    else {
+      let isCut = change.flatMap { change in cut.map { change <= $0 } } ?? false
       throw isCut ? TallyError.historyIsCut : TallyError.nothingToUndo
     }
     return result
@@ -83,6 +89,7 @@ extension StoreTransaction where Base == WriteTransaction {
     let later = UndoLog(entries: try historyEntries()).effective(since: entry.id)
     try plan.checkNoneTouched(by: later, in: self)
     try plan.checkLists(in: self)
+    try plan.checkParents(in: self)
     try change { (writer, images, base) throws(LMDBError) in
       var deltas = CounterDeltas()
       try plan.apply(with: writer, counting: &deltas, recording: &images, in: &base)
@@ -94,7 +101,7 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension TallyError {
-  static let nothingToUndo = TallyError(
+  package static let nothingToUndo = TallyError(
     .nothingToUndo, "There is no change to undo",
     remedy: "The history keeps about a thousand changes; older ones can come back only from an export")
 

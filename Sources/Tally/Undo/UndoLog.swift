@@ -8,18 +8,30 @@ struct UndoLog {
 
   /// The writes of this store's own programs, newest first, that have not been undone; those before a cut are out of
   /// reach.
-  func undoable() -> (entries: [HistoryEntry], isCut: Bool) {
+  func undoable() -> (entries: [HistoryEntry], cut: ChangeID?) {
     var undone: Set<ChangeID> = []
     var found: [HistoryEntry] = []
     for entry in entries {
       switch entry.kind {
       case .undo: if let target = entry.target { undone.insert(target) }
       case .change, .redo: if entry.origin == .local, !undone.contains(entry.id) { found.append(entry) }
-      case .cut: return (found, true)
+      case .cut: return (found, entry.id)
       }
     }
-    return (found, false)
+    return (found, nil)
   }
+
+  /// The write whose changes an entry has made: its own or, for a redo, those of the write that it brought back.
+  func original(of entry: HistoryEntry) -> ChangeID {
+    var entry = entry
+    while entry.kind == .redo, let undo = entry.target, let target = self[undo]?.target {
+      guard let earlier = self[target] else { return target }
+      entry = earlier
+    }
+    return entry.id
+  }
+
+  private subscript(id: ChangeID) -> HistoryEntry? { entries.first { $0.id == id } }
 
   /// The last undo that has not been undone; `nil` if there is none since the last change of another kind.
   func redoable() -> HistoryEntry? {

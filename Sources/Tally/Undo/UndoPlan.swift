@@ -7,11 +7,12 @@ struct UndoPlan {
   private var tasks: [RecordChange<TaskRecord>] = []
   private var lists: [RecordChange<ListRecord>] = []
   private var completions: [(key: CompletionKey, record: CompletionRecord?)] = []
+  private var values: [(key: ValueKey, old: [UInt8]?, new: [UInt8]?)] = []
   /// Everything that the entry has images of.
   private var keys: Set<ImageKey> = []
 
   /// Whether everything is already in that state.
-  var isEmpty: Bool { tasks.isEmpty && lists.isEmpty && completions.isEmpty }
+  var isEmpty: Bool { tasks.isEmpty && lists.isEmpty && completions.isEmpty && values.isEmpty }
 
   /// Reads an entry's images and compares them with the current records.
   init(of entry: HistoryEntry, in transaction: borrowing StoreWriteTransaction) throws {
@@ -33,6 +34,11 @@ struct UndoPlan {
       let record = wasThere ? try CompletionRecord(decoding: bytes) : nil
       let current = try transaction.tables.completions.value(forKey: key.completion, in: transaction.base)
       if record != current { completions.append((key.completion, record)) }
+    case .value:
+      guard let valueKey = key.value else { return }
+      let value = wasThere ? bytes.bytes(from: 0) : nil
+      let current = try transaction.tables.values.value(forKey: valueKey, in: transaction.base)
+      if value != current { values.append((valueKey, current, value)) }
     }
   }
 
@@ -49,7 +55,7 @@ struct UndoPlan {
     var renumbered = old?.item
     if let image { renumbered?.sortOrder = image.item.sortOrder }
     if let image, renumbered?.isIdentical(to: image.item) != true {
-      item?.updatedAt = max(transaction.now, image.item.updatedAt, old?.item.updatedAt ?? transaction.now)
+      item?.updatedAt = transaction.timeOfChange(after: max(image.item.updatedAt, old?.item.updatedAt ?? .earliest))
     }
     let unknown = image?.unknown ?? UnknownFields()
     return [RecordChange(from: old, to: item, unknown: unknown, at: transaction.commitSequence)]
@@ -62,7 +68,19 @@ struct UndoPlan {
       tasks: tasks.compactMap(\.new?.item), returnedTaskIDs: Set(tasks.compactMap(\.createdID)),
       deletedTasks: tasks.compactMap(\.deletedItem),
       lists: lists.compactMap(\.new?.item), returnedListIDs: Set(lists.compactMap(\.createdID)),
-      deletedLists: lists.compactMap(\.deletedItem))
+      deletedLists: lists.compactMap(\.deletedItem),
+      savedFilters: filters.compactMap(\.new), deletedFilters: filters.compactMap { $0.new == nil ? $0.old : nil },
+      values: Set(values.map(\.key).filter { !$0.isReserved }))
+  }
+}
+
+extension UndoPlan {
+  /// The saved filters among the values.
+  private var filters: [(old: SavedFilter?, new: SavedFilter?)] {
+    values.filter { $0.key.namespace == SavedFilter.namespace }.map { key, old, new in
+      let read = { (bytes: [UInt8]) in SavedFilter(stored: bytes, under: key) }
+      return (old.flatMap(read), new.flatMap(read))
+    }
   }
 }
 
@@ -72,12 +90,12 @@ extension RecordChange where Record: ObjectRecord {
 }
 
 extension UndoPlan {
-  /// Refuses to undo across a later change of the same task, list or completion.
+  /// Refuses to undo across a later change of the same task, list, completion or value.
   func checkNoneTouched(by changes: [ChangeID], in transaction: borrowing StoreWriteTransaction) throws {
     for change in changes {
       try transaction.forEachImage(of: change) { key, _, _ in
         guard !keys.contains(key) else {
-          let kind = key.kind == .list ? "list" : "task"
+          let kind = key.kind == .list ? "list" : key.kind == .value ? "value" : "task"
           throw TallyError.undoConflict("a later change of the same \(kind) has not been undone")
         }
       }
@@ -89,7 +107,7 @@ extension UndoPlan {
     let arriving = Set(lists.compactMap { $0.new?.item.id })
     let leaving = lists.compactMap { $0.deletedItem?.id }
     for listID in tasks.compactMap({ $0.new?.item.listID }) where !arriving.contains(listID) {
-      guard !leaving.contains(listID), try transaction.list(listID) != nil else {
+      guard try transaction.list(listID) != nil else {
         throw TallyError.undoConflict("the list of a task has been deleted since")
       }
     }
@@ -100,6 +118,31 @@ extension UndoPlan {
           throw TallyError.undoConflict("a list that would be deleted has other tasks now")
         }
         return true
+      }
+    }
+  }
+
+  /// Refuses to leave a sub-task without its parent, or in another list.
+  func checkParents(in transaction: borrowing StoreWriteTransaction) throws {
+    var planned: [UUID: Parentage?] = [:]
+    for change in tasks {
+      guard let id = (change.new ?? change.old)?.item.id else { continue }
+      planned[id] = .some(change.new.map { Parentage(of: $0.item) })
+    }
+    func look(_ id: UUID) throws -> Parentage? {
+      try planned[id] ?? transaction.tables.parentage(of: id, in: transaction.base)
+    }
+    for change in tasks {
+      if let task = change.new?.item, task.parentID != nil {
+        do {
+          try SubtaskRules.check(task.id, Parentage(of: task), look)
+        } catch let error as TallyError where error.code == .invalidParent {
+          throw TallyError.undoConflict("the parent of a sub-task has been changed or deleted since")
+        }
+      }
+      guard let old = change.old?.item, change.new?.item.listID != old.listID || change.new == nil else { continue }
+      for id in try transaction.tables.subtaskIDs(of: old.id, in: transaction.base) where planned[id] == nil {
+        throw TallyError.undoConflict("a task that would be deleted or moved has other sub-tasks now")
       }
     }
   }
@@ -120,6 +163,10 @@ extension UndoPlan {
     let ledger = CompletionLedger(tables: writer.tables)
     for (key, record) in completions {
       try ledger.restore(key, to: record, counting: &deltas, recording: &images, in: &transaction)
+    }
+    let values = ValueWriter(table: writer.tables.values)
+    for (key, _, bytes) in self.values {
+      _ = try values.write(bytes, forKey: key, recording: &images, in: &transaction)
     }
   }
 }

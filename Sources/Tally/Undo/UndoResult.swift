@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The result of an undo or a redo.
-public struct UndoResult: Sendable {
+public struct UndoResult: Hashable, Sendable {
   /// The write that was undone or redone.
   public let change: ChangeID
   /// The date of that write.
@@ -18,7 +18,16 @@ public struct UndoResult: Sendable {
   public let returnedListIDs: Set<UUID>
   /// The lists that were deleted, in their last state.
   public let deletedLists: [TaskList]
+  /// The saved filters that came back or changed.
+  public let savedFilters: [SavedFilter]
+  /// The saved filters that were deleted.
+  public let deletedFilters: [SavedFilter]
+  /// The names of the applications' values that came back, changed or were removed.
+  public let values: Set<ValueKey>
 
   /// Whether nothing visible has changed.
-  var isEmpty: Bool { tasks.isEmpty && deletedTasks.isEmpty && lists.isEmpty && deletedLists.isEmpty }
+  var isEmpty: Bool {
+    tasks.isEmpty && deletedTasks.isEmpty && lists.isEmpty && deletedLists.isEmpty && savedFilters.isEmpty
+      && deletedFilters.isEmpty && values.isEmpty
+  }
 }

@@ -78,7 +78,7 @@ struct RangeWalk {
 
 extension RawSpan {
   /// The id at the end of an index's key; the lowest for bytes that are too short to be a key.
-  fileprivate var idAtEnd: UUID {
+  var idAtEnd: UUID {
     byteCount >= IDKey.width ? load(idAt: byteCount - IDKey.width) : .lowest
   }
 }

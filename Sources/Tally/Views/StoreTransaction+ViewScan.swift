@@ -9,10 +9,16 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Walks a view from a position of that view on, until `body` returns false.
   ///
+  /// - Parameters:
+  ///   - view: the view.
+  ///   - position: where to go on; `nil` to begin.
+  ///   - limit: how many tasks `body` accepts at most, if that is known: a query that must sort then keeps no more.
+  ///   - body: takes a task and its section's day; returns whether to go on.
   /// - Returns: the position of the last accepted task if `body` refused one; `nil` if the walk came to the view's end.
-  func scan(_ view: TaskView, after position: ViewKey?, _ body: ViewBody) throws -> ViewKey? {
+  /// - Throws: `listNotFound`, or what `body` throws.
+  func scan(_ view: TaskView, after position: ViewKey?, limit: Int? = nil, _ body: ViewBody) throws -> ViewKey? {
     try requireList(of: view)
-    let definition = definition(of: view)
+    let definition = try definition(of: view)
     switch definition.walk {
     case .ranges(let ranges, let isReversed):
       var walk = RangeWalk(isReversed: isReversed, after: position)
@@ -23,7 +29,11 @@ extension StoreTransaction where Base: ~Copyable {
       return walk.stop
     case .days(let days) where days.isPast: return try scanPast(days, in: definition.index, after: position, body)
     case .days(let days): return try scanUpcoming(days, in: definition.index, after: position, body)
+    case .overdue: return try scanOverdue(after: position, body)
     case .due(let day): return try scanDue(on: day, after: position, body)
+    case .query(let query):
+      var work = QueryWork()
+      return try scan(query, after: position, limit: limit, &work) { try body($0, nil) }
     }
   }
 
@@ -112,27 +122,33 @@ extension StoreTransaction where Base: ~Copyable {
     let latestEnd = end == .max ? end : end + longestRepeatInMicroseconds
     var keys: [(key: ViewKey, id: UUID)] = []
     keys.reserveCapacity(32)
-    for isCompleted in [false, true] {
+    for kind in [DueKey.Kind.open, .completed] {
       try forEachKey(
-        of: tables.byDue, from: DueKey(isCompleted: isCompleted, due: .start(at: start)),
-        to: DueKey(isCompleted: isCompleted, due: .start(at: latestEnd))
+        of: tables.byDue, from: DueKey(kind, .start(at: start)), to: DueKey(kind, .start(at: latestEnd))
       ) { key in
         let due = key.due.microseconds
         // The zone is asked only where it matters: that costs a microsecond.
         let isDoubtful = due - start < longestRepeatInMicroseconds || due >= end
         if isDoubtful, CalendarDay(containing: Timestamp(clamping: due), in: calendar) != day { return }
-        keys.append((try position(of: key.id, dueOn: day), key.id))
+        if let position = try position(of: key.id, dueOn: day) { keys.append((position, key.id)) }
       }
+    }
+    for isCompleted in [false, true] where day.dayNumber < .max {
+      try forEachKey(
+        of: tables.byDue, from: .start(of: day.dayNumber, isCompleted: isCompleted),
+        to: .start(of: day.dayNumber + 1, isCompleted: isCompleted)
+      ) { key in if let position = try position(of: key.id, dueOn: day) { keys.append((position, key.id)) } }
     }
     return keys.sorted { $0.key < $1.key }
   }
 
-  /// Reads no more of the task than its place in the order.
-  private func position(of id: UUID, dueOn day: CalendarDay) throws -> ViewKey {
+  /// Reads no more of the task than its place in the order; `nil` for one that has a reminder alone.
+  private func position(of id: UUID, dueOn day: CalendarDay) throws -> ViewKey? {
     guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
     }
     let fields = try TaskFields(bytes)
+    guard try fields.isDue else { return nil }
     let order = OrderKey(
       sortOrder: fields.sortOrder, createdAtMicroseconds: try fields.createdAt.microsecondsSince1970, id: id)
     return ViewKey(in: try fields.state, order, dueOn: day)

@@ -51,6 +51,21 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Complexity: what the page shows, however far into the view it lies.
   @_specialize(where Base == ReadTransaction)
   public func page(of view: TaskView, after position: ViewPosition? = nil, limit: Int) throws -> ViewPage {
+    try checkPage(of: view, after: position, limit: limit)
+    var places = SectionPlaces(of: view)
+    var count = 0
+    let next = try scan(view, after: position?.key, limit: limit) { id, day in
+      guard count < limit else { return false }
+      count += 1
+      places.append(id, on: day)
+      return true
+    }
+    let sections = try places.sections { try indexedTask($0) }
+    return ViewPage(sections: sections, next: next.map { ViewPosition(view: view, key: $0) })
+  }
+
+  /// Ensures that a page has room for a task, and that a position belongs to the view.
+  func checkPage(of view: TaskView, after position: ViewPosition?, limit: Int) throws(TallyError) {
     guard limit > 0 else {
       throw TallyError(.valueOutOfRange, "A page of \(limit) tasks", remedy: "Ask for at least one task")
     }
@@ -59,16 +74,6 @@ extension StoreTransaction where Base: ~Copyable {
         .valueOutOfRange, "The position belongs to another view",
         remedy: "Go on with the position of a page of the same view, or begin without one")
     }
-    var places = SectionPlaces(of: view)
-    var count = 0
-    let next = try scan(view, after: position?.key) { id, day in
-      guard count < limit else { return false }
-      count += 1
-      places.append(id, on: day)
-      return true
-    }
-    let sections = try places.sections { try indexedTask($0) }
-    return ViewPage(sections: sections, next: next.map { ViewPosition(view: view, key: $0) })
   }
 
   /// Hands each task of a view to a closure, one after the other, with its section's day; nothing is collected.

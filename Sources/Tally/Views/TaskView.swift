@@ -16,9 +16,10 @@ public enum TaskView: Hashable, Sendable {
   case past
   /// The tasks of one list.
   case list(UUID)
-  /// The open tasks whose due date has passed, oldest first.
+  /// The open tasks that are late, oldest first: whose due date has passed, whose due day has ended, or, for those with
+  /// neither, whose reminder has passed.
   case overdue
-  /// The tasks due inside one local day, in any state.
+  /// The tasks due on a day or at an instant inside that local day, in any state.
   case due(on: CalendarDay)
   /// The active tasks of every place.
   case active
@@ -26,6 +27,10 @@ public enum TaskView: Hashable, Sendable {
   case completed(Range<Timestamp>?)
   /// Every task, by creation.
   case all
+  /// The open tasks in the order in which to do them: see ``TaskOrder/Key/next``.
+  case next
+  /// The tasks that a filter finds, in an order.
+  case matching(TaskFilter, by: TaskOrder)
 
   /// The view's name, which stays the same from version to version: `inbox`, `today` and so on.
   public var name: String {
@@ -40,6 +45,17 @@ public enum TaskView: Hashable, Sendable {
     case .active: "active"
     case .completed: "completed"
     case .all: "all"
+    case .next: "next"
+    case .matching: "matching"
+    }
+  }
+
+  /// The filter and the order of a view that no index has as a whole; `nil` for any other.
+  var query: (filter: TaskFilter, order: TaskOrder)? {
+    switch self {
+    case .next: (.is(.open), .next)
+    case .matching(let filter, let order): (filter, order)
+    default: nil
     }
   }
 
@@ -51,16 +67,15 @@ public enum TaskView: Hashable, Sendable {
 
 extension StoreTransaction where Base: ~Copyable {
   /// The definition of a view for this transaction's clock and calendar.
-  func definition(of view: TaskView) -> ViewDefinition {
+  ///
+  /// - Throws: for a query, `listNotFound` and what else resolving its filter throws.
+  func definition(of view: TaskView) throws -> ViewDefinition {
     switch view {
     case .inbox: ViewDefinition(of: ByPlace.self, tables.byPlace, [.place(nil)])
     case .list(let id): ViewDefinition(of: ByPlace.self, tables.byPlace, [.place(id)])
     case .active: ViewDefinition(of: ByActive.self, tables.byActive, [KeyRange(OrderKey.lowest, nil)])
     case .all: ViewDefinition(of: ByCreated.self, tables.byCreated, [KeyRange(InstantKey.start(at: .min), nil)])
-    case .overdue:
-      ViewDefinition(of: ByDue.self, tables.byDue, [.due(isCompleted: false, .earliest, now)]) { [now] former in
-        [.due(isCompleted: false, min(former, now), max(former, now))]
-      }
+    case .overdue: overdueDefinition
     case .today:
       ViewDefinition(
         of: ByDay.self, tables.byDay, KeyRange.days(today.dayNumber, today.dayNumber), changedRanges: changedDays)
@@ -68,7 +83,13 @@ extension StoreTransaction where Base: ~Copyable {
     case .past: daysDefinition(DayWalk(isPast: true, today: today.dayNumber))
     case .due(let day): dueDefinition(day)
     case .completed(let interval): completedDefinition(interval)
+    case .next: try queryDefinition(.is(.open), .next)
+    case .matching(let filter, let order): try queryDefinition(filter, order)
     }
+  }
+
+  private func queryDefinition(_ filter: TaskFilter, _ order: TaskOrder) throws -> ViewDefinition {
+    ViewDefinition(index: tables.tasks.rawIndex, walk: .query(try resolved(filter, by: order))) { _ in nil }
   }
 
   private func daysDefinition(_ walk: DayWalk) -> ViewDefinition {
@@ -77,9 +98,26 @@ extension StoreTransaction where Base: ~Copyable {
     }
   }
 
+  private var overdueDefinition: ViewDefinition {
+    let (now, calendar, today, dayStart) = (now, calendar, today.dayNumber, dayStartInMinutes)
+    return ViewDefinition(
+      index: tables.byDue.rawIndex, walk: .overdue,
+      changedRanges: { former in
+        let day = CalendarDay(containing: former, in: calendar.timeZone, startingAtMinute: dayStart).dayNumber
+        return [.openDue(min(former, now), max(former, now)), .openDueDays(min(day, today), max(day, today))]
+      },
+      key: { record in
+        let task = record.item
+        if task.isCompleted { return nil }
+        if let day = task.dueDay { return day.dayNumber < today ? ViewKey(overdue: day, task.id, in: calendar) : nil }
+        guard let due = task.overdueDate, due < now else { return nil }
+        return ViewKey(overdue: due.microsecondsSince1970, task.id)
+      })
+  }
+
   private func dueDefinition(_ day: CalendarDay) -> ViewDefinition {
     ViewDefinition(index: tables.byDue.rawIndex, walk: .due(on: day)) { [calendar] record in
-      guard let due = record.item.dueDate, CalendarDay(containing: due, in: calendar) == day else { return nil }
+      guard record.item.dueDay(in: calendar.timeZone) == day else { return nil }
       return ViewKey(of: record.item, dueOn: day)
     }
   }
@@ -97,9 +135,9 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// The days between that of an instant and today, both included; none if they are the same.
   private var changedDays: (Timestamp) -> [KeyRange] {
-    let (calendar, today) = (calendar, today.dayNumber)
+    let (calendar, today, dayStart) = (calendar, today.dayNumber, dayStartInMinutes)
     return { former in
-      let day = CalendarDay(containing: former, in: calendar).dayNumber
+      let day = CalendarDay(containing: former, in: calendar.timeZone, startingAtMinute: dayStart).dayNumber
       return day == today ? [] : KeyRange.days(min(day, today), max(day, today))
     }
   }

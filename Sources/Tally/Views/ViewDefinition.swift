@@ -4,13 +4,16 @@ import LMDB
 /// A view for one clock and calendar: the index that it walks, the ranges of the index that it shows, the key of a task
 /// and what time alone changes.
 ///
-/// Three views are more than ranges of an index: Upcoming and Past are ranges per day, and the tasks due on a day are
-/// sorted after they are found, because days begin at other instants in other zones.
+/// Four views are more than ranges of an index: Upcoming and Past are ranges per day, Overdue merges instants and days, and
+/// the tasks due on a day are sorted after they are found, because days begin at other instants in other zones.
 struct ViewDefinition {
   enum Walk {
     case ranges([KeyRange], isReversed: Bool)
     case days(DayWalk)
     case due(on: CalendarDay)
+    case overdue
+    /// The planner chooses the index, and the key of a task needs its record.
+    case query(ResolvedQuery)
   }
 
   let index: RawIndex
@@ -68,11 +71,15 @@ extension KeyRange {
     self.init(DayKey.start(of: day, isCompleted: isCompleted), .end(of: day, isCompleted: isCompleted))
   }
 
-  /// The tasks due from an instant on, up to but not including another one.
-  static func due(isCompleted: Bool, _ start: Timestamp, _ end: Timestamp) -> KeyRange {
+  /// The open tasks that become overdue from an instant on, up to but not including another one.
+  static func openDue(_ start: Timestamp, _ end: Timestamp) -> KeyRange {
     KeyRange(
-      DueKey(isCompleted: isCompleted, due: .start(at: start.microsecondsSince1970)),
-      DueKey(isCompleted: isCompleted, due: .start(at: end.microsecondsSince1970)))
+      DueKey(.open, .start(at: start.microsecondsSince1970)), DueKey(.open, .start(at: end.microsecondsSince1970)))
+  }
+
+  /// The open tasks due on a day from one on, up to but not including another one.
+  static func openDueDays(_ first: Int32, _ end: Int32) -> KeyRange {
+    KeyRange(DueKey.start(of: first, isCompleted: false), DueKey.start(of: end, isCompleted: false))
   }
 }
 

@@ -74,6 +74,11 @@ extension FieldValue {
     case .offsetInstant(let instant): instant.iso8601
     case .day(let day): day.iso8601
     case .id(let id): id.text
+    case .priority(let priority): priority.name
+    case .tags(let tags): tags.joined(separator: ",")
+    case .recurrence(let recurrence): recurrence.text
+    case .series(let series): "\(series.occurrence.iso8601) \(series.index)"
+    case .attributes(let attributes): attributes.plainText
     }
   }
 }

@@ -60,12 +60,24 @@ extension NamedTask {
 
   var facts: Facts {
     var members: [Facts.Member] = []
-    for field in TaskField.all {
-      members.append((Facts.Name(field == .text ? "title" : field.name), .value(task[field])))
+    // The place in a series is the engine's own.
+    for field in TaskField.all where field != .series {
+      members.append((Facts.Name(field == .text ? "title" : field.name), .value(task.shown(field))))
       if field == .id { members.append(("handle", .text(handle))) }
       if field == .listID { members.append(("list", .text(list?.name))) }
     }
     return .object(members)
+  }
+}
+
+extension TaskItem {
+  /// The value of a field as it is shown: tags and attributes are there even if the task has none.
+  fileprivate func shown(_ field: TaskField) -> FieldValue? {
+    switch field {
+    case .tags: .tags(tags)
+    case .attributes: .attributes(attributes)
+    default: self[field]
+    }
   }
 }
 

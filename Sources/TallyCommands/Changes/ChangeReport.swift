@@ -11,6 +11,11 @@ struct ChangeReport {
     static let undo = Remedy(purpose: "To undo", command: "undo")
     static let redo = Remedy(purpose: "To redo", command: "redo")
 
+    /// The command for several changes.
+    func repeated(_ count: Int) -> Remedy {
+      count < 2 ? self : Remedy(purpose: purpose, command: "\(command) \(count)")
+    }
+
     /// Restores the store that a file holds.
     static func restore(file: String) -> Remedy {
       Remedy(purpose: "To undo", command: "restore \(file.shellQuoted)")
@@ -20,37 +25,68 @@ struct ChangeReport {
   var changed: [NamedTask] = []
   var deleted: [UUID] = []
   var lists: [TaskList] = []
+  var filters: [SavedFilter] = []
+  /// The names of deleted filters.
+  var deletedFilters: [String] = []
+  /// Whether values of applications changed, too.
+  var hasChangedValues = false
+  /// More that programs get: further members of the facts.
+  var details: Facts = [:]
   /// What happened, one sentence each.
   var messages: [String] = []
-  /// The command that is offered.
-  var remedy = Remedy.undo
+  /// Likely mistakes, one sentence each; printed in any format.
+  var warnings: [String] = []
+  /// The command that is offered; `nil` if nothing was changed after all.
+  var remedy: Remedy? = .undo
   /// Whether undo is possible: the change may have been too large to record.
   var isUndoable = true
 }
 
 extension ChangeReport {
   /// Whether nothing changed.
-  var isEmpty: Bool { changed.isEmpty && deleted.isEmpty && lists.isEmpty }
+  var isEmpty: Bool {
+    [changed.count, deleted.count, lists.count, filters.count, deletedFilters.count].allSatisfy { $0 == 0 }
+      && !hasChangedValues
+  }
 
   var facts: Facts {
-    [
+    let facts: Facts = [
       "changed": .array(changed.map(\.facts)), "deleted": .array(deleted.map { .id($0) }),
       "lists": .array(lists.map(\.facts)),
     ]
+    // Of interest only where filters change: by their commands, by renaming a tag and by undo.
+    let filterFacts: Facts =
+      filters.isEmpty && deletedFilters.isEmpty
+      ? [:]
+      : [
+        "filters": .array(filters.map(\.facts)), "deletedFilters": .array(deletedFilters.map { .text($0) }),
+      ]
+    return facts.adding(filterFacts).adding(details)
   }
 
   /// Adds another change that happened after this one.
   mutating func append(_ other: ChangeReport) {
     changed += other.changed
+    deleted += other.deleted
+    lists += other.lists
+    filters += other.filters
+    deletedFilters += other.deletedFilters
+    hasChangedValues = hasChangedValues || other.hasChangedValues
+    details = details.adding(other.details)
     messages += other.messages
+    warnings += other.warnings
   }
 }
 
 extension Session {
   /// Prints a change: facts to programs, messages to people.
   func report(_ change: ChangeReport) throws {
-    let layout = RecordLayout.records([("changed", NamedTask.columns), ("lists", TaskList.columns), ("deleted", [])])
+    let layout = RecordLayout.records([
+      ("changed", NamedTask.columns), ("lists", TaskList.columns), ("filters", SavedFilter.columns), ("deleted", []),
+      ("deletedFilters", []),
+    ])
     try answer(change.facts, plain: layout) { printMessages(of: change) }
+    for warning in change.warnings { note(warning) }
   }
 
   private func printMessages(of change: ChangeReport) {
@@ -58,7 +94,8 @@ extension Session {
     for message in change.messages.prefix(shownCount) { say(message) }
     if change.messages.count > shownCount { say("… and \((change.messages.count - shownCount).grouped) more.") }
     guard !change.isEmpty else { return }
-    say(change.isUndoable ? offer(change.remedy) : "This cannot be undone: there was no room to record it.")
+    guard let remedy = change.remedy else { return say("Nothing was changed.") }
+    say(change.isUndoable ? offer(remedy) : "This cannot be undone: there was no room to record it.")
   }
 
   /// The sentence that offers a command.

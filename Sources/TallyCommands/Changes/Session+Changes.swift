@@ -1,19 +1,25 @@
-import Foundation
 import Tally
 
 extension Session {
-  /// Changes the named tasks in one transaction and reports the changes.
+  /// Changes the selected tasks in one transaction and reports the changes.
+  ///
+  /// - Parameters:
+  ///   - selection: the tasks.
+  ///   - openOnly: whether a filter finds only open tasks.
+  ///   - verb: the words before the handle of a changed task.
+  ///   - suffix: the words after its title.
+  ///   - change: changes one task.
+  /// - Throws: ``CommandFailure``, or what the change throws; nothing is changed then.
   func changeTasks(
-    _ names: [String], _ verb: String, _ suffix: String = "",
-    _ change: (UUID, inout StoreWriteTransaction) throws -> TaskItem
+    _ selection: TaskSelection, openOnly: Bool = false, _ verb: String, _ suffix: String = "",
+    _ change: (TaskItem, inout StoreWriteTransaction) throws -> TaskItem
   ) throws {
     try write { transaction in
-      var changes = ChangeReport()
-      for before in try transaction.tasks(named: names) {
-        let after = try change(before.id, &transaction)
-        changes.append(try transaction.change(from: before, to: after, verb, suffix))
+      var changes = TaskChanges(clock, countingUnchanged: selection.filter != nil)
+      for task in try selection.tasks(in: transaction, openOnly: openOnly) {
+        try changes.change(task, in: &transaction, reporting: { _, _, _ in (verb, suffix) }, change)
       }
-      return changes
+      return try changes.report(in: transaction)
     }
   }
 

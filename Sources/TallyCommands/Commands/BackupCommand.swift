@@ -32,7 +32,8 @@ struct BackupCommand: SessionCommand {
     let facts = (["file": .text(file)] as Facts).adding(summary.facts)
     try session.answer(facts, plain: .record(Self.columns)) {
       try session.output.write(file.escapedForDisplay() + "\n")
-      session.say("Backed up \(summary.inWords); restore it with 'tally restore'.")
+      session.say("Backed up \(summary.inWords).")
+      session.say(session.offer(.init(purpose: "To restore it", command: "restore \(file.shellQuoted)")))
     }
   }
 }

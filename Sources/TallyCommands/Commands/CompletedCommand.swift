@@ -6,7 +6,9 @@ struct CompletedCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "completed",
     abstract: "Show completed tasks, newest first.",
-    usage: "tally completed [--from <day>] [--to <day>] [--list <name>] [<options>]",
+    usage: """
+      tally completed [<filter> ...] [--from <day>] [--to <day>] [--list <name>] [--tag <tag>] [--limit <n>] [<options>]
+      """,
     discussion: """
       These are the tasks behind the numbers in 'tally stats'; the same options select the same work.
 
@@ -16,16 +18,26 @@ struct CompletedCommand: SessionCommand {
       now. Completed tasks that have since been deleted still count in the statistics; only their number is reported, on \
       standard error.
 
+      \(SharedHelp.completionFilter)
+
       \(SharedHelp.taskRecord)
 
       EXAMPLES
         tally completed --from monday
+        tally completed '#home' --from 2026-01-01
         tally completed --from 2026-01-01 --to 2026-01-31 --json
       """
   )
 
+  static let takesText = true
+
   @OptionGroup
   var completions: CompletionOptions
+
+  @OptionGroup
+  var limited: LimitOption
+
+  var countsWeeks: Bool { completions.filter.countsWeeks }
 
   func run(in session: Session) throws {
     var options = try completions.statisticsOptions(session.clock)
@@ -37,10 +49,9 @@ struct CompletedCommand: SessionCommand {
       return ViewDescription(
         view: .completed(nil),
         title: "Completed",
-        emptyHint: isNothingLeft
-          ? "None of the tasks completed\(place(options))"
-          : "\(nothing(options)) Complete a task: tally done HANDLE; add --at for the past",
+        emptyHint: isNothingLeft ? completions.deletedHint(options) : completions.emptyHint(options),
         completions: options,
+        limit: limited.limit,
         hiding: [.completionDay]
       )
     }
@@ -49,16 +60,6 @@ struct CompletedCommand: SessionCommand {
       let verb = deletedCount == 1 ? "belongs to a deleted task" : "belong to deleted tasks"
       session.note("\(deletedCount.counted(noun)) \(verb)")
     }
-  }
-
-  private func nothing(_ options: StatisticsOptions) -> String {
-    let place = place(options)
-    return place.isEmpty ? "Nothing has been completed yet." : "Nothing was completed\(place)."
-  }
-
-  private func place(_ options: StatisticsOptions) -> String {
-    if options.hasNamedDays { return " in that period" }
-    return options.listID == nil ? "" : " in that list"
   }
 }
 

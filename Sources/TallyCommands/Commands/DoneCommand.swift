@@ -5,38 +5,58 @@ import Tally
 struct DoneCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "done",
-    abstract: "Complete tasks.",
-    usage: "tally done <task> ... [--at <instant>] [<options>]",
+    abstract: "Complete tasks, with their sub-tasks.",
+    usage: "tally done <task> ... | --where <filter> [--at <when>] [--only] [<options>]",
     discussion: """
+      \(SharedHelp.when)
+
+      \(SharedHelp.whereOption)
+
       EXAMPLES
         tally done 7f3a
         tally done 7f3a 91bc --at 2026-11-20T18:30:00+03:00
         tally done 7f3a --at 'yesterday 18:30'
+        tally done 7f3a --at '2 hours ago'
+        tally done --where 'day=today #home'
       """
   )
 
-  @Argument(help: SharedHelp.tasks)
-  var tasks: [String]
+  @OptionGroup var selection: TaskSelection
 
-  @Option(
-    help: ArgumentHelp(
-      "When they were completed: an ISO 8601 instant, or a DAY and HH:MM. A weekday is the last one.",
-      valueName: "instant")
-  )
+  @Option(help: SharedHelp.completionTime)
   var at: String?
 
+  @Flag(help: "Leave open sub-tasks open.")
+  var only = false
+
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws { try selection.check() }
+
   func run(in session: Session) throws {
-    let completedAt = try at.map { text in try CommandFailure.naming("--at") { try session.clock.offsetInstant(text) } }
+    let completedAt = try at.map { try session.clock.completion($0, of: "--at") }
     let suffix = completedAt.map { ", " + session.clock.relativeName(of: $0.instant) } ?? ""
-    try session.changeTasks(tasks, "Completed", suffix) { try $1.complete($0, at: completedAt) }
+    // Without a time of its own, a task that is completed already keeps its time.
+    try session.changeTasks(selection, openOnly: true, "Completed", suffix) { task, transaction in
+      try transaction.complete(task.id, at: completedAt, includingSubtasks: !only)
+    }
   }
 }
 
 extension LocalClock {
-  /// Reads an instant with its offset; one given by local day and time has the offset in force then.
-  fileprivate func offsetInstant(_ text: String) throws -> OffsetTimestamp {
+  /// Reads an instant that has passed, with its offset; one given by local day and time has the offset in force then.
+  ///
+  /// - Throws: ``CommandFailure``, also for an instant to come.
+  func completion(_ text: String, of option: String) throws -> OffsetTimestamp {
     // A written offset is kept; everything else is read as a WHEN, whose errors are reported.
-    if let written = try? OffsetTimestamp(iso8601: text) { return written }
-    return OffsetTimestamp(try instant(text, bareDay: .mustBeGiven), in: timeZone)
+    let completion =
+      try (try? OffsetTimestamp(iso8601: text))
+      ?? OffsetTimestamp(instant(text, of: option, bareDay: .required, looking: .backward), in: timeZone)
+    guard completion.instant <= exactNow else {
+      throw CommandFailure.usage(
+        "\(option): \(relativeName(of: completion.instant)) is still to come", code: "invalidInstant",
+        remedy: "Give a time that has passed, or leave \(option) out")
+    }
+    return completion
   }
 }

@@ -1,59 +1,106 @@
 import ArgumentParser
 import Tally
 
-/// `tally edit TASK`.
+/// `tally edit TASK…`.
 struct EditCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit",
-    abstract: "Change a task's title, notes, due time or reminder.",
-    usage: "tally edit <task> [--title <text>] [--notes <text>] [--due <when|none>] [--remind <when|none>] [<options>]",
+    abstract: "Change anything about tasks.",
+    usage: """
+      tally edit <task> ... | --where <filter> [--title <text>] [--on <day|none>] [--due <when|none>] [--tag <tag>] \
+      [<options>]
+      """,
     discussion: """
+      Takes everything that 'tally add' takes; 'none' clears. Tags are added to those that a task has. All tasks are \
+      changed in one step, and one undo undoes it. --editor opens the notes of one task in $VISUAL or $EDITOR.
+
       \(SharedHelp.day) \(SharedHelp.when)
+
+      \(SharedHelp.whereOption)
 
       EXAMPLES
         tally edit 7f3a --title 'Buy oat milk'
-        tally edit 7f3a --due 'friday 17:00' --remind none
+        tally edit 7f3a 91bc --on friday --due 'friday 17:00' --remind none
+        tally edit 7f3a --tag home --untag work --priority high --set estimate=90
+        tally edit 7f3a --repeat 'every 3 days after completion'
+        tally edit --where 'is:overdue #home' --today
       """
   )
 
-  @Argument(help: SharedHelp.task)
-  var task: String
+  @OptionGroup var selection: TaskSelection
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("The new title.", valueName: "text"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("The new title, of one task.", valueName: "text"))
   var title: String?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("The new notes; an empty text removes them.", valueName: "text"))
-  var notes: String?
+  @OptionGroup var fields: FieldOptions
 
-  @Option(help: ArgumentHelp("When it is due, or none. \(SharedHelp.due)", valueName: "when"))
-  var due: String?
+  @Option(
+    name: .customLong("untag"), help: ArgumentHelp("A tag to remove; may be given several times.", valueName: "tag"))
+  var untags: [String] = []
 
-  @Option(help: ArgumentHelp("When to send a reminder, or none. \(SharedHelp.remind)", valueName: "when"))
-  var remind: String?
+  @Flag(help: "Edit the notes of one task in $VISUAL or $EDITOR.")
+  var editor = false
 
-  func validate() throws {
-    if title == nil, notes == nil, due == nil, remind == nil {
-      throw ValidationError("Nothing to change: give --title, --notes, --due or --remind.")
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws {
+    try selection.check()
+    try fields.check()
+    if editor, fields.notes != nil { throw ValidationError("Give only one of --editor and --notes.") }
+    if title == nil, fields.isEmpty, untags.isEmpty, !editor {
+      throw ValidationError(
+        "Nothing to change: give --title, --notes, --on, --list, --due, --remind, --tag, --untag, --priority, "
+          + "--parent, --repeat, --set or --editor.")
     }
   }
 
   func run(in session: Session) throws {
-    let dueDate = try due.map { try session.instantOrNone($0, of: "--due", bareDay: .endOfDay) }
-    let reminderDate = try remind.map { try session.instantOrNone($0, of: "--remind", bareDay: .morning) }
-    try session.changeTasks([task], "Changed") { id, transaction in
-      try transaction.update(id) { task in
-        if let title { task.title = title }
-        if let notes { task.notes = notes.isEmpty ? nil : notes }
-        if let dueDate { task.dueDate = dueDate }
-        if let reminderDate { task.reminderDate = reminderDate }
+    let fields = try FieldChange(fields, session.clock)
+    if editor {
+      try session.editNotes(of: { try only(selection.tasks(in: $0), "--editor") }) { edited in
+        try change(fields, edited, session)
       }
+    } else {
+      try change(fields, nil, session)
+    }
+    session.warnIfPast(reminder: fields.reminderDate)
+  }
+
+  private func change(_ fields: FieldChange, _ edited: EditedNotes?, _ session: Session) throws {
+    try session.write { transaction in
+      let tasks = try selection.tasks(in: transaction)
+      if title != nil { _ = try only(tasks, "--title") }
+      if let edited { try edited.checkUnchanged(in: transaction) }
+      let set = try fields.resolved(in: transaction)
+      let words = ChangeWords(clock: session.clock)
+      var changes = TaskChanges(session.clock, countingUnchanged: selection.filter != nil)
+      for task in tasks {
+        try changes.change(
+          task, in: &transaction,
+          reporting: { ("Changed", try words.suffix(from: $0, to: $1.task, in: $2)) }
+        ) { task, transaction in
+          try transaction.update(task.id) { task in
+            set(&task)
+            for tag in untags { task.tags.remove(tag.withoutNumberSign) }
+            if let title { task.title = title }
+            if let edited { task.notes = edited.notes }
+          }
+        }
+      }
+      for tag in untags.map(\.withoutNumberSign) where !tasks.contains(where: { $0.tags.contains(tag) }) {
+        changes.say("There was no #\(tag.escapedForDisplay()) to remove.")
+      }
+      return try changes.report(in: transaction)
     }
   }
-}
 
-extension Session {
-  /// Reads an option that takes a WHEN or `none`.
-  func instantOrNone(_ text: String, of option: String, bareDay: TimeOfBareDay) throws -> Timestamp? {
-    text.lowercased() == "none" ? nil : try clock.instant(text, of: option, bareDay: bareDay)
+  /// The task of an option that is for one task only.
+  private func only(_ tasks: [TaskItem], _ option: String) throws -> TaskItem {
+    guard tasks.count == 1 else {
+      throw CommandFailure.usage(
+        "\(option) is for one task, and these are \(tasks.count.grouped)",
+        remedy: "Name one task; nothing was changed")
+    }
+    return tasks[0]
   }
 }

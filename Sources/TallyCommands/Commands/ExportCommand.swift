@@ -1,26 +1,33 @@
 import ArgumentParser
 import SystemPackage
 import Tally
+import TallyFormats
 
 /// `tally export`.
 struct ExportCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write all tasks to a file.",
-    usage: "tally export [-o <file>|-] [--format <format>] [<options>]",
+    abstract: "Write tasks to a file, in Tally's format or another one.",
+    usage: "tally export [<filter> ...] [-o <file>|-] [--format <format>] [<options>]",
     discussion: """
-      The file is replaced as a whole or not at all, and only its owner may read it. Its path is printed; without -o \
-      the file is Tally-Tasks-Export-YYYY-MM-DD.json (or .ndjson) in the current directory. With '-', writes to \
-      standard output. The ndjson format leaves out lists and the history of deleted tasks.
+      Without a filter, writes everything; with one, the tasks that it finds, with their ancestors and lists ('tally find \
+      --help' has the words of a filter). The file is replaced as a whole or not at all, and only its owner may read it. \
+      Its path is printed; without -o the file is Tally-Tasks-Export-YYYY-MM-DD in the current directory, with the \
+      format's extension. With '-', writes to standard output.
+
+      FORMAT is json (everything in the store), ndjson (the same as lines), taskwarrior, todotxt, ical, csv or markdown. \
+      Without --format, the file's extension chooses: .json .ndjson .txt .ics .csv .md.
 
       With --plain, prints a line with these columns: \(columns.joined(separator: ", ")).
 
       EXAMPLES
         tally export
-        tally export -o backup.json
+        tally export '#home' is:open -o home.ics
         tally export -o - --format ndjson | grep -c completed
       """
   )
+
+  static let takesText = true
 
   private static let columns = ["file", "tasks", "lists", "completions", "bytes"]
 
@@ -31,24 +38,45 @@ struct ExportCommand: SessionCommand {
   )
   var file: String?
 
-  @Option(help: InterchangeFormat.help)
-  var format: InterchangeFormat?
+  @Option(help: DocumentFormat.help)
+  var format: DocumentFormat?
+
+  @OptionGroup
+  var filter: FilterOptions
+
+  var countsWeeks: Bool { filter.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws {
+    if format?.isExported == false { throw ValidationError("The format todoist can be imported only.") }
+    guard let format, let name = file.flatMap({ FilePath($0).extension }) else { return }
+    guard format.accepts(fileExtension: name) else {
+      throw ValidationError("The extension .\(name) is that of another format than \(format.rawValue).")
+    }
+  }
+
+  /// The format that was asked for, or that of the file's extension.
+  private var chosenFormat: DocumentFormat {
+    format ?? file.flatMap { FilePath($0).extension }.flatMap { DocumentFormat(fileExtension: $0) } ?? .json
+  }
 
   func run(in session: Session) throws {
-    let format = format ?? InterchangeFormat(of: file)
+    let format = chosenFormat
+    let selection = filter.words.isEmpty ? nil : try filter.filter
     let store = try session.openStore(for: .copying)
     if file == "-" {
-      let summary = try Self.exportToOutput(store, format, session)
+      let summary = try Self.exportToOutput(store, format, selection, session)
       return session.say("Exported \(summary.inWords).")
     }
     let path = file ?? format.defaultFileName(on: session.clock.today)
     let summary = try Signals.deferringInterruption {
-      try session.withProgress("Exporting") { try store.export(to: FilePath(path), format: format, progress: $0) }
+      try session.withProgress("Exporting") {
+        try store.export(to: FilePath(path), as: format, matching: selection, progress: $0)
+      }
     }
     let facts: Facts = [
       "file": .text(path), "format": .text(format.rawValue), "tasks": .count(summary.taskCount),
       "lists": .count(summary.listCount), "completions": .count(summary.completionCount),
-      "bytes": .integer(summary.byteCount),
+      "filters": .count(summary.filterCount), "bytes": .integer(summary.byteCount),
     ]
     try session.answer(facts, plain: .record(Self.columns)) {
       try session.output.write(path.escapedForDisplay() + "\n")
@@ -58,11 +86,11 @@ struct ExportCommand: SessionCommand {
 
   /// Writes to standard output, and reports its failures as every other command does.
   private static func exportToOutput(
-    _ store: TaskStore, _ format: InterchangeFormat, _ session: Session
+    _ store: TaskStore, _ format: DocumentFormat, _ filter: TaskFilter?, _ session: Session
   ) throws -> ExportSummary {
     do {
       return try session.withProgress("Exporting", resultIsShown: true) {
-        try store.export(to: session.invocation.output, format: format, progress: $0)
+        try store.export(to: session.invocation.output, as: format, matching: filter, progress: $0)
       }
     } catch let error as TallyError where [.outputNotCreated, .diskFull].contains(error.code) {
       throw CommandFailure(writing: error.cause ?? error)

@@ -6,13 +6,17 @@ struct ReopenCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "reopen",
     abstract: "Mark tasks as not started, from any state.",
-    usage: "tally reopen <task> ... [<options>]"
+    usage: "tally reopen <task> ... | --where <filter> [<options>]",
+    discussion: SharedHelp.whereOption
   )
 
-  @Argument(help: SharedHelp.tasks)
-  var tasks: [String]
+  @OptionGroup var selection: TaskSelection
+
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws { try selection.check() }
 
   func run(in session: Session) throws {
-    try session.changeTasks(tasks, "Reopened") { try $1.reopen($0) }
+    try session.changeTasks(selection, "Reopened") { task, transaction in try transaction.reopen(task.id) }
   }
 }

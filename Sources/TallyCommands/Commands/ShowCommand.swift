@@ -5,7 +5,7 @@ import Tally
 struct ShowCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Show one task in full.",
+    abstract: "Show one task in full, with its sub-tasks and recent changes.",
     usage: "tally show <task> [<options>]",
     discussion: "With --plain, prints one field per line: its name, a tab, its value."
   )
@@ -21,7 +21,18 @@ struct ShowCommand: SessionCommand {
 extension Session {
   /// Prints one task in full.
   func showSheet(of task: (borrowing StoreReadTransaction) throws -> TaskItem) throws {
-    let named = try read { try $0.name(try task($0)) }
-    try answer(named.facts, plain: .fields) { try output.write(TaskSheet(named: named, session: self).text) }
+    let sheet = try read { transaction in
+      let task = try task(transaction)
+      let words = ChangeWords(clock: clock)
+      return TaskSheet(
+        named: try transaction.name(task),
+        subtasks: try transaction.subtasks(of: task.id).map { try transaction.name($0) },
+        parent: try task.parentID.flatMap { try transaction.task($0) }.map { try transaction.name($0) },
+        changes: try transaction.history(of: task.id, limit: TaskSheet.shownChangeCount).map {
+          try transaction.name($0, with: words, limit: .max)
+        },
+        session: self)
+    }
+    try answer(sheet.facts, plain: .fields) { try output.write(sheet.text) }
   }
 }

@@ -6,13 +6,19 @@ struct StartCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "start",
     abstract: "Mark tasks as in progress.",
-    usage: "tally start <task> ... [<options>]"
+    usage: "tally start <task> ... | --where <filter> [<options>]",
+    discussion: SharedHelp.whereOption
   )
 
-  @Argument(help: SharedHelp.tasks)
-  var tasks: [String]
+  @OptionGroup var selection: TaskSelection
+
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws { try selection.check() }
 
   func run(in session: Session) throws {
-    try session.changeTasks(tasks, "Started") { try $1.start($0) }
+    try session.changeTasks(selection, openOnly: true, "Started") { task, transaction in
+      try transaction.start(task.id)
+    }
   }
 }

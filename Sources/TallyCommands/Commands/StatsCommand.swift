@@ -6,38 +6,56 @@ struct StatsCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",
     abstract: "Count what got done: today, trends, series, streaks, profiles.",
-    usage: "tally stats [--from <day>] [--to <day>] [--by <period>] [--list <name>] [--html <file>] [<options>]",
+    usage: """
+      tally stats [<filter> ...] [--from <day>] [--to <day>] [--by <period>] [--list <name>] [--tag <tag>] \
+      [--goal <goal>] [--html <file>] [<options>]
+      """,
     discussion: """
       Days are days in your time zone, or in the one that --time-zone names. A completion counts where and when it \
       happened: it stays when the task is moved to another list or deleted, and is removed when the task is reopened. \
       'tally completed' shows the tasks behind every number.
 
+      \(SharedHelp.completionFilter)
+
       --from and --to set the days that the series, the profiles, the lists and the times to completion cover; --to \
       alone goes back as far as the series would, --from alone goes up to today. Without them the series covers the \
-      last 30 days, or 12 weeks or months, and the others cover everything. A weekday is the latest one up to today.
+      last 30 days, or 12 weeks, months or years, and the others cover everything. A weekday is the latest one up to today.
+
+      --goal 5/day, or 20/week, says how often that many tasks were completed, over the same days or, without them, since \
+      the first completion, and how often in a row.
 
       With --html, writes a self-contained page, and prints the report only with --json or --plain.
 
       With --plain, prints one fact per line: its name, a tab, its value. The names are the paths of the JSON's keys, \
       such as completed.thisWeek. Repeated lines have more columns: byWeekday, weekday, count; byHour, hour, count; \
-      byList, listID, name, count; series.bucket, start, completed, created, open.
+      byList, listID, name, count; byTag, tag, count; byPriority, priority, count; series.bucket, start, completed, \
+      created, open.
 
       EXAMPLES
         tally stats
         tally stats --by month --list Work
+        tally stats '#home' 'priority>=medium'
         tally stats --from 2026-01-01 --to 2026-03-31 --json
+        tally stats --goal 5/day
         tally stats --html statistics.html
       """
   )
 
+  static let takesText = true
+
   @OptionGroup
   var completions: CompletionOptions
 
-  @Option(help: ArgumentHelp("The length of a bar of the series: day, week or month.", valueName: "period"))
-  var by: Period = .day
+  @Option(help: ArgumentHelp("The length of a bar of the series.", valueName: "period"))
+  var by: Series.Unit = .day
+
+  @Option(help: ArgumentHelp("A number of tasks per day or week, as 5/day or 20/week.", valueName: "goal"))
+  var goal: String?
 
   @Option(help: ArgumentHelp("Write a page to this file, or '-' for standard output.", valueName: "file"))
   var html: String?
+
+  var countsWeeks: Bool { true }
 
   func validate(with global: GlobalOptions) throws {
     if html == "-", global.format != .human {
@@ -48,14 +66,15 @@ struct StatsCommand: SessionCommand {
   func run(in session: Session) throws {
     let clock = try completions.clock(session.clock)
     var options = try completions.statisticsOptions(session.clock)
-    options.unit = by.unit
+    options.unit = by
+    options.goal = try goal.map { try Goal(text: $0) }
     try Self.checkLength(options, clock.today)
-    let report = try session.read(countingWeeks: true) { transaction in
+    let report = try session.read { transaction in
       options.listID = try completions.listID(in: transaction)
       return try StatisticsReport(options, clock: clock, in: transaction)
     }
     if let html { try session.writePage(of: report, to: html) }
-    if html == nil || session.options.format != .human { try session.show(report) }
+    if html == nil || session.options.format != .human { try show(report, in: session) }
   }
 
   /// Refuses a series over all time, which would take minutes; real work spans a lifetime or two.
@@ -66,29 +85,14 @@ struct StatsCommand: SessionCommand {
       "--from \(from.iso8601) begins a series of more than \(Int(longest).grouped) days",
       remedy: "Give --from a later day; without --from and --to, everything except the series covers all time")
   }
-
-  /// The length of one bar of the series.
-  enum Period: String, CaseIterable, ExpressibleByArgument {
-    case day, week, month
-
-    var unit: Series.Unit {
-      switch self {
-      case .day: .day
-      case .week: .week
-      case .month: .month
-      }
-    }
-  }
 }
 
-extension Session {
+extension StatsCommand {
   /// Prints the report.
-  fileprivate func show(_ report: StatisticsReport) throws {
-    try answer(report.facts, plain: .fields) {
-      try output.write(StatisticsText(report, painter: painter, width: width).text)
+  private func show(_ report: StatisticsReport, in session: Session) throws {
+    try session.answer(report.facts, plain: .fields) {
+      try session.output.write(StatisticsText(report, painter: session.painter, width: session.width).text)
     }
-    if report.isEmpty {
-      hint("Nothing has been completed yet. Complete a task: tally done HANDLE; add --at for the past")
-    }
+    if report.isEmpty { session.hint(completions.emptyHint(report.options)) }
   }
 }

@@ -35,8 +35,10 @@ struct VerifyCommand: SessionCommand {
 
 extension VerifyCommand {
   private func repair(in session: Session) throws {
-    let report = try session.withVerificationProgress { progress in
-      try TaskStore.repair(at: session.storePath, configuration: session.configuration, progress: progress)
+    let report = try Signals.deferringInterruption {
+      try session.withVerificationProgress { progress in
+        try TaskStore.repair(at: session.storePath, configuration: session.configuration, progress: progress)
+      }
     }
     try session.print(VerificationText(report: report.after, repair: report))
     if let kept = report.safetyCopy?.string {

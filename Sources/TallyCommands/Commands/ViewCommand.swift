@@ -7,15 +7,20 @@ struct ViewCommand<Kind: ViewKind>: SessionCommand {
     CommandConfiguration(
       commandName: Kind.view.name,
       abstract: Kind.abstract,
-      usage: "tally \(Kind.view.name) [<options>]",
+      usage: "tally \(Kind.view.name) [--open] [--tree] [--limit <n>] [<options>]",
       discussion: SharedHelp.taskRecord
     )
   }
 
+  @OptionGroup
+  var options: ViewOptions
+
   func run(in session: Session) throws {
     try session.show { _ in
-      ViewDescription(
-        view: Kind.view, title: Kind.title(session.clock), emptyHint: Kind.emptyHint, hiding: Kind.sharedDetails)
+      options.applied(
+        to: ViewDescription(
+          view: Kind.view, title: Kind.title(session.clock), emptyHint: Kind.emptyHint, isPlace: true,
+          hiding: Kind.sharedDetails))
     }
   }
 }
@@ -42,7 +47,7 @@ enum ViewCommands {
   static let all: [any SessionCommand.Type] = [
     ViewCommand<TodayView>.self, ViewCommand<InboxView>.self, ViewCommand<UpcomingView>.self,
     ViewCommand<PastView>.self, ViewCommand<OverdueView>.self, ViewCommand<ActiveView>.self,
-    ViewCommand<AllView>.self,
+    ViewCommand<NextView>.self, ViewCommand<AllView>.self,
   ]
 }
 
@@ -92,6 +97,15 @@ enum ActiveView: ViewKind {
   static var view: TaskView { .active }
   static let abstract = "Show the tasks in progress."
   static let emptyHint = "Nothing is in progress. Start a task: tally start HANDLE"
+}
+
+enum NextView: ViewKind {
+  static var view: TaskView { .next }
+  static let abstract = "Show open tasks in the order in which to do them."
+  static let emptyHint = """
+    Nothing is open. This view shows tasks that are in progress, late or due within a week, and then the rest by priority; \
+    add a task: tally add Buy milk
+    """
 }
 
 enum AllView: ViewKind {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Tally
 
 extension CommandFailure {
   /// An error the argument parser threw.
@@ -7,27 +8,45 @@ extension CommandFailure {
       self = unknown
       return
     }
-    let error = Self.unknownOption(in: arguments, hiddenBy: error) ?? error
     let lines = RootCommand.fullMessage(for: error).split(separator: "\n")
     let usage = lines.first { $0.hasPrefix("Usage: ") }.map { "; usage: \($0.dropFirst(7))" } ?? ""
     // The parser ends with "See 'tally add --help' for more information."
     let help = lines.last { $0.contains("See '") }?.split(separator: "'").dropFirst().first ?? "tally --help"
-    let message = RootCommand.message(for: error)
+    let message = Self.unknownOption(in: arguments) ?? Self.inOneSentence(RootCommand.message(for: error))
     self = .usage(
       message.isEmpty ? "The arguments cannot be parsed" : message,
       remedy: "\(Self.dashedText(in: arguments, refusedBy: message))Run '\(help)' for more information\(usage)")
   }
 
-  /// The error of an unknown option, where the parser complains about a missing argument first: in `tally add --urgent`
-  /// the option is what is wrong.
-  private static func unknownOption(in arguments: [String], hiddenBy error: any Error) -> (any Error)? {
-    guard RootCommand.message(for: error).hasPrefix("Missing expected argument") else { return nil }
-    do {
-      _ = try RootCommand.parseAsRoot(arguments + ["argument"])
-      return nil
-    } catch {
-      return RootCommand.message(for: error).hasPrefix(unknownOptionMessage) ? error : nil
+  /// An error that a command found in its arguments.
+  init(refusing command: any CompleteCommand, _ error: any Error) {
+    let words = (["tally"] + RootCommand.words(naming: type(of: command))).joined(separator: " ")
+    let usage = type(of: command).configuration.usage?.split(separator: "\n").first.map { "; usage: \($0)" } ?? ""
+    self = .usage(
+      (error as? ValidationError)?.message ?? "\(error)",
+      remedy: "Run '\(words) --help' for more information\(usage)")
+  }
+
+  /// The message with the values of an option in a row; the parser lists them below each other.
+  private static func inOneSentence(_ message: String) -> String {
+    let parts = message.split(separator: "\n  - ").map(String.init)
+    guard parts.count > 2, let last = parts.last, let end = parts[0].firstRange(of: "Please provide one of") else {
+      return message
     }
+    return "\(parts[0][..<end.lowerBound])Write \(parts[1..<(parts.count - 1)].joined(separator: ", ")) or \(last)"
+  }
+
+  /// The message about an unknown option, where the parser complains about something else first: in `tally add --urgent`,
+  /// where the title is missing as well, and in `tally edit 7f3a --owner me`, where two things are.
+  private static func unknownOption(in arguments: [String]) -> String? {
+    let arguments = FilterOptions.spelledOut(arguments)
+    let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+    let question = CompletionQuestion(words: Array(arguments[..<end]), prefix: "")
+    guard let option = question.unknownOption else { return nil }
+    // Two letters are near to any other two.
+    let names = option.hasPrefix("--") ? question.optionNames : []
+    let near = option.nearNames(among: names, limit: 1).first.map { ". Did you mean '\($0)'?" } ?? ""
+    return "\(unknownOptionMessage) '\(option.escapedForDisplay())'\(near)"
   }
 
   /// What to do about an unknown option that the command would take as text.
@@ -45,7 +64,8 @@ extension CommandFailure {
   private static let unknownOptionMessage = "Unknown option"
 
   private init(unknownCommand word: String) {
-    let near = word.nearNames(among: RootCommand.commandNames)
+    let meant = CommandSynonyms.commands(for: word)
+    let near = meant.isEmpty ? word.nearNames(among: RootCommand.commandNames) : meant
     let guess = near.isEmpty ? "" : "Did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))? "
     self = .usage(
       "There is no command '\(word.escapedForDisplay())'", code: "unknownCommand",
@@ -57,17 +77,11 @@ extension CommandFailure {
   /// The parser passes such a word to the default command, which then complains about an unexpected argument; after
   /// `help` it ignores it.
   static func unknownCommand(in arguments: [String]) -> CommandFailure? {
-    var rest = arguments[...]
-    while let argument = rest.popFirst(), argument != "--" {
-      if argument.hasPrefix("-") {
-        if GlobalOptions.namesWithValue.contains(argument) { rest = rest.dropFirst() }
-      } else if !RootCommand.commandNames.contains(argument) {
-        return CommandFailure(unknownCommand: argument)
-      } else if argument != "help" {
-        return nil
-      }
+    guard let index = GlobalOptions.indexOfCommand(in: arguments) else { return nil }
+    guard RootCommand.commandNames.contains(arguments[index]) else {
+      return CommandFailure(unknownCommand: arguments[index])
     }
-    return nil
+    return arguments[index] == "help" ? unknownCommand(in: Array(arguments[(index + 1)...])) : nil
   }
 }
 
@@ -75,6 +89,17 @@ extension RootCommand {
   /// The names that the first argument may have.
   static var commandNames: [String] {
     commandPaths.filter { $0.count == 1 }.flatMap(\.self) + ["help"]
+  }
+
+  /// The words that name a command; none for one that the program does not have.
+  static func words(naming command: any ParsableCommand.Type) -> [String] {
+    for outer in configuration.subcommands {
+      if outer == command { return [outer._commandName] }
+      if outer.configuration.subcommands.contains(where: { $0 == command }) {
+        return [outer._commandName, command._commandName]
+      }
+    }
+    return []
   }
 
   /// The words that name each command: one, or two for a subcommand.

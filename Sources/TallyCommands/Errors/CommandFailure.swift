@@ -9,7 +9,9 @@ struct CommandFailure: Error {
   /// What is wrong, without a full stop.
   var message: String
   /// What to do about it, without a full stop.
-  let remedy: String
+  private(set) var remedy: String
+  /// What may have been meant; their names are texts of the user, so they are neither in the message nor in the remedy.
+  var candidates = Candidates()
 
   init(_ status: ExitStatus, code: String, _ message: String, remedy: String) {
     self.status = status
@@ -31,7 +33,16 @@ extension CommandFailure {
     case let failure as CommandFailure:
       self = failure
     case let error as TallyError:
-      self.init(ExitStatus(for: error), code: error.code.description, error.messageWithPlace, remedy: error.remedy)
+      var (message, remedy) = (error.messageWithPlace, error.remedy)
+      if let unknown = error.cause as? UnknownFilterList {
+        message.replace("a list that", with: "a list \(unknown.name.quotedForMessage) that", maxReplacements: 1)
+      }
+      if let unknown = error.cause as? UnknownFilterField {
+        let name = unknown.name.truncated(toWidth: 60).escapedForDisplay()
+        message.replace("The field does not", with: "The field '\(name)' does not", maxReplacements: 1)
+        if unknown.mayBeAttribute { remedy = "Did you mean '@\(name)'? \(remedy)" }
+      }
+      self.init(ExitStatus(for: error), code: error.code.description, message, remedy: remedy)
     default:
       self.init(
         .internalFault, code: "internalFault", "An unexpected error ended the command: \(error)",
@@ -40,24 +51,43 @@ extension CommandFailure {
   }
 
   /// Runs a body and puts the name of an option before the message of what it throws.
-  static func naming<R>(_ option: String, _ body: () throws -> R) throws -> R {
+  ///
+  /// The library's messages never contain a text of the user; a message about "the text" then quotes it.
+  static func naming<R>(_ option: String, quoting text: String? = nil, _ body: () throws -> R) throws -> R {
     let named = { (error: any Error) in
       var failure = CommandFailure(error)
+      if let text, failure.message.hasPrefix("The text ") {
+        failure.message = "'\(text.truncated(toWidth: 60).escapedForDisplay())'" + failure.message.dropFirst(8)
+      }
       failure.message = "\(option): \(failure.message)"
       return failure
     }
     return try CommandFailure.replacing(named, body)
   }
 
-  /// The failure for a person: what is wrong, then what to do.
+  /// The failure with what may have been meant.
+  func with(_ candidates: Candidates) -> CommandFailure {
+    var failure = self
+    failure.candidates = candidates
+    return failure
+  }
+
+  /// The failure with one more sentence about what to do.
+  func adding(remedy sentence: String) -> CommandFailure {
+    var failure = self
+    failure.remedy = "\(remedy.withFullStop) \(sentence)"
+    return failure
+  }
+
+  /// The failure for a person: what is wrong, what may have been meant, then what to do.
   var text: String {
-    "Error: \(message.withFullStop)\n\(remedy.withFullStop)\n"
+    "Error: \(message.withFullStop)\n\(candidates.text)\(remedy.withFullStop)\n"
   }
 
   /// The failure for a program.
   var json: [UInt8] {
-    let facts: Facts = ["error": ["code": .text(code), "message": .text(message), "remedy": .text(remedy)]]
-    return facts.json
+    let error: Facts = ["code": .text(code), "message": .text(message), "remedy": .text(remedy)]
+    return (["error": error.adding(candidates.facts)] as Facts).json
   }
 }
 

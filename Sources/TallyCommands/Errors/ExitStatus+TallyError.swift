@@ -3,20 +3,24 @@ import Tally
 extension ExitStatus {
   /// The status for an error of the library.
   ///
-  /// An error with a position is about a document, whatever its code: a blank title is a wrong argument when typed, and
-  /// bad data when imported.
+  /// An error with a position is about a document, whatever its code, unless it is about a filter: a blank title is a
+  /// wrong argument when typed, and bad data when imported.
   init(for error: TallyError) {
-    self = error.position != nil ? .badData : Self.byCode[error.code] ?? .internalFault
+    self = error.position != nil && !error.isOfFilter ? .badData : Self.byCode[error.code] ?? .internalFault
   }
 
   /// Every code of the library; a test compares the keys with the library's source.
   static let byCode = Dictionary(uniqueKeysWithValues: codes.flatMap { status, codes in codes.map { ($0, status) } })
 
   private static let codes: [ExitStatus: [TallyError.Code]] = [
-    .notFound: [.taskNotFound, .listNotFound, .storeMissing, .nothingToUndo, .nothingToRedo, .undoConflict],
+    .notFound: [
+      .taskNotFound, .listNotFound, .filterNotFound, .storeMissing, .nothingToUndo, .nothingToRedo, .undoConflict,
+    ],
     .usage: [
       .blankTitle, .blankListName, .invalidColor, .invalidDay, .invalidInstant, .invalidState, .valueOutOfRange,
-      .inconsistentTask, .differentPlaces, .invalidLink, .invalidToken,
+      .inconsistentTask, .differentPlaces, .invalidLink, .invalidToken, .invalidTag, .invalidPriority,
+      .invalidAttribute, .invalidParent, .invalidRecurrence, .invalidFilter, .invalidKey, .invalidValue, .invalidIndex,
+      .invalidGoal, .emptySearch,
     ],
     .badData: [.duplicateID, .unknownList, .malformedDocument, .unknownKey, .damagedStore],
     .inputUnreadable: [.inputUnreadable],

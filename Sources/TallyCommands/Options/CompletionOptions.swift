@@ -6,10 +6,14 @@ import Tally
 ///
 /// `stats` and `completed` share them, so that the same options show a number and its tasks.
 struct CompletionOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The first day.", valueName: "day"))
+  @OptionGroup
+  var filter: FilterOptions
+
+  // Unconditional: a word that begins with a dash is a wrong day, not a missing one.
+  @Option(parsing: .unconditional, help: ArgumentHelp("The first day.", valueName: "day"))
   var from: String?
 
-  @Option(help: ArgumentHelp("The last day.", valueName: "day"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("The last day.", valueName: "day"))
   var to: String?
 
   @Option(
@@ -18,8 +22,12 @@ struct CompletionOptions: ParsableArguments {
   )
   var list: String?
 
+  @Option(help: ArgumentHelp("Only completions with this tag.", valueName: "tag"))
+  var tag: String?
+
   @Option(
-    help: ArgumentHelp("When a day begins, for people who work past midnight. Default: 00:00.", valueName: "hh:mm")
+    help: ArgumentHelp(
+      "When a day begins, for people who work past midnight. Default: the setting, else 00:00.", valueName: "hh:mm")
   )
   var dayStart: String?
 
@@ -32,7 +40,7 @@ extension CompletionOptions {
   ///
   /// - Throws: ``CommandFailure`` for a start of day that is not a time.
   func clock(_ clock: LocalClock) throws -> LocalClock {
-    clock.beginningDays(atMinute: try dayStartInMinutes())
+    clock.beginningDays(atMinute: try dayStartInMinutes(clock))
   }
 
   /// The library's options, except the list, which only the store knows.
@@ -41,18 +49,20 @@ extension CompletionOptions {
   func statisticsOptions(_ clock: LocalClock) throws -> StatisticsOptions {
     let clock = try self.clock(clock)
     var options = StatisticsOptions()
-    options.from = try from.map { try clock.day($0, of: "--from", weekdays: .latest) }
-    options.to = try to.map { try clock.day($0, of: "--to", weekdays: .latest) }
+    options.from = try from.map { try clock.day($0, of: "--from", looking: .backward) }
+    options.to = try to.map { try clock.day($0, of: "--to", looking: .backward) }
     if let from = options.from, let to = options.to, from > to {
       throw CommandFailure.usage(
         "--from \(from.iso8601) comes after --to \(to.iso8601)", remedy: "Give the earlier day to --from")
     }
-    options.dayStartInMinutes = try dayStartInMinutes()
+    let filter = try filter.filter
+    options.filter = tag.map { filter && .tag($0.withoutNumberSign) } ?? filter
+    options.dayStartInMinutes = clock.dayStartInMinutes
     options.usesRecordedOffsets = asRecorded
     return options
   }
 
-  /// The list's id; a deleted list can be named by its id, or by the end of it that `stats` shows.
+  /// The list's id; a deleted list can be named by its last name, its id, or the end of the id.
   ///
   /// - Throws: ``CommandFailure`` if there is no such list or more than one.
   func listID<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws -> UUID? {
@@ -63,7 +73,7 @@ extension CompletionOptions {
       let found = try deletedLists(named: name, in: transaction)
       guard found.count < 2 else {
         throw CommandFailure(
-          .notFound, code: "ambiguousList", "\(found.count) deleted lists end with \(name.quotedForMessage)",
+          .notFound, code: "ambiguousList", "\(found.count) deleted lists match \(name.quotedForMessage)",
           remedy: "Use a whole id: \(found.prefix(5).map(\.text).joined(separator: ", "))")
       }
       guard let id = found.first else { throw failure }
@@ -81,14 +91,16 @@ extension CompletionOptions {
       // Throws for a list in which nothing was ever completed or created.
       return (try? transaction.completionCount(matching: options)) == nil ? [] : [id]
     }
-    let end = name.lowercased()
-    guard end.count >= UUID.shownEndLength else { return [] }
-    let deleted = try transaction.statistics().byList.filter { $0.name == nil }.compactMap(\.listID)
-    return deleted.filter { $0.text.hasSuffix(end) }
+    let lower = name.lowercased()
+    let isEnd = lower.count >= UUID.shownEndLength
+    let deleted = try transaction.statistics().byList.filter(\.isDeleted)
+    let named = deleted.filter { $0.name?.lowercased() == lower }
+    return (named.isEmpty ? deleted.filter { isEnd && $0.listID?.text.hasSuffix(lower) == true } : named)
+      .compactMap(\.listID)
   }
 
-  private func dayStartInMinutes() throws -> Int {
-    guard let dayStart else { return 0 }
+  private func dayStartInMinutes(_ clock: LocalClock) throws -> Int {
+    guard let dayStart else { return clock.dayStartInMinutes }
     guard let time = LocalClock.timeOfDay(dayStart) else {
       throw CommandFailure.usage(
         "'\(dayStart.escapedForDisplay())' is not a time of day",
@@ -98,7 +110,32 @@ extension CompletionOptions {
   }
 }
 
+extension CompletionOptions {
+  /// Says that nothing was completed, of what the options select, and how to complete something.
+  func emptyHint(_ options: StatisticsOptions) -> String {
+    let verb = options.hasNamedDays ? "was completed in that period" : "has been completed yet"
+    return "Nothing\(scope(options)) \(verb). Complete a task: tally done HANDLE; add --at for the past"
+  }
+
+  /// Says that all that was completed is gone.
+  func deletedHint(_ options: StatisticsOptions) -> String {
+    let scope = scope(options)
+    return options.hasNamedDays
+      ? "All tasks\(scope) completed in that period have been deleted."
+      : "All completed tasks\(scope) have been deleted."
+  }
+
+  /// The list and the filter behind a noun: ` in “Work” matching “#home”`.
+  private func scope(_ options: StatisticsOptions) -> String {
+    (list.map { " in \($0.quotedForMessage)" } ?? "")
+      + (options.filterText.map { " matching \($0.quotedForMessage)" } ?? "")
+  }
+}
+
 extension StatisticsOptions {
   /// Whether the first or the last day is named.
   var hasNamedDays: Bool { from != nil || to != nil }
+
+  /// The text of the filter; `nil` for none.
+  var filterText: String? { filter == .all ? nil : filter.text }
 }

@@ -100,8 +100,30 @@ enum OutputFormat {
 }
 
 extension GlobalOptions {
+  /// What the help of a command says of these options.
+  static let helpLine = """
+    Every command also takes --store, --json, --plain, --now, --time-zone, --week-start, --no-color and --quiet, which \
+    'tally --help' explains.
+    """
+
   var format: OutputFormat { json ? .json : plain ? .plain : .human }
 
   /// The options of the group that are followed by a value.
-  static let namesWithValue: Set<String> = ["--store", "--now", "--time-zone", "--week-start"]
+  private static let namesWithValue: Set<String> = ["--store", "--now", "--time-zone", "--week-start"]
+
+  /// Whether arguments ask for help or the version, wherever they do so before `--`.
+  static func areQuestion(_ arguments: [String]) -> Bool {
+    arguments.prefix { $0 != "--" }.contains { ["--help", "-h", "--version"].contains($0) }
+      || indexOfCommand(in: arguments).map { arguments[$0] } == "help"
+  }
+
+  /// The index of the first argument that is neither an option of the group nor its value: the command.
+  static func indexOfCommand(in arguments: [String]) -> Int? {
+    var index = 0
+    while index < arguments.count, arguments[index] != "--" {
+      guard arguments[index].hasPrefix("-") else { return index }
+      index += namesWithValue.contains(arguments[index]) ? 2 : 1
+    }
+    return nil
+  }
 }

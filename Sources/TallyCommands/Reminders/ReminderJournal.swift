@@ -10,7 +10,8 @@ import TallySystem
 /// ```
 /// since 2026-11-21T12:00:00Z            reminders before it are not handled
 /// start 2026-11-21T12:05:00Z ID         the program is about to be run
-/// end 2026-11-21T12:05:00Z ID           it has ended
+/// end 2026-11-21T12:05:00Z ID           it has ended, and nothing more is done
+/// fail 2026-11-21T12:05:00Z ID 2026-11-21T12:05:31Z     it has failed, and is tried again at the second instant
 /// ```
 ///
 /// A start without an end was running when `tally` was killed: whether its work was done is unknown, so it
@@ -29,6 +30,8 @@ final class ReminderJournal {
   private(set) var begun: Set<Entry> = []
   /// The reminders that an earlier run started and did not end.
   private(set) var interrupted: [Entry] = []
+  /// The reminders whose programs failed and are tried again.
+  var retries = ReminderRetries()
   private static let beginning = "since "
   private let path: FilePath
   private let file: FileDescriptor
@@ -80,8 +83,19 @@ final class ReminderJournal {
     try append("start \(entry.date.iso8601) \(entry.taskID.text)")
   }
 
+  /// Records that a program has failed; returns when it is tried again, or `nil` if that was the last time.
+  func fail(_ entry: Entry, at now: Timestamp) throws -> Timestamp? {
+    guard let next = retries.noteFailure(of: entry, at: now) else {
+      try end(entry)
+      return nil
+    }
+    try append("fail \(entry.date.iso8601) \(entry.taskID.text) \(next.iso8601)")
+    return next
+  }
+
   /// Records that a program has ended, or that the reminder has been reported.
   func end(_ entry: Entry) throws {
+    retries.forget(entry)
     try append("end \(entry.date.iso8601) \(entry.taskID.text)")
   }
 }
@@ -101,14 +115,24 @@ extension ReminderJournal {
       let words = line.split(separator: " ").map(String.init)
       guard let date = words.dropFirst().first.flatMap({ try? Timestamp(iso8601: $0) }) else { continue }
       if words[0] == "since" { since = date }
-      guard words.count == 3, let id = UUID(uuidString: words[2]) else { continue }
+      guard words.count >= 3, let id = UUID(uuidString: words[2]) else { continue }
       let entry = Entry(date: date, taskID: id)
       begun.insert(entry)
       if words[0] == "start" { open.insert(entry) } else { open.remove(entry) }
+      if words[0] == "end" { retries.forget(entry) }
+      if words[0] == "fail", let next = words.dropFirst(3).first.flatMap({ try? Timestamp(iso8601: $0) }) {
+        retries.restore(entry, next: next)
+      }
     }
     interrupted = open.sorted { ($0.date, $0.taskID.uuidString) < ($1.date, $1.taskID.uuidString) }
-    // A line that a crash cut off must not merge with the next one.
-    if !text.isEmpty, !text.hasSuffix("\n") { _ = try Self.opening(path) { try file.writeAll("\n".utf8) } }
+    // A line that a crash cut off must not merge with the next one, nor the rest of a first word stay the first.
+    try Self.opening(path) {
+      if !text.hasPrefix(Self.beginning) {
+        try file.resize(to: 0)
+      } else if !text.hasSuffix("\n") {
+        _ = try file.writeAll("\n".utf8)
+      }
+    }
     return lines.isEmpty
   }
 

@@ -46,6 +46,9 @@ public struct Invocation: Sendable {
   /// The columns of a line of output; `nil` if lines may be of any length.
   var outputWidth: Int? { Terminal.width(of: output, environment: environment) }
 
+  /// Whether texts for people must be ASCII.
+  var isASCII: Bool { TerminalText.isASCII(environment: environment, onTerminal: Terminal.isTerminal(output)) }
+
   /// Whether errors are printed as JSON.
   ///
   /// Found in the arguments, not the parsed options, because parsing may be what failed.

@@ -16,54 +16,112 @@ extension Session {
   }
 
   /// Reads from one snapshot.
-  ///
-  /// Only statistics ask where a week starts; loading the locale to know would cost milliseconds at every start.
-  func read<R>(
-    countingWeeks countsWeeks: Bool = false, _ body: (inout StoreReadTransaction) throws -> R
-  ) throws -> R {
-    var calendar = configuration.calendar
-    if countsWeeks {
-      calendar.firstWeekday =
-        try options.weekStart?.rawValue ?? WeekStart.firstWeekday(environment: invocation.environment)
-    }
-    return try openStore(for: .reading, calendar: calendar).read(body)
+  func read<R>(_ body: (inout StoreReadTransaction) throws -> R) throws -> R {
+    try openStore(for: .reading).read(body)
   }
 
   /// Changes the store in one transaction and reports the change.
   ///
-  /// The body may run twice, so it must print nothing.
-  func write(for use: StoreUse = .changing, _ body: (inout StoreWriteTransaction) throws -> ChangeReport) throws {
-    let change = try openStore(for: use).writeAndWait { transaction in
-      var change = try body(&transaction)
-      change.isUndoable = transaction.isUndoable
-      return change
+  /// The body may run twice, so it must print nothing. A dry run is rolled back and reported all the same.
+  func write(
+    for use: StoreUse = .changing, isDryRun: Bool = false,
+    _ body: (inout StoreWriteTransaction) throws -> ChangeReport
+  ) throws {
+    func change(_ store: TaskStore) throws -> ChangeReport {
+      do {
+        return try store.writeAndWait { transaction in
+          try transaction.setActionName(commandName)
+          var change = try body(&transaction)
+          change.isUndoable = transaction.isUndoable
+          if isDryRun { throw DryRun(change: change) }
+          return change
+        }
+      } catch let dryRun as DryRun {
+        var change = dryRun.change
+        change.remedy = nil
+        return change
+      }
     }
-    try report(change)
+    do {
+      try report(use == .adding ? withStoreForAdding(change) : change(openStore(for: use)))
+    } catch let error as TallyError where error.code == .storeMissing && use == .changing {
+      // In an empty store, the error says which name does not exist.
+      let answer = try change(emptyStore(configuration))
+      guard answer.isEmpty else { throw error }
+      try report(answer)
+    }
+  }
+
+  /// Adds something to the store; one that is created for it is removed again if adding fails.
+  func withStoreForAdding<R>(_ body: (TaskStore) throws -> R) throws -> R {
+    if let store = try existingStore() { return try body(store) }
+    let hadDirectory = FileManager.default.fileExists(atPath: storePath.string)
+    let store = try openStore(for: .adding)
+    do {
+      return try body(store)
+    } catch {
+      try? store.close()
+      TaskStore.removeUnused(at: storePath, configuration: configuration, leavingDirectory: hadDirectory)
+      throw error
+    }
+  }
+
+  private func existingStore() throws -> TaskStore? {
+    do {
+      return try openStore(for: .changing)
+    } catch let error as TallyError where error.code == .storeMissing {
+      return nil
+    }
+  }
+
+  /// Ends a transaction whose changes are not wanted.
+  private struct DryRun: Error {
+    let change: ChangeReport
   }
 
   /// Opens the store for a use.
-  func openStore(for use: StoreUse, calendar: Calendar? = nil) throws -> TaskStore {
+  func openStore(for use: StoreUse) throws -> TaskStore {
     var configuration = configuration
-    if let calendar { configuration.calendar = calendar }
+    if countsWeeks { configuration.calendar.firstWeekday = try clock.firstWeekday() }
     configuration.isReadOnly = use == .reading || use == .copying
     configuration.createsIfMissing = use == .adding
     do {
       return try TaskStore(at: storePath, configuration: configuration)
     } catch let error as TallyError where error.code == .storeMissing && use == .reading {
-      hint("There is no store at \(storePath.string.escapedForDisplay()) yet; adding a task or a list creates one.")
-      return try .empty(configuration)
+      return try emptyStore(configuration)
     }
+  }
+
+  /// A store to answer from where there is none.
+  private func emptyStore(_ configuration: TaskStore.Configuration) throws -> TaskStore {
+    hint("There is no store at \(storePath.string.escapedForDisplay()) yet; adding a task or a list creates one.")
+    return try .empty(configuration)
   }
 
   /// How every command opens a store.
   var configuration: TaskStore.Configuration {
     var configuration = TaskStore.Configuration()
-    let now = clock.now
+    let now = clock.exactNow
     configuration.now = { now }
+    configuration.stampsWholeSeconds = options.now == nil
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = clock.timeZone
     configuration.calendar = calendar
+    configuration.dayStartInMinutes = clock.dayStartInMinutes
+    configuration.onLongWait = { [errorOutput = invocation.errorOutput, isQuiet = options.quiet] ids in
+      if !isQuiet { _ = try? errorOutput.writeAll("\(Self.waitMessage(ids))\n".utf8) }
+    }
     return configuration
+  }
+
+  /// For whom a command waits, as far as the system says.
+  private static func waitMessage(_ ids: [Int32]) -> String {
+    let others = ids.map { id in
+      let name = try? String(contentsOfFile: "/proc/\(id)/comm", encoding: .utf8).trimmingCharacters(in: .newlines)
+      return name.map { "\(id) (\($0.escapedForDisplay()))" } ?? "\(id)"
+    }
+    let named = others.isEmpty ? "another process" : "process \(others.joined(separator: ", "))"
+    return "Waiting for \(named), which has the store open…"
   }
 }
 

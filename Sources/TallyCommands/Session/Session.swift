@@ -5,6 +5,11 @@ import Tally
 /// What a command works with: clock, store and streams, set up from the global options.
 final class Session {
   let options: GlobalOptions
+  /// The words of the command, such as `lists add`: the name of its changes in the history.
+  let commandName: String
+  /// Whether the store must know with which day a week begins.
+  let countsWeeks: Bool
+  let settings: Settings
   let clock: LocalClock
   let storePath: FilePath
   let painter: Painter
@@ -15,19 +20,34 @@ final class Session {
   let invocation: Invocation
 
   /// - Throws: ``CommandFailure``, or the library's error for an instant that does not exist.
-  init(options: GlobalOptions, invocation: Invocation, output: BufferedOutput) throws {
+  init(
+    options: GlobalOptions, settings: Settings = Settings(), commandName: String, countsWeeks: Bool = false,
+    invocation: Invocation, output: BufferedOutput
+  ) throws {
     self.options = options
+    self.countsWeeks = countsWeeks
+    self.settings = settings
+    self.commandName = commandName
     self.output = output
     self.invocation = invocation
     storePath = try StorePath.resolve(option: options.store, environment: invocation.environment)
+    let given = try options.now.map { text in try CommandFailure.naming("--now") { try Timestamp(iso8601: text) } }
+    let present = given ?? .now()
     clock = LocalClock(
-      now: try options.now.map { text in try CommandFailure.naming("--now") { try Timestamp(iso8601: text) } }
-        ?? .now(),
-      in: try options.timeZone.map(Self.timeZone) ?? .system(environment: invocation.environment)
+      now: given ?? present.wholeSecond, exactNow: present,
+      in: try options.timeZone.map(Self.timeZone) ?? settings.timeZone(unlessSetIn: invocation.environment)
+        ?? .system(environment: invocation.environment),
+      beginningDaysAtMinute: settings.dayStartInMinutes,
+      firstWeekday: { [weekStart = options.weekStart ?? settings.weekStart, environment = invocation.environment] in
+        try weekStart?.rawValue ?? WeekStart.firstWeekday(environment: environment)
+      }
     )
     let isHuman = options.format == .human
-    painter = Painter(isRefused: options.noColor || !isHuman, environment: invocation.environment)
+    painter = Painter(
+      isRefused: options.noColor || !isHuman, setting: settings[.color],
+      isTerminal: Terminal.isTerminal(invocation.output), environment: invocation.environment)
     width = isHuman ? invocation.outputWidth : nil
+    output.isASCII = isHuman && invocation.isASCII
   }
 
   private static func timeZone(_ id: String) throws -> NamedTimeZone {
@@ -53,7 +73,10 @@ extension Session {
   /// Prints what goes with a result without being part of it, in any format.
   func note(_ message: String) {
     guard !options.quiet else { return }
+    // On a terminal it comes after the results so far. If those cannot be printed, the last flush fails, too.
+    try? output.flush()
     // A message that cannot be printed does not fail the command.
-    _ = try? invocation.errorOutput.writeAll((message + "\n").utf8)
+    let text = message + "\n"
+    _ = try? invocation.errorOutput.writeAll((invocation.isASCII ? text.inASCII : text).utf8)
   }
 }

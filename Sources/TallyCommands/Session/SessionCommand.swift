@@ -5,14 +5,24 @@ protocol SessionCommand: ParsableArguments {
   static var configuration: CommandConfiguration { get }
   /// Whether an argument is free text, such as a title or a list's name, which may begin with a dash.
   static var takesText: Bool { get }
+  /// Whether the store must know with which day a week begins.
+  ///
+  /// Loading the locale to know would cost every command milliseconds.
+  var countsWeeks: Bool { get }
 
-  /// Checks what only the options of all commands and its own decide together.
+  /// Checks what several arguments decide together.
+  ///
+  /// Called once all arguments are known to exist: the parser's own `validate()` would complain before it names an unknown
+  /// option.
+  ///
+  /// - Throws: `ValidationError`.
   func validate(with global: GlobalOptions) throws
   func run(in session: Session) throws
 }
 
 extension SessionCommand {
   static var takesText: Bool { false }
+  var countsWeeks: Bool { false }
   func validate(with global: GlobalOptions) throws {}
 }
 
@@ -30,10 +40,9 @@ struct WithGlobalOptions<Own: SessionCommand>: CompleteCommand {
   @OptionGroup
   var own: Own
 
-  @OptionGroup
+  // Named in one line below the command's own options (see `GlobalOptions.helpLine`).
+  @OptionGroup(visibility: .hidden)
   var global: GlobalOptions
-
-  func validate() throws { try own.validate(with: global) }
 }
 
 /// The commands, each with the options that every command takes.

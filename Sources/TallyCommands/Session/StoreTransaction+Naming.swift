@@ -6,9 +6,11 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Throws: ``CommandFailure`` if there is none or more than one.
   func task(named name: String) throws -> TaskItem {
-    let shownCount = 5
-    let ids = try taskIDs(withHandle: name, limit: shownCount + 1)
-    guard ids.count <= 1 else { throw try ambiguity(of: name, between: ids, shownCount: shownCount) }
+    let ids = try taskIDs(withHandle: name, limit: CommandFailure.shownCandidateCount + 1)
+    guard ids.count <= 1 else {
+      let tasks = try ids.compactMap { try task($0) }.map { try self.name($0) }
+      throw CommandFailure(ambiguousHandle: name, among: tasks)
+    }
     guard let id = ids.first, let task = try task(id) else {
       throw CommandFailure(
         .notFound, code: "taskNotFound", "No task has the handle '\(name.escapedForDisplay())'",
@@ -23,17 +25,6 @@ extension StoreTransaction where Base: ~Copyable {
     return try names.map { try task(named: $0) }.filter { seen.insert($0.id).inserted }
   }
 
-  private func ambiguity(of name: String, between ids: [UUID], shownCount: Int) throws -> CommandFailure {
-    let candidates = try ids.prefix(shownCount).map { id in
-      "\(try handle(of: id)) \(try task(id).map { $0.title.quotedForMessage } ?? "")"
-    }
-    let more = ids.count > shownCount ? " and more" : ""
-    return CommandFailure(
-      .notFound, code: "ambiguousHandle",
-      "'\(name.escapedForDisplay())' matches \(candidates.joined(separator: ", "))\(more)",
-      remedy: "Use one of these handles, or the whole id")
-  }
-
   /// The list with an exact name, a name in other case, or an id.
   ///
   /// - Throws: ``CommandFailure`` if there is none or more than one.
@@ -45,23 +36,36 @@ extension StoreTransaction where Base: ~Copyable {
     guard found.isEmpty else {
       throw CommandFailure(
         .notFound, code: "ambiguousList", "\(found.count) lists are named \(name.quotedForMessage)",
-        remedy: "Use an id: \(found.prefix(5).map(\.id.text).joined(separator: ", "))")
+        remedy: "Use one of these ids"
+      ).with(Candidates(lists: found))
     }
     if let id = UUID(uuidString: name), let list = try list(id) { return list }
-    let near = name.nearNames(among: lists.map(\.name)).map(\.quotedForMessage)
+    let nearNames = name.nearNames(among: Set(lists.map(\.name)).sorted())
+    let near = nearNames.compactMap { name in lists.first { $0.name == name } }
     throw CommandFailure(
-      .notFound,
-      code: "listNotFound",
-      "There is no list \(name.quotedForMessage)",
-      remedy: near.isEmpty
-        ? "See the lists with 'tally lists'; create one with 'tally lists add NAME'"
-        : "Did you mean \(near.joined(separator: " or "))?"
-    )
+      .notFound, code: "listNotFound", "There is no list \(name.quotedForMessage)",
+      remedy: "See the lists with 'tally lists'; create one with 'tally lists add NAME'"
+    ).with(Candidates(guesses: near))
   }
 
   /// The list with an id, if there is one.
   func list(withID id: UUID?) throws -> TaskList? {
     try id.flatMap { try list($0) }
+  }
+}
+
+extension CommandFailure {
+  /// How many tasks an error lists at most.
+  static let shownCandidateCount = 5
+
+  /// The error for a handle of several tasks.
+  init(ambiguousHandle name: String, among tasks: [NamedTask]) {
+    let hasMore = tasks.count > Self.shownCandidateCount
+    let count = hasMore ? "more than \(Self.shownCandidateCount)" : "\(tasks.count)"
+    self = CommandFailure(
+      .notFound, code: "ambiguousHandle", "'\(name.escapedForDisplay())' matches \(count) tasks",
+      remedy: "Use one of these handles, or the whole id"
+    ).with(Candidates(tasks: Array(tasks.prefix(Self.shownCandidateCount)), hasMore: hasMore))
   }
 }
 

@@ -38,12 +38,12 @@ extension Series.Bucket {
 }
 
 extension Int64 {
-  /// The seconds in the unit that a person would use.
+  /// The seconds in the unit that a person would use, rounded up: what took that long is within it.
   var inWordsAsSeconds: String {
     let units: [(limit: Int64, size: Int64, name: String)] = [
       (120, 1, "second"), (7_200, 60, "minute"), (172_800, 3_600, "hour"), (.max, 86_400, "day"),
     ]
     let unit = units.first { self < $0.limit } ?? units[3]
-    return Int((self + unit.size / 2) / unit.size).counted(unit.name)
+    return Int((self + unit.size - 1) / unit.size).counted(unit.name)
   }
 }

@@ -4,11 +4,11 @@ extension StatisticsReport {
   /// The report as names and values.
   var facts: Facts {
     [
-      "asOf": .instant(statistics.asOf), "timeZone": .text(clock.zone.name),
+      "asOf": .instant(clock.now), "timeZone": .text(clock.zone.name),
       "weekStart": .text(Self.weekdayName(statistics.weekStart)),
-      "completed": completed,
+      "scope": scope, "completed": completed, "messages": messageFacts,
       "trend": ["month": Self.facts(of: statistics.monthTrend), "week": Self.facts(of: statistics.weekTrend)],
-      "streak": streak, "open": open, "cycleTime": cycleTime,
+      "streak": Self.facts(of: statistics.streak), "goal": goal, "open": open, "cycleTime": cycleTime,
       "byWeekday": .array(
         statistics.byWeekday.map(Facts.count),
         labels: statistics.byWeekday.indices.map { Self.weekdayName((statistics.weekStart + $0 - 1) % 7 + 1) }),
@@ -18,11 +18,23 @@ extension StatisticsReport {
         statistics.byList.map {
           ["listID": .id($0.listID), "name": .text($0.name), "completed": .count($0.completed)]
         }),
+      "byTag": .array(statistics.byTag.map { ["tag": .text($0.tag), "completed": .count($0.completed)] }),
+      "byPriority": .array(
+        statistics.byPriority.map {
+          ["priority": .text($0.priority == .none ? nil : $0.priority.name), "completed": .count($0.completed)]
+        }),
       "series": series,
     ]
   }
 
   private static func weekdayName(_ number: Int) -> String { WeekdayName.full[number - 1].lowercased() }
+
+  private var scope: Facts {
+    [
+      "listID": .id(options.listID), "list": .text(list?.name), "filter": .text(options.filterText),
+      "path": .text(statistics.path.rawValue),
+    ]
+  }
 
   private var completed: Facts {
     let completed = statistics.completed
@@ -41,10 +53,26 @@ extension StatisticsReport {
     ]
   }
 
-  private var streak: Facts {
-    let streak = statistics.streak
+  private var messageFacts: Facts {
+    let completed = statistics.completed
     return [
+      "today": .text(completed.todayMessage), "thisWeek": .text(completed.weekMessage),
+      "thisMonth": .text(completed.monthMessage),
+    ]
+  }
+
+  private static func facts(of streak: Streak) -> Facts {
+    [
       "current": .count(streak.current), "longest": .count(streak.longest), "longestEnded": .day(streak.longestEnded),
+    ]
+  }
+
+  private var goal: Facts {
+    guard let progress = statistics.goal else { return .text(nil) }
+    return [
+      "target": .count(progress.goal.target), "per": .text(progress.goal.period.rawValue),
+      "completed": .count(progress.completed), "isMet": .flag(progress.isMet), "met": .count(progress.metCount),
+      "periods": .count(progress.periodCount), "streak": Self.facts(of: progress.streak),
     ]
   }
 

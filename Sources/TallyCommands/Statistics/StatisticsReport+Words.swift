@@ -21,6 +21,10 @@ extension StatisticsReport {
       conditions.append("days begin at \(time.clock)")
     }
     if options.usesRecordedOffsets { conditions.append("days in the time zone where the work was done") }
+    if let text = options.filterText {
+      let path = statistics.path == .counters ? "the counters" : "a walk over the ledger"
+      conditions.append("only \(text.escapedForDisplay()), by \(path)")
+    }
     if options.listID != nil, list == nil { conditions.append("a deleted list") }
     return conditions
   }
@@ -44,12 +48,31 @@ extension StatisticsReport {
       + percentile90.inWordsAsSeconds
   }
 
+  /// The sentences of the current day, week and month.
+  var messages: [String] {
+    let completed = statistics.completed
+    return [completed.todayMessage, completed.weekMessage, completed.monthMessage]
+  }
+
   /// Days in a row.
-  var streakInWords: String {
-    let streak = statistics.streak
+  var streakInWords: String { "Streak: \(inWords(statistics.streak, of: "day"))" }
+
+  /// How often the goal was met; empty without one.
+  var goalInWords: [String] {
+    guard let progress = statistics.goal else { return [] }
+    let (goal, period) = (progress.goal, progress.goal.period.rawValue)
+    let now = goal.period == .day ? "today" : "this week"
+    return [
+      "Goal: \(goal.target.counted("task")) a \(period), \(progress.completed.grouped) completed \(now)",
+      "Goal met in \(progress.metCount.grouped) of \(progress.periodCount.counted(period)) (\(coveredDays)); "
+        + inWords(progress.streak, of: period),
+    ]
+  }
+
+  private func inWords(_ streak: Streak, of period: String) -> String {
     let ended = streak.longestEnded.map { ", ended \($0.shortName(asOf: clock.today))" } ?? ""
     let isLongest = streak.current == streak.longest && streak.current > 0
-    let longest = isLongest ? "the longest so far" : "longest \(streak.longest.counted("day"))\(ended)"
-    return "Streak: \(streak.current.counted("day")) in a row, \(longest)"
+    let longest = isLongest ? "the longest so far" : "longest \(streak.longest.counted(period))\(ended)"
+    return "\(streak.current.counted(period)) in a row, \(longest)"
   }
 }

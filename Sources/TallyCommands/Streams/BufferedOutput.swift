@@ -8,13 +8,17 @@ final class BufferedOutput {
   private let descriptor: FileDescriptor
   private var buffer: [UInt8] = []
   private let capacityInBytes = 1 << 16
+  /// Why output was lost; every later call fails with it, too.
+  private var failure: CommandFailure?
+  /// Whether texts are written in ASCII; bytes never change.
+  var isASCII = false
 
   init(_ descriptor: FileDescriptor) {
     self.descriptor = descriptor
   }
 
   /// Writes the text, now or with later output.
-  func write(_ text: String) throws { try write(text.utf8) }
+  func write(_ text: String) throws { try write((isASCII ? text.inASCII : text).utf8) }
 
   /// Writes the bytes, now or with later output.
   ///
@@ -28,8 +32,14 @@ final class BufferedOutput {
   ///
   /// - Throws: ``CommandFailure``.
   func flush() throws {
+    if let failure { throw failure }
     defer { buffer.removeAll(keepingCapacity: true) }
     guard !buffer.isEmpty else { return }
-    _ = try CommandFailure.replacing(CommandFailure.init(writing:)) { try descriptor.writeAll(buffer) }
+    do {
+      _ = try CommandFailure.replacing(CommandFailure.init(writing:)) { try descriptor.writeAll(buffer) }
+    } catch {
+      failure = error
+      throw error
+    }
   }
 }

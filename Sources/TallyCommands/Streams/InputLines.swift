@@ -1,6 +1,7 @@
+import Foundation
 import TallySystem
 
-/// A line of standard input that is not blank, or a text that was given instead.
+/// A line of standard input that is not blank, without the blanks around it, or a text that was given instead.
 struct InputLine {
   /// Counted from 1, blank lines included; `nil` for a text from elsewhere.
   let number: Int?
@@ -25,7 +26,8 @@ extension Session {
           remedy: "Convert the input, for example with 'iconv -t UTF-8'; nothing was added"
         ).atLine(index + 1)
       }
-      return text.allSatisfy(\.isWhitespace) ? nil : InputLine(number: index + 1, text: text)
+      let title = text.trimmingCharacters(in: .whitespaces)
+      return title.isEmpty ? nil : InputLine(number: index + 1, text: title)
     }
   }
 }

@@ -25,8 +25,18 @@ extension LocalClock {
   /// An instant in a sentence: `today 14:00`; only the day if it lies within a day's last second.
   func relativeName(of instant: Timestamp) -> String {
     let time = wallTime(at: instant)
-    let day = relativeName(of: time.day)
+    let day = relativeDayName(of: instant)
     return time.isLastSecondOfDay ? day : "\(day) \(time.clock)"
+  }
+
+  /// The day of an instant in a sentence.
+  ///
+  /// A night belongs to the day before it if days begin after midnight. Only a night to come is named by the calendar, as
+  /// in what people type: 'tomorrow 02:00'.
+  func relativeDayName(of instant: Timestamp) -> String {
+    let written = wallTime(at: instant).day
+    let relative = written > wallTime(at: now).day ? written : day(of: instant)
+    return abs(relative.dayNumber - today.dayNumber) <= 1 ? relativeName(of: relative) : name(of: written)
   }
 
   /// An instant on a sheet: `Sat 21 Nov 14:00`; only the day if it lies within a day's last second.

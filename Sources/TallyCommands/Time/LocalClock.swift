@@ -3,25 +3,42 @@ import Tally
 
 /// The current time and the time zone in which a command answers.
 struct LocalClock {
+  /// The beginning of the current second: programs such as jq read no fraction.
   let now: Timestamp
+  /// The present to the microsecond, by which the store orders its changes.
+  let exactNow: Timestamp
   let zone: NamedTimeZone
-  private(set) var today: CalendarDay
+  let today: CalendarDay
+  /// The minutes after midnight at which a day begins.
+  let dayStartInMinutes: Int
+  /// The first day of the week as Foundation's calendars count; looked up only where weeks count.
+  let firstWeekday: @Sendable () throws -> Int
 
   var timeZone: TimeZone { zone.zone }
 
-  init(now: Timestamp, in zone: NamedTimeZone) {
+  /// Creates a clock; `exactNow` is `now` unless it is given.
+  init(
+    now: Timestamp, exactNow: Timestamp? = nil, in zone: NamedTimeZone,
+    beginningDaysAtMinute dayStartInMinutes: Int = 0,
+    firstWeekday: @escaping @Sendable () throws -> Int = { 2 }
+  ) {
     self.now = now
+    self.exactNow = exactNow ?? now
     self.zone = zone
-    today = CalendarDay(containing: now, in: zone.zone)
+    self.firstWeekday = firstWeekday
+    self.dayStartInMinutes = dayStartInMinutes
+    today = CalendarDay(containing: now, in: zone.zone, startingAtMinute: dayStartInMinutes)
   }
 
   /// A clock whose days begin some minutes after midnight, so that yesterday may not be over yet.
   func beginningDays(atMinute dayStartInMinutes: Int) -> LocalClock {
-    let time = wallTime(at: now)
-    let isYesterday = 60 * time.hour + time.minute < dayStartInMinutes
-    var clock = self
-    clock.today = CalendarDay(clamping: Int64(time.day.dayNumber) - (isYesterday ? 1 : 0))
-    return clock
+    LocalClock(
+      now: now, exactNow: exactNow, in: zone, beginningDaysAtMinute: dayStartInMinutes, firstWeekday: firstWeekday)
+  }
+
+  /// The local day in which an instant lies, by when days begin.
+  func day(of instant: Timestamp) -> CalendarDay {
+    CalendarDay(containing: instant, in: timeZone, startingAtMinute: dayStartInMinutes)
   }
 }
 
@@ -48,27 +65,5 @@ extension LocalClock {
       minute: secondOfDay / 60 % 60,
       second: secondOfDay % 60
     )
-  }
-
-  /// The instant at which a clock on the wall shows a time.
-  ///
-  /// A time that a clock change skips is moved forward by the length of the change (02:30 becomes 03:30); of one that
-  /// occurs twice the first is used.
-  func instant(of day: CalendarDay, hour: Int, minute: Int) -> Timestamp {
-    let local = Int64(day.dayNumber) * 86_400 + Int64(hour) * 3_600 + Int64(minute) * 60
-    // Offsets stay within a day of UTC, so these are the ones before and after any change near the time.
-    let earlier = local - timeZone.secondsFromGMT(atSecond: local - 86_400)
-    let later = local - timeZone.secondsFromGMT(atSecond: local + 86_400)
-    func shows(_ second: Int64) -> Bool { second + timeZone.secondsFromGMT(atSecond: second) == local }
-    return Timestamp(clampingSeconds: !shows(earlier) && shows(later) ? later : earlier)
-  }
-
-  /// The last instant of a day: what is due then becomes overdue as the next day begins.
-  ///
-  /// Not the start of the next day, which would make it due then; nor the last whole second, which would make it overdue
-  /// before the day is over.
-  func end(of day: CalendarDay) -> Timestamp {
-    guard let next = try? day.adding(days: 1) else { return .latest }
-    return next.start(in: timeZone).adding(microseconds: -1)
   }
 }

@@ -18,6 +18,7 @@ struct InfoReport {
       "sequence": .integer(exists ? Int64(information.sequence) : 0),
       "tasks": .count(information.taskCount), "lists": .count(information.listCount),
       "completions": .count(information.completionCount),
+      "values": .count(valueCount), "valuesSizeInBytes": .integer(valuesSizeInBytes),
       "sizeInBytes": .integer(exists ? information.sizeInBytes : 0),
       "usedMapSizeInBytes": .integer(exists ? information.usedMapSizeInBytes : 0),
       "mapSizeInBytes": .integer(exists ? information.mapSizeInBytes : 0),
@@ -28,6 +29,14 @@ struct InfoReport {
         }),
       .init("readers", onlyIn: .plain): .count(readers.count),
       .init("largestLagInCommits", onlyIn: .plain): .integer(readers.compactMap(\.lagInCommits).max().map(Int64.init)),
+      .init("indexes", onlyIn: .json): .array(
+        information.indexes.map {
+          [
+            "name": .text($0.name), "version": .integer(Int64($0.version)),
+            "lagInCommits": .count($0.lagInCommits),
+          ]
+        }),
+      .init("indexes", onlyIn: .plain): .count(information.indexes.count),
     ]
   }
 
@@ -51,11 +60,31 @@ extension InfoReport {
       ("tasks", information.taskCount.grouped),
       ("lists", information.listCount.grouped),
       ("done", information.completionCount.counted("completion")),
+    ] + ownDataLines + [
       ("on disk", information.sizeInBytes.inBytes),
       ("map", "\(percent)% of \(information.mapSizeInBytes.inBytes) used"),
       ("readers", readersInWords),
     ]
   }
+
+  /// What applications keep, if they do.
+  private var ownDataLines: [(String, String)] {
+    var lines: [(String, String)] = []
+    if valueCount > 0 {
+      let namespaces = information.valueNamespaces.count.counted("namespace")
+      lines.append(("values", "\(valueCount.grouped) in \(namespaces), \(valuesSizeInBytes.inBytes)"))
+    }
+    let indexes = information.indexes.map { index in
+      let lag = index.lagInCommits > 0 ? ", \(index.lagInCommits.counted("commit")) behind" : ""
+      return "\(index.name.escapedForDisplay()) version \(index.version)\(lag)"
+    }
+    if !indexes.isEmpty { lines.append(("indexes", indexes.joined(separator: "; "))) }
+    return lines
+  }
+
+  private var valueCount: Int { information.valueNamespaces.reduce(0) { $0 + $1.count } }
+
+  private var valuesSizeInBytes: Int64 { Int64(information.valueNamespaces.reduce(0) { $0 + $1.sizeInBytes }) }
 
   private var readersInWords: String {
     let processes = readers.map { reader in

@@ -6,6 +6,8 @@ struct NamedTask {
   let task: TaskItem
   let handle: String
   let list: TaskList?
+  /// How many parents are shown above it.
+  var depth = 0
 }
 
 /// The lists found so far: many tasks share few lists.

@@ -10,6 +10,8 @@ struct PrintedView {
   private let rows: TaskRows
   private let width: Int
   private var heading: CalendarDay?
+  /// The section of the last task, and how many of its completed tasks are not shown.
+  private var section: (day: CalendarDay?, hiddenCount: Int)?
 
   /// Begins a page; the number of tasks in the store determines the width of handles.
   init(description: ViewDescription, session: Session, taskCount: Int) {
@@ -36,19 +38,37 @@ struct PrintedView {
     return "\(line)\n\n"
   }
 
-  /// A task, with a heading if its day differs from the previous task's.
-  mutating func text(of named: NamedTask, on day: CalendarDay?) -> String {
+  /// A task, with a heading if its day differs from the previous task's; nothing for one that is folded away.
+  mutating func text(of named: NamedTask, on day: CalendarDay?, _ folds: [CalendarDay?: CompletedFold]) -> String {
+    let fold = folds[day]
+    let ending = section.map { $0.day == day } == false ? sectionEnd : ""
+    section = (day, fold?.hiddenCount ?? 0)
+    guard fold?.shows(named.task) ?? true else { return ending }
     let lines = rows.lines(of: named).joined(separator: "\n") + "\n"
-    guard let day = groupingDay(of: named.task, sectionDay: day), day != heading else { return lines }
+    guard let day = groupingDay(of: named.task, sectionDay: day), day != heading else { return ending + lines }
     let gap = heading == nil ? "" : "\n"
     heading = day
-    return gap + painter.paint(clock.heading(of: day), .heading) + "\n" + lines
+    return ending + gap + painter.paint(clock.heading(of: day), .heading) + "\n" + lines
+  }
+
+  /// What follows the last task.
+  func end(_ counts: ViewCounts) -> String {
+    let hiddenCount = counts.folds.values.reduce(0) { $0 + $1.hiddenCount }
+    guard hiddenCount > 0 else { return "" }
+    return sectionEnd + painter.paint("  --limit \(counts.total) shows all", .detail) + "\n"
+  }
+
+  /// How many completed tasks of the section are not shown.
+  private var sectionEnd: String {
+    guard let section, section.hiddenCount > 0 else { return "" }
+    return painter.paint("  and \(section.hiddenCount.grouped) more done", .detail) + "\n"
   }
 }
 
 extension PrintedView {
   private func summary(_ counts: ViewCounts) -> String {
     if description.completions != nil { return "\(counts.total.counted("task")) done" }
+    if counts.isCut { return counts.total == 1 ? "the first task" : "the first \(counts.total.counted("task"))" }
     if counts.completed == 0 { return counts.total.counted("task") }
     if counts.open == 0 { return "\(counts.total.counted("task")), all done" }
     return "\(counts.open.grouped) open, \(counts.completed.grouped) done"
@@ -61,7 +81,7 @@ extension PrintedView {
   }
 
   /// The width of most handles in a store of this many tasks: at most one in sixteen is longer.
-  private static func handleWidth(taskCount: Int) -> Int {
+  static func handleWidth(taskCount: Int) -> Int {
     var (digits, distinct) = (4, 65_536)
     while distinct < 16 * taskCount {
       digits += 1

@@ -21,8 +21,9 @@ extension Session {
     var page = PrintedView(description: description, session: self, taskCount: try transaction.taskCount)
     try output.write(page.header(counts))
     try transaction.forEachNamedTask(of: description) { task, day in
-      try output.write(page.text(of: task, on: day))
+      try output.write(page.text(of: task, on: day, counts.folds))
     }
+    try output.write(page.end(counts))
   }
 
   private func printRecords(_ description: ViewDescription, _ transaction: borrowing StoreReadTransaction) throws {

@@ -2,7 +2,7 @@ import Tally
 
 /// Lays out a task on a line: handle, glyph, title, then details.
 ///
-/// If title and details do not fit on one line, the details are on lines of their own below the title.
+/// A long title wraps under itself; details that do not fit behind it are on lines of their own below.
 struct TaskRows {
   /// What can follow a title.
   enum Detail {
@@ -15,23 +15,33 @@ struct TaskRows {
   let handleWidth: Int
   let hidden: Set<Detail>
 
-  func lines(of named: NamedTask) -> [String] {
+  /// The lines of a task, with the ranges of its title marked that matched a search.
+  func lines(of named: NamedTask, matches: [Range<String.Index>] = []) -> [String] {
     let task = named.task
     let handle = named.handle.padded(toWidth: handleWidth)
-    let indentation = 2 + handle.utf8.count + 3
-    let title = task.title.escapedForDisplay().truncated(toWidth: max(8, width - indentation))
+    let steps = String(repeating: "  ", count: named.depth)
+    let blanks = blanksBeforeTitle(behind: named.handle) + steps
+    let room = max(8, width - blanks.utf8.count)
+    let title = MarkedText(task.title, matches: matches).wrapped(toWidth: room)
+    var lines = title.map { $0.painted(by: painter, rest: task.isCompleted ? .detail : nil) }
+    lines[0] = "  " + painter.paint(handle, .handle) + " " + steps + glyph(of: task.state) + " " + lines[0]
+    for index in lines.indices.dropFirst() { lines[index] = blanks + lines[index] }
     let details = details(of: named)
-    let start = "  " + painter.paint(handle, .handle) + " " + glyph(of: task.state) + " " + paintedTitle(title, task)
     let detailsWidth = details.reduce(0) { $0 + 2 + $1.text.displayWidth }
-    if indentation + title.displayWidth + detailsWidth <= width {
-      return [details.reduce(start) { $0 + "  " + $1.painted(by: painter) }]
+    if title[title.count - 1].plain.displayWidth + detailsWidth <= room {
+      lines[lines.count - 1] = details.reduce(lines[lines.count - 1]) { $0 + "  " + $1.painted(by: painter) }
+      return lines
     }
-    let blanks = String(repeating: " ", count: indentation)
-    return [start] + filledLines(of: details, within: max(8, width - indentation)).map { blanks + $0 }
+    return lines + filledLines(of: details, within: room).map { blanks + $0 }
   }
 }
 
 extension TaskRows {
+  /// The blanks up to where titles begin.
+  func blanksBeforeTitle(behind handle: String) -> String {
+    String(repeating: " ", count: 2 + max(handleWidth, handle.utf8.count) + 3)
+  }
+
   private struct Note {
     var text: String
     var role = Painter.Role.detail
@@ -50,40 +60,44 @@ extension TaskRows {
     }
   }
 
-  private func paintedTitle(_ title: String, _ task: TaskItem) -> String {
-    task.isCompleted ? painter.paint(title, .detail) : title
-  }
-
   private func details(of named: NamedTask) -> [Note] {
     let task = named.task
-    var notes: [Note] = []
+    var notes = completion(of: task)
     if let list = named.list, !hidden.contains(.list) {
-      notes.append(Note(text: "#" + list.name.escapedForDisplay(), colorHex: list.colorHex))
+      notes.append(Note(text: "▪ " + list.name.escapedForDisplay(), colorHex: list.colorHex))
     }
     if let day = task.scheduledDate, !hidden.contains(.scheduledDay) {
       let (relative, name) = (clock.relativeName(of: day), clock.name(of: day))
-      notes.append(Note(text: relative == name ? "on \(name)" : relative))
+      let completionDay = task.completedAt.map { clock.day(of: $0.instant) }
+      if completionDay == nil {
+        notes.append(Note(text: relative == name ? "on \(name)" : relative))
+      } else if completionDay != day {
+        notes.append(Note(text: "planned \(relative)"))
+      }
     }
-    if let completed = task.completedAt {
-      let time = clock.wallTime(at: completed.instant)
-      let isDayShown = hidden.contains(.completionDay)
-      notes.append(Note(text: isDayShown ? time.clock : "done \(clock.relativeName(of: time.day)) \(time.clock)"))
-    } else {
-      notes += duties(of: task)
-    }
+    if !task.isCompleted { notes += duties(of: task) }
+    if task.priority != .none { notes.append(Note(text: "\(task.priority.name) priority")) }
+    notes += task.tags.map { Note(text: "#" + $0.escapedForDisplay()) }
+    if let recurrence = task.recurrence { notes.append(Note(text: recurrence.words)) }
     if task.notes != nil { notes.append(Note(text: "+ notes")) }
     return notes
   }
 
+  private func completion(of task: TaskItem) -> [Note] {
+    guard let instant = task.completedAt?.instant else { return [] }
+    let day = hidden.contains(.completionDay) ? "" : clock.relativeDayName(of: instant) + " "
+    return [Note(text: "done \(day)\(clock.wallTime(at: instant).clock)")]
+  }
+
   private func duties(of task: TaskItem) -> [Note] {
     var notes: [Note] = []
-    if let due = task.dueDate {
-      let isOverdue = due < clock.now
-      let text = (isOverdue ? "overdue since " : "due ") + clock.relativeName(of: due)
-      notes.append(Note(text: text, role: isOverdue ? .overdue : .detail))
+    if let due = task.dueDay.map(clock.relativeName) ?? task.dueDate.map(clock.relativeName) {
+      let isOverdue = task.isOverdue(at: clock.now, on: clock.today)
+      notes.append(Note(text: (isOverdue ? "overdue since " : "due ") + due, role: isOverdue ? .overdue : .detail))
     }
-    if let reminder = task.reminderDate, reminder >= clock.now {
-      notes.append(Note(text: "reminder " + clock.relativeName(of: reminder)))
+    if let reminder = task.reminderDate {
+      let isMissed = reminder < clock.now
+      notes.append(Note(text: "reminder " + clock.relativeName(of: reminder), role: isMissed ? .overdue : .detail))
     }
     return notes
   }

@@ -2,30 +2,69 @@ import Tally
 
 /// One task in full, each field next to its label.
 struct TaskSheet {
+  static let shownChangeCount = 5
+
   let named: NamedTask
+  let subtasks: [NamedTask]
+  let parent: NamedTask?
+  let changes: [HistoryReport.NamedChange]
   let session: Session
 
-  private static let labelWidth = 12
+  /// The task with its sub-tasks and recent changes; lines have the task alone.
+  var facts: Facts {
+    named.facts.adding([
+      .init("subtasks", onlyIn: .json): .array(subtasks.map(\.facts)),
+      .init("changes", onlyIn: .json): .array(changes.map(\.facts)),
+    ])
+  }
+
+  /// The columns of a label with the blanks behind it; the name of a long attribute is cut.
+  private static let labelWidths = 12...24
 
   var text: String {
     let title = named.task.title.escapedForDisplay().wrapped(toWidth: session.width ?? .max)
     let heading = title.map { session.painter.paint($0, .heading) }.joined(separator: "\n")
-    return heading + "\n\n" + entries.flatMap(lines).joined(separator: "\n") + "\n"
+    let entries = entries
+    let longest = entries.map(\.label.displayWidth).max() ?? 0
+    let labelWidth = min(max(longest + 2, Self.labelWidths.lowerBound), Self.labelWidths.upperBound)
+    let rows = entries.flatMap { lines($0.label, $0.value, $0.role, labelWidth) }
+    return heading + "\n\n" + rows.joined(separator: "\n") + "\n" + parts + recentChanges
   }
 }
 
 extension TaskSheet {
+  private var parts: String {
+    guard !subtasks.isEmpty else { return "" }
+    let rows = TaskRows(
+      clock: session.clock, painter: session.painter, width: session.width ?? .max,
+      handleWidth: subtasks.map(\.handle.count).max() ?? 0, hidden: [])
+    let lines = subtasks.flatMap { rows.lines(of: $0) }.map { $0 + "\n" }
+    return "\n" + session.painter.paint("Sub-tasks", .heading) + "\n" + lines.joined()
+  }
+
+  private var recentChanges: String {
+    guard !changes.isEmpty else { return "" }
+    return "\n" + session.painter.paint("Recent changes", .heading) + "\n"
+      + HistoryReport(changes: changes).text(in: session)
+  }
+
   /// The values are escaped, except the line breaks of notes.
   private var entries: [(label: String, value: String?, role: Painter.Role?)] {
     let (task, clock) = (named.task, session.clock)
-    let isOverdue = !task.isCompleted && task.dueDate.map { $0 < clock.now } ?? false
-    let due = task.dueDate.map { clock.name(of: $0) + (isOverdue ? ", overdue" : "") }
+    let isOverdue = task.isOverdue(at: clock.now, on: clock.today)
+    let due = (task.dueDay.map(clock.heading) ?? task.dueDate.map(clock.name)).map {
+      $0 + (isOverdue ? ", overdue" : "")
+    }
     return [
       ("handle", named.handle, nil),
       ("state", "\(task.state.glyph) \(task.state.words)", nil),
       ("list", named.list?.name.escapedForDisplay(), nil),
       ("day", task.scheduledDate.map(clock.heading), nil),
       ("due", due, isOverdue ? .overdue : nil),
+      ("priority", task.priority == .none ? nil : task.priority.name, nil),
+      ("tags", task.tags.isEmpty ? nil : task.tags.map { "#" + $0.escapedForDisplay() }.joined(separator: " "), nil),
+      ("repeats", task.recurrence?.words, nil),
+      ("part of", parent.map { "\($0.handle) \($0.task.title.escapedForDisplay())" }, nil),
       ("reminder", task.reminderDate.map(clock.name), nil),
       ("completed", task.completedAt.map(completionInWords), nil),
       ("created", clock.name(of: task.createdAt), nil),
@@ -33,6 +72,9 @@ extension TaskSheet {
       ("id", task.id.text, nil),
       ("notes", task.notes.map(Self.escapedNotes), nil),
     ]
+      + task.attributes.sorted { $0.key < $1.key }.map { name, value in
+        ("@" + name.escapedForDisplay(), value.text.escapedForDisplay(), nil)
+      }
   }
 
   /// The instant in the person's time zone, with its recorded offset if that differs.
@@ -49,10 +91,11 @@ extension TaskSheet {
   }
 
   /// The value's lines, the first next to the label, so that no line of a value can pass for a label.
-  private func lines(_ label: String, _ value: String?, _ role: Painter.Role?) -> [String] {
-    let width = session.width.map { max(8, $0 - 2 - Self.labelWidth) } ?? .max
+  private func lines(_ label: String, _ value: String?, _ role: Painter.Role?, _ labelWidth: Int) -> [String] {
+    let width = session.width.map { max(8, $0 - 2 - labelWidth) } ?? .max
+    let label = label.truncated(toWidth: labelWidth - 2)
     return (value?.wrapped(toWidth: width) ?? []).enumerated().map { index, line in
-      let margin = (index == 0 ? label : "").padded(toWidth: Self.labelWidth)
+      let margin = (index == 0 ? label : "").padded(toWidth: labelWidth)
       return "  " + session.painter.paint(margin, .detail) + (role.map { session.painter.paint(line, $0) } ?? line)
     }
   }

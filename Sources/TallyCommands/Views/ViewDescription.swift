@@ -9,6 +9,17 @@ struct ViewDescription {
   let emptyHint: String
   /// The statistics whose completions these are; only for completed tasks.
   var completions: StatisticsOptions?
+  /// How many tasks at most; all for `nil`.
+  var limit: Int?
+  /// Whether completed tasks are left out.
+  var isOpenOnly = false
+  /// Whether sub-tasks are below their parents.
+  var isTree = false
+  /// Whether this is a place in which completed tasks pile up.
+  var isPlace = false
   /// What a task's line leaves out, as it is printed elsewhere.
   var hiding: Set<TaskRows.Detail> = []
+
+  /// Whether people see only the newest completed tasks; in a tree, the sub-tasks of others would seem to be theirs.
+  var isFolded: Bool { isPlace && limit == nil && !isTree }
 }

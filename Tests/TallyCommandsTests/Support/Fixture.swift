@@ -20,6 +20,23 @@ enum Fixture {
     try store.close()
   }
 
+  /// Creates a store with values and an index of an application, besides one task.
+  static func fillWithValues(_ program: Program) throws {
+    var configuration = TaskStore.Configuration.testing()
+    configuration.indexes = [TaskIndex("byTitle", version: 3) { [$0.title] }]
+    let store = try TaskStore(at: program.store, configuration: configuration)
+    try store.writeAndWait { transaction in
+      _ = try transaction.add(TaskDraft(id: id("000091bc"), title: "Buy milk"))
+      try transaction.setValue(["theme": "dark", "language": "Türkçe"], forKey: "look", in: "app.settings")
+      try transaction.setValue(
+        "a text\nof two lines and \u{1B}[31mcolour, too long for a line of so few columns",
+        forKey: "note", in: "app.settings")
+      try transaction.setBytes([0, 255, 7], forKey: "token", in: "app.settings")
+      for number in [256, -1] { try transaction.setValue(number, forKey: number, in: "app.numbers") }
+    }
+    try store.close()
+  }
+
   /// The prefix of the fixture's ids, which ids created by the program do not have.
   static let idPrefix = "01a1f000-0000-7000-8000-0000"
 

@@ -39,9 +39,11 @@ enum HistoryFixture {
     let list = generator.oneIn(3) ? "null" : "\"\(lists[Int.random(in: 0..<3, using: &generator)].id.uuidString)\""
     let offset = [0, 180, -330].randomElement(using: &generator) ?? 0
     let state = generator.oneIn(8) ? "" : #","state":"completed","completedAt":"\#(try local(completed, offset))""#
+    let tags = (number % 3 == 0 ? ["\"home\""] : []) + (number % 5 == 0 ? ["\"<b>\""] : [])
+    let group = #""tags":[\#(tags.joined(separator: ","))],"priority":\#(number % 4 == 0 ? "\"high\"" : "null")"#
     return
-      #"{"id":"\#(try id(number))","text":"task \#(number)","listID":\#(list),"createdAt":"\#(created.iso8601)"\#(state)}"#
-      + "\n"
+      #"{"id":"\#(try id(number))","text":"task \#(number)","listID":\#(list),\#(group),"#
+      + #""createdAt":"\#(created.iso8601)"\#(state)}"# + "\n"
   }
 
   private static func local(_ instant: Timestamp, _ offset: Int) throws -> String {

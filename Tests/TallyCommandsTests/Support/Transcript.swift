@@ -10,6 +10,8 @@ import Testing
 /// standard error, `=` an exit status other than zero. A line `# small:`, `# history:` or `# none:` begins with a new
 /// store of that kind and says what the commands below it show.
 ///
+/// A command may begin with variables of its environment, such as `COLUMNS=40`.
+///
 /// To add a dialogue, write its `$` and `<` lines and run the tests with `TALLY_RECORD=1`, which writes the rest; then
 /// read what `git diff` shows.
 struct Transcript {
@@ -79,6 +81,7 @@ extension Transcript {
     switch line.dropFirst(2).prefix(while: { $0 != ":" }) {
     case "small": try Fixture.fill(program)
     case "history": try HistoryFixture.fill(program, seed: 20_261_121)
+    case "values": try Fixture.fillWithValues(program)
     case "none": break
     case let kind: Issue.record("\(name): there is no store of the kind \(kind)")
     }
@@ -86,9 +89,14 @@ extension Transcript {
 
   private mutating func run(_ line: Substring, _ inputLines: ArraySlice<Substring>) throws {
     var words = Self.words(of: line.dropFirst(2))
-    let columns = words.first.flatMap { $0.hasPrefix("COLUMNS=") ? Int($0.dropFirst(8)) : nil }
-    words.removeFirst(columns == nil ? 1 : 2)
-    program.environment["COLUMNS"] = String(columns ?? 80)
+    let settings = words.prefix { $0 != "tally" }
+    words.removeFirst(settings.count + 1)
+    var program = program
+    for setting in settings {
+      let parts = setting.split(separator: "=", maxSplits: 1).map(String.init)
+      program.environment[parts[0]] = parts[1]
+    }
+    let columns = settings.first { $0.hasPrefix("COLUMNS=") }.flatMap { Int($0.dropFirst(8)) }
     let isEnded = inputLines.last != Self.unended
     let input = inputLines.filter { $0 != Self.unended }.map { String($0.dropFirst(2)) }.joined(separator: "\n")
     let outcome = try program.run(
@@ -108,7 +116,7 @@ extension Transcript {
   private static let unended: Substring = "(no line break at the end)"
 
   /// The words of a command line, in which single quotes hold words together and `\n` in them is a line break.
-  private static func words(of line: Substring) -> [String] {
+  static func words(of line: Substring) -> [String] {
     var words: [String] = []
     for (index, piece) in line.split(separator: "'", omittingEmptySubsequences: false).enumerated() {
       if index % 2 == 1 {
@@ -136,6 +144,12 @@ extension Transcript {
       .map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
     for task in tasks where task.last?.hasPrefix(Fixture.idPrefix) == false {
       result = result.replacing(try Regex("\\b\(task[0])\\b"), with: "made")
+    }
+    // Tasks that are gone are in the history.
+    let history = try program.run(["history", "--json"]).output
+    for match in history.matches(of: /"id":"([-0-9a-f]{36})","handle":"([0-9a-f]+)"/)
+    where !match.1.hasPrefix(Fixture.idPrefix) {
+      result = result.replacing(try Regex("\\b\(match.2)\\b"), with: "made")
     }
     return result.replacing(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/) {
       $0.output.hasPrefix(Fixture.idPrefix) ? $0.output : "made-id"

@@ -3,6 +3,13 @@ import Testing
 @testable import TallyCommands
 
 struct FittingTests {
+  @Test func columnsAreAsWideAsTheirWidestLine() {
+    #expect(["a", "漢字"].column(ofWidthAtMost: 8) == ["a   ", "漢字"])
+    #expect(["abcdef", "ab"].column(ofWidthAtMost: 4) == ["abc…", "ab  "])
+    #expect(["1,000", "7"].numberColumn == ["1,000", "    7"])
+    #expect([String]().numberColumn == [])
+  }
+
   @Test(arguments: [
     ("Buy milk", 8, "Buy milk"), ("Buy milk", 7, "Buy mi…"), ("漢字漢字", 8, "漢字漢字"), ("漢字漢字", 7, "漢字漢…"),
     ("漢字漢字", 6, "漢字…"), ("👨‍👩‍👧‍👦👨‍👩‍👧‍👦", 3, "👨‍👩‍👧‍👦…"), ("abc", 1, "…"), ("abc", 0, ""), ("", 5, ""),

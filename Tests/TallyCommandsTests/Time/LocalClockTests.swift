@@ -10,21 +10,26 @@ private func localClock(_ zone: String = "Europe/Istanbul", now: String = "2026-
 }
 
 struct DayReadingTests {
+  private func day(_ text: String, looking direction: DateReference.Direction = .forward) throws -> String {
+    try localClock().day(text, of: "--on", looking: direction).iso8601
+  }
+
   @Test(arguments: [
     ("today", "2026-11-21"), ("Tomorrow", "2026-11-22"), ("yesterday", "2026-11-20"), ("sunday", "2026-11-22"),
-    ("friday", "2026-11-27"), ("FRI", "2026-11-27"), ("2028-02-29", "2028-02-29"),
+    ("friday", "2026-11-27"), ("FRI", "2026-11-27"), ("2028-02-29", "2028-02-29"), ("+3d", "2026-11-24"),
+    ("in 2 weeks", "2026-12-05"), ("25 nov", "2026-11-25"), ("eom", "2026-11-30"), ("next monday", "2026-11-23"),
   ])
-  func wordsAndDatesNameDays(text: String, day: String) throws {
-    #expect(try localClock().day(text).iso8601 == day)
+  func wordsAndDatesNameDays(text: String, expected: String) throws {
+    #expect(try day(text) == expected)
   }
 
   @Test func weekdayOfTodayIsAWeekAheadWhenPlanning() throws {
-    #expect(try localClock().day("saturday").iso8601 == "2026-11-28")
+    #expect(try day("saturday") == "2026-11-28")
   }
 
   @Test func weekdayLooksBackUpToTodayWhenLookingBack() throws {
-    #expect(try localClock().day("saturday", weekdays: .latest).iso8601 == "2026-11-21")
-    #expect(try localClock().day("sunday", weekdays: .latest).iso8601 == "2026-11-15")
+    #expect(try day("saturday", looking: .backward) == "2026-11-21")
+    #expect(try day("sunday", looking: .backward) == "2026-11-15")
   }
 
   @Test func todayIsTheLocalDay() throws {
@@ -32,68 +37,85 @@ struct DayReadingTests {
     #expect(try localClock("America/New_York", now: "2026-11-21T03:00:00Z").today.iso8601 == "2026-11-20")
   }
 
-  @Test(arguments: ["", "soon", "2026-13-01", "2026-02-30", "21.11.2026", "2026-11-21x", "٢٠٢٦-١١-٢١"])
-  func anythingElseIsRefusedAsUsage(text: String) throws {
-    let local = try localClock()
-    #expect { try local.day(text) } throws: { CommandFailure($0).status == .usage }
+  @Test func weeksBeginWhereTheClockSays() throws {
+    let zone = try #require(NamedTimeZone(iana: "UTC"))
+    let now = try Timestamp(iso8601: "2026-11-21T12:00:00Z")
+    #expect(try LocalClock(now: now, in: zone, firstWeekday: { 1 }).day("eow", of: "--on").iso8601 == "2026-11-21")
+    #expect(try LocalClock(now: now, in: zone, firstWeekday: { 2 }).day("eow", of: "--on").iso8601 == "2026-11-22")
   }
 
-  @Test func slipOfTheFingerIsGuessed() throws {
-    let local = try localClock()
-    #expect { try local.day("tomorow") } throws: { CommandFailure($0).remedy.contains("'tomorrow'") }
+  /// The locale takes milliseconds to load.
+  @Test func onlyWeeksAskWhereTheyBegin() throws {
+    struct Asked: Error {}
+    let zone = try #require(NamedTimeZone(iana: "UTC"))
+    let clock = LocalClock(
+      now: try Timestamp(iso8601: "2026-11-21T12:00:00Z"), in: zone, firstWeekday: { throw Asked() })
+    for text in ["tomorrow", "friday", "25 nov", "+3d", "eom"] { _ = try clock.day(text, of: "--on") }
+    for text in ["eow", "next friday", "next week"] {
+      #expect(throws: (any Error).self) { try clock.day(text, of: "--on") }
+    }
+  }
+
+  @Test(arguments: ["", "soon", "2026-13-01", "2026-02-30", "21.11.2026", "2026-11-21x", "٢٠٢٦-١١-٢١", "17:00", "2h"])
+  func anythingElseIsRefusedAsUsage(text: String) throws {
+    #expect { try day(text) } throws: {
+      CommandFailure($0).status == .usage && CommandFailure($0).code == "invalidDay"
+    }
+  }
+
+  @Test func slipOfTheFingerIsGuessedAndQuoted() throws {
+    #expect { try day("tomorow") } throws: {
+      CommandFailure($0).remedy.contains("'tomorrow'") && CommandFailure($0).message == "--on: 'tomorow' is not a day"
+    }
   }
 }
 
 struct InstantReadingTests {
+  private func instant(
+    _ text: String, _ bareDay: TimeOfBareDay = .required, looking direction: DateReference.Direction = .forward
+  ) throws -> String {
+    try localClock().instant(text, of: "--at", bareDay: bareDay, looking: direction).iso8601
+  }
+
   @Test(arguments: [
     ("tomorrow 09:30", "2026-11-22T06:30:00Z"), ("2026-12-01 0:05", "2026-11-30T21:05:00Z"),
-    ("fri 14:00", "2026-11-20T11:00:00Z"), ("2026-11-25T10:00:00+01:00", "2026-11-25T09:00:00Z"),
-    ("2026-11-25T10:00Z", "2026-11-25T10:00:00Z"),
+    ("2026-11-25T10:00:00+01:00", "2026-11-25T09:00:00Z"), ("2026-11-25T10:00Z", "2026-11-25T10:00:00Z"),
+    ("friday at 9", "2026-11-27T06:00:00Z"), ("17:00", "2026-11-21T14:00:00Z"), ("2h", "2026-11-21T14:00:00Z"),
+    ("1d12h", "2026-11-23T00:00:00Z"), ("10m", "2026-11-21T12:10:00Z"), ("tonight", "2026-11-21T17:00:00Z"),
   ])
-  func daysWithTimesAndInstantsAreRead(text: String, instant: String) throws {
-    #expect(try localClock().instant(text, bareDay: .mustBeGiven).iso8601 == instant)
+  func daysWithTimesAndInstantsAreRead(text: String, expected: String) throws {
+    #expect(try instant(text) == expected)
   }
 
-  @Test func bareDayIsDueUntilItsEnd() throws {
-    let due = try localClock().instant("today", bareDay: .endOfDay)
-    #expect(due.iso8601 == "2026-11-21T20:59:59.999999Z")
-    #expect(CalendarDay(containing: due, in: try localClock().timeZone) == (try localClock().today))
+  @Test func timeOfWorkDoneIsTheLatest() throws {
+    #expect(try instant("fri 14:00", looking: .backward) == "2026-11-20T11:00:00Z")
+    #expect(try instant("17:00", looking: .backward) == "2026-11-20T14:00:00Z")
   }
 
-  @Test func bareDayEndsWhereAClockChangeBeginsTheNext() throws {
-    // Beirut, 29 March 2026: midnight becomes 01:00, so that the 28th ends at 22:00 UTC.
-    let due = try localClock("Asia/Beirut").instant("2026-03-28", bareDay: .endOfDay)
-    #expect(due.iso8601 == "2026-03-28T21:59:59.999999Z")
+  @Test func bareDayOfADueDateStaysADay() throws {
+    #expect(try localClock().date("today", of: "--due") == .day(try CalendarDay(iso8601: "2026-11-21")))
+    #expect(
+      try localClock().date("today 9:00", of: "--due") == .instant(try Timestamp(iso8601: "2026-11-21T06:00:00Z")))
   }
 
   @Test func bareDayRemindsAtNine() throws {
-    #expect(try localClock().instant("tomorrow", bareDay: .morning).iso8601 == "2026-11-22T06:00:00Z")
+    #expect(try instant("tomorrow", .morning) == "2026-11-22T06:00:00Z")
   }
 
   @Test func bareDayIsRefusedWhereATimeIsNeeded() throws {
-    let local = try localClock()
-    #expect { try local.instant("today", bareDay: .mustBeGiven) } throws: { CommandFailure($0).status == .usage }
+    #expect { try instant("today") } throws: { CommandFailure($0).code == "invalidInstant" }
   }
 
   @Test func timeLeftOutByAClockChangeMovesForward() throws {
     // Berlin, 29 March 2026: 02:00 becomes 03:00.
     let local = try localClock("Europe/Berlin")
-    #expect(try local.instant("2026-03-29 02:30", bareDay: .mustBeGiven).iso8601 == "2026-03-29T01:30:00Z")
-    #expect(try local.instant("2026-03-29 01:59", bareDay: .mustBeGiven).iso8601 == "2026-03-29T00:59:00Z")
-    #expect(try local.instant("2026-03-29 03:00", bareDay: .mustBeGiven).iso8601 == "2026-03-29T01:00:00Z")
+    #expect(
+      try local.instant("2026-03-29 02:30", of: "--at", bareDay: .required).iso8601 == "2026-03-29T01:30:00Z")
   }
 
-  @Test func timeThatComesTwiceIsTheFirst() throws {
-    // Berlin, 25 October 2026: 03:00 becomes 02:00.
-    let local = try localClock("Europe/Berlin")
-    #expect(try local.instant("2026-10-25 02:30", bareDay: .mustBeGiven).iso8601 == "2026-10-25T00:30:00Z")
-    #expect(try local.instant("2026-10-25 03:00", bareDay: .mustBeGiven).iso8601 == "2026-10-25T02:00:00Z")
-  }
-
-  @Test(arguments: ["", "14:00", "friday 25:00", "friday 9:5", "friday at 9", "2026-11-25T10:00", "2026-02-30 10:00"])
+  @Test(arguments: ["", "friday 25:00", "friday 9:5", "2026-11-25T10:00", "2026-02-30 10:00", "sometime"])
   func anythingElseIsRefusedAsUsage(text: String) throws {
-    let local = try localClock()
-    #expect { try local.instant(text, bareDay: .endOfDay) } throws: { CommandFailure($0).status == .usage }
+    #expect { try instant(text, .morning) } throws: { CommandFailure($0).status == .usage }
   }
 
   @Test func wallTimeIsWhatWasAskedForOnEveryQuarterOfAYearWithClockChanges() throws {
@@ -102,7 +124,7 @@ struct InstantReadingTests {
       let day = try CalendarDay(year: 2026, month: 1, day: 1).adding(days: dayNumber)
       for quarter in 0..<96 {
         let (hour, minute) = (quarter / 4, quarter % 4 * 15)
-        let shown = local.wallTime(at: local.instant(of: day, hour: hour, minute: minute))
+        let shown = local.wallTime(at: day.instant(atMinute: 60 * hour + minute, in: local.timeZone))
         // Half an hour is left out on 4 October.
         if day.iso8601 == "2026-10-04", hour == 2, minute < 30 { continue }
         #expect(shown == WallTime(day: day, hour: hour, minute: minute, second: 0))
@@ -123,5 +145,20 @@ struct DayNamingTests {
   @Test func lastSecondOfADayIsTheDay() throws {
     #expect(try localClock().relativeName(of: Timestamp(iso8601: "2026-11-22T20:59:59Z")) == "tomorrow")
     #expect(try localClock().relativeName(of: Timestamp(iso8601: "2026-11-22T20:59:00Z")) == "tomorrow 23:59")
+  }
+}
+
+struct NightTests {
+  /// Days begin at 04:00; a time to come is named as people type it.
+  @Test(arguments: [
+    ("02:00", "2026-11-22T02:00:00Z", "today 02:00"), ("02:00", "2026-11-21T03:00:00Z", "yesterday 03:00"),
+    ("02:00", "2026-11-22T03:30:00Z", "today 03:30"), ("02:00", "2026-11-22T09:00:00Z", "tomorrow 09:00"),
+    ("02:00", "2026-11-20T03:00:00Z", "Fri 20 Nov 03:00"), ("12:00", "2026-11-23T02:00:00Z", "tomorrow 02:00"),
+    ("12:00", "2026-11-22T02:00:00Z", "yesterday 02:00"), ("12:00", "2026-11-22T23:59:59Z", "today"),
+  ])
+  func aNightIsNamedByTheDayBefore(now: String, instant: String, name: String) throws {
+    let clock = LocalClock(
+      now: try Timestamp(iso8601: "2026-11-22T\(now):00Z"), in: .utc, beginningDaysAtMinute: 240)
+    #expect(try clock.relativeName(of: Timestamp(iso8601: instant)) == name)
   }
 }

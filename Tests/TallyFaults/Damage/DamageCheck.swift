@@ -92,12 +92,28 @@ struct DamageCheck {
     let null = try FileDescriptor.open(FilePath("/dev/null"), .writeOnly)
     _ = try null.closeAfter { try store.export(to: null) }
     let added = try store.writeAndWait { try $0.add("added", to: .today) }
-    for id in before.ids.prefix(20) { try store.writeAndWait { _ = try $0.delete(id) } }
+    let deleted = try deleteTasks(before.ids.prefix(20), in: store)
     try store.writeAndWait { _ = try $0.delete(added.id) }
     guard original != nil else { return }
-    guard try contents(of: store).ids == Array(before.ids.dropFirst(20)) else {
+    guard try contents(of: store).ids == before.ids.filter({ !deleted.contains($0) }) else {
       throw Failure(description: "other tasks are there after the changes")
     }
     if let fault = try store.verify().faults.first { throw Failure(description: "after the changes: \(fault)") }
+  }
+
+  /// Deletes tasks, each in a transaction of its own, and returns them with the sub-tasks that went with them.
+  private func deleteTasks(_ ids: some Sequence<UUID>, in store: TaskStore) throws -> Set<UUID> {
+    var deleted = Set<UUID>()
+    for id in ids where !deleted.contains(id) {
+      try store.writeAndWait { transaction in
+        var family = [id]
+        while let member = family.popLast() {
+          deleted.insert(member)
+          family += try transaction.subtasks(of: member).map(\.id)
+        }
+        _ = try transaction.delete(id)
+      }
+    }
+    return deleted
   }
 }

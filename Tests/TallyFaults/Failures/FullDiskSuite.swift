@@ -90,6 +90,8 @@ struct SmallDiskAct {
     try require(found.isEmpty, "\(found)")
     try deleteTogether(tasks.suffix(4))
     try addUntilFullAgain()
+    try delete(tasks[5], besideEditing: tasks[6])
+    try addUntilFullAgain()
     var finalCount = 0
     for task in tasks.prefix(5) where try !deleteAndOffer(task) { finalCount += 1 }
     try require(finalCount > 0, "every deletion could be undone: the lack of space has not been tried")
@@ -121,6 +123,49 @@ struct SmallDiskAct {
     try require(found.isEmpty, "together: \(found)")
     for task in tasks { try require(store.read { try $0.task(task.id) } == nil, "\(count) tasks, one not deleted") }
     try store.close()
+  }
+
+  /// Deletes a task in a commit with another write.
+  ///
+  /// That one must be refused or keep its undo: it may not be repeated without its image, as the deletion is.
+  private func delete(_ task: TaskItem, besideEditing other: TaskItem) throws {
+    let store = try TaskStore(at: directory.appending("store"))
+    let (isHeld, mayGoOn, done) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    let faults = Faults()
+    Task {
+      try await store.write { _ in
+        isHeld.signal()
+        mayGoOn.wait()
+      }
+    }
+    // Only then, as a write that shares its commit may run twice.
+    isHeld.wait()
+    Task {
+      async let deletion = store.write { transaction in
+        _ = try transaction.delete(task.id)
+        return try transaction.changeID
+      }
+      async let edit = store.write { transaction in
+        _ = try transaction.update(other.id) { $0.title = "beside" }
+        return try transaction.changeID
+      }
+      let (deleted, edited) = ((try? await deletion) ?? nil, (try? await edit) ?? nil)
+      if deleted == nil { faults.all.withLock { $0.append("not deleted") } }
+      if let deleted, let edited, edited.sequence >= deleted.sequence {
+        let undone = await code { try await store.undo() }
+        if let undone, undone != "diskFull" { faults.all.withLock { $0.append("undoing: \(undone)") } }
+      }
+      done.signal()
+    }
+    // Both are in the queue by then; if not, they have commits of their own, and this proves nothing.
+    usleep(200_000)
+    mayGoOn.signal()
+    done.wait()
+    try store.close()
+    let found = faults.all.withLock { $0 }
+    try require(found.isEmpty, "beside another write: \(found)")
   }
 
   /// Deletes a task, and returns whether an undo is offered; an offered undo must work.

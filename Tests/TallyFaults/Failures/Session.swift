@@ -25,10 +25,16 @@ struct Session {
   private var acknowledgements: FilePath { directory.appending("acknowledged") }
 
   /// Runs a session: `prefix` is the command that starts it, as a tracer.
+  ///
+  /// In an empty directory a new store is linked, elsewhere it is renamed.
   func run(
-    prefix: [String] = [], environment: [String: String] = [:], limitInBytes: Int? = nil, mustFinish: Bool
+    prefix: [String] = [], environment: [String: String] = [:], limitInBytes: Int? = nil, mustFinish: Bool,
+    inEmptyDirectory: Bool = false
   ) throws -> Result {
     try? FileManager.default.removeItem(atPath: store.string)
+    if inEmptyDirectory {
+      try FileManager.default.createDirectory(atPath: store.string, withIntermediateDirectories: false)
+    }
     try? FileManager.default.removeItem(atPath: acknowledgements.string)
     let arguments = [store.string, acknowledgements.string, "\(seed)", "\(transactionCount)"]
     let command = [ChildProcess.program, "act", "session"] + arguments + (limitInBytes.map { ["\($0)"] } ?? [])

@@ -26,9 +26,11 @@ struct Act {
     case "session":
       var session = try SessionAct(self)
       try session.run()
+    case "maintain": try MaintenanceAct(self).run()
     case "small-disk": try SmallDiskAct(self).run()
     case "narrow-disk": try NarrowDiskAct(self).run()
     case "history": try HistoryAct(self).run()
+    case "clock": try ClockAct(self).run()
     case "check-damage": try DamageCheck(self).run()
     default: throw FaultProgram.Misuse()
     }

@@ -29,6 +29,7 @@ struct Workload {
   mutating func advance() -> [ModelChange] {
     sequence += 1
     clock.now = TestClock.noon.now.adding(seconds: 997 * Int64(sequence))
+    model.beginTransaction()
     let changes = nextChanges()
     for change in changes {
       _ = model.apply(change, now: clock.now, timeZone: configuration.calendar.timeZone)
@@ -51,7 +52,8 @@ struct Workload {
   }
 
   private static let refusals: Set<TallyError.Code> = [
-    .taskNotFound, .listNotFound, .duplicateID, .blankTitle, .blankListName, .unknownList, .inconsistentTask,
+    .taskNotFound, .invalidParent, .invalidTag, .listNotFound, .duplicateID, .blankTitle, .blankListName, .unknownList,
+    .inconsistentTask, .invalidRecurrence,
   ]
 
   private func nextChanges() -> [ModelChange] {

@@ -15,15 +15,22 @@ import Testing
 
   @Test func aTaskIsCodedAsAnExportWritesIt() throws {
     let json = """
-      {"completedAt":"2026-11-21T15:00:00+03:00","createdAt":"2026-11-20T08:00:00Z",\
+      {"attributes":{"n":1,"on":{"day":"2026-11-21"}},\
+      "completedAt":"2026-11-21T15:00:00+03:00","createdAt":"2026-11-20T08:00:00Z",\
       "dueDate":"2026-11-21T09:30:00.000001Z","id":"0192f0c1-2345-7abc-8def-0123456789ab",\
-      "listID":"0192f0c1-2345-7abc-8def-0123456789ac","notes":"by hand","reminderDate":"2026-11-21T09:00:00Z",\
-      "scheduledDate":"2026-11-21","sortOrder":-5,"state":"completed","text":"Water the plants",\
-      "updatedAt":"2026-11-21T12:00:00Z"}
+      "listID":"0192f0c1-2345-7abc-8def-0123456789ac","notes":"by hand",\
+      "parentID":"0192f0c1-2345-7abc-8def-0123456789ad","priority":"high","recurrence":"FREQ=WEEKLY",\
+      "reminderDate":"2026-11-21T09:00:00Z","scheduledDate":"2026-11-21",\
+      "series":{"id":"0192f0c1-2345-7abc-8def-0123456789ab","index":2,"occurrence":"2026-11-21","start":"2026-11-07"},\
+      "sortOrder":-5,"state":"completed","tags":["home"],"text":"Water the plants","updatedAt":"2026-11-21T12:00:00Z"}
       """
     let task = try JSONDecoder().decode(TaskItem.self, from: Data(json.utf8))
     #expect(try Self.json(task) == json)
-    #expect(TaskField.all.allSatisfy { task[$0] != nil }, "a field that the text does not have is not tested")
+    // A task has one kind of due date.
+    let missing = TaskField.all.filter { task[$0] == nil }
+    #expect(missing == [.dueDay], "a field that the text does not have is not tested")
+    let day = TaskItem(id: .lowest, title: "x", createdAt: .earliest, dueDay: .earliest)
+    #expect(try JSONDecoder().decode(TaskItem.self, from: Data(Self.json(day).utf8)) == day)
   }
 
   @Test func aTaskWithoutAnOptionalFieldComesBackAndOneWithoutAnIDDoesNot() throws {
@@ -67,6 +74,63 @@ import Testing
       #expect(try Self.roundTrip(page) == page && page.next != nil)
       #expect(try Self.json(TaskState.active) == #""active""#)
       #expect(try Self.json(list).contains(list.id.uuidString.lowercased()))
+    }
+  }
+
+  @Test func statisticsComeBackUnderTheNamesOfTheirProperties() throws {
+    try withStore { store in
+      try store.writeAndWait { transaction in
+        let list = try transaction.addList(name: "Home")
+        for number in 0..<6 {
+          try transaction.add("\(number)") { task in
+            if number < 4 { task.listID = list.id }
+            task.tags = ["home"]
+            task.priority = .high
+            task.state = number.isMultiple(of: 2) ? .completed : .notStarted
+          }
+        }
+      }
+      var options = StatisticsOptions()
+      options.goal = .perDay(2)
+      let statistics = try store.read { try $0.statistics(options) }
+      #expect(statistics.completed.today == 3 && statistics.byList.count == 2 && statistics.goal != nil)
+      #expect(try Self.roundTrip(statistics) == statistics)
+      let json = try Self.json(statistics)
+      let listID = try #require(statistics.byList.last?.listID).uuidString.lowercased()
+      for part in [
+        #""path":"counters""#, #""goal":{"completed":3,"goal":"2/day""#,
+        #""byPriority":[{"completed":3,"priority":"high"}]"#,
+        #""byTag":[{"completed":3,"tag":"home"}]"#,
+        #"{"completed":2,"isDeleted":false,"listID":"\#(listID)","name":"Home"}"#,
+        #""timeZone":{"identifier":"Europe\/Istanbul"}"#, #""cycleTime":{"count":3,"#,
+      ] {
+        #expect(json.contains(part.replacing("\\/", with: "/")), "\(part) in \(json)")
+      }
+    }
+  }
+
+  @Test func theResultOfAnUndoComesBack() throws {
+    try withStore { store in
+      let task = try store.writeAndWait { transaction in
+        let task = try transaction.add("Water the plants")
+        try transaction.saveFilter(.is(.open), as: "Open")
+        try transaction.setValue("dark", forKey: 7, in: "app.settings")
+        return task
+      }
+      try store.writeAndWait { transaction in
+        try transaction.delete(task.id)
+        try transaction.addList(name: "Home")
+        try transaction.deleteFilter(named: "Open")
+        try transaction.removeValue(forKey: 7, in: "app.settings")
+      }
+      let results = try store.writeAndWait { [try $0.undo(), try $0.redo(), try $0.undo()] }
+      for result in results { #expect(try Self.roundTrip(result) == result) }
+      #expect(results[0].returnedTaskIDs == [task.id] && results[0].values.count == 1)
+      let json = try Self.json(results[0])
+      #expect(json.contains(#""returnedTaskIDs":["\#(task.id.uuidString.lowercased())"]"#), "\(json)")
+      #expect(json.contains(#""values":[{"bytes":""#), "\(json)")
+      let bad = json.replacing("app.settings", with: "")
+      #expect(throws: DecodingError.self) { try JSONDecoder().decode(UndoResult.self, from: Data(bad.utf8)) }
     }
   }
 

@@ -82,6 +82,9 @@ struct AtomicFileTests {
         let error = #expect(throws: TallyError.self) { try AtomicFile.create(replacing: target).commit() }
         #expect(error?.code == .outputNotCreated, "\(target)")
       }
+      for target in ["", directory.appending("none").appending("..")] as [FilePath] {
+        #expect(throws: AtomicFile.NotAFile.self) { try AtomicFile.requireReplaceable(target) }
+      }
       #expect(try names(in: directory) == ["link", "pipe"])
       #expect(try pipe.stat().type == .fifo)
     }

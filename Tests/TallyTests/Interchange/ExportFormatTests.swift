@@ -23,6 +23,7 @@ struct ExportFormatTests {
     let keys: [(definition: String, keys: [String])] = [
       ("task", TaskField.all.map(\.text)), ("list", ListDocument.Key.allCases.map(\.rawValue)),
       ("completion", CompletionDocument.Key.allCases.map(\.rawValue)),
+      ("savedFilter", FilterDocument.Key.allCases.map(\.rawValue)),
     ]
     for (name, keys) in keys {
       let definition = try #require(definitions?[name] as? [String: Any])

@@ -13,10 +13,11 @@ struct ExportTests {
           {
             "exportDate": "2026-11-21T09:00:00Z",
             "appVersion": "\(TaskStore.libraryVersion)",
-            "schemaVersion": 1,
+            "schemaVersion": 2,
             "lists": [],
             "tasks": [],
-            "completions": []
+            "completions": [],
+            "filters": []
           }
 
           """

@@ -30,6 +30,14 @@ struct ImportFaultTests {
     (#"{"text":"a","sortOrder":1.5}"#, .malformedDocument, "sortOrder is not an integer", 25),
     (#"{"text":"a","sortOrder":9007199254740992}"#, .valueOutOfRange, "sort order", 1),
     (#"{"text":"a","listID":"00000000-0000-0000-0000-0000000000ff"}"#, .unknownList, "neither", 1),
+    (
+      #"{"text":"a","attributes":{"x":{"day":"2026-01-01","instant":"2026-01-01T00:00:00Z"}}}"#, .malformedDocument,
+      "more than one of", 51
+    ),
+    (
+      #"{"text":"a","tags":["# + (0..<65).map { "\"\($0)\"" }.joined(separator: ",") + "]}", .malformedDocument,
+      "more than 64 tags", 331
+    ),
     (#"["text"]"#, .malformedDocument, "object is expected", 1),
     (#""text""#, .malformedDocument, "object is expected", 1),
   ])
@@ -40,8 +48,8 @@ struct ImportFaultTests {
 
   @Test(arguments: [
     ("[]", TallyError.Code.malformedDocument, "not an object", 1, 1),
-    ("{}", .malformedDocument, "no schemaVersion", 1, 2),
-    (#"{"schemaVersion":2}"#, .newerFormat, "schema version 2", 1, 18),
+    ("{}", .malformedDocument, "neither a schemaVersion nor tasks", 1, 2),
+    (#"{"schemaVersion":3}"#, .newerFormat, "schema version 3", 1, 18),
     (#"{"schemaVersion":0}"#, .malformedDocument, "schema version 0", 1, 18),
     (#"{"schemaVersion":"1"}"#, .malformedDocument, "schemaVersion is not an integer", 1, 18),
     (#"{"schemaVersion":1,"tasks":{}}"#, .malformedDocument, "tasks is not an array", 1, 28),

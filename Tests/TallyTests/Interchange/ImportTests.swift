@@ -60,9 +60,11 @@ struct ImportTests {
       expected.notes = nil
       #expect(try store.read { try $0.task(old.id) } == expected)
       let reopened = "{\"id\":\"\(id)\",\"text\":\"b\",\"state\":\"active\"}"
-      #expect(try store.importText(reopened, .ndjson).tasks.changed == 1)
+      let overwriting = ImportOptions(overwrites: true)
+      #expect(try store.importText(reopened, .ndjson).tasks.keptNewer == 1)
+      #expect(try store.importText(reopened, .ndjson, overwriting).tasks.changed == 1)
       #expect(try store.read { try $0.task(old.id)?.completedAt } == nil)
-      #expect(try store.importText(reopened, .ndjson).tasks.unchanged == 1)
+      #expect(try store.importText(reopened, .ndjson, overwriting).tasks.unchanged == 1)
     }
   }
 
@@ -88,9 +90,9 @@ struct ImportTests {
       let again = try store.importText(document).completions
       #expect(again.added == 0 && again.changed == 0 && again.unchanged == count)
       try withStore { (other: TaskStore) throws in
-        let rehearsed = try other.importText(document, .json, ImportOptions(isDryRun: true)).completions
+        let dryRun = try other.importText(document, .json, ImportOptions(isDryRun: true)).completions
         let imported = try other.importText(document).completions
-        #expect(rehearsed == imported)
+        #expect(dryRun == imported)
         #expect(imported.added > 0 && imported.added + imported.changed == count)
       }
     }
@@ -153,13 +155,13 @@ struct ImportTests {
       let export = try source.exportedText()
       try withStore { (store: TaskStore) throws in
         let sequence = try store.read { try $0.sequence }
-        let rehearsed = try store.importText(export, .json, ImportOptions(isDryRun: true))
-        #expect(rehearsed.isDryRun)
+        let dryRun = try store.importText(export, .json, ImportOptions(isDryRun: true))
+        #expect(dryRun.isDryRun)
         #expect(try store.read { try $0.taskCount } == 0)
         #expect(try store.read { try $0.sequence } == sequence)
         let done = try store.importText(export)
-        #expect(done.tasks == rehearsed.tasks)
-        #expect(done.lists == rehearsed.lists)
+        #expect(done.tasks == dryRun.tasks)
+        #expect(done.lists == dryRun.lists)
       }
     }
   }
@@ -167,7 +169,7 @@ struct ImportTests {
   @Test func lenientImportsPassOverUnknownKeys() throws {
     try withStore { (store: TaskStore) throws in
       let document = """
-        {"schemaVersion":1,"x":{"tasks":[{}]},"tasks":[{"text":"a","tags":[["b"]],"x":1,"x":2}],"y":null}
+        {"schemaVersion":1,"x":{"tasks":[{}]},"tasks":[{"text":"a","labels":[["b"]],"x":1,"x":2}],"y":null}
         """
       let error = #expect(throws: TallyError.self) { try store.importText(document) }
       #expect(error?.code == .unknownKey)

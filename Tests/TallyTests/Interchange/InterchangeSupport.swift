@@ -73,10 +73,10 @@ enum Samples {
 
 extension TaskStore {
   /// An export as text.
-  func exportedText(_ format: InterchangeFormat = .json) throws -> String {
+  func exportedText(_ format: InterchangeFormat = .json, matching filter: TaskFilter? = nil) throws -> String {
     try withTemporaryDirectory { directory in
       let file = directory.appending("export")
-      try export(to: file, format: format)
+      try export(to: file, format: format, matching: filter)
       return String(decoding: try Data(contentsOf: URL(filePath: file.string)), as: UTF8.self)
     }
   }
@@ -86,9 +86,10 @@ extension TaskStore {
   func importText(
     _ text: String,
     _ format: InterchangeFormat = .json,
-    _ options: ImportOptions = ImportOptions()
+    _ options: ImportOptions = ImportOptions(),
+    report: ImportedRecord.Observer? = nil
   ) throws -> ImportSummary {
-    try importBytes(Array(text.utf8), format, options)
+    try importBytes(Array(text.utf8), format, options, report: report)
   }
 
   /// Imports bytes, which need not be a text.
@@ -96,12 +97,13 @@ extension TaskStore {
   func importBytes(
     _ bytes: [UInt8],
     _ format: InterchangeFormat = .json,
-    _ options: ImportOptions = ImportOptions()
+    _ options: ImportOptions = ImportOptions(),
+    report: ImportedRecord.Observer? = nil
   ) throws -> ImportSummary {
     try withTemporaryDirectory { directory in
       let file = directory.appending("import")
       try Data(bytes).write(to: URL(filePath: file.string))
-      return try importDocument(from: file, format: format, options: options)
+      return try importDocument(from: file, format: format, options: options, report: report)
     }
   }
 }

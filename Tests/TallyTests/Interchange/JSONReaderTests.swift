@@ -45,7 +45,7 @@ struct JSONReaderTests {
     ("[]x", "after the end", 1, 3), ("[]\n[]", "after the end", 2, 1), ("1 2", "after the end", 1, 3),
     ("nul]", "value is expected", 1, 1), ("True", "value is expected", 1, 1), ("NaN", "value is expected", 1, 1),
     ("'a'", "value is expected", 1, 1), ("/**/1", "value is expected", 1, 1), ("01", "number", 1, 1),
-    ("-", "number", 1, 1),
+    ("-", "number", 1, 1), ("-.5", "number", 1, 1), ("-e5", "number", 1, 1),
     ("+1", "value is expected", 1, 1), ("1.", "number", 1, 1), (".5", "value is expected", 1, 1),
     ("1e", "number", 1, 1),
     ("1e+", "number", 1, 1), ("1.2.3", "number", 1, 1), ("--1", "number", 1, 1), ("[1e400]", "too large", 1, 2),
@@ -91,7 +91,10 @@ struct JSONReaderTests {
     expectFault(Array(tooDeep.utf8), "nested too deeply", at: 1, limit + 1)
   }
 
-  @Test func numbersHaveALimitOfLength() {
+  @Test func numbersHaveALimitOfLength() throws {
+    let longest = Array("0.".utf8) + Array(repeating: UInt8(ascii: "1"), count: 998)
+    #expect(try readAll(longest, pieceSize: 7) == "0.1111111111111111 .")
+    expectFault(longest + [UInt8(ascii: "1")], "too many digits", at: 1, 1)
     expectFault(Array(repeating: UInt8(ascii: "1"), count: 100_000), "too many digits", at: 1, 1)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import Logging
 import TallyTestSupport
 import Testing
@@ -51,7 +52,7 @@ import Testing
   @Test(.timeLimit(.minutes(5))) func aCommitDuringAFlushThatFailsDoesNotHaveItTriedAgainAtOnce() async throws {
     // Far more than fit into the time of one write, with a pause after each.
     let mostFailures = 1_000
-    let commits = Shared<CommitQueue?>(nil)
+    let commits = Shared<WriteQueue<StoreWriteTransaction>?>(nil)
     let failureCount = Shared(0)
     var configuration = relaxed(0)
     configuration.logger = .ofTest { message in

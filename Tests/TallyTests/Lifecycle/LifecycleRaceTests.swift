@@ -1,3 +1,4 @@
+import LMDB
 import SystemPackage
 import TallyTestSupport
 import TestSupport

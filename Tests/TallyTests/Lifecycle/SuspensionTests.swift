@@ -83,6 +83,44 @@ import Testing
     }
   }
 
+  @Test func aWriteThatCameWhileASuspensionFailedIsCommittedThen() async throws {
+    try await withStore { store in
+      let reading = await HeldRead(store)
+      let suspending = startThread { code { try store.suspend(waitingAtMost: .milliseconds(500)) } }
+      await waitUntil { store.commits.isEnding }
+      let late = Task { try await store.write { try $0.add("late", to: .inbox) } }
+      #expect(try await suspending.value == .storeBusy)
+      // No other write comes and starts the thread.
+      _ = try await late.value
+      try await reading.end()
+    }
+  }
+
+  @Test func aCopyThatBeginsWhileASuspensionWaitsForAnotherWaitsToo() async throws {
+    try await withStore { store in
+      let directory = store.directory.removingLastComponent()
+      let (isCopied, mayEnd, hasBegun) = (Signal(), Signal(), Shared(false))
+      let copying = startThread {
+        try store.backup(to: directory.appending("first")) { _ in
+          isCopied.send()
+          mayEnd.waitOnThread()
+        }
+      }
+      await isCopied.wait()
+      let suspending = startThread { try store.suspend(waitingAtMost: .seconds(60)) }
+      await waitUntil { store.connection.waiterCount == 1 }
+      let late = startThread {
+        code { _ = try store.backup(to: directory.appending("second")) { _ in hasBegun.withLock { $0 = true } } }
+      }
+      await waitUntil { store.connection.waiterCount == 2 || hasBegun.withLock { $0 } }
+      mayEnd.send()
+      _ = try await copying.value
+      try await suspending.value
+      #expect(try await late.value == .storeSuspended)
+      try store.resume()
+    }
+  }
+
   @Test func aCopyInTheMakingIsWaitedForAsItHoldsALockOfItsOwn() async throws {
     try await withStore { store in
       let directory = store.directory.removingLastComponent()

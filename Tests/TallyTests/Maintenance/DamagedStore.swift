@@ -31,7 +31,11 @@ func withFilledStore(_ body: (FilePath, [String]) throws -> Void) throws {
       let draft = TaskDraft(
         title: "everywhere", scheduledDate: transaction.today, dueDate: transaction.now,
         reminderDate: transaction.now, listID: list.id)
-      try transaction.start(try transaction.add(draft).id)
+      let started = try transaction.start(try transaction.add(draft).id)
+      try transaction.add("part") { task in
+        task.tags = ["home"]
+        task.parentID = started.id
+      }
       try transaction.complete(try transaction.add("done", to: .list(list.id)).id)
       let deleted = try transaction.add("deleted", to: .inbox)
       try transaction.complete(deleted.id)
@@ -62,11 +66,13 @@ func contents(at directory: FilePath) throws -> [String] {
 func firstKey(of table: String, at directory: FilePath) throws -> [UInt8]? {
   try withRawEnvironment(at: directory) { environment in
     let raw = try RawTable(opening: table, in: environment)
-    return try environment.read { transaction in
-      var cursor = try raw.cursor(in: transaction)
-      return try cursor.moveToFirst() ? try cursor.key() : nil
-    }
+    return try environment.read { try firstKey(of: raw, in: $0) }
   }
+}
+
+func firstKey<T: LMDBTransaction & ~Copyable>(of table: RawTable, in transaction: borrowing T) throws -> [UInt8]? {
+  var cursor = try table.cursor(in: transaction)
+  return try cursor.moveToFirst() ? try cursor.key() : nil
 }
 
 func value(of table: String, forKey key: [UInt8], at directory: FilePath) throws -> [UInt8]? {

@@ -18,7 +18,7 @@ import Testing
         return summary
       }
       #expect(try file.stat().permissions == .ownerReadWrite)
-      #expect(summary.taskCount == 2 && summary.listCount == 1 && summary.completionCount == 2)
+      #expect(summary.taskCount == 3 && summary.listCount == 1 && summary.completionCount == 2)
       #expect(try names(in: directory.removingLastComponent()) == ["backup.mdb", "store"])
       let restored = try TaskStore.restore(from: file, to: directory, configuration: .testing())
       #expect(try contents(at: directory) == expected)
@@ -26,7 +26,7 @@ import Testing
       // The contents of the replaced store can be restored.
       let kept = try #require(restored.safetyCopy)
       try TaskStore.restore(from: kept, to: directory, configuration: .testing())
-      try withStore(at: directory) { (store) throws in #expect(try store.read { try $0.taskCount } == 3) }
+      try withStore(at: directory) { (store) throws in #expect(try store.read { try $0.taskCount } == 4) }
     }
   }
 

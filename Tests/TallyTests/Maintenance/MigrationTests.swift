@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import SystemPackage
+import TallySystem
 import TallyTestSupport
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 
 /// The migration from one format to the next, with a step that no release has: it writes one more record into `meta`.
 @Suite struct MigrationTests {
-  fileprivate static let next = MigrationTable(current: 2, steps: [1: leaveMark])
+  fileprivate static let next = MigrationTable(current: 3, steps: [2: leaveMark])
 
   private static let leaveMark: MigrationTable.Step = { transaction in
     let meta = try RawTable(opening: "meta", creating: false, in: &transaction)
@@ -18,7 +19,7 @@ import Testing
   @Test func anOlderStoreIsMigratedAndKeptAsItWas() throws {
     try withFilledStore { directory, expected in
       let store = try TaskStore(at: directory, configuration: .testing(), migrations: Self.next)
-      #expect(try store.read { try $0.header().majorFormat } == 2)
+      #expect(try store.read { try $0.header().majorFormat } == 3)
       #expect(try store.verify().isSound)
       try store.close()
       #expect(try contents(at: directory) == expected)
@@ -32,9 +33,9 @@ import Testing
 
   @Test func aBackupOfAnOlderFormatIsMigratedBeforeItIsChecked() throws {
     let doubled = MigrationTable(
-      current: 2,
+      current: 3,
       steps: [
-        1: { transaction in
+        2: { transaction in
           let tasks = try RawTable(opening: "tasks", creating: false, in: &transaction)
           #expect(try tasks.count(in: transaction) > 0)
           try Self.leaveMark(&transaction)
@@ -71,10 +72,10 @@ import Testing
   @Test func aStepThatFailsLeavesTheStoreAsItWas() throws {
     try withFilledStore { directory, expected in
       let failing = MigrationTable(
-        current: 3,
+        current: 4,
         steps: [
-          1: Self.leaveMark,
-          2: { _ in throw TallyError(.internalFault, "a step failed", remedy: "none") },
+          2: Self.leaveMark,
+          3: { _ in throw TallyError(.internalFault, "a step failed", remedy: "none") },
         ])
       #expect(throws: TallyError.self) {
         try TaskStore(at: directory, configuration: .testing(), migrations: failing)
@@ -82,6 +83,24 @@ import Testing
       #expect(try value(of: "meta", forKey: Array("step".utf8), at: directory) == nil)
       #expect(try contents(at: directory) == expected)
       try TaskStore(at: directory, configuration: .testing()).close()
+    }
+  }
+
+  @Test func aStoreWithoutANextCommitIsNotMigrated() throws {
+    try withFilledStore { directory, _ in
+      try change("meta", at: directory) { table, transaction in
+        let key = MetaKey.header.encodedBytes
+        var header = try #require(try table.value(forKey: key, in: transaction))
+        // The last sequence that a header can have.
+        header.replaceSubrange(24..<32, with: [0x7F] + Array(repeating: 0xFF, count: 6) + [0xFE])
+        try table.put(header, forKey: key, in: &transaction)
+      }
+      let expected = try value(of: "meta", forKey: MetaKey.header.encodedBytes, at: directory)
+      let opened = code {
+        try TaskStore(at: directory, configuration: .testing(), migrations: Self.next).close()
+      }
+      #expect(opened == .damagedStore)
+      #expect(try value(of: "meta", forKey: MetaKey.header.encodedBytes, at: directory) == expected)
     }
   }
 
@@ -113,7 +132,13 @@ extension MigrationTests {
       var configuration = TaskStore.Configuration.testing()
       configuration.isReadOnly = true
       let opening = StoreOpening(directory: directory, configuration: configuration, migrations: Self.next)
-      #expect { try opening.withDamagedStore { _ in } } throws: { ($0 as? TallyError)?.code == .permissionDenied }
+      for mode in [FileLock.Mode.shared, .exclusive] {
+        #expect { try opening.withDamagedStore(mode) { _ in } } throws: {
+          ($0 as? TallyError)?.message.contains("older format") == true
+        }
+      }
+      let kept = try names(in: directory).filter(SafetyCopy.isSafetyCopy)
+      #expect(kept.isEmpty)
     }
   }
 

@@ -10,7 +10,7 @@ import Testing
 /// counters are then those of the store before the damage.
 @Suite struct RepairTests {
   static let indexes = TableName.allCases.map(\.rawValue).filter {
-    !["meta", "tasks", "lists", "completions", "tombstones", "counts", "totals", "history"].contains($0)
+    $0.hasPrefix("by") || $0 == "listsByOrder" || $0 == "deletedByCreated"
   }
 
   @Test(arguments: indexes)
@@ -114,6 +114,41 @@ import Testing
     }
   }
 
+  @Test func aCompletionKeepsItsListWhenItIsMovedToTheInstantOfItsTask() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      try withStore(at: path) { store in
+        try store.writeAndWait { transaction in
+          let list = try transaction.addList(name: "Home")
+          let id = try transaction.add("done at home", to: .list(list.id)).id
+          try transaction.complete(id)
+          try transaction.move(id, toList: nil)
+        }
+      }
+      let expected = try contents(at: path)
+      try change("completions", at: path) { table, transaction in
+        let key = try #require(try firstKey(of: table, in: transaction))
+        var moved = key
+        moved[7] ^= 0x20
+        let value = try #require(try table.value(forKey: key, in: transaction))
+        _ = try table.remove(forKey: key, in: &transaction)
+        try table.put(value, forKey: moved, in: &transaction)
+      }
+      #expect(try TaskStore.repair(at: path, configuration: .testing()).after.isSound)
+      #expect(try contents(at: path) == expected)
+    }
+  }
+
+  @Test func aCompletionOfALiveTaskThatIsThereAsThatOfADeletedOneTooIsMended() throws {
+    try expectMended(finding: "duplicateEntry in completions") { store in
+      let key = try #require(try store.firstKey(of: "completions"))
+      try store.change("completions") { table, transaction in
+        let value = try #require(try table.value(forKey: key, in: transaction))
+        try table.put(value, forKey: [1] + key.dropFirst(), in: &transaction)
+      }
+    }
+  }
+
   @Test(arguments: indexes + ["counts", "totals"])
   func aMissingTableIsMadeAnew(table: String) throws {
     try withFilledStore { directory, expected in
@@ -200,6 +235,34 @@ import Testing
         let task = try #require(try store.read { try $0.view(.inbox).tasks.first { $0.title == "done" } })
         #expect(task.updatedAt == max(clock.now, TestClock.noon.now))
       }
+    }
+  }
+
+  @Test func aTaskThatRepairMovesIsAmongTheChangesSince() throws {
+    try withFilledStore { directory, _ in
+      let before = try withStore(at: directory) { store in try store.read { try $0.position } }
+      try change("lists", at: directory) { try $0.removeAll(in: &$1) }
+      try TaskStore.repair(at: directory, configuration: .testing())
+      try withStore(at: directory) { store in
+        let (changes, moved) = try store.read { (try $0.changes(since: before), try $0.view(.inbox).tasks.map(\.id)) }
+        #expect(!moved.isEmpty && changes.isComplete)
+        #expect(changes.tasks.updated.isSuperset(of: moved))
+      }
+    }
+  }
+
+  /// Its sequence has no next one.
+  @Test func aRecordOfTheLastPossibleCommitDoesNotStopARepair() throws {
+    try withFilledStore { directory, _ in
+      try change("meta", at: directory) { try $0.removeAll(in: &$1) }
+      let key = try #require(try firstKey(of: "tasks", at: directory))
+      try change("tasks", at: directory) { table, transaction in
+        var task = try #require(try table.value(forKey: key, in: transaction))
+        task.replaceSubrange(38..<46, with: repeatElement(0xFF, count: 8))
+        try table.put(task, forKey: key, in: &transaction)
+      }
+      let report = try TaskStore.repair(at: directory, configuration: .testing())
+      #expect(report.after.sequence == StoreHeader.lastSequence)
     }
   }
 

@@ -36,6 +36,18 @@ struct TaskItemTests {
     }
   }
 
+  @Test func theTitleAndTheNotesTakeAGibibyteAtMost() throws {
+    // A string of strings, as one of characters takes seconds.
+    let half = String(repeating: String(repeating: "x", count: 1 << 20), count: 1 << 9)
+    var task = TaskItem(title: half, notes: half, createdAt: now)
+    try task.validate()
+    task.title = "title"
+    try task.validate()
+    task.title = half + "x"
+    let error = #expect(throws: TallyError.self) { try task.validate() }
+    #expect(error?.code == .valueOutOfRange)
+  }
+
   @Test func sortOrdersAreThoseThatADoubleHolds() throws {
     let limit: Int64 = 9_007_199_254_740_991
     #expect(TaskItem.sortOrders.lowerBound == -limit)

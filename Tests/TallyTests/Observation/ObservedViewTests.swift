@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 import TallyTestSupport
 import Testing
 
@@ -107,6 +108,24 @@ import Testing
       try follower.follow(store)
       #expect(follower.tasks.map(\.title) == ["small", "smaller"])
       #expect(follower.observed.counts.viewReadCount == 1)
+    }
+  }
+
+  /// Days begin at other instants there, although nothing has changed.
+  @Test func aViewIsReadAgainInAnotherTimeZone() throws {
+    try withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      var follower = try withStore(at: path) { store in
+        let lateEvening = store.configuration.now().adding(seconds: 11 * 3_600)
+        try store.writeAndWait { _ = try $0.add(TaskDraft(title: "late", dueDate: lateEvening)) }
+        return try Follower(.due(on: try store.read { $0.today }), in: store)
+      }
+      #expect(follower.tasks.map(\.title) == ["late"])
+      try withStore(at: path, .testing(timeZone: "Asia/Tokyo")) { store in
+        #expect(try follower.follow(store).removals == [0])
+        try follower.follow(store)
+      }
+      #expect(follower.observed.counts.viewReadCount == 2)
     }
   }
 

@@ -10,14 +10,16 @@ import Testing
   @Test func theTwoFormsAreRead() throws {
     #expect(
       try TaskLink("tally://create-task?title=Buy%20milk%20%26%20%E6%B0%B4&list=Home+1")
-        == .createTask(title: "Buy milk & 水", list: "Home+1"))
-    #expect(try TaskLink("TALLY://create-task/?title=x") == .createTask(title: "x", list: nil))
+        == .createTask(TaskLink.NewTask(title: "Buy milk & 水", list: "Home+1")))
+    #expect(try TaskLink("TALLY://create-task/?title=x") == .createTask(TaskLink.NewTask(title: "x")))
     #expect(try TaskLink("tally://open-task?id=\(Self.id.uppercased())") == .openTask(id: try uuid()))
     #expect(try TaskLink("todo://open-task?id=\(Self.id)", scheme: "todo") == .openTask(id: try uuid()))
   }
 
   @Test(arguments: [
-    "", "x", "tally", "tally:", "tally://", "http://create-task?title=x", "tally://create-task",
+    "", "x", "tally", "tally:", "tally://", "http://create-task?title=x",
+    "tally://create-task?title=x&due=soon", "tally://create-task?title=x&day=17:00", "tally://create-task?tag=x",
+    "tally://create-task?title=x&day=today&day=today", "tally://create-task?title=x&due=",
     "tally://create-task?title", "tally://create-task?title=x&title=y", "tally://create-task?title=x&other=y",
     "tally://create-task?list=x", "tally://create-task?title=%FF", "tally://create-task?title=%zz",
     "tally://create-task?title=x y", "tally://create-task?title=x#y", "tally://create-task/more?title=x",
@@ -31,6 +33,7 @@ import Testing
 
   @Test func aBlankTitleAndALongLinkAreRefused() {
     expectError(.blankTitle) { _ = try TaskLink("tally://create-task?title=%20%09") }
+    expectError(.invalidTag) { _ = try TaskLink("tally://create-task?title=x&tag=a%2Cb") }
     expectError(.invalidLink) {
       _ = try TaskLink("tally://create-task?title=" + String(repeating: "x", count: 1 << 16))
     }
@@ -38,9 +41,22 @@ import Testing
 
   @Test(arguments: ["plain", "a+b %20 & = # ? / \\ é 水", "a\0b\n", "👩‍👩‍👧"])
   func whatIsWrittenIsReadBack(title: String) throws {
-    for link in [TaskLink.createTask(title: title, list: title), .openTask(id: try uuid())] {
+    var task = TaskLink.NewTask(title: title, list: title)
+    for link in [TaskLink.createTask(task), .createTask(TaskLink.NewTask()), .openTask(id: try uuid())] {
       #expect(try TaskLink(link.text(scheme: "my-app"), scheme: "my-app") == link)
     }
+    (task.day, task.due, task.notes) = (.tomorrow, try DateExpression("friday 17:00"), title + "\n")
+    task.tags = ["home", "tax 2026"]
+    #expect(try TaskLink(TaskLink.createTask(task).text()) == .createTask(task))
+  }
+
+  @Test func aTaskToCreateHasAllThatALinkSays() throws {
+    let link = "tally://create-task?due=2026-11-27&tag=b&title=x&notes=two%0Alines&day=in%203%20days&tag=a&list=Home"
+    var task = TaskLink.NewTask(title: "x", list: "Home")
+    (task.day, task.due) = (try DateExpression("+3d", as: .day), .day(try CalendarDay(iso8601: "2026-11-27")))
+    (task.notes, task.tags) = ("two\nlines", ["a", "b"])
+    #expect(try TaskLink(link) == .createTask(task))
+    #expect(try TaskLink("tally://create-task") == .createTask(TaskLink.NewTask()))
   }
 
   private func uuid() throws -> UUID {

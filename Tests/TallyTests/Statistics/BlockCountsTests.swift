@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 import TallyTestSupport
 import Testing
@@ -47,6 +48,22 @@ import Testing
     }
     #expect(sums.take() == expected)
     #expect(sums.take() == Array(repeating: 0, count: QuarterHour.countPerDay), "sums are reset")
+  }
+
+  /// A task completed at the instant of its creation was not completed before it.
+  @Test(arguments: [(-1, true), (0, false), (1, false)])
+  func onlyACompletionBeforeTheCreationCountsAsSuch(microseconds: Int64, isBefore: Bool) throws {
+    let created = Timestamp.earliest.adding(seconds: 1_000_000)
+    let completed = created.adding(microseconds: microseconds)
+    let task = TaskItem(
+      title: "x", state: .completed, createdAt: created, completedAt: OffsetTimestamp(completed, in: .gmt))
+    let key = try #require(CompletionKey(of: task))
+    let record = try #require(CompletionRecord(of: task, keeping: nil))
+    var deltas = CounterDeltas()
+    deltas.count(CountedTask(key, record), sign: 1)
+    let series = Set(try deltas.blockCounts().keys.map(\.seriesRawValue))
+    #expect(series.contains(CounterSeries.completedBeforeCreation.rawValue) == isBefore)
+    #expect(series.contains(CounterSeries.createdAfterCompletion.rawValue) == isBefore)
   }
 
   @Test func theFormFollowsFromTheCountsAlone() throws {

@@ -36,10 +36,27 @@ extension BruteForceStatistics {
     let known = model.lists.map { (Optional($0.id), Optional($0.name)) }
     let deleted = counts.keys.filter { id in id != nil && !model.lists.contains { $0.id == id } }
       .sorted { ($0?.uuidString ?? "") < ($1?.uuidString ?? "") }
-    let order = [(UUID?.none, String?.none)] + known + deleted.map { ($0, nil) }
+    let names = model.deletedListNames
+    let order = [(UUID?.none, String?.none)] + known + deleted.map { ($0, $0.flatMap { names[$0] }) }
     return order.compactMap { id, name in
-      counts[id].map { ListCount(listID: id, name: name, completed: $0) }
+      counts[id].map { ListCount(listID: id, name: name, isDeleted: deleted.contains(id), completed: $0) }
     }
+  }
+
+  var byTag: [TagCount] {
+    // In the order of the counts, then of the folded names, which are in the order of the bytes.
+    StatisticsHistory.tags
+      .map { tag in TagCount(tag: tag, completed: profiled.count { $0.life.classification.tags.contains(tag) }) }
+      .filter { $0.completed > 0 }
+      .sorted { ($1.completed, $0.tag.lowercased()) < ($0.completed, $1.tag.lowercased()) }
+  }
+
+  var byPriority: [PriorityCount] {
+    [Priority.high, .medium, .low, .none]
+      .map { priority in
+        PriorityCount(priority: priority, completed: profiled.count { $0.life.classification.priority == priority })
+      }
+      .filter { $0.completed > 0 }
   }
 
   /// Whole seconds from creation to completion, ascending.

@@ -16,14 +16,17 @@ struct BruteForceStatistics {
   let now: Int64
   let options: StatisticsOptions
   let days: BruteForceDays
+  let filter: HistoryFilter
   let lives: [HistoryModel.Life]
   let completed: [Completed]
   let today: Int64
 
-  init(_ model: HistoryModel, now: Timestamp, days: BruteForceDays, options: StatisticsOptions) {
-    (self.model, self.options, self.days) = (model, options, days)
+  init(
+    _ model: HistoryModel, now: Timestamp, days: BruteForceDays, options: StatisticsOptions, filter: HistoryFilter
+  ) {
+    (self.model, self.options, self.days, self.filter) = (model, options, days, filter)
     self.now = now.microsecondsSince1970
-    lives = model.lives.filter { options.listID == nil || $0.listID == options.listID }
+    lives = model.lives.filter { (options.listID == nil || $0.listID == options.listID) && filter.holds($0) }
     completed = lives.compactMap { life in
       guard let completedAt = life.completedAt else { return nil }
       let instant = completedAt.instant.microsecondsSince1970
@@ -97,8 +100,41 @@ struct BruteForceStatistics {
     return Streak(current: run, longest: longest, longestEnded: longestEnded.map { CalendarDay(clamping: $0) })
   }
 
+  /// The progress of the options' goal, by a look at every day or week that there is.
+  var goal: GoalProgress? {
+    guard let goal = options.goal else { return nil }
+    let unit: Series.Unit = goal.period == .day ? .day : .week
+    let current = days.days(unit, around: today)
+    let named = options.from == nil && options.to == nil ? nil : seriesDays
+    var (metCount, periodCount, run, longest) = (0, 0, 0, 0)
+    var longestEnded: Int64?
+    let busy = completed.map(\.day).min()
+    let first = [busy, named?.lowerBound].compactMap(\.self).min() ?? .max
+    for day in first...max(first, current.upperBound) where day <= current.upperBound {
+      let period = days.days(unit, around: day)
+      // A period counts at the last of its days.
+      guard day == period.upperBound, count(period) > 0 || period.contains(where: days.exists) else { continue }
+      let isMet = count(period) >= goal.target
+      if isMet { run += 1 } else if period != current { run = 0 }
+      if run > longest { (longest, longestEnded) = (run, day) }
+      guard named?.overlaps(period) ?? true else { continue }
+      periodCount += 1
+      if isMet { metCount += 1 }
+    }
+    let ended = longestEnded.map { CalendarDay(clamping: $0) }
+    return GoalProgress(
+      goal: goal, completed: count(current), metCount: metCount, periodCount: periodCount,
+      streak: Streak(current: run, longest: longest, longestEnded: ended))
+  }
+
   var open: OpenCounts {
-    let tasks = model.tasks.values.filter { options.listID == nil || $0.listID == options.listID }
+    // Completed tasks, too, as they are now.
+    let tasks = model.tasks.values.filter { task in
+      let life = HistoryModel.Life(
+        createdAt: task.createdAt.microsecondsSince1970, completedAt: task.completedAt,
+        classification: task.classification, task: task)
+      return (options.listID == nil || task.listID == options.listID) && filter.holds(life)
+    }
     let open = tasks.filter { !$0.isCompleted }
     let ofToday = tasks.filter { $0.scheduledDate.map { Int64($0.dayNumber) } == today }
     return OpenCounts(

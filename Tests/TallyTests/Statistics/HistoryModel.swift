@@ -5,12 +5,15 @@ import Foundation
 /// The events that a store counts, as plain values: the tasks, where each was completed, and the completions of deleted
 /// ones.
 struct HistoryModel {
-  /// One life of a task: created, perhaps completed, in the list it counts for.
+  /// One life of a task: created, perhaps completed, with the list, the tags and the priority it counts for.
   struct Life {
     let createdAt: Int64
     let completedAt: OffsetTimestamp?
-    let listID: UUID?
+    let classification: Classification
+    /// The task as it is now; `nil` if it has been deleted.
+    let task: TaskItem?
 
+    var listID: UUID? { classification.listID }
     var completedInstant: Int64? { completedAt?.instant.microsecondsSince1970 }
   }
 
@@ -21,8 +24,10 @@ struct HistoryModel {
 
   var tasks: [UUID: TaskItem] = [:]
   var lists: [TaskList] = []
-  /// The list in which each completed task was completed.
-  var completionLists: [UUID: UUID?] = [:]
+  /// The names of deleted lists in which something had been completed.
+  private(set) var deletedListNames: [UUID: String] = [:]
+  /// The list, the tags and the priority with which each completed task was completed.
+  var completionClasses: [UUID: Classification] = [:]
   /// The completions of deleted tasks.
   var gone: [LedgerKey: Completion] = [:]
 
@@ -31,11 +36,14 @@ struct HistoryModel {
       Life(
         createdAt: task.createdAt.microsecondsSince1970,
         completedAt: task.completedAt,
-        listID: task.isCompleted ? completionLists[task.id] ?? nil : task.listID
+        classification: completionClasses[task.id] ?? task.classification,
+        task: task
       )
     }
       + gone.values.map {
-        Life(createdAt: $0.createdAt.microsecondsSince1970, completedAt: $0.completedAt, listID: $0.listID)
+        Life(
+          createdAt: $0.createdAt.microsecondsSince1970, completedAt: $0.completedAt, classification: $0.classification,
+          task: nil)
       }
   }
 }
@@ -45,31 +53,33 @@ extension HistoryModel {
   mutating func put(_ task: TaskItem) {
     let old = tasks.updateValue(task, forKey: task.id)
     guard let completedAt = task.completedAt else {
-      completionLists[task.id] = nil
+      completionClasses[task.id] = nil
       return
     }
     let key = LedgerKey(taskID: task.id, instant: completedAt.instant)
-    let place = old?.isCompleted == true ? completionLists[task.id] ?? nil : task.listID
-    // A completion that is already known keeps the list it had.
-    let known = gone.removeValue(forKey: key)
-    completionLists[task.id] = .some(known.map(\.listID) ?? place)
+    let former = old?.isCompleted == true ? completionClasses[task.id] : nil
+    // A completion that is already known keeps the list, the tags and the priority it had.
+    let known = gone.removeValue(forKey: key)?.classification
+    completionClasses[task.id] = known ?? former ?? task.classification
   }
 
   mutating func delete(_ id: UUID) {
     guard let task = tasks.removeValue(forKey: id) else { return }
-    let place = completionLists.removeValue(forKey: id) ?? nil
+    let former = completionClasses.removeValue(forKey: id)
     guard let completedAt = task.completedAt else { return }
     gone[LedgerKey(taskID: id, instant: completedAt.instant)] = Completion(
       taskID: id,
       completedAt: completedAt,
       createdAt: task.createdAt,
-      listID: place,
+      classification: former ?? task.classification,
       isTaskDeleted: true
     )
   }
 
   mutating func deleteList(_ id: UUID) {
     for task in tasks.values where task.listID == id { delete(task.id) }
+    let isCounted = lives.contains { $0.completedAt != nil && $0.listID == id }
+    if isCounted { deletedListNames[id] = lists.first { $0.id == id }?.name }
     lists.removeAll { $0.id == id }
   }
 
@@ -78,7 +88,7 @@ extension HistoryModel {
     let isLive = tasks[completion.taskID]?.completedAt?.instant == completion.completedAt.instant
     guard isLive != completion.isTaskDeleted else { return }
     if isLive {
-      completionLists[completion.taskID] = .some(completion.listID)
+      completionClasses[completion.taskID] = completion.classification
     } else {
       gone[LedgerKey(taskID: completion.taskID, instant: completion.completedAt.instant)] = completion
     }

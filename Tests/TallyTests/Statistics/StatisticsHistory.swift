@@ -12,6 +12,8 @@ struct StatisticsHistory {
   let drawInstant: (inout SeededGenerator) -> Timestamp
   var taskLimit = 40
 
+  static let tags = ["garden", "Straße", "home"]
+
   init(
     store: TaskStore,
     generator: SeededGenerator,
@@ -56,6 +58,12 @@ struct StatisticsHistory {
     generator.oneIn(3) ? nil : model.lists.randomElement(using: &generator)?.id
   }
 
+  private mutating func classification(listID: UUID?) -> Classification {
+    let tags = Self.tags.filter { _ in generator.oneIn(3) }
+    return Classification(
+      listID: listID, tags: TagSet(tags), priority: Priority.allCases.randomElement(using: &generator) ?? .none)
+  }
+
   /// An instant with an offset as after travelling, not always a multiple of a quarter hour.
   private mutating func completion() -> OffsetTimestamp {
     let instant = drawInstant(&generator)
@@ -71,6 +79,8 @@ struct StatisticsHistory {
     if generator.oneIn(2) { task.dueDate = drawInstant(&generator) }
     if generator.oneIn(2) { task.scheduledDate = CalendarDay(containing: drawInstant(&generator), in: .gmt) }
     if generator.oneIn(3) { (task.state, task.completedAt) = (.completed, completion()) }
+    let classification = classification(listID: nil)
+    (task.tags, task.priority) = (classification.tags, classification.priority)
     return task
   }
 
@@ -153,7 +163,7 @@ struct StatisticsHistory {
       taskID: (isKnown ? gone.randomElement(using: &generator) ?? task?.id : nil) ?? generator.uuid(),
       completedAt: completion(),
       createdAt: drawInstant(&generator),
-      listID: oneListID(),
+      classification: classification(listID: oneListID()),
       isTaskDeleted: true
     )
     try transaction.record(completion)
@@ -163,7 +173,7 @@ struct StatisticsHistory {
       taskID: task.id,
       completedAt: known,
       createdAt: task.createdAt,
-      listID: generator.oneIn(4) ? generator.uuid() : oneListID(),
+      classification: classification(listID: generator.oneIn(4) ? generator.uuid() : oneListID()),
       isTaskDeleted: generator.oneIn(3)
     )
     try transaction.record(moved)

@@ -1,7 +1,8 @@
 import Foundation
-import Tally
 import TallyTestSupport
 import Testing
+
+@testable import Tally
 
 /// The effect on the statistics of changing a task after its completion.
 @Suite struct StatisticsLedgerTests {
@@ -43,15 +44,38 @@ import Testing
     }
   }
 
-  @Test func aDeletedListKeepsItsCountWithoutAName() throws {
+  @Test func aDeletedListKeepsItsCountAndItsLastName() throws {
     try withCompletedTask { store, _, list in
+      try store.writeAndWait { try $0.renameList(list.id, to: "Renamed") }
       try store.writeAndWait { try $0.deleteList(list.id) }
-      let counts = try store.statistics().byList
-      #expect(counts.map(\.listID) == [list.id])
-      #expect(counts.map(\.name) == [nil])
+      #expect(
+        try store.statistics().byList == [ListCount(listID: list.id, name: "Renamed", isDeleted: true, completed: 1)])
       var options = StatisticsOptions()
       options.listID = list.id
       #expect(try store.statistics(options).completed.allTime == 1)
+    }
+  }
+
+  @Test func aCompletionKeepsItsTagsAndPriorityWhenTheTaskChangesOrGoes() throws {
+    try withStore { store in
+      let ids = try store.writeAndWait { transaction in
+        try [["Home", "tax"], ["HOME"], []].map { tags in
+          let task = try transaction.add("task", to: .inbox) { task in
+            task.tags = TagSet(tags)
+            task.priority = tags.isEmpty ? .none : .high
+          }
+          return try transaction.complete(task.id).id
+        }
+      }
+      try store.writeAndWait { transaction in
+        try transaction.update(ids[0]) { ($0.tags, $0.priority) = (["later"], .low) }
+        try transaction.delete(ids[1])
+      }
+      let statistics = try store.statistics()
+      #expect(statistics.byTag.map(\.tag) == ["Home", "tax"])
+      #expect(statistics.byTag.map(\.completed) == [2, 1])
+      #expect(statistics.byPriority.map(\.priority) == [.high, .none])
+      #expect(statistics.byPriority.map(\.completed) == [2, 1])
     }
   }
 
@@ -61,6 +85,42 @@ import Testing
       #expect(try store.statistics().series.buckets.last?.created == 1)
       try store.writeAndWait { try $0.delete(task.id) }
       #expect(try store.statistics().series.buckets.last?.created == 0)
+    }
+  }
+
+  @Test func aDeletedTaskHasOnlyWhatTheLedgerKeeps() throws {
+    try withStore { store in
+      let ids = try store.writeAndWait { transaction in
+        try ["pay rent", "pay tax"].map { title in
+          let task = try transaction.add(title, to: .inbox) { ($0.tags, $0.notes) = (["home"], "soon") }
+          return try transaction.complete(task.id).id
+        }
+      }
+      try store.writeAndWait { transaction in
+        try transaction.delete(ids[0])
+        try transaction.update(ids[1]) { $0.tags = ["office"] }
+      }
+      let expected = [
+        "#home": 2, "#office": 0, "#home -is:open": 2, "title~pay": 1, "has:notes": 1, "-has:notes": 1, "#home tax": 1,
+        "is:done completed=today": 2, "is:open": 0, "is:parent": 0, "list:inbox": 2,
+      ]
+      for (text, count) in expected {
+        var options = StatisticsOptions()
+        options.filter = try TaskFilter(text: text)
+        let statistics = try store.statistics(options)
+        #expect(statistics.completed.today == count, "\(text)")
+        #expect(statistics.path == (["#home", "#office"].contains(text) ? .counters : .ledger), "\(text)")
+        #expect(statistics.byTag == (count == 0 ? [] : [TagCount(tag: "home", completed: count)]), "\(text)")
+      }
+    }
+  }
+
+  @Test func aListOfTheFilterThatDoesNotExistIsRefused() throws {
+    try withStore { store in
+      var options = StatisticsOptions()
+      options.filter = .list("nowhere")
+      let error = #expect(throws: TallyError.self) { try store.statistics(options) }
+      #expect(error?.code == .listNotFound)
     }
   }
 

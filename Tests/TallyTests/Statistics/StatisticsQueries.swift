@@ -20,18 +20,22 @@ struct StatisticsQueries {
   /// Queries everything; the first weekday follows from the number of the query, the rest is random.
   mutating func compare(_ number: Int) throws {
     let calendar = drawCalendar(firstWeekday: number % 7 + 1)
-    let options = drawOptions()
+    let filter = history.generator.oneIn(2) ? HistoryFilter.all[number % HistoryFilter.all.count] : .none
+    var options = drawOptions()
+    options.filter = filter.filter
     let now = drawNow()
     let store = history.store
     let key = "\(calendar.identifier) \(calendar.firstWeekday) \(options.dayStartInMinutes)"
     let days = days[key] ?? BruteForceDays(sample, calendar: calendar, dayStartInMinutes: options.dayStartInMinutes)
     self.days[key] = days
-    let expected = BruteForceStatistics(history.model, now: now, days: days, options: options)
+    let expected = BruteForceStatistics(history.model, now: now, days: days, options: options, filter: filter)
     let actual = try store.statistics(asOf: now, calendar: calendar, options)
     let question = "\(sample.identifier) \(now) \(key) \(options)"
     Self.compareCounts(actual, expected, question)
     Self.compareProfiles(actual, expected, question)
     #expect(actual.asOf == now && actual.timeZone == timeZone)
+    let isPair = options.listID != nil && filter.filter != .all
+    #expect(actual.path == (isPair ? .ledger : filter.path), "\(question)")
     try compareSingleQuestions(actual, calendar: calendar, now: now, options)
   }
 
@@ -49,6 +53,7 @@ struct StatisticsQueries {
       #expect(trend.elapsedPrevious == elapsed.1, "\(unit) \(question)")
     }
     #expect(actual.streak == expected.streak, "\(question)")
+    #expect(actual.goal == expected.goal, "\(question)")
     #expect(actual.open == expected.open, "\(question)")
   }
 
@@ -60,6 +65,8 @@ struct StatisticsQueries {
     #expect(actual.byWeekday == expected.byWeekday, "\(question)")
     #expect(actual.byHour == expected.byHour, "\(question)")
     #expect(actual.byList == expected.byList, "\(question)")
+    #expect(actual.byTag == expected.byTag, "\(question)")
+    #expect(actual.byPriority == expected.byPriority, "\(question)")
     #expect(actual.series == expected.series, "\(question)")
     let durations = expected.durations
     let count = durations.count
@@ -86,10 +93,16 @@ struct StatisticsQueries {
     let store = history.store
     let transaction = StoreReadTransaction(
       base: try store.environment.beginRead(), tables: try store.tables, now: now, calendar: calendar,
-      ids: store.configuration.ids, commitSequence: 0)
+      dayStartInMinutes: 0, ids: store.configuration.ids, commitSequence: 0)
     #expect(try transaction.streak(options) == whole.streak)
     #expect(try transaction.series(options) == whole.series)
     #expect(try transaction.cycleTime(options) == whole.cycleTime)
+    var found = 0
+    try transaction.forEachCompletedTask(matching: options) { _ in found += 1 }
+    found += try transaction.completionCountOfDeletedTasks(matching: options)
+    #expect(try transaction.completionCount(matching: options) == found)
+    if options.from != nil, options.to != nil { #expect(whole.byHour.reduce(0, +) == found) }
+    if options.from == nil, options.to == nil { #expect(whole.completed.allTime == found) }
     if options.unit == .day {
       let cells = try transaction.heatMap(options)
       #expect(cells.map(\.day) == whole.series.buckets.map(\.start))
@@ -131,6 +144,8 @@ extension StatisticsQueries {
     options.dayStartInMinutes = [0, 0, 240, 240, 30, 1_425].randomElement(using: &history.generator) ?? 0
     options.usesRecordedOffsets = history.generator.oneIn(3)
     if history.generator.oneIn(3) { options.listID = drawListID() }
+    let target = Int.random(in: 1...4, using: &history.generator)
+    options.goal = [nil, .perDay(target), .perWeek(target)].randomElement(using: &history.generator) ?? nil
     let named = [drawNow(), drawNow()].sorted().map { CalendarDay(containing: $0, in: .gmt) }
     if history.generator.oneIn(2) { options.from = named[0] }
     if history.generator.oneIn(2) { options.to = named[1] }

@@ -47,6 +47,8 @@ import Testing
       at: "2026-11-21T12:00:00Z",
       completedAt: ["2026-11-21T10:00:00Z", "2026-10-02T11:00:00Z", "2026-10-03T11:00:00Z"])
     #expect(statistics.completed.todayMessage == "1 task completed today")
+    #expect(statistics.completed.weekMessage == "1 task completed this week")
+    #expect(statistics.completed.monthMessage == "1 task completed this month")
     #expect(statistics.monthTrend.message == "1 task this month, down from 2 last month")
     #expect(statistics.monthTrend.direction == .down)
     #expect(statistics.weekTrend.message == "No data from last week")
@@ -90,12 +92,14 @@ import Testing
       completedAt: ["2026-11-16T10:00:00Z", "2026-11-17T10:00:00Z", "2026-11-09T11:00:00Z", "2026-10-02T11:00:00Z"])
     #expect(statistics.monthTrend.message == "3 tasks this month, up from 1 last month")
     #expect(statistics.weekTrend.message == "2 tasks this week, up from 1 last week")
+    #expect(statistics.completed.weekMessage == "2 tasks completed this week")
     #expect(statistics.weekTrend.direction == .up)
   }
 
   @Test func nothingThisMonthReadsAsZero() throws {
     let statistics = try statistics(at: "2026-11-21T12:00:00Z", completedAt: ["2026-10-16T10:00:00Z"])
     #expect(statistics.monthTrend.message == "0 tasks this month, down from 1 last month")
+    #expect(statistics.completed.monthMessage == "0 tasks completed this month")
   }
 
   @Test func completionsAheadOfNowCountInTheirPeriodsAndInNoStreak() throws {

@@ -24,7 +24,9 @@ import Testing
   }
 
   @Test func aCompletionRecordCutAnywhereIsRefused() {
-    let bytes = encoded(CompletionRecord(utcOffsetInMinutes: 60, createdAtMicroseconds: 1, listID: UUID()))
+    let bytes = encoded(
+      CompletionRecord(utcOffsetInMinutes: 60, createdAtMicroseconds: 1, classification: Classification(listID: UUID()))
+    )
     for count in bytes.indices { expectRefusal(of: bytes.prefix(count), as: CompletionRecord.self) }
   }
 

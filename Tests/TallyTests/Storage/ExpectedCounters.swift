@@ -10,10 +10,10 @@ struct ExpectedCounters {
     let seconds: Int64
   }
 
-  /// In the stored order: all, no list, the lists by id.
+  /// In the stored order: all, no list, the lists by id, the tags by hash, the priorities.
   private struct Scope: Hashable {
     let name: String
-    let list: String
+    let id: String
   }
 
   private var events: [Event] = []
@@ -22,7 +22,7 @@ struct ExpectedCounters {
 
   private static let seriesNames = [
     "cycleTime", "completed", "created", "completedAsRecorded", "completedBeforeCreation", "createdAfterCompletion",
-    "openDue",
+    "openDue", "openDueDay",
   ]
 
   init(golden: GoldenStore) {
@@ -33,16 +33,23 @@ struct ExpectedCounters {
     note(created: start + 3, list: golden.books, completed: start - day, offset: -210 * 60)
     note(created: start + 4, list: nil, due: Timestamp.earliest.microsecondsSince1970 / 1_000_000)
     note(created: start + 5, list: golden.books, completed: start + 5, offset: 180 * 60)
+    let scopes: [(String, UUID)] = [
+      ("tag", TagID.of("Home")), ("tag", TagID.of("çay")), ("priority", UUID(high: 0, low: 3)),
+    ]
+    note(created: start + 6, list: golden.home, dueDay: 20_788 * day, others: scopes)
   }
 
   private mutating func note(
-    created: Int64, list: UUID?, due: Int64? = nil, completed: Int64? = nil, offset: Int64 = 0
+    created: Int64, list: UUID?, due: Int64? = nil, dueDay: Int64? = nil, completed: Int64? = nil, offset: Int64 = 0,
+    others: [(name: String, id: UUID)] = []
   ) {
+    let others = others.map { Scope(name: $0.name, id: hexadecimal($0.id)) }
     let none = String(repeating: "0", count: 32)
-    let own = list.map { Scope(name: "list", list: hexadecimal($0)) } ?? Scope(name: "noList", list: none)
-    for scope in [Scope(name: "all", list: none), own] {
+    let own = list.map { Scope(name: "list", id: hexadecimal($0)) } ?? Scope(name: "noList", id: none)
+    for scope in [Scope(name: "all", id: none), own] + others {
       events.append(Event(series: "created", scope: scope, seconds: created))
       if let due { events.append(Event(series: "openDue", scope: scope, seconds: due)) }
+      if let dueDay { events.append(Event(series: "openDueDay", scope: scope, seconds: dueDay)) }
       guard let completed else { continue }
       events.append(Event(series: "completed", scope: scope, seconds: completed))
       events.append(Event(series: "completedAsRecorded", scope: scope, seconds: completed + offset))
@@ -84,14 +91,14 @@ struct ExpectedCounters {
   }
 
   private func row(_ series: String, _ scope: Scope) -> Row {
-    ["series": series, "scope": scope.name, "list": scope.list]
+    ["series": series, "scope": scope.name, "scopeID": scope.id]
   }
 
   private static func areInOrder(_ left: Row, _ right: Row) -> Bool {
     func key(_ row: Row) -> (Int, Int, String, Int) {
       let series = seriesNames.firstIndex(of: row["series"] ?? "") ?? 0
-      let scope = ["all", "noList", "list"].firstIndex(of: row["scope"] ?? "") ?? 0
-      return (series, scope, row["list"] ?? "", Int(row["block"] ?? "") ?? 0)
+      let scope = ["all", "noList", "list", "tag", "priority"].firstIndex(of: row["scope"] ?? "") ?? 0
+      return (series, scope, row["scopeID"] ?? "", Int(row["block"] ?? "") ?? 0)
     }
     return key(left) < key(right)
   }

@@ -12,8 +12,8 @@ struct ExpectedRows {
     var rows = ["tasks": tasks.enumerated().map { Self.record($1, $0) }]
     rows["meta"] = [
       [
-        "majorFormat": "1", "minorFormat": "0", "requiredFeatures": "taggedRecords", "writerFeatures": "",
-        "storeID": hexadecimal(GoldenStore.id(0xFF)), "sequence": "6", "logStart": "0",
+        "majorFormat": "2", "minorFormat": "0", "requiredFeatures": "taggedRecords", "writerFeatures": "",
+        "storeID": hexadecimal(GoldenStore.id(0xFF)), "sequence": "7", "logStart": "0",
       ]
     ]
     rows["lists"] = [
@@ -24,26 +24,32 @@ struct ExpectedRows {
       ["sortOrder": "0", "createdAt": start, "id": hexadecimal(golden.home)],
       ["sortOrder": "1048576", "createdAt": start, "id": hexadecimal(golden.books)],
     ]
-    // Task 1 is in the inbox, 2 and 3 are in a list; 4 has a day and no list.
-    rows["byPlace"] = [0, 1, 2].map { Self.place(tasks[$0]).merging(Self.order(tasks[$0])) { first, _ in first } }
+    // Task 1 is in the inbox, 2, 3 and 6 are in a list; 4 has a day and no list.
+    rows["byPlace"] = [0, 1, 4, 2].map { Self.place(tasks[$0]).merging(Self.order(tasks[$0])) { first, _ in first } }
     rows["byDay"] = [3, 1].map { number in
       let day = ["isCompleted": "no", "scheduledDate": "\(tasks[number].scheduledDate?.dayNumber ?? 0)"]
       return day.merging(["rank": tasks[number].state.name]) { first, _ in first }
         .merging(Self.order(tasks[number])) { first, _ in first }
     }
-    rows["byDue"] = [(3, "no"), (1, "no"), (2, "yes")].map { index, isCompleted in
-      [
-        "isCompleted": isCompleted, "dueDate": instantNumber(of: tasks[index].dueDate),
-        "id": hexadecimal(tasks[index].id),
-      ]
+    rows["byDue"] = [(3, "open"), (1, "open"), (2, "completed")].map { index, kind in
+      ["kind": kind, "instant": instantNumber(of: tasks[index].dueDate), "id": hexadecimal(tasks[index].id)]
     }
+    rows["byDue"]?.append(["kind": "openDay", "instant": "1796083200000000", "id": hexadecimal(tasks[4].id)])
+    let tags = ["Home", "çay"].sorted { hexadecimal(TagID.of($0)) < hexadecimal(TagID.of($1)) }
+    rows["byTag"] = tags.map { Self.group("tag", TagID.of($0), tasks[4]) }
+    rows["byParent"] = [Self.group("parent", tasks[1].id, tasks[4])]
+    rows["tagNames"] = tags.map { ["tag": hexadecimal(TagID.of($0)), "text": $0] }
     rows["byReminder"] = [["reminderDate": instantNumber(of: tasks[1].reminderDate), "id": hexadecimal(tasks[1].id)]]
     rows["byCreated"] = tasks.map { ["createdAt": instantNumber(of: $0.createdAt), "id": hexadecimal($0.id)] }
     rows["byActive"] = [Self.order(tasks[1])]
     let lists = [golden.home, golden.books].map { ["sequence": "1", "kind": "list", "id": hexadecimal($0)] }
-    let changes = tasks.enumerated().map { ["sequence": "\($0 + 2)", "kind": "task", "id": hexadecimal($1.id)] }
+    let changes = tasks.prefix(4).enumerated().map { number, task in
+      ["sequence": "\(number + 2)", "kind": "task", "id": hexadecimal(task.id)]
+    }
     let gone = hexadecimal(GoldenStore.id(5))
-    rows["byChange"] = lists + changes + [["sequence": "6", "kind": "deletedTask", "id": gone]]
+    rows["byChange"] =
+      lists + changes + [["sequence": "6", "kind": "deletedTask", "id": gone]]
+      + [["sequence": "7", "kind": "task", "id": hexadecimal(tasks[4].id)]]
     rows["tombstones"] = [
       ["format": "1", "kind": "task", "id": gone, "createdSequence": "6", "deletedSequence": "6"]
     ]
@@ -76,8 +82,11 @@ struct ExpectedRows {
       "task \(id(4))",
       "task \(id(5)), task \(id(5)) 68, completion \(id(5)) @\(gone), task \(id(5)) 80, "
         + "completion \(id(5)) @\(gone) 28, deletedCompletion \(id(5)) @\(gone)",
+      "task \(id(6))",
     ]
-    let sizes = [36, 18, 18 + 22 + 114, 18 + 22 + 88 + 26 + 22 + 100, 18, 0]
+    let sizes = [
+      36, 18, 18 + 22 + 114, 18 + 22 + 88 + 26 + 22 + 100, 18, 18 + 22 + 68 + 26 + 22 + 80 + 26 + 4 + 28 + 26, 0,
+    ]
     return images.enumerated().map { index, text in
       [
         "sequence": "\(index + 1)", "position": "0", "part": "0", "format": "1", "kind": "change",
@@ -89,8 +98,14 @@ struct ExpectedRows {
     }
   }
 
-  /// Every task was created by one commit, the one of its number and one more, and not changed later.
+  private static func group(_ name: String, _ id: UUID, _ task: TaskItem) -> Row {
+    [name: hexadecimal(id), "rank": task.state.name].merging(order(task)) { first, _ in first }
+  }
+
+  /// Every task was created by one commit, the one of its number and one more, and not changed later; the commit before
+  /// the last deleted task 5.
   private static func record(_ task: TaskItem, _ number: Int) -> Row {
+    let number = number == 4 ? 5 : number
     var row: Row = [
       "format": "1", "id": hexadecimal(task.id), "title": task.title, "state": task.state.name,
       "sortOrder": "\(task.sortOrder)", "createdAt": instantNumber(of: task.createdAt),
@@ -102,6 +117,20 @@ struct ExpectedRows {
     row["dueDate"] = task.dueDate.map { instantNumber(of: $0) }
     row["reminderDate"] = task.reminderDate.map { instantNumber(of: $0) }
     row["list"] = task.listID.map(hexadecimal)
+    row["dueDay"] = task.dueDay.map { "\($0.dayNumber)" }
+    row["priority"] = task.priority == .none ? nil : task.priority.name
+    row["tags"] = task.tags.isEmpty ? nil : task.tags.joined(separator: " ")
+    row["parent"] = task.parentID.map(hexadecimal)
+    row["recurrence"] = task.recurrence?.text
+    row["series"] = task.series.map { hexadecimal($0.id) }
+    row["seriesStart"] = task.series.map { "\($0.start.dayNumber)" }
+    row["seriesOccurrence"] = task.series.map { "\($0.occurrence.dayNumber)" }
+    row["seriesIndex"] = task.series.map { "\($0.index)" }
+    row["attributes"] =
+      task.attributes.isEmpty
+      ? nil
+      : "bytes:bytes:00ff day:day:802cc0a0 flag:flag:01 instant:instant:7f23400100d44000 "
+        + "integer:integer:7fffffffffffffff real:real:3fe0000000000000 text:text:c3bc"
     row["completedAt"] = task.completedAt.map { instantNumber(of: $0.instant) }
     row["completionOffset"] = task.completedAt.map { "\($0.utcOffsetInMinutes)" }
     return row

@@ -19,6 +19,11 @@ struct GoldenStore {
   let home = id(0xA0)
   let books = id(0xA1)
 
+  static let attributes: [String: AttributeValue] = [
+    "text": "ü", "integer": -1, "real": 0.5, "flag": true, "instant": .instant(.earliest), "day": .day(.latest),
+    "bytes": .bytes([0, 255]),
+  ]
+
   static func id(_ byte: UInt8) -> UUID {
     UUID(high: 0x0193_F1C2_89AB_7DEF, low: 0x8000_0000_0000_0000 | UInt64(byte))
   }
@@ -69,6 +74,16 @@ struct GoldenStore {
       try transaction.complete(Self.id(5))
       try transaction.delete(Self.id(5))
     }
+    try write(store) { transaction in
+      try transaction.add("renew", to: .list(home), id: Self.id(6)) { task in
+        task.dueDay = try CalendarDay(iso8601: "2026-12-01")
+        task.priority = .high
+        task.tags = ["çay", "Home"]
+        task.parentID = Self.id(2)
+        task.recurrence = try Recurrence(text: "FREQ=YEARLY")
+        task.attributes = Self.attributes
+      }
+    }
   }
 
   /// Each step happens a second after the previous one.
@@ -110,6 +125,14 @@ extension GoldenStore {
       TaskItem(
         id: Self.id(4), title: "long ago", scheduledDate: try CalendarDay(iso8601: "1969-12-31"), dueDate: .earliest,
         createdAt: time(4)),
+      TaskItem(
+        id: Self.id(6), title: "renew", listID: home, sortOrder: 2 * spacing, createdAt: time(6),
+        dueDay: try CalendarDay(iso8601: "2026-12-01"), priority: .high, tags: ["Home", "çay"], parentID: Self.id(2),
+        recurrence: try Recurrence(text: "FREQ=YEARLY"),
+        series: RecurrenceSeries(
+          id: Self.id(6), start: try CalendarDay(iso8601: "2026-12-01"),
+          occurrence: try CalendarDay(iso8601: "2026-12-01"), index: 0),
+        attributes: Self.attributes),
     ]
   }
 }

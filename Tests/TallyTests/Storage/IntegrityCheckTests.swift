@@ -111,7 +111,11 @@ import Testing
           title: "everywhere", scheduledDate: transaction.today, dueDate: transaction.now,
           reminderDate: transaction.now,
           listID: list.id)
-        try transaction.start(try transaction.add(draft).id)
+        let started = try transaction.start(try transaction.add(draft).id)
+        try transaction.add("part") { task in
+          task.tags = ["home"]
+          task.parentID = started.id
+        }
         try transaction.complete(try transaction.add("done", to: .list(list.id)).id)
       }
       try body(store)

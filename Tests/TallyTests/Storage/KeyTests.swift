@@ -41,7 +41,9 @@ import Testing
   }
 
   @Test func dueKeysSortAsTheirBytes() throws {
-    try checkKeys { DueKey(isCompleted: $0.oneIn(2), due: InstantKey(random: &$0)) }
+    try checkKeys {
+      DueKey(DueKey.Kind(rawValue: UInt8.random(in: 0..<4, using: &$0)) ?? .open, InstantKey(random: &$0))
+    }
   }
 
   @Test func completionKeysSortAsTheirBytes() throws {
@@ -152,6 +154,19 @@ extension InstantKey: OrderedKey {
 
 extension FlaggedInstantKey: OrderedKey {
   func precedes(_ other: Self) -> Bool { flag == other.flag ? instant.precedes(other.instant) : other.flag }
+}
+
+extension DueKey: OrderedKey {
+  func precedes(_ other: DueKey) -> Bool {
+    kindRawValue == other.kindRawValue ? due.precedes(other.due) : kindRawValue < other.kindRawValue
+  }
+}
+
+extension GroupKey: OrderedKey {
+  func precedes(_ other: GroupKey) -> Bool {
+    if groupID != other.groupID { return groupID.precedes(other.groupID) }
+    return rankRawValue == other.rankRawValue ? order.precedes(other.order) : rankRawValue < other.rankRawValue
+  }
 }
 
 extension OrderKey: OrderedKey {

@@ -68,7 +68,9 @@ import Testing
 
   @Test func completionsAndHeadersComeBack() throws {
     for (listID, offset) in [(nil, Int16(-1_439)), (UUID.lowest, 1_439), (UUID(), 0)] as [(UUID?, Int16)] {
-      let record = CompletionRecord(utcOffsetInMinutes: offset, createdAtMicroseconds: .min, listID: listID)
+      let record = CompletionRecord(
+        utcOffsetInMinutes: offset, createdAtMicroseconds: .min,
+        classification: Classification(listID: listID, tags: ["a", "b"], priority: .low))
       #expect(try decoded(encoded(record)) == record)
     }
     let header = StoreHeader(storeID: UUID(), sequence: UInt64(Int64.max) - 1)
@@ -106,7 +108,14 @@ import Testing
     var task = TaskItem(
       title: "täsk", notes: "", scheduledDate: try CalendarDay(iso8601: "1969-12-31"), dueDate: instant,
       reminderDate: instant.adding(seconds: -1), listID: UUID(), sortOrder: -1, createdAt: instant,
-      updatedAt: instant.adding(seconds: 1), completedAt: try OffsetTimestamp(instant, utcOffsetInMinutes: -210))
+      updatedAt: instant.adding(seconds: 1), completedAt: try OffsetTimestamp(instant, utcOffsetInMinutes: -210),
+      dueDay: try CalendarDay(iso8601: "2026-11-30"), priority: .medium, tags: ["Ünal", "home"], parentID: UUID(),
+      recurrence: try Recurrence(text: "FREQ=WEEKLY;INTERVAL=2"),
+      series: RecurrenceSeries(id: UUID(), start: .earliest, occurrence: .latest, index: 7),
+      attributes: [
+        "text": "a\0b", "integer": -3, "real": 0.5, "flag": true, "instant": .instant(instant),
+        "day": .day(.earliest), "bytes": .bytes([0, 255]),
+      ])
     for field in TaskField.tagged where !fields.contains(field) { task[field] = nil }
     task.state = task.completedAt == nil ? .active : .completed
     return task

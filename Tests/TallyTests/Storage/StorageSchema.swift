@@ -1,6 +1,6 @@
 import Foundation
 
-/// `Schemas/storage-v1.json`, as used by a reader of a store's bytes that shares no code with Tally.
+/// `Schemas/storage-v2.json`, as used by a reader of a store's bytes that shares no code with Tally.
 struct StorageSchema: Decodable {
   struct Table: Decodable {
     let name: String
@@ -19,6 +19,8 @@ struct StorageSchema: Decodable {
     let constant: String?
     let size: Int?
     let fields: [Field]?
+    /// What a key is that is not made of fields.
+    let about: String?
   }
 
   struct Field: Decodable {
@@ -44,6 +46,18 @@ struct StorageSchema: Decodable {
     let tag: UInt8
     let text: String?
     let fields: [Field]?
+    /// The name of a value that repeats the same parts.
+    let name: String?
+    let repeated: [Part]?
+  }
+
+  /// A number of some bytes, or as many bytes as a number before it says.
+  struct Part: Decodable {
+    let name: String
+    let size: Int?
+    let sizedBy: String?
+    let isText: Bool?
+    let enumeration: String?
   }
 
   struct Counts: Decodable {
@@ -78,7 +92,7 @@ struct StorageSchema: Decodable {
   let records: [String: Record]
 
   static func load() throws -> StorageSchema {
-    let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Schemas/storage-v1.json")
+    let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Schemas/storage-v2.json")
     return try JSONDecoder().decode(StorageSchema.self, from: Data(contentsOf: file.standardizedFileURL))
   }
 }
@@ -99,11 +113,14 @@ struct SchemaDecoder {
       guard bytes == Array(constant.utf8) else { throw Mismatch(description: "the key of \(table.name)") }
       return [:]
     }
+    if table.key.about != nil { return ["key": bytes.map { String(format: "%02x", $0) }.joined()] }
     guard bytes.count == table.key.size else { throw Mismatch(description: "the width of \(table.name)") }
     return try fields(table.key.fields ?? [], of: bytes)
   }
 
   func value(_ bytes: [UInt8], of table: StorageSchema.Table) throws -> Row {
+    if table.value == "bytes" { return ["value": bytes.map { String(format: "%02x", $0) }.joined()] }
+    if table.value == "text" { return ["text": String(decoding: bytes, as: UTF8.self)] }
     guard let record = schema.records[table.value] else {
       guard bytes.isEmpty, table.value == "empty" else { throw Mismatch(description: "a value in \(table.name)") }
       return [:]
@@ -141,10 +158,35 @@ struct SchemaDecoder {
       guard tag > last, size < 255, offset + 2 + size <= bytes.count else { throw Mismatch(description: "tag \(tag)") }
       guard let field = known.first(where: { $0.tag == tag }) else { throw Mismatch(description: "tag \(tag)") }
       let value = Array(bytes[(offset + 2)..<(offset + 2 + size)])
+      if let name = field.name { row[name] = try repeated(field.repeated ?? [], in: value[...]) }
       if let name = field.text { row[name] = String(validating: value, as: UTF8.self) }
       row.merge(try fields(field.fields ?? [], of: value)) { first, _ in first }
       (last, offset) = (tag, offset + 2 + size)
     }
+  }
+
+  /// Reads parts that repeat: those of one element are joined by colons, the elements by blanks.
+  private func repeated(_ parts: [StorageSchema.Part], in bytes: ArraySlice<UInt8>) throws -> String {
+    var (rest, elements) = (bytes, [String]())
+    while !rest.isEmpty {
+      var (numbers, texts) = ([String: Int](), [String]())
+      for part in parts {
+        let size = part.size ?? part.sizedBy.flatMap { numbers[$0] } ?? 0
+        guard rest.count >= size else { throw Mismatch(description: "the size of \(part.name)") }
+        let value = rest.prefix(size)
+        rest = rest.dropFirst(size)
+        if part.size != nil { numbers[part.name] = value.reduce(0) { $0 << 8 | Int($1) } }
+        if let enumeration = part.enumeration, let number = numbers[part.name] {
+          texts.append(schema.enumerations[enumeration]?.first { $0.value == number }?.key ?? "?")
+        } else if part.isText == true {
+          texts.append(String(decoding: value, as: UTF8.self))
+        } else if part.size == nil {
+          texts.append(value.map { String(format: "%02x", $0) }.joined())
+        }
+      }
+      elements.append(texts.joined(separator: ":"))
+    }
+    return elements.joined(separator: " ")
   }
 
   /// Reads counts as `slot:count`, and returns their size in bytes.

@@ -36,6 +36,42 @@ import Testing
     }
   }
 
+  @Test func wholeSecondStampsKeepTheOrderOfChanges() throws {
+    let second = clock.now
+    clock.now = second.adding(microseconds: 700_000)
+    var configuration = TaskStore.Configuration.testing(clock: clock)
+    configuration.stampsWholeSeconds = true
+    try withStore(configuration) { (store) throws in
+      let task = try store.writeAndWait { try $0.add("one") }
+      #expect(task.createdAt == second && task.updatedAt == second)
+      let changed = try store.writeAndWait { try $0.complete(task.id) }
+      #expect(changed.completedAt?.instant == second)
+      #expect(changed.updatedAt == clock.now, "the change is newer than the creation, in the same second")
+      clock.now = second.adding(microseconds: 1_200_000)
+      let reopened = try store.writeAndWait { try $0.reopen(task.id) }
+      #expect(reopened.updatedAt == second.adding(seconds: 1))
+    }
+  }
+
+  @Test func aCompletionIsNotBeforeACreationInItsSecond() throws {
+    clock.now = clock.now.adding(microseconds: 700_000)
+    let (now, created) = (clock.now, clock.now.adding(microseconds: -100_000))
+    var configuration = TaskStore.Configuration.testing(clock: clock)
+    configuration.stampsWholeSeconds = true
+    try withStore(configuration) { (store) throws in
+      // Of a program that stores the fraction.
+      let task = try store.writeAndWait { transaction in try transaction.add("one") { $0.createdAt = created } }
+      let done = try store.writeAndWait { try $0.complete(task.id) }
+      #expect(done.completedAt?.instant == now)
+    }
+  }
+
+  @Test func theBeginningOfASecondIsNotAfterIt() {
+    for (microseconds, expected) in [(-1, -1_000_000), (-1_000_000, -1_000_000), (0, 0), (1_999_999, 1_000_000)] {
+      #expect(Timestamp(clamping: Int64(microseconds)).wholeSecond == Timestamp(clamping: Int64(expected)))
+    }
+  }
+
   @Test func anUndatedImportNeverGoesBack() throws {
     let start = clock.now
     try withTemporaryDirectory { directory in

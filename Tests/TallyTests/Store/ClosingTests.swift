@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import SystemPackage
 import TallyTestSupport
 import Testing

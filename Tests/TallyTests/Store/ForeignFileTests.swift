@@ -88,7 +88,7 @@ import Testing
       try changeHeader(at: path) { $0.minorFormat = 7 }
       try withStore(at: path) { store in
         try store.writeAndWait { _ = try $0.add("second", to: .inbox) }
-        #expect(try store.information().format == "1.7")
+        #expect(try store.information().format == "2.7")
       }
     }
   }

@@ -122,6 +122,97 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, -1] as [Int64])
+  func tasksThatCrowdTheEndOfTheRangeAreSpreadInsideIt(sign: Int64) throws {
+    try withStore { store in
+      let now = store.configuration.now()
+      let tasks = (0..<4).map { number in
+        TaskItem(
+          title: "\(number)", sortOrder: sign * SortOrder.limit, createdAt: now.adding(seconds: Int64(number) - 100))
+      }
+      try store.writeAndWait { try $0.insert(contentsOf: tasks) }
+      try store.writeAndWait { _ = try $0.move(tasks[1].id, after: tasks[2].id) }
+      let moved = try store.read { try $0.view(.inbox).tasks }
+      #expect(moved.map(\.title) == ["0", "2", "1", "3"])
+      #expect(moved.allSatisfy { TaskItem.sortOrders.contains($0.sortOrder) })
+    }
+  }
+
+  @Test func betweenNeighborsIsANumberInsideTheLimitsOrNone() {
+    let (limit, spacing) = (SortOrder.limit, SortOrder.spacing)
+    #expect(SortOrder.between(limit - spacing, nil) == limit && SortOrder.between(nil, spacing - limit) == -limit)
+    #expect(SortOrder.between(limit - 1, nil) == limit && SortOrder.between(nil, 1 - limit) == -limit)
+    #expect(SortOrder.between(limit, nil) == nil && SortOrder.between(nil, -limit) == nil)
+    // Numbers that only a damaged record has.
+    #expect(SortOrder.between(.min, .max) == 0 && SortOrder.between(.min, nil) == spacing - limit)
+    #expect(SortOrder.between(.max, nil) == nil && SortOrder.between(nil, .min) == nil)
+  }
+
+  /// The bug: such a number overflowed, and ended the process.
+  @Test func tasksWithNumbersOutsideTheLimitsAreRenumbered() throws {
+    try withStore { store in
+      let (view, ids) = try MovePlace.inbox.fill(store, count: 5)
+      let orders = [Int64.min, .min, 0, .max, .max]
+      try store.writeAndWait { transaction in
+        for (id, order) in zip(ids, orders) {
+          let old = try transaction.require(TaskRecord.self, id)
+          var task = old.item
+          task.sortOrder = order
+          try transaction.write(RecordChange<TaskRecord>(from: old, to: task, at: transaction.commitSequence))
+        }
+      }
+      try store.writeAndWait { _ = try $0.move(ids[2], before: ids[1]) }
+      #expect(try titles(of: view, in: store) == ["0", "2", "1", "3", "4"])
+      try store.writeAndWait { _ = try $0.move(ids[0], after: ids[4]) }
+      #expect(try titles(of: view, in: store) == ["2", "1", "3", "4", "0"])
+    }
+  }
+
+  @Test func aRunOfTasksThatAreTooCloseIsSpreadOverTheRoomBesideIt() throws {
+    try withStore { store in
+      let listID = try store.writeAndWait { try $0.addList(name: "List").id }
+      // Far apart, then thirty in a row, of which the ninth gets a neighbour.
+      let orders = (-20..<0).map { Int64($0) << 30 } + (0..<30).map { Int64($0) }
+      let now = store.configuration.now()
+      let tasks = orders.enumerated().map { number, order in
+        TaskItem(
+          title: "\(number)", listID: listID, sortOrder: order, createdAt: now.adding(seconds: Int64(number) - 100))
+      }
+      try store.writeAndWait { try $0.insert(contentsOf: tasks) }
+      try store.writeAndWait { _ = try $0.move(tasks[49].id, after: tasks[28].id) }
+      let moved = try store.read { try $0.view(.list(listID)).tasks }
+      #expect(moved.map(\.title) == ((0...28).map { $0 } + [49] + (29..<49).map { $0 }).map { "\($0)" })
+      let untouched = moved.filter { tasks.map(\.sortOrder).contains($0.sortOrder) }.map(\.title)
+      // Eight on each side have moved with it.
+      #expect(untouched == ((0..<20).map { $0 } + (37..<49).map { $0 }).map { "\($0)" })
+    }
+  }
+
+  /// Neighbours in the index, but not in their place.
+  @Test func tasksOfAnotherListOrStateAreNoNeighbors() throws {
+    try withStore { store in
+      let lists = try store.writeAndWait { transaction in
+        try (0..<3).map { try transaction.addList(name: "\($0)").id }
+      }
+      let states = TaskState.allCases
+      let now = store.configuration.now()
+      let tasks = lists.map { listID in
+        states.map { state in
+          (0..<2).map { number in
+            TaskItem(
+              title: "\(number)", state: state, listID: listID, sortOrder: Int64(number) << 20, createdAt: now,
+              completedAt: state == .completed ? OffsetTimestamp(now, in: .gmt) : nil)
+          }
+        }
+      }
+      try store.writeAndWait { try $0.insert(contentsOf: tasks.joined().joined()) }
+      for pair in tasks.joined() { try store.writeAndWait { _ = try $0.move(pair[1].id, before: pair[0].id) } }
+      for pair in tasks.joined() { try store.writeAndWait { _ = try $0.move(pair[1].id, after: pair[0].id) } }
+      let stored = try tasks.joined().joined().map { task in try store.read { try $0.task(task.id)?.sortOrder } }
+      #expect(stored == tasks.joined().joined().map(\.sortOrder))
+    }
+  }
+
   @Test func movingATaskToWhereItStandsUsesNoRoomUp() throws {
     try withStore { store in
       let (view, ids) = try MovePlace.list.fill(store, count: 3)

@@ -21,6 +21,8 @@ import Testing
       try store.read { _ in
         try commitUntilTheWriterLooks(at: store)
         try commitUntilTheWriterLooks(at: store)
+        // It does not look after each commit.
+        try store.writeAndWait { _ = try $0.add("another", to: .inbox) }
       }
       let lines = log.withLock { $0 }
       #expect(lines.count == 1, "\(lines)")

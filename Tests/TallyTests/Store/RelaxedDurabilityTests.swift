@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import SystemPackage
 import TallyTestSupport
 import Testing
@@ -29,6 +30,15 @@ import Testing
     try await withStore(configuration(flushIntervalInSeconds: intervalInSeconds)) { store in
       _ = try await store.write { try $0.add("relaxed", to: .inbox) }
       await waitUntil { !store.commits.hasUnflushedCommit }
+    }
+  }
+
+  @Test func aLaterWriteDoesNotPutTheFlushOff() throws {
+    try withStore(configuration(flushIntervalInSeconds: 3_600)) { store in
+      try store.writeAndWait { _ = try $0.add("first", to: .inbox) }
+      let time = try #require(store.commits.flushTime)
+      try store.writeAndWait { _ = try $0.add("second", to: .inbox) }
+      #expect(store.commits.flushTime == time)
     }
   }
 

@@ -224,7 +224,7 @@ import Testing
 
   @Test func bulkInsertionKeepsEveryFieldAndIsAllOrNothing() throws {
     try withStore { store in
-      let full = try RecordTests.task(with: Set(TaskField.tagged).subtracting([.listID]))
+      let full = try RecordTests.task(with: Set(TaskField.tagged).subtracting([.listID, .dueDay, .parentID]))
       let plain = TaskItem(title: "plain", sortOrder: TaskItem.sortOrders.lowerBound, createdAt: .latest)
       try store.writeAndWait { try $0.insert(contentsOf: [full, plain]) }
       #expect(try store.read { try $0.task(full.id) } == full)

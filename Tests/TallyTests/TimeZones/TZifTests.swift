@@ -45,6 +45,12 @@ import Testing
     #expect(table.change(afterSecond: 1_585_000_000) == 1_585_443_600)
   }
 
+  @Test func theRuleHoldsFromTheLastListedSecondOn() throws {
+    let rule = try #require(YearlyRule(posix: "AAA-2".utf8))
+    let table = TimeZoneTable(firstOffset: 0, changes: [(second: 100, offset: 3_600)], rule: rule)
+    #expect([99, 100, 101].map { table.offset(atSecond: $0) } == [0, 7_200, 7_200])
+  }
+
   @Test func changesThatChangeNothingAreNone() throws {
     let bytes = block(version: nil, changes: [(10, 1), (20, 0), (30, 2)], offsets: [60, 60, 120])
     #expect(try #require(TimeZoneTable(tzif: bytes)).change(afterSecond: 0) == 30)

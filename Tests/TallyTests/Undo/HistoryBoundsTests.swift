@@ -71,6 +71,56 @@ import Testing
     }
   }
 
+  /// Neither the title's image nor those of the new tasks are too large alone.
+  @Test func imagesOfABatchThatDoNotFitBesideEarlierOnesCutTheHistory() throws {
+    try withStore { store in
+      let title = String(repeating: "x", count: BeforeImages.maximumSizeInBytes - 1_000)
+      let id = try store.writeAndWait { try $0.add(title, to: .inbox).id }
+      try store.writeAndWait { transaction in
+        _ = try transaction.update(id) { $0.title = "short" }
+        let wasUndoable = transaction.isUndoable
+        try transaction.insert(contentsOf: (0..<100).map { TaskItem(title: "\($0)", createdAt: .earliest) })
+        let isUndoable = transaction.isUndoable
+        #expect(wasUndoable && !isUndoable)
+      }
+      #expect(try store.read { try $0.historyEntries().map(\.kind) } == [.cut])
+    }
+  }
+
+  @Test func aWriteThatHasLostItsImagesStaysIrrevocable() throws {
+    try withStore { store in
+      let id = try store.writeAndWait { try $0.add(String(repeating: "x", count: 9 << 20), to: .inbox).id }
+      try store.writeAndWait { transaction in
+        try transaction.delete(id)
+        // Records the changes so far.
+        expectError(.nothingToUndo) { _ = try transaction.undo() }
+        _ = try transaction.add("small", to: .inbox)
+        let isUndoable = transaction.isUndoable
+        #expect(!isUndoable)
+      }
+    }
+  }
+
+  @Test func aCommitHasNoMoreStepsThanItsKeysCanNumber() throws {
+    try withStore { store in
+      for last in [ChangeID.maximumPosition - 1, ChangeID.maximumPosition] {
+        let added = code {
+          try store.writeAndWait { transaction in
+            let entry = HistoryEntry(
+              id: ChangeID(sequence: transaction.commitSequence, position: last), kind: .change, origin: .local,
+              target: nil, date: transaction.now, actionName: nil)
+            try transaction.changeIfNeeded { (tables, _, base) throws(LMDBError) in
+              try HistoryWriter(table: tables.history).append(entry, BeforeImages(), in: &base)
+              return false
+            }
+            _ = try transaction.add("one more", to: .inbox)
+          }
+        }
+        #expect(added == (last < ChangeID.maximumPosition ? nil : .valueOutOfRange))
+      }
+    }
+  }
+
   @Test func aPurgeForgetsTheHistoryToo() throws {
     try withStore { store in
       let id = try store.writeAndWait { transaction in

@@ -9,7 +9,9 @@ import Testing
   private func entry(
     _ sequence: UInt64, _ kind: HistoryKind = .change, of target: UInt64? = nil, origin: WriteOrigin = .local
   ) -> HistoryEntry {
-    HistoryEntry(id: id(sequence), kind: kind, origin: origin, target: target.map(id), date: Timestamp(clamping: 0))
+    HistoryEntry(
+      id: id(sequence), kind: kind, origin: origin, target: target.map(id), date: Timestamp(clamping: 0),
+      actionName: nil)
   }
 
   @Test func whatIsUndoneIsNotUndoneAgain() {

@@ -34,6 +34,20 @@ import Testing
     }
   }
 
+  @Test func aRedoneWriteIsUndoneByItsOwnID() throws {
+    try withTitles { store, id in
+      try rename(id, to: "b", in: store)
+      let change = try #require(try store.read { try $0.undoableChange })
+      for _ in 0..<3 {
+        try store.writeAndWait { _ = try $0.undo(change) }
+        #expect(try title(of: id, in: store) == "a")
+        expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(change) } }
+        try store.writeAndWait { _ = try $0.redo() }
+        #expect(try title(of: id, in: store) == "b")
+      }
+    }
+  }
+
   @Test func aNewChangeEndsWhatCanBeDoneAgain() throws {
     try withTitles { store, id in
       try rename(id, to: "b", in: store)
@@ -61,6 +75,18 @@ import Testing
       }
       try store.writeAndWait { try $0.undo() }
       #expect(try title(of: id, in: store) == "a")
+    }
+  }
+
+  @Test func aTaskThatAWriteDidNotChangeInTheEndIsNotAmongTheUndone() throws {
+    try withTitles { store, id in
+      let other = try store.writeAndWait { transaction in
+        for title in ["b", "a"] { try transaction.update(id) { $0.title = title } }
+        return try transaction.add("other", to: .inbox).id
+      }
+      let result = try store.writeAndWait { try $0.undo() }
+      #expect(result.tasks.isEmpty)
+      #expect(result.deletedTasks.map(\.id) == [other])
     }
   }
 

@@ -119,7 +119,7 @@ import Testing
           try transaction.insert(contentsOf: (0..<100).map { fixture.newTask($0) })
         }
         let before = try contents(of: store)
-        try store.importDocument(from: file)
+        try store.importDocument(from: file, options: ImportOptions(overwrites: true))
         #expect(try contents(of: store) != before)
         try store.writeAndWait { try $0.undo() }
         #expect(try contents(of: store) == before)
@@ -134,6 +134,23 @@ import Testing
       let result = try store.writeAndWait { try $0.undo() }
       #expect(result.tasks.map(\.updatedAt) == [fixture.clock.now])
       #expect(try store.read { try $0.task(fixture.open) } == result.tasks.first)
+    }
+  }
+
+  /// For the user they have not changed, neither then nor now.
+  @Test func anUndoLeavesTheTimeOfChangeOfRenumberedTasks() throws {
+    let clock = TestClock.noon
+    try withStore(.testing(clock: clock)) { store in
+      let (view, ids) = try MovePlace.inbox.fill(store, count: 5, areSortOrdersEqual: true)
+      let before = try store.read { try $0.view(view).tasks }
+      clock.now = clock.now.adding(seconds: 60)
+      try store.writeAndWait { _ = try $0.move(ids[4], before: ids[1]) }
+      #expect(try store.read { try $0.view(view).tasks }.allSatisfy { $0.sortOrder != before[0].sortOrder })
+      clock.now = clock.now.adding(seconds: 60)
+      try store.writeAndWait { try $0.undo() }
+      let after = try store.read { try $0.view(view).tasks }
+      #expect(after.dropLast() == before.dropLast())
+      #expect(after.last?.updatedAt == clock.now)
     }
   }
 

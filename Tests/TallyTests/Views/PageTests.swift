@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import TallyTestSupport
 import Testing
 
@@ -61,6 +62,27 @@ import Testing
           let code = code { _ = try store.read { try $0.page(of: stranger, after: position, limit: 1) } }
           #expect(code == .valueOutOfRange, "\(view.name) in \(stranger.name)")
         }
+      }
+    }
+  }
+
+  /// A position may come from outside, with any bytes.
+  @Test func aRangeBeforeThatOfAPositionIsOverWhateverItsKeySays() throws {
+    try withStore { store in
+      let done = try store.writeAndWait { transaction in
+        _ = try transaction.add("open", to: .today)
+        return try transaction.complete(try transaction.add("done", to: .today).id).id
+      }
+      try store.read { transaction in
+        // The number of the completed tasks, and a key before all open ones.
+        let start = DayKey.start(of: transaction.today.dayNumber, isCompleted: false).encodedBytes
+        let position = try #require(ViewKey(bytes: [1] + start, prefixByteCount: 1))
+        var found: [UUID] = []
+        _ = try transaction.scan(.today, after: position) { id, _ in
+          found.append(id)
+          return true
+        }
+        #expect(found == [done])
       }
     }
   }

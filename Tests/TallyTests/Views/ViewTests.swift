@@ -25,18 +25,18 @@ import Testing
   /// A task due at this very instant is not overdue yet, in the view as in the key that observations follow.
   @Test func aRangeHasItsLowerBoundAndNotItsUpperOne() throws {
     let (start, end) = (TestClock.noon.now, TestClock.noon.now.adding(seconds: 1))
-    let range = KeyRange.due(isCompleted: false, start, end)
+    let range = KeyRange.openDue(start, end)
     for (instant, isInside) in [
       (start.adding(microseconds: -1), false), (start, true), (end.adding(microseconds: -1), true), (end, false),
     ] {
-      let key = DueKey(isCompleted: false, due: .start(at: instant.microsecondsSince1970))
+      let key = DueKey(.open, .start(at: instant.microsecondsSince1970))
       #expect(range.contains(KeyBytes(key)) == isInside)
     }
     try withStore { store in
       let task = try store.writeAndWait { try $0.add(TaskDraft(title: "now", dueDate: $0.now)) }
       try store.read { transaction in
         let record = try #require(try transaction.record(TaskRecord.self, task.id))
-        #expect(transaction.definition(of: .overdue).key(record) == nil)
+        #expect(try transaction.definition(of: .overdue).key(record) == nil)
       }
       #expect(try titles(of: .overdue, in: store).isEmpty)
     }

@@ -30,10 +30,13 @@ struct DocumentEntries<Key: DocumentKey> {
   /// A bit for each key that was read, by its index.
   private var seen: UInt32 = 0
   private var hint = 0
+  /// The token of the object that the caller has read already.
+  private var first: JSONReader.Token?
 
-  init(_ keys: Key.Type, isLenient: Bool) {
+  init(_ keys: Key.Type, after first: JSONReader.Token? = nil, isLenient: Bool) {
     assert(Key.allCases.count <= UInt32.bitWidth, "more keys than bits")
     self.isLenient = isLenient
+    self.first = first
   }
 
   /// Reads the next key, whose value must be read before the next call; `nil` at the end of the object.
@@ -41,7 +44,7 @@ struct DocumentEntries<Key: DocumentKey> {
   /// - Throws: `malformedDocument` for a known key that appears twice, and `unknownKey`, unless lenient: then unknown
   ///   keys are skipped with their values.
   mutating func next(from reader: inout JSONReader) throws -> Key? {
-    while try reader.next() == .key {
+    while try first.take() ?? reader.next() == .key {
       guard let index = Key.table.index(of: reader.text, hint: hint) else {
         guard isLenient else { throw reader.unknownKey }
         try reader.skipValue(beginningWith: try reader.next())

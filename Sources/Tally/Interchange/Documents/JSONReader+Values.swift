@@ -8,7 +8,14 @@ extension JSONReader {
     let token = try next()
     if orNull, token == .null { return nil }
     do {
-      if let value = try FieldValue(kind, token, text) { return value }
+      switch kind {
+      case .tags: if token == .beginArray { return .tags(try readTags()) }
+      case .series: if token == .beginObject { return .series(try readSeries()) }
+      case .attributes: if token == .beginObject { return .attributes(try readAttributes()) }
+      default: if let value = try FieldValue(kind, token, text) { return value }
+      }
+    } catch let error as TallyError where error.position != nil {
+      throw error
     } catch let error as TallyError {
       throw error.at(tokenPosition, key: key.text)
     }
@@ -47,6 +54,9 @@ extension FieldValue {
     case .id:
       guard let id = UUID(text: text) else { return nil }
       self = .id(id)
+    case .priority: self = .priority(try Priority(name: String(decoding: text, as: UTF8.self)))
+    case .recurrence: self = .recurrence(try Recurrence(text: String(decoding: text, as: UTF8.self)))
+    case .tags, .series, .attributes: return nil
     }
   }
 }
@@ -72,6 +82,11 @@ extension FieldKind {
     case .instant, .offsetInstant: "an instant"
     case .day: "a day"
     case .id: "a UUID"
+    case .priority: "a priority"
+    case .tags: "an array of tags"
+    case .recurrence: "a recurrence"
+    case .series: "an object with id, start, occurrence and index"
+    case .attributes: "an object of attributes"
     }
   }
 }

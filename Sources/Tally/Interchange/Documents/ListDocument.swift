@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A list as an object of a document; `nil` for keys that the object lacks.
-struct ListDocument {
+package struct ListDocument {
   /// The keys, in the order in which they are written.
   enum Key: String, DocumentKey {
     case id, name, colorHex, sortOrder, createdAt, updatedAt
@@ -10,11 +10,15 @@ struct ListDocument {
   }
 
   let id: UUID
-  private let name: String
+  let name: String
   private var colorHex: String?
   private var sortOrder: Int64?
   private var createdAt: Timestamp?
-  private var updatedAt: Timestamp?
+  private(set) var updatedAt: Timestamp?
+
+  init(id: UUID, name: String) {
+    (self.id, self.name) = (id, name)
+  }
 }
 
 extension ListDocument {
@@ -55,7 +59,9 @@ extension ListDocument {
   /// The list that this gives, replacing a stored one if there is one; missing keys keep their stored values.
   ///
   /// - Throws: as ``TaskList/validate()``, without a position.
-  func list(replacing old: TaskList?, now: Timestamp, sortOrder: () throws -> Int64) throws -> TaskList {
+  func list(
+    replacing old: TaskList?, now: Timestamp, date: Timestamp, sortOrder: () throws -> Int64
+  ) throws -> TaskList {
     let createdAt = createdAt ?? old?.createdAt ?? now
     var list = TaskList(
       id: id,
@@ -68,8 +74,7 @@ extension ListDocument {
     try list.validate()
     list = list.normalized
     if self.sortOrder == nil, old == nil { list.sortOrder = try sortOrder() }
-    // A change that the document does not date happens now.
-    if let old, updatedAt == nil, !list.isIdentical(to: old) { list.updatedAt = max(now, old.updatedAt) }
+    if let old, updatedAt == nil, !list.isIdentical(to: old) { list.updatedAt = max(date, old.updatedAt) }
     return list
   }
 }

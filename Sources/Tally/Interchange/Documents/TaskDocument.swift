@@ -7,28 +7,61 @@ extension TaskField: DocumentKey {
   var text: String { "\(name)" }
 }
 
-/// A task as an object of a document: the fields that are present, with `nil` for a `null`.
-struct TaskDocument {
+/// A task of a document: the fields that are present, with `nil` for those that the document says are absent.
+package struct TaskDocument {
   /// The values of the fields that are present.
-  private var values = TaskItem(id: .lowest, title: "", createdAt: .earliest)
+  private(set) var values = TaskItem(id: .lowest, title: "", createdAt: .earliest)
   /// A bit for each field that is present.
   private var present: UInt32 = 0
+  /// How many due dates and due days were read.
+  private var dueCount = 0
+  /// The name of the task's list, in a format that names lists; the list is added if there is none.
+  package var listName: String?
+  /// Whether the id follows from the contents, so that a task that exists has nothing to learn from the document,
+  /// except that it is completed.
+  package var isIdentifiedByContent = false
+  /// The last instant at which the task may have been completed, in a format that is less exact than an instant.
+  package var latestCompletion: Timestamp?
 
   var id: UUID? { has(.id) ? values.id : nil }
+  /// When the document changed the task last, if it says so.
+  var updatedAt: Timestamp? { has(.updatedAt) ? values.updatedAt : nil }
+  /// When the task was completed at the latest, if it is.
+  var completionLimit: Timestamp? { latestCompletion ?? values.completedAt?.instant }
 
-  /// Reads a task whose object has just begun.
-  init(from reader: inout JSONReader, isLenient: Bool) throws {
-    let position = reader.tokenPosition
-    assert(TaskField.all.allSatisfy { $0.rawValue < UInt32.bitWidth }, "a field without a bit")
-    var entries = DocumentEntries(TaskField.self, isLenient: isLenient)
-    while let field = try entries.next(from: &reader) {
-      values[field] = try reader.read(field.kind, for: field, orNull: field.isOptional)
+  /// A task of which nothing is known.
+  package init() {}
+
+  /// A field: `nil` if it is absent from the document or from the task; setting makes it present.
+  package subscript(field: TaskField) -> FieldValue? {
+    get { has(field) ? values[field] : nil }
+    set {
+      values[field] = newValue
       present |= 1 << UInt32(field.rawValue)
     }
-    guard has(.text) else { throw reader.fault("The task has no text", at: position) }
   }
 
-  private func has(_ field: TaskField) -> Bool { present & 1 << UInt32(field.rawValue) != 0 }
+  /// Reads a task whose object has just begun at a place; `first` is its first token, where that has been read already.
+  init(
+    from reader: inout JSONReader, at position: TextPosition, after first: JSONReader.Token? = nil, isLenient: Bool
+  ) throws {
+    try self.init(fieldsFrom: &reader, after: first, isLenient: isLenient)
+    guard has(.text) else { throw reader.fault("The task has no text", at: position) }
+    if dueCount > 1 { throw reader.fault("The task has a dueDate and a dueDay", at: position) }
+  }
+
+  /// Reads any fields of a task whose object has just begun.
+  init(fieldsFrom reader: inout JSONReader, after first: JSONReader.Token? = nil, isLenient: Bool) throws {
+    assert(TaskField.all.allSatisfy { $0.rawValue < UInt32.bitWidth }, "a field without a bit")
+    var entries = DocumentEntries(TaskField.self, after: first, isLenient: isLenient)
+    while let field = try entries.next(from: &reader) {
+      let value = try reader.read(field.kind, for: field, orNull: field.isOptional)
+      if value != nil, field == .dueDate || field == .dueDay { dueCount += 1 }
+      self[field] = value
+    }
+  }
+
+  package func has(_ field: TaskField) -> Bool { present & 1 << UInt32(field.rawValue) != 0 }
 }
 
 extension TaskDocument {
@@ -37,9 +70,12 @@ extension TaskDocument {
   /// Missing fields keep their stored values. A new task was created now, or at its completion if that is earlier, and
   /// last changed at the later of its creation and completion; in a new place it goes last.
   ///
+  /// A change without a date is dated by the document's.
+  ///
   /// - Throws: as ``TaskItem/validate()``, without a position.
   func task(
-    replacing old: TaskItem?, id: UUID, now: Timestamp, sortOrder: (TaskItem) throws -> Int64
+    replacing old: TaskItem?, id: UUID, now: Timestamp, date: Timestamp, in calendar: Calendar,
+    sortOrder: (TaskItem) throws -> Int64
   ) throws -> TaskItem {
     var task = old ?? values
     task.id = id
@@ -49,10 +85,10 @@ extension TaskDocument {
     let completion = task.completedAt?.instant
     if old == nil, !has(.createdAt) { task.createdAt = min(now, completion ?? now) }
     if old == nil, !has(.updatedAt) { task.updatedAt = max(task.createdAt, completion ?? task.createdAt) }
+    if !has(.series) || task.recurrence == nil { task.updateSeries(replacing: old, in: calendar) }
     try task.validate()
     if !has(.sortOrder), old.map({ Place(of: $0) }) != Place(of: task) { task.sortOrder = try sortOrder(task) }
-    // A change that the document does not date happens now.
-    if let old, !has(.updatedAt), !task.isIdentical(to: old) { task.updatedAt = max(now, old.updatedAt) }
+    if let old, !has(.updatedAt), !task.isIdentical(to: old) { task.updatedAt = max(date, old.updatedAt) }
     return task
   }
 

@@ -1,13 +1,13 @@
 internal import Foundation
-internal import SystemPackage
+package import SystemPackage
 internal import TallySystem
 
 /// The bytes of an import, which can be read again from their beginning.
 ///
 /// A write transaction runs again when the store's map had to grow, and holds up every other writer while it runs. So a
 /// pipe, which cannot be read twice and whose writer may be slow, is first copied to a file without a name.
-final class ReplayableInput {
-  private let descriptor: FileDescriptor
+package final class ReplayableInput {
+  package let descriptor: FileDescriptor
   /// Where the file stood at first.
   private let startOffset: Int64
   /// Whether the file is our own copy, without a name, which is deleted when it is closed.
@@ -39,6 +39,16 @@ final class ReplayableInput {
   /// Returns to the beginning.
   func rewind() throws {
     _ = try TallyError.replacing(TallyError.unreadableInput) { try descriptor.seek(offset: startOffset, from: .start) }
+  }
+
+  /// The first bytes; the next read begins with them.
+  package func head(ofAtMost count: Int) throws -> [UInt8] {
+    try rewind()
+    var head: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: count)
+    while head.count < count, case let count = try read(into: &buffer), count > 0 { head += buffer.prefix(count) }
+    try rewind()
+    return head
   }
 
   /// Puts the next bytes at the beginning of a buffer and returns how many; 0 at the end.

@@ -1,12 +1,12 @@
 internal import SystemPackage
 
 /// The bytes of a document: the piece in memory, the source of the next one, and the place in lines and columns.
-struct JSONInput: ~Copyable {
+package struct JSONInput: ~Copyable {
   /// Puts the next bytes at the beginning of a buffer and returns their number; none at the end of the input.
-  typealias Source = (inout [UInt8]) throws -> Int
+  package typealias Source = (inout [UInt8]) throws -> Int
 
   /// A quarter of a megabyte would not be faster; a page would cost a call for every ten tasks.
-  static let pieceSizeInBytes = 1 << 16
+  package static let pieceSizeInBytes = 1 << 16
 
   private let source: Source
   private var piece: [UInt8]
@@ -24,41 +24,41 @@ struct JSONInput: ~Copyable {
   /// The bytes of the line so far that begin no scalar: columns count scalars.
   private var continuationByteCount: Int64 = 0
 
-  init(pieceSizeInBytes: Int = JSONInput.pieceSizeInBytes, source: @escaping Source) {
+  package init(pieceSizeInBytes: Int = JSONInput.pieceSizeInBytes, source: @escaping Source) {
     self.source = source
     piece = [UInt8](repeating: 0, count: max(4, pieceSizeInBytes))
   }
 
   /// The bytes read so far.
-  var consumedByteCount: Int64 { byteCountBefore + Int64(index) }
+  package var consumedByteCount: Int64 { byteCountBefore + Int64(index) }
 
   /// The column of the next byte, from 1, in scalars.
   var column: Int { Int(consumedByteCount - lineStart - continuationByteCount) + 1 }
 
   /// The place of the next byte.
-  var position: TextPosition { TextPosition(line: line, column: column) }
+  package var position: TextPosition { TextPosition(line: line, column: column) }
 
   /// The next byte, which stays; `nil` at the end.
   @inline(__always)
-  mutating func peek() throws -> UInt8? {
+  package mutating func peek() throws -> UInt8? {
     if index < count { return piece[index] }
     return try refill() ? piece[index] : nil
   }
 
   /// Skips the byte that was peeked at, which must not be a line feed.
   @inline(__always)
-  mutating func skipByte() {
+  package mutating func skipByte() {
     index += 1
   }
 
   /// Skips a byte within a scalar.
-  mutating func skipContinuationByte() {
+  package mutating func skipContinuationByte() {
     index += 1
     continuationByteCount += 1
   }
 
   /// Skips a line feed.
-  mutating func skipLineFeed() {
+  package mutating func skipLineFeed() {
     index += 1
     line += 1
     lineStart = consumedByteCount

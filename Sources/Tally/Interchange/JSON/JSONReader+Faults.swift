@@ -1,7 +1,7 @@
 /// The errors of a document, with their places.
 extension JSONReader {
   /// A breach of JSON at a place; without one, at the latest token.
-  func fault(
+  package func fault(
     _ message: String, at position: TextPosition? = nil,
     remedy: String = "Correct the document there; nothing was imported"
   ) -> TallyError {

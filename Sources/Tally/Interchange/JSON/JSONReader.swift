@@ -7,16 +7,16 @@
 /// Strict: UTF-8 and surrogate pairs are validated, nothing may follow the document, and every fault has its line and
 /// column. One byte order mark at the very start is skipped, as RFC 8259 allows. Detecting keys that come twice in an
 /// object is left to the caller, which knows which ones matter.
-struct JSONReader: ~Copyable {
+package struct JSONReader: ~Copyable {
   /// How values follow each other.
-  enum Framing {
+  package enum Framing {
     /// The input is one value.
     case document
     /// Each line holds one value or none, as in newline-delimited JSON.
     case lines
   }
 
-  enum Token: Equatable {
+  package enum Token: Equatable {
     case beginObject, endObject, beginArray, endArray
     /// A key of an object; its text is in `text`.
     case key
@@ -41,19 +41,19 @@ struct JSONReader: ~Copyable {
   static let depthLimit = 256
 
   /// The unescaped UTF-8 of the latest key or string, until the next token is read.
-  var text: [UInt8] = []
+  package var text: [UInt8] = []
   /// Where the latest token begins.
-  private(set) var tokenPosition = TextPosition(line: 1, column: 1)
+  package private(set) var tokenPosition = TextPosition(line: 1, column: 1)
 
-  var input: JSONInput
-  let framing: Framing
+  package var input: JSONInput
+  package let framing: Framing
   var expectation = Expectation.value
   /// The containers around the next token, outermost first; true for an object.
   var containers: [Bool] = []
   /// The line on which the latest outermost value ended, for `Framing.lines`.
   private var valueEndLine = 0
 
-  init(_ input: consuming JSONInput, framing: Framing = .document) {
+  package init(_ input: consuming JSONInput, framing: Framing = .document) {
     self.input = input
     self.framing = framing
   }
@@ -62,7 +62,7 @@ struct JSONReader: ~Copyable {
   ///
   /// - Throws: `malformedDocument` with the position for input that is not JSON or is cut off, and the errors of the
   ///   source of bytes. The reader cannot be used afterwards.
-  mutating func next() throws -> Token {
+  package mutating func next() throws -> Token {
     while true {
       try skipWhiteSpace()
       tokenPosition = input.position
@@ -79,7 +79,7 @@ struct JSONReader: ~Copyable {
   }
 
   /// Skips the value that began with a token, however deep.
-  mutating func skipValue(beginningWith token: Token) throws {
+  package mutating func skipValue(beginningWith token: Token) throws {
     guard token == .beginObject || token == .beginArray else { return }
     let depth = containers.count - 1
     while containers.count > depth { _ = try next() }
@@ -87,6 +87,9 @@ struct JSONReader: ~Copyable {
 }
 
 extension JSONReader {
+  /// Whether the document's value is complete.
+  package var isAtEndOfDocument: Bool { containers.isEmpty && expectation == .nothing }
+
   private mutating func value(_ byte: UInt8) throws -> Token {
     if containers.isEmpty, framing == .lines, input.line == valueEndLine {
       throw fault("There is more text after the end of the line's object")

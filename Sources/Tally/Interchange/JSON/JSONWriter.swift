@@ -4,8 +4,8 @@ package import SystemPackage
 /// Writes JSON value by value into bytes that can be passed on at any time.
 ///
 /// Keys come in the order in which they are written, so equal input gives equal bytes. Nothing is allocated per value,
-/// as an export writes millions. `JSONEncoder` is not used: it holds the whole document, and its order of keys is either
-/// alphabetical or not fixed.
+/// as an export writes millions. `JSONEncoder` is not used: it holds the whole document, and its order of keys is
+/// either alphabetical or not fixed.
 ///
 /// The caller follows the grammar: a key before each value of an object, and an end for each beginning.
 package struct JSONWriter: ~Copyable {
@@ -26,6 +26,8 @@ package struct JSONWriter: ~Copyable {
   private var needsComma = false
   /// The key of the next value, which is written together with it.
   private var pendingKey: StaticString?
+  /// Whether the key of the next value is written already.
+  private var isAfterKey = false
 
   /// Creates a writer with nothing written.
   package init(layout: Layout) {
@@ -76,6 +78,15 @@ extension JSONWriter {
     pendingKey = name
   }
 
+  /// Writes a key that may need escapes.
+  package mutating func key(_ name: String) {
+    assert(depth > 0 && pendingKey == nil && !isAfterKey, "a key outside an object, or two keys in a row")
+    value(name.utf8.span)
+    bytes.append(UInt8(ascii: ":"))
+    if layout == .pretty { bytes.append(UInt8(ascii: " ")) }
+    isAfterKey = true
+  }
+
   private mutating func begin(_ bracket: UInt8) {
     entry(ofAtMost: 1) { $0.append(bracket) }
     depth += 1
@@ -96,8 +107,8 @@ extension JSONWriter {
 
   /// Writes a value, with its key and everything else before it, into space that is reserved once.
   private mutating func entry(ofAtMost byteCount: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
-    let (key, hasComma) = (pendingKey, needsComma)
-    let indent = depth == 0 ? nil : lineIndent
+    let (key, hasComma) = (pendingKey, needsComma && !isAfterKey)
+    let indent = depth == 0 || isAfterKey ? nil : lineIndent
     let leadByteCount = 2 + (indent ?? 0) + (key.map { $0.utf8CodeUnitCount + 4 } ?? 0)
     bytes.append(addingCapacity: leadByteCount + byteCount) { output in
       if hasComma { output.append(UInt8(ascii: ",")) }
@@ -106,6 +117,7 @@ extension JSONWriter {
       write(&output)
     }
     pendingKey = nil
+    isAfterKey = false
     needsComma = true
   }
 
@@ -141,6 +153,11 @@ extension JSONWriter {
     case .offsetInstant(let instant)?: quoted(OffsetTimestamp.textByteCount) { instant.append(to: &$0) }
     case .day(let day)?: quoted(CalendarDay.textByteCount) { day.append(to: &$0) }
     case .id(let id)?: quoted(UUID.textByteCount) { $0.append(id) }
+    case .priority(let priority)?: value(priority.name.utf8.span)
+    case .tags(let tags)?: value(tags)
+    case .recurrence(let recurrence)?: value(recurrence.text.utf8.span)
+    case .series(let series)?: value(series)
+    case .attributes(let attributes)?: value(attributes)
     case nil: null()
     }
   }
@@ -154,6 +171,21 @@ extension JSONWriter {
       if plain == text.count { output.append(UInt8(ascii: "\"")) }
     }
     if plain < text.count { appendEscaped(text, from: plain) }
+  }
+
+  /// Writes a finite number, with a fraction or an exponent.
+  package mutating func value(real number: Double) {
+    let text = number.description
+    entry(ofAtMost: text.utf8.count) { output in
+      for byte in text.utf8 { output.append(byte) }
+    }
+  }
+
+  /// Writes a value that is JSON already.
+  package mutating func value(json text: String) {
+    entry(ofAtMost: text.utf8.count) { output in
+      for byte in text.utf8 { output.append(byte) }
+    }
   }
 
   /// Writes `true` or `false`.

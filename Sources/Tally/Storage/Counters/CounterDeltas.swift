@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 
 /// Changes of the counters, gathered so that each counter is written once.
@@ -15,16 +16,28 @@ struct CounterDeltas {
   /// Which element of `events` belongs to a scope.
   private var positions: [CounterScope: Int] = [.all: 0]
   private var events = [Events()]
+  /// The text of each tag among the scopes.
+  private var tagNames: [UUID: String] = [:]
 
   /// Adds a life of a task (`sign` 1) or subtracts it (−1).
   mutating func count(_ task: CountedTask, sign: Int64) {
-    let scope = CounterScope(listID: task.listID)
+    let classification = task.classification
+    events[0].count(task, isRemoved: sign < 0)
+    count(task, CounterScope(listID: classification.listID), sign)
+    if classification.priority != .none { count(task, .priority(classification.priority), sign) }
+    for tag in classification.tags {
+      let id = TagID.of(tag)
+      if tagNames[id] == nil { tagNames[id] = tag }
+      count(task, .tag(id), sign)
+    }
+  }
+
+  private mutating func count(_ task: CountedTask, _ scope: CounterScope, _ sign: Int64) {
     let position = positions[scope] ?? events.count
     if position == events.count {
       positions[scope] = position
       events.append(Events())
     }
-    events[0].count(task, isRemoved: sign < 0)
     events[position].count(task, isRemoved: sign < 0)
   }
 
@@ -55,6 +68,15 @@ struct CounterDeltas {
     return totals
   }
 
+  /// The tags that these changes alone count.
+  var countedTagIDs: Set<UUID> {
+    Set(
+      totalCounts().keys.compactMap { key in
+        guard case .tag(let id) = key.scope, key.seriesRawValue == CounterSeries.created.rawValue else { return nil }
+        return id
+      })
+  }
+
   /// Writes the changes, each table in its own order; counters that become zero are removed.
   func apply(to tables: Tables, in transaction: inout WriteTransaction) throws(LMDBError) {
     let columns = sortedColumns
@@ -78,6 +100,19 @@ struct CounterDeltas {
       } else {
         try tables.totals.put(total, forKey: key, in: &transaction)
       }
+      try setTagName(of: key, isCounted: total.count > 0, in: tables, &transaction)
+    }
+  }
+
+  /// Keeps the first spelling of each tag that is counted.
+  private func setTagName(
+    of key: TotalKey, isCounted: Bool, in tables: Tables, _ transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    guard case .tag(let id) = key.scope, key.seriesRawValue == CounterSeries.created.rawValue else { return }
+    if !isCounted {
+      _ = try tables.tagNames.remove(forKey: IDKey(id), in: &transaction)
+    } else if let name = tagNames[id], try !tables.tagNames.contains(IDKey(id), in: transaction) {
+      try tables.tagNames.put(name, forKey: IDKey(id), in: &transaction)
     }
   }
 
@@ -96,17 +131,8 @@ struct CounterDeltas {
 
 extension CounterDeltas.Events {
   mutating func count(_ task: CountedTask, isRemoved: Bool) {
-    count(.created, at: task.createdAtMicroseconds, isRemoved)
-    if let due = task.openDueMicroseconds { count(.openDue, at: due, isRemoved) }
-    guard let completed = task.completedAtMicroseconds else { return }
-    count(.completed, at: completed, isRemoved)
-    if completed < task.createdAtMicroseconds {
-      count(.completedBeforeCreation, at: completed, isRemoved)
-      count(.createdAfterCompletion, at: task.createdAtMicroseconds, isRemoved)
-    }
-    count(.completedAsRecorded, at: completed + Int64(task.utcOffsetInMinutes) * 60_000_000, isRemoved)
-    let duration = floorDivide(completed - task.createdAtMicroseconds, by: 1_000_000)
-    append(Int32(CycleTimeBucket.number(ofSeconds: duration)), isRemoved, toColumn: 0)
+    task.forEachEvent { series, microseconds in count(series, at: microseconds, isRemoved) }
+    if let bucket = task.cycleTimeBucket { append(Int32(bucket), isRemoved, toColumn: 0) }
   }
 
   private mutating func count(_ series: CounterSeries, at microseconds: Int64, _ isRemoved: Bool) {

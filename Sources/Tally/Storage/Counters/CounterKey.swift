@@ -14,8 +14,10 @@ enum CounterSeries: UInt8, CaseIterable {
   case completedBeforeCreation = 4
   /// … and its creation, at the instant of creation.
   case createdAfterCompletion = 5
-  /// Due dates of open tasks, at their instant: those before now are overdue.
+  /// Open tasks, at the instant after which they are overdue: those before now are.
   case openDue = 6
+  /// Open tasks with a due day, at its first instant in UTC: those of days before today are overdue.
+  case openDueDay = 7
 }
 
 /// Whose events are counted.
@@ -26,6 +28,10 @@ enum CounterScope: Hashable {
   case noList
   /// Those of the tasks in one list.
   case list(UUID)
+  /// Those of the tasks with a tag, by the tag's hash.
+  case tag(UUID)
+  /// Those of the tasks with a priority other than `none`.
+  case priority(Priority)
 
   static let width = 17
 
@@ -40,17 +46,25 @@ enum CounterScope: Hashable {
     case .all: 1
     case .noList: 2
     case .list: 3
+    case .tag: 4
+    case .priority: 5
     }
   }
 
-  fileprivate var listID: UUID {
-    if case .list(let id) = self { id } else { .lowest }
+  fileprivate var id: UUID {
+    switch self {
+    case .all, .noList: .lowest
+    case .list(let id), .tag(let id): id
+    case .priority(let priority): UUID(high: 0, low: UInt64(priority.rawValue))
+    }
   }
 
   init(fields bytes: RawSpan) {
     switch bytes.load(bigEndianAt: 0, as: UInt8.self) {
     case 1: self = .all
     case 2: self = .noList
+    case 4: self = .tag(bytes.load(idAt: 1))
+    case 5: self = .priority(Priority(rawValue: bytes.load(bigEndianAt: Self.width - 1)) ?? .none)
     default: self = .list(bytes.load(idAt: 1))
     }
   }
@@ -58,16 +72,16 @@ enum CounterScope: Hashable {
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
     output.append(kindRawValue)
-    output.append(listID)
+    output.append(id)
   }
 
   /// Whether the bytes at an offset are those of this scope.
   fileprivate func isEncoded(in bytes: RawSpan, at offset: Int) -> Bool {
-    bytes.load(bigEndianAt: offset) == kindRawValue && bytes.load(idAt: offset + 1).words == listID.words
+    bytes.load(bigEndianAt: offset) == kindRawValue && bytes.load(idAt: offset + 1).words == id.words
   }
 
   func precedes(_ other: CounterScope) -> Bool {
-    kindRawValue == other.kindRawValue ? listID.precedes(other.listID) : kindRawValue < other.kindRawValue
+    kindRawValue == other.kindRawValue ? id.precedes(other.id) : kindRawValue < other.kindRawValue
   }
 }
 

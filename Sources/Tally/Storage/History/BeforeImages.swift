@@ -9,6 +9,8 @@ enum ImageKind: UInt8 {
   case completion = 3
   /// A completion in the ledger, of a deleted task.
   case deletedCompletion = 4
+  /// A value of an application.
+  case value = 6
 
   init(_ kind: ObjectKind) {
     self = kind == .task ? .task : .list
@@ -28,6 +30,8 @@ enum ImageKind: UInt8 {
 ///     18    8  completions only: the instant
 ///           4  only if there was anything: bytes of the record, then the stored record
 /// ```
+///
+/// The image of a value has the length of its key, in 2 bytes, and the key in place of the id.
 ///
 /// The image of a new object is its id alone. A record that is written twice has two images, of which the first counts:
 /// finding it each time would cost a bulk insert more than the bytes do.
@@ -63,11 +67,17 @@ struct BeforeImages {
     add(key.isTaskDeleted ? .deletedCompletion : .completion, key.id, record, instant: key.completed.microseconds)
   }
 
+  mutating func add(_ value: [UInt8]?, ofValue key: ValueKey) {
+    let key = key.encodedBytes
+    guard beginImage(ofByteCount: ImageKey.maximumByteCount + key.count + (value?.count ?? 0)) else { return }
+    bytes += [ImageKind.value.rawValue, value == nil ? 0 : 1]
+    bytes += UInt16(key.count).encodedBytes + key
+    if let value { bytes += UInt32(value.count).encodedBytes + value }
+  }
+
   private mutating func add(_ kind: ImageKind, _ id: UUID, _ record: (some BinaryCodable)?, instant: Int64? = nil) {
-    guard !isTooLarge else { return }
     let recordSize = record?.encodedByteCount ?? 0
-    guard bytes.count + recordSize + ImageKey.maximumByteCount <= Self.maximumSizeInBytes else { return forget() }
-    if bytes.count - starts[starts.count - 1] >= Self.partSizeInBytes { starts.append(bytes.count) }
+    guard beginImage(ofByteCount: ImageKey.maximumByteCount + recordSize) else { return }
     // Memory is reserved once for all of it: a bulk insert has an image of every task.
     bytes.append(addingCapacity: ImageKey.maximumByteCount) { output in
       output.append(kind.rawValue)
@@ -78,6 +88,17 @@ struct BeforeImages {
       if record != nil { output.append(bytesOf: UInt32(recordSize)) }
     }
     if let record { bytes.append(ofByteCount: recordSize) { record.encode(into: &$0) } }
+  }
+
+  /// Begins a part if the last one is full; false if no image has room.
+  private mutating func beginImage(ofByteCount byteCount: Int) -> Bool {
+    guard !isTooLarge else { return false }
+    guard bytes.count + byteCount <= Self.maximumSizeInBytes else {
+      forget()
+      return false
+    }
+    if bytes.count - starts[starts.count - 1] >= Self.partSizeInBytes { starts.append(bytes.count) }
+    return true
   }
 
   /// Adds later images to these.
@@ -103,9 +124,12 @@ struct ImageKey: Hashable {
   static let maximumByteCount = 30
 
   let kind: ImageKind
-  let id: UUID
+  /// The lowest for a value.
+  var id = UUID.lowest
   /// Zero unless it is a completion.
   var instant: Int64 = 0
+  /// `nil` unless it is a value.
+  var value: ValueKey?
 
   /// The key of a completion.
   var completion: CompletionKey {
@@ -144,9 +168,15 @@ struct ImageReader: ~Escapable {
 
   private func key(at offset: inout Int) throws(LMDBError) -> (key: ImageKey, start: Int) {
     let start = offset
-    guard offset + 18 <= bytes.byteCount, let kind = ImageKind(rawValue: bytes.load(bigEndianAt: offset)) else {
+    guard offset + 4 <= bytes.byteCount, let kind = ImageKind(rawValue: bytes.load(bigEndianAt: offset)) else {
       throw .undecodable("an image is too short or of an unknown kind")
     }
+    if kind == .value {
+      offset += 4 + Int(bytes.load(bigEndianAt: offset + 2, as: UInt16.self))
+      guard offset <= bytes.byteCount else { throw .undecodable("an image ends before its key") }
+      return (ImageKey(kind: kind, value: try ValueKey(decoding: bytes.extracting((start + 4)..<offset))), start)
+    }
+    guard offset + 18 <= bytes.byteCount else { throw .undecodable("an image ends before its id") }
     var key = ImageKey(kind: kind, id: bytes.load(idAt: offset + 2))
     offset += 18
     guard kind.hasInstant else { return (key, start) }

@@ -31,7 +31,7 @@ enum WriteOrigin: UInt8 {
 ///      5    8  the sequence of the target: of the entry that an undo or a redo undoes; zero without one
 ///     13    8  when it was written, in microseconds since 1970
 ///     21    8  the size of all images before this part, since the store was created, in bytes
-///     29    2  bytes of tagged fields, see `FieldCursor`; this version has none
+///     29    2  bytes of tagged fields, see `FieldCursor`: 1 the name of the action, in the first part only
 ///     31       the fields, then images
 /// ```
 ///
@@ -46,9 +46,16 @@ struct HistoryRecord: BinaryCodable {
   var target: ChangeID?
   var dateMicroseconds: Int64
   var precedingSizeInBytes: UInt64
+  var actionName: String?
   var images: ArraySlice<UInt8> = []
 
-  var encodedByteCount: Int { Self.headByteCount + images.count }
+  private static let actionNameTag: UInt8 = 1
+  /// The longest name of an action in bytes, so that one byte holds its size.
+  static let maximumActionNameLengthInBytes = TaggedField.longMark - 1
+
+  var encodedByteCount: Int { Self.headByteCount + fieldsByteCount + images.count }
+
+  private var fieldsByteCount: Int { actionName.map { TaggedField.byteCount(ofValue: $0.utf8.count) } ?? 0 }
 
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
@@ -59,7 +66,11 @@ struct HistoryRecord: BinaryCodable {
     output.append(bigEndian: target?.sequence ?? 0)
     output.append(ordered: dateMicroseconds)
     output.append(bigEndian: precedingSizeInBytes)
-    output.append(bigEndian: UInt16(0))
+    output.append(bigEndian: UInt16(fieldsByteCount))
+    if let actionName {
+      TaggedField.appendHead(Self.actionNameTag, valueByteCount: actionName.utf8.count, to: &output)
+      actionName.encode(into: &output)
+    }
     [UInt8](images).encode(into: &output)
   }
 }
@@ -78,18 +89,29 @@ extension HistoryRecord {
     else { throw .undecodable("an entry of the history is too short or of an unknown format") }
     self.init(
       kind: kind, origin: origin, target: nil, dateMicroseconds: bytes.load(orderedInt64At: 13),
-      precedingSizeInBytes: bytes.load(bigEndianAt: 21))
+      precedingSizeInBytes: bytes.load(bigEndianAt: 21), actionName: try Self.actionName(of: bytes))
     let sequence: UInt64 = bytes.load(bigEndianAt: 5)
     guard sequence > 0 else { return }
     target = ChangeID(sequence: sequence, position: Int(bytes.load(bigEndianAt: 3, as: UInt16.self)))
   }
 
+  private static func actionName(of bytes: RawSpan) throws(LMDBError) -> String? {
+    let end = try imagesStart(of: bytes)
+    guard end > headByteCount else { return nil }
+    var fields = FieldCursor(bytes.extracting(0..<end), from: headByteCount)
+    return try fields.advance(to: actionNameTag) ? fields.value.text : nil
+  }
+
   /// The images of a part.
   @_lifetime(copy bytes)
   static func images(of bytes: RawSpan) throws(LMDBError) -> RawSpan {
+    bytes.extracting(try imagesStart(of: bytes)..<bytes.byteCount)
+  }
+
+  private static func imagesStart(of bytes: RawSpan) throws(LMDBError) -> Int {
     guard bytes.byteCount >= headByteCount else { throw .undecodable("an entry of the history is too short") }
     let start = headByteCount + Int(bytes.load(bigEndianAt: headByteCount - 2, as: UInt16.self))
     guard start <= bytes.byteCount else { throw .undecodable("an entry of the history ends before its fields do") }
-    return bytes.extracting(start..<bytes.byteCount)
+    return start
   }
 }

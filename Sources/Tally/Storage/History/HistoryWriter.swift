@@ -11,22 +11,22 @@ struct HistoryWriter {
 
   /// Writes the entry of one write, and removes old entries that exceed the bounds.
   ///
-  /// An entry without images cuts the history: nothing from before it can be undone.
+  /// An entry whose images were too many to keep cuts the history: nothing from before it can be undone.
   func append(
-    _ kind: HistoryKind, from origin: WriteOrigin, target: ChangeID?, _ images: BeforeImages, as change: ChangeID,
-    at now: Timestamp, in transaction: inout WriteTransaction
+    _ entry: HistoryEntry, _ images: BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    let isCut = kind == .cut || images.isTooLarge
+    let isCut = images.isTooLarge
     let first = HistoryRecord(
-      kind: isCut ? .cut : kind, origin: origin, target: isCut ? nil : target,
-      dateMicroseconds: now.microsecondsSince1970,
-      precedingSizeInBytes: try endInBytes(in: transaction))
+      kind: isCut ? .cut : entry.kind, origin: entry.origin, target: isCut ? nil : entry.target,
+      dateMicroseconds: entry.date.microsecondsSince1970,
+      precedingSizeInBytes: try endInBytes(in: transaction), actionName: entry.actionName)
     if isCut { while try removeFirst(in: &transaction) > 0 {} }
     var record = first
     for (part, bytes) in images.parts.enumerated() {
       record.images = bytes
-      try table.append(record, forKey: HistoryKey(change, part: UInt16(part)), in: &transaction)
+      try table.append(record, forKey: HistoryKey(entry.id, part: UInt16(part)), in: &transaction)
       record.precedingSizeInBytes += UInt64(bytes.count)
+      record.actionName = nil
     }
     try trim(endingAt: record.precedingSizeInBytes, in: &transaction)
   }

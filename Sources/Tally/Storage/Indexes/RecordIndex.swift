@@ -73,15 +73,16 @@ struct IndexHandle<Source: IndexedRecord>: Sendable {
   let replace: @Sendable (RecordChange<Source>, inout WriteTransaction) throws(LMDBError) -> Void
   /// Creates a batch that gathers many changes of the index.
   let makeBatch: @Sendable () -> IndexBatch<Source>
-  /// For rare work: checks, counts and repairs.
-  let table: any CheckedIndex<Source>
-
-  var name: TableName { table.name }
+  /// For rare work: checks, counts and repairs; `nil` for an application's index, see `OwnIndexCheck`.
+  var table: (any CheckedIndex<Source>)? { makeTable?() }
+  /// Called when needed: the types' descriptions, of which the run-time library makes one each, took a millisecond of
+  /// every opening of a store.
+  private let makeTable: (@Sendable () -> any CheckedIndex<Source>)?
 
   @inline(__always)
   init<Definition: RecordIndex>(_ definition: Definition.Type, _ name: TableName, _ table: Index<Definition.Key>)
   where Definition.Source == Source {
-    self.table = IndexTable<Definition>(name: name, table: table)
+    makeTable = { IndexTable<Definition>(name: name, table: table) }
     makeBatch = { IndexBatch(Definition.self, table) }
     replace = { change, transaction throws(LMDBError) in
       let (oldKeys, newKeys) = (Definition.keys(of: change.old), Definition.keys(of: change.new))
@@ -96,6 +97,19 @@ struct IndexHandle<Source: IndexedRecord>: Sendable {
   }
 }
 
+extension IndexHandle where Source == TaskRecord {
+  /// An application's index.
+  init(_ index: OwnIndex, _ tables: OwnIndexTables) {
+    makeTable = nil
+    makeBatch = { IndexBatch(index, tables) }
+    replace = { change, transaction throws(LMDBError) in
+      var changes = OwnIndexChanges(of: index)
+      try changes.add(change)
+      try changes.apply(to: tables, in: &transaction)
+    }
+  }
+}
+
 /// What many changes do to one index.
 final class IndexBatch<Source: IndexedRecord> {
   /// Adds the entries of new records.
@@ -104,6 +118,14 @@ final class IndexBatch<Source: IndexedRecord> {
   let replace: (RecordChange<Source>) throws(LMDBError) -> Void
   /// Writes the changes in the index's own order, which touches each page once.
   let apply: (inout WriteTransaction) throws(LMDBError) -> Void
+
+  private init(
+    insert: @escaping ([Source]) throws(LMDBError) -> Void,
+    replace: @escaping (RecordChange<Source>) throws(LMDBError) -> Void,
+    apply: @escaping (inout WriteTransaction) throws(LMDBError) -> Void
+  ) {
+    (self.insert, self.replace, self.apply) = (insert, replace, apply)
+  }
 
   @inline(__always)
   init<Definition: RecordIndex>(_ definition: Definition.Type, _ table: Index<Definition.Key>)
@@ -133,6 +155,27 @@ final class IndexBatch<Source: IndexedRecord> {
     apply = { transaction throws(LMDBError) in
       try table.remove(&changes.removed, in: &transaction)
       try table.put(&changes.inserted, in: &transaction)
+    }
+  }
+}
+
+extension IndexBatch where Source == TaskRecord {
+  /// Gathers the changes of an application's index.
+  convenience init(_ index: OwnIndex, _ tables: OwnIndexTables) {
+    let gathered = Gathered(OwnIndexChanges(of: index))
+    self.init(
+      insert: { records throws(LMDBError) in
+        for record in records { try gathered.changes.add(RecordChange(old: nil, new: record)) }
+      },
+      replace: { change throws(LMDBError) in try gathered.changes.add(change) },
+      apply: { transaction throws(LMDBError) in try gathered.changes.apply(to: tables, in: &transaction) })
+  }
+
+  private final class Gathered {
+    var changes: OwnIndexChanges
+
+    init(_ changes: OwnIndexChanges) {
+      self.changes = changes
     }
   }
 }

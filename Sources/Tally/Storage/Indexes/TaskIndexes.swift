@@ -10,7 +10,7 @@ enum ByDay: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<DayKey> { IndexKeys(DayKey(of: record.item)) }
 }
 
-/// Tasks with a due date.
+/// Tasks with a due date or a due day, and open ones with a reminder alone.
 enum ByDue: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<DueKey> { IndexKeys(DueKey(of: record.item)) }
 }
@@ -29,6 +29,22 @@ enum ByCreated: RecordIndex {
 enum ByActive: RecordIndex {
   static func keys(of record: TaskRecord) -> IndexKeys<OrderKey> {
     record.item.state == .active ? .one(OrderKey(of: record.item)) : .none
+  }
+}
+
+/// Tasks with tags, once for each.
+enum ByTag: RecordIndex {
+  static func keys(of record: TaskRecord) -> IndexKeys<GroupKey> {
+    let tags = record.item.tags
+    if tags.isEmpty { return .none }
+    return .several(tags.ids.map { GroupKey(of: record.item, in: $0) })
+  }
+}
+
+/// Sub-tasks, by their parents.
+enum ByParent: RecordIndex {
+  static func keys(of record: TaskRecord) -> IndexKeys<GroupKey> {
+    IndexKeys(record.item.parentID.map { GroupKey(of: record.item, in: $0) })
   }
 }
 

@@ -1,23 +1,70 @@
 import Foundation
+import LMDB
 
-/// The key of `byDue`: open or completed, then the due instant and the identifier; 25 bytes.
-typealias DueKey = FlaggedInstantKey<DueIndex>
-
-/// Distinguishes the keys of `byDue` from those of `completions`.
-enum DueIndex {}
-
-extension DueKey {
-  var isCompleted: Bool { flag }
-  var due: InstantKey { instant }
-
-  init(isCompleted: Bool, due: InstantKey) {
-    self.init(flag: isCompleted, instant: due)
+/// The key of `byDue`: a kind, then an instant and the identifier; 25 bytes.
+struct DueKey: IndexKey {
+  /// What the instant means; the raw values are stored: do not change them.
+  enum Kind: UInt8 {
+    /// An open task: its due date, or, where it has no due date and no due day, its reminder.
+    case open = 0
+    /// A completed task: its due date.
+    case completed = 1
+    /// An open task: the first instant in UTC of its due day, which names the day.
+    case openDay = 2
+    /// The same for a completed task.
+    case completedDay = 3
   }
 
-  /// The key of a task; `nil` for one without a due date.
+  static let width = 1 + InstantKey.width
+  let kindRawValue: UInt8
+  let due: InstantKey
+
+  var id: UUID { due.id }
+
+  init(_ kind: Kind, _ due: InstantKey) {
+    kindRawValue = kind.rawValue
+    self.due = due
+  }
+
+  init(fields bytes: RawSpan) {
+    kindRawValue = bytes.load(bigEndianAt: 0)
+    due = InstantKey(fields: bytes.extracting(1..<Self.width))
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(kindRawValue)
+    due.encode(into: &output)
+  }
+}
+
+extension DueKey {
+  /// The key of a task; `nil` for one that is never due.
   init?(of task: TaskItem) {
-    guard let due = task.dueDate else { return nil }
-    self.init(
-      isCompleted: task.isCompleted, due: InstantKey(microseconds: due.microsecondsSince1970, id: task.id))
+    if let day = task.dueDay {
+      let instant = Self.microseconds(of: day.dayNumber)
+      self.init(task.isCompleted ? .completedDay : .openDay, InstantKey(microseconds: instant, id: task.id))
+    } else if let due = task.isCompleted ? task.dueDate : task.overdueDate {
+      let instant = due.microsecondsSince1970
+      self.init(task.isCompleted ? .completed : .open, InstantKey(microseconds: instant, id: task.id))
+    } else {
+      return nil
+    }
+  }
+
+  /// The first possible key of a day.
+  static func start(of dayNumber: Int32, isCompleted: Bool) -> DueKey {
+    DueKey(isCompleted ? .completedDay : .openDay, .start(at: microseconds(of: dayNumber)))
+  }
+
+  /// The day of a key that names one.
+  var dayNumber: Int32 {
+    Int32(clamping: floorDivide(due.microseconds, by: QuarterHour.microsecondsPerDay))
+  }
+
+  /// The instant that names a day; days that no calendar has are taken for the nearest one.
+  static func microseconds(of dayNumber: Int32) -> Int64 {
+    let days = CalendarDay.earliest.dayNumber...(CalendarDay.latest.dayNumber + 1)
+    return Int64(min(max(dayNumber, days.lowerBound), days.upperBound)) * QuarterHour.microsecondsPerDay
   }
 }

@@ -10,21 +10,37 @@ import LMDB
 ///      2    2  UTC offset where it was completed, in minutes
 ///      4    8  when the task was created, in microseconds since 1970
 ///     12   16  the list it was completed in, or zero
-///     28       tagged fields, see `FieldCursor`; this version has none
+///     28       tagged fields, see `FieldCursor`: 1 priority, 2 tags
 /// ```
 ///
-/// The list is the one at the time of completion: it stays when the task moves later or the list is deleted.
+/// The list, the tags and the priority are those at the time of completion: they stay when the task changes later.
 struct CompletionRecord: BinaryCodable, Hashable {
   static let format: UInt8 = 1
   static let headByteCount = 28
+  // Stored: do not change.
+  static let priorityTag: UInt8 = 1
+  static let tagsTag: UInt8 = 2
 
   var utcOffsetInMinutes: Int16
   var createdAtMicroseconds: Int64
-  var listID: UUID?
+  var classification: Classification
   /// Fields of a newer version.
   var unknown = UnknownFields()
 
-  var encodedByteCount: Int { Self.headByteCount + unknown.bytes.count }
+  var listID: UUID? { classification.listID }
+
+  var encodedByteCount: Int {
+    let tagged = taggedValues.reduce(0) { $0 + TaggedField.byteCount(ofValue: $1.value.storedByteCount) }
+    return Self.headByteCount + tagged + unknown.bytes.count
+  }
+
+  /// The tagged fields that the record has, in the order of their tags.
+  private var taggedValues: [(tag: UInt8, value: FieldValue)] {
+    var values: [(tag: UInt8, value: FieldValue)] = []
+    if classification.priority != .none { values.append((Self.priorityTag, .priority(classification.priority))) }
+    if !classification.tags.isEmpty { values.append((Self.tagsTag, .tags(classification.tags))) }
+    return values
+  }
 
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
@@ -33,29 +49,39 @@ struct CompletionRecord: BinaryCodable, Hashable {
     output.append(bigEndian: UInt16(bitPattern: utcOffsetInMinutes))
     output.append(ordered: createdAtMicroseconds)
     output.append(listID ?? .lowest)
+    for (tag, value) in taggedValues {
+      TaggedField.appendHead(tag, valueByteCount: value.storedByteCount, to: &output)
+      value.store(into: &output)
+    }
     unknown.encode(from: 0, into: &output)
   }
 }
 
 extension CompletionRecord {
   init(decoding bytes: RawSpan) throws(LMDBError) {
-    guard bytes.byteCount >= Self.headByteCount, bytes.load(bigEndianAt: 0) == Self.format else {
-      throw .undecodable("a completion record is too short or of an unknown format")
+    let fields = try CompletionFields(bytes)
+    utcOffsetInMinutes = fields.utcOffsetInMinutes
+    createdAtMicroseconds = fields.createdAtMicroseconds
+    classification = Classification(listID: fields.hasList ? fields.listBytes.load(idAt: 0) : nil)
+    var cursor = fields.cursor
+    while try cursor.advance() {
+      switch cursor.tag {
+      case Self.priorityTag: classification.priority = try cursor.value.storedPriority()
+      case Self.tagsTag: classification.tags = try TagSet(stored: cursor.value)
+      default: unknown.append(cursor)
+      }
     }
-    utcOffsetInMinutes = Int16(bitPattern: bytes.load(bigEndianAt: 2))
-    createdAtMicroseconds = bytes.load(orderedInt64At: 4)
-    listID = bytes.load(bigEndianAt: 1, as: UInt8.self) == 0 ? nil : bytes.load(idAt: 12)
-    unknown = try UnknownFields(bytes, from: Self.headByteCount)
   }
 
   /// The record of a completed task; `nil` for an open one.
   ///
-  /// The list is the task's own, unless there is a record of the completion already, whose list and unknown fields stay.
+  /// The classification is the task's own, unless there is a record of the completion already: that and its unknown fields
+  /// stay.
   init?(of task: TaskItem, keeping recorded: CompletionRecord? = nil) {
     guard let completedAt = task.completedAt else { return nil }
     self.init(
       utcOffsetInMinutes: Int16(completedAt.utcOffsetInMinutes),
       createdAtMicroseconds: task.createdAt.microsecondsSince1970,
-      listID: recorded.map(\.listID) ?? task.listID, unknown: recorded?.unknown ?? UnknownFields())
+      classification: recorded?.classification ?? task.classification, unknown: recorded?.unknown ?? UnknownFields())
   }
 }

@@ -12,6 +12,11 @@ extension FieldValue {
     case .offsetInstant: 10
     case .day: 4
     case .id: 16
+    case .priority: 1
+    case .tags(let tags): tags.storedByteCount
+    case .recurrence(let recurrence): recurrence.text.utf8.count
+    case .series: RecurrenceSeries.storedByteCount
+    case .attributes(let attributes): Self.storedByteCount(of: attributes)
     }
   }
 
@@ -28,6 +33,11 @@ extension FieldValue {
       output.append(bigEndian: UInt16(bitPattern: Int16(value.utcOffsetInMinutes)))
     case .day(let value): output.append(ordered: value.dayNumber)
     case .id(let value): output.append(value)
+    case .priority(let value): output.append(value.rawValue)
+    case .tags(let tags): tags.store(into: &output)
+    case .recurrence(let recurrence): recurrence.text.encode(into: &output)
+    case .series(let series): series.store(into: &output)
+    case .attributes(let attributes): Self.store(attributes, into: &output)
     }
   }
 
@@ -36,16 +46,41 @@ extension FieldValue {
     switch kind {
     case .text: self = .text(bytes.text)
     case .state: self = .state(try bytes.checked(1).load(stateAt: 0))
-    case .integer: self = .integer(try bytes.checked(8).load(orderedInt64At: 0))
+    case .integer: self = .integer(try bytes.storedInteger())
     case .instant: self = .instant(try bytes.storedInstant())
     case .offsetInstant: self = .offsetInstant(try bytes.storedOffsetInstant())
     case .day: self = .day(try bytes.storedDay())
     case .id: self = .id(try bytes.storedID())
+    case .priority: self = .priority(try bytes.storedPriority())
+    case .tags: self = .tags(try TagSet(stored: bytes))
+    case .recurrence: self = .recurrence(try bytes.storedRecurrence())
+    case .series: self = .series(try RecurrenceSeries(stored: bytes))
+    case .attributes: self = .attributes(try Self.attributes(stored: bytes))
     }
   }
 }
 
-/// The values of fields whose size is fixed.
+/// The stored form of a place in a series: 28 bytes.
+extension RecurrenceSeries {
+  fileprivate static let storedByteCount = 28
+
+  @_lifetime(output: copy output)
+  fileprivate func store(into output: inout OutputRawSpan) {
+    output.append(id)
+    output.append(ordered: start.dayNumber)
+    output.append(ordered: occurrence.dayNumber)
+    output.append(bigEndian: UInt32(clamping: index))
+  }
+
+  init(stored bytes: RawSpan) throws(LMDBError) {
+    let bytes = try bytes.checked(Self.storedByteCount)
+    self.init(
+      id: bytes.load(idAt: 0), start: try bytes.load(dayAt: 16), occurrence: try bytes.load(dayAt: 20),
+      index: Int(bytes.load(bigEndianAt: 24, as: UInt32.self)))
+  }
+}
+
+/// The values of single fields.
 extension RawSpan {
   func storedInstant() throws(LMDBError) -> Timestamp { try checked(8).load(timestampAt: 0) }
 
@@ -55,6 +90,23 @@ extension RawSpan {
   }
 
   func storedDay() throws(LMDBError) -> CalendarDay { try checked(4).load(dayAt: 0) }
+
+  func storedInteger() throws(LMDBError) -> Int64 { try checked(8).load(orderedInt64At: 0) }
+
+  func storedPriority() throws(LMDBError) -> Priority {
+    let rawValue: UInt8 = try checked(1).load(bigEndianAt: 0)
+    guard let priority = Priority(rawValue: rawValue), priority != .none else {
+      throw .undecodable("a task record has the unknown priority \(rawValue)")
+    }
+    return priority
+  }
+
+  func storedRecurrence() throws(LMDBError) -> Recurrence {
+    guard isWellFormedText, let recurrence = try? Recurrence(text: text) else {
+      throw .undecodable("a task record has an impossible recurrence")
+    }
+    return recurrence
+  }
 
   func storedID() throws(LMDBError) -> UUID { try checked(16).load(idAt: 0) }
 

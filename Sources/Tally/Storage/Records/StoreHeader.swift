@@ -17,7 +17,7 @@ import LMDB
 ///
 /// liblmdb's own transaction numbers do not serve as a sequence: compacting a store starts them again.
 struct StoreHeader: BinaryCodable, Hashable {
-  static let currentMajorFormat: UInt16 = 1
+  static let currentMajorFormat: UInt16 = 2
   static let currentMinorFormat: UInt16 = 0
   static let headByteCount = 40
   /// The largest sequence that a store can have.

@@ -52,6 +52,15 @@ struct TaskFields: ~Escapable {
     }
   }
 
+  /// Whether the task has a due date or a due day.
+  var isDue: Bool {
+    get throws(LMDBError) {
+      var cursor = cursor
+      if try cursor.advance(to: TaskField.dueDate.tag) { return true }
+      return try cursor.advance(to: TaskField.dueDay.tag)
+    }
+  }
+
   /// The task as a value.
   ///
   /// The fields are variables until the end: a task that is created first and then filled is copied once more.
@@ -59,6 +68,7 @@ struct TaskFields: ~Escapable {
     let (state, created, updated) = (try state, try createdAt, try updatedAt)
     var notes: String?, listID: UUID?
     var scheduledDate: CalendarDay?, dueDate: Timestamp?, reminderDate: Timestamp?, completedAt: OffsetTimestamp?
+    var extras: TaskExtras?
     var cursor = cursor
     while try cursor.advance() {
       switch cursor.tag {
@@ -68,13 +78,16 @@ struct TaskFields: ~Escapable {
       case TaskField.reminderDate.tag: reminderDate = try cursor.value.storedInstant()
       case TaskField.listID.tag: listID = try cursor.value.storedID()
       case TaskField.completedAt.tag: completedAt = try cursor.value.storedOffsetInstant()
-      default: break
+      default:
+        var read = extras ?? TaskExtras()
+        try read.read(cursor)
+        extras = read
       }
     }
     return TaskItem(
       id: id, title: titleBytes.text, notes: notes, state: state, scheduledDate: scheduledDate, dueDate: dueDate,
       reminderDate: reminderDate, listID: listID, sortOrder: sortOrder, createdAt: created, updatedAt: updated,
-      completedAt: completedAt)
+      completedAt: completedAt, extrasBox: extras.flatMap(TaskExtras.Box.init))
   }
 
   /// The fields that this version does not know.
@@ -94,8 +107,30 @@ struct TaskFields: ~Escapable {
     guard titleBytes.isWellFormedText else { return false }
     var cursor = cursor
     while (try? cursor.advance()) == true {
-      if TaskField(tag: cursor.tag)?.kind == .text, !cursor.value.isWellFormedText { return false }
+      switch TaskField(tag: cursor.tag)?.kind {
+      case .text: if !cursor.value.isWellFormedText { return false }
+      // Their texts are checked when they are read.
+      case .tags: if (try? TagSet(stored: cursor.value)) == nil { return false }
+      case .attributes: if (try? FieldValue.attributes(stored: cursor.value)) == nil { return false }
+      default: break
+      }
     }
     return true
+  }
+}
+
+extension TaskExtras {
+  /// Reads the field at which a cursor stands; leaves out one that this version does not know.
+  fileprivate mutating func read(_ cursor: borrowing FieldCursor) throws(LMDBError) {
+    switch cursor.tag {
+    case TaskField.dueDay.tag: dueDay = try cursor.value.storedDay()
+    case TaskField.priority.tag: priority = try cursor.value.storedPriority()
+    case TaskField.tags.tag: tags = try TagSet(stored: cursor.value)
+    case TaskField.parentID.tag: parentID = try cursor.value.storedID()
+    case TaskField.recurrence.tag: recurrence = try cursor.value.storedRecurrence()
+    case TaskField.series.tag: series = try RecurrenceSeries(stored: cursor.value)
+    case TaskField.attributes.tag: attributes = try FieldValue.attributes(stored: cursor.value)
+    default: break
+    }
   }
 }

@@ -16,7 +16,7 @@ import LMDB
 ///     46       title, then the fields that the task has, see `TaskField` and `FieldCursor`
 /// ```
 ///
-/// `Schemas/storage-v1.json` holds the same layout as data.
+/// `Schemas/storage-v2.json` holds the same layout as data.
 struct TaskRecord: ObjectRecord {
   static let kind = ObjectKind.task
   static let tableName = TableName.tasks

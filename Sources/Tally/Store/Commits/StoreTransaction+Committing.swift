@@ -54,11 +54,14 @@ extension LMDBEnvironment {
       }
       guard header.hasNextSequence else { throw TallyError.impossibleHeader }
       var transaction = StoreWriteTransaction(
-        base: base, tables: tables, now: configuration.now(), calendar: configuration.calendar, ids: configuration.ids,
-        commitSequence: header.sequence + 1)
+        base: base, tables: tables, now: configuration.now(), calendar: configuration.calendar,
+        dayStartInMinutes: configuration.dayStart, ids: configuration.ids, commitSequence: header.sequence + 1)
+      transaction.stampsWholeSeconds = configuration.stampsWholeSeconds
       if !keepsImages { transaction.forgetImages() }
       // The body's own error comes before the refusal to commit a half-done change.
       let result = Result {
+        // Without room for images there may be none for this; the indexes stay behind, which reads know.
+        if keepsImages { try transaction.catchUpIndexes(since: header) }
         let count = try transaction.taskCount
         let result = try body(&transaction)
         hasDeleted = try transaction.taskCount < count
@@ -74,6 +77,12 @@ extension LMDBEnvironment {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
+  /// Brings the application's own indexes up to the last commit, which another process may have made.
+  fileprivate mutating func catchUpIndexes(since header: StoreHeader) throws {
+    guard !tables.ownIndexes.registered.isEmpty else { return }
+    try OwnIndexCatchUp(tables: tables, sequence: header.sequence).catchUp(in: &base)
+  }
+
   /// Writes records for the commit that this transaction becomes.
   var recordWriter: RecordWriter { RecordWriter(tables: tables, sequence: commitSequence) }
 
@@ -113,8 +122,14 @@ extension StoreTransaction where Base == WriteTransaction {
     assert(!hasUnrecordedChanges, "a commit with changes that are not in the history")
     var header = try header()
     assert(header.sequence < commitSequence, "the sequence does not rise")
+    if !tables.ownIndexes.registered.isEmpty {
+      try OwnIndexCatchUp(tables: tables, sequence: header.sequence).advance(to: commitSequence, in: &base)
+    }
     header.sequence = commitSequence
     try tables.meta.put(header, forKey: .header, in: &base)
+    // Not on a full disk, where only what makes room is written.
+    guard keepsImages else { return }
+    try SearchIndexer(tables: tables).advanceIfDue(at: commitSequence, in: &base)
   }
 
   /// Runs a body as a write of its own, beside others in this transaction: it gets its own entry in the history.
@@ -125,6 +140,7 @@ extension StoreTransaction where Base == WriteTransaction {
     assert(!hasUnrecordedChanges, "the write before has no entry in the history")
     let hadChanges = hasChanges
     hasChanges = false
+    actionName = nil
     defer { hasChanges = hasChanges || hadChanges }
     do {
       try body(&self)
@@ -140,10 +156,15 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// liblmdb copies every page that the transactions share: about ten microseconds more than `beside`.
   mutating func nested(_ body: (inout StoreWriteTransaction) throws -> Void) throws {
-    let (tables, now, calendar, ids, sequence) = (tables, now, calendar, ids, commitSequence)
+    let (tables, now, calendar, dayStart, ids, sequence) = (
+      tables, now, calendar, dayStartInMinutes, ids, commitSequence
+    )
+    let stampsWholeSeconds = stampsWholeSeconds
     let didChange = try base.nested { child in
       var transaction = StoreWriteTransaction(
-        base: child, tables: tables, now: now, calendar: calendar, ids: ids, commitSequence: sequence)
+        base: child, tables: tables, now: now, calendar: calendar, dayStartInMinutes: dayStart, ids: ids,
+        commitSequence: sequence)
+      transaction.stampsWholeSeconds = stampsWholeSeconds
       let result = Result {
         try body(&transaction)
         guard !transaction.isHalfDone else { throw TallyError.halfDone }

@@ -13,7 +13,18 @@ struct MigrationTable: Sendable {
   let steps: [UInt16: Step]
 
   /// Format 1 is the first.
-  static let shipped = MigrationTable(current: StoreHeader.currentMajorFormat, steps: [:])
+  static let shipped = MigrationTable(current: StoreHeader.currentMajorFormat, steps: [1: toFormat2])
+
+  /// Format 2 adds tables, the reminders of tasks that are never due to `byDue`, and counters of days, tags and priorities.
+  ///
+  /// Records, and the keys of other indexes, are those of format 1.
+  private static func toFormat2(_ transaction: inout WriteTransaction) throws {
+    let tables = try Tables(creatingIn: &transaction)
+    let byDue = IndexTable<ByDue>(name: .byDue, table: tables.byDue)
+    try byDue.removeAll(in: &transaction)
+    try byDue.addAll(of: tables, in: &transaction)
+    try CounterRebuild(tables: tables).run(in: &transaction)
+  }
 }
 
 extension MigrationTable {

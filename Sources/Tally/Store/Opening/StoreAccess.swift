@@ -31,9 +31,15 @@ struct StoreAccess {
     let path = directory.appending(Self.fileName)
     do {
       let lock = try FileLock(opening: path)
+      var report: ContinuousClock.Instant? = configuration.instant() + .seconds(1)
       let taken = try waitForResult(
         until: configuration.instant() + configuration.waitLimit, now: configuration.instant,
-        pausing: { _ in configuration.pause(.milliseconds(Self.pauseInMilliseconds)) },
+        pausing: { _ in
+          configuration.pause(.milliseconds(Self.pauseInMilliseconds))
+          guard let due = report, configuration.instant() >= due else { return }
+          report = nil
+          configuration.onLongWait(lock.holders)
+        },
         { try lock.tryAcquire(mode) ? true : nil })
       if taken == nil { throw mode == .shared ? TallyError.heldExclusively : TallyError.inUse }
       self.lock = lock

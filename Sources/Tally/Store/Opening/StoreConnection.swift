@@ -70,6 +70,9 @@ final class StoreConnection: Sendable {
     state.withLock { if case .ended(.closed) = $0.files { true } else { false } }
   }
 
+  /// How many threads wait for the end of work, or to begin it; for tests.
+  var waiterCount: Int { state.waiterCount }
+
   /// Runs a body with the open files, and turns errors of the storage into errors of the store.
   func use<R>(_ body: (StoreOpening.OpenStore) throws -> R) throws -> R {
     let store = try current

@@ -61,13 +61,16 @@ struct StoreOpening {
   var dataFile: FilePath { isSnapshot ? directory : directory.appending(Self.dataFileName) }
 
   func open() throws -> OpenStore {
+    try TaskIndex.check(configuration.indexes)
     if isSnapshot { return try openSnapshot() }
     try createStoreIfMissing()
     if !configuration.isReadOnly { StagingDirectory.sweep(directory) }
     let opened = try openAdmitted()
     do {
       try clearStaleReaders(of: opened.environment)
-      return OpenStore(opened, try openTables(in: opened.environment))
+      let store = OpenStore(opened, try openTables(in: opened.environment))
+      try buildIndexes(of: store)
+      return store
     } catch {
       opened.close()
       throw error
@@ -143,11 +146,25 @@ struct StoreOpening {
   /// A header was there, so the file is a store; missing tables have been lost.
   func openTables(in environment: LMDBEnvironment) throws -> Tables {
     do throws(LMDBError) {
-      return try Tables(openingIn: environment)
+      return try Tables(openingIn: environment, registering: configuration.indexes)
     } catch {
       guard error.code == .databaseNotFound else { throw error }
       throw TallyError.missingTable
     }
+  }
+
+  /// Brings the application's own indexes up to the last commit; builds those that are new or of another version.
+  ///
+  /// A store that is open for reading only goes without: its reads look at the changed tasks themselves.
+  private func buildIndexes(of store: OpenStore) throws {
+    guard !configuration.indexes.isEmpty, !configuration.isReadOnly, (try? store.checkWritable()) != nil else { return }
+    let tables = store.tables
+    let isBehind = try store.environment.read { transaction in
+      try tables.catchUp(in: transaction)?.isNeeded(in: transaction) ?? false
+    }
+    guard isBehind else { return }
+    try store.environment.write { transaction in try tables.catchUp(in: transaction)?.run(in: &transaction) }
+    configuration.logger.notice("brought the application's own indexes up to date")
   }
 
   private func clearStaleReaders(of environment: LMDBEnvironment) throws {

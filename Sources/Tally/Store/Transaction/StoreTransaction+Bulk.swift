@@ -16,10 +16,12 @@ extension StoreTransaction where Base == WriteTransaction {
     var knownLists: Set<UUID> = []
     let stamp = ChangeStamp(replacing: nil, at: commitSequence)
     // An array is iterated as an array, whatever the caller's type, and is not copied for that.
-    var rest = Array(tasks)[...]
+    let tasks = Array(tasks)
+    try checkParents(of: tasks)
+    var rest = tasks[...]
     while !rest.isEmpty {
       let records = try rest.prefix(Self.bulkCount).map { task in
-        try checkFields(of: task)
+        try task.validate()
         if let listID = task.listID, knownLists.insert(listID).inserted { try checkList(listID) }
         return TaskRecord(item: task, stamp: stamp)
       }
@@ -29,6 +31,15 @@ extension StoreTransaction where Base == WriteTransaction {
     if let taken = try changes.firstTakenID(base) { throw TallyError.duplicateID(taken.id) }
     try write(&changes, counting: &deltas)
     try apply(deltas)
+  }
+
+  /// Ensures that new tasks obey the rules of sub-tasks, whose parents may be among them.
+  private func checkParents(of tasks: [TaskItem]) throws {
+    guard tasks.contains(where: { $0.parentID != nil }) else { return }
+    let new = Dictionary(tasks.map { ($0.id, Parentage(of: $0)) }) { first, _ in first }
+    for task in tasks where task.parentID != nil {
+      try SubtaskRules.check(task.id, Parentage(of: task)) { try new[$0] ?? tables.parentage(of: $0, in: base) }
+    }
   }
 
   /// Writes many changes of different tasks without the counters: `apply(_:)` must follow in the same transaction.

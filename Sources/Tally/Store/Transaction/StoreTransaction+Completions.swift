@@ -3,33 +3,35 @@ public import LMDB
 
 extension StoreTransaction where Base: ~Copyable {
   /// Passes each completion whose entry says more than its task does to a closure, by time: all those of deleted tasks,
-  /// and those of tasks that have moved to another list since.
+  /// and those of tasks that have got another list, other tags or another priority since.
   func forEachDetachedCompletion(_ body: (Completion) throws -> Void) throws {
     try tables.completions.forEach(in: base) { key, value in
       let completion = try Completion(CompletionKey(decoding: key), CompletionRecord(decoding: value))
-      if try completion.isTaskDeleted || listID(ofTask: completion.taskID) != completion.listID { try body(completion) }
+      let isDetached =
+        try completion.isTaskDeleted || classification(of: completion.taskID) != completion.classification
+      if isDetached { try body(completion) }
       return true
     }
   }
 
   /// Whether the ledger agrees with a completion; `nil` if it knows nothing of it.
   ///
-  /// A completion of a live task is known from the task; the ledger adds its list.
+  /// A completion of a live task is known from the task; the ledger adds its classification.
   func isRecorded(_ completion: Completion) throws -> Bool? {
     let (completed, record) = (InstantKey(of: completion), CompletionRecord(of: completion))
     let liveKey = CompletionKey(isTaskDeleted: false, completed: completed)
     let live = try tables.completions.value(forKey: liveKey, in: base)
-    guard completion.isTaskDeleted else { return live.map { $0.listID == record.listID } ?? false }
+    guard completion.isTaskDeleted else { return live.map { $0.classification == record.classification } ?? false }
     // The task exists again, which says more than the entry.
     guard live == nil else { return true }
     let key = CompletionKey(isTaskDeleted: true, completed: completed)
     return try tables.completions.value(forKey: key, in: base).map { $0.isSame(as: record) }
   }
 
-  /// The list that a task is in now; nothing else of the task is read.
-  private func listID(ofTask id: UUID) throws -> UUID? {
+  /// The classification that a task has now; nothing else of the task is read.
+  private func classification(of id: UUID) throws -> Classification? {
     guard let bytes = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
-    return try TaskFields(bytes).listID
+    return try TaskFields(bytes).classification
   }
 }
 
@@ -40,8 +42,8 @@ extension Completion {
     self.init(
       taskID: key.id,
       completedAt: try OffsetTimestamp(instant, utcOffsetInMinutes: Int(record.utcOffsetInMinutes)),
-      createdAt: try Timestamp(microsecondsSince1970: record.createdAtMicroseconds), listID: record.listID,
-      isTaskDeleted: key.isTaskDeleted)
+      createdAt: try Timestamp(microsecondsSince1970: record.createdAtMicroseconds),
+      classification: record.classification, isTaskDeleted: key.isTaskDeleted)
   }
 }
 
@@ -101,7 +103,8 @@ extension CompletionRecord {
   fileprivate init(of completion: Completion) {
     self.init(
       utcOffsetInMinutes: Int16(completion.completedAt.utcOffsetInMinutes),
-      createdAtMicroseconds: completion.createdAt.microsecondsSince1970, listID: completion.listID)
+      createdAtMicroseconds: completion.createdAt.microsecondsSince1970,
+      classification: completion.classification)
   }
 
   /// Whether two entries agree, apart from fields that a newer version of the format added.

@@ -32,19 +32,36 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Returns: the tasks; none if the text is not a handle.
   /// - Throws: what the storage throws.
   public func taskIDs(withHandle handle: String, limit: Int = 10) throws -> [UUID] {
-    let digits = handle.filter { $0 != "-" }.map { $0.isASCII ? $0.hexDigitValue : nil }
-    guard (minimumHandleDigitCount...TailKey.digitCount).contains(digits.count), !digits.contains(nil) else {
-      return []
-    }
-    let first = TailKey(firstEndingIn: digits.compactMap { $0.map(UInt8.init) })
+    guard let tail = HandleTail(handle) else { return [] }
     var ids: [UUID] = []
-    try scan(tables.byTail, from: first) { key in
-      guard ids.count < limit, key.sharedDigitCount(with: first) >= digits.count else { return false }
+    try scan(tables.byTail, from: tail.first) { key in
+      guard ids.count < limit, tail.fits(key) else { return false }
       ids.append(key.id)
       return true
     }
     return ids
   }
+}
+
+/// The digits in which a task's identifier ends, as a person gives them.
+package struct HandleTail {
+  fileprivate let first: TailKey
+  private let digitCount: Int
+
+  /// Reads at least four hexadecimal digits in either case, ignoring dashes; `nil` for any other text.
+  package init?(_ handle: String) {
+    let digits = handle.filter { $0 != "-" }.map { $0.isASCII ? $0.hexDigitValue : nil }
+    guard (minimumHandleDigitCount...TailKey.digitCount).contains(digits.count), !digits.contains(nil) else {
+      return nil
+    }
+    first = TailKey(firstEndingIn: digits.compactMap { $0.map(UInt8.init) })
+    digitCount = digits.count
+  }
+
+  /// Whether an identifier ends in these digits.
+  package func fits(_ id: UUID) -> Bool { fits(TailKey(id)) }
+
+  fileprivate func fits(_ key: TailKey) -> Bool { key.sharedDigitCount(with: first) >= digitCount }
 }
 
 /// Shorter handles would change their meaning with nearly every new task.

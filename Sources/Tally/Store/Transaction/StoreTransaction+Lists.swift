@@ -19,7 +19,7 @@ extension StoreTransaction where Base == WriteTransaction {
     let last = try tables.listsByOrder.lastKey(in: base)?.sortOrder
     let list = TaskList(
       id: id, name: name, colorHex: colorHex, sortOrder: SortOrder.between(last, nil) ?? SortOrder.limit,
-      createdAt: now, updatedAt: now)
+      createdAt: stamp, updatedAt: stamp)
     try list.validate()
     try write(RecordChange<ListRecord>(from: nil, to: list.normalized, at: commitSequence))
     return list.normalized
@@ -70,8 +70,10 @@ extension StoreTransaction where Base == WriteTransaction {
       taskIDs.append(taskID)
       return true
     }
-    for taskID in taskIDs { try delete(taskID) }
+    // A sub-task has gone with its parent.
+    for taskID in taskIDs where try tables.tasks.contains(IDKey(taskID), in: base) { try delete(taskID) }
     try write(RecordChange<ListRecord>(from: record, to: nil, at: commitSequence))
+    try keepName(of: record.item)
     return taskIDs.count
   }
 }

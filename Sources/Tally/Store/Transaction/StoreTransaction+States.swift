@@ -25,11 +25,14 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Parameters:
   ///   - id: the task.
   ///   - completedAt: the completion time; `nil` for now, or, for a completed task, for the time that it has.
+  ///   - includingSubtasks: whether its open sub-tasks are completed at the same time.
   /// - Returns: the task as stored.
   /// - Throws: `taskNotFound`.
   @discardableResult
-  public mutating func complete(_ id: UUID, at completedAt: OffsetTimestamp? = nil) throws -> TaskItem {
-    try update(id) { task in
+  public mutating func complete(
+    _ id: UUID, at completedAt: OffsetTimestamp? = nil, includingSubtasks: Bool = true
+  ) throws -> TaskItem {
+    try update(id, completingSubtasks: includingSubtasks) { task in
       task.state = .completed
       if let completedAt { task.completedAt = completedAt }
     }

@@ -16,8 +16,9 @@ extension StoreTransaction where Base == WriteTransaction {
   ///   - id: of any UUID version; `nil` generates a UUIDv7.
   ///   - edit: sets further fields. A task that it completes gets a completion time if it has none.
   /// - Returns: the task as stored.
-  /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`, `inconsistentTask` if the closure
-  ///   replaces the task with another one, or what the closure throws; nothing is stored then.
+  /// - Throws: `blankTitle`, `listNotFound`, `duplicateID` or `valueOutOfRange`, `invalidRecurrence` for a rule
+  ///   that has ended, `inconsistentTask` if the closure replaces the task with another one, or what the closure throws;
+  ///   nothing is stored then.
   @discardableResult
   public mutating func add(
     _ title: String, to place: CapturePlace = .inbox, id: UUID? = nil,
@@ -25,7 +26,7 @@ extension StoreTransaction where Base == WriteTransaction {
   ) throws -> TaskItem {
     let id = id ?? ids.next(at: now)
     if try tables.tasks.contains(IDKey(id), in: base) { throw TallyError.duplicateID(id) }
-    var task = TaskItem(id: id, title: title, createdAt: now)
+    var task = TaskItem(id: id, title: title, createdAt: stamp)
     switch place {
     case .inbox: break
     case .today: task.scheduledDate = today
@@ -34,10 +35,15 @@ extension StoreTransaction where Base == WriteTransaction {
     }
     try edit(&task)
     guard task.id == id else { throw TallyError.foreignTask }
-    settleCompletion(of: &task)
-    try check(task)
+    normalizeCompletion(of: &task)
+    try task.checkRecurrence(replacing: nil, today: today)
+    task.planFirstOccurrence(replacing: nil, today: today)
+    task.updateSeries(replacing: nil, in: calendar)
+    try adoptList(of: &task, replacing: nil)
+    try check(task, replacing: nil)
     if task.sortOrder == 0 { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
     try write(RecordChange<TaskRecord>(from: nil, to: task, at: commitSequence))
+    try followSeries(of: task, replacing: nil)
     return task
   }
 
@@ -49,35 +55,51 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// The time of change is set. A task that becomes completed without a completion time gets one, and a reopened one
   /// loses it. A task that changes its list, or its day while in no list, goes last in its new place.
+  /// Sub-tasks follow a parent to another list, and the open ones are completed with it.
   /// A change that changes nothing writes nothing.
   ///
   /// - Returns: the task as stored.
-  /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound` or `valueOutOfRange`, `inconsistentTask` if the closure
-  ///   replaces the task with another one, or what the closure throws; nothing is changed then.
+  /// - Throws: `taskNotFound`, `blankTitle`, `listNotFound`, `invalidParent`, another error of ``TaskItem/validate()``,
+  ///   `invalidRecurrence` for a new rule that has ended, `inconsistentTask` if the closure replaces the task with another one, or what the closure throws; nothing is
+  ///   changed then.
   @discardableResult
   public mutating func update(_ id: UUID, _ change: (inout TaskItem) throws -> Void) throws -> TaskItem {
+    try update(id, completingSubtasks: true, change)
+  }
+
+  @discardableResult
+  mutating func update(
+    _ id: UUID, completingSubtasks: Bool, _ change: (inout TaskItem) throws -> Void
+  ) throws -> TaskItem {
     let old = try require(TaskRecord.self, id)
     var task = old.item
     try change(&task)
     guard task.id == id else { throw TallyError.foreignTask }
-    settleCompletion(of: &task)
+    normalizeCompletion(of: &task)
+    try task.checkRecurrence(replacing: old.item, today: today)
+    task.planFirstOccurrence(replacing: old.item, today: today)
+    task.updateSeries(replacing: old.item, in: calendar)
+    try adoptList(of: &task, replacing: old.item)
     if Place(of: task) != Place(of: old.item), task.sortOrder == old.item.sortOrder {
       task.sortOrder = try lastSortOrder(ofPlacesOf: task)
     }
     guard !task.isIdentical(to: old.item) else { return task }
     task.updatedAt = timeOfChange(after: old.item.updatedAt)
-    try check(task)
+    try check(task, replacing: old.item)
     try write(RecordChange<TaskRecord>(from: old, to: task, at: commitSequence))
+    try updateSubtasks(of: task, replacing: old.item, completing: completingSubtasks)
+    try followSeries(of: task, replacing: old.item)
     return task
   }
 
-  /// Deletes a task; its list stays, and so does its completion in the statistics.
+  /// Deletes a task with its sub-tasks; its list stays, and so do the completions in the statistics.
   ///
   /// - Returns: the deleted task.
   /// - Throws: `taskNotFound`.
   @discardableResult
   public mutating func delete(_ id: UUID) throws -> TaskItem {
     let old = try require(TaskRecord.self, id)
+    for subtaskID in try tables.subtaskIDs(of: id, in: base) { try delete(subtaskID) }
     try write(RecordChange<TaskRecord>(from: old, to: nil, at: commitSequence))
     return old.item
   }
@@ -86,9 +108,10 @@ extension StoreTransaction where Base == WriteTransaction {
 extension StoreTransaction where Base == WriteTransaction {
   /// The time of a change to something that has been changed before.
   ///
-  /// Never an earlier one, whatever the clock says, so that "changed since T" always finds it.
+  /// Never an earlier one, whatever the clock says, so that "changed since T" always finds it. A later one if the clock
+  /// allows it, even if that takes a fraction of a second.
   func timeOfChange(after last: Timestamp) -> Timestamp {
-    max(now, last)
+    stamp > last ? stamp : max(now, last)
   }
 
   /// Writes one change of a task.
@@ -98,16 +121,11 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Ensures that a task to be stored obeys the model's rules and names an existing list.
-  func check(_ task: TaskItem) throws {
-    try checkFields(of: task)
-    if let listID = task.listID { try checkList(listID) }
-  }
-
-  /// Ensures that a task to be stored obeys the model's rules.
-  func checkFields(of task: TaskItem) throws {
+  /// Ensures that a task to be stored obeys the model's rules and names an existing list and parent.
+  func check(_ task: TaskItem, replacing old: TaskItem?) throws {
     try task.validate()
-    try task.validateTextSize()
+    if let listID = task.listID { try checkList(listID) }
+    try checkParent(of: task, replacing: old)
   }
 
   /// Ensures that a list exists.
@@ -116,21 +134,12 @@ extension StoreTransaction where Base == WriteTransaction {
   }
 
   /// Gives a completed task its completion time, and removes that of an open one.
-  private func settleCompletion(of task: inout TaskItem) {
+  private func normalizeCompletion(of task: inout TaskItem) {
     if !task.isCompleted {
       task.completedAt = nil
     } else if task.completedAt == nil {
-      task.completedAt = OffsetTimestamp(now, in: calendar.timeZone)
-    }
-  }
-}
-
-extension TaskItem {
-  /// Ensures that the task's texts fit into one record.
-  func validateTextSize() throws {
-    guard title.utf8.count + (notes?.utf8.count ?? 0) <= TaskRecord.maximumTextByteCount else {
-      throw TallyError(
-        .valueOutOfRange, "The title and notes together take more than a gibibyte", remedy: "Shorten them")
+      // Not before a creation in the same second, by a program that stores the fraction.
+      task.completedAt = OffsetTimestamp(stamp >= task.createdAt ? stamp : now, in: calendar.timeZone)
     }
   }
 }

@@ -21,12 +21,16 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
   public let now: Timestamp
   /// The calendar, with its time zone and first weekday, that defines days and weeks.
   public let calendar: Calendar
+  /// The minutes after midnight at which a day begins.
+  let dayStartInMinutes: Int
 
   /// Generates the ids of new records, which follow the store's clock.
   let ids: UUIDv7Generator
   /// The sequence of the commit that the changes of a write transaction belong to; zero in a read.
   let commitSequence: UInt64
 
+  /// Whether times are stored without a fraction of a second, see ``TaskStore/Configuration``.
+  var stampsWholeSeconds = false
   /// Whether there is anything to commit.
   var hasChanges = false
   /// Whether a change began and did not end: such a transaction must not commit.
@@ -41,6 +45,8 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
   var hasUnrecordedChanges = false
   /// Where the changes come from, as recorded in the history.
   var origin = WriteOrigin.local
+  /// The name of the action that the changes belong to, as recorded in the history.
+  var actionName: String?
 }
 
 /// A snapshot of a store: reads, no changes.
@@ -50,6 +56,14 @@ public typealias StoreReadTransaction = StoreTransaction<ReadTransaction>
 public typealias StoreWriteTransaction = StoreTransaction<WriteTransaction>
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The local calendar day of `now`.
-  public var today: CalendarDay { CalendarDay(containing: now, in: calendar) }
+  /// The local day of `now`: that of the calendar, or the one before until the store's day begins.
+  public var today: CalendarDay { day(of: now) }
+
+  /// The local day in which an instant lies, by the store's start of days.
+  func day(of instant: Timestamp) -> CalendarDay {
+    CalendarDay(containing: instant, in: calendar.timeZone, startingAtMinute: dayStartInMinutes)
+  }
+
+  /// The time of a new record: now, by whole seconds if the store counts them.
+  var stamp: Timestamp { stampsWholeSeconds ? now.wholeSecond : now }
 }

@@ -6,7 +6,8 @@ struct AddListCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
     abstract: "Create a list.",
-    usage: "tally lists add <name> [--color <rrggbb>] [<options>]"
+    usage: "tally lists add <name> [--color <rrggbb>] [--force] [<options>]",
+    discussion: "These names are reserved: \(TaskList.reservedNamesInWords)."
   )
 
   static let takesText = true
@@ -17,11 +18,14 @@ struct AddListCommand: SessionCommand {
   @Option(help: ArgumentHelp("Its colour, six hexadecimal digits.", valueName: "rrggbb"))
   var color: String = TaskList.defaultColorHex
 
+  @Flag(help: "Create it even if another list has this name.")
+  var force = false
+
   func run(in session: Session) throws {
-    // Before a store is created for it.
-    try TaskList(name: name, colorHex: color.withoutNumberSign, createdAt: session.clock.now).validate()
+    try TaskList.checkNotReserved(name)
     try session.write(for: .adding) { transaction in
       let others = try transaction.lists().map(\.name).filter { $0.lowercased() == name.lowercased() }
+      try TaskList.check(name, isNotAmong: others, unless: force)
       let list = try transaction.addList(name: name, colorHex: color.withoutNumberSign)
       var change = ChangeReport(lists: [list], messages: ["Created list \(name.quotedForMessage)."])
       if others.contains(name) {

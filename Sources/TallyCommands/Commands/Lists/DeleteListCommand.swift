@@ -27,7 +27,7 @@ struct DeleteListCommand: SessionCommand {
       }
       guard change.deleted.isEmpty || force else {
         throw CommandFailure.usage(
-          "List \(list.name.quotedForMessage) holds \(change.deleted.count.counted("task"))", code: "listNotEmpty",
+          "List \(name.quotedForMessage) holds \(change.deleted.count.counted("task"))", code: "listNotEmpty",
           remedy: "Add --force to delete them, too; run 'tally export' first to keep a copy")
       }
       let taskCount = try transaction.deleteList(list.id)

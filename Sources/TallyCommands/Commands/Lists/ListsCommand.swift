@@ -11,7 +11,7 @@ struct ListsCommand: SessionCommand {
       tally lists <subcommand> ...
       """,
     discussion: """
-      With --plain, a line has these columns: \(TaskList.columns.joined(separator: ", ")).
+      With --plain, a line has these columns: \(columns.joined(separator: ", ")).
 
       EXAMPLES
         tally lists add Work --color FF9500
@@ -22,19 +22,26 @@ struct ListsCommand: SessionCommand {
     ])
   )
 
+  private static let columns = TaskList.columns + ["open"]
+
   func run(in session: Session) throws {
-    let lists = try session.read { try $0.lists() }
-    try session.answer(["lists": .array(lists.map(\.facts))], plain: .records([("lists", TaskList.columns)])) {
-      try session.output.write(lists.map { Self.line(of: $0, session) }.joined())
+    let lists = try session.read { transaction in
+      try transaction.lists().map { ($0, openCount: try transaction.count(.list($0.id) && .is(.open))) }
+    }
+    let facts = lists.map { $0.facts.adding(["open": .count($1)]) }
+    try session.answer(["lists": .array(facts)], plain: .records([("lists", Self.columns)])) {
+      try session.output.write(Self.text(of: lists.map(\.0), lists.map(\.openCount), session))
     }
     if lists.isEmpty { session.hint("There are no lists yet. Lists group tasks; create one: tally lists add Work") }
   }
 
-  private static func line(of list: TaskList, _ session: Session) -> String {
-    let colour = "  \(list.colorHex)"
-    let width = (session.width ?? .max) - 4 - colour.count
-    let name = list.name.escapedForDisplay().truncated(toWidth: max(8, width))
-    return "  \(session.painter.paint("▪", colorHex: list.colorHex)) \(name)"
-      + session.painter.paint(colour, .detail) + "\n"
+  private static func text(of lists: [TaskList], _ openCounts: [Int], _ session: Session) -> String {
+    let details = zip(lists, openCounts.map(\.grouped).numberColumn).map { "  \($0.colorHex)  \($1) open" }
+    let room = max(8, (session.width ?? .max) - 4 - (details.first?.count ?? 0))
+    let names = lists.map { $0.name.escapedForDisplay() }.column(ofWidthAtMost: room)
+    return lists.indices.map { index in
+      "  \(session.painter.paint("▪", colorHex: lists[index].colorHex)) \(names[index])"
+        + session.painter.paint(details[index], .detail) + "\n"
+    }.joined()
   }
 }

@@ -20,7 +20,7 @@ struct MoveListCommand: SessionCommand {
   @Option(help: ArgumentHelp("Put it after this list.", valueName: "name"))
   var after: String?
 
-  func validate() throws {
+  func validate(with global: GlobalOptions) throws {
     if (before == nil) == (after == nil) { throw ValidationError("Give either --before or --after.") }
   }
 

@@ -8,31 +8,45 @@ import TallySystem
 struct RemindCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "remind",
-    abstract: "Wait, and run a program for each reminder as it falls due.",
-    usage: "tally remind --exec <program> [--once] [--journal <file>] [<options>] [-- <argument> ...]",
+    abstract: "Wait, and notify or run a program for each reminder as it falls due.",
+    usage: """
+      tally remind --notify [--once] [--journal <file>] [<options>]
+      tally remind --exec <program> [--once] [--journal <file>] [<options>] [-- <argument> ...]
+      tally remind --service [--exec <program>] [--journal <file>] [<options>] [-- <argument> ...]
+      """,
     discussion: """
       The program is started directly, not by a shell, with the arguments after '--'. It finds the task in its \
-      environment: TALLY_TASK_TITLE, TALLY_TASK_NOTES, TALLY_TASK_LIST, TALLY_TASK_ID, TALLY_TASK_HANDLE and \
-      TALLY_REMINDER_DATE.
+      environment: TALLY_STORE, TALLY_TASK_ID, TALLY_TASK_HANDLE, TALLY_TASK_TITLE, TALLY_TASK_NOTES, TALLY_TASK_LIST, \
+      TALLY_TASK_DUE and TALLY_REMINDER_DATE. One that fails is run again after 30 seconds, one minute and two minutes, \
+      and then reported as missed.
 
       The first run ignores reminders from before it started. A journal records what was run: reminders that fell due \
       while nothing ran are run at the next start, and one whose program was running when this one was killed is \
       reported as missed, since its outcome is unknown. The journal is in $XDG_STATE_HOME/tally or \
       ~/.local/state/tally unless --journal names another file.
 
-      With --plain, a line has these columns: what happened (ran, missed or failed), reminderDate, id, the program's \
+      --service prints a unit for systemd, or a property list for launchd, which starts this command when you log in.
+
+      With --plain, a line has these columns: what happened (ran, failed or missed), reminderDate, id, the program's \
       exit status, title.
 
       EXAMPLES
-        tally remind --exec notify-send -- --app-name=Tally 'A task is due'
+        tally remind --notify
         tally remind --exec ./notify.sh
+        tally remind --service > ~/.config/systemd/user/tally-remind.service
       """
   )
 
   static let takesText = true
 
   @Option(help: ArgumentHelp("The program, by path or by its name in PATH.", valueName: "program"))
-  var exec: String
+  var exec: String?
+
+  @Flag(help: "Show a notification on the desktop.")
+  var notify = false
+
+  @Flag(help: "Print what starts this command when you log in, and do nothing else.")
+  var service = false
 
   @Flag(help: "Run what is due, then exit: for a scheduler that starts it every minute.")
   var once = false
@@ -43,9 +57,25 @@ struct RemindCommand: SessionCommand {
   @Argument(help: ArgumentHelp("Arguments of the program.", valueName: "argument"))
   var arguments: [String] = []
 
+  func validate() throws {
+    if exec != nil, notify { throw ValidationError("Give only one of --exec and --notify.") }
+    if service, once { throw ValidationError("Give only one of --service and --once.") }
+    if exec == nil, !notify, !service { throw ValidationError("Give --notify, or a program with --exec.") }
+  }
+
   func run(in session: Session) throws {
-    let program = try ReminderProgram(exec, arguments: arguments, environment: session.invocation.environment)
+    if service {
+      let service = ReminderService(program: exec, arguments: arguments, journal: journal, session)
+      return try session.output.write(service.text)
+    }
     let store = try session.openStore(for: .copying)
+    let environment = session.invocation.environment
+    let program =
+      if let exec {
+        try ReminderProgram(exec, store: store.directory, environment: environment) { [arguments] _ in arguments }
+      } else {
+        try ReminderProgram.notifier(store: store.directory, environment: environment)
+      }
     let path = try journal.map { FilePath($0) } ?? Self.defaultJournal(of: store, session)
     let journal = try ReminderJournal(at: path, ofStoreAt: store.directory, now: session.clock.now)
     try Signals.deferringInterruption {

@@ -16,21 +16,16 @@ struct RemindersCommand: SessionCommand {
 
   private static let columns = ["handle", "reminderDate", "title", "id"]
 
-  @Option(help: ArgumentHelp("Start at this instant instead of now.", valueName: "instant"))
+  @Option(help: ArgumentHelp("Start at this instant instead of now.", valueName: "when"))
   var from: String?
 
-  // Unconditional: a negative number is a wrong value, not a missing one.
-  @Option(parsing: .unconditional, help: ArgumentHelp("Show at most this many.", valueName: "n"))
-  var limit: Int?
-
-  func validate() throws {
-    if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
-  }
+  @OptionGroup
+  var limited: LimitOption
 
   func run(in session: Session) throws {
     let start = try from.map { try session.clock.instant($0, of: "--from", bareDay: .morning) }
     let reminders = try session.read { transaction in
-      try transaction.pendingReminders(from: start, limit: limit ?? .max).map { try transaction.name($0) }
+      try transaction.pendingReminders(from: start, limit: limited.limit ?? .max).map { try transaction.name($0) }
     }
     let section: Facts = ["day": .day(nil), "tasks": .array(reminders.map(\.facts))]
     try session.answer(

@@ -1,28 +1,45 @@
 import ArgumentParser
 import Tally
 
-/// `tally snooze TASK`.
+/// `tally snooze TASK…`.
 struct SnoozeCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "snooze",
-    abstract: "Postpone the reminder of a task.",
-    usage: "tally snooze <task> --until <when> [<options>]",
+    abstract: "Postpone the reminders of tasks.",
+    usage: "tally snooze <task> ... | --where <filter> --until <when> [<options>]",
     discussion: """
-      Replaces the task's reminder; 'tally edit <task> --remind none' removes it.
+      Replaces the reminder of each task; 'tally edit <task> --remind none' removes it. Completed tasks have no \
+      reminders; a filter leaves them out.
 
       \(SharedHelp.day) \(SharedHelp.when)
+
+      \(SharedHelp.whereOption)
+
+      EXAMPLES
+        tally snooze 7f3a --until 10m
+        tally snooze 7f3a 91bc --until 'tomorrow 9:00'
+        tally snooze --where 'reminder=today' --until 'next monday'
       """
   )
 
-  @Argument(help: SharedHelp.task)
-  var task: String
+  @OptionGroup var selection: TaskSelection
 
   @Option(help: ArgumentHelp("When to be reminded. \(SharedHelp.remind)", valueName: "when"))
-  var until: String
+  var until: String?
+
+  var countsWeeks: Bool { selection.countsWeeks }
+
+  func validate(with global: GlobalOptions) throws {
+    try selection.check()
+    if until == nil { throw ValidationError("Missing expected argument '--until <when>'") }
+  }
 
   func run(in session: Session) throws {
-    let instant = try session.clock.instant(until, of: "--until", bareDay: .morning)
+    let instant = try session.clock.instant(until ?? "", of: "--until", bareDay: .morning)
     let suffix = " until " + session.clock.relativeName(of: instant)
-    try session.changeTasks([task], "Snoozed", suffix) { try $1.snooze($0, until: instant) }
+    try session.changeTasks(selection, openOnly: true, "Snoozed", suffix) { task, transaction in
+      try transaction.snooze(task.id, until: instant)
+    }
+    session.warnIfPast(reminder: instant)
   }
 }

@@ -23,13 +23,18 @@ struct StatisticsPage {
   private var context: [String: Any] {
     [
       "title": report.title, "asOf": report.asOfInWords, "conditions": report.conditions,
-      "message": report.isEmpty ? "No data available yet" : report.statistics.completed.todayMessage,
-      "tiles": tiles, "sentences": [report.openInWords, report.cycleTimeInWords].compactMap(\.self),
+      "message": report.statistics.completed.todayMessage, "messages": Array(report.messages.dropFirst()),
+      "tiles": tiles, "sentences": sentences,
       "trends": report.isEmpty ? [] : report.trendFigures,
-      "figures": report.isEmpty ? [] : report.figuresOverTime,
+      "figures": report.isEmpty ? report.openFigures : report.figuresOverTime,
       "profiles": report.isEmpty ? [] : report.profileFigures,
       "json": json, "style": StatisticsPageTemplate.style,
     ]
+  }
+
+  private var sentences: [String] {
+    (report.isEmpty ? [report.statistics.weekTrend.message] : []) + report.goalInWords
+      + [report.openInWords, report.cycleTimeInWords].compactMap(\.self)
   }
 
   private var tiles: [[String: String]] {

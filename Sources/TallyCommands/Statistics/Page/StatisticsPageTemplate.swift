@@ -24,6 +24,8 @@ enum StatisticsPageTemplate {
     <h1>{{title}}</h1>
     <p class="quiet">{{asOf}}{{#conditions}}<br>{{.}}{{/conditions}}</p>
     <p class="message">{{message}}</p>
+    {{#messages}}<p>{{.}}</p>
+    {{/messages}}
     </header>
     <dl class="tiles">
     {{#tiles}}

@@ -1,3 +1,4 @@
+import Foundation
 import Tally
 
 extension StatisticsReport {
@@ -26,7 +27,7 @@ extension StatisticsReport {
 
   /// The charts of when and where work gets done.
   var profileFigures: [PageFigure] {
-    [weekdayFigure, hourFigure] + (statistics.byList.isEmpty || options.listID != nil ? [] : [listFigure])
+    [weekdayFigure, hourFigure] + groupFigures
   }
 
   private var weekdayFigure: PageFigure {
@@ -54,17 +55,27 @@ extension StatisticsReport {
     ) { Drawing.columns(figures, on: $0) }
   }
 
-  private var listFigure: PageFigure {
+  /// The charts of lists, of tags and of priorities, each where there is something to compare.
+  private var groupFigures: [PageFigure] {
+    let haveLists = !statistics.byList.isEmpty && options.listID == nil
+    let havePriorities = statistics.byPriority.contains { $0.priority != .none }
+    return [
+      haveLists ? groupFigure("lists", "list", rankedLists) : nil,
+      statistics.byTag.isEmpty ? nil : groupFigure("tags", "tag", rankedTags),
+      havePriorities ? groupFigure("priorities", "priority", rankedPriorities) : nil,
+    ].compactMap(\.self)
+  }
+
+  private func groupFigure(_ id: String, _ noun: String, _ ranked: [RankedGroup]) -> PageFigure {
     let shownCount = 12
-    let ranked = rankedLists
     let rows = ranked.prefix(shownCount).map { RowFigure(name: $0.name.escapedForDisplay(), value: $0.completed) }
     let rest = ranked.count > shownCount ? "; the chart shows \(shownCount) of \(ranked.count.grouped)" : ""
     return PageFigure(
-      "lists",
-      "By list",
+      id,
+      "By \(noun)",
       note: coveredDays + rest,
       description: Self.most(of: rows),
-      table: .init(["List", "Completed"], ranked.map { ($0.name.escapedForDisplay(), $0.completed) })
+      table: .init([noun.capitalized, "Completed"], ranked.map { ($0.name.escapedForDisplay(), $0.completed) })
     ) { Drawing.rows(rows, on: $0) }
   }
 

@@ -4,7 +4,12 @@ import Tally
 extension StatisticsReport {
   /// The charts of what changes over time.
   var figuresOverTime: [PageFigure] {
-    [seriesFigure, yearFigure] + (statistics.series.buckets.count > 1 ? [openFigure] : [])
+    [seriesFigure, yearFigure] + openFigures
+  }
+
+  /// The curve of open tasks, if there is more than one point of it.
+  var openFigures: [PageFigure] {
+    statistics.series.buckets.count > 1 ? [openFigure] : []
   }
 
   private var seriesFigure: PageFigure {

@@ -23,25 +23,27 @@ extension StatisticsText {
   /// Completions by the list they happened in, most first.
   var lists: [String] {
     guard report.options.listID == nil, statistics.byList.contains(where: { $0.listID != nil }) else { return [] }
+    return ranking(report.rankedLists, "list")
+  }
+
+  /// Completions by the tags of the moment, most first.
+  var tags: [String] {
+    statistics.byTag.isEmpty ? [] : ranking(report.rankedTags, "tag")
+  }
+
+  /// Completions by the priority of the moment, the highest first.
+  var priorities: [String] {
+    statistics.byPriority.contains { $0.priority != .none } ? ranking(report.rankedPriorities, "priority") : []
+  }
+
+  /// Bars of groups, a dozen at most.
+  private func ranking(_ ranked: [StatisticsReport.RankedGroup], _ noun: String) -> [String] {
     let shownCount = 12
-    let ranked = report.rankedLists
     let rows = ranked.prefix(shownCount).map { ($0.name.escapedForDisplay(), $0.completed) }
     let hiddenCount = ranked.count - shownCount
     return section(
-      "By list", covering: report.coveredDays, of: ranked.map(\.completed),
+      "By \(noun)", covering: report.coveredDays, of: ranked.map(\.completed),
       BarRows(rows: rows).lines(width: chartWidth) { painter.paint($0, .done) }
-    ) + (hiddenCount > 0 ? detail("and \(hiddenCount.counted("list")) more; --plain and --json show all") : [])
-  }
-}
-
-extension StatisticsReport {
-  /// The lists with completions, most first, with a name for every one; not escaped.
-  var rankedLists: [(name: String, completed: Int)] {
-    statistics.byList.enumerated()
-      .sorted { ($1.element.completed, $0.offset) < ($0.element.completed, $1.offset) }
-      .map { _, count in
-        let missing = count.listID.map { "deleted list \($0.shownEnd)" } ?? "no list"
-        return (count.name ?? missing, count.completed)
-      }
+    ) + (hiddenCount > 0 ? detail("and \(hiddenCount.counted(noun)) more; --plain and --json show all") : [])
   }
 }

@@ -45,7 +45,7 @@ extension StatisticsText {
     let series = statistics.series
     guard buckets.count < series.buckets.count else { return [] }
     let shown = "the last \(buckets.count.grouped) of \(series.buckets.count.counted(series.by.rawValue))"
-    let remedy = series.by == .month ? "a wider terminal shows more" : "--by month or a wider terminal shows more"
-    return detail("\(shown); \(remedy)")
+    let remedies: [Series.Unit: String] = [.day: "--by month or ", .week: "--by month or ", .month: "--by year or "]
+    return detail("\(shown); \(remedies[series.by] ?? "")a wider terminal shows more")
   }
 }

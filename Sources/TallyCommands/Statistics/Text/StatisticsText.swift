@@ -18,13 +18,13 @@ struct StatisticsText {
 
   /// The whole report.
   var text: String {
-    let open = wrapped(report.openInWords)
+    let (open, goal) = (wrapped(report.openInWords), report.goalInWords.flatMap(wrapped))
     let parts =
       report.isEmpty
-      ? [heading, wrapped("No data available yet"), open]
+      ? [heading, counts, trends, goal, burndown, open]
       : [
-        heading, counts, trends, wrapped(report.streakInWords), series, burndown, heatMap, weekdays, hours, lists, open,
-        wrapped(report.cycleTimeInWords),
+        heading, counts, trends, wrapped(report.streakInWords), goal, series, burndown, heatMap, weekdays, hours, lists,
+        tags, priorities, open, wrapped(report.cycleTimeInWords),
       ]
     return parts.filter { !$0.isEmpty }.map { $0.map { $0 + "\n" }.joined() }.joined(separator: "\n")
   }

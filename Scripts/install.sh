@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Installs tally, or removes it: Scripts/install.sh install|uninstall PREFIX [DESTDIR]
+#
+# One program, its completions for bash, zsh and fish, and its manual page, all below DESTDIR/PREFIX. Nothing of the
+# checkout is needed afterwards: on Linux the program contains Swift's libraries; liblmdb is the system's.
+# TALLY_CONFIGURATION=debug installs a debug build, which the check of this script uses, as it builds sooner.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+action=${1-} prefix=${2-} destination=${3-}
+configuration=${TALLY_CONFIGURATION:-release}
+case $action:$prefix in
+install:/* | uninstall:/*) ;;
+*)
+  echo 'install: give install or uninstall, then PREFIX as an absolute path' >&2
+  exit 64
+  ;;
+esac
+
+root=$destination$prefix
+program=$root/bin/tally
+completion() {
+  case $1 in
+  bash) echo "$root/share/bash-completion/completions/tally" ;;
+  zsh) echo "$root/share/zsh/site-functions/_tally" ;;
+  fish) echo "$root/share/fish/vendor_completions.d/tally.fish" ;;
+  esac
+}
+shells='bash zsh fish'
+manual=$root/share/man/man1/tally.1
+
+if [ "$action" = uninstall ]; then
+  rm -f "$program" "$manual"
+  for shell in $shells; do rm -f "$(completion "$shell")"; done
+  exit 0
+fi
+
+flags=(-c "$configuration" --product tally)
+# Apple's systems have Swift's libraries. Elsewhere the build has a directory of its own: the compiler does not compile
+# again what it has compiled for shared libraries, and the linker then lacks half of Foundation.
+if [ "$(uname)" = Linux ]; then flags+=(--static-swift-stdlib --scratch-path .build/static); fi
+swift build "${flags[@]}" >&2
+built=$(swift build "${flags[@]}" --show-bin-path)/tally
+
+staging=$(mktemp -d)
+trap 'rm -rf "$staging"' EXIT
+cp "$built" "$staging/tally"
+strip "$staging/tally"
+Scripts/make-manual.py "$staging/tally" >"$staging/tally.1"
+for shell in $shells; do
+  "$staging/tally" --generate-completion-script "$shell" >"$staging/$shell"
+done
+
+mkdir -p "$root/bin" "${manual%/*}"
+install -m 755 "$staging/tally" "$program"
+install -m 644 "$staging/tally.1" "$manual"
+for shell in $shells; do
+  file=$(completion "$shell")
+  mkdir -p "${file%/*}"
+  install -m 644 "$staging/$shell" "$file"
+done
+echo "Installed $program, its completions and its manual page" >&2

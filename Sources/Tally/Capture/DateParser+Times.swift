@@ -1,0 +1,121 @@
+extension DateParser {
+  /// Reads a time without a day.
+  mutating func time() -> DateExpression.TimeOfDay? {
+    attempt { parser in
+      if parser.take("noon") { return .noon }
+      if parser.take("midnight") { return .midnight }
+      let hasPreposition = parser.take("at")
+      if hasPreposition, let time = parser.time() { return time }
+      return parser.clock(allowsBareHour: hasPreposition)
+    }
+  }
+
+  /// Reads a time behind a day.
+  mutating func time(after day: DateExpression.Day) -> DateExpression.TimeOfDay? {
+    attempt { parser in
+      if parser.take("@") { return parser.clock(allowsBareHour: true) }
+      let hasPreposition = parser.take("at")
+      if parser.take("midnight") { return parser.ambiguousMidnight() }
+      if parser.take("noon") { return .noon }
+      if let time = parser.timeInPartOfDay() { return time }
+      return parser.clock(allowsBareHour: hasPreposition || parser.allowsBareHours)
+    }
+  }
+
+  /// Reads `tonight` and `this evening`, with a time or not.
+  mutating func partOfToday() -> DateExpression.Form? {
+    attempt { parser in
+      let today = DateExpression.Day(.today)
+      guard parser.take("tonight") else {
+        guard parser.take("this") else { return nil }
+        return parser.timeInPartOfDay().map { .dayAndTime(today, $0) }
+      }
+      return .dayAndTime(today, parser.time(in: .night))
+    }
+  }
+
+  /// Reads the time behind a part of the day, which is that part's own if there is none.
+  private mutating func time(in part: DateExpression.TimeOfDay) -> DateExpression.TimeOfDay {
+    let time = attempt { parser in
+      let hasPreposition = parser.take("at")
+      return parser.clock(allowsBareHour: hasPreposition || parser.allowsBareHours)
+    }
+    guard let time else { return part }
+    // "Tonight at 8" is not in the morning.
+    let noon = DateExpression.TimeOfDay.noon.minute
+    return part.minute > noon && time.minute < noon ? DateExpression.TimeOfDay(minute: time.minute + noon) : time
+  }
+
+  /// Reads `morning` and the like, with a time or not.
+  mutating func timeInPartOfDay() -> DateExpression.TimeOfDay? {
+    word { Self.partsOfDay[$0] }.map { time(in: $0) }
+  }
+
+  /// Whether a word is `morning` or the like.
+  static func isPartOfDay(_ word: String) -> Bool {
+    partsOfDay[word] != nil
+  }
+
+  private static let partsOfDay: [String: DateExpression.TimeOfDay] = [
+    "morning": .morning, "afternoon": .afternoon, "evening": .evening, "night": .night,
+  ]
+
+  /// Reads `17:00`, `5pm`, `5:30 pm` and, where it cannot mean anything else, `17`.
+  private mutating func clock(allowsBareHour: Bool) -> DateExpression.TimeOfDay? {
+    attempt { parser in
+      guard var hour = parser.number(digits: 1...2) else { return nil }
+      let minute = parser.minute()
+      let half = parser.half()
+      parser.hasBareHour = minute == nil && half == nil
+      guard allowsBareHour || !parser.hasBareHour, !parser.continuesNumber else { return nil }
+      if let half {
+        guard (1...12).contains(hour) else { return parser.impossibleTime() }
+        hour = hour % 12 + half
+      }
+      return DateExpression.TimeOfDay(hour: hour, minute: minute ?? 0) ?? parser.impossibleTime()
+    }
+  }
+
+  private mutating func minute() -> Int? {
+    attempt { parser in
+      parser.take(":", isGlued: true) ? parser.number(digits: 2...2, isGlued: true) : nil
+    }
+  }
+
+  /// The hours that `am` or `pm` adds.
+  private mutating func half() -> Int? {
+    word { ["am": 0, "pm": 12][$0] }
+  }
+
+  /// Whether the tokens so far are only the start of something else, such as `12:30:15` or `9x`.
+  private var continuesNumber: Bool {
+    guard let token = token(isGlued: true) else { return false }
+    return token.kind != .symbol || [":", "-", "/", "+", "%", "°"].contains(token.text) || isDecimalPoint(token)
+  }
+
+  private func isDecimalPoint(_ token: CaptureToken) -> Bool {
+    guard [".", ","].contains(token.text), index + 1 < tokens.count else { return false }
+    return tokens[index + 1].isGlued && tokens[index + 1].kind == .number
+  }
+
+  /// People mean either of the two days to which midnight belongs.
+  private mutating func ambiguousMidnight() -> DateExpression.TimeOfDay? {
+    fault = TallyError(
+      .invalidInstant, "Midnight belongs to two days", remedy: "Write 0:00 for its beginning, or 23:59 for its end")
+    return nil
+  }
+
+  private mutating func impossibleTime() -> DateExpression.TimeOfDay? {
+    fault = TallyError(
+      .invalidInstant, "The time of day does not exist", remedy: "Write it as in 17:30, 5:30pm or 23:59")
+    return nil
+  }
+}
+
+extension DateExpression.TimeOfDay {
+  /// Also when a reminder without a time comes: midnight would wake people up.
+  static let morning = Self(minute: 9 * 60)
+  fileprivate static let afternoon = Self(minute: 15 * 60)
+  fileprivate static let evening = Self(minute: 18 * 60)
+  fileprivate static let night = Self(minute: 20 * 60)
+}

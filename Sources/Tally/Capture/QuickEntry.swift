@@ -1,0 +1,97 @@
+public import Foundation
+
+/// A task written as one sentence, and the places of the words that were understood.
+///
+/// ```swift
+/// let now = Timestamp.now()
+/// let entry = QuickEntry.parse("Pay rent tomorrow 9am #home !high every month", calendar: .current, now: now)
+/// entry.title                                    // "Pay rent"
+/// entry.scheduledDate                            // tomorrow
+/// entry.reminderDate                             // tomorrow at 9:00
+/// entry.parts.map(\.kind)                        // [.schedule, .tag, .priority, .recurrence]
+/// ```
+///
+/// A word that is not clearly a date stays in the title: a task with a wrong date is worse than one without. The grammar
+/// and the rules are in <doc:CapturingTasks>.
+public struct QuickEntry: Hashable, Sendable {
+  /// The words that were not understood as something else; blank only if the whole sentence is.
+  public internal(set) var title: String
+  /// The day for which the task is planned.
+  public internal(set) var scheduledDate: CalendarDay?
+  /// The instant at which the task is due; never together with ``dueDay``.
+  public internal(set) var dueDate: Timestamp?
+  /// The day on which the task is due.
+  public internal(set) var dueDay: CalendarDay?
+  /// When to send a reminder.
+  ///
+  /// It may have passed already, as with `today 9am` in the afternoon: the sentence is not refused for it.
+  public internal(set) var reminderDate: Timestamp?
+  /// The tags, without `#`.
+  public internal(set) var tags = TagSet()
+  /// The priority.
+  public internal(set) var priority = Priority.none
+  /// The name of a list: one of the known lists if they were given, otherwise as in the sentence.
+  public internal(set) var listName: String?
+  /// How the task repeats.
+  public internal(set) var recurrence: Recurrence?
+  /// The words that were understood, in order.
+  public internal(set) var parts: [Part] = []
+
+  /// Some words of a sentence that were understood.
+  public struct Part: Hashable, Sendable {
+    /// Where the words stand in the sentence.
+    public let range: Range<String.Index>
+    /// What the words give.
+    public let kind: Kind
+
+    /// Creates a part.
+    public init(range: Range<String.Index>, kind: Kind) {
+      self.range = range
+      self.kind = kind
+    }
+  }
+
+  /// What some words give.
+  public enum Kind: String, Hashable, Sendable {
+    /// The planned day, its time, or both.
+    case schedule
+    /// When the task is due.
+    case due
+    /// When to send a reminder.
+    case reminder
+    /// A tag.
+    case tag
+    /// The priority.
+    case priority
+    /// The list.
+    case list
+    /// How the task repeats.
+    case recurrence
+  }
+}
+
+extension QuickEntry {
+  /// Reads a sentence.
+  ///
+  /// - Parameters:
+  ///   - text: The sentence.
+  ///   - calendar: Gives the time zone and the first day of the week.
+  ///   - now: The present.
+  ///   - lists: The names of the lists that exist, so that `for Work` and `list:Work` are understood exactly where there is such
+  ///     a list. Without them, `list:` takes any name, and `for` a capitalized word after another understood part.
+  /// - Returns: The task. Nothing is refused: words that are not understood stay in the title.
+  /// - Complexity: linear in the length of the sentence.
+  public static func parse(
+    _ text: String, calendar: Calendar, now: Timestamp, lists: [String]? = nil
+  ) -> QuickEntry {
+    parse(text, reference: DateReference(now: now, calendar: calendar), lists: lists)
+  }
+
+  /// Reads a sentence, as ``parse(_:calendar:now:lists:)``, against a present whose `today` may be another day.
+  public static func parse(_ text: String, reference: DateReference, lists: [String]? = nil) -> QuickEntry {
+    var reference = reference
+    reference.direction = .forward
+    var parser = QuickEntryParser(text, reference: reference, lists: lists)
+    return parser.read()
+  }
+}

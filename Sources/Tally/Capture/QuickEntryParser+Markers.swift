@@ -1,0 +1,91 @@
+extension QuickEntryParser {
+  /// Reads `#tag`.
+  func tag(at index: Int) -> Match? {
+    let start = index + 1
+    var end = start
+    while end < tokens.count, tokens[end].isGlued, !Self.endOfTag.contains(tokens[end].text) { end += 1 }
+    // Punctuation behind the tag belongs to the sentence.
+    while end > start, tokens[end - 1].kind == .symbol, Self.punctuation.contains(tokens[end - 1].text) { end -= 1 }
+    guard end > start, isEnd(end), tokens[start..<end].contains(where: isNameOfTag) else { return nil }
+    let tag = String(text[tokens[start].range.lowerBound..<tokens[end - 1].range.upperBound])
+    guard (try? TagSet.validate(tag)) != nil else { return nil }
+    return Match(finding: .tag(tag), end: end)
+  }
+
+  /// Whether a token can stand alone as a tag: a word or a picture, as numbers and punctuation are issues and doodles.
+  private func isNameOfTag(_ token: CaptureToken) -> Bool {
+    token.kind == .word || token.text.contains { $0.isSymbol && !$0.isASCII }
+  }
+
+  /// Reads `!high` or `!1`.
+  func priority(at index: Int) -> Match? {
+    guard index + 1 < tokens.count, tokens[index + 1].isGlued, let priority = Self.priorities[tokens[index + 1].text],
+      isEnd(index + 2)
+    else { return nil }
+    return Match(finding: .priority(priority), end: index + 2)
+  }
+
+  /// Reads `list:Work`, `list:"House work"` or `for Work`.
+  func list(at index: Int) -> Match? {
+    switch tokens[index].text {
+    case "list": namedList(at: index)
+    case "for": lists.map { list(at: index + 1, among: $0) } ?? guessedList(at: index + 1)
+    default: nil
+    }
+  }
+
+  private func namedList(at index: Int) -> Match? {
+    let start = index + 2
+    guard start < tokens.count, tokens[index + 1].text == ":", tokens[index + 1].isGlued, tokens[start].isGlued else {
+      return nil
+    }
+    if let end = endOfQuotation(from: start) {
+      let name = String(text[tokens[start].range.upperBound..<tokens[end - 1].range.lowerBound])
+      guard let lists else {
+        return name.allSatisfy(\.isWhitespace) ? nil : Match(finding: .list(name), end: end)
+      }
+      let known = lists.first { $0 == name } ?? lists.first { $0.lowercased() == name.lowercased() }
+      return known.map { Match(finding: .list($0), end: end) }
+    }
+    if let lists { return list(at: start, among: lists, ignoringCase: true) }
+    var end = start
+    while end < tokens.count, tokens[end].isGlued { end += 1 }
+    while end > start, Self.punctuation.contains(tokens[end - 1].text) { end -= 1 }
+    guard end > start else { return nil }
+    let name = text[tokens[start].range.lowerBound..<tokens[end - 1].range.upperBound]
+    return Match(finding: .list(String(name)), end: end)
+  }
+
+  /// Reads the longest name of a list that stands at a token.
+  private func list(at index: Int, among names: [String], ignoringCase: Bool = false) -> Match? {
+    guard index < tokens.count else { return nil }
+    let start = tokens[index].range.lowerBound
+    let matches = names.compactMap { name -> (name: String, end: Int)? in
+      let candidate = text[start...].prefix(name.count)
+      let isSame = ignoringCase ? candidate.lowercased() == name.lowercased() : candidate == name[...]
+      guard !name.isEmpty, isSame else { return nil }
+      let end = tokens[index...].firstIndex { $0.range.lowerBound >= candidate.endIndex } ?? tokens.count
+      guard tokens[end - 1].range.upperBound == candidate.endIndex, isEnd(end) else { return nil }
+      return ignoringCase || isFollowedByParts(end) ? (name, end) : nil
+    }
+    return matches.max { $0.end < $1.end }.map { Match(finding: .list($0.name), end: $0.end) }
+  }
+
+  /// Reads a capitalized word as a list, if a part stands before it and none or only parts behind it.
+  private func guessedList(at index: Int) -> Match? {
+    guard index < tokens.count, index > 1, endOfLastPart == index - 1, hasLowercase, tokens[index].kind == .word,
+      isCapitalized(index), isEnd(index + 1), isFollowedByParts(index + 1)
+    else { return nil }
+    // `for Monday` is a day.
+    var parser = DateParser(tokens, at: index)
+    guard parser.expression() == nil, CalendarNames.commonMonth(tokens[index].text) == nil else { return nil }
+    return Match(finding: .list(String(text[tokens[index].range])), end: index + 1)
+  }
+
+  private static let priorities: [String: Priority] = [
+    "high": .high, "medium": .medium, "med": .medium, "low": .low, "1": .high, "2": .medium, "3": .low,
+  ]
+
+  private static let endOfTag: Set = ["#", ",", ";", "\"", "“", "”", "(", ")", "[", "]", "{", "}", "<", ">", "'", "’"]
+  private static let punctuation: Set = [".", ",", ";", ":", "!", "?", ")", "]", "…", "'", "’"]
+}

@@ -1,0 +1,151 @@
+/// Reads a task from a sentence, from left to right.
+///
+/// At the start of each word it looks for a part. A part whose field is taken already stays in the title.
+struct QuickEntryParser {
+  let text: String
+  let tokens: [CaptureToken]
+  let reference: DateReference
+  let lists: [String]?
+  /// The last token of each mark that can close a quotation.
+  let lastMarks: [String: Int]
+  /// Whether capital letters mean something.
+  let hasLowercase: Bool
+
+  var entry: QuickEntry
+  var dates = QuickEntryDates()
+  /// Where the last part ends, as an index of a token.
+  var endOfLastPart = 0
+  /// The backslashes that kept words from being understood.
+  private var escapes: [Range<String.Index>] = []
+
+  init(_ text: String, reference: DateReference, lists: [String]?) {
+    self.text = text
+    self.reference = reference
+    self.lists = lists
+    tokens = CaptureToken.all(of: text)
+    var lastMarks: [String: Int] = [:]
+    for mark in ["\"", "”"] { lastMarks[mark] = tokens.lastIndex { $0.text == mark } }
+    self.lastMarks = lastMarks
+    hasLowercase = text.contains(where: \.isLowercase)
+    entry = QuickEntry(title: text)
+  }
+
+  /// Reads the sentence.
+  mutating func read() -> QuickEntry {
+    var index = readRequestToRemind()
+    while index < tokens.count {
+      index = isStart(index) ? readPart(at: index) : index + 1
+    }
+    dates.apply(to: &entry, reference: reference)
+    let title = QuickEntryTitle(text, removing: entry.parts.map(\.range), and: escapes).text
+    guard let title else { return QuickEntry(title: text.trimmed) }
+    entry.title = title
+    return entry
+  }
+
+  /// Reads what begins at a token, and returns where to read on.
+  mutating func readPart(at index: Int) -> Int {
+    if let end = endOfQuotation(from: index) { return end }
+    if tokens[index].text == "\\", index + 1 < tokens.count, tokens[index + 1].isGlued {
+      return readEscape(at: index)
+    }
+    guard let match = match(at: index) else { return endOfLiteralDate(at: index) ?? index + 1 }
+    guard take(match.finding) else { return match.end }
+    entry.parts.append(QuickEntry.Part(range: range(from: index, to: match.end), kind: match.finding.kind))
+    endOfLastPart = match.end
+    return match.end
+  }
+
+  /// Leaves out a backslash that keeps the following words as they are.
+  private mutating func readEscape(at index: Int) -> Int {
+    if Self.isQuotationMark(tokens[index + 1]) {
+      escapes.append(tokens[index].range)
+      return index + 2
+    }
+    guard let match = match(at: index + 1) else { return index + 1 }
+    escapes.append(tokens[index].range)
+    return match.end
+  }
+
+  /// The place of some tokens, with the parentheses around them.
+  func range(from start: Int, to end: Int) -> Range<String.Index> {
+    let isInParentheses =
+      start > 0 && end < tokens.count
+      && [("(", ")"), ("[", "]")].contains { $0.0 == tokens[start - 1].text && $0.1 == tokens[end].text }
+    let (first, last) = isInParentheses ? (start - 1, end) : (start, end - 1)
+    return tokens[first].range.lowerBound..<tokens[last].range.upperBound
+  }
+}
+
+extension QuickEntryParser {
+  /// Something understood.
+  enum Finding {
+    case schedule(DateExpression)
+    case due(DateExpression)
+    case reminder(DateExpression)
+    /// A recurrence, with the day or the time at which it begins.
+    case recurrence(Recurrence, DateExpression?)
+    case lastDay(DateExpression)
+    case tag(String)
+    case priority(Priority)
+    case list(String)
+
+    var kind: QuickEntry.Kind {
+      switch self {
+      case .schedule: .schedule
+      case .due: .due
+      case .reminder: .reminder
+      case .recurrence, .lastDay: .recurrence
+      case .tag: .tag
+      case .priority: .priority
+      case .list: .list
+      }
+    }
+  }
+
+  /// Something understood, and the token behind it.
+  struct Match {
+    let finding: Finding
+    let end: Int
+  }
+
+  /// The part that begins at a token.
+  func match(at index: Int) -> Match? {
+    switch tokens[index].text {
+    case "#": tag(at: index)
+    case "!": priority(at: index)
+    default: list(at: index) ?? lastDay(at: index) ?? recurrence(at: index) ?? date(at: index)
+    }
+  }
+
+  /// Keeps a finding, unless its field has a value already.
+  private mutating func take(_ finding: Finding) -> Bool {
+    switch finding {
+    case .schedule, .due, .reminder, .recurrence, .lastDay:
+      return dates.take(finding, reference: reference)
+    case .tag(let tag):
+      guard entry.tags.count < TagSet.maximumCount else { return false }
+      entry.tags.insert(tag)
+    case .priority(let priority):
+      guard entry.priority == .none else { return false }
+      entry.priority = priority
+    case .list(let name):
+      guard entry.listName == nil else { return false }
+      entry.listName = name
+    }
+    return true
+  }
+}
+
+extension String {
+  /// The text without white space at its ends.
+  ///
+  /// By scalars, as a title is checked: a combining mark on a blank is something to keep.
+  var trimmed: String {
+    let scalars = unicodeScalars
+    guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+      let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+    else { return "" }
+    return String(scalars[first...last])
+  }
+}

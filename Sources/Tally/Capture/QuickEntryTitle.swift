@@ -1,0 +1,55 @@
+/// The title that remains of a sentence.
+struct QuickEntryTitle {
+  /// The title; `nil` if nothing of use is left.
+  let text: String?
+
+  /// Removes parts of a sentence with the blanks around them, and backslashes without.
+  init(_ sentence: String, removing parts: [Range<String.Index>], and escapes: [Range<String.Index>]) {
+    var title = ""
+    var place = sentence.startIndex
+    for part in parts {
+      title.join(Self.text(of: sentence, in: place..<part.lowerBound, without: escapes))
+      place = part.upperBound
+    }
+    title.join(Self.text(of: sentence, in: place..<sentence.endIndex, without: escapes))
+    if parts.first.map({ sentence[..<$0.lowerBound].allSatisfy(\.isWhitespace) }) ?? false {
+      title = String(title.drop { $0.isWhitespace || Self.separators.contains($0) })
+    }
+    if parts.last.map({ sentence[$0.upperBound...].allSatisfy(\.isWhitespace) }) ?? false {
+      title.removeSeparators()
+    }
+    let isEmpty = title.allSatisfy { $0.isWhitespace || $0.isPunctuation }
+    text = isEmpty && !parts.isEmpty ? nil : title.trimmed
+  }
+
+  private static func text(
+    of sentence: String, in range: Range<String.Index>, without escapes: [Range<String.Index>]
+  ) -> String {
+    var text = ""
+    var place = range.lowerBound
+    for escape in escapes where range.contains(escape.lowerBound) {
+      text += sentence[place..<escape.lowerBound]
+      place = escape.upperBound
+    }
+    return text + sentence[place..<range.upperBound]
+  }
+
+  /// Punctuation that has nothing to separate at the end of a title.
+  fileprivate static let separators: Set<Character> = [",", ";", ":", "-", "–", "—"]
+}
+
+extension String {
+  /// Appends a piece with one blank between; none before punctuation that followed a part directly.
+  fileprivate mutating func join(_ piece: String) {
+    let trimmed = piece.trimmed
+    guard let first = piece.first, !trimmed.isEmpty else { return }
+    let isPunctuation = first.isPunctuation && first != "#"
+    if isPunctuation { removeSeparators() }
+    self += isEmpty || isPunctuation ? trimmed : " \(trimmed)"
+  }
+
+  /// Removes the punctuation at the end that has nothing more to separate.
+  fileprivate mutating func removeSeparators() {
+    while let last, last.isWhitespace || QuickEntryTitle.separators.contains(last) { removeLast() }
+  }
+}

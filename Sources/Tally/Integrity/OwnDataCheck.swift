@@ -1,0 +1,103 @@
+import Foundation
+import LMDB
+
+/// Checks the values of applications and their indexes.
+///
+/// Of an index only the rows of tasks mean anything that have not changed since the commit up to which it is right.
+/// Whether those rows are what the function gives can be checked for a registered index only; that rows and entries
+/// agree, for every index.
+struct OwnDataCheck {
+  let tables: Tables
+  private let report: (StoreFault.Kind, TableName, UUID?) -> Void
+
+  private var own: OwnIndexTables { tables.ownIndexes }
+
+  /// Checks everything in one snapshot, and reports each fault.
+  static func run<T: LMDBTransaction & ~Copyable>(
+    _ tables: Tables, in transaction: borrowing T, _ report: (StoreFault.Kind, TableName, UUID?) -> Void
+  ) throws {
+    try withoutActuallyEscaping(report) { report in
+      let check = OwnDataCheck(tables: tables, report: report)
+      try check.checkValues(in: transaction)
+      try check.checkStates(in: transaction)
+      try check.checkRows(in: transaction)
+      try check.checkEntries(in: transaction)
+      for index in check.own.registered { try check.checkTasks(of: index, in: transaction) }
+    }
+  }
+
+  private func checkValues<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    try tables.values.forEach(in: transaction) { key, _ in
+      if ValueKey(canonically: key) == nil { report(.unreadableRecord, .values, nil) }
+      return true
+    }
+  }
+
+  private func checkStates<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    // A header that cannot be read is a fault of its own.
+    let last = (try? tables.meta.value(forKey: .header, in: transaction))?.sequence ?? .max
+    try own.states.forEach(in: transaction) { key, value in
+      let state = try? OwnIndexState(decoding: value)
+      let isRight = state.map { state in
+        state.sequence <= last
+          && OwnIndexID(canonically: key) == OwnIndexID(name: state.name, version: state.version)
+      }
+      if isRight != true { report(.invalidRecord, .ownIndexes, nil) }
+      return true
+    }
+  }
+
+  /// Checks that each row can be read, and that its entries are there.
+  private func checkRows<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    try own.keys.forEach(in: transaction) { key, value in
+      guard let row = OwnKeysKey(canonically: key), let keys = try? OwnKeys(decoding: value).keys, !keys.isEmpty else {
+        report(.unreadableRecord, .ownIndexKeys, nil)
+        return true
+      }
+      for key in keys where key.count <= TaskIndex.maximumKeyByteCount {
+        let entry = OwnEntryKey(index: OwnIndexID(row), key: key, id: row.id)
+        if try !own.entries.contains(entry, in: transaction) { report(.missingEntry, .ownIndexEntries, row.id) }
+      }
+      return true
+    }
+  }
+
+  /// Checks that each entry is one of a row.
+  private func checkEntries<T: LMDBTransaction & ~Copyable>(in transaction: borrowing T) throws {
+    try own.entries.forEach(in: transaction) { bytes, _ in
+      guard let entry = try? OwnEntryKey(decoding: bytes) else {
+        report(.danglingEntry, .ownIndexEntries, nil)
+        return true
+      }
+      let row = try? own.keys.value(forKey: OwnKeysKey(entry.index, entry.id), in: transaction)
+      if row?.keys.contains(entry.key) != true { report(.danglingEntry, .ownIndexEntries, entry.id) }
+      return true
+    }
+  }
+
+  /// Checks the rows of the tasks that have not changed since a registered index was right.
+  private func checkTasks<T: LMDBTransaction & ~Copyable>(of index: OwnIndex, in transaction: borrowing T) throws {
+    let last = (try? own.sequence(of: index, in: transaction)) ?? 0
+    try tables.tasks.forEach(in: transaction) { key, value in
+      guard let id = IDKey(canonically: key)?.id, let fields = try? TaskFields(value), fields.stamp.changed <= last,
+        let task = try? fields.item(id: id)
+      else { return true }
+      let row = try? own.keys.value(forKey: OwnKeysKey(index.id, id), in: transaction)
+      if try index.keys(of: task) != row?.keys ?? [] { report(.wrongEntry, .ownIndexKeys, id) }
+      return true
+    }
+    try own.keys.forEach(from: OwnKeysKey(index.id, .lowest), in: transaction) { bytes, _ in
+      guard let row = OwnKeysKey(canonically: bytes), row.index == index.id.hash else { return false }
+      guard try !tables.tasks.contains(IDKey(row.id), in: transaction) else { return true }
+      let tombstone = try? tables.tombstones.value(forKey: TombstoneKey(.task, row.id), in: transaction)
+      if (tombstone?.stamp.changed ?? 0) <= last { report(.danglingEntry, .ownIndexKeys, row.id) }
+      return true
+    }
+  }
+}
+
+extension OwnIndexID {
+  fileprivate init(_ row: OwnKeysKey) {
+    self.init(hash: row.index)
+  }
+}

@@ -1,0 +1,20 @@
+/// One record of a document, whatever its format.
+package enum DocumentRecord {
+  case list(ListDocument)
+  case task(TaskDocument)
+  case completion(Completion)
+  case filter(SavedFilter)
+}
+
+/// Reads the records of a document one after the other.
+package protocol DocumentSource: ~Copyable {
+  /// When the document was written; `nil` if it does not say, or has not said yet.
+  var exportDate: Timestamp? { get }
+  /// The bytes read so far.
+  var byteCount: Int64 { get }
+
+  /// The next record, and where it begins; `nil` at the end.
+  ///
+  /// - Throws: the error of the document, with its position. The source cannot be used afterwards.
+  mutating func next() throws -> (record: DocumentRecord, position: TextPosition)?
+}

@@ -1,0 +1,248 @@
+internal import Foundation
+internal import LMDB
+
+/// Compares the records of a document with a store, batch by batch; the caller may write the batches.
+///
+/// Memory does not grow with the document, except for 16 bytes and their hashing per record, which detect duplicate
+/// ids, and for completions of existing tasks that come before the tasks.
+struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
+  private let options: ImportOptions
+  private let observer: ImportedRecord.Observer?
+  private var source: Source
+  private var isAtEnd = false
+  private var hasTasks = false
+
+  private var taskIDs: Set<UUID> = []
+  private var listIDs: Set<UUID> = []
+  private var filterKeys: Set<String> = []
+  private var references = ListReferences()
+  private var subtasks = SubtaskReferences()
+  private var placement = ImportPlacement()
+  private var deletions = DeletionDates()
+  /// Completions whose tasks may still come.
+  private var heldCompletions: [Completion] = []
+  private(set) var summary: ImportSummary
+
+  init(_ source: consuming Source, options: ImportOptions, report: ImportedRecord.Observer? = nil) {
+    self.source = source
+    self.options = options
+    observer = report
+    summary = ImportSummary()
+    summary.isDryRun = options.isDryRun
+  }
+
+  /// The bytes read so far.
+  var byteCount: Int64 { source.byteCount }
+
+  /// Reads until a batch is full or the document ends; `nil` after its end.
+  ///
+  /// - Throws: the error of the document, with its position. The importer cannot be used afterwards.
+  mutating func nextBatch(
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws -> ImportBatch? {
+    guard !isAtEnd else { return nil }
+    var batch = ImportBatch()
+    while !isAtEnd, !batch.isFull { try step(&batch, in: transaction) }
+    return batch
+  }
+}
+
+extension DocumentImporter where Source: ~Copyable {
+  /// Checks what only the whole document shows, after its last batch has been written.
+  func resolveSubtasks(in transaction: inout StoreWriteTransaction) throws {
+    try subtasks.resolve(in: &transaction)
+  }
+
+  /// Checks what only the whole document shows, where nothing has been written.
+  func checkWhole(in transaction: borrowing StoreReadTransaction) throws {
+    try subtasks.checkAllKnown(among: taskIDs, in: transaction)
+  }
+
+  /// Reads one record.
+  private mutating func step(
+    _ batch: inout ImportBatch, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws {
+    guard let (record, position) = try source.next() else { return try finish(&batch) }
+    batch.readCount += 1
+    do {
+      switch record {
+      case .list(let list): try read(list, at: position, &batch, in: transaction)
+      case .task(let task): try read(task, at: position, &batch, in: transaction)
+      case .completion(let completion): try read(completion, &batch, in: transaction)
+      case .filter(let filter): try read(filter, &batch, in: transaction)
+      }
+    } catch let error as TallyError where error.position == nil && error.isOfDocument {
+      // The errors of values do not know their record's place.
+      throw error.at(position)
+    }
+  }
+
+  private mutating func finish(_ batch: inout ImportBatch) throws {
+    try references.checkAllKnown()
+    batch.completions += heldCompletions
+    heldCompletions = []
+    isAtEnd = true
+  }
+
+  private func merge(at now: Timestamp) -> ImportMerge {
+    ImportMerge(overwrites: options.overwrites, exportDate: source.exportDate, now: now)
+  }
+}
+
+extension DocumentImporter where Source: ~Copyable {
+  private mutating func read(
+    _ document: TaskDocument, at position: TextPosition, _ batch: inout ImportBatch,
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws {
+    hasTasks = true
+    let id = document.id ?? transaction.ids.next(at: transaction.now)
+    guard taskIDs.insert(id).inserted else { throw TallyError.duplicate("task", id) }
+    let merge = merge(at: transaction.now)
+    let old = try transaction.record(TaskRecord.self, id)
+    let deletion = old == nil && !options.overwrites ? try deletions.date(.task, id, in: transaction) : nil
+    if let deletion, merge.keepsDeleted(document, since: deletion) {
+      summary.tasks.keptNewer += 1
+      subtasks.noteDeleted(id)
+      return try report(.keptDeleted, .task, id, document[.text]?.text)
+    }
+    let listed = try withList(document, old, &batch, in: transaction)
+    var task = try listed.task(
+      replacing: old?.item, id: id, now: transaction.now, date: merge.date, in: transaction.calendar
+    ) { try placement.orderAtEnd(for: $0, in: transaction) }
+    let outcome = merge.outcome(of: document, &task, replacing: old?.item)
+    if outcome == .keptNewer { subtasks.hasKept = true }
+    if let listID = task.listID { try references.note(listID, at: position, in: transaction) }
+    subtasks.note(task, replacing: old?.item, at: position)
+    placement.note(task)
+    summary.tasks.count(outcome)
+    try report(ImportedRecord.Outcome(outcome), .task, id, task.title)
+    if outcome.isWritten { batch.add(task, replacing: old, at: transaction.commitSequence) }
+  }
+
+  /// The document of a task with the id of the list that it names, which is added if there is none of that name, or
+  /// without a list that was deleted here since.
+  private mutating func withList(
+    _ document: TaskDocument, _ old: TaskRecord?, _ batch: inout ImportBatch,
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws -> TaskDocument {
+    var document = document
+    if let name = document.listName {
+      let (id, isNew) = try references.id(
+        ofListNamed: name, preferring: document[.listID]?.id, in: transaction)
+      document[.listID] = .id(id)
+      if isNew { try read(ListDocument(id: id, name: name), at: nil, &batch, in: transaction) }
+    } else if let id = document[.listID]?.id, references.isDeleted(id) {
+      document[.listID] = old?.item.listID.map { .id($0) }
+    }
+    return document
+  }
+
+  /// Reports a record, unless it stays the same.
+  private func report(
+    _ outcome: ImportedRecord.Outcome?, _ kind: ImportedRecord.Kind, _ id: UUID?, _ name: String?
+  ) throws {
+    guard let outcome else { return }
+    try observer?(ImportedRecord(kind: kind, id: id, name: name ?? "", outcome: outcome))
+  }
+
+  private mutating func read(
+    _ document: ListDocument, at position: TextPosition?, _ batch: inout ImportBatch,
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws {
+    let id = document.id
+    guard listIDs.insert(id).inserted else { throw TallyError.duplicate("list", id) }
+    let merge = merge(at: transaction.now)
+    let old = try transaction.record(ListRecord.self, id)
+    // A list that a task needs comes back with it.
+    let isDeletable = old == nil && !options.overwrites && position != nil && !references.isAwaited(id)
+    let deletion = isDeletable ? try deletions.date(.list, id, in: transaction) : nil
+    if let deletion, merge.keepsDeleted(document, since: deletion) {
+      summary.lists.keptNewer += 1
+      references.noteDeleted(id)
+      return try report(.keptDeleted, .list, id, document.name)
+    }
+    var list = try document.list(replacing: old?.item, now: transaction.now, date: merge.date) {
+      try placement.listOrderAtEnd(in: transaction)
+    }
+    let outcome = merge.outcome(of: document, &list, replacing: old?.item)
+    references.define(id)
+    placement.note(list)
+    summary.lists.count(outcome)
+    try report(ImportedRecord.Outcome(outcome), .list, id, list.name)
+    if outcome.isWritten { batch.lists.append(RecordChange(from: old, to: list, at: transaction.commitSequence)) }
+  }
+
+  private mutating func read(
+    _ completion: Completion, _ batch: inout ImportBatch,
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws {
+    let isRecorded = try transaction.isRecorded(completion)
+    summary.completions.count(isRecorded.map { $0 ? .unchanged : .changed } ?? .added)
+    // If the task was completed in another list, the entry changes its task's entry, which must exist first.
+    if completion.isTaskDeleted || hasTasks {
+      batch.completions.append(completion)
+    } else {
+      heldCompletions.append(completion)
+    }
+  }
+}
+
+extension DocumentImporter where Source: ~Copyable {
+  private mutating func read(
+    _ filter: SavedFilter, _ batch: inout ImportBatch,
+    in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws {
+    guard filterKeys.insert(SavedFilter.key(of: filter.name)).inserted else {
+      throw TallyError(
+        .malformedDocument, "Two filters of the document have the same name", remedy: "Rename or remove one of them")
+    }
+    let merge = merge(at: transaction.now)
+    let old = try transaction.savedFilter(named: filter.name)
+    let isDeletable = old == nil && !options.overwrites
+    let deletion = isDeletable ? try deletions.date(ofFilterNamed: filter.name, in: transaction) : nil
+    if let deletion, merge.keepsDeleted(filter, since: deletion) {
+      summary.filters.keptNewer += 1
+      return try report(.keptDeleted, .filter, nil, filter.name)
+    }
+    let outcome = merge.outcome(of: filter, replacing: old)
+    summary.filters.count(outcome)
+    try report(ImportedRecord.Outcome(outcome), .filter, nil, filter.name)
+    if outcome.isWritten { batch.filters.append(filter) }
+  }
+}
+
+extension ImportSummary.Counts {
+  fileprivate mutating func count(_ outcome: MergeOutcome) {
+    switch outcome {
+    case .added: added += 1
+    case .changed: changed += 1
+    case .unchanged: unchanged += 1
+    case .keptNewer: keptNewer += 1
+    }
+  }
+}
+
+extension ImportedRecord.Outcome {
+  /// What a caller hears of; `nil` for a task that is as the document has it.
+  fileprivate init?(_ outcome: MergeOutcome) {
+    switch outcome {
+    case .added: self = .added
+    case .changed: self = .changed
+    case .unchanged: return nil
+    case .keptNewer: self = .keptNewer
+    }
+  }
+}
+
+extension TallyError {
+  fileprivate static func duplicate(_ kind: String, _ id: UUID) -> TallyError {
+    TallyError(
+      .duplicateID, "The \(kind) \(id.uuidString.lowercased()) appears twice in the document",
+      remedy: "Remove one of them, or give one another id")
+  }
+
+  /// Whether a value of the document is at fault, and not the store.
+  fileprivate var isOfDocument: Bool {
+    ![.damagedStore, .storageFailed, .internalFault, .cancelled, .diskFull].contains(code)
+  }
+}

@@ -1,0 +1,74 @@
+internal import Foundation
+internal import LMDB
+
+/// Checks that the sub-tasks of a document obey the rules of sub-tasks in the end.
+///
+/// Parents and sub-tasks come in any order, so the rules are looked at when all tasks have been written. A rehearsal,
+/// which writes nothing, looks for the parents alone: to keep the list of every task of the document would take more
+/// memory than a rehearsal should.
+struct SubtaskReferences {
+  /// Whether tasks of the store stayed where the document has others: the rest may not fit them.
+  var hasKept = false
+  private var subtasks: [(id: UUID, parentID: UUID, position: TextPosition)] = []
+  /// The stored tasks that the document moves to another list.
+  private var moved: [UUID] = []
+  /// Tasks of the document that were deleted here since, and stay deleted.
+  private var deleted: Set<UUID> = []
+
+  /// Notes a task of the document that stays deleted.
+  mutating func noteDeleted(_ id: UUID) {
+    deleted.insert(id)
+    hasKept = true
+  }
+
+  /// Notes a task of the document.
+  mutating func note(_ task: TaskItem, replacing old: TaskItem?, at position: TextPosition) {
+    if let parentID = task.parentID { subtasks.append((task.id, parentID, position)) }
+    if let old, old.listID != task.listID { moved.append(task.id) }
+  }
+
+  /// Lets the sub-tasks of moved tasks follow, then throws `invalidParent` with the first place that breaks a rule.
+  func resolve(in transaction: inout StoreWriteTransaction) throws {
+    for id in moved {
+      let listID = try transaction.tables.parentage(of: id, in: transaction.base)?.listID
+      for subtaskID in try transaction.tables.subtaskIDs(of: id, in: transaction.base) {
+        try transaction.update(subtaskID) { $0.listID = listID }
+      }
+    }
+    for (id, _, position) in subtasks {
+      do {
+        try resolve(id, in: &transaction)
+      } catch let error as TallyError where error.code == .invalidParent {
+        throw error.at(position)
+      }
+    }
+  }
+
+  /// Checks one sub-task; where the store's tasks stayed, it goes to its parent's list or becomes a task of its own.
+  private func resolve(_ id: UUID, in transaction: inout StoreWriteTransaction) throws {
+    guard let old = try transaction.tables.parentage(of: id, in: transaction.base), let parentID = old.parentID else {
+      return
+    }
+    var own = old
+    let parent = try transaction.tables.parentage(of: parentID, in: transaction.base)
+    if hasKept, let parent { own.listID = parent.listID }
+    do {
+      try SubtaskRules.check(id, own) { try transaction.tables.parentage(of: $0, in: transaction.base) }
+    } catch let error as TallyError where error.code == .invalidParent && hasKept {
+      guard parent != nil || deleted.contains(parentID) else { throw error }
+      own.parentID = nil
+    }
+    guard own != old else { return }
+    try transaction.update(id) { ($0.parentID, $0.listID) = (own.parentID, own.listID) }
+  }
+
+  /// Throws `invalidParent` with the first place that names a parent that neither the document nor the store has.
+  func checkAllKnown(among ids: Set<UUID>, in transaction: borrowing StoreReadTransaction) throws {
+    for (_, parentID, position) in subtasks where !ids.contains(parentID) && !deleted.contains(parentID) {
+      guard try transaction.tables.parentage(of: parentID, in: transaction.base) == nil else { continue }
+      throw TallyError(
+        .invalidParent, "The parent \(parentID.uuidString.lowercased()) is in neither the document nor the store",
+        remedy: "Add it to the document, or set parentID to null", at: position)
+    }
+  }
+}

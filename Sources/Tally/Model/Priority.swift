@@ -1,0 +1,38 @@
+/// How important a task is.
+public enum Priority: UInt8, CaseIterable, Comparable, Sendable {
+  // The raw values are stored: do not change them.
+  /// None given.
+  case none = 0
+  /// Low: 6 to 9 in iCalendar (RFC 5545, section 3.8.1.9).
+  case low = 1
+  /// Medium: 5 in iCalendar.
+  case medium = 2
+  /// High: 1 to 4 in iCalendar.
+  case high = 3
+
+  /// The name in documents and on the command line.
+  public var name: String {
+    switch self {
+    case .none: "none"
+    case .low: "low"
+    case .medium: "medium"
+    case .high: "high"
+    }
+  }
+
+  /// Creates a priority from its name.
+  ///
+  /// - Throws: `invalidPriority` for any other text.
+  public init(name: String) throws(TallyError) {
+    guard let priority = Self.allCases.first(where: { $0.name == name }) else {
+      throw TallyError(
+        .invalidPriority, "The text is not a priority", remedy: "Write none, low, medium or high")
+    }
+    self = priority
+  }
+
+  /// Whether the first priority is lower.
+  public static func < (left: Priority, right: Priority) -> Bool {
+    left.rawValue < right.rawValue
+  }
+}

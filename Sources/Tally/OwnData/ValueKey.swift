@@ -1,0 +1,114 @@
+public import LMDB
+
+/// The name of one value of an application: a namespace, and a key in it.
+///
+/// As a key of `values` it is the namespace, two zero bytes, then the key, so that a namespace is one range.
+public struct ValueKey: Hashable, Sendable {
+  /// The longest namespace, in bytes of UTF-8.
+  public static let maximumNamespaceByteCount = 128
+  /// The longest key in a namespace, in bytes.
+  public static let maximumByteCount = 380
+
+  /// The application's name for a group of values, such as `app.settings`.
+  public let namespace: String
+  /// The bytes of the key, by which values are ordered.
+  public let bytes: [UInt8]
+
+  /// Names a value.
+  ///
+  /// - Throws: `invalidKey` for an empty namespace or one with control characters, an empty key, or more bytes than can
+  ///   be stored.
+  init(_ key: some KeyCodable, in namespace: String) throws(TallyError) {
+    try Self.checkNamespace(namespace)
+    self.init(namespace: namespace, bytes: try Self.checked(key))
+    guard !bytes.isEmpty else { throw .emptyValueKey }
+  }
+
+  private init(namespace: String, bytes: [UInt8]) {
+    (self.namespace, self.bytes) = (namespace, bytes)
+  }
+
+  /// The key as the type that it was stored with.
+  ///
+  /// ```swift
+  /// let names = try transaction.values(in: "app.settings").map { try $0.key.decoded(as: String.self) }
+  /// ```
+  ///
+  /// - Throws: `invalidKey` for bytes that no key of the type has.
+  public func decoded<Key: KeyCodable>(as type: Key.Type = Key.self) throws -> Key {
+    do {
+      // Unsafe by signature only: bytes are bytes.
+      return unsafe try Key(decoding: bytes.span.bytes)
+    } catch {
+      throw TallyError(
+        .invalidKey, "The key of a value is not a \(Key.self)", remedy: "Read it as the type that it was stored with",
+        cause: error)
+    }
+  }
+}
+
+extension ValueKey {
+  /// Ensures that a text can be a namespace.
+  static func checkNamespace(_ namespace: String) throws(TallyError) {
+    guard (1...maximumNamespaceByteCount).contains(namespace.utf8.count),
+      // A zero byte would end the namespace earlier; other control characters cannot be shown.
+      !namespace.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+    else {
+      throw TallyError(
+        .invalidKey,
+        "A namespace of values is empty, has a control character or more than \(maximumNamespaceByteCount) bytes",
+        remedy: "Give a short name such as app.settings")
+    }
+  }
+
+  /// How the namespaces begin that the library keeps for itself.
+  static let reservedPrefix = "tally."
+
+  /// Whether the value is the library's own.
+  var isReserved: Bool { Self.isReserved(namespace) }
+
+  private static func isReserved(_ namespace: String) -> Bool {
+    namespace.hasPrefix(reservedPrefix)
+  }
+
+  /// Ensures that a namespace is one that applications may write.
+  static func checkOwn(_ namespace: String) throws(TallyError) {
+    guard isReserved(namespace) else { return }
+    throw TallyError(
+      .invalidKey, "A namespace that begins with \(reservedPrefix) is the library's own",
+      remedy: "Give another one, such as app.settings")
+  }
+
+  /// The bytes of a key or of the bound of a range, which may be empty.
+  static func checked(_ key: some KeyCodable) throws(TallyError) -> [UInt8] {
+    let bytes = key.encodedBytes
+    guard bytes.count <= maximumByteCount else {
+      throw TallyError(
+        .invalidKey, "The key of a value has more than \(maximumByteCount) bytes", remedy: "Give a shorter key")
+    }
+    return bytes
+  }
+}
+
+extension ValueKey: KeyCodable {
+  /// The length of the stored key.
+  public var encodedByteCount: Int { Pair(namespace, bytes).encodedByteCount }
+
+  /// Writes the stored key.
+  @_lifetime(output: copy output)
+  public func encode(into output: inout OutputRawSpan) {
+    Pair(namespace, bytes).encode(into: &output)
+  }
+
+  /// Reads a stored key.
+  ///
+  /// Throws `undecodable` for bytes that are not one.
+  public init(decoding bytes: RawSpan) throws(LMDBError) {
+    let pair = try Pair<String, [UInt8]>(decoding: bytes)
+    do {
+      try self.init(pair.second, in: pair.first)
+    } catch {
+      throw .undecodable("a key of a value is longer than keys are")
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import LMDB
+
+/// What a query has looked at.
+struct QueryWork {
+  var examinedCount = 0
+  var foundCount = 0
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The filter resolved for this transaction's lists, clock and calendar.
+  func resolved(_ filter: TaskFilter, by order: TaskOrder) throws -> ResolvedQuery {
+    let reference = DateReference(now: now, today: today, calendar: calendar)
+    let resolution = FilterResolution(reference, lists: filter.namesLists ? try lists() : [])
+    return ResolvedQuery(try resolution.predicate(filter), sorter: QuerySorter(order, against: reference))
+  }
+
+  /// Walks what a query finds by the plan that is likely to look at the fewest tasks.
+  func scan(
+    _ query: ResolvedQuery, after position: ViewKey?, limit: Int?, _ work: inout QueryWork,
+    _ body: (UUID) throws -> Bool
+  ) throws -> ViewKey? {
+    try scan(try plan(query, limit: limit), after: position, limit: limit, &work, body)
+  }
+
+  /// Walks what a plan finds, in the query's order and after a position, until `body` returns false.
+  ///
+  /// - Returns: the position of the last accepted task if `body` refused one.
+  func scan(
+    _ plan: QueryPlan, after position: ViewKey?, limit: Int?, _ work: inout QueryWork,
+    _ body: (UUID) throws -> Bool
+  ) throws -> ViewKey? {
+    var last = position
+    var isStopped = false
+    func visit(_ key: ViewKey, _ id: UUID) throws -> Bool {
+      isStopped = try !body(id)
+      if !isStopped { last = key }
+      return !isStopped
+    }
+    if let order = plan.path.keyOrder {
+      try walk(plan, order, after: position, &work, visit)
+    } else {
+      // One more than asked for shows whether there is another page.
+      for found in try sorted(plan, after: position, limit: limit.map { min($0, .max - 1) + 1 }, &work) {
+        guard try visit(found.key, found.id) else { break }
+      }
+    }
+    return isStopped ? last : nil
+  }
+
+  /// Walks a path that is in the query's order.
+  private func walk(
+    _ plan: QueryPlan, _ order: QueryPath.KeyOrder, after position: ViewKey?, _ work: inout QueryWork,
+    _ body: (ViewKey, UUID) throws -> Bool
+  ) throws {
+    var tester = QueryTester(plan)
+    var walk = KeyWalk(isReversed: order.isReversed)
+    var cursor = try plan.path.table.cursor(in: base)
+    for range in order.isReversed ? plan.path.ranges.reversed() : plan.path.ranges {
+      let start = position.map { order.key($0, in: range) }
+      try walk.run(range, after: start, by: &cursor) { id, _ in
+        work.examinedCount += 1
+        guard let key = try key(of: id, &tester), position.map({ $0 < key }) ?? true else { return true }
+        work.foundCount += 1
+        return try body(key, id)
+      }
+      if walk.isStopped { return }
+    }
+  }
+
+  /// Walks all of a path, and sorts the tasks found.
+  private func sorted(
+    _ plan: QueryPlan, after position: ViewKey?, limit: Int?, _ work: inout QueryWork
+  ) throws -> [FoundTask] {
+    var heap = limit.map { BoundedHeap<FoundTask>(limit: $0) }
+    var found: [FoundTask] = []
+    try forEachKey(of: plan, &work) { key, id in
+      guard position.map({ $0 < key }) ?? true else { return }
+      if heap == nil { found.append(FoundTask(key: key, id: id)) } else { heap?.insert(FoundTask(key: key, id: id)) }
+    }
+    return heap?.sorted ?? found.sorted()
+  }
+
+  /// Counts what a query finds; where the keys of an index say all, without looking at a task.
+  func count(_ query: ResolvedQuery) throws -> Int {
+    for path in query.paths(in: tables) where query.plan(path).rest == nil {
+      if path.isWholeTable { return try tables.tasks.count(in: base) }
+      if let count = try countEntries(of: path, upTo: .max) { return count }
+    }
+    var work = QueryWork()
+    try forEachKey(of: try plan(query, limit: nil), &work) { _, _ in }
+    return work.foundCount
+  }
+
+  /// Hands the position of each task that a plan finds to a closure, in no order.
+  private func forEachKey(
+    of plan: QueryPlan, _ work: inout QueryWork, _ body: (ViewKey, UUID) -> Void
+  ) throws {
+    var tester = QueryTester(plan)
+    var walk = KeyWalk(isReversed: false)
+    var cursor = try plan.path.table.cursor(in: base)
+    for range in plan.path.ranges {
+      try walk.run(range, after: nil, by: &cursor) { id, record in
+        work.examinedCount += 1
+        let key =
+          plan.path.isWholeTable
+          ? try tester.key(FilterFacts(id, record, upTo: tester.lastTag)) { try hasSubtasks($0) }
+          : try key(of: id, &tester)
+        if let key {
+          work.foundCount += 1
+          body(key, id)
+        }
+        return true
+      }
+    }
+  }
+
+  /// The position of a task that an index names; `nil` if the filter does not find it.
+  private func key(of id: UUID, _ tester: inout QueryTester) throws -> ViewKey? {
+    guard let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
+      throw TallyError.missingRecord(of: "a task index")
+    }
+    return try tester.key(FilterFacts(id, record, upTo: tester.lastTag)) { try hasSubtasks($0) }
+  }
+
+  /// The position of a task in a query; `nil` if the filter does not find it.
+  func key(of task: TaskItem, in query: ResolvedQuery) throws -> ViewKey? {
+    guard let record = try tables.tasks.bytes(forKey: IDKey(task.id), in: base) else { return nil }
+    var tester = QueryTester(query.predicate, query.sorter)
+    return try tester.key(FilterFacts(task.id, record, upTo: tester.lastTag)) { try hasSubtasks($0) }
+  }
+
+  /// Whether a task has sub-tasks.
+  func hasSubtasks(_ id: UUID) throws -> Bool {
+    let range = KeyRange.group(id)
+    var cursor = try tables.byParent.rawIndex.cursor(in: base)
+    return try cursor.move(toFirstAtOrAfter: range.lower) && cursor.keyBytes.precedes(range.upper.bytes)
+  }
+}
+
+/// A task that a query has found, in the query's order.
+struct FoundTask: Comparable {
+  let key: ViewKey
+  let id: UUID
+
+  static func < (left: FoundTask, right: FoundTask) -> Bool { left.key < right.key }
+}
+
+/// Tests records, and finds their positions.
+private struct QueryTester {
+  private let program: RecordProgram?
+  private var sorter: QuerySorter
+  private var folder = TextFolder()
+  /// The last tag of a field that is looked at.
+  let lastTag: UInt8
+
+  init(_ plan: QueryPlan) {
+    self.init(plan.rest, plan.sorter)
+  }
+
+  init(_ predicate: RecordPredicate?, _ sorter: QuerySorter) {
+    program = predicate.map { RecordProgram($0) }
+    self.sorter = sorter
+    lastTag = max(predicate?.lastTag ?? 0, sorter.lastTag)
+  }
+
+  /// The position of a task; `nil` if it fails.
+  mutating func key(_ facts: borrowing FilterFacts, isParent: (UUID) throws -> Bool) throws -> ViewKey? {
+    if let program, try !program.holds(facts, &folder, isParent: isParent) { return nil }
+    return sorter.key(of: facts)
+  }
+}
+
+/// A walk over the keys of ranges, in either direction.
+private struct KeyWalk {
+  let isReversed: Bool
+  private(set) var isStopped = false
+
+  init(isReversed: Bool) {
+    self.isReversed = isReversed
+  }
+
+  /// Walks one range, after a key if there is one, until `body` returns false.
+  mutating func run(
+    _ range: KeyRange, after start: KeyBytes?, by cursor: inout RawCursor, _ body: (UUID, RawSpan) throws -> Bool
+  ) throws {
+    var isAtEntry: Bool
+    if isReversed {
+      isAtEntry = try cursor.move(toLastBefore: start.map { min($0, range.upper) } ?? range.upper)
+    } else {
+      isAtEntry = try cursor.move(toFirstAtOrAfter: start.map { max($0, range.lower) } ?? range.lower)
+    }
+    let bound = isReversed ? range.lower : range.upper
+    while isAtEntry, cursor.keyBytes.precedes(bound.bytes) != isReversed {
+      guard try body(cursor.keyBytes.idAtEnd, cursor.valueBytes) else {
+        isStopped = true
+        return
+      }
+      isAtEntry = try isReversed ? cursor.previous() : cursor.next()
+    }
+  }
+}
+
+extension TaskFilter {
+  /// Whether lists must be known to resolve the filter.
+  var namesLists: Bool {
+    root.contains { condition in
+      switch condition {
+      case .list(.id), .list(.name): true
+      default: false
+      }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+public import Foundation
+
+extension Timestamp {
+  /// The instant at the same distance from another day: as many local days away, at the same local time.
+  ///
+  /// Nine in the morning on the day before stays nine in the morning on the day before, however clocks change in between.
+  /// A local time that the clocks skip is moved forward by the length of the gap, and of one that occurs twice the first is
+  /// used, as RFC 5545, section 3.3.5, says.
+  ///
+  /// - Parameters:
+  ///   - day: The day from which the instant has its distance.
+  ///   - newDay: The day to which it keeps that distance.
+  ///   - timeZone: The time zone of the local days and times.
+  /// - Returns: The instant, or the nearest one of the years 1 to 9999.
+  public func moved(from day: CalendarDay, to newDay: CalendarDay, in timeZone: TimeZone) -> Timestamp {
+    let localSeconds = wholeSeconds + timeZone.secondsFromGMT(at: self)
+    let distance = Int64(newDay.dayNumber) - Int64(day.dayNumber)
+    let fraction = microsecondsSince1970 - wholeSeconds * 1_000_000
+    return Timestamp(localSecond: localSeconds + 86_400 * distance, in: timeZone).adding(microseconds: fraction)
+  }
+
+  /// The instant at which clocks in a time zone show a time.
+  ///
+  /// - Parameters:
+  ///   - localSecond: The local time as if it were UTC, in seconds since 1970.
+  ///   - timeZone: The time zone of the clocks.
+  package init(localSecond: Int64, in timeZone: TimeZone) {
+    let rules = TimeZoneRules(of: timeZone)
+    // No zone was ever further from UTC than 16 hours, or changed its offset twice within two days: these are the offsets
+    // before and after any change near the time.
+    let offsetBefore = rules.offset(atSecond: localSecond - 86_400)
+    let offsetAfter = rules.offset(atSecond: localSecond + 86_400)
+    func isShown(with offset: Int64) -> Bool { rules.offset(atSecond: localSecond - offset) == offset }
+    // The earlier of two, and the offset before a gap, are both the one before the change.
+    let isAfter = !isShown(with: offsetBefore) && isShown(with: offsetAfter)
+    self.init(clampingSeconds: localSecond - (isAfter ? offsetAfter : offsetBefore))
+  }
+}

@@ -1,0 +1,91 @@
+public import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The saved filters, in the order of their folded names.
+  ///
+  /// ```swift
+  /// try store.read { snapshot in
+  ///   for saved in try snapshot.savedFilters() { print(saved.name, try snapshot.count(saved.filter)) }
+  /// }
+  /// ```
+  ///
+  /// - Throws: what the storage throws.
+  /// - Complexity: linear in the number of saved filters.
+  public func savedFilters() throws -> [SavedFilter] {
+    try values(in: SavedFilter.namespace).map { try $0.decoded() }
+  }
+
+  /// The filter that is saved under a name, however written; `nil` if there is none.
+  ///
+  /// - Throws: what the storage throws.
+  /// - Complexity: one lookup.
+  public func savedFilter(named name: String) throws -> SavedFilter? {
+    let key = SavedFilter.key(of: name)
+    // No stored name has such a key.
+    guard (1...SavedFilter.maximumNameLengthInBytes).contains(key.utf8.count) else { return nil }
+    return try value(forKey: key, in: SavedFilter.namespace)
+  }
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Saves a filter under a name, in place of the one that has the name already.
+  ///
+  /// ```swift
+  /// try await store.write { try $0.saveFilter(.tag("home") && .is(.open), as: "Chores") }
+  /// ```
+  ///
+  /// Dates stay relative: a saved `due<=today` always means the current day. The lists that the filter names must exist;
+  /// a query with a saved filter throws `listNotFound` once one of them has been renamed or deleted.
+  ///
+  /// - Parameters:
+  ///   - filter: the filter.
+  ///   - name: 1 to 64 characters without control characters; white space around it is removed.
+  /// - Returns: the filter as saved.
+  /// - Throws: `invalidFilter` for a name that cannot be one and for a filter that ``TaskFilter/validate()`` refuses;
+  ///   `listNotFound` for a list that does not exist; `valueOutOfRange` for a date beyond the years 1 to 9999; what the
+  ///   storage throws.
+  @discardableResult
+  public mutating func saveFilter(_ filter: TaskFilter, as name: String) throws -> SavedFilter {
+    _ = try resolved(filter, by: .place)
+    let old = try savedFilter(named: name)
+    let time = old.map { timeOfChange(after: $0.updatedAt) } ?? stamp
+    let new = try SavedFilter(filter, as: name, updatedAt: time)
+    if let old, old.name == new.name, old.text == new.text { return old }
+    try put(new)
+    return new
+  }
+
+  /// Deletes the filter that is saved under a name.
+  ///
+  /// - Throws: `filterNotFound`, and what the storage throws.
+  public mutating func deleteFilter(named name: String) throws {
+    guard let old = try savedFilter(named: name) else { throw TallyError.filterNotFound }
+    try removeValues([ValueKey(SavedFilter.key(of: old.name), in: SavedFilter.namespace)])
+  }
+
+  /// Replaces a tag in the saved filters that look for it.
+  ///
+  /// One that this version cannot read stays.
+  mutating func renameTag(_ tag: String, inFiltersTo newTag: String) throws {
+    let folded = TagSet.folded(tag)
+    for saved in try savedFilters() {
+      guard let filter = try? saved.filter else { continue }
+      let root = filter.root.mapConditions { condition in
+        if case .tag(let other) = condition, TagSet.folded(other) == folded { .tag(newTag) } else { condition }
+      }
+      guard root != filter.root else { continue }
+      try put(SavedFilter(TaskFilter(root), as: saved.name, updatedAt: timeOfChange(after: saved.updatedAt)))
+    }
+  }
+
+  /// Stores a saved filter exactly as given.
+  mutating func put(_ filter: SavedFilter) throws {
+    let key = try ValueKey(SavedFilter.key(of: filter.name), in: SavedFilter.namespace)
+    try write(StoredValue.encode(filter), forKey: key)
+  }
+}
+
+extension TallyError {
+  fileprivate static let filterNotFound = TallyError(
+    .filterNotFound, "No saved filter has that name", remedy: "Use the name of one of the saved filters")
+}

@@ -1,0 +1,41 @@
+extension RawSpan {
+  /// Calls `body` with the bytes as UTF-8; malformed bytes, which no Tally writes, are read as replacement characters.
+  func withUTF8(_ body: (UTF8Span) -> Void) {
+    // The buffer does not outlive the closure; any bytes may be read as bytes.
+    unsafe withUnsafeBytes { buffer in
+      let bytes = unsafe buffer.assumingMemoryBound(to: UInt8.self)
+      if let text = unsafe try? UTF8Span(validating: bytes.span) { return body(text) }
+      body(unsafe String(decoding: buffer, as: UTF8.self).utf8Span)
+    }
+  }
+
+  /// Whether all bytes are ASCII.
+  var isASCII: Bool {
+    var union: UInt64 = 0
+    var offset = 0
+    while offset &+ 8 <= byteCount {
+      // Every bit pattern is an integer; the load checks its bounds.
+      union |= unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      offset &+= 8
+    }
+    while offset < byteCount {
+      union |= UInt64(unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+      offset &+= 1
+    }
+    return union & 0x8080_8080_8080_8080 == 0
+  }
+}
+
+extension UInt8 {
+  /// The lowercase of an ASCII letter; any other byte as it is.
+  @inline(__always)
+  var foldedASCII: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+}
+
+extension [UInt8] {
+  /// Appends the folding of bytes that are all ASCII.
+  mutating func appendFoldedASCII(_ text: RawSpan) {
+    // The buffer does not outlive the closure.
+    unsafe text.withUnsafeBytes { unsafe append(contentsOf: $0.lazy.map(\.foldedASCII)) }
+  }
+}

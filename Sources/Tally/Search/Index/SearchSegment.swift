@@ -1,0 +1,101 @@
+import Foundation
+import LMDB
+
+/// A part of the search index: the tasks whose last change lies in a range of the log of changes.
+///
+/// ```
+/// offset size
+///      0   25  the row of the log after which the range begins
+///     25   25  the last row of the range
+///     50    4  tasks
+///     54    4  how many of them are open
+/// ```
+///
+/// A task that has changed since has a later row, and no longer belongs to the segment, whatever its postings say.
+struct SearchSegment: Equatable {
+  static let width = 2 * ChangeKey.width + 8
+  var number: UInt32
+  var lower: ChangeKey
+  var upper: ChangeKey
+  var taskCount: Int
+  /// The open tasks come first.
+  var openCount: Int
+
+  /// Whether a task with its last change in a commit belongs to the segment.
+  func contains(_ id: UUID, changedIn sequence: UInt64) -> Bool {
+    let row = ChangeKey(sequence: sequence, .task, id)
+    return lower < row && row <= upper
+  }
+
+  var encodedBytes: [UInt8] {
+    lower.encodedBytes + upper.encodedBytes + UInt32(taskCount).bigEndianBytes + UInt32(openCount).bigEndianBytes
+  }
+
+  init(number: UInt32, after lower: ChangeKey, through upper: ChangeKey, members: [SegmentBuilder.Member]) {
+    self.number = number
+    self.lower = lower
+    self.upper = upper
+    taskCount = members.count
+    openCount = members.firstIndex(where: \.isCompleted) ?? members.count
+  }
+
+  init(number: UInt32, decoding bytes: RawSpan) throws(LMDBError) {
+    guard bytes.byteCount == Self.width else { throw .undecodable("a segment of the search index has a wrong size") }
+    self.number = number
+    lower = ChangeKey(fields: bytes.extracting(first: ChangeKey.width))
+    upper = ChangeKey(fields: bytes.extracting(ChangeKey.width..<2 * ChangeKey.width))
+    taskCount = Int(bytes.load(bigEndianAt: 2 * ChangeKey.width, as: UInt32.self))
+    openCount = Int(bytes.load(bigEndianAt: 2 * ChangeKey.width + 4, as: UInt32.self))
+    guard lower < upper, openCount <= taskCount, taskCount <= SegmentBuilder.maximumTaskCount else {
+      throw .undecodable("a segment of the search index cannot be right")
+    }
+  }
+}
+
+/// How far the search index reaches.
+///
+/// ```
+/// offset size
+///      0    2  the version of folding, words and rows
+///      2    4  the number of the next segment
+///      6   25  the last row of the log that is indexed
+/// ```
+struct SearchState: Equatable {
+  /// Of another version nothing is used: the index is built again.
+  static let currentVersion: UInt16 = 1
+  static let width = 6 + ChangeKey.width
+  var nextSegment: UInt32 = 1
+  var through = ChangeKey.beforeAll
+
+  var encodedBytes: [UInt8] {
+    Self.currentVersion.bigEndianBytes + nextSegment.bigEndianBytes + through.encodedBytes
+  }
+
+  /// Nothing is indexed.
+  init() {}
+
+  /// `nil` for a state of another version, or one that cannot be right.
+  init?(_ bytes: RawSpan) {
+    guard bytes.byteCount == Self.width, bytes.load(bigEndianAt: 0) == Self.currentVersion else { return nil }
+    nextSegment = bytes.load(bigEndianAt: 2)
+    through = ChangeKey(fields: bytes.extracting(6..<Self.width))
+    guard nextSegment > 0 else { return nil }
+  }
+}
+
+extension ChangeKey: Comparable {
+  /// Before every row of the log.
+  static let beforeAll = ChangeKey(sequence: 0, .task, .lowest)
+
+  static func < (left: Self, right: Self) -> Bool {
+    (left.sequence, left.kindRawValue, left.id.words.high, left.id.words.low)
+      < (right.sequence, right.kindRawValue, right.id.words.high, right.id.words.low)
+  }
+}
+
+extension FixedWidthInteger {
+  /// The bytes of the number, most significant first.
+  var bigEndianBytes: [UInt8] {
+    (1...Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> (Self.bitWidth - 8 * $0)) }
+  }
+}

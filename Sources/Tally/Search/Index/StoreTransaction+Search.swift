@@ -1,0 +1,102 @@
+import Foundation
+import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The tasks that have all words of a query in their titles, notes and tags, best first.
+  ///
+  /// ```swift
+  /// let matches = try store.read { try $0.search(SearchQuery("tax form"), limit: 20) }
+  /// ```
+  ///
+  /// A match in the title comes before one in a tag, that before one in the notes; then a whole word before the
+  /// beginning of one, an open task before a completed one, a newer one before an older one; at last ids decide. What this
+  /// transaction has written is found.
+  ///
+  /// - Parameters:
+  ///   - query: The words to look for.
+  ///   - limit: The most matches to return; `nil` for all.
+  /// - Returns: The matches, best first.
+  /// - Throws: `emptySearch` for a query without words (``SearchQuery/isEmpty``); `damagedStore`, and what else the
+  ///   storage throws.
+  /// - Complexity: two lookups for each 8,192 tasks and word, then one record for each match; some hundred tasks that
+  ///   have changed last are read. Substrings are looked for in every task.
+  public func search(_ query: SearchQuery, limit: Int? = nil) throws -> [SearchMatch] {
+    let limit = limit ?? .max
+    guard !query.isEmpty else {
+      throw TallyError(
+        .emptySearch, "The search has no word to look for", remedy: "Give at least one word with a letter or a digit")
+    }
+    guard limit > 0 else { return [] }
+    var matcher = SearchMatcher(query)
+    let index = query.matching == .words ? try SearchIndex(tables, in: base) : SearchIndex()
+    var heap = MinimumHeap<RankedItem>()
+    try readTail(after: index.state.through, &matcher) { heap.insert(RankedItem(rank: $0)) }
+    let lookups = IndexLookup.lookups(of: query)
+    var segments = try index.segments.map { try SegmentSearch($0, for: lookups, tables, in: base) }
+    for number in segments.indices { try insertNext(of: &segments[number], number, into: &heap) }
+    var matches: [SearchMatch] = []
+    while matches.count < limit, let best = heap.removeFirst() {
+      guard let number = best.segment else {
+        matches.append(SearchMatch(try indexedTask(best.rank.id), &matcher))
+        continue
+      }
+      try insertNext(of: &segments[number], number, into: &heap)
+      if let rank = try rank(of: best.rank.id, in: segments[number].segment, &matcher) {
+        heap.insert(RankedItem(rank: rank))
+      }
+    }
+    return matches
+  }
+
+  /// Puts the next candidate of a segment among the others, by the rank that it has at best.
+  private func insertNext(
+    of search: inout SegmentSearch, _ number: Int, into heap: inout MinimumHeap<RankedItem>
+  ) throws {
+    guard let candidate = search.next() else { return }
+    let member = try search.member(candidate.task, in: base)
+    let rank = SearchRank(
+      quality: candidate.quality, isCompleted: member.isCompleted, createdAt: member.createdAt, id: member.id)
+    heap.insert(RankedItem(rank: rank, segment: number))
+  }
+
+  /// The rank of a task that a segment names; `nil` if it has changed since, is deleted, or does not match.
+  private func rank(of id: UUID, in segment: SearchSegment, _ matcher: inout SearchMatcher) throws -> SearchRank? {
+    guard let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) else { return nil }
+    let fields = try TaskFields(record)
+    guard segment.contains(id, changedIn: fields.stamp.changed) else { return nil }
+    return try matcher.rank(of: fields, id)
+  }
+
+  /// Reads the tasks that have changed since the index was written.
+  private func readTail(
+    after row: ChangeKey, _ matcher: inout SearchMatcher, _ body: (SearchRank) -> Void
+  ) throws {
+    try forEachKey(of: tables.byChange, from: row) { key in
+      guard key != row, key.kind == .task else { return }
+      guard let record = try tables.tasks.bytes(forKey: IDKey(key.id), in: base) else {
+        throw TallyError.missingRecord(of: "byChange")
+      }
+      if let rank = try matcher.rank(of: try TaskFields(record), key.id) { body(rank) }
+    }
+  }
+}
+
+/// A task that was found, or the next candidate of a segment, by their ranks.
+private struct RankedItem: Comparable {
+  var rank: SearchRank
+  /// The segment that names the candidate; `nil` for a task that was found.
+  var segment: Int?
+
+  static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+  static func == (left: Self, right: Self) -> Bool { left.rank == right.rank }
+}
+
+extension SearchMatcher {
+  /// The rank of a task; `nil` if it does not match.
+  fileprivate mutating func rank(of fields: borrowing TaskFields, _ id: UUID) throws(LMDBError) -> SearchRank? {
+    begin()
+    try fields.forEachText { read($0, as: $1) }
+    guard let quality else { return nil }
+    return SearchRank(quality: quality, isCompleted: fields.isCompleted, createdAt: try fields.createdAt, id: id)
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Completions by their list, tags and priority at the time.
+  ///
+  /// In any scope but `all` they are counted in the ledger, as no counter has pairs of groups.
+  func groupCounts(_ frame: StatisticsFrame) throws -> GroupCounts {
+    if let events = frame.events { return events.groups }
+    var counts = GroupCounts()
+    let scopes = try completedScopes()
+    if frame.scope == .all {
+      for scope in scopes { counts.add(try countInNamedDays(frame, scope), of: scope) }
+    } else if frame.scope.isOfLists, scopes.allSatisfy({ $0.isOfLists || $0 == .all }) {
+      // Nothing was ever completed with a tag or a priority.
+      let count = try countInNamedDays(frame, frame.scope)
+      for scope in [.all, frame.scope] { counts.add(count, of: scope) }
+    } else {
+      for time in frame.namedTimes {
+        try forEachCompletion(frame.series, frame.scope, from: time.lowerBound, to: time.upperBound) { _, _, record in
+          counts.add(record.classification)
+        }
+      }
+    }
+    return counts
+  }
+
+  /// The scopes with a completion.
+  private func completedScopes() throws -> [CounterScope] {
+    var scopes: [CounterScope] = []
+    try tables.totals.forEach(from: TotalKey(.completed, .all), upTo: TotalKey(.created, .all), in: base) { key, _ in
+      scopes.append(try TotalKey(decoding: key).scope)
+      return true
+    }
+    return scopes
+  }
+
+  private func countInNamedDays(_ frame: StatisticsFrame, _ scope: CounterScope) throws -> Int {
+    guard frame.namedDays != nil else { return try total(.completed, scope) }
+    return try frame.namedTimes.reduce(0) { sum, time in
+      sum + (try count(frame.series, scope, from: time.lowerBound, to: time.upperBound))
+    }
+  }
+
+  /// Completions by list: no list first, then the lists in their order, then deleted ones.
+  func byList(_ counts: GroupCounts) throws -> [ListCount] {
+    let lists = try lists()
+    let known = Set(lists.map(\.id))
+    let deleted = counts.lists.keys.compactMap { $0 }.filter { !known.contains($0) }.sorted { $0.precedes($1) }
+    func count(_ id: UUID?, _ name: String?, isDeleted: Bool = false) -> [ListCount] {
+      let completed = counts.lists[id] ?? 0
+      return completed > 0 ? [ListCount(listID: id, name: name, isDeleted: isDeleted, completed: completed)] : []
+    }
+    return try count(nil, nil) + lists.flatMap { count($0.id, $0.name) }
+      + deleted.flatMap { count($0, try nameOfDeletedList($0), isDeleted: true) }
+  }
+
+  /// Completions by tag, most first; equal ones in the order of their folded names.
+  func byTag(_ counts: GroupCounts) throws -> [TagCount] {
+    var tags: [(folded: String, count: TagCount)] = []
+    for (id, count) in counts.tags where count > 0 {
+      guard let name = try tables.tagNames.value(forKey: IDKey(id), in: base) else {
+        throw TallyError.missingRecord(of: "a counted tag")
+      }
+      tags.append((TagSet.folded(name), TagCount(tag: name, completed: count)))
+    }
+    tags.sort { left, right in
+      left.count.completed == right.count.completed
+        ? left.folded.utf8.lexicographicallyPrecedes(right.folded.utf8) : left.count.completed > right.count.completed
+    }
+    return tags.map(\.count)
+  }
+}
+
+extension GroupCounts {
+  /// Completions by priority, the highest first.
+  var byPriority: [PriorityCount] {
+    Priority.allCases.reversed().compactMap { priority in
+      priorities[priority].flatMap { $0 > 0 ? PriorityCount(priority: priority, completed: $0) : nil }
+    }
+  }
+}
+
+extension CounterScope {
+  /// Whether the scope is that of a list, or of none.
+  fileprivate var isOfLists: Bool {
+    switch self {
+    case .noList, .list: true
+    case .all, .tag, .priority: false
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import LMDB
+
+/// The key of `byTag` and `byParent`: the tag or the parent, the state's rank, then the order of a place; 49 bytes.
+struct GroupKey: IndexKey {
+  static let width = 17 + OrderKey.width
+  /// The hash of a tag (see `TagID`), or the id of the parent.
+  let groupID: UUID
+  let rankRawValue: UInt8
+  let order: OrderKey
+
+  var id: UUID { order.id }
+
+  init(groupID: UUID, rankRawValue: UInt8, order: OrderKey) {
+    assert(rankRawValue <= StateRank.endRawValue, "a rank out of range")
+    self.groupID = groupID
+    self.rankRawValue = rankRawValue
+    self.order = order
+  }
+
+  init(fields bytes: RawSpan) {
+    groupID = bytes.load(idAt: 0)
+    rankRawValue = bytes.load(bigEndianAt: 16)
+    order = OrderKey(fields: bytes.extracting(17..<Self.width))
+  }
+
+  @_lifetime(output: copy output)
+  func encode(into output: inout OutputRawSpan) {
+    output.append(groupID)
+    output.append(rankRawValue)
+    order.encode(into: &output)
+  }
+}
+
+extension GroupKey {
+  /// The key of a task in a group.
+  init(of task: TaskItem, in groupID: UUID) {
+    self.init(groupID: groupID, rankRawValue: StateRank(task.state).rawValue, order: OrderKey(of: task))
+  }
+}
+
+extension KeyRange {
+  /// The tasks of a group with some ranks; all by default.
+  static func group(_ groupID: UUID, _ ranks: Range<UInt8> = 0..<StateRank.endRawValue) -> KeyRange {
+    KeyRange(
+      GroupKey(groupID: groupID, rankRawValue: ranks.lowerBound, order: .lowest),
+      GroupKey(groupID: groupID, rankRawValue: ranks.upperBound, order: .lowest))
+  }
+}

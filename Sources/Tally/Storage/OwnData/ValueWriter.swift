@@ -1,0 +1,47 @@
+import LMDB
+
+/// Writes values of applications, with their images for undo.
+struct ValueWriter {
+  let table: Database<ValueKey, [UInt8]>
+
+  /// Stores or, without bytes, removes a value; returns whether that changes anything.
+  func write(
+    _ bytes: [UInt8]?, forKey key: ValueKey, recording images: inout BeforeImages,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) -> Bool {
+    let old = try table.value(forKey: key, in: transaction)
+    guard old != bytes else { return false }
+    images.add(old, ofValue: key)
+    if let bytes {
+      try table.put(bytes, forKey: key, in: &transaction)
+    } else {
+      _ = try table.remove(forKey: key, in: &transaction)
+    }
+    return true
+  }
+}
+
+/// A range of keys in one namespace, as stored bytes.
+struct ValueBounds {
+  private let lower: [UInt8]
+  private let upper: [UInt8]
+
+  init(in namespace: String, from lower: (any KeyCodable)?, upTo upper: (any KeyCodable)?) throws(TallyError) {
+    try ValueKey.checkNamespace(namespace)
+    let prefix = Leading(namespace).encodedBytes
+    self.lower = prefix + (try lower.map { (key) throws(TallyError) in try ValueKey.checked(key) } ?? [])
+    if let upper {
+      self.upper = prefix + (try ValueKey.checked(upper))
+    } else {
+      // The prefix ends in a zero byte.
+      self.upper = prefix.dropLast() + [1]
+    }
+  }
+
+  /// Passes the entries to a closure, until that answers `false`.
+  func scan<T: LMDBTransaction & ~Copyable>(
+    _ tables: Tables, reversed: Bool = false, in transaction: borrowing T, _ body: (RawSpan, RawSpan) throws -> Bool
+  ) throws {
+    try tables.values.raw.forEach(from: lower, upTo: upper, reversed: reversed, in: transaction, body)
+  }
+}

@@ -1,0 +1,47 @@
+public import LMDB
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Stores a task with every field as given, in place of the one with its id: for migrating from another store.
+  ///
+  /// ```swift
+  /// try store.writeAndWait { transaction in
+  ///   try transaction.put(list)
+  ///   for task in tasks { try transaction.put(task) }
+  /// }
+  /// ```
+  ///
+  /// Unlike ``add(_:to:id:_:)`` and ``update(_:_:)`` it derives nothing: the times of creation and change, the sort order
+  /// and the completion are those of the task, and no next task of a series is made. The model's rules hold, the
+  /// statistics follow, sub-tasks follow their parent into another list, and it can be undone. For many new tasks
+  /// ``insert(contentsOf:)`` is faster.
+  ///
+  /// Sub-tasks follow the task to another list.
+  ///
+  /// - Parameter task: the task; its list and its parent must exist.
+  /// - Returns: whether anything has changed: a task that is there already, byte for byte, writes nothing.
+  /// - Throws: `listNotFound`, `invalidParent`, as ``TaskItem/validate()``, or what the storage throws; nothing is stored then.
+  @discardableResult
+  public mutating func put(_ task: TaskItem) throws -> Bool {
+    let old = try record(TaskRecord.self, task.id)
+    try check(task, replacing: old?.item)
+    guard old?.item.isIdentical(to: task) != true else { return false }
+    try write(RecordChange<TaskRecord>(from: old, to: task, at: commitSequence))
+    if let old { try updateSubtasks(of: task, replacing: old.item, completing: false) }
+    return true
+  }
+
+  /// Stores a list with every field as given, in place of the one with its id: for migrating from another store.
+  ///
+  /// Its colour is stored in upper case.
+  ///
+  /// - Returns: whether anything has changed.
+  /// - Throws: as ``TaskList/validate()``, or what the storage throws; nothing is stored then.
+  @discardableResult
+  public mutating func put(_ list: TaskList) throws -> Bool {
+    try list.validate()
+    let old = try record(ListRecord.self, list.id)
+    guard old?.item.isIdentical(to: list.normalized) != true else { return false }
+    try write(RecordChange<ListRecord>(from: old, to: list.normalized, at: commitSequence))
+    return true
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The task that follows a task in its series; `nil` if it does not repeat, or the next one has not been made.
+  ///
+  /// - Throws: what the storage throws.
+  public func successor(of task: TaskItem) throws -> TaskItem? {
+    guard let series = task.series else { return nil }
+    return try self.task(series.successorID)
+  }
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Makes the next task of a series when a task of it is completed, and deletes it again when that is reopened.
+  ///
+  /// Every way to complete a task passes here. Imports do not: they write tasks as given.
+  mutating func followSeries(of task: TaskItem, replacing old: TaskItem?) throws {
+    // Nearly all tasks have no series.
+    guard task.extrasBox != nil || old?.extrasBox != nil else { return }
+    switch (old?.isCompleted ?? false, task.isCompleted) {
+    case (false, true): try addSuccessor(of: task)
+    case (true, false): if let old { try deleteSuccessor(of: old) }
+    default: break
+    }
+  }
+
+  /// Stores the next task with its sub-tasks, unless it is there already.
+  private mutating func addSuccessor(of task: TaskItem) throws {
+    guard let completedAt = task.completedAt?.instant, let recurrence = task.recurrence,
+      let next = task.series?.next(
+        by: recurrence, completedOn: day(of: completedAt), today: today),
+      try !isPartOfCompletedTask(task), try self.task(next.taskID) == nil
+    else { return }
+    var created: Set<UUID> = []
+    for repetition in try repetitions(of: task, at: next) where try self.task(repetition.task.id) == nil {
+      var task = repetition.task
+      // A sub-task whose parent was moved away from an earlier next task has no place in this one.
+      guard task.id == next.taskID || task.parentID.map(created.contains) ?? false else { continue }
+      created.insert(task.id)
+      // In the same place it has the same position.
+      if Place(of: task) != Place(of: repetition.origin) { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
+      try check(task, replacing: nil)
+      try write(RecordChange<TaskRecord>(from: nil, to: task, at: commitSequence))
+    }
+  }
+
+  /// Deletes the next task with its sub-tasks, unless one of them has been changed.
+  private mutating func deleteSuccessor(of task: TaskItem) throws {
+    guard let successor = try successor(of: task), let series = successor.series else { return }
+    let repetitions = try repetitions(of: task, at: series)
+    let records = try ([successor] + descendants(of: successor.id)).map { try require(TaskRecord.self, $0.id) }
+    // A sub-task that the user has added to the next task is none of the repetitions.
+    let areUnchanged = records.allSatisfy { record in
+      repetitions.contains {
+        $0.task.id == record.item.id && (record.isAsCreated || $0.task.isRepeated(by: record.item))
+      }
+    }
+    guard areUnchanged else { return }
+    for record in records.reversed() { try write(RecordChange<TaskRecord>(from: record, to: nil, at: commitSequence)) }
+  }
+}
+
+/// A task to be done again, and the one that it repeats.
+private struct Repetition {
+  let task: TaskItem
+  let origin: TaskItem
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// A task and its sub-tasks at another place of the task's series, parents first.
+  private func repetitions(of task: TaskItem, at place: RecurrenceSeries) throws -> [Repetition] {
+    guard let recurrence = task.recurrence, let series = task.series,
+      let move = OccurrenceMove(from: series, to: place, by: recurrence, in: calendar.timeZone)
+    else { return [] }
+    var repetition = task.again(withID: place.taskID, at: stamp)
+    repetition.series = place
+    move.apply(to: &repetition)
+    return [Repetition(task: repetition, origin: task)]
+      + (try repetitions(ofPartsOf: task.id, asPartsOf: place.taskID, by: move, index: place.index))
+  }
+
+  /// The sub-tasks of a task as those of the next one; of a series among them the latest task.
+  private func repetitions(
+    ofPartsOf id: UUID, asPartsOf newID: UUID, by move: OccurrenceMove, index: Int
+  ) throws -> [Repetition] {
+    let parts = try parts(of: id)
+    return try parts.filter { part in !parts.contains { $0.isLater(than: part) } }.flatMap { part in
+      var repetition = part.again(withID: UUID(derivedFrom: part.id, index: UInt64(clamping: index)), at: stamp)
+      repetition.parentID = newID
+      move.apply(toPart: &repetition)
+      repetition.series = nil
+      repetition.updateSeries(replacing: nil, in: calendar)
+      return [Repetition(task: repetition, origin: part)]
+        + (try repetitions(ofPartsOf: part.id, asPartsOf: repetition.id, by: move, index: index))
+    }
+  }
+
+  /// Whether the task of which this one is a part is completed, so that nothing of it is to be done again.
+  private func isPartOfCompletedTask(_ task: TaskItem) throws -> Bool {
+    guard let parentID = task.parentID else { return false }
+    return try self.task(parentID)?.isCompleted ?? false
+  }
+
+  /// The sub-tasks of a task and theirs, parents first.
+  private func descendants(of id: UUID) throws -> [TaskItem] {
+    try parts(of: id).flatMap { [$0] + (try descendants(of: $0.id)) }
+  }
+
+  private func parts(of id: UUID) throws -> [TaskItem] {
+    try tables.subtaskIDs(of: id, in: base).map { try indexedTask($0) }
+  }
+}
+
+extension RecurrenceSeries {
+  /// The id of the task after this one.
+  fileprivate var successorID: UUID {
+    RecurrenceSeries(id: id, start: start, occurrence: occurrence, index: index + 1).taskID
+  }
+}
+
+extension TaskItem {
+  /// Whether it follows another task in one series.
+  fileprivate func isLater(than other: TaskItem) -> Bool {
+    guard let series, let others = other.series else { return false }
+    return series.id == others.id && series.index > others.index
+  }
+
+  /// Whether a stored task is this one, whenever it was made and wherever it was moved among others.
+  fileprivate func isRepeated(by stored: TaskItem) -> Bool {
+    var task = self
+    (task.createdAt, task.updatedAt, task.sortOrder) = (stored.createdAt, stored.updatedAt, stored.sortOrder)
+    return task.isIdentical(to: stored)
+  }
+}
+
+extension TaskRecord {
+  /// Whether nothing has been written since the commit that created it, here or where a document comes from.
+  fileprivate var isAsCreated: Bool {
+    stamp.created == stamp.changed && item.createdAt == item.updatedAt && item.state == .notStarted
+  }
+}

@@ -1,0 +1,71 @@
+/// One write in the history: when it happened, by which action, and what it changed.
+///
+/// ```swift
+/// for change in try store.read({ try $0.history(limit: 10) }) {
+///   print(change.date, change.actionName ?? "change", change.tasks.count)
+/// }
+/// ```
+public struct HistoryChange: Sendable, Identifiable {
+  /// The kind of a write.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// An ordinary write of a program.
+    case change
+    /// The undoing of a change or of a redo.
+    case undo
+    /// The undoing of an undo.
+    case redo
+    /// A write that was too large to record, or a purge: neither it nor anything before it can be undone.
+    case cut
+  }
+
+  /// The write's id, which ``StoreTransaction/undo(_:)`` takes.
+  public let id: ChangeID
+  /// The kind.
+  public let kind: Kind
+  /// When it was written.
+  public let date: Timestamp
+  /// The name that the program gave it, see ``StoreTransaction/setActionName(_:)``; `nil` without one.
+  public let actionName: String?
+  /// The write that an undo or a redo reversed.
+  public let target: ChangeID?
+  /// Whether an undo has reversed the write and no redo has brought it back.
+  public let isUndone: Bool
+  /// The tasks that changed, in the order of the changes.
+  public let tasks: [Difference<TaskItem>]
+  /// The lists that changed.
+  public let lists: [Difference<TaskList>]
+  /// The saved filters that changed.
+  public let savedFilters: [Difference<SavedFilter>]
+  /// The names of the applications' values that changed.
+  public let values: Set<ValueKey>
+
+  /// A record before and after a write.
+  public struct Difference<Record: Sendable>: Sendable {
+    /// The record before; `nil` if it did not exist.
+    public let before: Record?
+    /// The record after; `nil` if it was deleted.
+    public let after: Record?
+  }
+}
+
+extension HistoryChange.Difference where Record == TaskItem {
+  /// The task after the write, or before it if it was deleted.
+  public var task: TaskItem? { after ?? before }
+
+  /// The fields that differ, in the order of documents; none for a task that is new or was deleted.
+  package var changedFields: [TaskField] {
+    guard let before, let after else { return [] }
+    return TaskField.all.filter { $0 != .updatedAt && before[$0] != after[$0] }
+  }
+}
+
+extension HistoryChange.Kind {
+  init(_ kind: HistoryKind) {
+    switch kind {
+    case .change: self = .change
+    case .undo: self = .undo
+    case .redo: self = .redo
+    case .cut: self = .cut
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import LMDB
+
+/// Reads the history from its end, and so knows the state after each write: it is that before the next write of the same
+/// record, or the current one.
+struct HistoryWalk {
+  /// The states before the writes that were read, by what they are of.
+  private var tasks: [UUID: TaskItem?] = [:]
+  private var lists: [UUID: TaskList?] = [:]
+  private var values: [ValueKey: [UInt8]?] = [:]
+  /// The writes that a later undo or redo reversed.
+  private var reversed: Set<ChangeID> = []
+  /// The only task whose differences are wanted; `nil` for everything.
+  let taskID: UUID?
+
+  init(of taskID: UUID?) {
+    self.taskID = taskID
+  }
+
+  /// The next older write, with its differences.
+  mutating func change<Base: LMDBTransaction & ~Copyable>(
+    of entry: HistoryEntry, in transaction: borrowing StoreTransaction<Base>
+  ) throws -> HistoryChange {
+    let isUndone = reversed.contains(entry.id)
+    if !isUndone, let target = entry.target { reversed.insert(target) }
+    var differences = Differences()
+    var seen: Set<ImageKey> = []
+    try transaction.forEachImage(of: entry.id) { key, wasThere, bytes in
+      // Of several images the first one shows the state before the write.
+      guard seen.insert(key).inserted else { return }
+      switch key.kind {
+      case .task:
+        try Self.add(
+          TaskRecord.self, key.id, wasThere, bytes, following: &tasks, to: &differences.tasks,
+          orRenumbered: &differences.renumberedTasks, transaction)
+      case .list:
+        try Self.add(
+          ListRecord.self, key.id, wasThere, bytes, following: &lists, to: &differences.lists,
+          orRenumbered: &differences.renumberedLists, transaction)
+      case .value: try addValue(key.value, wasThere, bytes, to: &differences, transaction)
+      case .completion, .deletedCompletion: break
+      }
+    }
+    differences.addRenumberedIfAlone()
+    if let taskID { differences = Differences(tasks: differences.tasks.filter { $0.task?.id == taskID }) }
+    return HistoryChange(
+      id: entry.id, kind: .init(entry.kind), date: entry.date, actionName: entry.actionName, target: entry.target,
+      isUndone: isUndone, tasks: differences.tasks, lists: differences.lists, savedFilters: differences.filters,
+      values: differences.values)
+  }
+
+  private struct Differences {
+    var tasks: [HistoryChange.Difference<TaskItem>] = []
+    var lists: [HistoryChange.Difference<TaskList>] = []
+    var filters: [HistoryChange.Difference<SavedFilter>] = []
+    var values: Set<ValueKey> = []
+    /// Those of which only the order differs: neighbours of a moved one, which the user has not changed.
+    var renumberedTasks: [HistoryChange.Difference<TaskItem>] = []
+    var renumberedLists: [HistoryChange.Difference<TaskList>] = []
+
+    /// A move in the microsecond of the change before it looks like a renumbering.
+    mutating func addRenumberedIfAlone() {
+      guard tasks.isEmpty, lists.isEmpty, filters.isEmpty, values.isEmpty else { return }
+      (tasks, lists) = (renumberedTasks, renumberedLists)
+    }
+  }
+}
+
+extension HistoryWalk {
+  /// Adds the difference of one object, and keeps its state before the write.
+  private static func add<Record: ObjectRecord, Base: LMDBTransaction & ~Copyable>(
+    _ record: Record.Type, _ id: UUID, _ wasThere: Bool, _ image: RawSpan,
+    following states: inout [UUID: Record.Item?], to changed: inout [HistoryChange.Difference<Record.Item>],
+    orRenumbered renumbered: inout [HistoryChange.Difference<Record.Item>],
+    _ transaction: borrowing StoreTransaction<Base>
+  ) throws {
+    let before = wasThere ? try Record(id: id, decoding: image).item : nil
+    let after = try states[id] ?? transaction.record(Record.self, id)?.item
+    states[id] = .some(before)
+    let difference = HistoryChange.Difference(before: before, after: after)
+    switch kind(of: difference) {
+    case .change: changed.append(difference)
+    case .renumbering: renumbered.append(difference)
+    case .none: break
+    }
+  }
+
+  private mutating func addValue<Base: LMDBTransaction & ~Copyable>(
+    _ key: ValueKey?, _ wasThere: Bool, _ image: RawSpan, to differences: inout Differences,
+    _ transaction: borrowing StoreTransaction<Base>
+  ) throws {
+    guard let key else { return }
+    let before = wasThere ? image.bytes(from: 0) : nil
+    let after = try values[key] ?? transaction.tables.values.value(forKey: key, in: transaction.base)
+    values[key] = .some(before)
+    guard before != after else { return }
+    if key.namespace == SavedFilter.namespace {
+      let read = { (bytes: [UInt8]) in SavedFilter(stored: bytes, under: key) }
+      differences.filters.append(.init(before: before.flatMap(read), after: after.flatMap(read)))
+    } else if !key.isReserved {
+      differences.values.insert(key)
+    }
+  }
+
+  private enum Kind {
+    case none, renumbering, change
+  }
+
+  private static func kind<Item: StoredObject>(of difference: HistoryChange.Difference<Item>) -> Kind {
+    guard var before = difference.before, let after = difference.after else {
+      return difference.before == nil && difference.after == nil ? .none : .change
+    }
+    if before.isIdentical(to: after) { return .none }
+    before.sortOrder = after.sortOrder
+    return before.isIdentical(to: after) ? .renumbering : .change
+  }
+}

@@ -1,0 +1,53 @@
+public import Foundation
+import LMDB
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The last writes, newest first, with what each changed.
+  ///
+  /// About a thousand writes are kept, or 8 MiB of replaced data. Writes that changed nothing that shows are left out.
+  ///
+  /// ```swift
+  /// let changes = try store.read { try $0.history(of: id) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - taskID: only the writes that changed this task, with what they changed of it; `nil` for all. The task may be deleted.
+  ///   - limit: the greatest number of writes.
+  /// - Returns: the writes.
+  /// - Throws: what the storage throws.
+  /// - Complexity: the heads of the history, and the writes up to the last one returned.
+  public func history(of taskID: UUID? = nil, limit: Int = .max) throws -> [HistoryChange] {
+    var changes: [HistoryChange] = []
+    guard limit > 0 else { return [] }
+    try forEachHistoryChange(of: taskID) { change in
+      changes.append(change)
+      return changes.count < limit
+    }
+    return changes
+  }
+
+  /// One write of the history; `nil` if it is not kept any more.
+  ///
+  /// - Parameter id: its id.
+  /// - Returns: the write with what it changed.
+  /// - Throws: what the storage throws.
+  /// - Complexity: the heads of the history, and the writes since.
+  public func historyChange(_ id: ChangeID) throws -> HistoryChange? {
+    var found: HistoryChange?
+    try forEachHistoryChange(of: nil) { change in
+      if change.id == id { found = change }
+      return change.id > id
+    }
+    return found
+  }
+
+  private func forEachHistoryChange(of taskID: UUID?, _ body: (HistoryChange) -> Bool) throws {
+    var walk = HistoryWalk(of: taskID)
+    for entry in try historyEntries() {
+      let change = try walk.change(of: entry, in: self)
+      let isEmpty = change.tasks.isEmpty && change.lists.isEmpty && change.savedFilters.isEmpty && change.values.isEmpty
+      let isShown = !isEmpty || (taskID == nil && change.kind == .cut)
+      guard !isShown || body(change) else { return }
+    }
+  }
+}

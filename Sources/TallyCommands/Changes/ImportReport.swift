@@ -1,0 +1,97 @@
+import Foundation
+import Tally
+
+/// What `tally import` prints: what an import did, or would do.
+struct ImportReport {
+  let summary: ImportSummary
+  /// The tasks, lists and filters that a dry run would change or keep.
+  let affected: [ImportedRecord]
+
+  static let columns: [String] = {
+    let counts = ["added", "changed", "unchanged", "keptNewer"]
+    return counts + ["completions"] + counts.map { "lists." + $0 } + ["dryRun"]
+  }()
+
+  func print(in session: Session, _ store: TaskStore) throws {
+    try session.answer(facts, plain: .record(Self.columns)) {
+      if summary.isDryRun {
+        // This is the answer, not a message about a change.
+        for record in affected { try session.output.write(record.line) }
+        try session.output.write(inWords("would be ") + "Nothing was changed.\n")
+      } else {
+        session.say(inWords("") + (try lastWord(session, store)))
+      }
+    }
+  }
+
+  private var facts: Facts {
+    let facts = summary.tasks.facts.adding([
+      "completions": .count(summary.completions.added + summary.completions.changed),
+      "lists": summary.lists.facts, "filters": summary.filters.facts, "dryRun": .flag(summary.isDryRun),
+    ])
+    guard summary.isDryRun else { return facts }
+    return facts.adding([Facts.Name("affected", onlyIn: .json): .array(affected.map(\.facts))])
+  }
+
+  private func lastWord(_ session: Session, _ store: TaskStore) throws -> String {
+    let changeCount = [summary.tasks, summary.lists, summary.completions, summary.filters].reduce(0) {
+      $0 + $1.added + $1.changed
+    }
+    let hasKept = [summary.tasks, summary.lists, summary.filters].contains { $0.keptNewer > 0 }
+    let overwriting = hasKept ? "To do as the file says: --overwrite\n" : ""
+    if changeCount == 0 { return overwriting + "Nothing was changed." }
+    // Another process may have changed something meanwhile; undo then says what it undoes.
+    return try overwriting
+      + (store.read { try $0.undoableChange } != nil
+        ? session.offer(.undo)
+        : "This import was too large to undo; --dry-run shows beforehand what an import would do.")
+  }
+
+  private func inWords(_ mood: String) -> String {
+    func line(_ noun: String, _ counts: ImportSummary.Counts) -> String {
+      "\(noun): \(counts.added.grouped) \(mood)added, \(counts.changed.grouped) \(mood)changed, "
+        + "\(counts.unchanged.grouped) unchanged"
+        + (counts.keptNewer == 0 ? "" : ", \(counts.keptNewer.grouped) kept as they are newer here") + "\n"
+    }
+    func lineIfAny(_ noun: String, _ counts: ImportSummary.Counts) -> String {
+      counts.total == 0 ? "" : line(noun, counts)
+    }
+    return line("Tasks", summary.tasks) + lineIfAny("Lists", summary.lists)
+      + lineIfAny("Filters", summary.filters)
+      + (summary.completions.total == summary.completions.unchanged
+        ? "" : line("Completions without their task", summary.completions))
+  }
+}
+
+extension ImportSummary.Counts {
+  fileprivate var total: Int { added + changed + unchanged + keptNewer }
+
+  fileprivate var facts: Facts {
+    [
+      "added": .count(added), "changed": .count(changed), "unchanged": .count(unchanged),
+      "keptNewer": .count(keptNewer),
+    ]
+  }
+}
+
+extension ImportedRecord {
+  fileprivate var facts: Facts {
+    var members: [Facts.Member] = [("kind", .text(kind.rawValue))]
+    if let id { members.append(("id", .id(id))) }
+    members.append((Facts.Name(kind == .task ? "title" : "name"), .text(name)))
+    members.append(("outcome", .text(outcome.rawValue)))
+    return .object(members)
+  }
+
+  /// A line for people: what would happen, and to what.
+  fileprivate var line: String {
+    let noun = kind == .task ? "" : " " + kind.rawValue
+    let name = name.escapedForDisplay()
+    return switch outcome {
+    case .added: "add\(noun): \(name)\n"
+    case .changed: "change\(noun): \(name)\n"
+    case .keptNewer: "keep\(noun) (newer here): \(name)\n"
+    case .keptDeleted: "keep\(noun) deleted: \(name)\n"
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import Foundation
+import Tally
+
+/// An undo or a redo of one write or several, in one transaction.
+struct Reversal {
+  /// Which writes.
+  enum Extent {
+    case last(Int)
+    case one(ChangeID)
+
+    /// Reads a number of writes, or the id of one.
+    init(_ text: String?) throws {
+      guard let text else {
+        self = .last(1)
+        return
+      }
+      if let change = try? ChangeID(text: text) {
+        self = .one(change)
+      } else if let count = Int(text), count >= 1 {
+        self = .last(count)
+      } else {
+        throw ValidationError(
+          "'\(text.truncated(toWidth: 60).escapedForDisplay())' is neither a number of changes nor the number of one, "
+            + "such as 42.0; see 'tally history'.")
+      }
+    }
+  }
+
+  let verb: String
+  /// The words between the name of the write and what it changed.
+  let clause: String
+  /// The state of a reversed write: undone or redone.
+  let participle: String
+  let remedy: ChangeReport.Remedy
+  let clock: LocalClock
+
+  /// The greatest number of sentences about one write.
+  private static let shownSentenceCount = 10
+
+  /// Reverses the writes and says what each had changed; if one of them cannot be reversed, none is.
+  func report(
+    on extent: Extent, in transaction: inout StoreWriteTransaction,
+    _ reverseLast: (inout StoreWriteTransaction) throws -> UndoResult
+  ) throws -> ChangeReport {
+    var results: [UndoResult] = []
+    switch extent {
+    case .one(let change): results.append(try Self.undo(change, in: &transaction))
+    case .last(let count):
+      for number in 0..<count {
+        results.append(try Self.naming(number, participle) { try reverseLast(&transaction) })
+      }
+    }
+    var report = try ChangeReport(results, in: transaction)
+    report.remedy = remedy.repeated(results.count)
+    report.messages = try results.flatMap { try sentences(of: $0, in: transaction) }
+    return report
+  }
+
+  private static func undo(_ change: ChangeID, in transaction: inout StoreWriteTransaction) throws -> UndoResult {
+    do {
+      return try transaction.undo(change)
+    } catch let error as TallyError where error.message == TallyError.nothingToUndo.message {
+      throw CommandFailure(
+        ExitStatus(for: error), code: error.code.description, "Change \(change.text) cannot be undone",
+        remedy: "It has been undone, is not kept any more, or does not exist; see 'tally history'")
+    }
+  }
+
+  /// Says how many writes can be reversed where there are fewer than wanted.
+  private static func naming<R>(_ count: Int, _ participle: String, _ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let error as TallyError where count > 0 && [.nothingToUndo, .nothingToRedo].contains(error.code) {
+      throw CommandFailure(
+        ExitStatus(for: error), code: error.code.description, "Only \(count.counted("change")) can be \(participle)",
+        remedy: "Nothing was \(participle); see the last changes: tally history")
+    }
+  }
+
+  private func sentences(
+    of result: UndoResult, in transaction: borrowing StoreWriteTransaction
+  ) throws -> [String] {
+    // An undo or a redo is said in the words of the change that it was about.
+    var change = try transaction.historyChange(result.change)
+    while let target = change?.target, let older = try transaction.historyChange(target) { change = older }
+    let name = change?.actionName?.quotedForMessage ?? "the change"
+    let words = ChangeWords(clock: clock)
+    let changed = try change.map {
+      try words.sentences(of: $0, limit: Self.shownSentenceCount, in: transaction)
+    }
+    let heading = "\(verb) \(name) from \(clock.relativeName(of: result.date)), \(clause):"
+    return [heading] + (changed ?? []).map { "  " + $0 }
+  }
+}
+
+extension ChangeReport {
+  /// What several undos or redos have changed altogether.
+  fileprivate init(_ results: [UndoResult], in transaction: borrowing StoreWriteTransaction) throws {
+    let tasks = results.flatMap { $0.tasks + $0.deletedTasks }.map(\.id).uniqued()
+    let listIDs = results.flatMap { $0.lists + $0.deletedLists }.map(\.id).uniqued()
+    let names = results.flatMap { $0.savedFilters + $0.deletedFilters }.map(\.name).uniqued()
+    hasChangedValues = results.contains { !$0.values.isEmpty }
+    for id in tasks {
+      if let task = try transaction.task(id) { changed.append(try transaction.name(task)) } else { deleted.append(id) }
+    }
+    for id in listIDs {
+      if let list = try transaction.list(id) { lists.append(list) } else { deleted.append(id) }
+    }
+    for name in names {
+      if let filter = try transaction.savedFilter(named: name) {
+        filters.append(filter)
+      } else {
+        deletedFilters.append(name)
+      }
+    }
+  }
+}
+
+extension Sequence where Element: Hashable {
+  /// The elements, each once, in the order in which they come first.
+  func uniqued() -> [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

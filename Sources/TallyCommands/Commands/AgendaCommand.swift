@@ -1,0 +1,36 @@
+import ArgumentParser
+import Tally
+
+/// `tally agenda`, and `tally` alone.
+struct AgendaCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "agenda",
+    abstract: "Show what asks for attention today; 'tally' alone does the same.",
+    usage: """
+      tally [<options>]
+      tally agenda [<options>]
+      """,
+    discussion: """
+      Shows tasks that are overdue, due today or planned for today, each once, and counts what else waits.
+
+      With --plain, a line has these columns: \(AgendaReport.columns.joined(separator: ", ")).
+      """
+  )
+
+  func run(in session: Session) throws {
+    let report = try session.read { transaction in
+      let agenda = try transaction.agenda()
+      var lists: KnownLists = [:]
+      let sections = try AgendaReport.Kind.allCases.map { kind in
+        (kind, try kind.tasks(of: agenda).map { try transaction.name($0, knowing: &lists) })
+      }
+      return AgendaReport(agenda: agenda, sections: sections, taskCount: try transaction.taskCount)
+    }
+    try session.answer(
+      report.facts(in: session), plain: .records([("sections.tasks", AgendaReport.columns)])
+    ) { try session.output.write(report.text(in: session)) }
+    if report.agenda.tasks.isEmpty {
+      session.hint("Nothing is due or planned for today. Plan a task: tally add Buy milk --today")
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import Tally
+
+/// `tally tags rename A B`.
+struct RenameTagCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rename",
+    abstract: "Rename a tag on every task and in saved filters, merging it into an existing one.",
+    usage: "tally tags rename <tag> <new> [<options>]",
+    discussion: "Completions already recorded keep the old tag in statistics."
+  )
+
+  static let takesText = true
+
+  @Argument(help: ArgumentHelp("The tag.", valueName: "tag"))
+  var tag: String
+
+  @Argument(help: ArgumentHelp("Its new name.", valueName: "new"))
+  var newTag: String
+
+  func run(in session: Session) throws {
+    try session.write { transaction in
+      let use = try transaction.tag(named: tag)
+      let newTag = newTag.withoutNumberSign
+      let oldFilters = try transaction.savedFilters()
+      let changed = try transaction.renameTag(use.tag, to: newTag)
+      guard !changed.isEmpty else { return ChangeReport(messages: ["No change: the tag already has that name."]) }
+      let message = "Renamed #\(use.tag.escapedForDisplay()) to #\(newTag.escapedForDisplay())"
+      let filters = try transaction.savedFilters().filter { !oldFilters.contains($0) }
+      let inFilters = filters.isEmpty ? "" : " and in \(filters.count.counted("filter"))"
+      return ChangeReport(
+        changed: try changed.map { try transaction.name($0) }, filters: filters,
+        messages: ["\(message) on \(changed.count.counted("task"))\(inFilters)."])
+    }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// A tag that tasks have, however written, with or without a number sign.
+  ///
+  /// - Throws: ``CommandFailure`` if no task has it.
+  func tag(named name: String) throws -> TagUse {
+    let tags = try tags()
+    let name = name.withoutNumberSign
+    if let use = tags.first(where: { TagSet([$0.tag]).contains(name) }) { return use }
+    let near = name.nearNames(among: tags.map(\.tag)).map { "#\($0.escapedForDisplay())" }
+    throw CommandFailure(
+      .notFound, code: "tagNotFound", "No task has the tag \(name.quotedForMessage)",
+      remedy: near.isEmpty
+        ? "List them with 'tally tags'" : "Did you mean \(near.joined(separator: " or "))?")
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Tally
+
+/// Where the candidates for a value come from, by the name that the help gives to the value.
+enum CompletionSource {
+  case tasks, lists, tags, filters, conditions, zones, priorities, settings
+  case days(DateReference.Direction)
+  case files, directories
+
+  private static let byValueName: [String: CompletionSource] = [
+    "task": .tasks, "tag": .tags, "filter": .conditions, "day": .days(.forward), "place": .days(.forward),
+    "when": .days(.forward), "id": .zones, "priority": .priorities, "key": .settings, "file": .files,
+    "dir": .directories,
+  ]
+
+  /// - Parameters:
+  ///   - argument: The argument.
+  ///   - path: The words that name its command; a `name` is a filter's for some.
+  init?(of argument: CommandDescription.Argument, below path: [String]) {
+    let name = argument.valueName ?? ""
+    let isFilter = path.first == "filter" || path.first == "filters"
+    let found = name == "name" ? (isFilter ? .filters : .lists) : Self.byValueName[name]
+    guard let found else { return nil }
+    // Where work that is done is looked for, a weekday is the last one.
+    let isPast = ["stats", "completed"].contains(path.first) || argument.spellings.contains("--at")
+    if case .days = found, isPast { self = .days(.backward) } else { self = found }
+  }
+
+  /// The candidates, the likeliest first.
+  ///
+  /// At most some hundred records are read through indexes, whatever the size of the store.
+  func candidates(
+    in session: Session, startingWith prefix: String, for path: [String]
+  ) throws -> [Completion.Candidate] {
+    switch self {
+    case .tasks: try session.tasksToComplete(startingWith: prefix, areCompleted: path == ["reopen"])
+    case .lists: try session.snapshot { try $0.lists().map { Completion.Candidate(text: $0.name) } }
+    case .tags: try session.tagsToComplete().map { Completion.Candidate(text: $0) }
+    case .filters:
+      try session.snapshot { try $0.savedFilters().map { Completion.Candidate(text: $0.name, label: $0.text) } }
+    case .conditions: try session.conditionsToComplete(startingWith: prefix)
+    case .days(let direction): try Self.days(session.clock, looking: direction)
+    case .zones: TimeZone.knownTimeZoneIdentifiers.sorted().map { Completion.Candidate(text: $0) }
+    case .priorities: ["low", "medium", "high", "none"].map { Completion.Candidate(text: $0) }
+    case .settings: Settings.Key.allCases.map { Completion.Candidate(text: $0.rawValue, label: $0.meaning) }
+    case .files, .directories: []
+    }
+  }
+
+  private static let dayWords = [
+    "today", "tomorrow", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "eow", "eom",
+    "eoy",
+  ]
+
+  private static func days(
+    _ clock: LocalClock, looking direction: DateReference.Direction
+  ) throws -> [Completion.Candidate] {
+    try dayWords.map { word in
+      Completion.Candidate(text: word, label: clock.name(of: try clock.day(word, of: word, looking: direction)))
+    }
+  }
+}
+
+extension Session {
+  /// Reads the store; there must be one, since an empty one would have to be created to read from it.
+  fileprivate func snapshot<R>(_ body: (borrowing StoreReadTransaction) throws -> R) throws -> R {
+    try openStore(for: .copying).read { try body($0) }
+  }
+
+  /// The handles of tasks.
+  fileprivate func tasksToComplete(
+    startingWith prefix: String, areCompleted: Bool
+  ) throws -> [Completion.Candidate] {
+    try snapshot { transaction in
+      var seen: Set<UUID> = []
+      return try transaction.likelyTasks(startingWith: prefix, areCompleted: areCompleted)
+        .filter { $0.isCompleted == areCompleted && seen.insert($0.id).inserted }
+        .map { Completion.Candidate(text: try transaction.handle(of: $0.id), label: $0.title) }
+    }
+  }
+
+  fileprivate func tagsToComplete() throws -> [String] {
+    try snapshot { try $0.tagNames(limit: 200) }.sorted()
+  }
+
+  /// Words of a filter: tags, lists and properties.
+  fileprivate func conditionsToComplete(startingWith prefix: String) throws -> [Completion.Candidate] {
+    let properties = TaskFilter.Property.allCases.map { "is:\($0.rawValue)" }
+    if prefix.isEmpty || prefix.hasPrefix("i") { return properties.map { Completion.Candidate(text: $0) } }
+    if prefix.hasPrefix("#") { return try tagsToComplete().map { Completion.Candidate(text: "#\($0)") } }
+    let lists = try snapshot { try $0.lists() }
+    return lists.map { Completion.Candidate(text: "list:" + ($0.name.contains(" ") ? "\"\($0.name)\"" : $0.name)) }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The tasks that people are likely to name: those in progress, late or planned for today, then the past, the inbox, the
+  /// days to come and the lists; or the last completed ones.
+  fileprivate func likelyTasks(startingWith prefix: String, areCompleted: Bool) throws -> [TaskItem] {
+    let limit = 50
+    // A start that is a handle is a lookup.
+    var tasks = try taskIDs(withHandle: prefix, limit: limit).compactMap { try task($0) }
+    let views: [TaskView] = areCompleted ? [.completed(nil)] : [.active, .overdue, .today, .past, .inbox, .upcoming]
+    for view in views { tasks += try page(of: view, limit: limit).tasks }
+    if areCompleted { return tasks }
+    for list in try lists() where tasks.count < 3 * limit { tasks += try page(of: .list(list.id), limit: limit).tasks }
+    return tasks
+  }
+}

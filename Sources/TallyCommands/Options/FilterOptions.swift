@@ -1,0 +1,62 @@
+public import ArgumentParser
+public import Tally
+
+/// The words of a filter, as one or several arguments.
+struct FilterOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("Which tasks to look for; all of them without any.", valueName: "filter"))
+  var words: [String] = []
+
+  static let help = """
+    A filter is a row of conditions, all of which a task must meet: #tag, list:NAME, state:active, is:open, is:overdue, \
+    has:notes, priority>=medium, due<=DAY (also day, reminder, created, updated and completed), @attribute=value, and \
+    words to look for in titles and notes. 'or', 'not' or '-', and parentheses combine them. Quote what your shell would \
+    change: # ( ) < > ! and blanks.
+    """
+
+  var filter: TaskFilter {
+    get throws { try TaskFilter(text: words.joined(separator: " ")) }
+  }
+
+  /// Whether it matters with which day a week begins; an invalid filter is reported later.
+  var countsWeeks: Bool { (try? filter)?.countsWeeks ?? false }
+
+  /// The commands that take a filter.
+  private static let commandNames: Set = ["find", "count", "filters", "stats", "completed", "export"]
+
+  /// The arguments with `-list:Work` as `not list:Work`, which no parser of options mistakes for one.
+  static func spelledOut(_ arguments: [String]) -> [String] {
+    guard let command = GlobalOptions.indexOfCommand(in: arguments), commandNames.contains(arguments[command]) else {
+      return arguments
+    }
+    var words = arguments
+    let end = words.firstIndex(of: "--") ?? words.endIndex
+    for index in words[..<end].indices.dropFirst(command + 1) where isDashed(words[index], after: words[command]) {
+      let question = CompletionQuestion(words: Array(words[..<index]), prefix: "")
+      if question.wantsFilter { words[index] = "not " + words[index].dropFirst() }
+    }
+    return words
+  }
+
+  /// Whether a word begins with one dash and is not an option of the command.
+  private static func isDashed(_ word: String, after command: String) -> Bool {
+    word.count > 2 && word.hasPrefix("-") && !word.hasPrefix("--") && !(command == "export" && word.hasPrefix("-o"))
+  }
+}
+
+extension TaskOrder: ExpressibleByArgument {
+  /// Reads an order by its text; `nil` for any other.
+  public init?(argument: String) {
+    guard let order = try? TaskOrder(text: argument) else { return nil }
+    self = order
+  }
+
+  /// The orders that errors and the help list.
+  public static var allValueStrings: [String] {
+    let orders = Key.allCases.flatMap { [TaskOrder($0), TaskOrder($0, isReversed: true)] }
+    // Some cannot be reversed.
+    return orders.indices.filter { $0.isMultiple(of: 2) || orders[$0].isReversed }.map { orders[$0].text }
+  }
+
+  /// The order's text, as in the help.
+  public var defaultValueDescription: String { text }
+}

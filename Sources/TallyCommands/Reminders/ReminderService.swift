@@ -1,0 +1,74 @@
+import Foundation
+import SystemPackage
+import Tally
+
+/// What starts `tally remind` when a person logs in: a unit of systemd, or a property list of launchd.
+struct ReminderService {
+  private let words: [String]
+
+  /// - Parameters:
+  ///   - program: The program to run; without one, notifications are shown.
+  ///   - arguments: Its arguments.
+  ///   - journal: The journal, unless it is the usual one.
+  ///   - session: Names the store, which a service must not look for in variables of a shell.
+  init(program: String?, arguments: [String], journal: String?, _ session: Session) {
+    // Relative paths mean nothing where the service starts.
+    let executable = Bundle.main.executablePath ?? "tally"
+    let store = session.storePath.absolute.string
+    let delivery = program.map { ["--exec", $0.contains("/") ? FilePath($0).absolute.string : $0] } ?? ["--notify"]
+    let rest = arguments.isEmpty ? [] : ["--"] + arguments
+    let record = journal.map { ["--journal", FilePath($0).absolute.string] } ?? []
+    words = [executable, "remind", "--store", store] + delivery + record + rest
+  }
+
+  var text: String {
+    #if canImport(Darwin)
+      launchdText
+    #else
+      systemdText
+    #endif
+  }
+
+  var systemdText: String {
+    """
+    # ~/.config/systemd/user/tally-remind.service; start it with: systemctl --user enable --now tally-remind
+    [Unit]
+    Description=Reminders of tally
+
+    [Service]
+    ExecStart=\(words.map(Self.quotedForSystemd).joined(separator: " "))
+    Restart=on-failure
+
+    [Install]
+    WantedBy=default.target
+
+    """
+  }
+
+  var launchdText: String {
+    """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!-- ~/Library/LaunchAgents/tally-remind.plist; start it with: launchctl load ~/Library/LaunchAgents/tally-remind.plist -->
+    <plist version="1.0"><dict>
+      <key>Label</key><string>tally-remind</string>
+      <key>ProgramArguments</key><array>
+    \(words.map { "    <string>\(Self.escapedForXML($0))</string>" }.joined(separator: "\n"))
+      </array>
+      <key>RunAtLoad</key><true/>
+      <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+    </dict></plist>
+
+    """
+  }
+
+  /// Quoted, without the specifiers and variables that systemd expands.
+  private static func quotedForSystemd(_ word: String) -> String {
+    let escapes: [Character: String] = ["\\": "\\\\", "\"": "\\\"", "%": "%%", "$": "$$", "\n": "\\n", "\t": "\\t"]
+    return "\"" + word.map { escapes[$0] ?? String($0) }.joined() + "\""
+  }
+
+  private static func escapedForXML(_ word: String) -> String {
+    let escapes: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;"]
+    return word.map { escapes[$0] ?? String($0) }.joined()
+  }
+}

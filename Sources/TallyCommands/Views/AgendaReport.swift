@@ -1,0 +1,94 @@
+import Tally
+
+/// The agenda, for people and for programs.
+struct AgendaReport {
+  static let columns = NamedTask.columns + ["kind"]
+
+  let agenda: Agenda
+  let sections: [(kind: Kind, tasks: [NamedTask])]
+  /// The number of tasks in the store.
+  let taskCount: Int
+
+  /// The kind of a section; its name is in the JSON.
+  enum Kind: String, CaseIterable {
+    case overdue, dueToday, planned
+
+    func tasks(of agenda: Agenda) -> [TaskItem] {
+      switch self {
+      case .overdue: agenda.overdue
+      case .dueToday: agenda.dueToday
+      case .planned: agenda.planned
+      }
+    }
+
+    var heading: String {
+      switch self {
+      case .overdue: "Overdue"
+      case .dueToday: "Due today"
+      case .planned: "Planned for today"
+      }
+    }
+  }
+}
+
+extension AgendaReport {
+  func facts(in session: Session) -> Facts {
+    let sections: [Facts] = sections.map { kind, tasks in
+      [
+        "kind": .text(kind.rawValue), "day": .day(kind == .overdue ? nil : session.clock.today),
+        "tasks": .array(
+          tasks.map { $0.facts.adding([.init("kind", onlyIn: .plain): .text(kind.rawValue)]) }),
+      ]
+    }
+    return session.headFacts(ofView: "agenda", completedCount: agenda.completedCount).adding([
+      "sections": .array(sections),
+      "waiting": [
+        "past": .count(agenda.pastCount), "inbox": .count(agenda.inboxCount),
+        "missedReminders": .count(agenda.missedReminders.count),
+      ],
+    ])
+  }
+
+  func text(in session: Session) -> String {
+    let painter = session.painter
+    let count = agenda.tasks.count
+    let title = session.clock.heading(of: session.clock.today)
+    let summary = painter.paint(" — \(count.grouped) open", .detail)
+    var text = count == 0 ? "" : painter.paint(title, .heading) + summary + "\n"
+    for (kind, tasks) in sections where !tasks.isEmpty {
+      let rows = TaskRows(
+        clock: session.clock, painter: painter, width: session.width ?? .max,
+        handleWidth: PrintedView.handleWidth(taskCount: taskCount),
+        hidden: kind == .planned ? [.scheduledDay] : [])
+      text += "\n" + painter.paint(kind.heading, .heading) + "\n"
+      text += tasks.flatMap { rows.lines(of: $0) }.map { $0 + "\n" }.joined()
+    }
+    let lines = waitingLines(session.clock).map { painter.paint($0, .detail) + "\n" }
+    return text + (lines.isEmpty || text.isEmpty ? "" : "\n") + lines.joined()
+  }
+
+  /// A line for each place where something else waits, with the command that shows it.
+  private func waitingLines(_ clock: LocalClock) -> [String] {
+    /// The commands show the whole place, of which some tasks may be above.
+    func more(_ isInPlace: (TaskItem) -> Bool) -> String { agenda.tasks.contains(where: isInPlace) ? "more " : "" }
+    var lines: [String] = []
+    if agenda.pastCount > 0 {
+      let more = more { $0.scheduledDate.map { $0 < clock.today } ?? false }
+      lines.append("\(agenda.pastCount.grouped) \(more)left from earlier days: tally past")
+    }
+    if agenda.inboxCount > 0 {
+      let more = more { $0.listID == nil && $0.scheduledDate == nil }
+      lines.append("\(agenda.inboxCount.grouped) \(more)in the inbox: tally inbox --open")
+    }
+    if let first = agenda.missedReminders.first?.reminderDate {
+      let day = clock.wallTime(at: first).day
+      let more = more { $0.reminderDate.map { $0 < clock.now && clock.wallTime(at: $0).day >= day } ?? false }
+      let count = agenda.missedReminders.count.counted("\(more)missed reminder")
+      // A day alone means its morning, and the first one may be earlier.
+      let start = "\(day.iso8601) 00:00"
+      lines.append("\(count): tally reminders --from \(start.shellQuoted)")
+    }
+    if agenda.completedCount > 0 { lines.append("\(agenda.completedCount.grouped) done of today's: tally today") }
+    return lines
+  }
+}

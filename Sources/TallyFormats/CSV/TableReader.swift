@@ -1,0 +1,136 @@
+internal import Tally
+
+/// Reads rows of comma-separated values (RFC 4180), one after the other.
+///
+/// Semicolons and tabs separate as well, if the first row has them and no comma: spreadsheets write them in many
+/// countries.
+struct TableReader: ~Copyable {
+  /// A cell, and where it begins.
+  struct Cell {
+    var text: String
+    let position: TextPosition
+  }
+
+  private var input: JSONInput
+  private var separator: UInt8?
+
+  init(_ input: consuming JSONInput) {
+    self.input = input
+  }
+
+  var byteCount: Int64 { input.consumedByteCount }
+
+  /// The next row that is not empty; `nil` at the end.
+  ///
+  /// - Throws: `malformedDocument` for a quote that is not closed, text behind a closing quote, and bytes that are not
+  ///   UTF-8.
+  mutating func next() throws -> [Cell]? {
+    while try input.peek() != nil {
+      let row = try separator == nil ? readHead() : readRow()
+      if row.count > 1 || row.first?.text.isEmpty == false { return row }
+    }
+    return nil
+  }
+
+  /// Reads the first row, whose separators are those of the table.
+  private mutating func readHead() throws -> [Cell] {
+    let row = try readRow(splitting: [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")])
+    return row
+  }
+
+  private mutating func readRow() throws -> [Cell] { try readRow(splitting: [separator ?? UInt8(ascii: ",")]) }
+
+  private mutating func readRow(splitting separators: [UInt8]) throws -> [Cell] {
+    var row: [Cell] = []
+    var separators = separators
+    while true {
+      row.append(try readCell(separators))
+      guard let byte = try input.peek() else { break }
+      if byte == UInt8(ascii: "\n") {
+        input.skipLineFeed()
+        break
+      }
+      input.skipByte()
+      separator = separator ?? byte
+      separators = [byte]
+    }
+    if separators.count == 1 { separator = separators[0] }
+    return row
+  }
+
+  /// Reads a cell up to the separator or the end of the line behind it.
+  private mutating func readCell(_ separators: [UInt8]) throws -> Cell {
+    let position = input.position
+    var bytes: [UInt8] = []
+    if try input.peek() == UInt8(ascii: "\"") {
+      try readQuoted(into: &bytes, position)
+    } else {
+      while let byte = try input.peek(), byte != UInt8(ascii: "\n"), !separators.contains(byte) {
+        skip(byte)
+        bytes.append(byte)
+      }
+      if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+    }
+    if let byte = try input.peek(), byte != UInt8(ascii: "\n"), !separators.contains(byte) {
+      throw TallyError.malformed(
+        "There is text behind a closing quote", line: input.position.line, column: input.position.column)
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw TallyError.malformed("The bytes are not UTF-8", line: position.line, column: position.column)
+    }
+    return Cell(text: text, position: position)
+  }
+
+  /// Reads a text in quotes, in which two quotes stand for one.
+  private mutating func readQuoted(into bytes: inout [UInt8], _ position: TextPosition) throws {
+    input.skipByte()
+    while let byte = try input.peek() {
+      skip(byte)
+      if byte == UInt8(ascii: "\"") {
+        if try input.peek() != UInt8(ascii: "\"") {
+          if try input.peek() == UInt8(ascii: "\r") { input.skipByte() }
+          return
+        }
+        input.skipByte()
+      }
+      bytes.append(byte)
+    }
+    throw TallyError.malformed("A quote is not closed", line: position.line, column: position.column)
+  }
+
+  private mutating func skip(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\n"): input.skipLineFeed()
+    case 0x80..<0xC0: input.skipContinuationByte()
+    default: input.skipByte()
+    }
+  }
+}
+
+/// Cells as they are written.
+enum TableText {
+  /// The first characters by which a spreadsheet takes a cell for a formula; and the mark before them.
+  private static let formulaStarts: Set<Unicode.Scalar> = ["=", "+", "-", "@", "\t", "\r", "'"]
+
+  /// A cell that no spreadsheet computes: one that looks like a formula gets a `'` before it, as people write it there.
+  static func cell(_ text: String) -> String {
+    let isFormula =
+      text.unicodeScalars.first.map(formulaStarts.contains) == true && (Int64(text) == nil || text.hasPrefix("+"))
+    let safe = isFormula ? "'" + text : text
+    let isPlain = safe.utf8.allSatisfy { byte in
+      ![UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\""), 0x0A, 0x0D, 0x09].contains(byte)
+    }
+    guard !isPlain else { return safe }
+    let doubled = safe.unicodeScalars.flatMap { $0 == "\"" ? [$0, $0] : [$0] }
+    return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
+  }
+
+  /// The text of a cell, without the mark.
+  static func text(_ cell: String) -> String {
+    let scalars = cell.unicodeScalars
+    guard scalars.first == "'", let second = scalars.dropFirst().first, formulaStarts.contains(second) else {
+      return cell
+    }
+    return String(String.UnicodeScalarView(scalars.dropFirst()))
+  }
+}

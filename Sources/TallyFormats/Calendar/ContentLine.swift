@@ -1,0 +1,127 @@
+internal import Tally
+
+/// A property of iCalendar: a name, parameters and a value (RFC 5545, section 3.1).
+struct ContentLine: Equatable {
+  /// In upper case.
+  let name: String
+  /// Everything between the name and the value, as written: `;TZID=Europe/Berlin`.
+  let parameters: String
+  let value: String
+
+  init(_ name: String, parameters: String = "", _ value: String) {
+    (self.name, self.parameters, self.value) = (name, parameters, value)
+  }
+
+  /// Reads an unfolded line; `nil` for one without a name or a colon.
+  ///
+  /// Scalars are compared, not characters: a combining mark may follow the colon.
+  init?(_ text: String) {
+    var isQuoted = false
+    var nameEnd: String.Index?
+    let scalars = text.unicodeScalars
+    for index in scalars.indices {
+      switch scalars[index] {
+      case "\"": isQuoted.toggle()
+      case ";" where !isQuoted && nameEnd == nil: nameEnd = index
+      case ":" where !isQuoted:
+        let end = nameEnd ?? index
+        guard end > text.startIndex else { return nil }
+        let value = scalars[scalars.index(after: index)...]
+        self.init(String(scalars[..<end]).uppercased(), parameters: String(scalars[end..<index]), String(value))
+        return
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// The unfolded line.
+  var text: String { "\(name)\(parameters):\(value)" }
+
+  /// The value of a parameter, without quotes; `nil` if it is not there.
+  func parameter(_ wanted: String) -> String? {
+    for part in Self.split(parameters, at: ";") {
+      guard let equals = part.firstIndex(of: "="), part[..<equals].uppercased() == wanted else { continue }
+      return part[part.index(after: equals)...].filter { $0 != "\"" }
+    }
+    return nil
+  }
+
+  /// Splits a text outside quotes.
+  private static func split(_ text: String, at separator: Character) -> [Substring] {
+    var isQuoted = false
+    return text.split { character in
+      if character == "\"" { isQuoted.toggle() }
+      return character == separator && !isQuoted
+    }
+  }
+}
+
+extension ContentLine {
+  /// The value as a text, without its escapes (RFC 5545, section 3.3.11).
+  var unescaped: String { Self.unescape(value[...]) }
+
+  /// The values of a list of texts with commas between them.
+  var unescapedList: [String] {
+    let scalars = value.unicodeScalars
+    var parts: [Substring] = []
+    var start = scalars.startIndex
+    var isEscaped = false
+    for index in scalars.indices {
+      if scalars[index] == ",", !isEscaped {
+        parts.append(Substring(scalars[start..<index]))
+        start = scalars.index(after: index)
+      }
+      isEscaped = scalars[index] == "\\" && !isEscaped
+    }
+    return (parts + [Substring(scalars[start...])]).map(Self.unescape)
+  }
+
+  private static func unescape(_ text: Substring) -> String {
+    var result = String.UnicodeScalarView()
+    var isEscaped = false
+    for scalar in text.unicodeScalars {
+      if isEscaped {
+        result.append(scalar == "n" || scalar == "N" ? "\n" : scalar)
+        isEscaped = false
+      } else if scalar == "\\" {
+        isEscaped = true
+      } else {
+        result.append(scalar)
+      }
+    }
+    if isEscaped { result.append("\\") }
+    return String(result)
+  }
+
+  /// A text with the escapes that it needs; control characters, which the format forbids, become blanks.
+  static func escape(_ text: String) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\n": result.append(contentsOf: "\\n".unicodeScalars)
+      case "\\", ";", ",":
+        result.append("\\")
+        result.append(scalar)
+      case "\t": result.append(scalar)
+      default: result.append(scalar.value < 0x20 || scalar.value == 0x7F ? " " : scalar)
+      }
+    }
+    return String(result)
+  }
+
+  /// Appends the line in pieces of at most 75 octets, none of which cuts a scalar, with CRLF.
+  func append(to bytes: inout [UInt8]) {
+    var length = 0
+    for scalar in text.unicodeScalars {
+      let octets = UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+      if length + octets.count > 75 {
+        bytes += [0x0D, 0x0A, 0x20]
+        length = 1
+      }
+      bytes += octets
+      length += octets.count
+    }
+    bytes += [0x0D, 0x0A]
+  }
+}

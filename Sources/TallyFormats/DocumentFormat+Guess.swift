@@ -1,0 +1,42 @@
+extension DocumentFormat {
+  /// Guesses the format of a document by how it begins.
+  ///
+  /// - Parameters:
+  ///   - head: the first bytes of the document; a few thousand are enough.
+  ///   - fileExtension: the extension of its name, which decides between formats that look alike.
+  public init(ofDocumentBeginningWith head: [UInt8], fileExtension: String? = nil) {
+    let byExtension = fileExtension.flatMap { DocumentFormat(fileExtension: $0) }
+    let text = String(decoding: head.prefix(4_096), as: UTF8.self).drop { $0 == "\u{FEFF}" || $0.isWhitespace }
+    self =
+      switch byExtension {
+      case .todotxt?, .ical?, .markdown?, .ndjson?: byExtension ?? .todotxt
+      case .csv?: Self.table(text)
+      default: Self.guess(text) ?? byExtension ?? .todotxt
+      }
+  }
+
+  private static func guess(_ text: Substring) -> DocumentFormat? {
+    if text.hasPrefix("{") { return object(text) }
+    // Taskwarrior writes an array of tasks, Tally an object.
+    if text.hasPrefix("[") { return text.dropFirst().first { !$0.isWhitespace } == "{" ? .taskwarrior : nil }
+    if text.prefix(15).uppercased() == "BEGIN:VCALENDAR" { return .ical }
+    let line = text.prefix { !$0.isNewline }
+    if line.hasPrefix("TYPE,CONTENT") { return .todoist }
+    let columns = line.split(separator: ",").map { $0.lowercased() }
+    if columns.count > 1, columns.contains("text") || columns.contains("title") { return .csv }
+    if line.hasPrefix("#") || line.hasPrefix("- [") || line.hasPrefix("* [") { return .markdown }
+    return nil
+  }
+
+  /// An object is Tally's document, one of its lines or one of Taskwarrior's.
+  private static func object(_ text: Substring) -> DocumentFormat {
+    let line = text.prefix { !$0.isNewline }
+    if line.contains("\"description\""), line.contains("\"uuid\"") { return .taskwarrior }
+    let isWhole = ["\"schemaVersion\"", "\"exportDate\"", "\"tasks\"", "\"lists\""].contains { text.contains($0) }
+    return isWhole ? .json : .ndjson
+  }
+
+  private static func table(_ text: Substring) -> DocumentFormat {
+    text.hasPrefix("TYPE,CONTENT") ? .todoist : .csv
+  }
+}

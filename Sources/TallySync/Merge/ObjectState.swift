@@ -1,0 +1,85 @@
+/// Everything that is known of a task or a list: the join of all changes to it that have arrived.
+///
+/// A change is such a state, too, with only the parts that it touches. What the parts mean is in
+/// `docs/synchronisation.md`.
+struct ObjectState: Hashable, Sendable {
+  /// The number of a field, as stored and sent.
+  typealias Field = UInt16
+
+  /// The last written values of fields.
+  private(set) var registers: [Field: Register] = [:]
+  /// The elements of fields that are sets.
+  private(set) var sets: [Field: [[UInt8]: ObservedElement]] = [:]
+
+  mutating func join(_ other: ObjectState) {
+    registers.merge(other.registers) { $1.wins(over: $0) ? $1 : $0 }
+    sets.merge(other.sets) { mine, others in mine.merging(others) { $0.joined(with: $1) } }
+  }
+
+  /// The join of two states.
+  func joined(with other: ObjectState) -> ObjectState {
+    var state = self
+    state.join(other)
+    return state
+  }
+}
+
+extension ObjectState {
+  /// The greatest time in it.
+  var latestTime: Int64? {
+    let elements = sets.values.flatMap(\.values).compactMap(\.latestTime)
+    return [registers.values.map(\.time).max(), elements.max()].compactMap(\.self).max()
+  }
+
+  /// The time of a write by a clock: later than everything that it has seen.
+  func time(by clock: Int64) -> Int64 {
+    guard let latest = latestTime, latest >= clock else { return clock }
+    // At the end of time the replica and the value still decide.
+    return latest == .max ? latest : latest + 1
+  }
+
+  /// Whether it has been deleted, and nothing was written to its content later.
+  var isDeleted: Bool {
+    guard let life = registers[.life], life.value == LifeValue.deleted else { return false }
+    let writes = registers.filter { $0.key.isContent }.values.map(\.time)
+    let elements = sets.filter { $0.key.isContent }.values.flatMap(\.values).compactMap(\.latestTime)
+    return (writes + elements).allSatisfy { $0 < life.time }
+  }
+
+  /// The elements of a set that are there.
+  func elements(of field: Field) -> Set<[UInt8]> {
+    Set((sets[field] ?? [:]).filter(\.value.isPresent).keys)
+  }
+
+  /// The completion that is shown and counted: the earliest that no reopening had seen; `nil` for an open task.
+  var completion: [UInt8]? {
+    let live = (sets[.completions]?[[]]?.live ?? [:]).values.map(\.value)
+    return live.min { $0.lexicographicallyPrecedes($1) }
+  }
+}
+
+/// The values of the register of life.
+enum LifeValue {
+  static let alive: [UInt8] = [0]
+  static let deleted: [UInt8] = [1]
+}
+
+extension ObjectState.Field {
+  /// Whether the object is deleted.
+  static let life: Self = 0
+  /// The place among neighbours.
+  static let order: Self = 1
+  /// The completions, one element without a name.
+  static let completions: Self = 2
+  /// The list of a task.
+  static let list: Self = 3
+  /// The parent of a sub-task.
+  static let parent: Self = 4
+  /// The tags of a task.
+  static let tags: Self = 5
+  /// The title of a task and the name of a list.
+  static let title: Self = 6
+
+  /// Whether a write to it brings a deleted object back, as that of a field which this version does not know does.
+  var isContent: Bool { self != .life && self != .order && self != .completions }
+}

@@ -1,0 +1,99 @@
+import Foundation
+
+/// Where tasks are shown: their references, without those that lead nowhere or in a ring.
+///
+/// A pure function of the merged objects; the registers keep all that users wrote, so that a list or parent that comes back
+/// has its tasks again.
+struct Outline: Hashable, Sendable {
+  /// The list of a task and the task above it.
+  struct Place: Hashable, Sendable {
+    /// `nil` for the inbox.
+    var list: UUID?
+    /// `nil` at the top.
+    var parent: UUID?
+  }
+
+  /// The places of the tasks that are not deleted.
+  private(set) var places: [UUID: Place] = [:]
+
+  /// Resolves the references of all tasks.
+  ///
+  /// - Parameters:
+  ///   - tasks: all tasks, deleted ones included.
+  ///   - lists: all lists, deleted ones included.
+  init(tasks: [UUID: ObjectState], lists: [UUID: ObjectState]) {
+    let live = tasks.filter { !$0.value.isDeleted }
+    let links = Self.links(among: live)
+    for (id, task) in live {
+      // A sub-task is in the list of the task at the top.
+      let top = Self.top(of: id, by: links)
+      let list = (live[top] ?? task).reference(.list).flatMap { id in lists[id].map { $0.isDeleted ? nil : id } ?? nil }
+      places[id] = Place(list: list, parent: links[id]?.parent)
+    }
+  }
+
+  private typealias Link = (parent: UUID, write: Register)
+
+  /// The links to parents, without the oldest one of each ring.
+  private static func links(among tasks: [UUID: ObjectState]) -> [UUID: Link] {
+    var links: [UUID: Link] = [:]
+    for (id, task) in tasks {
+      guard let parent = task.reference(.parent), tasks[parent] != nil, let write = task.registers[.parent] else {
+        continue
+      }
+      links[id] = (parent, write)
+    }
+    var settled: Set<UUID> = []
+    for id in links.keys where !settled.contains(id) {
+      if let ring = ring(above: id, by: links, settled: &settled), let first = oldest(of: ring, by: links) {
+        links[first] = nil
+      }
+    }
+    return links
+  }
+
+  /// The ring into which the links above a task lead; `nil` if they end at the top or at tasks that were looked at.
+  private static func ring(
+    above id: UUID, by links: [UUID: Link], settled: inout Set<UUID>
+  ) -> [UUID]? {
+    var path: [UUID] = []
+    var positions: [UUID: Int] = [:]
+    var next: UUID? = id
+    defer { settled.formUnion(path) }
+    while let current = next, !settled.contains(current) {
+      if let start = positions[current] { return Array(path[start...]) }
+      positions[current] = path.count
+      path.append(current)
+      next = links[current]?.parent
+    }
+    return nil
+  }
+
+  private static func oldest(of ring: [UUID], by links: [UUID: Link]) -> UUID? {
+    ring.min { left, right in
+      guard let first = links[left]?.write, let second = links[right]?.write else { return false }
+      // One write cannot give two tasks their parents, but a copy of a replica may have made equal ones.
+      if first.wins(over: second) || second.wins(over: first) { return second.wins(over: first) }
+      return left.uuidString < right.uuidString
+    }
+  }
+
+  private static func top(of id: UUID, by links: [UUID: Link]) -> UUID {
+    var top = id
+    while let parent = links[top]?.parent { top = parent }
+    return top
+  }
+}
+
+extension ObjectState {
+  /// The object that a field names.
+  func reference(_ field: Field) -> UUID? {
+    guard let bytes = registers[field]?.value, bytes.count == 16 else { return nil }
+    let low = bytes[8...]
+    return UUID(
+      uuid: (
+        bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
+        low[8], low[9], low[10], low[11], low[12], low[13], low[14], low[15]
+      ))
+  }
+}

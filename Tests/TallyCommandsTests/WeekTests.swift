@@ -1,0 +1,135 @@
+import Foundation
+import SystemPackage
+import Tally
+import Testing
+
+@testable import TallyCommands
+
+/// A week of work with the program in a terminal, kept as text in `Snapshots/Week/`.
+///
+/// `commands.txt` has the commands: a line `@` sets the clock, and `{title}` stands for the handle of that task. The other
+/// files are what people see in four kinds of terminal; `TALLY_RECORD=1` writes them.
+struct WeekTests {
+  /// A kind of terminal.
+  struct Setting: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let columns: Int
+    let environment: [String: String]
+  }
+
+  static let settings = [
+    Setting(
+      testDescription: "80-columns", columns: 80, environment: ["TERM": "xterm-256color", "LANG": "en_US.UTF-8"]),
+    Setting(
+      testDescription: "40-columns", columns: 40,
+      environment: ["TERM": "xterm", "LANG": "en_US.UTF-8", "NO_COLOR": "1"]),
+    Setting(
+      testDescription: "no-colour", columns: 80,
+      environment: ["TERM": "xterm", "LANG": "en_US.UTF-8", "NO_COLOR": "1"]),
+    Setting(testDescription: "c-locale", columns: 80, environment: ["TERM": "vt100", "LC_ALL": "C"]),
+  ]
+
+  private static let directory = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "Snapshots/Week")
+
+  @Test(.enabled(if: PseudoTerminal.isSupported), arguments: settings)
+  func weekLooksAsItDid(setting: Setting) throws {
+    let file = Self.directory.appending(path: setting.testDescription + ".txt")
+    var shown: String?
+    // New tasks have random ids. Two of a week's rarely share their last digits, which makes handles longer.
+    for _ in 0..<5 where shown == nil { shown = try week(setting) }
+    let text = try #require(shown)
+    if setting.environment["LC_ALL"] == "C" { #expect(text.utf8.allSatisfy { $0 < 0x80 }) }
+    if setting.environment["NO_COLOR"] != nil { #expect(!text.contains("\u{1B}[3")) }
+    let visible = text.replacing("\u{1B}", with: "^[")
+    if ProcessInfo.processInfo.environment["TALLY_RECORD"] == "1" {
+      return try Data(visible.utf8).write(to: file)
+    }
+    let expected = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+    let (new, old) = (visible.split(separator: "\n"), expected.split(separator: "\n"))
+    if let line = zip(new, old).first(where: { $0 != $1 }) {
+      Issue.record("now «\(line.0)», was «\(line.1)»; TALLY_RECORD=1 records the new text")
+    }
+    #expect(new.count == old.count)
+  }
+
+  /// The week in one kind of terminal; `nil` if a handle is longer than usual.
+  private func week(_ setting: Setting) throws -> String? {
+    try withProgram { program in
+      var week = Week(program: program, setting: setting)
+      let commands = try String(contentsOf: Self.directory.appending(path: "commands.txt"), encoding: .utf8)
+      for line in commands.split(separator: "\n") where !line.hasPrefix("#") { try week.run(line) }
+      return week.hasLongHandle ? nil : week.text
+    }
+  }
+}
+
+/// A run of the commands.
+private struct Week {
+  private(set) var text = ""
+  private(set) var hasLongHandle = false
+  private var program: Program
+  private let terminal: PseudoTerminal
+  /// A second later with each command: tasks of the same instant would be in the order of their random ids.
+  private var now = Timestamp.earliest
+  /// The handles of the tasks so far, in the order of their creation.
+  private var handles: [String] = []
+
+  init(program: Program, setting: WeekTests.Setting) {
+    self.program = program
+    self.program.environment["COLUMNS"] = nil
+    self.program.environment.merge(setting.environment) { $1 }
+    terminal = PseudoTerminal(columns: UInt16(setting.columns), rows: 24)
+  }
+
+  mutating func run(_ line: Substring) throws {
+    if line.hasPrefix("@ ") {
+      now = try Timestamp(iso8601: String(line.dropFirst(2)))
+      text += "\(line)\n\n"
+      return
+    }
+    now = now.adding(seconds: 1)
+    var arguments = ["--now", now.iso8601, "--time-zone", Program.timeZone]
+    for word in Transcript.words(of: line).dropFirst() { arguments.append(try resolved(word)) }
+    let (status, output) = try terminal.run(
+      Program.executable, arguments, in: program.directory, environment: program.environment)
+    if Self.creating.contains(line.split(separator: " ").dropFirst().first ?? "") { try noteHandles() }
+    text += "$ \(line.allSatisfy(\.isASCII) ? String(line) : String(line).inASCII)\n\(steady(output))"
+    text += status == 0 ? "\n" : "= \(status)\n\n"
+  }
+
+  /// The argument with handles in place of titles.
+  private func resolved(_ word: String) throws -> String {
+    guard let start = word.firstIndex(of: "{"), let end = word.lastIndex(of: "}"), start < end else { return word }
+    let title = word[word.index(after: start)..<end]
+    for line in try program.run(["all", "--plain"]).output.split(separator: "\n") {
+      let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+      if fields[6] == title { return "\(word[..<start])\(fields[0])\(word[word.index(after: end)...])" }
+    }
+    Issue.record("there is no task \(title)")
+    return word
+  }
+
+  /// The commands after which there may be new tasks.
+  private static let creating: Set<Substring> = ["add", "quick", "log", "import", "done", "open", "redo"]
+
+  private mutating func noteHandles() throws {
+    for line in try program.run(["all", "--plain"]).output.split(separator: "\n") {
+      let handle = String(line.prefix { $0 != "\t" })
+      if handle.count > 4 { hasLongHandle = true }
+      if !handles.contains(handle) { handles.append(handle) }
+    }
+  }
+
+  /// The output with numbers in place of handles and ids.
+  private func steady(_ output: String) -> String {
+    var result = output.replacing(program.directory.string, with: "DIRECTORY")
+    // A narrow terminal has an id on two lines.
+    result = result.replacing(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[-0-9a-f]+(\n +[0-9a-f]+(?=\n))?/) { _ in "id" }
+    for (number, handle) in handles.enumerated() {
+      let name = "t" + String(repeating: "0", count: number < 9 ? 2 : number < 99 ? 1 : 0) + "\(number + 1)"
+      result = result.replacing(handle, with: name)
+    }
+    return result
+  }
+}

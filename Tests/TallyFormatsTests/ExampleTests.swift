@@ -1,0 +1,166 @@
+import Foundation
+import TallyFormats
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+/// Examples of each format, and the facts that they give.
+struct ExampleTests {
+  struct Example: CustomTestStringConvertible, Sendable {
+    let format: DocumentFormat
+    let text: String
+    let facts: [String]
+
+    init(_ format: DocumentFormat, _ text: String, _ facts: [String]) {
+      (self.format, self.text, self.facts) = (format, text, facts)
+    }
+
+    var testDescription: String { "\(format.rawValue): \(text)" }
+  }
+
+  static func todo(_ properties: String) -> String {
+    "BEGIN:VCALENDAR\r\nBEGIN:VTODO\r\nUID:1\r\nCREATED:20260101T000000Z\r\n\(properties)\r\nEND:VTODO\r\nEND:VCALENDAR\r\n"
+  }
+
+  static let uid = "@UID=text(\"1\")"
+
+  static func task(_ keys: String) -> String {
+    "[{\"uuid\":\"00000000-0000-4000-8000-000000000001\",\"entry\":\"20260101T000000Z\",\(keys)}]"
+  }
+
+  static let todotxt: [Example] = [
+    Example(.todotxt, "Call Ann", ["Call Ann"]),
+    Example(.todotxt, "(A) 2026-11-01 Call Ann +Home @phone", ["Call Ann", "priority high", "tags phone", "in Home"]),
+    Example(.todotxt, "Ask @Ann about +Garage now", ["Ask @Ann about +Garage now", "tags Ann", "in Garage"]),
+    Example(
+      .todotxt, "x 2026-11-20 2026-11-18 Pay", ["Pay", "state completed", "completedAt 2026-11-20T12:00:00+03:00"]),
+    Example(.todotxt, "xylophone", ["xylophone"]), Example(.todotxt, "X 2026-01-01 a", ["X 2026-01-01 a"]),
+    Example(.todotxt, "(a) lower", ["(a) lower"]), Example(.todotxt, "(A)no blank", ["(A)no blank"]),
+    Example(.todotxt, "(D) last", ["last", "priority low", "@priority=text(\"D\")"]),
+    Example(
+      .todotxt, "Pay due:2026-12-01 rent t:2026-11-30", ["Pay rent", "scheduledDate 2026-11-30", "dueDay 2026-12-01"]),
+    Example(.todotxt, "a due:2026-02-30", ["a", "@due=text(\"2026-02-30\")"]),
+    Example(.todotxt, "see http://x.y/z", ["see http://x.y/z"]),
+    Example(.todotxt, "at 10:30 sharp", ["at 10:30 sharp"]),
+    Example(.todotxt, "water rec:+1w due:2026-12-01", ["water", "dueDay 2026-12-01", "recurrence FREQ=WEEKLY"]),
+    Example(.todotxt, "water rec:3d", ["water", "recurrence after 3 days"]),
+    Example(.todotxt, "plain key:value h:1", ["plain", "@h=text(\"1\")", "@key=text(\"value\")"]),
+    Example(
+      .todotxt, "x 2026-11-20 b pri:B",
+      ["b", "state completed", "completedAt 2026-11-20T12:00:00+03:00", "priority medium"]),
+    Example(.todotxt, "+Home", ["+Home", "in Home"]),
+  ]
+
+  static let calendars: [Example] = [
+    Example(.ical, todo("SUMMARY:a\\, b\\; c\\n\\\\d"), ["a, b; c\n\\d", uid]),
+    Example(.ical, todo("SUMMARY:fol\r\n ded\r\n\t!"), ["folded!", uid]),
+    Example(.ical, todo("summary;LANGUAGE=en:a"), ["a", uid]),
+    Example(.ical, todo("SUMMARY:a\r\nDUE;VALUE=DATE:20261201"), ["a", "dueDay 2026-12-01", uid]),
+    Example(.ical, todo("SUMMARY:a\r\nDUE:20261201T090000Z"), ["a", "dueDate 2026-12-01T09:00:00Z", uid]),
+    Example(.ical, todo("SUMMARY:a\r\nDUE:20261201T090000"), ["a", "dueDate 2026-12-01T06:00:00Z", uid]),
+    Example(
+      .ical, todo("SUMMARY:a\r\nDUE;TZID=Europe/Berlin:20260701T090000"), ["a", "dueDate 2026-07-01T07:00:00Z", uid]),
+    Example(
+      .ical, todo("SUMMARY:a\r\nDUE;TZID=\"/example.org/America/New_York\":20260701T090000"),
+      ["a", "dueDate 2026-07-01T13:00:00Z", uid]),
+    Example(.ical, todo("SUMMARY:a\r\nPRIORITY:3"), ["a", "priority high", "@PRIORITY=text(\"3\")", uid]),
+    Example(.ical, todo("SUMMARY:a\r\nPRIORITY:0"), ["a", uid]),
+    Example(.ical, todo("SUMMARY:a\r\nPRIORITY:6"), ["a", "priority low", "@PRIORITY=text(\"6\")", uid]),
+    Example(.ical, todo("SUMMARY:a\r\nCATEGORIES:b,c\\,d\r\nCATEGORIES:E"), []),
+    Example(.ical, todo("SUMMARY:a\r\nCATEGORIES:b,c\r\nCATEGORIES:D"), ["a", "tags b,c,D", uid]),
+    Example(.ical, todo("SUMMARY:a\r\nSTATUS:IN-PROCESS"), ["a", "state active", uid]),
+    Example(
+      .ical, todo("SUMMARY:a\r\nCOMPLETED:20261120T100000Z"),
+      ["a", "state completed", "completedAt 2026-11-20T13:00:00+03:00", uid]),
+    Example(.ical, todo("SUMMARY:a\r\nPERCENT-COMPLETE:50"), ["a", "state active", uid]),
+    Example(.ical, todo("SUMMARY:a\r\nSTATUS:CANCELLED"), ["a", "@STATUS=text(\"CANCELLED\")", uid]),
+    Example(.ical, todo("SUMMARY:a\r\nRRULE:FREQ=WEEKLY;BYDAY=MO"), ["a", "recurrence FREQ=WEEKLY;BYDAY=MO", uid]),
+    Example(
+      .ical, todo("SUMMARY:a\r\nATTENDEE;CN=\"D: x\":mailto:a@b\r\nATTENDEE:mailto:c@d"),
+      ["a", "@ATTENDEE=text(\";CN=\\\"D: x\\\":mailto:a@b\\nmailto:c@d\")", uid]),
+    Example(
+      .ical, todo("SUMMARY:a\r\nDUE:20261201T090000Z\r\nBEGIN:VALARM\r\nTRIGGER:-PT15M\r\nEND:VALARM"),
+      [
+        "a", "dueDate 2026-12-01T09:00:00Z", "reminderDate 2026-12-01T08:45:00Z", uid,
+        "@VALARM=text(\"BEGIN:VALARM\\nTRIGGER:-PT15M\\nEND:VALARM\")",
+      ]),
+    Example(.ical, "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:a\nEND:VEVENT\nEND:VCALENDAR\n", []),
+  ]
+
+  static let taskwarrior: [Example] = [
+    Example(.taskwarrior, task(#""description":"a","status":"pending""#), ["a"]),
+    Example(
+      .taskwarrior,
+      task(#""description":"a","status":"pending","start":"20260102T000000Z","modified":"20260102T000000Z""#),
+      ["a", "state active"]),
+    Example(
+      .taskwarrior, task(#""description":"a","status":"completed","end":"20260102T100000Z""#),
+      ["a", "state completed", "completedAt 2026-01-02T13:00:00+03:00"]),
+    Example(.taskwarrior, task(#""description":"a","status":"deleted""#), []),
+    Example(
+      .taskwarrior, task(#""description":"a","status":"pending","due":"20261130T210000Z","priority":"H","tags":["b"]"#),
+      ["a", "dueDay 2026-12-01", "priority high", "tags b"]),
+    Example(
+      .taskwarrior, task(#""description":"a","status":"pending","wait":"20300101T000000Z","project":"H.G""#),
+      ["a", "in H.G", "@wait=text(\"20300101T000000Z\")"]),
+    Example(
+      .taskwarrior,
+      task(#""description":"a","status":"pending","annotations":[{"entry":"20260102T000000Z","description":"n"}]"#),
+      [
+        "a", "notes n",
+        "@annotations=text(\"[{\\\"entry\\\":\\\"20260102T000000Z\\\",\\\"description\\\":\\\"n\\\"}]\")",
+      ]),
+    Example(
+      .taskwarrior, task(#""description":"a","status":"pending","size":2.5,"urgency":9"#), ["a", "@size=real(2.5)"]),
+    Example(
+      .taskwarrior,
+      task(
+        #""description":"a","status":"pending","due":"20261130T210000Z","recur":"weekly","parent":"00000000-0000-4000-8000-000000000002""#
+      ),
+      [
+        "a", "dueDay 2026-12-01", "recurrence FREQ=WEEKLY",
+        "@parent=text(\"00000000-0000-4000-8000-000000000002\")", "@recur=text(\"weekly\")",
+      ]),
+  ]
+
+  static let others: [Example] = [
+    Example(.csv, "Title,Cost,tags\r\n\"a, \"\"b\"\"\",5,\"x,y\"\r\n", ["a, \"b\"", "tags x,y", "@Cost=text(\"5\")"]),
+    Example(.csv, "text;state\na;active\n", ["a", "state active"]),
+    Example(.csv, "text\n'=1+1\n", ["=1+1"]), Example(.csv, "text\n'quoted'\n", ["'quoted'"]),
+    Example(.csv, "text,dueDay,priority\na,2026-12-01,High\n", ["a", "dueDay 2026-12-01", "priority high"]),
+    Example(
+      .todoist,
+      "TYPE,CONTENT,DESCRIPTION,PRIORITY,INDENT,AUTHOR,RESPONSIBLE,DATE,DATE_LANG,TIMEZONE\n"
+        + "section,Garden,,,,,,,,\ntask,Water @home,well,1,1,Ann (1),,2026-12-01,en,Europe/Istanbul\nnote,more,,,,,,,,\n",
+      [
+        "Water", "notes well\nmore", "dueDay 2026-12-01", "priority high", "tags home", "in Garden",
+        "@AUTHOR=text(\"Ann (1)\")", "@DATE=text(\"2026-12-01\")", "@TIMEZONE=text(\"Europe/Istanbul\")",
+      ]),
+    Example(
+      .todoist, "TYPE,CONTENT,DATE,DATE_LANG\ntask,Rent,every month,en\n",
+      ["Rent", "recurrence FREQ=MONTHLY", "@DATE=text(\"every month\")"]),
+    Example(
+      .markdown, "# Home\n\n- [ ] Water #garden due:2026-12-01\n  twice\n\ntext\n",
+      ["Water", "notes twice", "dueDay 2026-12-01", "tags garden", "in Home"]),
+    Example(.markdown, "1. [X] Done\n", ["Done", "state completed", "completedAt 2026-11-21T12:00:00+03:00"]),
+    Example(.markdown, "* [ ] Issue #12\n- item\n- [y] no\n", ["Issue #12"]),
+  ]
+
+  @Test(arguments: todotxt + calendars + taskwarrior + others)
+  func anExampleGivesItsFacts(example: Example) throws {
+    try withStore { (store: TaskStore) throws in
+      if example.text.contains("c\\,d") {
+        let error = #expect(throws: TallyError.self) { try store.importText(example.text, as: example.format) }
+        #expect(error?.code == .invalidTag && error?.position?.line == 2, "a tag has no comma")
+        return
+      }
+      let added = try store.importText(example.text, as: example.format).tasks.added
+      #expect(added == (example.facts.isEmpty ? 0 : 1))
+      let lists = try store.read { try $0.lists() }
+      let found = try store.tasks.first.map { facts($0, lists) } ?? []
+      #expect(Set(found) == Set(example.facts), "\(found)")
+      #expect(try store.importText(example.text, as: example.format).tasks == ImportSummary.Counts(unchanged: added))
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import Tally
+
+struct QuickEntrySentenceTests {
+  @Test func everySentenceGivesItsTask() throws {
+    let sentences = try Sentence.all()
+    #expect(sentences.count > 400)
+    let reference = try DateExpressionTests.reference()
+    for sentence in sentences {
+      let entry = QuickEntry.parse(sentence.text, reference: reference, lists: sentence.lists)
+      #expect(entry.marked(in: sentence.text) == sentence.marked)
+      #expect(entry.summary(in: reference.timeZone) == sentence.summary, "\(sentence.marked)")
+    }
+  }
+
+  /// One line of the table.
+  struct Sentence {
+    let marked: String
+    let text: String
+    let summary: String
+    let lists: [String]?
+
+    static func all() throws -> [Sentence] {
+      let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "quick-entry-sentences.txt")
+      var lists: [String]?
+      return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line -> Sentence? in
+        if let names = line.wholeMatch(of: /=== lists: (.*)/)?.1 {
+          lists = names == "none" ? nil : names.split(separator: ", ").map(String.init)
+        }
+        guard let match = line.wholeMatch(of: /(.*)  =>  (.*)/) else { return nil }
+        let marked = String(match.1).replacing("␉", with: "\t")
+        let text = marked.replacing(/\{[a-z]:([^}]*)\}/) { $0.1 }
+        return Sentence(marked: marked, text: text, summary: String(match.2), lists: lists)
+      }
+    }
+  }
+}
+
+extension QuickEntry {
+  /// The sentence with braces around the understood words.
+  func marked(in sentence: String) -> String {
+    var marked = sentence
+    for part in parts.reversed() {
+      marked.replaceSubrange(part.range, with: "{\(part.kind.letter):\(sentence[part.range])}")
+    }
+    return marked
+  }
+
+  /// The fields that are set.
+  func summary(in timeZone: TimeZone) -> String {
+    func local(_ instant: Timestamp) -> String {
+      let text = instant.adding(seconds: timeZone.secondsFromGMT(at: instant)).iso8601
+      return String(text.prefix(16)).replacing("T", with: " ")
+    }
+    var words = [title]
+    if let scheduledDate { words.append("on \(scheduledDate)") }
+    if let dueDay { words.append("due \(dueDay)") }
+    if let dueDate { words.append("due \(local(dueDate))") }
+    if let reminderDate { words.append("remind \(local(reminderDate))") }
+    words += tags.map { "#\($0)" }
+    if priority != .none { words.append("!\(priority.name)") }
+    if let listName { words.append("list \(listName)") }
+    if let recurrence { words.append(recurrence.words) }
+    return words.joined(separator: " | ")
+  }
+}
+
+extension QuickEntry.Kind {
+  fileprivate var letter: String {
+    switch self {
+    case .schedule: "s"
+    case .due: "d"
+    case .reminder: "m"
+    case .tag: "t"
+    case .priority: "p"
+    case .list: "l"
+    case .recurrence: "r"
+    }
+  }
+}

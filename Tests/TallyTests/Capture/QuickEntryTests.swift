@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+@testable import Tally
+
+struct QuickEntryTests {
+  private func parse(_ text: String, now: String = DateExpressionTests.now) throws -> QuickEntry {
+    QuickEntry.parse(text, reference: try DateExpressionTests.reference(now))
+  }
+
+  @Test func theCalendarGivesTheZoneAndTheWeek() throws {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = try #require(TimeZone(identifier: "Asia/Tokyo"))
+    calendar.firstWeekday = 1
+    let entry = QuickEntry.parse(
+      "Call Ann tomorrow 9am due eow", calendar: calendar, now: try Timestamp(iso8601: "2026-11-21T16:00:00Z"))
+    // In Tokyo it is Sunday, with which the week begins.
+    #expect(entry.scheduledDate?.iso8601 == "2026-11-23")
+    #expect(entry.reminderDate?.iso8601 == "2026-11-23T00:00:00Z")
+    #expect(entry.dueDay?.iso8601 == "2026-11-28")
+  }
+
+  @Test func anotherTodayCounts() throws {
+    let reference = try DateExpressionTests.reference()
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = reference.timeZone
+    let late = DateReference(now: reference.now, today: try CalendarDay(iso8601: "2026-11-20"), calendar: calendar)
+    #expect(QuickEntry.parse("Call Ann today", reference: late).scheduledDate?.iso8601 == "2026-11-20")
+  }
+
+  @Test func aSentenceLooksForwardWhateverTheReferenceSays() throws {
+    let backward = try DateExpressionTests.reference(looking: .backward)
+    #expect(QuickEntry.parse("Call Ann friday", reference: backward).scheduledDate?.iso8601 == "2026-11-27")
+  }
+
+  @Test func aReminderTodayMayHavePassed() throws {
+    let entry = try parse("Call Ann today 9am")
+    #expect(entry.reminderDate?.iso8601 == "2026-11-21T08:00:00Z")
+  }
+
+  @Test func aTimeThatTheClocksSkipIsMovedForward() throws {
+    let entry = try parse("Feed the cat tomorrow 2:30", now: "2026-03-28T12:00:00Z")
+    #expect(entry.reminderDate?.iso8601 == "2026-03-29T01:30:00Z")
+    #expect(entry.scheduledDate?.iso8601 == "2026-03-29")
+  }
+
+  @Test func atMostAsManyTagsAsATaskCanHaveAreUnderstood() throws {
+    let entry = try parse("x " + (1...70).map { "#t\($0)" }.joined(separator: " "))
+    #expect(entry.tags.count == TagSet.maximumCount)
+    #expect(entry.title == "x #t65 #t66 #t67 #t68 #t69 #t70")
+    let long = String(repeating: "a", count: TagSet.maximumLengthInCharacters + 1)
+    #expect(try parse("x #\(long)").title == "x #\(long)")
+  }
+
+  @Test func theTitleIsBlankOnlyIfTheSentenceIs() throws {
+    for blank in ["", " ", "\n\t"] { #expect(try parse(blank).title.isEmpty) }
+    for text in ["tomorrow", "#a !1", "\u{301}", " \u{301}", "tomorrow \u{301}", "\u{200B}", ".", "\\", "\"", "#", "!"]
+    {
+      #expect(!(try parse(text).title.isEmpty), "\(text)")
+    }
+  }
+
+  @Test func nothingIsDueBothAtAnInstantAndOnADay() throws {
+    for text in ["x due friday 5pm due monday", "x due friday due 5pm", "x tomorrow 9am due friday remind me 8am"] {
+      let entry = try parse(text)
+      #expect(entry.dueDate == nil || entry.dueDay == nil, "\(text)")
+    }
+  }
+
+  @Test(arguments: [
+    "\"", "“", "#", "#a", "!", "1.", ".", "every ", "in ", "+1d", "1d", "due ", "for ", "\\", "until ", "(",
+  ])
+  func longTextsAreReadInLinearTime(piece: String) throws {
+    // Quadratic time would take minutes.
+    let entry = try parse("a" + String(repeating: " " + piece, count: 1_000) + String(repeating: piece, count: 4_000))
+    #expect(!entry.title.isEmpty)
+  }
+}

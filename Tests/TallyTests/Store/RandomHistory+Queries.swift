@@ -1,0 +1,59 @@
+import Foundation
+import TallyTestSupport
+import TestSupport
+import Testing
+
+@testable import Tally
+
+extension RandomHistory {
+  /// Compares 200 random filters and 200 random searches with a look at every task.
+  func compareQueries(using generator: inout SeededGenerator) throws {
+    try compareFilters(seed: generator.next())
+    var queries = 0
+    let tasks = Array(model.tasks.values)
+    if generator.oneIn(2) { try store.updateSearchIndex() }
+    while queries < 200 {
+      let query = SearchQuery(Self.words(using: &generator), generator.oneIn(4) ? .substrings : .words)
+      guard !query.isEmpty else { continue }
+      queries += 1
+      let expected = SearchTests.found(query, in: tasks)
+      #expect(try store.search(query).map(\.task) == expected, "\(query.text.debugDescription)")
+      #expect(try store.search(query, limit: 3).map(\.task) == Array(expected.prefix(3)))
+    }
+  }
+
+  private func compareFilters(seed: UInt64) throws {
+    var filters = RandomFilter(seed: seed)
+    // No text of a filter has a NUL.
+    let lists = model.orderedLists.filter { !$0.name.contains("\0") }
+    guard !lists.isEmpty, !model.tasks.isEmpty else { return }
+    let stored = Array(model.tasks.values)
+    var random = RandomTasks(seed: seed, now: clock.now, calendar: calendar, lists: lists)
+    let expected = QueryModel(stored, lists: model.orderedLists, now: clock.now, calendar: calendar)
+    var count = 0
+    while count < 200 {
+      let filter = filters.filter(of: &random, stored, depth: count % 4)
+      let order = TaskOrder(random.pick(TaskOrder.Key.allCases), isReversed: random.generator.oneIn(2))
+      let ids: [UUID], found: Int
+      do {
+        (ids, found) = try store.read { snapshot in
+          (try snapshot.view(.matching(filter, by: order)).tasks.map(\.id), try snapshot.count(filter))
+        }
+      } catch let error as TallyError where error.code == .listNotFound && filter.text.contains("list:") {
+        continue
+      }
+      count += 1
+      let wanted = expected.ids(filter, by: order)
+      #expect(ids == wanted, "\(filter) by \(order.text)")
+      #expect(found == wanted.count, "\(filter)")
+    }
+  }
+
+  /// A part of a title, or words that rarely occur.
+  private static func words(using generator: inout SeededGenerator) -> String {
+    let title = RandomChange.titles.randomElement(using: &generator) ?? "water"
+    let part = title.dropFirst(generator.oneIn(2) ? 0 : Int.random(in: 0...4, using: &generator))
+    return generator.oneIn(6)
+      ? RandomText.query(using: &generator) : String(part.prefix(Int.random(in: 1...12, using: &generator)))
+  }
+}
