@@ -104,8 +104,12 @@ def peers_table(suite, results):
             spread = f" ({short(ratios['p10'] / 1000)}–{short(ratios['p90'] / 1000)})"
         target, verdict = judge(row, ratio)
         if "limitSeconds" in row:
-            target = f"at most {row['limitSeconds']} s"
-            verdict = "met" if tally <= row["limitSeconds"] * 1e9 else "missed"
+            limit = row["limitSeconds"] * 1e9
+            target = ", ".join(filter(None, [target, f"at most {duration(limit)}"]))
+            if tally > limit:
+                verdict = f"missed: {duration(tally)}"
+            elif not verdict:
+                verdict = "met"
         if "timesDocument" in row:
             document = results["room"]["metrics"]["documentBytesPerTask"]["p50"] * TASK_COUNT / 1024
             target = f"less than {row['timesDocument']} times the file"
@@ -190,7 +194,7 @@ def prove_limits(suite, report):
             raise SystemExit(f"bench: the limit of {row['operation']} cannot be exceeded")
 
 
-TABLES = {"floor": floor_table, "peers": peers_table, "growth": growth_table, "cli": cli_table}
+TABLES = {"floor": floor_table, "peers": peers_table, "search": peers_table, "growth": growth_table, "cli": cli_table}
 
 
 def update_readme(root, is_check):
@@ -218,7 +222,7 @@ def update_readme(root, is_check):
 def targets(root, kept):
     """Each row with a target, its result and the verdict, of all suites except the floor."""
     lines = []
-    for name in ["peers", "growth", "cli"]:
+    for name in ["peers", "search", "growth", "cli"]:
         if not (kept / f"{name}.json").exists():
             continue
         report = json.loads((kept / f"{name}.json").read_text())
@@ -226,9 +230,9 @@ def targets(root, kept):
         rows = TABLES[name](suite, {result["name"]: result for result in report["results"]})[0]
         for row in rows[1:]:
             if row[-2]:
-                against = f", against {row[1]}" if name == "peers" else ""
+                against = f", against {row[1]}" if name in ["peers", "search"] else ""
                 # For growth and whole processes the figures of every size.
-                result = f"{row[4]}; {row[2]}" if name == "peers" else " · ".join(cell for cell in row[1:-2] if cell)
+                result = f"{row[4]}; {row[2]}" if name in ["peers", "search"] else " · ".join(cell for cell in row[1:-2] if cell)
                 lines.append(f"| {row[0]}{against} | {row[-2]} | {result} | {row[-1]} |")
     return "\n".join(["| work | target | result | verdict |", "| --- | --- | --- | --- |"] + lines) + "\n"
 

@@ -11,7 +11,7 @@ struct GrowthBenchmarks: Sendable {
 
   func register() {
     let dataSet = dataSet
-    Call.benchmark("reads-\(dataSet.taskCount)", of: readTask + views + counts) { try dataSet.open() }
+    Call.benchmark("reads-\(dataSet.taskCount)", of: readTask + views + [queryByTag] + counts) { try dataSet.open() }
     Call.benchmark("changes-\(dataSet.taskCount)", of: changes) {
       try dataSet.openCopy("growth-changes-\(dataSet.taskCount)")
     }
@@ -55,6 +55,15 @@ struct GrowthBenchmarks: Sendable {
   private func view(_ name: String, _ view: TaskView, _ taskCount: Int) -> Call {
     Call(name: name) { store, _ in
       try expectEqual(try store.read { try $0.view(view).tasks.count }, taskCount, "tasks of \(view.name)")
+    }
+  }
+
+  /// At the smallest size there are fewer than the limit.
+  private var queryByTag: Call {
+    let query = TaskQuery(.tag(TaskGenerator.tag) && .is(.open), by: .place, limit: 50)
+    return Call(name: "queryTag50") { store, _ in
+      let found = try store.read { try $0.tasks(query).tasks.count }
+      guard found <= 50, found > 0 else { throw WrongAnswer(description: "open tasks with a tag") }
     }
   }
 

@@ -7,6 +7,9 @@ import Tally
 struct Peers: Sendable {
   static let dataSet = DataSet(taskCount: BenchmarkFolder.isSmoke ? 1_000 : 100_000)
 
+  /// For what must stay quick at a million tasks.
+  static let largeDataSet = DataSet(taskCount: BenchmarkFolder.isSmoke ? 1_000 : 1_000_000)
+
   let tally: TaskStore
   let sqlite: SQLiteTaskStore
   /// Some of the tasks, in an order unrelated to the pages of either.
@@ -14,9 +17,9 @@ struct Peers: Sendable {
   let project: UUID
 
   /// Opens copies of the kept data sets, at the same durability.
-  init(_ name: String, isDurable: Bool = true) throws {
-    tally = try Self.dataSet.openCopy("peers-\(name)", durability: isDurable ? .durable : .relaxed)
-    sqlite = try SQLiteDataSet(of: Self.dataSet)
+  init(_ name: String, of dataSet: DataSet = Self.dataSet, isDurable: Bool = true) throws {
+    tally = try dataSet.openCopy("peers-\(name)", durability: isDurable ? .durable : .relaxed)
+    sqlite = try SQLiteDataSet(of: dataSet)
       .openCopy("peers-\(name)-sqlite", synchronous: isDurable ? .full : .normal)
     var random = SeededRandom(seed: TaskGenerator.seed)
     sampleIDs = try tally.read { try $0.page(of: .all, limit: 100_000).tasks.map(\.id) }.shuffled(using: &random)

@@ -22,6 +22,8 @@ package struct TaskGenerator {
   package static let upcomingNumbers = 600..<700
   package static let pastNumbers = 700..<750
   package static let overdueNumbers = 750..<800
+  /// The tag of one task in a hundred.
+  package static let tag = "home"
 
   private static let secondsADay = 86_400
 
@@ -68,6 +70,8 @@ package struct TaskGenerator {
       task.listID = Self.projectNumbers.contains(number) ? lists[0].id : lists[1 + number % (lists.count - 1)].id
       try finishOrPlan(&task, isActiveAllowed: Self.projectNumbers.contains(number))
     }
+    // By number: a random choice would change all tasks after it.
+    if number.isMultiple(of: 100) { task.tags = [Self.tag] }
     return task
   }
 

@@ -19,6 +19,37 @@ extension SQLiteTaskStore {
     return tasks
   }
 
+  /// The first open tasks with a text in their title, which SQLite looks for without regard to the case of ASCII.
+  package static func openTasks(
+    withTitleContaining text: String, limit: Int, in database: Database
+  ) throws -> [TaskItem] {
+    let statement = try database.cachedStatement(
+      sql: """
+        SELECT \(columns) FROM task WHERE rank < 2 AND title LIKE '%' || ? || '%'
+        ORDER BY rank, sortOrder, createdAt, id LIMIT ?
+        """)
+    return try tasks(statement, [text, limit])
+  }
+
+  /// The first open tasks with a tag.
+  package static func openTasks(withTag tag: String, limit: Int, in database: Database) throws -> [TaskItem] {
+    let statement = try database.cachedStatement(
+      sql: """
+        SELECT \(columns.split(separator: ", ").map { "task.\($0)" }.joined(separator: ", "))
+        FROM taskTag JOIN task ON task.id = taskTag.taskID
+        WHERE taskTag.tag = ? AND taskTag.rank < 2
+        ORDER BY taskTag.rank, taskTag.sortOrder, taskTag.createdAt, taskTag.taskID LIMIT ?
+        """)
+    return try tasks(statement, [tag, limit])
+  }
+
+  private static func tasks(_ statement: Statement, _ arguments: StatementArguments) throws -> [TaskItem] {
+    var tasks: [TaskItem] = []
+    let rows = try Row.fetchCursor(statement, arguments: arguments)
+    while let row = try rows.next() { tasks.append(try task(row)) }
+    return tasks
+  }
+
   /// The number of tasks completed in an interval, or in all.
   package static func completionCount(in interval: Range<Timestamp>?, in database: Database) throws -> Int {
     guard let interval else {

@@ -13,7 +13,15 @@ extension SQLiteTaskStore {
     try pool.write { database in
       let statement = try database.cachedStatement(
         sql: "INSERT INTO task (\(Self.columns), rank) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      for task in tasks { try statement.execute(arguments: Self.arguments(of: task)) }
+      let tagged = try database.cachedStatement(
+        sql: "INSERT INTO taskTag (tag, rank, sortOrder, createdAt, taskID) VALUES (?, ?, ?, ?, ?)")
+      for task in tasks {
+        try statement.execute(arguments: Self.arguments(of: task))
+        for tag in task.tags {
+          try tagged.execute(
+            arguments: [tag, Self.rank(of: task), task.sortOrder, task.createdAt.microsecondsSince1970, task.id])
+        }
+      }
     }
   }
 
@@ -29,18 +37,20 @@ extension SQLiteTaskStore {
     try statement.execute(arguments: arguments(of: task))
   }
 
+  private static func rank(of task: TaskItem) -> Int {
+    switch task.state {
+    case .active: 0
+    case .notStarted: 1
+    case .completed: 2
+    }
+  }
+
   private static func arguments(of task: TaskItem) -> StatementArguments {
-    let rank =
-      switch task.state {
-      case .active: 0
-      case .notStarted: 1
-      case .completed: 2
-      }
-    return [
+    [
       task.id, task.title, task.notes, Int64(task.state.rawValue), task.scheduledDate.map { Int64($0.dayNumber) },
       task.dueDate?.microsecondsSince1970, task.reminderDate?.microsecondsSince1970, task.listID, task.sortOrder,
       task.createdAt.microsecondsSince1970, task.updatedAt.microsecondsSince1970,
-      task.completedAt?.instant.microsecondsSince1970, task.completedAt?.utcOffsetInMinutes, rank,
+      task.completedAt?.instant.microsecondsSince1970, task.completedAt?.utcOffsetInMinutes, rank(of: task),
     ]
   }
 

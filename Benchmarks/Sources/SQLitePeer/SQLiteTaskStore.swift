@@ -46,5 +46,9 @@ package final class SQLiteTaskStore: Sendable {
     CREATE INDEX IF NOT EXISTS byReminder ON task(remindAt) WHERE remindAt IS NOT NULL;
     CREATE INDEX IF NOT EXISTS byCompleted ON task(completedAt) WHERE completedAt IS NOT NULL;
     CREATE INDEX IF NOT EXISTS byCreated ON task(createdAt);
+    CREATE TABLE IF NOT EXISTS taskTag (
+      tag TEXT NOT NULL, rank INTEGER NOT NULL, sortOrder INTEGER NOT NULL, createdAt INTEGER NOT NULL,
+      taskID BLOB NOT NULL, PRIMARY KEY (tag, rank, sortOrder, createdAt, taskID)
+    ) WITHOUT ROWID;
     """
 }
