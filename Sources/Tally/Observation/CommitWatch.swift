@@ -23,6 +23,8 @@ final class CommitWatch: Sendable {
   private let directory: FilePath
   private let connection: StoreConnection
   private let state = Monitor(State())
+  /// Held while the thread looks at the store: the store does not end meanwhile, since it would find itself in use.
+  private let look = Monitor(())
 
   /// The longest time until observations look again, whatever happens.
   static let interval = Duration.seconds(1)
@@ -76,6 +78,11 @@ final class CommitWatch: Sendable {
     for waiter in waiters.values { waiter.resume() }
   }
 
+  /// Ends the store, beside no look of the thread.
+  func withoutLooks<R>(_ end: () throws -> R) rethrows -> R {
+    try look.withLock { _ in try end() }
+  }
+
   /// Wakes those who wait after the store has been suspended, resumed or closed; a closed one needs no thread.
   func noteLifecycle() {
     wakeAll()
@@ -95,18 +102,18 @@ extension CommitWatch {
 
   private func run(_ watch: DirectoryWatch) {
     // Commits between the last look of an observer and now were not watched.
-    wakeAll(at: sequence)
+    wakeAll(at: lookedUpSequence)
     var tick = ContinuousClock.now + Self.interval
     while !connection.isClosed {
       watch.wait(atMost: tick - .now)
       if tick <= .now {
         if endIfIdle() { return }
         tick = .now + Self.interval
-        wakeAll(at: sequence)
+        wakeAll(at: lookedUpSequence)
       } else {
         pause(microseconds: Self.settlingTime)
         // While the store is suspended nobody can look at what other processes write.
-        if let sequence, sequence != state.withLock({ $0.sequence }) { wakeAll(at: sequence) }
+        if let sequence = lookedUpSequence, sequence != state.withLock({ $0.sequence }) { wakeAll(at: sequence) }
       }
     }
     state.withLock { $0.directoryWatch = nil }
@@ -120,6 +127,9 @@ extension CommitWatch {
       return state.waiters.isEmpty
     }
   }
+
+  /// The last commit, for the thread; `nil` while the store is suspended.
+  private var lookedUpSequence: UInt64? { look.withLock { _ in sequence } }
 
   /// The last commit; `nil` while the store is suspended.
   private var sequence: UInt64? {

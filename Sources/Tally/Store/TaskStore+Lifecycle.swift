@@ -70,7 +70,7 @@ extension TaskStore {
     if end == .suspended, connection.isClosed { throw TallyError.storeClosed }
     do {
       guard commits.finish(before: limit == nil ? nil : deadline) else { throw TallyError.writesInProgress }
-      try connection.end(as: end, before: deadline)
+      try watch.withoutLooks { try connection.end(as: end, before: deadline) }
     } catch {
       commits.resume()
       throw error

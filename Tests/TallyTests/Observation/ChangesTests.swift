@@ -131,6 +131,21 @@ import Testing
     }
   }
 
+  /// The bug: the thread that watches for the commits of others looked at the store, and closing was refused.
+  @Test func closingIsNotRefusedBecauseTheStoreLooksAtItself() async throws {
+    try await withTemporaryDirectory { directory in
+      for number in 0..<200 {
+        let store = try TaskStore(at: directory.appending("store"), configuration: .testing())
+        let waiting = Task { [updates = store.observe(.all)] in for try await _ in updates {} }
+        // The thread starts with a look.
+        await waitUntil { store.watch.isRunning }
+        waiting.cancel()
+        _ = await waiting.result
+        #expect(throws: Never.self, "round \(number)") { try store.close() }
+      }
+    }
+  }
+
   private struct NoSnapshot: Error {}
 
   /// More writes than the history keeps, and one that it does not keep at all.
