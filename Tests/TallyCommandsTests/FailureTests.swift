@@ -362,14 +362,17 @@ struct FailureTests {
 
   @Test func interruptionEndsTheProgramWith130() throws {
     try withProgram { program in
-      // Waits for input that does not come in time. Bash would start it with SIGINT ignored; the program handles it.
+      // Waits for input that does not come. Bash starts it with SIGINT ignored, which is lost until the program handles it.
       let path = Program.executable.path
       let outcome = try Self.shell(
         program,
         """
         mkfifo input; exec 3<> input
         '\(path)' add - <&3 & process=$!
-        sleep 0.5; kill -INT $process; wait $process
+        until [ /proc/$process/exe -ef '\(path)' ] && grep -q "^SigCgt:.*[2367abef]$" /proc/$process/status; do
+          sleep 0.02
+        done
+        kill -INT $process; wait $process
         """
       )
       #expect(outcome.status == 130)

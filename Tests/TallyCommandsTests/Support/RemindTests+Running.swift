@@ -8,7 +8,7 @@ import TallyTestSupport
 // Stores with reminders, runs of the command, and its journal.
 
 extension RemindTests {
-  /// A store whose reminders fall due a second apart from now on, and a program that records each title.
+  /// A store whose reminders fall due a second apart, five seconds from now on, and a program that records each title.
   func withReminders(
     count: Int, script: String = "printf '%s\\n' \"$TALLY_TASK_TITLE\" >> delivered",
     _ body: (Program, String) throws -> Void
@@ -20,7 +20,8 @@ extension RemindTests {
       let store = try TaskStore(at: program.store)
       try store.writeAndWait { transaction in
         for number in 0..<count {
-          let date = transaction.now.adding(microseconds: 1_500_000 + Int64(number) * 1_000_000)
+          // A busy machine may take seconds to start the command, which skips reminders that were due before.
+          let date = transaction.now.adding(seconds: 5 + Int64(number))
           _ = try transaction.add(TaskDraft(title: "reminder \(number)", reminderDate: date))
         }
       }

@@ -61,6 +61,14 @@ enum Samples {
       let tasks = Self.tasks(taskCount, in: lists, using: &generator)
       try transaction.insert(contentsOf: tasks)
       for task in tasks where generator.oneIn(8) { try transaction.delete(task.id) }
+      // Whatever the seed, there is one of each.
+      let (deleted, moved) = (generator.uuid(), generator.uuid())
+      for id in [deleted, moved] {
+        try transaction.add("completed", id: id) { $0.listID = lists[0].id }
+        try transaction.complete(id)
+      }
+      try transaction.delete(deleted)
+      try transaction.move(moved, toList: lists[1].id)
       let left = tasks.map(\.id)
       for id in left where generator.oneIn(8) {
         if try transaction.task(id) != nil {

@@ -148,8 +148,8 @@ struct QueryTests {
   private func change(_ store: TaskStore, _ random: inout RandomTasks) throws {
     let stored = try store.read { try $0.view(.all).tasks }
     let made = random.task(parents: [])
-    let target = random.pick(stored)
-    let kind = Int.random(in: 0..<4, using: &random.generator)
+    let target = random.pick(stored.isEmpty ? [made] : stored)
+    let kind = stored.isEmpty ? 0 : Int.random(in: 0..<4, using: &random.generator)
     let name = random.pick(["Home", "Elsewhere"])
     let list = random.lists[1].id
     try store.writeAndWait { transaction in
