@@ -43,40 +43,60 @@ struct RootCommand: ParsableCommand {
         130 interrupted
       """,
     version: TallyCommandLine.version,
-    groupedSubcommands: [
-      group(
-        "Viewing tasks",
-        [AgendaCommand.self] + ViewCommands.all
-          + [
-            DueCommand.self, FindCommand.self, CountCommand.self, FilterCommand.self, SearchCommand.self,
-            CompletedCommand.self, ListCommand.self, ShowCommand.self, HistoryCommand.self, StatsCommand.self,
-          ]
-      ),
-      group(
-        "Changing tasks",
-        [
-          AddCommand.self, QuickCommand.self, LogCommand.self, EditCommand.self, StartCommand.self, DoneCommand.self,
-          ReopenCommand.self,
-          MoveCommand.self, DeleteCommand.self, UndoCommand.self, RedoCommand.self, OpenCommand.self,
-        ]
-      ),
-      group("Reminders", [RemindersCommand.self, SnoozeCommand.self, RemindCommand.self]),
-      group("Lists, tags and filters", [ListsCommand.self, TagsCommand.self, FiltersCommand.self]),
-      group(
-        "The store",
-        [
-          ExportCommand.self, ImportCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
-          CompactCommand.self, InfoCommand.self, ValuesCommand.self, ConfigCommand.self,
-        ]
-      ),
-    ],
+    groupedSubcommands: groups.map { CommandGroup(name: $0.name, subcommands: withGlobalOptions($0.commands)) },
     defaultSubcommand: WithGlobalOptions<AgendaCommand>.self
   )
 
-  private static func group(_ name: String, _ commands: [any SessionCommand.Type]) -> CommandGroup {
-    CommandGroup(name: name, subcommands: withGlobalOptions(commands))
-  }
+  /// The commands, in the groups and the order of the help.
+  static let groups: [(name: String, commands: [any SessionCommand.Type])] = [
+    (
+      "Viewing tasks",
+      [AgendaCommand.self] + ViewCommands.all
+        + [
+          DueCommand.self, FindCommand.self, CountCommand.self, FilterCommand.self, SearchCommand.self,
+          CompletedCommand.self, ListCommand.self, ShowCommand.self, HistoryCommand.self, StatsCommand.self,
+        ]
+    ),
+    (
+      "Changing tasks",
+      [
+        AddCommand.self, QuickCommand.self, LogCommand.self, EditCommand.self, StartCommand.self, DoneCommand.self,
+        ReopenCommand.self,
+        MoveCommand.self, DeleteCommand.self, UndoCommand.self, RedoCommand.self, OpenCommand.self,
+      ]
+    ),
+    ("Reminders", [RemindersCommand.self, SnoozeCommand.self, RemindCommand.self]),
+    ("Lists, tags and filters", [ListsCommand.self, TagsCommand.self, FiltersCommand.self]),
+    (
+      "The store",
+      [
+        ExportCommand.self, ImportCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
+        CompactCommand.self, InfoCommand.self, ValuesCommand.self, ConfigCommand.self,
+      ]
+    ),
+  ]
 
   @OptionGroup
   var global: GlobalOptions
+}
+
+extension RootCommand {
+  /// The command that arguments name, parsed without the others, since describing all of them takes longer than most
+  /// commands do.
+  ///
+  /// - Returns: `nil` for everything else: help, a command with commands of its own, and arguments that are refused. The
+  ///   whole parser then answers, and its messages name the program.
+  static func commandAlone(from arguments: [String]) -> (any CompleteCommand)? {
+    var rest = arguments
+    let name = GlobalOptions.indexOfCommand(in: arguments).map { rest.remove(at: $0) }
+    let command = name.map { name in groups.flatMap(\.commands).first { $0.configuration.commandName == name } }
+    return (command ?? AgendaCommand.self).flatMap { parsed($0, from: rest) }
+  }
+
+  private static func parsed<Own: SessionCommand>(_ command: Own.Type, from arguments: [String]) -> (
+    any CompleteCommand
+  )? {
+    guard command.configuration.subcommands.isEmpty else { return nil }
+    return (try? WithGlobalOptions<Own>.parseAsRoot(arguments)) as? WithGlobalOptions<Own>
+  }
 }

@@ -59,14 +59,11 @@ extension TallyCommandLine {
   private static func parse(
     _ arguments: [String], _ invocation: Invocation, _ output: BufferedOutput
   ) throws -> (any CompleteCommand)? {
+    let words = FilterOptions.spelledOut(arguments)
+    if let command = RootCommand.commandAlone(from: words) { return try validated(command) }
     do {
-      var command = try RootCommand.parseAsRoot(FilterOptions.spelledOut(arguments))
-      if let command = command as? any CompleteCommand {
-        try CommandFailure.replacing({ CommandFailure(refusing: command, $0) }) {
-          try command.own.validate(with: command.global)
-        }
-        return command
-      }
+      var command = try RootCommand.parseAsRoot(words)
+      if let command = command as? any CompleteCommand { return try validated(command) }
       if let failure = CommandFailure.unknownCommand(in: arguments) { throw failure }
       try command.run()
     } catch let failure as CommandFailure {
@@ -84,6 +81,13 @@ extension TallyCommandLine {
       try output.write(text + "\n" + line)
     }
     return nil
+  }
+
+  private static func validated(_ command: any CompleteCommand) throws -> any CompleteCommand {
+    try CommandFailure.replacing({ CommandFailure(refusing: command, $0) }) {
+      try command.own.validate(with: command.global)
+    }
+    return command
   }
 
   private static func report(_ failure: CommandFailure, of invocation: Invocation) -> Int32 {

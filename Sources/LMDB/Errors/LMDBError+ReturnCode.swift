@@ -6,7 +6,7 @@ extension LMDBError {
   ///
   /// The corresponding C function is `mdb_strerror`.
   init(returnCode: Int32, operation: String, message: String? = nil) {
-    let code = Code.ofLibrary[returnCode] ?? Code.ofSystem(returnCode)
+    let code = Code.ofLibrary(returnCode) ?? Code.ofSystem(returnCode)
     var text = message
     if text == nil, code == .other, let description = unsafe mdb_strerror(returnCode) {
       // liblmdb's texts are constants, or strerror's buffer: copied at once.
@@ -31,27 +31,27 @@ extension LMDBError {
 }
 
 extension LMDBError.Code {
-  fileprivate static let ofLibrary: [Int32: LMDBError.Code] = [
-    MDB_KEYEXIST: .keyExists,
-    MDB_NOTFOUND: .notFound,
-    MDB_PAGE_NOTFOUND: .corrupted,
-    MDB_CORRUPTED: .corrupted,
-    MDB_PANIC: .panic,
-    MDB_VERSION_MISMATCH: .versionMismatch,
-    MDB_INVALID: .invalidFile,
-    MDB_MAP_FULL: .mapFull,
-    MDB_DBS_FULL: .databasesFull,
-    MDB_READERS_FULL: .readersFull,
-    MDB_TXN_FULL: .transactionFull,
-    MDB_CURSOR_FULL: .corrupted,
-    MDB_PAGE_FULL: .corrupted,
-    MDB_MAP_RESIZED: .mapResized,
-    MDB_INCOMPATIBLE: .incompatible,
-    MDB_BAD_TXN: .badTransaction,
+  fileprivate static func ofLibrary(_ returnCode: Int32) -> LMDBError.Code? {
+    switch returnCode {
+    case MDB_KEYEXIST: .keyExists
+    case MDB_NOTFOUND: .notFound
+    case MDB_PAGE_NOTFOUND, MDB_CORRUPTED, MDB_CURSOR_FULL, MDB_PAGE_FULL: .corrupted
+    case MDB_PANIC: .panic
+    case MDB_VERSION_MISMATCH: .versionMismatch
+    case MDB_INVALID: .invalidFile
+    case MDB_MAP_FULL: .mapFull
+    case MDB_DBS_FULL: .databasesFull
+    case MDB_READERS_FULL: .readersFull
+    case MDB_TXN_FULL: .transactionFull
+    case MDB_MAP_RESIZED: .mapResized
+    case MDB_INCOMPATIBLE: .incompatible
+    case MDB_BAD_TXN: .badTransaction
     // With 1 to 511 bytes checked before, only a value can be what liblmdb refuses.
-    MDB_BAD_VALSIZE: .badValueSize,
-    MDB_BAD_DBI: .badDatabase,
-  ]
+    case MDB_BAD_VALSIZE: .badValueSize
+    case MDB_BAD_DBI: .badDatabase
+    default: nil
+    }
+  }
 
   fileprivate static func ofSystem(_ returnCode: Int32) -> LMDBError.Code {
     switch Errno(rawValue: returnCode) {

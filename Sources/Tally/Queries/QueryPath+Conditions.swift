@@ -128,7 +128,7 @@ struct QueryPaths {
 extension QueryPaths {
   private func duePath(for test: RecordTest) -> QueryPath? {
     let ranges: [KeyRange]
-    var covered: Set<RecordTest> = []
+    var covered: [RecordTest] = []
     switch test {
     case .isDue:
       ranges = completions.flatMap { isCompleted in

@@ -7,7 +7,7 @@ struct QueryPath {
   let table: RawIndex
   let ranges: [KeyRange]
   /// The tests that every task of the ranges passes, and that need not be asked.
-  var covered: Set<RecordTest> = []
+  var covered: [RecordTest] = []
   /// How the keys give the query's order; `nil` if they do not.
   var keyOrder: KeyOrder?
   /// Counters that know about how many tasks there are.

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 import Tally
 
@@ -67,14 +66,15 @@ struct Completion {
 
   private func answer(to wanted: CompletionQuestion.Wanted) -> Answer {
     switch wanted {
-    case .command(let parent):
+    case .command:
       .candidates(
-        parent.configuration.subcommands.map { Candidate(text: $0._commandName, label: $0.configuration.abstract) }
+        CommandDescription.commands(below: question.commandPath)
+          .map { Candidate(text: $0.path.last ?? "", label: $0.abstract) }
           + (question.commandPath.isEmpty ? aliases : []))
     case .option:
       .candidates(
         question.options.compactMap { option in
-          option.spellings.first.map { Candidate(text: $0, label: option.abstract ?? "") }
+          option.spellings.first.map { Candidate(text: $0, label: option.abstract) }
         })
     case .value(let argument): values(of: argument)
     }
@@ -85,7 +85,7 @@ struct Completion {
   }
 
   private func values(of argument: CommandDescription.Argument) -> Answer {
-    if let values = argument.allValues { return .candidates(values.map { Candidate(text: $0) }) }
+    if !argument.values.isEmpty { return .candidates(argument.values.map { Candidate(text: $0) }) }
     switch CompletionSource(of: argument, below: question.commandPath) {
     case .files: return .files
     case .directories: return .directories
@@ -98,14 +98,13 @@ struct Completion {
 
   /// A session that says nothing.
   private func session() throws -> Session {
-    var options = ["--quiet", "--json"]
-    if let store = CompletionQuestion.store(in: words) {
-      // A shell expands the tilde only when it runs the command.
-      let home = try invocation.environment.value(of: "HOME") ?? "~"
-      options += ["--store", store.hasPrefix("~/") ? home + store.dropFirst() : store]
+    var store = CompletionQuestion.store(in: words)
+    // A shell expands the tilde only when it runs the command.
+    if let path = store, path.hasPrefix("~/") {
+      store = try (invocation.environment.value(of: "HOME") ?? "~") + path.dropFirst()
     }
     return try Session(
-      options: GlobalOptions.parse(options), settings: settings, commandName: "", invocation: invocation,
+      options: .quiet(store: store), settings: settings, commandName: "", invocation: invocation,
       output: BufferedOutput(invocation.output))
   }
 }

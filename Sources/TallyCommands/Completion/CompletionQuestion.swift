@@ -1,17 +1,14 @@
-import ArgumentParser
-
 /// What the word at the cursor can be, by the words before it.
 struct CompletionQuestion {
   /// Something that the word can be.
   enum Wanted {
-    case command(below: any ParsableCommand.Type)
+    case command
     case option
     case value(CommandDescription.Argument)
   }
 
   /// The words that name the command: none, one or two.
   private(set) var commandPath: [String] = []
-  private var command: any ParsableCommand.Type = RootCommand.self
   private(set) var wanted: [Wanted] = []
   private var arguments: [CommandDescription.Argument] = []
   /// The options that the words have already.
@@ -28,10 +25,9 @@ struct CompletionQuestion {
   init(words: [String], prefix: String) {
     self.prefix = prefix
     let rest = findCommand(in: words)
-    // That of the root would describe every command.
-    arguments = CommandDescription.arguments(of: commandPath.isEmpty ? GlobalOptions.self : command)
-    // A command's own help does not show the options that all commands have.
-    if !commandPath.isEmpty { arguments += CommandDescription.arguments(of: GlobalOptions.self) }
+    // The options of the program are those that every command takes.
+    let paths = commandPath.isEmpty ? [[]] : [commandPath, []]
+    arguments = paths.flatMap { CommandDescription(of: $0)?.arguments ?? [] }
     unknownOption = findUnknownOption(in: rest)
     wanted = understand(rest.filter { $0 != "--" }, isText: rest.contains("--"))
   }
@@ -47,11 +43,11 @@ struct CompletionQuestion {
     given = Set(words.filter { $0.hasPrefix("-") })
     if !isText, prefix.hasPrefix("-") { return [.option] }
     let count = positionalCount(of: words)
-    let hasCommands = count == 0 && !command.configuration.subcommands.isEmpty
+    let hasCommands = count == 0 && !CommandDescription.commands(below: commandPath).isEmpty
     let positionals = arguments.filter { $0.kind == .positional }
     let last = positionals.last.flatMap { $0.isRepeating ? $0 : nil }
     let argument = count < positionals.count ? positionals[count] : last
-    return (hasCommands ? [.command(below: command)] : []) + (argument.map { [.value($0)] } ?? [])
+    return (hasCommands ? [.command] : []) + (argument.map { [.value($0)] } ?? [])
   }
 
   /// Whether the word can be one of a filter's, and not the value of an option.
@@ -74,10 +70,7 @@ struct CompletionQuestion {
     guard let index = GlobalOptions.indexOfCommand(in: words) else { return words }
     var rest = words
     if rest[index] == "help" { rest.remove(at: index) }
-    while index < rest.count,
-      let found = command.configuration.subcommands.first(where: { $0._commandName == rest[index] })
-    {
-      command = found
+    while index < rest.count, CommandDescription(of: commandPath + [rest[index]]) != nil {
       commandPath.append(rest.remove(at: index))
     }
     return rest

@@ -17,7 +17,7 @@ enum CompletionSource {
   ///   - argument: The argument.
   ///   - path: The words that name its command; a `name` is a filter's for some.
   init?(of argument: CommandDescription.Argument, below path: [String]) {
-    let name = argument.valueName ?? ""
+    let name = argument.valueName
     let isFilter = path.first == "filter" || path.first == "filters"
     let found = name == "name" ? (isFilter ? .filters : .lists) : Self.byValueName[name]
     guard let found else { return nil }

@@ -93,7 +93,7 @@ extension RootCommand {
 
   /// The words that name a command; none for one that the program does not have.
   static func words(naming command: any ParsableCommand.Type) -> [String] {
-    for outer in configuration.subcommands {
+    for outer in withGlobalOptions(groups.flatMap(\.commands)) {
       if outer == command { return [outer._commandName] }
       if outer.configuration.subcommands.contains(where: { $0 == command }) {
         return [outer._commandName, command._commandName]

@@ -18,7 +18,7 @@ struct CompletionOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Only what was completed in this list, by name or id, even if it was moved since.", valueName: "name")
+      "Only tasks completed in this list, by name or id, even if they were moved since.", valueName: "name")
   )
   var list: String?
 

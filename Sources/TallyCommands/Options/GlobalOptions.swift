@@ -38,6 +38,14 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Print no messages about changes.")
   var quiet = false
 
+  /// Options that print nothing beside a result, without the parser.
+  static func quiet(store: String?) -> GlobalOptions {
+    var options = GlobalOptions()
+    (options.store, options.now, options.timeZone, options.weekStart) = (store, nil, nil, nil)
+    (options.json, options.plain, options.noColor, options.quiet) = (true, false, false, true)
+    return options
+  }
+
   func validate() throws {
     if json, plain { throw ValidationError("Give only one of --json and --plain.") }
     if let store, store.isEmpty { throw ValidationError("--store needs a directory.") }

@@ -9,7 +9,7 @@ import Testing
 
 /// The migration from one format to the next, with a step that no release has: it writes one more record into `meta`.
 @Suite struct MigrationTests {
-  fileprivate static let next = MigrationTable(current: 3, steps: [2: leaveMark])
+  fileprivate static let next = MigrationTable(current: 3, steps: [(2, leaveMark)])
 
   private static let leaveMark: MigrationTable.Step = { transaction in
     let meta = try RawTable(opening: "meta", creating: false, in: &transaction)
@@ -35,11 +35,14 @@ import Testing
     let doubled = MigrationTable(
       current: 3,
       steps: [
-        2: { transaction in
-          let tasks = try RawTable(opening: "tasks", creating: false, in: &transaction)
-          #expect(try tasks.count(in: transaction) > 0)
-          try Self.leaveMark(&transaction)
-        }
+        (
+          2,
+          { transaction in
+            let tasks = try RawTable(opening: "tasks", creating: false, in: &transaction)
+            #expect(try tasks.count(in: transaction) > 0)
+            try Self.leaveMark(&transaction)
+          }
+        )
       ])
     try withFilledStore { directory, expected in
       let backup = directory.removingLastComponent().appending("backup")
@@ -74,8 +77,8 @@ import Testing
       let failing = MigrationTable(
         current: 4,
         steps: [
-          2: Self.leaveMark,
-          3: { _ in throw TallyError(.internalFault, "a step failed", remedy: "none") },
+          (2, Self.leaveMark),
+          (3, { _ in throw TallyError(.internalFault, "a step failed", remedy: "none") }),
         ])
       #expect(throws: TallyError.self) {
         try TaskStore(at: directory, configuration: .testing(), migrations: failing)

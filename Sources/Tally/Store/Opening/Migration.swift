@@ -10,10 +10,10 @@ struct MigrationTable: Sendable {
   /// The major format that this version writes.
   let current: UInt16
   /// The step from each older format, by its number.
-  let steps: [UInt16: Step]
+  let steps: [(format: UInt16, run: Step)]
 
   /// Format 1 is the first.
-  static let shipped = MigrationTable(current: StoreHeader.currentMajorFormat, steps: [1: toFormat2])
+  static let shipped = MigrationTable(current: StoreHeader.currentMajorFormat, steps: [(1, toFormat2)])
 
   /// Format 2 adds tables, the reminders of tasks that are never due to `byDue`, and counters of days, tags and priorities.
   ///
@@ -31,8 +31,8 @@ extension MigrationTable {
   /// The steps from a store's format to the current one; none if it has the current one.
   func steps(from header: StoreHeader) throws -> [Step] {
     try (min(header.majorFormat, current)..<current).map { format in
-      guard let step = steps[format] else { throw TallyError.noMigration }
-      return step
+      guard let step = steps.first(where: { $0.format == format }) else { throw TallyError.noMigration }
+      return step.run
     }
   }
 

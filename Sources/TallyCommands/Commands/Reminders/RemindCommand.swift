@@ -48,7 +48,7 @@ struct RemindCommand: SessionCommand {
   @Flag(help: "Print what starts this command when you log in, and do nothing else.")
   var service = false
 
-  @Flag(help: "Run what is due, then exit: for a scheduler that starts it every minute.")
+  @Flag(help: "Run the reminders that are due, then exit: for a scheduler that starts it every minute.")
   var once = false
 
   @Option(help: ArgumentHelp("The journal file.", valueName: "file"))

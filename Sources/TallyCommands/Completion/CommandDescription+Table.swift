@@ -1,0 +1,431 @@
+/// The commands as the parser describes them; `CommandTableTests` writes this file and compares it.
+extension CommandDescription {
+  static let table: [String] = [
+    """
+    : Manage tasks and count what got done.
+    option | --store | dir |  | The store's directory. Default: $TALLY_STORE, else $XDG_DATA_HOME/tally, else \
+    ~/.local/share/tally.
+    flag | --json |  |  | Print JSON with stable keys.
+    flag | --plain |  |  | Print one record per line, tab-separated, without colour or wrapping.
+    option | --now | instant |  | Answer as of this ISO 8601 instant, and record changes with it.
+    option | --time-zone | id |  | The IANA time zone days are counted in. Default: the system's.
+    option | --week-start | day | monday tuesday wednesday thursday friday saturday sunday | The day a week \
+    starts on. Default: the locale's.
+    flag | --no-color |  |  | Use no colour, as with NO_COLOR; FORCE_COLOR turns it on.
+    flag | --quiet |  |  | Print no messages about changes.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    agenda: Show what asks for attention today; 'tally' alone does the same.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    today: Show today's tasks, including completed ones.
+    flag | --open |  |  | Show open tasks only.
+    flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    inbox: Show the tasks with no list and no day.
+    flag | --open |  |  | Show open tasks only.
+    flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    upcoming: Show the tasks planned after today, by day.
+    flag | --open |  |  | Show open tasks only.
+    flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    past: Show open tasks planned for earlier days, newest day first.
+    flag | --open |  |  | Show open tasks only.
+    flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    overdue: Show open tasks that are past their due time, oldest first.
+    flag | --open |  |  | Show open tasks only.
+    flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    active: Show the tasks in progress.
+    flag | --open |  |  | Show open tasks only.
+    flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    next: Show open tasks in the order in which to do them.
+    flag | --open |  |  | Show open tasks only.
+    flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    all: Show all tasks, in order of creation.
+    flag | --open |  |  | Show open tasks only.
+    flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    due: Show the tasks that are due on a day, including completed ones.
+    positional* |  | day |  | The day; today without one.
+    flag | --open |  |  | Show open tasks only.
+    flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    find: Show the tasks that a filter finds.
+    positional* |  | filter |  | Which tasks to look for; all of them without any.
+    option | --sort | order | place due due:reversed priority priority:reversed created created:reversed updated \
+    updated:reversed completed completed:reversed next | How to sort the tasks. Default: place.
+    option | --limit | n |  | Show at most this many.
+    flag | --explain |  |  | Print how the tasks are found instead of the tasks.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    count: Print only the number of tasks that a filter finds, for use in a shell prompt.
+    positional* |  | filter |  | Which tasks to look for; all of them without any.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    filter: Show the tasks that a saved filter finds.
+    positional |  | name |  | The filter's name.
+    option | --sort | order | place due due:reversed priority priority:reversed created created:reversed updated \
+    updated:reversed completed completed:reversed next | How to sort the tasks. Default: place.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    search: Find tasks by words in their titles, notes and tags.
+    positional* |  | words |  | The words to look for.
+    flag | --substring |  |  | Look for the words inside others, too.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    completed: Show completed tasks, newest first.
+    positional* |  | filter |  | Which tasks to look for; all of them without any.
+    option | --from | day |  | The first day.
+    option | --to | day |  | The last day.
+    option | --list | name |  | Only tasks completed in this list, by name or id, even if they were moved since.
+    option | --tag | tag |  | Only completions with this tag.
+    option | --day-start | hh:mm |  | When a day begins, for people who work past midnight. Default: the setting, \
+    else 00:00.
+    flag | --as-recorded |  |  | Count days in the time zone where the work was done, so that travel changes \
+    nothing.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    list: Show the tasks of a list.
+    positional |  | name |  | The list's name, in any case, or its id.
+    flag | --open |  |  | Show open tasks only.
+    flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    show: Show one task in full, with its sub-tasks and recent changes.
+    positional |  | task |  | The task's handle, a longer tail of its id, or its id.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    history: Show what changed, when and by which command.
+    positional |  | task |  | The task, if not all.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    stats: Count what got done: today, trends, series, streaks, profiles.
+    positional* |  | filter |  | Which tasks to look for; all of them without any.
+    option | --from | day |  | The first day.
+    option | --to | day |  | The last day.
+    option | --list | name |  | Only tasks completed in this list, by name or id, even if they were moved since.
+    option | --tag | tag |  | Only completions with this tag.
+    option | --day-start | hh:mm |  | When a day begins, for people who work past midnight. Default: the setting, \
+    else 00:00.
+    flag | --as-recorded |  |  | Count days in the time zone where the work was done, so that travel changes \
+    nothing.
+    option | --by | period | day week month year | The length of a bar of the series.
+    option | --goal | goal |  | A number of tasks per day or week, as 5/day or 20/week.
+    option | --html | file |  | Write a page to this file, or '-' for standard output.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    add: Capture a task.
+    positional* |  | text |  | The title, or '-' to read lines from standard input.
+    flag | --today |  |  | Schedule it for today.
+    flag | --tomorrow |  |  | Schedule it for tomorrow.
+    option | --on | day |  | Schedule it for this day, or none.
+    option | --list | name |  | Put it in this list, by name or id, or in none.
+    option | --due | when |  | When it is due, or none. A day alone is a due day: the task is overdue once it is \
+    over.
+    option | --remind | when |  | When to send a reminder, or none. A day alone means 09:00.
+    option | --notes | text |  | Notes; none for no notes.
+    option* | --tag | tag |  | A tag; may be given several times, 'none' removes all tags.
+    option | --priority | priority |  | low, medium, high or none.
+    option | --parent | task |  | The task that it is a part of, or none.
+    option | --repeat | rule |  | How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the \
+    last friday', '3 days after completion', or an RRULE. Once it is done, the next one is there.
+    option* | --set | name=value |  | A field of your own; may be given several times, 'none' removes it.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    quick: Capture a task from one sentence, with its dates, tags and more.
+    positional* |  | text |  | The sentence; its words are joined by spaces.
+    flag | --dry-run |  |  | Show the task that the sentence gives, and add nothing.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    log: Record something that is done already.
+    positional* |  | text |  | The title, or '-' to read lines from standard input.
+    option | --at | when |  | When it was done, not in the future: a WHEN with its time. A weekday is the last \
+    one.
+    flag | --today |  |  | Schedule it for today.
+    flag | --tomorrow |  |  | Schedule it for tomorrow.
+    option | --on | day |  | Schedule it for this day, or none.
+    option | --list | name |  | Put it in this list, by name or id, or in none.
+    option | --due | when |  | When it is due, or none. A day alone is a due day: the task is overdue once it is \
+    over.
+    option | --remind | when |  | When to send a reminder, or none. A day alone means 09:00.
+    option | --notes | text |  | Notes; none for no notes.
+    option* | --tag | tag |  | A tag; may be given several times, 'none' removes all tags.
+    option | --priority | priority |  | low, medium, high or none.
+    option | --parent | task |  | The task that it is a part of, or none.
+    option | --repeat | rule |  | How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the \
+    last friday', '3 days after completion', or an RRULE. Once it is done, the next one is there.
+    option* | --set | name=value |  | A field of your own; may be given several times, 'none' removes it.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    edit: Change anything about tasks.
+    positional* |  | task |  | Handles, longer tails of ids, or ids.
+    option | --where | filter |  | Instead of names: the tasks that this filter finds.
+    option | --title | text |  | The new title, of one task.
+    flag | --today |  |  | Schedule it for today.
+    flag | --tomorrow |  |  | Schedule it for tomorrow.
+    option | --on | day |  | Schedule it for this day, or none.
+    option | --list | name |  | Put it in this list, by name or id, or in none.
+    option | --due | when |  | When it is due, or none. A day alone is a due day: the task is overdue once it is \
+    over.
+    option | --remind | when |  | When to send a reminder, or none. A day alone means 09:00.
+    option | --notes | text |  | Notes; none for no notes.
+    option* | --tag | tag |  | A tag; may be given several times, 'none' removes all tags.
+    option | --priority | priority |  | low, medium, high or none.
+    option | --parent | task |  | The task that it is a part of, or none.
+    option | --repeat | rule |  | How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the \
+    last friday', '3 days after completion', or an RRULE. Once it is done, the next one is there.
+    option* | --set | name=value |  | A field of your own; may be given several times, 'none' removes it.
+    option* | --untag | tag |  | A tag to remove; may be given several times.
+    flag | --editor |  |  | Edit the notes of one task in $VISUAL or $EDITOR.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    start: Mark tasks as in progress.
+    positional* |  | task |  | Handles, longer tails of ids, or ids.
+    option | --where | filter |  | Instead of names: the tasks that this filter finds.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    done: Complete tasks, with their sub-tasks.
+    positional* |  | task |  | Handles, longer tails of ids, or ids.
+    option | --where | filter |  | Instead of names: the tasks that this filter finds.
+    option | --at | when |  | When it was done, not in the future: a WHEN with its time. A weekday is the last \
+    one.
+    flag | --only |  |  | Leave open sub-tasks open.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    reopen: Mark tasks as not started, from any state.
+    positional* |  | task |  | Handles, longer tails of ids, or ids.
+    option | --where | filter |  | Instead of names: the tasks that this filter finds.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    move: Move tasks to a day, to a list, or next to another task.
+    positional* |  | task |  | Handles, longer tails of ids, or ids.
+    option | --where | filter |  | Instead of names: the tasks that this filter finds.
+    option | --to | place |  | inbox, today, tomorrow, another DAY or none.
+    option | --list | name |  | A list's name or id, or none.
+    option | --before | task |  | Put them before this task, in the same list or on the same day.
+    option | --after | task |  | Put them after this task, in the same list or on the same day.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    delete: Delete tasks with their sub-tasks.
+    positional* |  | task |  | Handles, longer tails of ids, or ids.
+    option | --where | filter |  | Instead of names: the tasks that this filter finds.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    undo: Undo the last change, the last N, or one of them.
+    positional |  | n |  | How many changes, or the number of one, see 'tally history'.
+    flag | --dry-run |  |  | Report what would be undone, and change nothing.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    redo: Redo the last undone change, or the last N.
+    positional |  | n |  | How many changes.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    open: Follow a link: add a task, or show one.
+    positional |  | url |  | The link.
+    option | --scheme | scheme |  | The scheme of the link; applications have their own.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    reminders: Show upcoming reminders, soonest first.
+    option | --from | when |  | Start at this instant instead of now.
+    option | --limit | n |  | Show at most this many.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    snooze: Postpone the reminders of tasks.
+    positional* |  | task |  | Handles, longer tails of ids, or ids.
+    option | --where | filter |  | Instead of names: the tasks that this filter finds.
+    option | --until | when |  | When to be reminded. A day alone means 09:00.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    remind: Wait, and notify or run a program for each reminder as it falls due.
+    option | --exec | program |  | The program, by path or by its name in PATH.
+    flag | --notify |  |  | Show a notification on the desktop.
+    flag | --service |  |  | Print what starts this command when you log in, and do nothing else.
+    flag | --once |  |  | Run the reminders that are due, then exit: for a scheduler that starts it every minute.
+    option | --journal | file |  | The journal file.
+    positional* |  | argument |  | Arguments of the program.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    lists: Show the lists, or add, rename, recolour, reorder and delete them.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    lists add: Create a list.
+    positional |  | name |  | The list's name.
+    option | --color | rrggbb |  | Its colour, six hexadecimal digits.
+    flag | --force |  |  | Create it even if another list has this name.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    lists rename: Rename a list.
+    positional |  | name |  | The list's name, in any case, or its id.
+    positional |  | new |  | The new name.
+    flag | --force |  |  | Rename it even if another list has this name.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    lists color: Change the colour of a list.
+    positional |  | name |  | The list's name, in any case, or its id.
+    positional |  | rrggbb |  | Six hexadecimal digits.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    lists move: Move a list before or after another list.
+    positional |  | name |  | The list's name, in any case, or its id.
+    option | --before | name |  | Put it before this list.
+    option | --after | name |  | Put it after this list.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    lists delete: Delete a list; with --force, also one that holds tasks, together with them.
+    positional |  | name |  | The list's name, in any case, or its id.
+    flag | --force |  |  | Delete the list's tasks, too.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    tags: Show the tags that tasks have, or rename and delete them.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    tags rename: Rename a tag on every task and in saved filters, merging it into an existing one.
+    positional |  | tag |  | The tag.
+    positional |  | new |  | Its new name.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    tags delete: Remove a tag from every task; the tasks stay.
+    positional |  | tag |  | The tag.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    filters: Show the saved filters, or add and delete them.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    filters add: Save a filter under a name.
+    positional |  | name |  | The filter's name.
+    positional* |  | filter |  | Which tasks to look for; all of them without any.
+    flag | --force |  |  | Replace an existing filter of that name.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    filters delete: Delete a saved filter; the tasks that it finds stay.
+    positional |  | name |  | The filter's name.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    export: Write tasks to a file, in Tally's format or another one.
+    option | -o | file |  | The file, or '-' for standard output.
+    option | --format | format | json ndjson taskwarrior todotxt ical csv markdown todoist | The format. Default: \
+    by the file's extension; an import also looks at the contents.
+    positional* |  | filter |  | Which tasks to look for; all of them without any.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    import: Import the tasks of a file, all of them or none.
+    positional |  | file |  | The file, or '-' for standard input.
+    option | --format | format | json ndjson taskwarrior todotxt ical csv markdown todoist | The format. Default: \
+    by the file's extension; an import also looks at the contents.
+    flag | --dry-run |  |  | Report what would change, and change nothing.
+    flag | --lenient |  |  | Ignore keys that the format does not define.
+    flag | --overwrite |  |  | Do as the file says, even where the store has something newer.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    backup: Copy the whole store into one file.
+    positional |  | file |  | The file to write.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    restore: Replace the store with a backup.
+    positional |  | file |  | A file written by 'tally backup'.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    verify: Check the store for inconsistencies.
+    flag | --repair |  |  | Repair what disagrees, after keeping a copy of the store.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    compact: Return the space of deleted data to the disk.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    info: Show where the store is, how large it is and which processes read it.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    values: Show the values that applications keep beside the tasks.
+    positional |  | namespace |  | The namespace whose values to show.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    config: Show or change the settings that hold for all commands.
+    positional |  | key |  | The setting.
+    positional |  | value |  | Its new value, or none.
+    flag | --help -h |  |  | Show help information.
+    """,
+  ]
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import Foundation
+
+@testable import TallyCommands
+
+/// The description that the parser gives of a command.
+private struct ParserDescription: Decodable {
+  struct Command: Decodable {
+    let arguments: [Argument]?
+  }
+
+  struct Argument: Decodable {
+    struct Name: Decodable {
+      let kind: String
+      let name: String
+    }
+
+    let kind: CommandDescription.Argument.Kind
+    let shouldDisplay: Bool
+    let isRepeating: Bool
+    let names: [Name]?
+    let valueName: String?
+    let allValues: [String]?
+    let abstract: String?
+  }
+
+  let command: Command
+}
+
+extension CommandDescription {
+  /// The descriptions of all commands as the parser gives them, those of the program first.
+  static func fromParser() throws -> [CommandDescription] {
+    let program = CommandDescription(
+      path: [], abstract: RootCommand.configuration.abstract, arguments: try arguments(of: GlobalOptions.self))
+    let commands = try RootCommand.configuration.subcommands.flatMap { outer in
+      try [description(of: outer, below: [])]
+        + outer.configuration.subcommands.map { try description(of: $0, below: [outer._commandName]) }
+    }
+    return [program] + commands
+  }
+
+  private static func description(
+    of command: any ParsableCommand.Type, below path: [String]
+  ) throws -> CommandDescription {
+    CommandDescription(
+      path: path + [command._commandName], abstract: command.configuration.abstract,
+      arguments: try arguments(of: command))
+  }
+
+  private static func arguments(of command: any ParsableArguments.Type) throws -> [Argument] {
+    let description = try JSONDecoder().decode(ParserDescription.self, from: Data(command._dumpHelp().utf8))
+    return (description.command.arguments ?? []).filter(\.shouldDisplay).map { argument in
+      Argument(
+        kind: argument.kind, isRepeating: argument.isRepeating,
+        spellings: (argument.names ?? []).map { ($0.kind == "long" ? "--" : "-") + $0.name }
+          .sorted { $0.count > $1.count },
+        valueName: argument.kind == .flag ? "" : argument.valueName ?? "", values: argument.allValues ?? [],
+        abstract: argument.abstract ?? "")
+    }
+  }
+}
