@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BEFORE_FIELDS = "f9b629c^"
+BEFORE_FIELDS = "fd6d84f"
 LIMIT = 1.05
 
 

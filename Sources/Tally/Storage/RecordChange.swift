@@ -2,6 +2,8 @@
 struct RecordChange<Record: IndexedRecord>: Sendable {
   let old: Record?
   let new: Record?
+  /// Whether it only makes room between neighbours: the user has not moved the object.
+  var isRenumbering = false
 
   init(old: Record?, new: Record?) {
     assert(old != nil || new != nil, "a change of nothing")

@@ -13,6 +13,8 @@ struct TaskBatch {
   /// New tasks that may have been deleted before; not looked up in a store without tombstones.
   private var created: [IDKey] = []
   private let hasTombstones: Bool
+  /// What changes, if the store synchronises.
+  private var changedFields: [(key: TombstoneKey, fields: SyncFields)] = []
 
   /// Creates a batch of changes to the tasks of a transaction.
   init(with writer: RecordWriter, in transaction: borrowing WriteTransaction) throws(LMDBError) {
@@ -38,6 +40,10 @@ struct TaskBatch {
     }
     for index in indexes { try index.replace(change) }
     ledger.add(change)
+    if writer.pending != nil {
+      let fields = TaskItem.changes(from: old.item, to: change.new?.item)
+      changedFields.append((TombstoneKey(.task, old.item.id), fields))
+    }
   }
 
   /// Adds new tasks.
@@ -51,6 +57,8 @@ struct TaskBatch {
       try ledger.insert(record, counting: &deltas, recording: &images)
     }
     for index in indexes { try index.insert(new) }
+    guard writer.pending != nil else { return }
+    changedFields += new.map { (TombstoneKey(.task, $0.item.id), TaskItem.changes(from: nil, to: $0.item)) }
   }
 
   /// The id of a task that appears twice among the changes or is stored already; `nil` if there is none.
@@ -71,6 +79,7 @@ struct TaskBatch {
     for key in created { try writer.removeTombstone(TombstoneKey(.task, key.id), in: &transaction) }
     try tables.tasks.put(&records, in: &transaction)
     for index in indexes { try index.apply(&transaction) }
+    for (key, fields) in changedFields { try writer.pending?.note(fields, of: key, in: &transaction) }
     try ledger.apply(to: tables, counting: &deltas, recording: &images, in: &transaction)
   }
 }

@@ -54,11 +54,14 @@ struct UndoPlan {
     // For the user a renumbering is not a change of the object, nor is undoing it.
     var renumbered = old?.item
     if let image { renumbered?.sortOrder = image.item.sortOrder }
-    if let image, renumbered?.isIdentical(to: image.item) != true {
+    let isRenumbering = image.map { renumbered?.isIdentical(to: $0.item) == true } ?? false
+    if let image, !isRenumbering {
       item?.updatedAt = transaction.timeOfChange(after: max(image.item.updatedAt, old?.item.updatedAt ?? .earliest))
     }
     let unknown = image?.unknown ?? UnknownFields()
-    return [RecordChange(from: old, to: item, unknown: unknown, at: transaction.commitSequence)]
+    var change = RecordChange(from: old, to: item, unknown: unknown, at: transaction.commitSequence)
+    change.isRenumbering = isRenumbering
+    return [change]
   }
 
   /// The result of writing the plan.

@@ -63,6 +63,10 @@ protocol StoredObject: Sendable {
 
   /// Whether two values are equal byte for byte: `==` takes texts for equal that Unicode considers equivalent.
   func isIdentical(to other: Self) -> Bool
+  /// The parts in which two states of the object differ, byte for byte.
+  static func differences(_ old: Self, _ new: Self) -> SyncFields
+  /// The parts in which the object differs from one that has nothing yet.
+  var filledFields: SyncFields { get }
 }
 
 /// A task or list as stored.

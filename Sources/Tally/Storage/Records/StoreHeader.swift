@@ -37,6 +37,9 @@ struct StoreHeader: BinaryCodable, Hashable {
 
   var encodedByteCount: Int { Self.headByteCount + trailing.count }
 
+  /// Whether writes note their changes for other replicas.
+  var synchronises: Bool { writerFeatures.contains(.synchronises) }
+
   /// Whether there can be another commit; only a damaged header denies it.
   var hasNextSequence: Bool { sequence < Self.lastSequence }
 
@@ -80,10 +83,13 @@ struct StoreFeatures: OptionSet, Hashable, Sendable {
   /// Records have tagged fields, as in every store of format 1; development versions before it had none.
   static let taggedRecords = StoreFeatures(rawValue: 1 << 0)
 
+  /// Writes note their changes for other replicas, see `PendingChanges`.
+  static let synchronises = StoreFeatures(rawValue: 1 << 0)
+
   /// The required features that this version knows.
   static let knownRequired: StoreFeatures = [.taggedRecords]
   /// The writer features that this version knows.
-  static let knownWriter: StoreFeatures = []
+  static let knownWriter: StoreFeatures = [.synchronises]
 }
 
 /// The name of a record in `meta`.

@@ -111,7 +111,9 @@ extension StoreTransaction where Base == WriteTransaction {
       let old = try require(ListRecord.self, listID)
       var list = old.item
       list.sortOrder = sortOrder
-      try write(RecordChange<ListRecord>(from: old, to: list, at: commitSequence))
+      var change = RecordChange<ListRecord>(from: old, to: list, at: commitSequence)
+      change.isRenumbering = true
+      try write(change)
     }
     return try moveList(id, to: side, of: anchorID)
   }

@@ -58,6 +58,8 @@ extension StoreTransaction where Base == WriteTransaction {
     let old = try require(TaskRecord.self, id)
     var task = old.item
     task.sortOrder = sortOrder
-    try write(RecordChange<TaskRecord>(from: old, to: task, at: commitSequence))
+    var change = RecordChange<TaskRecord>(from: old, to: task, at: commitSequence)
+    change.isRenumbering = true
+    try write(change)
   }
 }

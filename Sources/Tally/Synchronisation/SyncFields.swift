@@ -1,0 +1,113 @@
+/// The parts of a task or a list that synchronise each by itself; values that must agree are one part.
+///
+/// The numbers of the bits are stored and sent: do not change them.
+package struct SyncFields: OptionSet, Hashable, Sendable {
+  package let rawValue: UInt32
+
+  package init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  /// Whether the object exists.
+  package static let life = SyncFields(rawValue: 1 << 0)
+  /// The place among neighbours, after the user's own move.
+  package static let order = SyncFields(rawValue: 1 << 1)
+  /// When the task was completed, if it is.
+  package static let completion = SyncFields(rawValue: 1 << 2)
+  package static let list = SyncFields(rawValue: 1 << 3)
+  package static let parent = SyncFields(rawValue: 1 << 4)
+  package static let tags = SyncFields(rawValue: 1 << 5)
+  /// The title of a task and the name of a list.
+  package static let title = SyncFields(rawValue: 1 << 6)
+  package static let notes = SyncFields(rawValue: 1 << 7)
+  /// Whether an open task is in progress.
+  package static let progress = SyncFields(rawValue: 1 << 8)
+  package static let scheduledDate = SyncFields(rawValue: 1 << 9)
+  /// The instant or the day by which the task should be done.
+  package static let due = SyncFields(rawValue: 1 << 10)
+  package static let reminder = SyncFields(rawValue: 1 << 11)
+  package static let priority = SyncFields(rawValue: 1 << 12)
+  /// The rule of a repeating task, with the place in its series.
+  package static let recurrence = SyncFields(rawValue: 1 << 13)
+  package static let attributes = SyncFields(rawValue: 1 << 14)
+  package static let created = SyncFields(rawValue: 1 << 15)
+  package static let color = SyncFields(rawValue: 1 << 16)
+  /// The place among neighbours, which making room between them has changed: not the user's own move.
+  package static let renumbering = SyncFields(rawValue: 1 << 17)
+}
+
+extension StoredObject {
+  /// The parts that a write changes.
+  static func changes(from old: Self?, to new: Self?) -> SyncFields {
+    guard let new else { return .life }
+    guard let old else { return new.filledFields.union(.life) }
+    return differences(old, new)
+  }
+}
+
+extension TaskItem {
+  static func differences(_ old: TaskItem, _ new: TaskItem) -> SyncFields {
+    var fields: SyncFields = []
+    for (field, part) in parts where !FieldValue.areIdentical(old[field], new[field]) { fields.insert(part) }
+    // A completed task is neither in progress nor not.
+    if old.state != new.state, new.state == .active || old.state == .active { fields.insert(.progress) }
+    return fields
+  }
+
+  var filledFields: SyncFields {
+    var fields: SyncFields = [.title, .order, .created]
+    for (field, part) in Self.parts where field.isOptional && self[field] != nil { fields.insert(part) }
+    if state == .active { fields.insert(.progress) }
+    return fields
+  }
+
+  /// The fields and their parts; identity, state and the time of the last change have none.
+  private static let parts: [(TaskField, SyncFields)] = TaskField.all.compactMap { field in
+    field.part.map { (field, $0) }
+  }
+}
+
+extension TaskList {
+  static func differences(_ old: TaskList, _ new: TaskList) -> SyncFields {
+    var fields: SyncFields = []
+    if !old.name.utf8.elementsEqual(new.name.utf8) { fields.insert(.title) }
+    if old.colorHex != new.colorHex { fields.insert(.color) }
+    if old.sortOrder != new.sortOrder { fields.insert(.order) }
+    if old.createdAt != new.createdAt { fields.insert(.created) }
+    return fields
+  }
+
+  var filledFields: SyncFields { [.title, .color, .order, .created] }
+}
+
+extension TaskField {
+  /// The part to which the field belongs.
+  fileprivate var part: SyncFields? {
+    switch self {
+    case .id, .state, .updatedAt: nil
+    case .text: .title
+    case .notes: .notes
+    case .scheduledDate: .scheduledDate
+    case .dueDate, .dueDay: .due
+    case .reminderDate: .reminder
+    case .listID: .list
+    case .sortOrder: .order
+    case .createdAt: .created
+    case .completedAt: .completion
+    case .priority: .priority
+    case .tags: .tags
+    case .parentID: .parent
+    case .recurrence, .series: .recurrence
+    case .attributes: .attributes
+    }
+  }
+}
+
+extension FieldValue {
+  /// Whether two values are equal byte for byte: `==` takes texts for equal that Unicode considers equivalent.
+  fileprivate static func areIdentical(_ left: FieldValue?, _ right: FieldValue?) -> Bool {
+    guard left == right else { return false }
+    if case .text(let left) = left, case .text(let right) = right { return left.utf8.elementsEqual(right.utf8) }
+    return true
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import TallyTestSupport
+import Testing
+
+@testable import Tally
+
+struct PendingChangeTests {
+  @Test func aWriteNotesThePartsThatItChanges() throws {
+    let clock = TestClock.noon
+    try withStore(.testing(clock: clock)) { store in
+      let task = try store.writeAndWait { try $0.add("one", to: .inbox) }
+      try store.writeAndWait { try $0.beginSynchronising() }
+      #expect(try pending(store).isEmpty, "what was there before is not a change")
+      try store.writeAndWait { try $0.update(task.id) { $0.title = "two" } }
+      let first = clock.now.microsecondsSince1970
+      clock.now = clock.now.adding(seconds: 5)
+      try store.writeAndWait { transaction in
+        try transaction.update(task.id) { $0.dueDay = CalendarDay(clamping: 20_000) }
+        try transaction.complete(task.id)
+      }
+      let second = clock.now.microsecondsSince1970
+      let noted = try #require(try pending(store).first)
+      #expect(noted == PendingObject(isList: false, id: task.id, times: [.title: first, .due: second, .completion: second]))
+    }
+  }
+
+  @Test func creationAndDeletionAreNoted() throws {
+    try withStore { store in
+      try store.writeAndWait { try $0.beginSynchronising() }
+      let list = try store.writeAndWait { try $0.addList(name: "Home") }
+      let task = try store.writeAndWait { try $0.add("one", to: .inbox) { $0.listID = list.id } }
+      #expect(try parts(store, of: list.id) == [.life, .title, .color, .order, .created])
+      #expect(try parts(store, of: task.id) == [.life, .title, .order, .created, .list])
+      _ = try store.writeAndWait { try $0.takePending(limit: 10) }
+      try store.writeAndWait { try $0.delete(task.id) }
+      #expect(try parts(store, of: task.id) == .life)
+      try store.writeAndWait { _ = try $0.undo() }
+      #expect(try parts(store, of: task.id)?.contains([.life, .title, .list]) == true)
+    }
+  }
+
+  @Test func makingRoomIsNotAMoveOfTheUser() throws {
+    try withStore { store in
+      let tasks = try store.writeAndWait { transaction in
+        try (0..<3).map { number in try transaction.add("\(number)", to: .inbox) { $0.sortOrder = Int64(number) } }
+      }
+      try store.writeAndWait { try $0.beginSynchronising() }
+      try store.writeAndWait { _ = try $0.move(tasks[2].id, before: tasks[1].id) }
+      let noted = try tasks.map { try parts(store, of: $0.id) }
+      #expect(noted.contains(.renumbering) && noted[2]?.contains(.order) == true, "\(noted)")
+    }
+  }
+
+  @Test func aStoreThatDoesNotSynchroniseNotesNothing() throws {
+    try withStore { store in
+      _ = try store.writeAndWait { try $0.add("one", to: .inbox) }
+      #expect(try pending(store).isEmpty)
+      #expect(try store.read { try $0.header().writerFeatures } == [])
+    }
+  }
+
+  /// Every difference between two commits is noted with the time of the later one.
+  @Test func randomTransactionsAreNoted() throws {
+    var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "randomTransactionsAreNoted"))
+    let clock = TestClock.noon
+    try withStore(.testing(clock: clock)) { store in
+      var history = RandomHistory(store: store, clock: clock)
+      for _ in 0..<50 { try history.step(using: &generator) }
+      try store.writeAndWait { try $0.beginSynchronising() }
+      var expected: [UUID: [SyncFields: Int64]] = [:]
+      for _ in 0..<200 {
+        let before = history.model.tasks
+        try history.step(using: &generator)
+        let now = clock.now.microsecondsSince1970
+        for id in Set(before.keys).union(history.model.tasks.keys) {
+          let (old, new) = (before[id], history.model.tasks[id])
+          guard old != nil || new != nil, old != new else { continue }
+          for part in TaskItem.changes(from: old, to: new).parts { expected[id, default: [:]][part] = now }
+        }
+      }
+      let noted = Dictionary(try pending(store).map { ($0.id, $0.times) }) { first, _ in first }
+      for (id, times) in expected {
+        for (part, time) in times {
+          // A write may change a part and change it back, which no comparison shows.
+          #expect(try #require(noted[id]?[part], "\(part) of \(id)") >= time)
+        }
+      }
+      let changed = Set(expected.keys)
+      #expect(changed.count > 20)
+    }
+  }
+
+  private func pending(_ store: TaskStore) throws -> [PendingObject] {
+    struct RolledBack: Error {}
+    var found: [PendingObject] = []
+    do {
+      try store.writeAndWait { transaction in
+        found = try transaction.takePending(limit: .max)
+        throw RolledBack()
+      }
+    } catch is RolledBack {}
+    return found
+  }
+
+  private func parts(_ store: TaskStore, of id: UUID) throws -> SyncFields? {
+    try pending(store).first { $0.id == id }.map { SyncFields($0.times.keys) }
+  }
+}
+
+extension SyncFields {
+  fileprivate var parts: [SyncFields] { (0..<32).map { SyncFields(rawValue: 1 << $0) }.filter(contains) }
+}
