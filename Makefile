@@ -110,6 +110,7 @@ test-long: build ## Compares views, filters, searches and merges with plain mode
 	TALLY_TRANSACTIONS=10000 TALLY_SEEDS=3 swift test --skip-build --disable-xctest --filter RandomTransactionTests
 	TALLY_SYNC_STEPS=6 swift test --skip-build --disable-xctest --filter ExhaustiveMergeTests
 	TALLY_SYNC_HISTORIES=10000 swift test --skip-build --disable-xctest --filter RandomMergeTests
+	TALLY_SYNC_STORES=500 swift test --skip-build --disable-xctest --filter ReplicaTests
 
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
 	@Scripts/test-sanitizers.sh

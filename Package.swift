@@ -107,7 +107,7 @@ let package = Package(
       swiftSettings: settings
     ),
     // What several copies of a store make of their changes: no embedder of `Tally` builds it.
-    .target(name: "TallySync", swiftSettings: settings),
+    .target(name: "TallySync", dependencies: ["Tally"], swiftSettings: settings),
     .target(
       name: "TallyCommands",
       dependencies: [
@@ -171,7 +171,14 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    .testTarget(name: "TallySyncTests", dependencies: ["TallySync", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "TallySyncTests",
+      dependencies: [
+        "Tally", "TallySync", "TallyTestSupport", "TestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "TallyFormatsTests",
       dependencies: [

@@ -19,6 +19,10 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Keeps the name of a list that is deleted, if completions are counted for it.
   mutating func keepName(of list: TaskList) throws {
     guard try total(.completed, .list(list.id)) > 0 else { return }
-    try write(StoredValue.encode(list.name), forKey: ValueKey(list.id, in: DeletedLists.namespace))
+    try keepName(list.name, ofDeletedList: list.id)
+  }
+
+  mutating func keepName(_ name: String, ofDeletedList id: UUID) throws {
+    try write(StoredValue.encode(name), forKey: ValueKey(id, in: DeletedLists.namespace))
   }
 }

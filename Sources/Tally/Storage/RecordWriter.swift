@@ -9,7 +9,7 @@ struct RecordWriter {
   /// The sequence of the commit that the changes belong to.
   let sequence: UInt64
   /// Notes what changes, if the store synchronises.
-  var pending: PendingChanges?
+  var syncTables: SyncTables?
 
   /// Writes, rewrites or deletes one task with its completion and counters, and records the old state in `images`.
   func apply(
@@ -36,7 +36,7 @@ struct RecordWriter {
       try putTombstone(of: record, in: &transaction)
     }
     for index in Record.indexes(in: tables) { try index.replace(change, &transaction) }
-    try pending?.note(change, in: &transaction)
+    try syncTables?.note(change, in: &transaction)
   }
 
   /// Keeps the row of a deleted object in the log of changes.

@@ -40,7 +40,7 @@ struct TaskBatch {
     }
     for index in indexes { try index.replace(change) }
     ledger.add(change)
-    if writer.pending != nil {
+    if writer.syncTables != nil {
       let fields = TaskItem.changes(from: old.item, to: change.new?.item)
       changedFields.append((TombstoneKey(.task, old.item.id), fields))
     }
@@ -57,7 +57,7 @@ struct TaskBatch {
       try ledger.insert(record, counting: &deltas, recording: &images)
     }
     for index in indexes { try index.insert(new) }
-    guard writer.pending != nil else { return }
+    guard writer.syncTables != nil else { return }
     changedFields += new.map { (TombstoneKey(.task, $0.item.id), TaskItem.changes(from: nil, to: $0.item)) }
   }
 
@@ -79,7 +79,8 @@ struct TaskBatch {
     for key in created { try writer.removeTombstone(TombstoneKey(.task, key.id), in: &transaction) }
     try tables.tasks.put(&records, in: &transaction)
     for index in indexes { try index.apply(&transaction) }
-    for (key, fields) in changedFields { try writer.pending?.note(fields, of: key, in: &transaction) }
+    for (key, fields) in changedFields { try writer.syncTables?.note(fields, of: key, in: &transaction) }
+    for record in removed { try writer.syncTables?.keep(record, in: &transaction) }
     try ledger.apply(to: tables, counting: &deltas, recording: &images, in: &transaction)
   }
 }

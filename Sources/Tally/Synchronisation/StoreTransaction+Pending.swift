@@ -22,14 +22,37 @@ extension StoreWriteTransaction {
       try tables.meta.put(header, forKey: .header, in: &base)
       return false
     }
-    pending = try PendingChanges(at: now, creating: true, in: &base)
+    syncTables = try SyncTables(at: now, creating: true, in: &base)
+  }
+
+  /// Notes every task and list as if it had been created at the time of its last change.
+  ///
+  /// - Throws: What the storage throws.
+  package mutating func noteEverything() throws {
+    guard let syncTables else { return }
+    var found: [(key: TombstoneKey, fields: SyncFields, time: Timestamp)] = []
+    try TaskRecord.forEach(of: tables, in: base) { record in
+      let fields = TaskItem.changes(from: nil, to: record.item)
+      found.append((TombstoneKey(.task, record.item.id), fields, record.item.updatedAt))
+    }
+    try ListRecord.forEach(of: tables, in: base) { record in
+      let fields = TaskList.changes(from: nil, to: record.item)
+      found.append((TombstoneKey(.list, record.item.id), fields, record.item.updatedAt))
+    }
+    for (key, fields, time) in found {
+      var record = PendingRecord()
+      record.add(fields, at: time.microsecondsSince1970)
+      try syncTables.pending.put(record, forKey: key, in: &base)
+    }
   }
 
   /// Takes the changes that have been noted so far: they count as handed over.
   ///
-  /// - Parameter limit: of how many objects at most.
+  /// - Parameter limit: Of how many objects at most.
+  /// - Returns: The changes of each object.
+  /// - Throws: What the storage throws.
   package mutating func takePending(limit: Int) throws -> [PendingObject] {
-    guard let table = pending?.table else { return [] }
+    guard let table = syncTables?.pending else { return [] }
     var taken: [(key: TombstoneKey, record: PendingRecord)] = []
     try table.forEach(in: base) { key, value in
       taken.append((try TombstoneKey(decoding: key), try PendingRecord(decoding: value)))

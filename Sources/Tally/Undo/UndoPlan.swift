@@ -4,15 +4,13 @@ import LMDB
 /// The writes that restore the images of one entry of the history.
 struct UndoPlan {
   private let entry: HistoryEntry
-  private var tasks: [RecordChange<TaskRecord>] = []
-  private var lists: [RecordChange<ListRecord>] = []
-  private var completions: [(key: CompletionKey, record: CompletionRecord?)] = []
+  private var records = RecordPlan()
   private var values: [(key: ValueKey, old: [UInt8]?, new: [UInt8]?)] = []
   /// Everything that the entry has images of.
   private var keys: Set<ImageKey> = []
 
   /// Whether everything is already in that state.
-  var isEmpty: Bool { tasks.isEmpty && lists.isEmpty && completions.isEmpty && values.isEmpty }
+  var isEmpty: Bool { records.isEmpty && values.isEmpty }
 
   /// Reads an entry's images and compares them with the current records.
   init(of entry: HistoryEntry, in transaction: borrowing StoreWriteTransaction) throws {
@@ -28,12 +26,12 @@ struct UndoPlan {
     _ key: ImageKey, _ wasThere: Bool, _ bytes: RawSpan, _ transaction: borrowing StoreWriteTransaction
   ) throws {
     switch key.kind {
-    case .task: tasks += try Self.changes(key, wasThere, bytes, transaction)
-    case .list: lists += try Self.changes(key, wasThere, bytes, transaction)
+    case .task: records.tasks += try Self.changes(key, wasThere, bytes, transaction)
+    case .list: records.lists += try Self.changes(key, wasThere, bytes, transaction)
     case .completion, .deletedCompletion:
       let record = wasThere ? try CompletionRecord(decoding: bytes) : nil
       let current = try transaction.tables.completions.value(forKey: key.completion, in: transaction.base)
-      if record != current { completions.append((key.completion, record)) }
+      if record != current { records.completions.append((key.completion, record)) }
     case .value:
       guard let valueKey = key.value else { return }
       let value = wasThere ? bytes.bytes(from: 0) : nil
@@ -68,10 +66,10 @@ struct UndoPlan {
   var result: UndoResult {
     UndoResult(
       change: entry.id, date: entry.date,
-      tasks: tasks.compactMap(\.new?.item), returnedTaskIDs: Set(tasks.compactMap(\.createdID)),
-      deletedTasks: tasks.compactMap(\.deletedItem),
-      lists: lists.compactMap(\.new?.item), returnedListIDs: Set(lists.compactMap(\.createdID)),
-      deletedLists: lists.compactMap(\.deletedItem),
+      tasks: records.tasks.compactMap(\.new?.item), returnedTaskIDs: Set(records.tasks.compactMap(\.createdID)),
+      deletedTasks: records.tasks.compactMap(\.deletedItem),
+      lists: records.lists.compactMap(\.new?.item), returnedListIDs: Set(records.lists.compactMap(\.createdID)),
+      deletedLists: records.lists.compactMap(\.deletedItem),
       savedFilters: filters.compactMap(\.new), deletedFilters: filters.compactMap { $0.new == nil ? $0.old : nil },
       values: Set(values.map(\.key).filter { !$0.isReserved }))
   }
@@ -107,14 +105,14 @@ extension UndoPlan {
 
   /// Refuses to leave a task in a list that does not exist.
   func checkLists(in transaction: borrowing StoreWriteTransaction) throws {
-    let arriving = Set(lists.compactMap { $0.new?.item.id })
-    let leaving = lists.compactMap { $0.deletedItem?.id }
-    for listID in tasks.compactMap({ $0.new?.item.listID }) where !arriving.contains(listID) {
+    let arriving = Set(records.lists.compactMap { $0.new?.item.id })
+    let leaving = records.lists.compactMap { $0.deletedItem?.id }
+    for listID in records.tasks.compactMap({ $0.new?.item.listID }) where !arriving.contains(listID) {
       guard try transaction.list(listID) != nil else {
         throw TallyError.undoConflict("the list of a task has been deleted since")
       }
     }
-    let handled = Set(tasks.compactMap { $0.old?.item.id })
+    let handled = Set(records.tasks.compactMap { $0.old?.item.id })
     for listID in leaving {
       _ = try transaction.scan(.list(listID), after: nil) { taskID, _ in
         guard handled.contains(taskID) else {
@@ -128,14 +126,14 @@ extension UndoPlan {
   /// Refuses to leave a sub-task without its parent, or in another list.
   func checkParents(in transaction: borrowing StoreWriteTransaction) throws {
     var planned: [UUID: Parentage?] = [:]
-    for change in tasks {
+    for change in records.tasks {
       guard let id = (change.new ?? change.old)?.item.id else { continue }
       planned[id] = .some(change.new.map { Parentage(of: $0.item) })
     }
     func look(_ id: UUID) throws -> Parentage? {
       try planned[id] ?? transaction.tables.parentage(of: id, in: transaction.base)
     }
-    for change in tasks {
+    for change in records.tasks {
       if let task = change.new?.item, task.parentID != nil {
         do {
           try SubtaskRules.check(task.id, Parentage(of: task), look)
@@ -155,18 +153,7 @@ extension UndoPlan {
     with writer: RecordWriter, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    for change in lists { try writer.write(change, recording: &images, in: &transaction) }
-    for change in tasks {
-      try writer.write(change, recording: &images, in: &transaction)
-      if let old = change.old?.item, !old.isCompleted { deltas.count(CountedTask(open: old), sign: -1) }
-      if let new = change.new?.item, !new.isCompleted { deltas.count(CountedTask(open: new), sign: 1) }
-    }
-    // The ledger follows its own images: its rules, applied to the tasks' changes, would not always give the old
-    // entries.
-    let ledger = CompletionLedger(tables: writer.tables)
-    for (key, record) in completions {
-      try ledger.restore(key, to: record, counting: &deltas, recording: &images, in: &transaction)
-    }
+    try records.apply(with: writer, counting: &deltas, recording: &images, in: &transaction)
     let values = ValueWriter(table: writer.tables.values)
     for (key, _, bytes) in self.values {
       _ = try values.write(bytes, forKey: key, recording: &images, in: &transaction)

@@ -3,8 +3,32 @@
 /// A change is such a state, too, with only the parts that it touches. What the parts mean is in
 /// `docs/synchronisation.md`.
 struct ObjectState: Hashable, Sendable {
-  /// The number of a field, as stored and sent.
-  typealias Field = UInt16
+  /// A field, or one of the attributes.
+  struct Field: Hashable, Comparable, Sendable {
+    /// As stored and sent.
+    let number: UInt16
+    /// The name of an attribute; empty for other fields.
+    let name: String
+
+    init(_ number: UInt16, name: String = "") {
+      (self.number, self.name) = (number, name)
+    }
+
+    // Byte for byte: texts that Unicode considers equivalent are different names.
+    static func == (left: Field, right: Field) -> Bool {
+      left.number == right.number && left.name.utf8.elementsEqual(right.name.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(number)
+      for byte in name.utf8 { hasher.combine(byte) }
+    }
+
+    static func < (left: Field, right: Field) -> Bool {
+      left.number == right.number
+        ? left.name.utf8.lexicographicallyPrecedes(right.name.utf8) : left.number < right.number
+    }
+  }
 
   /// The last written values of fields.
   private(set) var registers: [Field: Register] = [:]
@@ -66,19 +90,19 @@ enum LifeValue {
 
 extension ObjectState.Field {
   /// Whether the object is deleted.
-  static let life: Self = 0
+  static let life = Self(0)
   /// The place among neighbours.
-  static let order: Self = 1
+  static let order = Self(1)
   /// The completions, one element without a name.
-  static let completions: Self = 2
+  static let completions = Self(2)
   /// The list of a task.
-  static let list: Self = 3
+  static let list = Self(3)
   /// The parent of a sub-task.
-  static let parent: Self = 4
+  static let parent = Self(4)
   /// The tags of a task.
-  static let tags: Self = 5
+  static let tags = Self(5)
   /// The title of a task and the name of a list.
-  static let title: Self = 6
+  static let title = Self(6)
 
   /// Whether a write to it brings a deleted object back, as that of a field which this version does not know does.
   var isContent: Bool { self != .life && self != .order && self != .completions }

@@ -48,6 +48,11 @@ struct ObservedElement: Hashable, Sendable {
     ObservedElement(additions: [replica: Addition(time: time, value: value)])
   }
 
+  /// A state in which the additions of one replica up to a time have been removed.
+  static func removing(additionsOf replica: ReplicaID, upTo time: Int64) -> ObservedElement {
+    ObservedElement(removals: [replica: time])
+  }
+
   /// The change that removes it as far as it is known here.
   var removing: ObservedElement {
     ObservedElement(removals: additions.mapValues(\.time))

@@ -88,12 +88,6 @@ struct Outline: Hashable, Sendable {
 extension ObjectState {
   /// The object that a field names.
   func reference(_ field: Field) -> UUID? {
-    guard let bytes = registers[field]?.value, bytes.count == 16 else { return nil }
-    let low = bytes[8...]
-    return UUID(
-      uuid: (
-        bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
-        low[8], low[9], low[10], low[11], low[12], low[13], low[14], low[15]
-      ))
+    registers[field].flatMap { UUID(bytes: $0.value) }
   }
 }

@@ -15,6 +15,11 @@ public struct ReplicaID: Hashable, Comparable, Sendable, CustomStringConvertible
     (high, low) = (Self.number(bytes[..<8]), Self.number(bytes[8...]))
   }
 
+  /// The sixteen bytes.
+  var bytes: [UInt8] {
+    [high, low].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) } }
+  }
+
   private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }

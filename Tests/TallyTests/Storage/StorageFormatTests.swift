@@ -45,7 +45,7 @@ import Testing
   @Test func theSchemaNamesTheTablesThereAre() throws {
     let schema = try StorageSchema.load()
     #expect(schema.tables.map(\.name) == Tables.names)
-    #expect(schema.optionalTables.map(\.name) == [SetAsideTable.name])
+    #expect(schema.optionalTables.map(\.name) == [SetAsideTable.name] + SyncTables.names)
     #expect(schema.majorFormat == Int(StoreHeader.currentMajorFormat))
     #expect(schema.minorFormat == Int(StoreHeader.currentMinorFormat))
   }

@@ -10,7 +10,7 @@ struct PendingChangeTests {
     try withStore(.testing(clock: clock)) { store in
       let task = try store.writeAndWait { try $0.add("one", to: .inbox) }
       try store.writeAndWait { try $0.beginSynchronising() }
-      #expect(try pending(store).isEmpty, "what was there before is not a change")
+      #expect(try pending(store).isEmpty, "earlier writes are not changes")
       try store.writeAndWait { try $0.update(task.id) { $0.title = "two" } }
       let first = clock.now.microsecondsSince1970
       clock.now = clock.now.adding(seconds: 5)
@@ -20,7 +20,8 @@ struct PendingChangeTests {
       }
       let second = clock.now.microsecondsSince1970
       let noted = try #require(try pending(store).first)
-      #expect(noted == PendingObject(isList: false, id: task.id, times: [.title: first, .due: second, .completion: second]))
+      #expect(
+        noted == PendingObject(isList: false, id: task.id, times: [.title: first, .due: second, .completion: second]))
     }
   }
 

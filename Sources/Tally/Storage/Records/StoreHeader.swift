@@ -83,7 +83,7 @@ struct StoreFeatures: OptionSet, Hashable, Sendable {
   /// Records have tagged fields, as in every store of format 1; development versions before it had none.
   static let taggedRecords = StoreFeatures(rawValue: 1 << 0)
 
-  /// Writes note their changes for other replicas, see `PendingChanges`.
+  /// Writes note their changes for other replicas, see `SyncTables`.
   static let synchronises = StoreFeatures(rawValue: 1 << 0)
 
   /// The required features that this version knows.

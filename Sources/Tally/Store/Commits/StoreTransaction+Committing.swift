@@ -54,13 +54,13 @@ extension LMDBEnvironment {
       }
       guard header.hasNextSequence else { throw TallyError.impossibleHeader }
       let now = configuration.now()
-      let pending = header.synchronises ? try PendingChanges(at: now, in: &base) : nil
+      let syncTables = header.synchronises ? try SyncTables(at: now, in: &base) : nil
       var transaction = StoreWriteTransaction(
         base: base, tables: tables, now: now, calendar: configuration.calendar,
         dayStartInMinutes: configuration.dayStart, ids: configuration.ids, commitSequence: header.sequence + 1)
       transaction.stampsWholeSeconds = configuration.stampsWholeSeconds
       if !keepsImages { transaction.forgetImages() }
-      transaction.pending = pending
+      transaction.syncTables = syncTables
       // The body's own error comes before the refusal to commit a half-done change.
       let result = Result {
         // Without room for images there may be none for this; the indexes stay behind, which reads know.
@@ -88,7 +88,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Writes records for the commit that this transaction becomes.
   var recordWriter: RecordWriter {
-    RecordWriter(tables: tables, sequence: commitSequence, pending: origin == .local ? pending : nil)
+    RecordWriter(tables: tables, sequence: commitSequence, syncTables: origin == .local ? syncTables : nil)
   }
 
   /// Changes several tables; unless that ends well, the transaction cannot commit, whatever follows.
@@ -164,13 +164,13 @@ extension StoreTransaction where Base == WriteTransaction {
     let (tables, now, calendar, dayStart, ids, sequence) = (
       tables, now, calendar, dayStartInMinutes, ids, commitSequence
     )
-    let (stampsWholeSeconds, pending) = (stampsWholeSeconds, pending)
+    let (stampsWholeSeconds, syncTables) = (stampsWholeSeconds, syncTables)
     let didChange = try base.nested { child in
       var transaction = StoreWriteTransaction(
         base: child, tables: tables, now: now, calendar: calendar, dayStartInMinutes: dayStart, ids: ids,
         commitSequence: sequence)
       transaction.stampsWholeSeconds = stampsWholeSeconds
-      transaction.pending = pending
+      transaction.syncTables = syncTables
       let result = Result {
         try body(&transaction)
         guard !transaction.isHalfDone else { throw TallyError.halfDone }

@@ -46,7 +46,7 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
   /// Where the changes come from, as recorded in the history.
   var origin = WriteOrigin.local
   /// Notes the changes of local writes, if the store synchronises.
-  var pending: PendingChanges?
+  var syncTables: SyncTables?
   /// The name of the action that the changes belong to, as recorded in the history.
   var actionName: String?
 }

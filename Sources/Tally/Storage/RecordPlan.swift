@@ -1,0 +1,29 @@
+import LMDB
+
+/// Changes of records, with entries of the ledger that are given and do not follow from its rules: those of states that
+/// were recorded earlier, or come from another replica.
+struct RecordPlan {
+  var tasks: [RecordChange<TaskRecord>] = []
+  var lists: [RecordChange<ListRecord>] = []
+  var completions: [(key: CompletionKey, record: CompletionRecord?)] = []
+
+  var isEmpty: Bool { tasks.isEmpty && lists.isEmpty && completions.isEmpty }
+
+  /// Writes the plan, without the counters.
+  func apply(
+    with writer: RecordWriter, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
+    in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    for change in lists { try writer.write(change, recording: &images, in: &transaction) }
+    for change in tasks {
+      try writer.write(change, recording: &images, in: &transaction)
+      if let old = change.old?.item, !old.isCompleted { deltas.count(CountedTask(open: old), sign: -1) }
+      if let new = change.new?.item, !new.isCompleted { deltas.count(CountedTask(open: new), sign: 1) }
+    }
+    // The ledger's rules, applied to the tasks' changes, would not always give these entries.
+    let ledger = CompletionLedger(tables: writer.tables)
+    for (key, record) in completions {
+      try ledger.restore(key, to: record, counting: &deltas, recording: &images, in: &transaction)
+    }
+  }
+}

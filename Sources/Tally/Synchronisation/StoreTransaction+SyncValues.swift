@@ -1,0 +1,31 @@
+import LMDB
+
+extension StoreWriteTransaction {
+  /// A value that synchronisation has kept; `nil` if there is none.
+  package func syncValue(forKey key: [UInt8]) throws -> [UInt8]? {
+    try syncTables?.values.value(forKey: key, in: base)
+  }
+
+  /// Keeps a value for synchronisation, or removes it.
+  ///
+  /// It does not change a task or list: neither the history nor observations know of it.
+  ///
+  /// - Throws: what the storage throws, also for a key of more than 511 bytes.
+  package mutating func setSyncValue(_ value: [UInt8]?, forKey key: [UInt8]) throws {
+    guard let table = syncTables?.values else { return }
+    if let value {
+      try table.put(value, forKey: key, in: &base)
+    } else {
+      _ = try table.remove(forKey: key, in: &base)
+    }
+  }
+
+  /// Passes the values whose keys begin with a prefix to a closure, in the order of the keys, until it returns false.
+  package func forEachSyncValue(
+    withPrefix prefix: [UInt8], _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool
+  ) throws {
+    try syncTables?.values.forEach(withPrefix: prefix, in: base) { key, value in
+      try body(key.bytes(from: 0), value.bytes(from: 0))
+    }
+  }
+}

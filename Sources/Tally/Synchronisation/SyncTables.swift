@@ -1,0 +1,54 @@
+import LMDB
+
+/// The tables of a store that synchronises.
+///
+/// They are not among ``Tables``: other stores lack them.
+struct SyncTables {
+  static let names = ["pending", "trash", "sync"]
+
+  /// The changes of each object that were not handed over yet, by its kind and id.
+  let pending: Database<TombstoneKey, PendingRecord>
+  /// The records of deleted objects.
+  let trash: Database<TombstoneKey, [UInt8]>
+  /// What synchronisation itself keeps.
+  let values: Database<[UInt8], [UInt8]>
+  /// The time of the write.
+  let microseconds: Int64
+
+  /// Opens the tables.
+  init(at time: Timestamp, creating: Bool = false, in transaction: inout WriteTransaction) throws(LMDBError) {
+    pending = try Database(opening: Self.names[0], creating: creating, in: &transaction)
+    trash = try Database(opening: Self.names[1], creating: creating, in: &transaction)
+    values = try Database(opening: Self.names[2], creating: creating, in: &transaction)
+    microseconds = time.microsecondsSince1970
+  }
+}
+
+/// Notes which parts of which objects the writes of this store change, for other replicas, and keeps what they delete.
+extension SyncTables {
+  /// Notes what one write of an object changes.
+  func note<Record: ObjectRecord>(
+    _ change: RecordChange<Record>, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    guard let id = (change.new ?? change.old)?.item.id else { return }
+    let key = TombstoneKey(Record.kind, id)
+    let fields = change.isRenumbering ? .renumbering : Record.Item.changes(from: change.old?.item, to: change.new?.item)
+    try note(fields, of: key, in: &transaction)
+    if change.new == nil { try keep(change.old, in: &transaction) }
+    if change.old == nil { _ = try trash.remove(forKey: key, in: &transaction) }
+  }
+
+  /// Keeps the record of an object that is deleted.
+  func keep(_ record: (some ObjectRecord)?, in transaction: inout WriteTransaction) throws(LMDBError) {
+    guard let record else { return }
+    try trash.put(record.encodedBytes, forKey: TombstoneKey(type(of: record).kind, record.item.id), in: &transaction)
+  }
+
+  /// Notes that parts of an object have changed.
+  func note(_ fields: SyncFields, of key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
+    guard !fields.isEmpty else { return }
+    var record = try pending.value(forKey: key, in: transaction) ?? PendingRecord()
+    record.add(fields, at: microseconds)
+    try pending.put(record, forKey: key, in: &transaction)
+  }
+}

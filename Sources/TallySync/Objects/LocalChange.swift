@@ -1,0 +1,95 @@
+import Foundation
+import Tally
+
+/// What local writes have changed of an object since they were last handed over: a state to join with the others.
+struct LocalChange {
+  let pending: PendingObject
+  /// The state that is known so far.
+  let known: ObjectState
+  let replica: ReplicaID
+
+  /// The change of a task.
+  ///
+  /// - Parameters:
+  ///   - task: The task; of a deleted one, its last state.
+  ///   - isDeleted: Whether it has been deleted.
+  ///   - completion: The completion of a completed task.
+  /// - Returns: The change, to be joined with the known state.
+  func change(of task: TaskItem, isDeleted: Bool, completion: StoredCompletion?) -> ObjectState {
+    var change = registers(of: task, and: attributes(of: task))
+    if has(.tags) || isNew { change.join(tags(of: task)) }
+    if has(.completion) || isNew { change.join(completions(completion)) }
+    // Nobody else has to know of a task that came and went between, except for its completion.
+    if isNew, isDeleted, completion == nil { return ObjectState() }
+    change.join(life(isDeleted: isDeleted, after: change))
+    return change
+  }
+
+  /// The change of a list.
+  ///
+  /// - Parameters:
+  ///   - list: The list; of a deleted one, its last state: completions may count for it.
+  ///   - isDeleted: Whether it has been deleted.
+  /// - Returns: The change, to be joined with the known state.
+  func change(of list: TaskList, isDeleted: Bool) -> ObjectState {
+    let change = registers(of: list, and: [])
+    return change.joined(with: life(isDeleted: isDeleted, after: change))
+  }
+
+  private var isNew: Bool { known == ObjectState() }
+
+  private func has(_ part: SyncFields) -> Bool { pending.times[part] != nil }
+
+  /// When a part has changed; for one that was not noted by itself, when the last one has.
+  private func time(of part: SyncFields) -> Int64 {
+    pending.times[part] ?? pending.times.values.max() ?? 0
+  }
+
+  private func registers(of item: some SyncedItem, and others: [ObjectState.Field]) -> ObjectState {
+    var change = ObjectState()
+    for field in type(of: item).fields + others {
+      let (value, part) = (item.value(of: field), SyncFields(rawValue: 1 << UInt32(field.number)))
+      let old = known.registers[field]?.value ?? []
+      // An object that comes back writes all its fields again.
+      guard has(part) || value != old && (isNew || has(.life)) else {
+        if field == .order, has(.renumbering), let order = known.renumbering(to: value, by: replica) {
+          change.join(order)
+        }
+        continue
+      }
+      if value.isEmpty, old.isEmpty { continue }
+      change.join(known.setting(field, to: value, at: time(of: part), by: replica))
+    }
+    return change
+  }
+
+  private func attributes(of task: TaskItem) -> [ObjectState.Field] {
+    guard has(.attributes) || isNew else { return [] }
+    let known = known.registers.keys.filter { $0.number == ObjectState.Field.attributes }
+    let changed = Set(known).union(task.attributes.keys.map(ObjectState.Field.attribute))
+    // The part is that of all attributes: one that has not changed is not written.
+    return changed.filter { task.value(of: $0) != self.known.registers[$0]?.value ?? [] }
+  }
+
+  private func tags(of task: TaskItem) -> ObjectState {
+    let (new, old) = (Set(task.tags.map { Array($0.utf8) }), known.elements(of: .tags))
+    var change = ObjectState()
+    for tag in new.subtracting(old) { change.join(known.adding(tag, to: .tags, at: time(of: .tags), by: replica)) }
+    for tag in old.subtracting(new) { change.join(known.removing(tag, from: .tags)) }
+    return change
+  }
+
+  private func completions(_ completion: StoredCompletion?) -> ObjectState {
+    guard let completion else { return known.completion == nil ? ObjectState() : known.reopening() }
+    guard completion.bytes != known.completion else { return ObjectState() }
+    return known.completing(with: completion.bytes, at: time(of: .completion), by: replica)
+  }
+
+  /// A deletion is later than everything that it deletes, the rest of this change included.
+  private func life(isDeleted: Bool, after change: ObjectState) -> ObjectState {
+    let after = known.joined(with: change)
+    // A later edit elsewhere may have brought back what the register calls deleted.
+    guard has(.life), isDeleted != after.isDeleted else { return ObjectState() }
+    return after.settingLife(toDeleted: isDeleted, at: time(of: .life), by: replica)
+  }
+}

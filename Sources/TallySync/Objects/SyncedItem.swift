@@ -1,0 +1,169 @@
+import Foundation
+import Tally
+
+/// A task or a list, as a set of fields.
+protocol SyncedItem {
+  /// The fields with registers that objects of this kind have.
+  static var fields: [ObjectState.Field] { get }
+
+  /// The bytes of a field; empty for none.
+  func value(of field: ObjectState.Field) -> [UInt8]
+
+  /// Sets a field to what ``value(of:)`` gave.
+  ///
+  /// - Throws: an error of the storage for bytes that are not a value of the field.
+  mutating func set(_ field: ObjectState.Field, to value: [UInt8]) throws
+}
+
+extension ObjectState.Field {
+  static let notes = Self(7)
+  /// Whether an open task is in progress.
+  static let progress = Self(8)
+  static let scheduledDate = Self(9)
+  /// The instant or the day by which a task should be done.
+  static let due = Self(10)
+  static let reminder = Self(11)
+  static let priority = Self(12)
+  /// The rule by which a task repeats, with its place in the series.
+  static let recurrence = Self(13)
+  static let created = Self(15)
+  static let color = Self(16)
+
+  /// An attribute of a task.
+  static func attribute(_ name: String) -> Self { Self(attributes, name: name) }
+  static let attributes: UInt16 = 14
+}
+
+extension TaskList: SyncedItem {
+  static let fields: [ObjectState.Field] = [.order, .title, .created, .color]
+
+  func value(of field: ObjectState.Field) -> [UInt8] {
+    switch field {
+    case .order: FieldValue.integer(sortOrder).storedBytes
+    case .title: Array(name.utf8)
+    case .created: FieldValue.instant(createdAt).storedBytes
+    case .color: Array(colorHex.utf8)
+    default: []
+    }
+  }
+
+  mutating func set(_ field: ObjectState.Field, to value: [UInt8]) throws {
+    switch field {
+    case .order: sortOrder = try FieldValue(.integer, storedBytes: value).integer ?? sortOrder
+    case .title: name = try CodingFault.text(value)
+    case .created: createdAt = try FieldValue(.instant, storedBytes: value).instant ?? createdAt
+    case .color: colorHex = try CodingFault.text(value)
+    default: break
+    }
+  }
+}
+
+extension TaskItem: SyncedItem {
+  /// Those with a register, without attributes; tags and completions are sets.
+  static let fields: [ObjectState.Field] = [
+    .order, .list, .parent, .title, .notes, .progress, .scheduledDate, .due, .reminder, .priority, .recurrence,
+    .created,
+  ]
+
+  func value(of field: ObjectState.Field) -> [UInt8] {
+    switch field {
+    case .due: dueValue
+    case .recurrence: recurrenceValue
+    case .progress: state == .active ? [1] : []
+    case .title: Array(title.utf8)
+    default: if field.number == ObjectState.Field.attributes { attributeValue(field.name) } else { plainValue(field) }
+    }
+  }
+
+  private func plainValue(_ field: ObjectState.Field) -> [UInt8] {
+    guard let field = field.plain else { return [] }
+    return self[field]?.storedBytes ?? []
+  }
+
+  mutating func set(_ field: ObjectState.Field, to value: [UInt8]) throws {
+    switch field {
+    case .due: try setDue(value)
+    case .recurrence: try setRecurrence(value)
+    case .progress: break
+    case .title: title = try CodingFault.text(value)
+    default:
+      if field.number == ObjectState.Field.attributes {
+        try setAttribute(field.name, value)
+      } else if let plain = field.plain {
+        self[plain] = value.isEmpty ? nil : try FieldValue(plain.kind, storedBytes: value)
+      }
+    }
+  }
+}
+
+extension ObjectState.Field {
+  /// The field of a task that the register holds as it is stored.
+  fileprivate var plain: TaskField? {
+    switch self {
+    case .order: .sortOrder
+    case .list: .listID
+    case .parent: .parentID
+    case .notes: .notes
+    case .scheduledDate: .scheduledDate
+    case .reminder: .reminderDate
+    case .priority: .priority
+    case .created: .createdAt
+    default: nil
+    }
+  }
+}
+
+// Values that must agree are one register: their kind, then the bytes of each.
+
+extension TaskItem {
+  private static let (instantMark, dayMark) = (UInt8(1), UInt8(2))
+
+  private var dueValue: [UInt8] {
+    if let dueDate { return [Self.instantMark] + FieldValue.instant(dueDate).storedBytes }
+    return dueDay.map { [Self.dayMark] + FieldValue.day($0).storedBytes } ?? []
+  }
+
+  private mutating func setDue(_ value: [UInt8]) throws {
+    (dueDate, dueDay) = (nil, nil)
+    guard let mark = value.first else { return }
+    let bytes = Array(value.dropFirst())
+    switch mark {
+    case Self.instantMark: dueDate = try FieldValue(.instant, storedBytes: bytes).instant
+    case Self.dayMark: dueDay = try FieldValue(.day, storedBytes: bytes).day
+    default: throw CodingFault.impossibleValue
+    }
+  }
+
+  private var recurrenceValue: [UInt8] {
+    guard let recurrence, let series else { return [] }
+    var writer = ByteWriter()
+    writer.append(counted: FieldValue.series(series).storedBytes)
+    writer.append(raw: FieldValue.recurrence(recurrence).storedBytes)
+    return writer.bytes
+  }
+
+  private mutating func setRecurrence(_ value: [UInt8]) throws {
+    (recurrence, series) = (nil, nil)
+    guard !value.isEmpty else { return }
+    var reader = ByteReader(value)
+    series = try FieldValue(.series, storedBytes: reader.countedBytes()).series
+    recurrence = try FieldValue(.recurrence, storedBytes: reader.rest()).recurrence
+  }
+
+  private func attributeValue(_ name: String) -> [UInt8] {
+    attributes[name].map { FieldValue.attributes([name: $0]).storedBytes } ?? []
+  }
+
+  private mutating func setAttribute(_ name: String, _ value: [UInt8]) throws {
+    guard !value.isEmpty else { return attributes[name] = nil }
+    attributes[name] = try FieldValue(.attributes, storedBytes: value).attributes?[name]
+  }
+}
+
+extension CodingFault {
+  /// The text of bytes that must be UTF-8.
+  fileprivate static func text(_ bytes: [UInt8]) throws(CodingFault) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw .impossibleValue }
+    return text
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import SystemPackage
+import Tally
+import TallyTestSupport
+import TestSupport
+import Testing
+
+@testable import TallySync
+
+/// Stores that exchange their changes.
+struct ReplicaTests {
+  @Test func aTaskArrivesWithAllItsFields() throws {
+    try withReplicas(2) { space in
+      let task = try space.stores[0].writeAndWait { transaction in
+        let list = try transaction.addList(name: "Home", colorHex: "FF8800")
+        let parent = try transaction.add("parent", to: .inbox) { $0.listID = list.id }
+        return try transaction.add("é", to: .inbox) { task in
+          (task.notes, task.listID, task.parentID, task.priority) = ("e\u{301}", list.id, parent.id, .high)
+          (task.tags, task.dueDay, task.state) = (["a", "b"], CalendarDay(clamping: 20_001), .active)
+          (task.reminderDate, task.scheduledDate) = (Timestamp(clamping: 5_000_000), CalendarDay(clamping: 20_000))
+          task.attributes = ["client": .text("Acme"), "hours": .integer(2)]
+        }
+      }
+      try space.exchangeAll()
+      var found = try #require(try space.stores[1].read { try $0.task(task.id) })
+      found.updatedAt = task.updatedAt
+      #expect(found == task)
+      try space.expectEqualStores()
+    }
+  }
+
+  @Test func editsOfDifferentFieldsBothStay() throws {
+    try withReplicas(2) { space in
+      let id = try space.stores[0].writeAndWait { try $0.add("one", to: .inbox).id }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { _ = try $0.update(id) { $0.title = "two" } }
+      try space.stores[1].writeAndWait { _ = try $0.update(id) { $0.notes = "notes" } }
+      try space.exchangeAll()
+      let task = try #require(try space.stores[0].read { try $0.task(id) })
+      #expect(task.title == "two" && task.notes == "notes")
+      try space.expectEqualStores()
+    }
+  }
+
+  /// The time of a change is that of its field, not that of the last one before the exchange.
+  @Test func theLaterEditOfAFieldWinsWhateverElseWasEdited() throws {
+    try withReplicas(2) { space in
+      let id = try space.stores[0].writeAndWait { try $0.add("one", to: .inbox).id }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { _ = try $0.update(id) { $0.title = "earlier" } }
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try space.stores[1].writeAndWait { _ = try $0.update(id) { $0.title = "later" } }
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try space.stores[0].writeAndWait { _ = try $0.update(id) { $0.notes = "last" } }
+      try space.exchangeAll()
+      #expect(try space.stores[0].read { try $0.task(id) }?.title == "later")
+      try space.expectEqualStores()
+    }
+  }
+
+  @Test func aCompletionOfATaskThatWasDeletedElsewhereCounts() throws {
+    try withReplicas(2) { space in
+      let id = try space.stores[0].writeAndWait { try $0.add("one", to: .inbox).id }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { try $0.delete(id) }
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try space.stores[1].writeAndWait { _ = try $0.complete(id) }
+      try space.exchangeAll()
+      for store in space.stores {
+        #expect(try store.read { try $0.task(id) } == nil)
+        #expect(try store.read { try $0.statistics().completed.allTime } == 1)
+      }
+      try space.expectEqualStores()
+    }
+  }
+
+  @Test func aTaskInAListThatWasDeletedElsewhereIsInTheInboxEverywhere() throws {
+    try withReplicas(2) { space in
+      let list = try space.stores[0].writeAndWait { try $0.addList(name: "Home").id }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { try $0.deleteList(list) }
+      let id = try space.stores[1].writeAndWait { try $0.add("one", to: .inbox) { $0.listID = list }.id }
+      try space.exchangeAll()
+      for store in space.stores { #expect(try store.read { try $0.view(.inbox).tasks.map(\.id) } == [id]) }
+      try space.expectEqualStores()
+    }
+  }
+
+  @Test func undoTakesBackLocalWritesOnly() throws {
+    try withReplicas(2) { space in
+      let id = try space.stores[0].writeAndWait { try $0.add("one", to: .inbox).id }
+      try space.exchangeAll()
+      try space.stores[1].writeAndWait { _ = try $0.update(id) { $0.title = "two" } }
+      try space.exchangeAll()
+      #expect(throws: TallyError.self) { try space.stores[0].writeAndWait { _ = try $0.undo() } }
+      try space.stores[1].writeAndWait { _ = try $0.undo() }
+      try space.exchangeAll()
+      for store in space.stores { #expect(try store.read { try $0.task(id) }?.title == "one") }
+    }
+  }
+
+  @Test func randomWritesOnSeveralStoresEndInTheSameTasksAndStatistics() throws {
+    var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "randomWritesOnSeveralStores"))
+    for _ in 0..<Self.historyCount {
+      try withReplicas(Int.random(in: 2...4, using: &random)) { space in
+        for _ in 0..<80 {
+          try space.write(using: &random)
+          if random.oneIn(5) { try space.exchange(using: &random) }
+        }
+        try space.exchangeAll()
+        try space.expectEqualStores()
+      }
+    }
+  }
+
+  /// `make test-long` sets more.
+  private static let historyCount =
+    ProcessInfo.processInfo.environment["TALLY_SYNC_STORES"].flatMap { Int($0) } ?? 8
+
+  private func withReplicas(_ count: Int, _ body: (inout StoreSpace) throws -> Void) throws {
+    try withTemporaryDirectory { directory in
+      var space = try StoreSpace(count, in: directory)
+      try body(&space)
+      for store in space.stores {
+        try checkInvariants(of: store)
+        try store.close()
+      }
+    }
+  }
+}
