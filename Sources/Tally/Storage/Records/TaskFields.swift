@@ -68,9 +68,9 @@ struct TaskFields: ~Escapable {
     let (state, created, updated) = (try state, try createdAt, try updatedAt)
     var notes: String?, listID: UUID?
     var scheduledDate: CalendarDay?, dueDate: Timestamp?, reminderDate: Timestamp?, completedAt: OffsetTimestamp?
-    var extras: TaskExtras?
+    var extrasBox: TaskExtras.Box?
     var cursor = cursor
-    while try cursor.advance() {
+    fields: while try cursor.advance() {
       switch cursor.tag {
       case TaskField.notes.tag: notes = cursor.value.text
       case TaskField.scheduledDate.tag: scheduledDate = try cursor.value.storedDay()
@@ -79,15 +79,25 @@ struct TaskFields: ~Escapable {
       case TaskField.listID.tag: listID = try cursor.value.storedID()
       case TaskField.completedAt.tag: completedAt = try cursor.value.storedOffsetInstant()
       default:
-        var read = extras ?? TaskExtras()
-        try read.read(cursor)
-        extras = read
+        // The fields of this kind come last.
+        extrasBox = TaskExtras.Box(try extras)
+        break fields
       }
     }
     return TaskItem(
       id: id, title: titleBytes.text, notes: notes, state: state, scheduledDate: scheduledDate, dueDate: dueDate,
       reminderDate: reminderDate, listID: listID, sortOrder: sortOrder, createdAt: created, updatedAt: updated,
-      completedAt: completedAt, extrasBox: extras.flatMap(TaskExtras.Box.init))
+      completedAt: completedAt, extrasBox: extrasBox)
+  }
+
+  /// The fields that few tasks have; apart from the others, which so need no room for them.
+  private var extras: TaskExtras {
+    @inline(never)
+    get throws(LMDBError) {
+      var (extras, cursor) = (TaskExtras(), cursor)
+      while try cursor.advance() { try extras.read(cursor) }
+      return extras
+    }
   }
 
   /// The fields that this version does not know.
