@@ -88,7 +88,7 @@ struct StoreSpace {
     if random.oneIn(3) { clock.now = clock.now.adding(seconds: Int64.random(in: 1...100_000, using: &random)) }
     let store = stores[Int.random(in: stores.indices, using: &random)]
     let (tasks, lists) = try store.read { (try $0.view(.all).tasks, try $0.lists()) }
-    let (kind, value) = (Int.random(in: 0..<14, using: &random), Int.random(in: 0..<5, using: &random))
+    let (kind, value) = (Int.random(in: 0..<16, using: &random), Int.random(in: 0..<5, using: &random))
     let (task, other) = (tasks.randomElement(using: &random), tasks.randomElement(using: &random))
     let list = lists.randomElement(using: &random)
     let newID = random.uuid()
@@ -120,6 +120,7 @@ struct StoreSpace {
       _ = try transaction.update(id) { $0.attributes["a\(value % 2)"] = value == 0 ? nil : .integer(Int64(value)) }
     case 11: _ = try transaction.move(id, toList: list)
     case 12: if let other { _ = try transaction.move(id, before: other) }
+    case 13, 14: _ = try transaction.update(id) { $0.parentID = value == 0 ? nil : other }
     default: _ = try transaction.update(id) { $0.priority = Priority(rawValue: UInt8(value % 4)) ?? .none }
     }
   }

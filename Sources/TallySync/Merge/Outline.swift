@@ -23,7 +23,8 @@ struct Outline: Hashable, Sendable {
   ///   - lists: all lists, deleted ones included.
   init(tasks: [UUID: ObjectState], lists: [UUID: ObjectState]) {
     let live = tasks.filter { !$0.value.isDeleted }
-    let links = Self.links(among: live)
+    var links = Self.links(among: live)
+    Self.cutDeepLinks(in: &links)
     for (id, task) in live {
       // A sub-task is in the list of the task at the top.
       let top = Self.top(of: id, by: links)
@@ -50,6 +51,24 @@ struct Outline: Hashable, Sendable {
       }
     }
     return links
+  }
+
+  /// How many tasks can be above one.
+  static let maximumDepth = 8
+
+  /// Removes the links that would put a task deeper than that: it is at the top, with those below it.
+  private static func cutDeepLinks(in links: inout [UUID: Link]) {
+    var depths: [UUID: Int] = [:]
+    for id in links.keys {
+      // The way up to a task whose depth is known, or to the top.
+      var path = [id]
+      while let last = path.last, depths[last] == nil, let parent = links[last]?.parent { path.append(parent) }
+      for task in path.reversed() where depths[task] == nil {
+        let depth = links[task].map { (depths[$0.parent] ?? 0) + 1 } ?? 0
+        depths[task] = depth > maximumDepth ? 0 : depth
+      }
+    }
+    for (id, depth) in depths where depth == 0 { links[id] = nil }
   }
 
   /// The ring into which the links above a task lead; `nil` if they end at the top or at tasks that were looked at.

@@ -50,8 +50,8 @@ struct LocalChange {
     for field in type(of: item).fields + others {
       let (value, part) = (item.value(of: field), SyncFields(rawValue: 1 << UInt32(field.number)))
       let old = known.registers[field]?.value ?? []
-      // An object that comes back writes all its fields again.
-      guard has(part) || value != old && (isNew || has(.life)) else {
+      // An object that comes back writes all its fields again; a task that is taken out of its parent stays in its list.
+      guard has(part) || value != old && (isNew || has(.life) || field == .list && has(.parent)) else {
         if field == .order, has(.renumbering), let order = known.renumbering(to: value, by: replica) {
           change.join(order)
         }

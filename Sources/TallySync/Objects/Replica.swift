@@ -22,12 +22,7 @@ struct Replica {
   }
 
   /// Takes the local changes since the last time.
-  func takeChanges() throws -> [Change] {
-    try store.writeAndWait { transaction in
-      var table = try StateTable(in: transaction)
-      return try take(in: &transaction, with: &table)
-    }
-  }
+  func takeChanges() throws -> [Change] { try merge([]) }
 
   /// Merges changes of others, in any order and as often as they come.
   ///
@@ -77,23 +72,30 @@ extension StoreWriteTransaction {
     return local.change(of: task, isDeleted: live == nil, completion: try storedCompletion(of: task))
   }
 
-  /// Writes the objects whose states, or whose places, are not those of before.
+  /// Where the record of a task is; `nil` if it is not there.
+  ///
+  /// A local write may leave it elsewhere than the states say: a link to a parent that was ignored because of a ring counts
+  /// when another one of the ring is gone.
+  private func place(of id: UUID) throws -> Outline.Place? {
+    try task(id).map { Outline.Place(list: $0.listID, parent: $0.parentID) }
+  }
+
+  /// Writes the objects whose states have changed, and tasks that are elsewhere than the states say.
   fileprivate mutating func show(
     _ states: [ObjectKey: ObjectState], insteadOf before: [ObjectKey: ObjectState]
   ) throws {
-    let (places, oldPlaces) = (Outline(of: states).places, Outline(of: before).places)
+    let places = Outline(of: states).places
     var tasks: [MergedTask] = []
     var lists: [UUID: TaskList?] = [:]
     for (object, state) in states {
-      let (place, old) = (places[object.id] ?? Outline.Place(), before[object])
-      guard state != old || !object.isList && places[object.id] != oldPlaces[object.id] else { continue }
+      let (place, old) = (places[object.id], before[object])
       if object.isList {
-        lists.updateValue(try state.list(object.id), forKey: object.id)
-      } else {
+        if state != old { lists.updateValue(try state.list(object.id), forKey: object.id) }
+      } else if try state != old || self.place(of: object.id) != place {
+        let task = try state.task(object.id, at: place ?? Outline.Place())
         tasks.append(
           MergedTask(
-            id: object.id, item: try state.task(object.id, at: place), completion: state.storedCompletion,
-            previousCompletion: old?.storedCompletion))
+            id: object.id, item: task, completion: state.storedCompletion, previousCompletion: old?.storedCompletion))
       }
     }
     let dead = states.filter { $0.key.isList && $0.value.isDeleted }
