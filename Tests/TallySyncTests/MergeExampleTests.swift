@@ -33,6 +33,17 @@ import Testing
     #expect(space.replicas.allSatisfy { $0.objects[task]?.isDeleted == false })
   }
 
+  /// An edit that had not seen a deletion wins if it is not earlier.
+  @Test func anEditAtTheTimeOfADeletionKeepsTheObject() {
+    var space = SimulatedSpace(replicaCount: 2)
+    space.perform(.setTitle(1), on: task, at: 0, clock: 1)
+    space.exchangeAll()
+    space.perform(.delete, on: task, at: 0, clock: 5)
+    space.perform(.setTitle(2), on: task, at: 1, clock: 5)
+    space.exchangeAll()
+    #expect(space.replicas.allSatisfy { $0.objects[task]?.isDeleted == false })
+  }
+
   /// A completes and reopens, B completes meanwhile.
   @Test func aCompletionSurvivesAReopeningThatHadNotSeenIt() {
     var space = SimulatedSpace(replicaCount: 2)

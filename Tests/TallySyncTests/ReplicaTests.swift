@@ -86,6 +86,76 @@ struct ReplicaTests {
     }
   }
 
+  @Test func anEditBeforeADeletionDoesNotBringTheTaskBack() throws {
+    try withReplicas(2) { space in
+      let id = try space.stores[0].writeAndWait { try $0.add("one", to: .inbox).id }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { transaction in
+        try transaction.update(id) { $0.title = "two" }
+        try transaction.delete(id)
+      }
+      try space.exchangeAll()
+      for store in space.stores { #expect(try store.read { try $0.task(id) } == nil) }
+    }
+  }
+
+  @Test func anotherTimeOfCompletionReplacesTheFirstOne() throws {
+    try withReplicas(2) { space in
+      let id = try space.stores[0].writeAndWait { transaction in
+        let id = try transaction.add("one", to: .inbox).id
+        try transaction.complete(id)
+        return id
+      }
+      try space.exchangeAll()
+      let other = try OffsetTimestamp(space.clock.now.adding(seconds: -5_000), utcOffsetInMinutes: 60)
+      try space.stores[1].writeAndWait { _ = try $0.complete(id, at: other) }
+      try space.exchangeAll()
+      for store in space.stores {
+        #expect(try store.read { try $0.task(id) }?.completedAt == other)
+        #expect(try store.read { try $0.statistics().completed.allTime } == 1)
+      }
+      try space.expectEqualStores()
+    }
+  }
+
+  @Test func aSubtaskThatLeavesItsParentStaysInItsList() throws {
+    try withReplicas(2) { space in
+      let (parent, list) = try space.stores[0].writeAndWait { transaction in
+        (try transaction.add("parent", to: .inbox).id, try transaction.addList(name: "Home").id)
+      }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { _ = try $0.move(parent, toList: list) }
+      let id = try space.stores[1].writeAndWait { try $0.add("part", to: .inbox) { $0.parentID = parent }.id }
+      try space.exchangeAll()
+      try space.stores[1].writeAndWait { _ = try $0.update(id) { $0.parentID = nil } }
+      try space.exchangeAll()
+      for store in space.stores { #expect(try store.read { try $0.task(id) }?.listID == list) }
+      try space.expectEqualStores()
+    }
+  }
+
+  @Test func tasksThatWouldBeTooDeepAreAtTheTop() throws {
+    try withReplicas(2) { space in
+      let chains = try space.stores.map { store in
+        try store.writeAndWait { transaction in
+          var ids: [UUID] = []
+          for number in 0..<6 {
+            ids.append(try transaction.add("\(number)", to: .inbox) { $0.parentID = ids.last }.id)
+          }
+          return ids
+        }
+      }
+      try space.exchangeAll()
+      // Each is fine by itself.
+      try space.stores[0].writeAndWait { _ = try $0.update(chains[0][0]) { $0.parentID = chains[1][2] } }
+      let top = try space.stores[1].writeAndWait { try $0.add("top", to: .inbox).id }
+      try space.stores[1].writeAndWait { _ = try $0.update(chains[1][0]) { $0.parentID = top } }
+      try space.exchangeAll()
+      for store in space.stores { #expect(try store.read { try $0.task(chains[0][5]) }?.parentID == nil) }
+      try space.expectEqualStores()
+    }
+  }
+
   @Test func undoTakesBackLocalWritesOnly() throws {
     try withReplicas(2) { space in
       let id = try space.stores[0].writeAndWait { try $0.add("one", to: .inbox).id }
