@@ -86,3 +86,17 @@ extension UInt8 {
     self = value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "a") &+ value &- 10
   }
 }
+
+extension UUID {
+  /// The last hexadecimal digits in lower case, without dashes.
+  ///
+  /// Views print a handle for each task: filtering the usual form takes ten times as long.
+  func lastDigits(_ count: Int) -> String {
+    let (high, low) = words
+    let digits = (0..<count).reversed().map { (place: Int) -> UInt8 in
+      let word = place < 16 ? low : high
+      return UInt8(hexDigit: UInt8(word >> UInt64(place % 16 * 4) & 0x0F))
+    }
+    return String(decoding: digits, as: UTF8.self)
+  }
+}

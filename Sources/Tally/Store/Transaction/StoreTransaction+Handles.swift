@@ -21,7 +21,7 @@ extension StoreTransaction where Base: ~Copyable {
       if let neighbor { sharedDigitCount = max(sharedDigitCount, neighbor.sharedDigitCount(with: key)) }
     }
     let digitCount = min(max(sharedDigitCount + 1, minimumHandleDigitCount), TailKey.digitCount)
-    return String(id.uuidString.lowercased().filter { $0 != "-" }.suffix(digitCount))
+    return id.lastDigits(digitCount)
   }
 
   /// The tasks whose identifier ends in the given hexadecimal digits, at most `limit` of them.
