@@ -26,7 +26,8 @@ struct CommandDescription: Equatable {
 
   /// The description of a command; `nil` if the program does not have it.
   init?(of path: [String]) {
-    guard let text = Self.table.first(where: { Self.path(of: $0) == path }) else { return nil }
+    let start = path.joined(separator: " ") + ":"
+    guard let text = Self.table.first(where: { $0.hasPrefix(start) }) else { return nil }
     self.init(text: text)
   }
 

@@ -97,7 +97,8 @@ extension StoreTransaction where Base: ~Copyable {
   /// The tasks that people are likely to name: those in progress, late or planned for today, then the past, the inbox, the
   /// days to come and the lists; or the last completed ones.
   fileprivate func likelyTasks(startingWith prefix: String, areCompleted: Bool) throws -> [TaskItem] {
-    let limit = 50
+    // Of each view: together they fill a screen, and most of the time goes into pages that nothing else has read.
+    let limit = 25
     // A start that is a handle is a lookup.
     var tasks = try taskIDs(withHandle: prefix, limit: limit).compactMap { try task($0) }
     let views: [TaskView] = areCompleted ? [.completed(nil)] : [.active, .overdue, .today, .past, .inbox, .upcoming]
