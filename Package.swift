@@ -42,6 +42,11 @@ func commandLine(_ product: String, of package: String) -> Target.Dependency {
   .product(name: product, package: package, condition: .when(traits: ["CommandLine"]))
 }
 
+/// A product that only synchronisation needs; without the trait, its package is not even resolved.
+func synchronisation(_ product: String, of package: String) -> Target.Dependency {
+  .product(name: product, package: package, condition: .when(traits: ["Synchronisation"]))
+}
+
 let package = Package(
   name: "tally",
   // What the libraries use, and the first versions that have it:
@@ -56,14 +61,20 @@ let package = Package(
     .library(name: "LMDB", targets: ["LMDB"]),
     .library(name: "Tally", targets: ["Tally"]),
     .library(name: "TallyFormats", targets: ["TallyFormats"]),
+    .library(name: "TallySync", targets: ["TallySync"]),
+    .library(name: "TallySyncConformance", targets: ["TallySyncConformance"]),
     .executable(name: "tally", targets: ["TallyMain"]),
   ],
   traits: [
-    .trait(name: "CommandLine", description: "The program `tally`. The libraries do not need it."),
+    .trait(
+      name: "CommandLine", description: "The program `tally`. The libraries do not need it.",
+      enabledTraits: ["Synchronisation"]),
+    .trait(name: "Synchronisation", description: "The library `TallySync`, which needs cryptography."),
     .default(enabledTraits: isFetched ? [] : ["CommandLine"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
@@ -107,11 +118,26 @@ let package = Package(
       swiftSettings: settings
     ),
     // What several copies of a store make of their changes: no embedder of `Tally` builds it.
-    .target(name: "TallySync", dependencies: ["Tally"], swiftSettings: settings),
+    .target(
+      name: "TallySync",
+      dependencies: [
+        "Tally", "TallySystem",
+        synchronisation("Crypto", of: "swift-crypto"),
+        synchronisation("CryptoExtras", of: "swift-crypto"),
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
+      swiftSettings: settings
+    ),
+    // What every place through which replicas exchange changes must do: for the tests of those outside, too.
+    .target(
+      name: "TallySyncConformance",
+      dependencies: ["TallySync", synchronisation("Crypto", of: "swift-crypto")],
+      swiftSettings: settings
+    ),
     .target(
       name: "TallyCommands",
       dependencies: [
-        "Tally", "TallyFormats", "TallySystem",
+        "Tally", "TallyFormats", "TallySync", "TallySystem",
         commandLine("ArgumentParser", of: "swift-argument-parser"),
         commandLine("Mustache", of: "swift-mustache"),
         commandLine("Rainbow", of: "Rainbow"),
@@ -174,7 +200,7 @@ let package = Package(
     .testTarget(
       name: "TallySyncTests",
       dependencies: [
-        "Tally", "TallySync", "TallyTestSupport", "TestSupport",
+        "Tally", "TallySync", "TallySyncConformance", "TallySystem", "TallyTestSupport", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
       swiftSettings: settings
@@ -208,7 +234,7 @@ let package = Package(
 ///
 /// The program links only with libFuzzer, which is a flag of the compiler.
 let fuzzing: [Target.Dependency] = [
-  "LMDB", "Tally", "TallyCommands", "TallyFormats", "TallyTestSupport",
+  "LMDB", "Tally", "TallyCommands", "TallyFormats", "TallySync", "TallyTestSupport",
   commandLine("ArgumentParser", of: "swift-argument-parser"),
   .product(name: "SystemPackage", package: "swift-system"),
 ]

@@ -17,12 +17,27 @@ package final class DirectoryWatch: Sendable {
   private let events: FileDescriptor?
   private let wakePipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor)?
 
-  private static let longestBlindWait = Duration.milliseconds(50)
+  private static let shortBlindWait = Duration.milliseconds(50)
 
-  /// Begins to watch.
+  private let longestBlindWait: Duration
+
+  /// Begins to watch for writes.
   package init(_ directory: FilePath) {
     events = Self.events(of: directory)
     wakePipe = try? FileDescriptor.pipe()
+    longestBlindWait = Self.shortBlindWait
+  }
+
+  /// Begins without a directory; `watchNames(in:)` adds some.
+  ///
+  /// Where the system reports nothing, a wait lasts until its limit: the caller chooses how often it looks.
+  ///
+  /// - Parameter isBlind: Whether the system would not report changes of other machines.
+  package init(isBlind: Bool) {
+    events = isBlind ? nil : Self.openEvents()
+    wakePipe = try? FileDescriptor.pipe()
+    // Without a pipe an interruption would have to wait for the limit.
+    longestBlindWait = wakePipe == nil ? Self.shortBlindWait : .longestWait
   }
 
   deinit {
@@ -36,9 +51,25 @@ package final class DirectoryWatch: Sendable {
     _ = try? wakePipe?.writeEnd.writeAll([0])
   }
 
-  /// Waits for a write, for an interruption, or for the end of a limit.
-  package func wait(atMost limit: Duration) {
-    let limit = events == nil || wakePipe == nil ? min(limit, Self.longestBlindWait) : limit
+  /// Watches a directory for names and content that change; a second time is as good as once.
+  ///
+  /// - Returns: Whether the system reports it.
+  package func watchNames(in directory: FilePath) -> Bool {
+    #if os(Linux)
+      let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
+      let changes = names | IN_MODIFY | IN_CLOSE_WRITE
+      return events.map { Self.watch(directory, changes | IN_ONLYDIR | IN_DONT_FOLLOW, with: $0) } ?? false
+    #else
+      return false
+    #endif
+  }
+
+  /// Waits for a change, for an interruption, or for the end of a limit.
+  ///
+  /// - Returns: Whether the system has reported a change.
+  @discardableResult
+  package func wait(atMost limit: Duration) -> Bool {
+    let limit = events == nil || wakePipe == nil ? min(limit, longestBlindWait) : limit
     var waits = [wakePipe?.readEnd, events].map { descriptor in
       // A negative number is ignored.
       pollfd(fd: descriptor?.rawValue ?? -1, events: Int16(POLLIN), revents: 0)
@@ -46,7 +77,9 @@ package final class DirectoryWatch: Sendable {
     let milliseconds = CInt(clamping: Int64(max(limit, .zero) / .milliseconds(1)))
     // Only writes into the array, whose length it is given.
     let count = unsafe poll(&waits, nfds_t(waits.count), milliseconds)
-    if count > 0, waits[1].revents != 0 { forgetEvents() }
+    guard count > 0, waits[1].revents != 0 else { return false }
+    forgetEvents()
+    return true
   }
 
   /// Reads the events, which only say that something has happened.
@@ -60,17 +93,30 @@ package final class DirectoryWatch: Sendable {
   }
 
   private static func events(of directory: FilePath) -> FileDescriptor? {
+    guard let events = openEvents() else { return nil }
     #if os(Linux)
-      let descriptor = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
-      guard descriptor >= 0 else { return nil }
-      let events = FileDescriptor(rawValue: descriptor)
-      // The string outlives the call. A file that is renamed into place counts, too.
-      let watch = unsafe directory.withPlatformString { path in
-        unsafe inotify_add_watch(descriptor, path, UInt32(IN_MODIFY | IN_MOVED_TO))
-      }
-      if watch >= 0 { return events }
-      try? events.close()
+      // A file that is renamed into place counts, too.
+      if watch(directory, IN_MODIFY | IN_MOVED_TO, with: events) { return events }
     #endif
+    try? events.close()
     return nil
   }
+
+  private static func openEvents() -> FileDescriptor? {
+    #if os(Linux)
+      let descriptor = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
+      return descriptor >= 0 ? FileDescriptor(rawValue: descriptor) : nil
+    #else
+      return nil
+    #endif
+  }
+
+  #if os(Linux)
+    private static func watch(_ directory: FilePath, _ changes: Int32, with events: FileDescriptor) -> Bool {
+      // The string outlives the call.
+      unsafe directory.withPlatformString { path in
+        unsafe inotify_add_watch(events.rawValue, path, UInt32(changes))
+      } >= 0
+    }
+  #endif
 }

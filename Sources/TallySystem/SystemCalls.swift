@@ -30,6 +30,14 @@ package enum SystemCalls {
     try changePermissions(path, to: permissions)
   }
 
+  /// Creates a directory with the permissions that the process's mask leaves.
+  ///
+  /// The corresponding C function is `mkdir`.
+  package static func makeDirectory(_ path: FilePath) throws(Errno) {
+    // The string outlives the call.
+    try check(unsafe path.withPlatformString { unsafe mkdir($0, 0o777) })
+  }
+
   /// Creates a directory and those above it that are missing, each flushed, so that a power cut does not lose them.
   package static func createDirectories(upTo path: FilePath, permissions: FilePermissions) throws {
     if (try? path.stat()) != nil { return }

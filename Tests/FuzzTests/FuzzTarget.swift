@@ -35,6 +35,14 @@ enum FuzzTarget: String, CaseIterable {
   case zones
   /// The journal of reminders.
   case journal
+  /// Segments of other replicas, and what they contain.
+  case segments
+  /// Parts of snapshots.
+  case snapshots
+  /// Cards of other replicas.
+  case cards
+  /// Invitations and recovery codes, as people copy them.
+  case invitations
 
   /// A result that must not happen.
   struct Finding: Error, CustomStringConvertible {
@@ -59,6 +67,10 @@ enum FuzzTarget: String, CaseIterable {
     case .history: try FuzzFiles.shared.readHistory(changedBy: bytes)
     case .zones: try readZone(bytes)
     case .journal: try FuzzFiles.shared.readJournal(bytes)
+    case .segments: try readSegments(bytes)
+    case .snapshots: try readSnapshotPart(bytes)
+    case .cards: try readCard(bytes)
+    case .invitations: try readKeyText(String(decoding: bytes, as: UTF8.self))
     }
   }
 

@@ -12,7 +12,7 @@ struct StoreSpace {
   let clock = TestClock.noon
   private var replicas: [Replica] = []
   /// The changes of each, and how many of each others have.
-  private var logs: [[Replica.Change]]
+  private var logs: [[ObjectChange]]
   private var received: [[Int]]
 
   var stores: [TaskStore] { replicas.map(\.store) }
@@ -50,6 +50,10 @@ struct StoreSpace {
 
   /// Compares all tasks, lists and statistics; times of change may differ by what the clocks of others say.
   func expectEqualStores(sourceLocation: SourceLocation = #_sourceLocation) throws {
+    try Self.expectEqual(stores, sourceLocation: sourceLocation)
+  }
+
+  static func expectEqual(_ stores: [TaskStore], sourceLocation: SourceLocation = #_sourceLocation) throws {
     let contents = try stores.map { store in
       try store.read { transaction in
         let tasks = try transaction.view(.all).tasks.map { task in
@@ -85,6 +89,10 @@ struct StoreSpace {
 
   /// A write on one of the stores; one that the store refuses is none.
   mutating func write(using random: inout SeededGenerator) throws {
+    try Self.write(to: stores, clock, using: &random)
+  }
+
+  static func write(to stores: [TaskStore], _ clock: TestClock, using random: inout SeededGenerator) throws {
     if random.oneIn(3) { clock.now = clock.now.adding(seconds: Int64.random(in: 1...100_000, using: &random)) }
     let store = stores[Int.random(in: stores.indices, using: &random)]
     let (tasks, lists) = try store.read { (try $0.view(.all).tasks, try $0.lists()) }

@@ -29,6 +29,8 @@ struct Restoration {
     let kept = try keepOldFile()
     // The old file's second name reaches the disk before its first one goes: a power cut must not take both.
     if kept != nil { try SystemCalls.flushDirectory(opening.directory) }
+    // The backup may be older than what this directory has handed to others: it must not go on under the same identity.
+    try? SystemCalls.removeFile(opening.directory.appending(TaskStore.replicaFileName))
     try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
     try TallyError.flush(opening.directory, after: "The backup has been restored")
     return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), safetyCopy: kept)

@@ -9,6 +9,11 @@ extension TallyError {
       self.name = name
     }
 
+    /// A code of another library of this package.
+    package init(named name: String) {
+      self.name = name
+    }
+
     /// The code as a word that is the same in every version.
     public var description: String { name }
 

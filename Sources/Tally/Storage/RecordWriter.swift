@@ -8,7 +8,7 @@ struct RecordWriter {
   let tables: Tables
   /// The sequence of the commit that the changes belong to.
   let sequence: UInt64
-  /// Notes what changes, if the store synchronises.
+  /// Notes what changes and keeps what is deleted, if the store synchronises.
   var syncTables: SyncTables?
 
   /// Writes, rewrites or deletes one task with its completion and counters, and records the old state in `images`.

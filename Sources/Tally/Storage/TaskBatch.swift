@@ -81,6 +81,7 @@ struct TaskBatch {
     for index in indexes { try index.apply(&transaction) }
     for (key, fields) in changedFields { try writer.syncTables?.note(fields, of: key, in: &transaction) }
     for record in removed { try writer.syncTables?.keep(record, in: &transaction) }
+    for key in created { try writer.syncTables?.forget(TombstoneKey(.task, key.id), in: &transaction) }
     try ledger.apply(to: tables, counting: &deltas, recording: &images, in: &transaction)
   }
 }

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 extension TallyError {
-  static func taskNotFound(_ id: UUID) -> TallyError {
+  package static func taskNotFound(_ id: UUID) -> TallyError {
     TallyError(
       .taskNotFound, "No task has the id \(id.uuidString.lowercased())",
       remedy: "It may have been deleted; look for the task in a view and use the id shown there")

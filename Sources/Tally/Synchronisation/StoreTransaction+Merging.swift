@@ -58,7 +58,7 @@ extension StoreWriteTransaction {
     try recordHistory()
   }
 
-  private mutating func write(_ plan: RecordPlan) throws {
+  mutating func write(_ plan: RecordPlan) throws {
     try change { (writer, images, base) throws(LMDBError) in
       var deltas = CounterDeltas()
       try plan.apply(with: writer, counting: &deltas, recording: &images, in: &base)
@@ -78,20 +78,6 @@ extension StoreWriteTransaction {
     }
     return nil
   }
-
-  /// The record of a deleted list that is kept while the store synchronises.
-  package func deletedList(_ id: UUID) throws -> TaskList? {
-    guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.list, id), in: base) else { return nil }
-    // The array lives until the record is read.
-    return try unsafe ListRecord(id: id, decoding: bytes.span.bytes).item
-  }
-
-  /// The record of a deleted task that is kept while the store synchronises.
-  package func deletedTask(_ id: UUID) throws -> TaskItem? {
-    guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.task, id), in: base) else { return nil }
-    // The array lives until the record is read.
-    return try unsafe TaskRecord(id: id, decoding: bytes.span.bytes).item
-  }
 }
 
 extension StoredCompletion {
@@ -103,6 +89,9 @@ extension StoredCompletion {
     // The array lives until the record is read.
     return (instant, try unsafe CompletionRecord(decoding: record.span.bytes))
   }
+
+  /// The list for which it counts; `nil` for the inbox.
+  package func listID() throws -> UUID? { try parts().record.classification.listID }
 
   /// When the task was completed, and the offset from UTC there.
   package func moment() throws -> OffsetTimestamp {
@@ -118,13 +107,13 @@ extension StoredCompletion {
 }
 
 extension RecordPlan {
-  fileprivate mutating func add(_ list: TaskList?, replacing old: ListRecord?, at sequence: UInt64) throws {
+  mutating func add(_ list: TaskList?, replacing old: ListRecord?, at sequence: UInt64) throws {
     try list?.validate()
     guard old != nil || list != nil, old?.item != list else { return }
     lists.append(RecordChange(from: old, to: list, at: sequence))
   }
 
-  fileprivate mutating func add(_ task: TaskItem?, replacing old: TaskRecord?, at sequence: UInt64) throws {
+  mutating func add(_ task: TaskItem?, replacing old: TaskRecord?, at sequence: UInt64) throws {
     try task?.validate()
     guard old != nil || task != nil, !Self.areIdentical(old?.item, task) else { return }
     tasks.append(RecordChange(from: old, to: task, at: sequence))
@@ -136,7 +125,7 @@ extension RecordPlan {
   }
 
   /// The entries of the ledger: that of the previous completion goes, in whichever state, and the new one comes.
-  fileprivate static func completions(
+  static func completions(
     of task: MergedTask
   ) throws -> [(key: CompletionKey, record: CompletionRecord?)] {
     var entries: [CompletionKey: CompletionRecord?] = [:]
@@ -146,7 +135,9 @@ extension RecordPlan {
       }
     }
     if let completion = task.completion {
-      let entry = try completion.entry(of: task.id, isTaskDeleted: task.item == nil)
+      var entry = try completion.entry(of: task.id, isTaskDeleted: task.item == nil)
+      // Two replicas may have made the same instance of a repeating task at different times: the entry agrees with the task.
+      if let item = task.item { entry.record.createdAtMicroseconds = item.createdAt.microsecondsSince1970 }
       entries[entry.key] = entry.record
     }
     return entries.map { ($0.key, $0.value) }

@@ -46,6 +46,42 @@ extension StoreWriteTransaction {
     }
   }
 
+  /// How many objects have changes that were not taken, and when the first of them changed.
+  package func pendingSummary() throws -> (count: Int, oldest: Timestamp?) {
+    var (count, oldest): (Int, Int64?) = (0, nil)
+    try syncTables?.pending.forEach(in: base) { _, value in
+      count += 1
+      let first = try PendingRecord(decoding: value).entries.map(\.microseconds).min()
+      oldest = [oldest, first].compactMap(\.self).min()
+      return true
+    }
+    return (count, oldest.map(Timestamp.init(clamping:)))
+  }
+
+  /// When a part of an object changed last, in microseconds since 1970, if that was not taken yet.
+  package func pendingTime(of part: SyncFields, isList: Bool, id: UUID) throws -> Int64? {
+    let key = TombstoneKey(isList ? .list : .task, id)
+    return try syncTables?.pending.value(forKey: key, in: base)?.entries.first { $0.fields.contains(part) }?
+      .microseconds
+  }
+
+  /// Ends synchronisation: the store notes nothing any more, and forgets what it has kept for it.
+  ///
+  /// Deleted objects cannot be restored afterwards.
+  package mutating func endSynchronising() throws {
+    guard let tables = syncTables else { return }
+    var header = try header()
+    header.writerFeatures.remove(.synchronises)
+    try changeIfNeeded { [header] (all, _, base) throws(LMDBError) in
+      try all.meta.put(header, forKey: .header, in: &base)
+      try tables.pending.removeAll(in: &base)
+      try tables.trash.removeAll(in: &base)
+      try tables.values.removeAll(in: &base)
+      return false
+    }
+    syncTables = nil
+  }
+
   /// Takes the changes that have been noted so far: they count as handed over.
   ///
   /// - Parameter limit: Of how many objects at most.

@@ -14,6 +14,8 @@ struct SyncTables {
   let values: Database<[UInt8], [UInt8]>
   /// The time of the write.
   let microseconds: Int64
+  /// Whether the changes of this write are this replica's own, and not those of another one.
+  var notesChanges = true
 
   /// Opens the tables.
   init(at time: Timestamp, creating: Bool = false, in transaction: inout WriteTransaction) throws(LMDBError) {
@@ -24,6 +26,11 @@ struct SyncTables {
   }
 }
 
+extension TaskStore {
+  /// The file in a store's directory that says as which replica it synchronises.
+  package static let replicaFileName = "replica.id"
+}
+
 /// Notes which parts of which objects the writes of this store change, for other replicas, and keeps what they delete.
 extension SyncTables {
   /// Notes what one write of an object changes.
@@ -32,10 +39,18 @@ extension SyncTables {
   ) throws(LMDBError) {
     guard let id = (change.new ?? change.old)?.item.id else { return }
     let key = TombstoneKey(Record.kind, id)
-    let fields = change.isRenumbering ? .renumbering : Record.Item.changes(from: change.old?.item, to: change.new?.item)
-    try note(fields, of: key, in: &transaction)
+    if notesChanges {
+      let fields =
+        change.isRenumbering ? .renumbering : Record.Item.changes(from: change.old?.item, to: change.new?.item)
+      try note(fields, of: key, in: &transaction)
+    }
     if change.new == nil { try keep(change.old, in: &transaction) }
-    if change.old == nil { _ = try trash.remove(forKey: key, in: &transaction) }
+    if change.old == nil { try forget(key, in: &transaction) }
+  }
+
+  /// Forgets the record of a deleted object, which exists again.
+  func forget(_ key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
+    _ = try trash.remove(forKey: key, in: &transaction)
   }
 
   /// Keeps the record of an object that is deleted.

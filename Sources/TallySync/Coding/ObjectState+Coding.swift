@@ -5,8 +5,8 @@
 //     count of additions, for each: replica, time, value
 //     count of removals, for each: replica, time
 //
-// Numbers as in `ByteWriter`. A time is the difference to the one before it in the state; a replica is its number in a
-// list that goes with the state.
+// Numbers as in `ByteWriter`. A time is the difference to the one before it, in the state or in those written before it.
+// A replica is its number in a list that goes with the state.
 
 extension ObjectState {
   /// The bytes of the state.
@@ -14,9 +14,24 @@ extension ObjectState {
   /// - Parameter number: Gives the number of a replica.
   /// - Returns: The bytes, equal for equal states.
   func encoded(numbering number: @escaping (ReplicaID) -> UInt64) -> [UInt8] {
-    var encoder = Encoder(number: number)
+    var (writer, time) = (ByteWriter(), Int64(0))
+    encode(into: &writer, after: &time, numbering: number)
+    return writer.bytes
+  }
+
+  /// Appends the bytes of the state to those of others.
+  ///
+  /// - Parameters:
+  ///   - writer: Takes the bytes.
+  ///   - time: The last time in the state before; then the last one in this state.
+  ///   - number: Gives the number of a replica.
+  func encode(into writer: inout ByteWriter, after time: inout Int64, numbering number: @escaping (ReplicaID) -> UInt64)
+  {
+    var encoder = Encoder(number: number, writer: writer, time: time)
+    // The only reference to the bytes, so that appending does not copy them.
+    writer = ByteWriter()
     encoder.encode(self)
-    return encoder.writer.bytes
+    (writer, time) = (encoder.writer, encoder.time)
   }
 
   /// Reads a state.
@@ -26,21 +41,32 @@ extension ObjectState {
   ///   - replica: Gives the replica of a number; `nil` for an unknown one.
   /// - Throws: ``CodingFault`` for anything else.
   init(decoding bytes: some Sequence<UInt8>, replica: @escaping (UInt64) -> ReplicaID?) throws(CodingFault) {
-    var decoder = Decoder(reader: ByteReader(bytes), replica: replica)
+    var (reader, time) = (ByteReader(bytes), Int64(0))
+    try self.init(from: &reader, after: &time, replica: replica)
+    guard reader.isAtEnd else { throw .trailingBytes }
+  }
+
+  /// Reads a state after others.
+  ///
+  /// - Parameters:
+  ///   - reader: At the first byte of the state; then after its last one.
+  ///   - time: The last time in the state before; then the last one in this state.
+  ///   - replica: Gives the replica of a number; `nil` for an unknown one.
+  /// - Throws: ``CodingFault`` for anything that ``encode(into:after:numbering:)`` does not write.
+  init(
+    from reader: inout ByteReader, after time: inout Int64, replica: @escaping (UInt64) -> ReplicaID?
+  ) throws(CodingFault) {
+    var decoder = Decoder(reader: reader, replica: replica, time: time)
     self = try decoder.state()
-    guard decoder.reader.isAtEnd else { throw .trailingBytes }
+    (reader, time) = (decoder.reader, decoder.time)
   }
 }
 
 extension ObjectState {
   private struct Encoder {
     let number: (ReplicaID) -> UInt64
-    var writer = ByteWriter()
-    private var time: Int64 = 0
-
-    init(number: @escaping (ReplicaID) -> UInt64) {
-      self.number = number
-    }
+    var writer: ByteWriter
+    var time: Int64
 
     mutating func encode(_ state: ObjectState) {
       writer.append(UInt64(state.registers.count))
@@ -90,11 +116,7 @@ extension ObjectState {
   private struct Decoder {
     var reader: ByteReader
     let replica: (UInt64) -> ReplicaID?
-    private var time: Int64 = 0
-
-    init(reader: ByteReader, replica: @escaping (UInt64) -> ReplicaID?) {
-      (self.reader, self.replica) = (reader, replica)
-    }
+    var time: Int64
 
     mutating func state() throws(CodingFault) -> ObjectState {
       var state = ObjectState()

@@ -40,6 +40,21 @@ struct ObjectState: Hashable, Sendable {
     sets.merge(other.sets) { mine, others in mine.merging(others) { $0.joined(with: $1) } }
   }
 
+  /// Puts other bytes into a register, which stays the same write.
+  mutating func setValue(of field: Field, to value: [UInt8]) {
+    registers[field]?.value = value
+  }
+
+  /// The state without the largest values of registers, so that all of them fit into a number of bytes.
+  func fitting(_ byteCount: Int) -> ObjectState {
+    var room = byteCount
+    let small = registers.sorted { ($0.value.value.count, $0.key) < ($1.value.value.count, $1.key) }.prefix {
+      room -= $0.value.value.count
+      return room >= 0
+    }
+    return ObjectState(registers: Dictionary(uniqueKeysWithValues: small.map { ($0.key, $0.value) }), sets: sets)
+  }
+
   /// The join of two states.
   func joined(with other: ObjectState) -> ObjectState {
     var state = self
@@ -105,5 +120,5 @@ extension ObjectState.Field {
   static let title = Self(6)
 
   /// Whether a write to it brings a deleted object back, as that of a field which this version does not know does.
-  var isContent: Bool { self != .life && self != .order && self != .completions }
+  var isContent: Bool { self != .life && self != .order && self != .completions && self != .changed }
 }

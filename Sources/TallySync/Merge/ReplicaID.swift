@@ -3,7 +3,7 @@ public import Foundation
 /// The identity of one copy of a store, among those that synchronise.
 public struct ReplicaID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The first and the last eight bytes, most significant first.
-  private let high: UInt64
+  let high: UInt64
   private let low: UInt64
 
   /// Takes the sixteen bytes of a UUID.
@@ -19,6 +19,9 @@ public struct ReplicaID: Hashable, Comparable, Sendable, CustomStringConvertible
   var bytes: [UInt8] {
     [high, low].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) } }
   }
+
+  /// The same bytes as a UUID.
+  var uuid: UUID { UUID(bytes: bytes) ?? UUID() }
 
   private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.reduce(0) { $0 << 8 | UInt64($1) }

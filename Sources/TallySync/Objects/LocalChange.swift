@@ -18,7 +18,9 @@ struct LocalChange {
   func change(of task: TaskItem, isDeleted: Bool, completion: StoredCompletion?) -> ObjectState {
     var change = registers(of: task, and: attributes(of: task))
     if has(.tags) || isNew { change.join(tags(of: task)) }
-    if has(.completion) || isNew { change.join(completions(completion)) }
+    // Undoing an import deletes a task with its completion, which a deletion keeps.
+    if has(.completion) || has(.life) || isNew { change.join(completions(completion)) }
+    change.join(timeOfChange(task.updatedAt, isDeleted: isDeleted))
     // Nobody else has to know of a task that came and went between, except for its completion.
     if isNew, isDeleted, completion == nil { return ObjectState() }
     change.join(life(isDeleted: isDeleted, after: change))
@@ -32,8 +34,16 @@ struct LocalChange {
   ///   - isDeleted: Whether it has been deleted.
   /// - Returns: The change, to be joined with the known state.
   func change(of list: TaskList, isDeleted: Bool) -> ObjectState {
-    let change = registers(of: list, and: [])
+    var change = registers(of: list, and: [])
+    change.join(timeOfChange(list.updatedAt, isDeleted: isDeleted))
     return change.joined(with: life(isDeleted: isDeleted, after: change))
+  }
+
+  /// When the record was changed; neither a deletion nor making room between neighbours changes it.
+  private func timeOfChange(_ time: Timestamp, isDeleted: Bool) -> ObjectState {
+    let parts = pending.times.filter { $0.key != .renumbering }
+    guard !isDeleted, let latest = parts.values.max() else { return ObjectState() }
+    return known.setting(.changed, to: FieldValue.instant(time).storedBytes, at: latest, by: replica)
   }
 
   private var isNew: Bool { known == ObjectState() }
@@ -57,7 +67,7 @@ struct LocalChange {
         }
         continue
       }
-      if value.isEmpty, old.isEmpty { continue }
+      if value.isEmpty, known.registers[field] == nil { continue }
       change.join(known.setting(field, to: value, at: time(of: part), by: replica))
     }
     return change
@@ -65,14 +75,14 @@ struct LocalChange {
 
   private func attributes(of task: TaskItem) -> [ObjectState.Field] {
     guard has(.attributes) || isNew else { return [] }
-    let known = known.registers.keys.filter { $0.number == ObjectState.Field.attributes }
-    let changed = Set(known).union(task.attributes.keys.map(ObjectState.Field.attribute))
+    // Those for which the record had no room are not gone.
+    let changed = known.shownAttributes.union(task.attributes.keys.map(ObjectState.Field.attribute))
     // The part is that of all attributes: one that has not changed is not written.
-    return changed.filter { task.value(of: $0) != self.known.registers[$0]?.value ?? [] }
+    return changed.filter { task.value(of: $0) != known.registers[$0]?.value ?? [] }
   }
 
   private func tags(of task: TaskItem) -> ObjectState {
-    let (new, old) = (Set(task.tags.map { Array($0.utf8) }), known.elements(of: .tags))
+    let (new, old) = (Set(task.tags.map { Array($0.utf8) }), Set(known.shownTags))
     var change = ObjectState()
     for tag in new.subtracting(old) { change.join(known.adding(tag, to: .tags, at: time(of: .tags), by: replica)) }
     for tag in old.subtracting(new) { change.join(known.removing(tag, from: .tags)) }

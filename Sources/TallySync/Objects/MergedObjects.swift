@@ -8,17 +8,20 @@ extension ObjectState {
   ///   - id: The task's id.
   ///   - place: Where it is shown.
   /// - Returns: The task.
-  /// - Throws: An error of the storage for a value that no task has.
+  /// - Throws: ``CodingFault`` for a value that no task has.
   func task(_ id: UUID, at place: Outline.Place) throws -> TaskItem? {
     guard isShown else { return nil }
     var task = TaskItem(id: id, title: "", createdAt: .earliest)
-    for (field, register) in registers { try task.set(field, to: register.value) }
+    let attributes = shownAttributes
+    for (field, register) in registers where !field.isAttribute || attributes.contains(field) {
+      try CodingFault.replacing { try task.set(field, to: register.value) }
+    }
     (task.listID, task.parentID) = (place.list, place.parent)
-    task.tags = TagSet(
-      elements(of: .tags).sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) })
+    task.tags = TagSet(shownTags.map { String(decoding: $0, as: UTF8.self) })
     task.completedAt = try storedCompletion?.moment()
     task.state = completion != nil ? .completed : registers[.progress]?.value == [1] ? .active : .notStarted
     task.updatedAt = lastChange
+    try CodingFault.replacing { try task.validate() }
     return task
   }
 
@@ -26,9 +29,27 @@ extension ObjectState {
   func list(_ id: UUID) throws -> TaskList? {
     guard isShown else { return nil }
     var list = TaskList(id: id, name: "", createdAt: .earliest)
-    for (field, register) in registers { try list.set(field, to: register.value) }
+    for (field, register) in registers { try CodingFault.replacing { try list.set(field, to: register.value) } }
     list.updatedAt = lastChange
+    try CodingFault.replacing { try list.validate() }
     return list
+  }
+
+  /// The tags of the record: a task may have more of them by the additions of several replicas than a record can.
+  var shownTags: [[UInt8]] {
+    Array(elements(of: .tags).sorted { $0.lexicographicallyPrecedes($1) }.prefix(TagSet.maximumCount))
+  }
+
+  /// The attributes of the record, by name, as far as they have room there.
+  var shownAttributes: Set<Field> {
+    var room = AttributeValue.maximumSizeInBytes
+    let fields = registers.filter { $0.key.isAttribute && !$0.value.value.isEmpty }.sorted { $0.key < $1.key }
+    return Set(
+      fields.filter { _, register in
+        // The stored form of one attribute has its name, and a count that all of them share.
+        room -= register.value.count
+        return room >= 0
+      }.map(\.key))
   }
 
   /// Whether it exists here: only a creation writes the time of creation, and edits may arrive before it.
@@ -38,8 +59,26 @@ extension ObjectState {
   var storedCompletion: StoredCompletion? { completion.map(StoredCompletion.init(bytes:)) }
 
   private var lastChange: Timestamp {
+    if let value = registers[.changed]?.value, let time = try? FieldValue(.instant, storedBytes: value).instant {
+      return time
+    }
     let writes = registers.filter { $0.key != .life && $0.value.renumberingCount == 0 }.values.map(\.time)
     let elements = sets.values.flatMap(\.values).compactMap(\.latestTime)
     return Timestamp(clamping: (writes + elements).max() ?? 0)
   }
+}
+
+extension CodingFault {
+  /// Runs a body; its errors say that the value is one that no replica writes.
+  fileprivate static func replacing<R>(_ body: () throws -> R) throws(CodingFault) -> R {
+    do {
+      return try body()
+    } catch {
+      throw .impossibleValue
+    }
+  }
+}
+
+extension ObjectState.Field {
+  var isAttribute: Bool { number == Self.attributes }
 }

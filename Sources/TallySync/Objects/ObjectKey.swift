@@ -1,24 +1,41 @@
 import Foundation
 
-/// The identity of a task or a list.
-struct ObjectKey: Hashable, Sendable {
-  let isList: Bool
+/// The identity of a task, a list, or an object of a kind that this version does not know.
+struct ObjectKey: Hashable, Comparable, Sendable {
+  /// The kinds, as stored and sent: do not change.
+  static let (taskKind, listKind) = (UInt8(1), UInt8(2))
+
+  let kind: UInt8
   let id: UUID
 
+  var isTask: Bool { kind == Self.taskKind }
+  var isList: Bool { kind == Self.listKind }
+
   /// The stored form: the kind, then the id.
-  var bytes: [UInt8] { [isList ? 2 : 1] + ReplicaID(id).bytes }
+  var bytes: [UInt8] { [kind] + ReplicaID(id).bytes }
+
+  init(kind: UInt8, id: UUID) {
+    (self.kind, self.id) = (kind, id)
+  }
 
   init(isList: Bool, id: UUID) {
-    (self.isList, self.id) = (isList, id)
+    self.init(kind: isList ? Self.listKind : Self.taskKind, id: id)
   }
+
+  /// How many bytes the stored form has.
+  static let byteCount = 17
 
   /// Reads the stored form.
   init(bytes: some Collection<UInt8>) throws(CodingFault) {
-    guard bytes.count == 17, let kind = bytes.first, let id = UUID(bytes: Array(bytes.dropFirst())) else {
+    guard bytes.count == Self.byteCount, let kind = bytes.first, let id = UUID(bytes: Array(bytes.dropFirst())) else {
       throw .impossibleValue
     }
-    guard kind == 1 || kind == 2 else { throw .impossibleValue }
-    self.init(isList: kind == 2, id: id)
+    self.init(kind: kind, id: id)
+  }
+
+  /// Orders keys by their stored form.
+  static func < (left: ObjectKey, right: ObjectKey) -> Bool {
+    (left.kind, ReplicaID(left.id)) < (right.kind, ReplicaID(right.id))
   }
 }
 

@@ -3,17 +3,17 @@ import Tally
 
 /// The states of all objects, kept in the store.
 ///
-/// Two kinds of rows: `1`, then the key of an object, holds its state; `2`, then a number, the id of the replica that has
-/// this number in states.
+/// The store's replicas have numbers in them, so that an id of sixteen bytes is not in every state.
 struct StateTable {
-  private static let (statePrefix, replicaPrefix) = ([UInt8(1)], [UInt8(2)])
-
   private var replicas: [UInt64: ReplicaID] = [:]
   private var numbers: [ReplicaID: UInt64] = [:]
+  /// The sum of the hashes of all states.
+  private(set) var hash: StateHash
 
   init(in transaction: borrowing StoreWriteTransaction) throws {
+    hash = try transaction.syncValue(forKey: SyncKey.stateHash).map { StateHash($0) } ?? .zero
     var found: [UInt64: ReplicaID] = [:]
-    try transaction.forEachSyncValue(withPrefix: Self.replicaPrefix) { key, value in
+    try transaction.forEachSyncValue(withPrefix: SyncKey.replicas) { key, value in
       var reader = ByteReader(key.dropFirst())
       guard let id = UUID(bytes: value) else { throw CodingFault.impossibleValue }
       found[try reader.number()] = ReplicaID(id)
@@ -25,40 +25,68 @@ struct StateTable {
 
   /// The state of an object; an empty one if nothing is known of it.
   func state(of object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> ObjectState {
-    guard let bytes = try transaction.syncValue(forKey: Self.statePrefix + object.bytes) else { return ObjectState() }
-    return try decoded(bytes)
+    guard let stored = try stored(object, in: transaction) else { return ObjectState() }
+    return stored.state(with: stored.omitsTexts ? try transaction.texts(of: object) : [:])
   }
 
-  /// The states of all objects.
-  func states(in transaction: borrowing StoreWriteTransaction) throws -> [ObjectKey: ObjectState] {
-    var states: [ObjectKey: ObjectState] = [:]
-    try transaction.forEachSyncValue(withPrefix: Self.statePrefix) { key, value in
-      states[try ObjectKey(bytes: key.dropFirst())] = try decoded(value)
+  /// Passes all states to a closure, in the order of their objects.
+  func forEach(
+    in transaction: borrowing StoreWriteTransaction, _ body: (ObjectKey, ObjectState) throws -> Void
+  ) throws {
+    var objects: [ObjectKey] = []
+    try transaction.forEachSyncValue(withPrefix: SyncKey.states) { key, _ in
+      objects.append(try ObjectKey(bytes: key.dropFirst()))
       return true
     }
-    return states
+    for object in objects { try body(object, state(of: object, in: transaction)) }
   }
 
-  /// Keeps the state of an object.
+  /// Keeps the state of an object, whose record is written.
   mutating func put(
     _ state: ObjectState, of object: ObjectKey, in transaction: inout StoreWriteTransaction
   ) throws {
-    for replica in state.replicas where numbers[replica] == nil {
+    try number(state.replicas, in: &transaction)
+    let new = StoredState(state, besides: try transaction.texts(of: object))
+    if let old = try stored(object, in: transaction) { hash = hash - old.hash(of: object) }
+    hash = hash + new.hash(of: object)
+    let numbers = numbers
+    try transaction.setSyncValue(
+      new.encoded { numbers[$0] ?? 0 }, forKey: SyncKey.states + object.bytes)
+  }
+
+  /// Keeps the hash of all states; once, after the last state.
+  func putHash(in transaction: inout StoreWriteTransaction) throws {
+    try transaction.setSyncValue(hash.bytes, forKey: SyncKey.stateHash)
+  }
+
+  private mutating func number(_ others: Set<ReplicaID>, in transaction: inout StoreWriteTransaction) throws {
+    for replica in others.sorted() where numbers[replica] == nil {
       let number = UInt64(replicas.count)
       var key = ByteWriter()
-      key.append(raw: Self.replicaPrefix)
+      key.append(raw: SyncKey.replicas)
       key.append(number)
       try transaction.setSyncValue(replica.bytes, forKey: key.bytes)
       (replicas[number], numbers[replica]) = (replica, number)
     }
-    let numbers = numbers
-    let bytes = state.encoded { numbers[$0] ?? 0 }
-    try transaction.setSyncValue(bytes, forKey: Self.statePrefix + object.bytes)
   }
 
-  private func decoded(_ bytes: [UInt8]) throws -> ObjectState {
+  private func stored(_ object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> StoredState? {
+    guard let bytes = try transaction.syncValue(forKey: SyncKey.states + object.bytes) else { return nil }
     let replicas = replicas
-    return try ObjectState(decoding: bytes) { replicas[$0] }
+    return try StoredState(decoding: bytes) { replicas[$0] }
+  }
+}
+
+extension StoreWriteTransaction {
+  /// The texts of the record of an object, also of a deleted one.
+  fileprivate func texts(of object: ObjectKey) throws -> [ObjectState.Field: [UInt8]] {
+    if object.isList {
+      let list = try list(object.id) ?? deletedList(object.id)
+      return list.map { [.title: Array($0.name.utf8)] } ?? [:]
+    }
+    guard object.isTask else { return [:] }
+    let task = try task(object.id) ?? deletedTask(object.id)
+    return task.map { [.title: Array($0.title.utf8), .notes: Array(($0.notes ?? "").utf8)] } ?? [:]
   }
 }
 

@@ -28,6 +28,8 @@ extension ObjectState.Field {
   static let recurrence = Self(13)
   static let created = Self(15)
   static let color = Self(16)
+  /// When the record was changed, as it says itself: programs may store whole seconds.
+  static let changed = Self(17)
 
   /// An attribute of a task.
   static func attribute(_ name: String) -> Self { Self(attributes, name: name) }

@@ -88,7 +88,9 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Writes records for the commit that this transaction becomes.
   var recordWriter: RecordWriter {
-    RecordWriter(tables: tables, sequence: commitSequence, syncTables: origin == .local ? syncTables : nil)
+    var syncTables = syncTables
+    syncTables?.notesChanges = origin != .replica
+    return RecordWriter(tables: tables, sequence: commitSequence, syncTables: syncTables)
   }
 
   /// Changes several tables; unless that ends well, the transaction cannot commit, whatever follows.

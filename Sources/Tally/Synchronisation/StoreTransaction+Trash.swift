@@ -1,0 +1,87 @@
+package import Foundation
+import LMDB
+
+/// A deleted task or list that can be restored.
+package enum DeletedObject: Sendable {
+  case task(TaskItem)
+  case list(TaskList)
+}
+
+extension StoreWriteTransaction {
+  /// The record of a deleted list that is kept while the store synchronises.
+  package func deletedList(_ id: UUID) throws -> TaskList? {
+    guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.list, id), in: base) else { return nil }
+    // The array lives until the record is read.
+    return try unsafe ListRecord(id: id, decoding: bytes.span.bytes).item
+  }
+
+  /// The record of a deleted task that is kept while the store synchronises.
+  package func deletedTask(_ id: UUID) throws -> TaskItem? {
+    guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.task, id), in: base) else { return nil }
+    // The array lives until the record is read.
+    return try unsafe TaskRecord(id: id, decoding: bytes.span.bytes).item
+  }
+
+  /// The deleted tasks and lists that are kept while the store synchronises, in the order of their ids.
+  package func deletedObjects() throws -> [DeletedObject] {
+    var keys: [TombstoneKey] = []
+    try syncTables?.trash.forEach(in: base) { key, _ in
+      keys.append(try TombstoneKey(decoding: key))
+      return true
+    }
+    return try keys.compactMap { key in
+      key.kindRawValue == ObjectKind.list.rawValue
+        ? try deletedList(key.id).map(DeletedObject.list) : try deletedTask(key.id).map(DeletedObject.task)
+    }
+  }
+
+  /// The completions of tasks that do not exist any more, each with the instant and the task.
+  package func completionsOfDeletedTasks() throws -> [(taskID: UUID, instant: Timestamp, completion: StoredCompletion)]
+  {
+    var found: [(taskID: UUID, instant: Timestamp, completion: StoredCompletion)] = []
+    try tables.completions.forEach(in: base) { key, value in
+      let key = try CompletionKey(decoding: key)
+      guard key.isTaskDeleted else { return true }
+      let instant = Timestamp(clamping: key.completed.microseconds)
+      let bytes = try FieldValue.instant(instant).storedBytes + CompletionRecord(decoding: value).encodedBytes
+      found.append((key.completed.id, instant, StoredCompletion(bytes: bytes)))
+      return true
+    }
+    return found
+  }
+
+  /// Creates a deleted task again, with everything that it had; its completion counts as that of a live one again.
+  ///
+  /// In the inbox and at the top, if its list or its parent does not exist any more.
+  ///
+  /// - Returns: The task.
+  /// - Throws: `taskNotFound` if no deleted task has the id.
+  @discardableResult
+  package mutating func restoreDeletedTask(_ id: UUID) throws -> TaskItem {
+    guard try task(id) == nil, var restored = try deletedTask(id) else { throw TallyError.taskNotFound(id) }
+    if let list = restored.listID, try self.list(list) == nil { restored.listID = nil }
+    if let parent = restored.parentID, try task(parent)?.listID != restored.listID { restored.parentID = nil }
+    restored.updatedAt = stamp
+    var plan = RecordPlan()
+    try plan.add(restored, replacing: nil, at: commitSequence)
+    let completion = try storedCompletion(of: restored)
+    plan.completions = try RecordPlan.completions(
+      of: MergedTask(id: id, item: restored, completion: completion, previousCompletion: nil))
+    try write(plan)
+    return restored
+  }
+
+  /// Creates a deleted list again; the tasks that were in it stay where they are.
+  ///
+  /// - Returns: The list.
+  /// - Throws: `listNotFound` if no deleted list has the id.
+  @discardableResult
+  package mutating func restoreDeletedList(_ id: UUID) throws -> TaskList {
+    guard try list(id) == nil, var restored = try deletedList(id) else { throw TallyError.listNotFound(id) }
+    restored.updatedAt = stamp
+    var plan = RecordPlan()
+    try plan.add(restored, replacing: nil, at: commitSequence)
+    try write(plan)
+    return restored
+  }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Tally
+
+/// Seals local changes into segments, which wait in the store until the place has acknowledged them.
+struct Outbox {
+  /// How many objects one write seals at most, so that others do not wait for long.
+  static let batchSize = 2_000
+
+  /// Takes local changes into segments.
+  ///
+  /// - Parameters:
+  ///   - limit: Of how many objects at most.
+  ///   - merge: The states of the store in this write.
+  ///   - settings: Counts the segments.
+  ///   - transaction: The write.
+  /// - Returns: Whether there may be more.
+  /// - Throws: What the store throws; a fault of the settings.
+  static func seal(
+    limit: Int, with merge: inout StateMerge, _ settings: inout SyncSettings,
+    in transaction: inout StoreWriteTransaction
+  ) throws -> Bool {
+    let (changes, isEmpty) = try merge.take(limit: limit, as: settings.replicaID, in: &transaction)
+    try put(changes, &settings, in: &transaction)
+    return !isEmpty
+  }
+
+  /// Seals changes.
+  static func put(
+    _ changes: [ObjectChange], _ settings: inout SyncSettings, in transaction: inout StoreWriteTransaction
+  ) throws {
+    guard !changes.isEmpty else { return }
+    let changes = try changes.map { change in
+      let fitting = change.fitting
+      try transaction.note(change.object, isTooLarge: fitting.state.registers.count < change.state.registers.count)
+      return fitting
+    }
+    let (keys, space) = (try settings.secretKeys(), try settings.spaceKeys())
+    let seen = try transaction.streamProgress().mapValues(\.head.digest).filter { $0.value.number > 0 }
+    for part in SegmentBody.divide(changes) {
+      let label = EnvelopeHeader.Label(
+        kind: .segment, replica: settings.replicaID, number: settings.sealed.number + 1,
+        link: ContentHash(bytes: settings.sealed.hash) ?? .none)
+      let body = SegmentBody(
+        sealedAt: transaction.now.microsecondsSince1970, seen: seen, changes: part)
+      let envelope = try Envelope(
+        sealing: body.encoded(by: settings.replicaID), as: label, with: keys, in: space)
+      try transaction.setSyncValue(envelope.bytes, forKey: SyncKey.outbox + SyncKey.bytes(of: label.number))
+      settings.sealed = SyncSettings.Head(number: label.number, hash: Data(envelope.hash.bytes))
+    }
+  }
+
+  /// The first segments that wait, in order.
+  static func segments(limit: Int, in transaction: borrowing StoreWriteTransaction) throws -> [[UInt8]] {
+    try transaction.syncValues(under: SyncKey.outbox, limit: limit).map(\.value)
+  }
+
+  static func remove(_ number: UInt64, in transaction: inout StoreWriteTransaction) throws {
+    try transaction.setSyncValue(nil, forKey: SyncKey.outbox + SyncKey.bytes(of: number))
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Seals the completions of tasks that were deleted before the store began to note changes: they count everywhere.
+  mutating func sealCompletionsOfDeletedTasks(_ settings: inout SyncSettings) throws {
+    var (merge, changes) = (try StateMerge(in: self), [ObjectChange]())
+    for (id, instant, completion) in try completionsOfDeletedTasks() {
+      let (object, time) = (ObjectKey(isList: false, id: id), instant.microsecondsSince1970)
+      let known = try merge.state(of: object, in: self)
+      guard known.completion == nil else { continue }
+      var change = known.completing(with: completion.bytes, at: time, by: settings.replicaID)
+      change.join(change.settingLife(toDeleted: true, at: time, by: settings.replicaID))
+      changes.append(ObjectChange(object: object, state: change))
+      merge.take(change, of: object, replacing: known)
+    }
+    try merge.finish(in: &self)
+    try Outbox.put(changes, &settings, in: &self)
+  }
+}
+
+extension ObjectChange {
+  /// How many bytes of values a segment takes; the rest of an envelope is much less.
+  static let maximumByteCount = 7 << 20
+
+  /// The change without values that are too large: they stay in this store until they are shortened.
+  fileprivate var fitting: ObjectChange {
+    ObjectChange(object: object, state: state.fitting(Self.maximumByteCount), replaced: replaced)
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Remembers whether an object has a value that was not sent.
+  fileprivate mutating func note(_ object: ObjectKey, isTooLarge: Bool) throws {
+    let key = SyncKey.tooLarge + object.bytes
+    if try isTooLarge || syncValue(forKey: key) != nil { try setSyncValue(isTooLarge ? [] : nil, forKey: key) }
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Tally
+
+extension StoreSync {
+  /// The values that lost a race, the newest first; at most 1,000, and none for more than 90 days.
+  ///
+  /// - Returns: The conflicts.
+  /// - Throws: `TallyError` with `notSynchronising`.
+  public func conflicts() async throws -> [Conflict] {
+    try await store.write { transaction in
+      _ = try transaction.requireSyncSettings()
+      return try transaction.storedConflicts().reversed().map { try Conflict($0.id, $0.conflict) }
+    }
+  }
+
+  /// Writes a value that lost a race again, as a change of now.
+  ///
+  /// - Parameter id: The number of the conflict, which is forgotten.
+  /// - Returns: The conflict.
+  /// - Throws: `TallyError` with `conflictNotFound`; `taskNotFound` or `listNotFound` if the object is deleted.
+  @discardableResult
+  public func restoreConflict(_ id: UInt64) async throws -> Conflict {
+    try await store.write { transaction in
+      _ = try transaction.requireSyncSettings()
+      guard let stored = try transaction.storedConflicts().first(where: { $0.id == id })?.conflict else {
+        throw TallyError.conflictNotFound(id)
+      }
+      try transaction.write(stored.value, to: stored.stateField, of: stored.key)
+      try transaction.removeConflict(id)
+      return try Conflict(id, stored)
+    }
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Writes one field of an object as a local change.
+  fileprivate mutating func write(_ value: Data, to field: ObjectState.Field, of object: ObjectKey) throws {
+    let bytes = [UInt8](value)
+    if object.isList { return try write(bytes, to: field, ofList: object.id) }
+    guard var task = try task(object.id) else { throw TallyError.taskNotFound(object.id) }
+    if field == .progress, !task.isCompleted { task.state = bytes == [1] ? .active : .notStarted }
+    try task.set(field, to: bytes)
+    if let list = task.listID, try self.list(list) == nil { task.listID = nil }
+    if let parent = task.parentID, try self.task(parent) == nil { task.parentID = nil }
+    try update(object.id) { [task] stored in stored = task }
+  }
+
+  private mutating func write(_ value: [UInt8], to field: ObjectState.Field, ofList id: UUID) throws {
+    let text = String(decoding: value, as: UTF8.self)
+    if field == .title { try renameList(id, to: text) } else { try recolorList(id, to: text) }
+  }
+}
+
+extension Conflict {
+  init(_ id: UInt64, _ stored: StoredConflict) throws {
+    let object = try stored.key
+    self.init(
+      id: id, objectID: object.id, isList: object.isList, field: stored.stateField.exportName(isList: object.isList),
+      lost: try stored.stateField.text(of: [UInt8](stored.value), isList: object.isList),
+      lostReplica: ReplicaID(stored.lostReplica), lostAt: Timestamp(clamping: stored.lostTime),
+      winningReplica: ReplicaID(stored.winningReplica), wonAt: Timestamp(clamping: stored.winningTime),
+      noticedAt: Timestamp(clamping: stored.noticedTime))
+  }
+}
+
+extension ObjectState.Field {
+  /// The name of the field in an export.
+  fileprivate func exportName(isList: Bool) -> String {
+    switch self {
+    case .title: isList ? "name" : "title"
+    case .list: "listID"
+    case .parent: "parentID"
+    case .notes: "notes"
+    case .progress: "state"
+    case .scheduledDate: "scheduledDate"
+    case .due: "due"
+    case .reminder: "reminderDate"
+    case .priority: "priority"
+    case .recurrence: "recurrence"
+    case .color: "colorHex"
+    default: number == Self.attributes ? "attributes.\(name)" : "field\(number)"
+    }
+  }
+
+  /// The value as people write it; empty for none.
+  fileprivate func text(of bytes: [UInt8], isList: Bool) throws -> String {
+    guard !bytes.isEmpty || self == .progress else { return "" }
+    switch self {
+    case .title, .notes, .color: return String(decoding: bytes, as: UTF8.self)
+    case .list, .parent: return UUID(bytes: bytes)?.uuidString.lowercased() ?? ""
+    case .progress: return (bytes == [1] ? TaskState.active : .notStarted).name
+    default: break
+    }
+    var task = TaskItem(id: UUID(), title: "", createdAt: .earliest)
+    try task.set(self, to: bytes)
+    switch self {
+    case .scheduledDate: return task.scheduledDate.map(\.description) ?? ""
+    case .due: return task.dueDay.map(\.description) ?? task.dueDate.map(\.description) ?? ""
+    case .reminder: return task.reminderDate.map(\.description) ?? ""
+    case .priority: return task.priority.name
+    case .recurrence: return task.recurrence?.text ?? ""
+    default: return task.attributes[name]?.text ?? ""
+    }
+  }
+}

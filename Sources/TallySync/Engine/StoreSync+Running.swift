@@ -1,0 +1,92 @@
+public import Tally
+
+/// What the agent that keeps a store the same as others has done.
+public enum SyncEvent: Sendable {
+  /// It has exchanged changes, or found nothing to exchange.
+  case synchronised(SyncReport)
+  /// It has failed, and tries again after a number of seconds.
+  case failed(TallyError, retryInSeconds: Double)
+  /// Synchronisation was stopped; it goes on when somebody synchronises.
+  case stopped
+}
+
+extension StoreSync {
+  /// Synchronises whenever something changes, here or at the place, until the task is cancelled.
+  ///
+  /// Local changes are sent a moment after the last commit, at most a second after the first. After a failure it tries again
+  /// after one second, then after twice the time, up to 30 seconds; at once when the place changes.
+  ///
+  /// - Parameter report: Receives what happened.
+  /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
+  public func run(_ report: @Sendable (SyncEvent) -> Void) async throws {
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    let (wakes, wake) = AsyncThrowingStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await Self.reporting(to: wake) { try await followStore(wake) } }
+      group.addTask { await Self.reporting(to: wake) { try await followPlace(settings, wake) } }
+      wake.yield()
+      var (failures, wasStopped) = (0, false)
+      for try await _ in wakes {
+        try Task.checkCancellation()
+        let event = try await exchangeOnce(failures: failures)
+        if case .failed(_, let seconds) = event {
+          failures += 1
+          group.addTask {
+            try await Task.sleep(for: .seconds(seconds))
+            wake.yield()
+          }
+        } else {
+          failures = 0
+        }
+        let isStopped = if case .stopped = event { true } else { false }
+        if !isStopped || !wasStopped { report(event) }
+        wasStopped = isStopped
+      }
+      group.cancelAll()
+    }
+    try Task.checkCancellation()
+  }
+
+  private typealias Wake = AsyncThrowingStream<Void, any Error>.Continuation
+
+  /// Runs a body; its error ends the agent.
+  private static func reporting(to wake: Wake, _ body: () async throws -> Void) async {
+    do {
+      try await body()
+    } catch {
+      wake.finish(throwing: error)
+    }
+  }
+
+  private func exchangeOnce(failures: Int) async throws -> SyncEvent {
+    if try await store.write({ try $0.requireSyncSettings().isStopped }) { return .stopped }
+    do {
+      return .synchronised(try await synchronise())
+    } catch let error as TallyError where [.syncUnreachable, .syncBusy, .storeBusy, .diskFull].contains(error.code) {
+      return .failed(error, retryInSeconds: min(30, Double(1 << min(failures, 5))))
+    }
+  }
+
+  /// Wakes the agent after local commits, when none follows for a moment.
+  private func followStore(_ wake: Wake) async throws {
+    for try await _ in try store.changes() {
+      try await Task.sleep(for: .milliseconds(150))
+      wake.yield()
+    }
+  }
+
+  /// Wakes the agent when the place changes.
+  private func followPlace(_ settings: SyncSettings, _ wake: Wake) async throws {
+    while !Task.isCancelled {
+      do {
+        try await transport(of: settings).waitForChanges(seconds: 30)
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        // It cannot be reached: the exchange says so.
+        try await Task.sleep(for: .seconds(5))
+      }
+      wake.yield()
+    }
+  }
+}

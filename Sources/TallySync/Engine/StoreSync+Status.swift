@@ -1,0 +1,94 @@
+import Foundation
+import Tally
+
+extension StoreSync {
+  /// How the store stands, without reaching the place.
+  ///
+  /// - Returns: The status, changes that wait included.
+  /// - Throws: `TallyError` with `notSynchronising`.
+  /// - Complexity: The changes that wait, and the replicas.
+  public func status() async throws -> SyncStatus {
+    let hash = try await stateHash()
+    return try await store.write { transaction in
+      let settings = try transaction.requireSyncSettings()
+      let (count, oldest) = try transaction.countPending()
+      let blocked = try transaction.blockedReplicas()
+      return SyncStatus(
+        space: try settings.spaceKeys().space, replica: settings.replicaID, name: settings.deviceName,
+        place: settings.place, isStopped: settings.isStopped,
+        lastSent: settings.lastSent.map(Timestamp.init(clamping:)),
+        lastReceived: settings.lastReceived.map(Timestamp.init(clamping:)), pending: count, oldestPending: oldest,
+        members: try transaction.members(besides: settings.replicaID), blocked: blocked,
+        conflicts: try transaction.storedConflicts().count,
+        tooLarge: try transaction.syncValues(under: SyncKey.tooLarge).count,
+        needsUpgrade: blocked.contains { $0.reason == EnvelopeFault.needsNewerVersion.description },
+        stateHash: hash)
+    }
+  }
+
+  /// The hash of all states as if local changes were sealed now: the write is rolled back.
+  private func stateHash() async throws -> String {
+    struct Rollback: Error {
+      let hash: StateHash
+    }
+    do {
+      try await store.write { transaction in
+        let settings = try transaction.requireSyncSettings()
+        var merge = try StateMerge(in: transaction)
+        _ = try merge.take(limit: .max, as: settings.replicaID, in: &transaction)
+        try merge.finish(in: &transaction)
+        throw Rollback(hash: merge.hash)
+      }
+      return ""
+    } catch let rollback as Rollback {
+      return rollback.hash.bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+    }
+  }
+
+  /// The replicas of the space, this one included.
+  ///
+  /// - Returns: The others by the names of their devices, and this one.
+  /// - Throws: `TallyError` with `notSynchronising`.
+  public func members() async throws -> [SyncStatus.Member] {
+    try await store.write { transaction in
+      let settings = try transaction.requireSyncSettings()
+      let own = SyncStatus.Member(
+        replica: settings.replicaID, name: settings.deviceName,
+        lastSeen: settings.lastSent.map(Timestamp.init(clamping:)), behind: 0)
+      return [own] + (try transaction.members(besides: settings.replicaID))
+    }
+  }
+}
+
+extension StoreWriteTransaction {
+  /// How many objects have changes that wait, and when the oldest changed.
+  func countPending() throws -> (count: Int, oldest: Timestamp?) {
+    var (count, oldest) = try pendingSummary()
+    let settings = try requireSyncSettings()
+    for (_, bytes) in try syncValues(under: SyncKey.outbox) {
+      let envelope = try Envelope(parsing: bytes)
+      let body = try SegmentBody(
+        decoding: envelope.content(in: settings.spaceKeys()), by: envelope.header.label.replica)
+      count += body.changes.count
+      oldest = min(oldest ?? .latest, Timestamp(clamping: body.sealedAt))
+    }
+    return (count, oldest)
+  }
+
+  func blockedReplicas() throws -> [BlockedReplica] {
+    try streamProgress().compactMap { replica, progress in
+      try progress.block.map { BlockedReplica(replica: replica, name: try card(of: replica)?.name, reason: $0) }
+    }.sorted { $0.replica < $1.replica }
+  }
+
+  fileprivate func members(besides own: ReplicaID) throws -> [SyncStatus.Member] {
+    let progress = try streamProgress()
+    let cards = try syncValues(under: SyncKey.cards).compactMap { UUID(bytes: $0.key).map { ReplicaID($0) } }
+    return try Set(cards).union(progress.keys).subtracting([own]).sorted().map { replica in
+      let known = progress[replica]
+      return SyncStatus.Member(
+        replica: replica, name: try card(of: replica)?.name,
+        lastSeen: known?.lastSeen.map(Timestamp.init(clamping:)), behind: known?.behind ?? 0)
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import Tally
+
+extension SyncEngine {
+  /// Fetches and merges what others have written since the last time.
+  ///
+  /// - Returns: How many objects' changes were merged.
+  func receive() async throws -> Int {
+    let own = try await store.write { try $0.requireSyncSettings().replicaID }
+    let heads = try await reach { try await transport.heads() }
+    try await learnCards()
+    try await store.write { try $0.note(heads, besides: own) }
+    var received = try await receiveSnapshots(heads)
+    for (replica, head) in heads.sorted(by: { $0.key < $1.key }) where replica != own {
+      received += try await receive(from: replica, upTo: head.number)
+    }
+    return received
+  }
+
+  /// Reads the stream of one replica until its end, or to the first segment that cannot be taken.
+  private func receive(from replica: ReplicaID, upTo last: UInt64) async throws -> Int {
+    var received = 0
+    while true {
+      let number = try await store.write { try $0.streamProgress()[replica]?.head.number ?? 0 }
+      let segments = try await reach {
+        try await transport.segments(of: replica, after: number, byteCount: Self.batchByteCount)
+      }
+      guard !segments.isEmpty else {
+        if number < last { try await block(replica, because: StreamFault.notWhole.description) }
+        return received
+      }
+      let merged = try await merge(segments, of: replica)
+      received += merged.changeCount
+      if merged.isBlocked { return received }
+    }
+  }
+
+  /// Merges segments; one whose values no task can have stops the stream before it, like one that cannot be verified.
+  private func merge(
+    _ segments: [[UInt8]], of replica: ReplicaID
+  ) async throws -> (changeCount: Int, isBlocked: Bool) {
+    do {
+      return try await store.write { try $0.merge(segments, of: replica) }
+    } catch is CodingFault {
+      guard segments.count == 1 else { return try await merge(Array(segments.prefix(segments.count / 2)), of: replica) }
+      try await block(replica, because: EnvelopeFault.malformed(.impossibleValue).description)
+      return (0, true)
+    }
+  }
+
+  /// Remembers why the next segment of a replica is not taken.
+  private func block(_ replica: ReplicaID, because reason: String) async throws {
+    try await store.write { transaction in
+      var progress = try transaction.streamProgress()[replica] ?? StreamProgress()
+      guard progress.block != reason else { return }
+      progress.block = reason
+      try transaction.setProgress(progress, of: replica)
+    }
+  }
+
+  /// How much of a stream is fetched and merged at once.
+  private static let batchByteCount = 1 << 20
+
+  /// Keeps the cards of replicas that are new here; a card that does not open blocks the stream that it would verify.
+  private func learnCards() async throws {
+    let cards = try await reach { try await transport.cards() }
+    try await store.write { transaction in
+      for (replica, bytes) in cards where try transaction.syncValue(forKey: SyncKey.cards + replica.bytes) != bytes {
+        guard (try? transaction.card(bytes, of: replica)) != nil else { continue }
+        let known = try transaction.card(of: replica)
+        // A replica keeps its keys for life: another key under its id would be somebody else's.
+        let new = try transaction.card(bytes, of: replica)
+        guard known == nil || known?.verifyingKey == new.verifyingKey else { continue }
+        try transaction.setSyncValue(bytes, forKey: SyncKey.cards + replica.bytes)
+      }
+    }
+  }
+}
+
+extension StoreWriteTransaction {
+  /// The card of a replica; `nil` if it has not arrived.
+  func card(of replica: ReplicaID) throws -> Card? {
+    try syncValue(forKey: SyncKey.cards + replica.bytes).map { try card($0, of: replica) }
+  }
+
+  fileprivate func card(_ bytes: [UInt8], of replica: ReplicaID) throws -> Card {
+    try Card(opening: Envelope(parsing: bytes), of: replica, in: requireSyncSettings().spaceKeys())
+  }
+
+  /// Remembers what the place has, for the status; a place that has lost segments that were merged here needs a snapshot.
+  fileprivate mutating func note(_ heads: [ReplicaID: SegmentHead], besides own: ReplicaID) throws {
+    let known = try streamProgress()
+    for (replica, head) in heads where replica != own {
+      var progress = known[replica] ?? StreamProgress()
+      guard progress.atPlace != head.number else { continue }
+      progress.atPlace = head.number
+      try setProgress(progress, of: replica)
+    }
+    let hasLost = known.contains { replica, progress in
+      replica != own && max(heads[replica]?.number ?? 0, progress.covered ?? 0) < progress.head.number
+    }
+    var settings = try requireSyncSettings()
+    guard hasLost, !settings.needsSnapshot else { return }
+    settings.needsSnapshot = true
+    try setSyncSettings(settings)
+  }
+
+  /// Merges segments that continue the stream of a replica, up to the first one that cannot be verified.
+  ///
+  /// Local changes are sealed first: what this replica had seen when it made them is then what their segments say.
+  fileprivate mutating func merge(
+    _ segments: [[UInt8]], of replica: ReplicaID
+  ) throws -> (changeCount: Int, isBlocked: Bool) {
+    var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
+    while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
+    var position = try streamProgress()[replica] ?? StreamProgress()
+    position.block = nil
+    var (count, conflicts): (Int, [(StoredConflict, Stamp?)]) = (0, [])
+    for bytes in segments {
+      do {
+        let (envelope, body) = try open(bytes, of: replica, after: position, in: settings)
+        let detector = ConflictDetector(own: settings.replicaID, time: now.microsecondsSince1970)
+        for change in body.changes {
+          let known = try merge.join(change.state, to: change.object, in: self)
+          conflicts += detector.conflicts(of: change, with: known).map { ($0, change.replaced[$0.stateField]) }
+        }
+        position.advance(to: envelope, body, own: settings.replicaID)
+        settings.byteCountSinceSnapshot += bytes.count
+        count += body.changes.count
+      } catch let fault as EnvelopeFault {
+        position.block = fault.description
+        break
+      } catch let fault as StreamFault {
+        position.block = fault.description
+        break
+      }
+    }
+    try merge.finish(in: &self)
+    try keep(conflicts)
+    try setProgress(position, of: replica)
+    if count > 0 { settings.lastReceived = now.microsecondsSince1970 }
+    try setSyncSettings(settings)
+    return (count, position.block != nil)
+  }
+
+  /// Verifies that a segment continues a stream, and opens it.
+  private func open(
+    _ bytes: [UInt8], of replica: ReplicaID, after position: StreamProgress, in settings: SyncSettings
+  ) throws -> (Envelope, SegmentBody) {
+    let envelope = try Envelope(parsing: bytes)
+    guard envelope.header.label.number == position.head.number + 1 else { throw StreamFault.otherNumber }
+    guard let card = try card(of: replica) else { throw StreamFault.unknownReplica }
+    let content = try envelope.open(
+      as: .segment, of: replica, verifying: card.verifyingKey, in: settings.spaceKeys())
+    guard Data(envelope.header.label.link.bytes) == position.head.hash else { throw StreamFault.brokenChain }
+    return (envelope, try SegmentBody(decoding: content, by: replica))
+  }
+}
+
+extension StreamProgress {
+  fileprivate mutating func advance(to envelope: Envelope, _ body: SegmentBody, own: ReplicaID) {
+    head = SyncSettings.Head(number: envelope.header.label.number, hash: Data(envelope.hash.bytes))
+    lastSeen = body.sealedAt
+    hasSeen = max(hasSeen, body.seen[own]?.number ?? 0)
+  }
+}
+
+/// Why a segment does not continue a stream.
+enum StreamFault: Error, CustomStringConvertible {
+  case otherNumber
+  case notWhole
+  case unknownReplica
+  case brokenChain
+
+  /// A sentence for people.
+  var description: String {
+    switch self {
+    case .otherNumber: "A segment has another number than its place in the stream."
+    case .notWhole: "The next segment has not arrived completely, or is damaged."
+    case .unknownReplica: "The card of the device has not arrived, so its changes cannot be verified."
+    case .brokenChain: "A segment does not follow the one before it: the stream was changed."
+    }
+  }
+}

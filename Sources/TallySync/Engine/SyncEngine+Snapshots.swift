@@ -1,0 +1,171 @@
+import Foundation
+import Tally
+
+extension SyncEngine {
+  /// Merges snapshots that cover segments which cannot be fetched.
+  ///
+  /// A replica that joins, was away for long, or follows one whose segments were lost has no other way. Merging a snapshot is
+  /// safe at any time.
+  ///
+  /// - Parameter heads: The last segments that the place has.
+  /// - Returns: How many objects were merged.
+  /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
+  func receiveSnapshots(_ heads: [ReplicaID: SegmentHead]) async throws -> Int {
+    let own = try await store.write { try $0.requireSyncSettings().replicaID }
+    let names = try await reach { try await transport.snapshots() }
+    var received = 0
+    for name in names where name.replica != own {
+      let isKnown = try await store.write { try $0.syncValue(forKey: SyncKey.snapshots + name.key) != nil }
+      guard !isKnown, let first = try await openPart(0, of: name) else { continue }
+      switch try await need(of: first.summary) {
+      case .later: continue
+      case .never: break
+      case .now:
+        guard try await merge(name, first: first) else { continue }
+        received += first.states.count
+      }
+      try await store.write { try $0.setSyncValue([], forKey: SyncKey.snapshots + name.key) }
+    }
+    return received
+  }
+
+  private enum Need {
+    case now, later, never
+  }
+
+  /// Whether a snapshot covers something that this replica lacks and cannot fetch segment by segment.
+  private func need(of summary: SnapshotSummary) async throws -> Need {
+    let (own, positions) = try await store.write { transaction in
+      (try transaction.requireSyncSettings().replicaID, try transaction.streamProgress())
+    }
+    var need = Need.never
+    for (replica, covered) in summary.coverage where replica != own {
+      let position = positions[replica] ?? StreamProgress()
+      guard covered.number > position.head.number else { continue }
+      if position.block != nil { return .now }
+      let next = try await reach {
+        try await transport.segments(of: replica, after: position.head.number, byteCount: 1)
+      }
+      if next.isEmpty { return .now }
+      need = .later
+    }
+    return need
+  }
+
+  /// A part of a snapshot; `nil` if it is not there or cannot be verified.
+  private func openPart(_ number: Int, of name: SnapshotName) async throws -> SnapshotPart? {
+    let bytes = try await reach { try await transport.part(number, of: name) }
+    return try await store.write { transaction in
+      guard let card = try transaction.card(of: name.replica), let envelope = try? Envelope(parsing: bytes) else {
+        return nil
+      }
+      let keys = try transaction.requireSyncSettings().spaceKeys()
+      guard envelope.header.label.number == UInt64(number),
+        let content = try? envelope.open(
+          as: .snapshotPart, of: name.replica, verifying: card.verifyingKey, in: keys),
+        let part = try? SnapshotPart(decoding: content, by: name.replica), part.summary.partCount == name.partCount,
+        envelope.header.label.link == part.summary.coverageHash
+      else { return nil }
+      return part
+    }
+  }
+
+  /// Merges the parts of a snapshot; streams go on behind it when all are merged.
+  private func merge(_ name: SnapshotName, first: SnapshotPart) async throws -> Bool {
+    for number in 0..<name.partCount {
+      guard let part = number == 0 ? first : try await openPart(number, of: name) else { return false }
+      try await store.write { try $0.merge(part) }
+    }
+    try await store.write { try $0.cover(first.summary) }
+    return true
+  }
+
+  /// Publishes a snapshot if the segments since the last one are as large as it would be, or the place has lost some.
+  func publishSnapshotIfDue() async throws {
+    let due = try await store.write { transaction -> Bool in
+      let settings = try transaction.requireSyncSettings()
+      guard !settings.needsSnapshot else { return true }
+      guard settings.byteCountSinceSnapshot >= Self.snapshotThreshold else { return false }
+      return try !transaction.streamProgress().values.contains { $0.block != nil }
+    }
+    guard due else { return }
+    let (name, parts) = try await store.write { try $0.makeSnapshot() }
+    for (number, part) in parts.enumerated() {
+      try await reach { try await transport.putPart(part, number: number, of: name) }
+    }
+    try await store.write { try $0.notePublished(name) }
+  }
+
+  /// From this many bytes of segments on, a snapshot is worth its size.
+  private static let snapshotThreshold = 16 << 20
+}
+
+extension SnapshotName {
+  /// What identifies it among those that were merged.
+  fileprivate var key: [UInt8] { replica.bytes + SyncKey.bytes(of: number) + digest }
+}
+
+extension StoreWriteTransaction {
+  /// Merges one part of a snapshot.
+  fileprivate mutating func merge(_ part: SnapshotPart) throws {
+    var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
+    while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
+    for (object, state) in part.states { try merge.join(state, to: object, in: self) }
+    try merge.finish(in: &self)
+    settings.lastReceived = now.microsecondsSince1970
+    try setSyncSettings(settings)
+  }
+
+  /// Continues the streams behind what a snapshot covers.
+  fileprivate mutating func cover(_ summary: SnapshotSummary) throws {
+    let (own, positions) = (try requireSyncSettings().replicaID, try streamProgress())
+    for (replica, covered) in summary.coverage where replica != own {
+      var position = positions[replica] ?? StreamProgress()
+      guard covered.number > position.head.number else { continue }
+      position.head = SyncSettings.Head(number: covered.number, hash: Data(covered.hash.bytes))
+      position.block = nil
+      try setProgress(position, of: replica)
+    }
+  }
+
+  /// Makes a snapshot of all states.
+  fileprivate mutating func makeSnapshot() throws -> (name: SnapshotName, parts: [[UInt8]]) {
+    let (settings, table) = (try requireSyncSettings(), try StateTable(in: self))
+    var states: [ObjectKey: ObjectState] = [:]
+    try table.forEach(in: self) { states[$0] = $1.fitting(ObjectChange.maximumByteCount) }
+    let divided = SnapshotPart.divide(states)
+    var coverage = try streamProgress().filter { $0.value.head.number > 0 }.mapValues(\.head.position)
+    if settings.acknowledged.number > 0 { coverage[settings.replicaID] = settings.acknowledged.position }
+    let summary = SnapshotSummary(
+      coverage: coverage, madeAt: now.microsecondsSince1970,
+      stateHash: ContentHash(bytes: table.hash.bytes) ?? .none, partCount: divided.count)
+    let (keys, space) = (try settings.secretKeys(), try settings.spaceKeys())
+    let parts = try divided.enumerated().map { number, states in
+      let label = EnvelopeHeader.Label(
+        kind: .snapshotPart, replica: settings.replicaID, number: UInt64(number), link: summary.coverageHash)
+      let part = SnapshotPart(summary: summary, states: states)
+      return try Envelope(sealing: part.encoded(by: settings.replicaID), as: label, with: keys, in: space).bytes
+    }
+    let name = SnapshotName(
+      replica: settings.replicaID, number: settings.snapshotNumber + 1,
+      digest: Array(summary.coverageHash.bytes.prefix(SegmentHead.digestByteCount)), partCount: divided.count)
+    return (name, parts)
+  }
+
+  fileprivate mutating func notePublished(_ name: SnapshotName) throws {
+    var settings = try requireSyncSettings()
+    (settings.snapshotNumber, settings.byteCountSinceSnapshot, settings.needsSnapshot) = (name.number, 0, false)
+    try setSyncSettings(settings)
+    for (replica, progress) in try streamProgress() where progress.covered != progress.head.number {
+      var progress = progress
+      progress.covered = progress.head.number
+      try setProgress(progress, of: replica)
+    }
+  }
+}
+
+extension SyncSettings.Head {
+  fileprivate var position: StreamPosition {
+    StreamPosition(number: number, hash: ContentHash(bytes: hash) ?? .none)
+  }
+}

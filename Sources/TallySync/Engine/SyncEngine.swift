@@ -1,0 +1,191 @@
+import Foundation
+import Tally
+
+/// Exchanges changes with the place of a space: seals and sends local ones, fetches and merges those of others.
+///
+/// Each step is a write of its own, and each can fail without loss: sealed changes wait in the store until it is
+/// acknowledged, and the position of a stream moves in the write that merges its segment.
+struct SyncEngine {
+  let store: TaskStore
+  let transport: any SyncTransport
+
+  /// What one run has done.
+  struct Progress {
+    /// Objects whose changes were sent and received, one for each segment in which they are.
+    var sent = 0
+    var received = 0
+  }
+
+  /// Exchanges until nothing is left in either direction.
+  ///
+  /// - Returns: How much was sent and received.
+  /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
+  func synchronise() async throws -> Progress {
+    var progress = Progress()
+    try await makeKnown()
+    // Others may write meanwhile; a bound keeps a fast writer from holding this forever.
+    for _ in 0..<Self.maximumRounds {
+      let sent = try await send()
+      let received = try await receive()
+      progress.sent += sent
+      progress.received += received
+      if sent == 0, received == 0 { break }
+    }
+    try await publishSnapshotIfDue()
+    try await tidy()
+    return progress
+  }
+
+  private static let maximumRounds = 100
+
+  /// Joins small files of this replica.
+  private func tidy() async throws {
+    guard let folder = transport as? FolderTransport else { return }
+    let replica = try await store.write { try $0.requireSyncSettings().replicaID }
+    try await reach { try await folder.pack(replica) }
+  }
+
+  /// Ensures that this store writes as a replica that nobody else is, and that the place knows its card.
+  private func makeKnown() async throws {
+    let file = ReplicaFile(of: store)
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    let heads = try await reach { try await transport.heads() }
+    let remote = heads[settings.replicaID] ?? .none
+    let isOurs = file.names(settings.replicaID)
+    if !isOurs || isAhead(remote, of: settings) || isBehind(remote, settings) {
+      let hasLost = isBehind(remote, settings)
+      try await store.write { try $0.becomeNewReplica(placeHasLost: hasLost) }
+      try file.write(try await store.write { try $0.requireSyncSettings().replicaID })
+    }
+    let replica = try await store.write { try $0.requireSyncSettings().replicaID }
+    let known = try await store.write { try $0.syncValue(forKey: SyncKey.cards + replica.bytes) }
+    let there = try await reach { try await transport.cards()[replica] }
+    guard there == nil || there != known else { return }
+    let (number, card) = try await store.write { try $0.makeCard() }
+    try await reach { try await transport.putCard(card.bytes, of: replica, number: number) }
+  }
+
+  /// Whether somebody else has written as this replica: it was copied, or the machine went back in time.
+  private func isAhead(_ remote: SegmentHead, of settings: SyncSettings) -> Bool {
+    if remote.number > settings.sealed.number { return true }
+    return remote.number == settings.acknowledged.number && remote.digest != settings.acknowledged.digest.digest
+      && remote.number > 0
+  }
+
+  /// Whether the place has lost what it had acknowledged.
+  private func isBehind(_ remote: SegmentHead, _ settings: SyncSettings) -> Bool {
+    remote.number < settings.acknowledged.number
+  }
+
+  /// Runs a call of the transport; its errors say that the place cannot be reached.
+  func reach<R>(_ body: () async throws -> R) async throws -> R {
+    do {
+      return try await body()
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      throw TallyError.unreachable(error)
+    }
+  }
+}
+
+// MARK: - Sending
+
+extension SyncEngine {
+  /// Seals local changes and sends what waits.
+  ///
+  /// - Returns: How many objects' changes were acknowledged.
+  private func send() async throws -> Int {
+    while try await store.write({ try $0.sealLocalChanges() }) {}
+    var sent = 0
+    while let bytes = try await store.write({ try Outbox.segments(limit: 1, in: $0).first }) {
+      let envelope = try Envelope(parsing: bytes)
+      let (replica, head) = (envelope.header.label.replica, envelope.head)
+      switch try await reach({ try await transport.append(bytes, of: replica, head: head) }) {
+      case .stored, .known:
+        sent += try await store.write { try $0.acknowledge(envelope) }
+      case .fork:
+        try await changeIdentity(placeHasLost: false)
+      case .gap:
+        try await changeIdentity(placeHasLost: true)
+      case .refused(let reason):
+        throw TallyError.refused(reason)
+      }
+    }
+    return sent
+  }
+
+  private func changeIdentity(placeHasLost: Bool) async throws {
+    try await store.write { try $0.becomeNewReplica(placeHasLost: placeHasLost) }
+    try ReplicaFile(of: store).write(try await store.write { try $0.requireSyncSettings().replicaID })
+    try await makeKnown()
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Makes the next card of this replica.
+  fileprivate mutating func makeCard() throws -> (number: UInt64, card: Envelope) {
+    var settings = try requireSyncSettings()
+    settings.cardNumber += 1
+    try setSyncSettings(settings)
+    let keys = try settings.secretKeys()
+    let card = Card(name: settings.deviceName, keys: keys, createdAt: now.microsecondsSince1970)
+    let envelope = try card.sealed(
+      number: settings.cardNumber, of: settings.replicaID, with: keys, in: settings.spaceKeys())
+    try setSyncValue(envelope.bytes, forKey: SyncKey.cards + settings.replicaID.bytes)
+    return (settings.cardNumber, envelope)
+  }
+
+  /// Seals some of the local changes.
+  ///
+  /// - Returns: Whether there may be more.
+  fileprivate mutating func sealLocalChanges() throws -> Bool {
+    var settings = try requireSyncSettings()
+    var merge = try StateMerge(in: self)
+    let hasMore = try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self)
+    guard hasMore else { return false }
+    try merge.finish(in: &self)
+    try setSyncSettings(settings)
+    return true
+  }
+
+  /// Removes a segment that the place has stored.
+  ///
+  /// - Returns: How many objects it changes.
+  fileprivate mutating func acknowledge(_ envelope: Envelope) throws -> Int {
+    var settings = try requireSyncSettings()
+    let number = envelope.header.label.number
+    try Outbox.remove(number, in: &self)
+    settings.acknowledged = SyncSettings.Head(number: number, hash: Data(envelope.hash.bytes))
+    settings.lastSent = now.microsecondsSince1970
+    settings.byteCountSinceSnapshot += envelope.bytes.count
+    try setSyncSettings(settings)
+    let content = try envelope.content(in: settings.spaceKeys())
+    return try SegmentBody(decoding: content, by: settings.replicaID).changes.count
+  }
+
+  /// Becomes a replica of its own: another store writes as the old one, or the place has lost what that one wrote.
+  ///
+  /// Segments that were not acknowledged are sealed again, with the times and authors of their changes. The stream of the old
+  /// one is read like that of any other.
+  mutating func becomeNewReplica(placeHasLost: Bool) throws {
+    var settings = try requireSyncSettings()
+    let (old, space) = (settings.replicaID, try settings.spaceKeys())
+    var changes: [ObjectChange] = []
+    for (key, bytes) in try syncValues(under: SyncKey.outbox) {
+      let body = try SegmentBody(decoding: Envelope(parsing: bytes).content(in: space), by: old)
+      changes += body.changes
+      try Outbox.remove(SyncKey.number(of: key), in: &self)
+    }
+    // The stream of the old replica may have segments that this store does not know: merging all of it again is safe. One
+    // that was lost is covered by the snapshot.
+    try setProgress(placeHasLost ? StreamProgress(head: settings.acknowledged) : StreamProgress(), of: old)
+    settings.replica = UUID()
+    settings.replicaKeys = Data(ReplicaKeys().bytes)
+    (settings.sealed, settings.acknowledged) = (SyncSettings.Head(), SyncSettings.Head())
+    (settings.cardNumber, settings.snapshotNumber) = (0, 0)
+    settings.needsSnapshot = settings.needsSnapshot || placeHasLost
+    try Outbox.put(changes, &settings, in: &self)
+    try setSyncSettings(settings)
+  }
+}

@@ -1,0 +1,83 @@
+public import Tally
+
+/// What setting up a space gives its user.
+public struct SpaceSetup: Hashable, Sendable {
+  /// The space.
+  public let space: SpaceID
+  /// Who this store is in it.
+  public let replica: ReplicaID
+  /// The text with which another store joins, within a day; secret.
+  public let invitation: String
+  /// The key of the space, to be kept on paper; `nil` in a space without encryption.
+  public let recoveryCode: String?
+}
+
+/// What one exchange has done.
+public struct SyncReport: Hashable, Sendable {
+  /// The objects whose changes the place has acknowledged; an object counts once in each segment.
+  public let sent: Int
+  /// The objects whose changes were merged, counted in the same way.
+  public let received: Int
+  /// The objects whose changes wait.
+  public let pending: Int
+  /// The conflicts that are kept.
+  public let conflicts: Int
+  /// The replicas whose segments cannot be taken.
+  public let blocked: [BlockedReplica]
+}
+
+/// A replica whose next segment cannot be taken; those of others are.
+public struct BlockedReplica: Hashable, Sendable {
+  /// Which one.
+  public let replica: ReplicaID
+  /// The name of its device; `nil` if its card has not arrived.
+  public let name: String?
+  /// Why, as a sentence for people.
+  public let reason: String
+}
+
+/// How a store stands in its space.
+public struct SyncStatus: Hashable, Sendable {
+  /// Another replica of the space.
+  public struct Member: Hashable, Sendable {
+    /// Which one.
+    public let replica: ReplicaID
+    /// The name of its device; `nil` if its card has not arrived.
+    public let name: String?
+    /// When it sealed the last segment that was merged here; `nil` if none was.
+    public let lastSeen: Timestamp?
+    /// How many of its segments are at the place and were not merged here, when this store looked last.
+    public let behind: Int
+  }
+
+  /// The space.
+  public let space: SpaceID
+  /// Who this store is in it.
+  public let replica: ReplicaID
+  /// The name of this device.
+  public let name: String
+  /// Where the space is.
+  public let place: String
+  /// Whether synchronisation was stopped.
+  public let isStopped: Bool
+  /// When the place last acknowledged a segment; `nil` if never.
+  public let lastSent: Timestamp?
+  /// When changes of another replica were last merged; `nil` if never.
+  public let lastReceived: Timestamp?
+  /// The objects whose changes wait.
+  public let pending: Int
+  /// When the oldest of them changed; `nil` if nothing waits.
+  public let oldestPending: Timestamp?
+  /// The other replicas.
+  public let members: [Member]
+  /// Those whose segments cannot be taken.
+  public let blocked: [BlockedReplica]
+  /// The conflicts that are kept.
+  public let conflicts: Int
+  /// The objects with a value of more than 7 MiB, which is not sent; the rest of them is.
+  public let tooLarge: Int
+  /// Whether another replica writes with a newer version, which this one cannot read.
+  public let needsUpgrade: Bool
+  /// A hash of all tasks and lists with their histories of writes: equal on replicas that hold the same state.
+  public let stateHash: String
+}

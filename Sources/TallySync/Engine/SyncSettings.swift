@@ -1,0 +1,116 @@
+import Foundation
+import Tally
+
+/// What a store knows of its space: kept in the store itself, in the transaction to which it belongs.
+struct SyncSettings: Codable {
+  /// The space, as hexadecimal digits.
+  var space: String
+  /// Who this store is in it.
+  var replica: UUID
+  /// The keys of the space by epoch; empty in a space without encryption.
+  var keys: [UInt32: Data]
+  var isEncrypted: Bool
+  /// The secret keys of the replica.
+  var replicaKeys: Data
+  var deviceName: String
+  /// Where the space is: the path of a folder.
+  var place: String
+  /// The last segment that was sealed.
+  var sealed = Head()
+  /// The last segment that the place has acknowledged.
+  var acknowledged = Head()
+  /// The number of the card that names this device; 0 before the first one.
+  var cardNumber: UInt64 = 0
+  /// The number of the last snapshot of this replica, and how many bytes of segments came since.
+  var snapshotNumber: UInt64 = 0
+  var byteCountSinceSnapshot = 0
+  /// Whether the place has lost segments of this replica, so that it needs a snapshot.
+  var needsSnapshot = false
+  /// Whether the user has stopped synchronising for now.
+  var isStopped = false
+  /// In microseconds since 1970; `nil` if it has never happened.
+  var lastSent: Int64?
+  var lastReceived: Int64?
+
+  /// The number and the hash of a segment.
+  struct Head: Codable, Hashable {
+    var number: UInt64 = 0
+    var hash = Data(ContentHash.none.bytes)
+
+    var digest: SegmentHead { SegmentHead(number: number, digest: Array(hash)) }
+  }
+}
+
+extension SyncSettings {
+  var replicaID: ReplicaID { ReplicaID(replica) }
+
+  /// The space with its keys.
+  func spaceKeys() throws -> SpaceKeys {
+    guard let space = SpaceID(space) else { throw SyncFault.damagedSettings }
+    guard isEncrypted else { return SpaceKeys(unencrypted: space) }
+    let keys = keys.compactMapValues { SpaceKey(bytes: $0) }
+    guard let epoch = keys.keys.max() else { throw SyncFault.damagedSettings }
+    return SpaceKeys(space: space, epoch: epoch, keys: keys)
+  }
+
+  func secretKeys() throws -> ReplicaKeys {
+    guard let keys = ReplicaKeys(bytes: replicaKeys) else { throw SyncFault.damagedSettings }
+    return keys
+  }
+}
+
+/// How far the stream of another replica has been read.
+struct StreamProgress: Codable {
+  var head = SyncSettings.Head()
+  /// When its author sealed the last segment, in microseconds since 1970.
+  var lastSeen: Int64?
+  /// The last segment of this replica that its author had seen.
+  var hasSeen: UInt64 = 0
+  /// The last segment that the place had, when this store looked.
+  var atPlace: UInt64?
+  /// The last segment that a snapshot of this store covers.
+  var covered: UInt64?
+  /// Why the next segment is not taken.
+  var block: String?
+
+  /// How many segments are at the place and were not merged.
+  var behind: Int {
+    Int(clamping: (atPlace ?? 0).subtractingReportingOverflow(min(head.number, atPlace ?? 0)).partialValue)
+  }
+}
+
+extension StoreWriteTransaction {
+  /// The settings; `nil` if the store belongs to no space.
+  func syncSettings() throws -> SyncSettings? {
+    try syncValue(forKey: SyncKey.settings).map { try JSONDecoder().decode(SyncSettings.self, from: Data($0)) }
+  }
+
+  /// The settings of a store that belongs to a space.
+  func requireSyncSettings() throws -> SyncSettings {
+    guard let settings = try syncSettings() else { throw TallyError.notSynchronising }
+    return settings
+  }
+
+  mutating func setSyncSettings(_ settings: SyncSettings?) throws {
+    try setSyncValue(settings.map { [UInt8](try JSONEncoder().encode($0)) }, forKey: SyncKey.settings)
+  }
+
+  /// How far the streams of others have been read.
+  func streamProgress() throws -> [ReplicaID: StreamProgress] {
+    var positions: [ReplicaID: StreamProgress] = [:]
+    for (key, value) in try syncValues(under: SyncKey.streams) {
+      guard let id = UUID(bytes: key) else { throw SyncFault.damagedSettings }
+      positions[ReplicaID(id)] = try JSONDecoder().decode(StreamProgress.self, from: Data(value))
+    }
+    return positions
+  }
+
+  mutating func setProgress(_ position: StreamProgress, of replica: ReplicaID) throws {
+    try setSyncValue([UInt8](try JSONEncoder().encode(position)), forKey: SyncKey.streams + replica.bytes)
+  }
+}
+
+/// What cannot be in a store that only Tally has written.
+enum SyncFault: Error {
+  case damagedSettings
+}

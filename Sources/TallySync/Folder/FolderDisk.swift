@@ -1,0 +1,143 @@
+import SystemPackage
+import TallySystem
+
+/// Changes files in a folder, each as a whole or not at all.
+struct FolderDisk: Sendable {
+  /// One change that the system makes; between any two of them the machine may stop.
+  enum Step: Hashable {
+    case write, flush, publish, removeTemporary, flushDirectory, remove
+  }
+
+  /// Larger files are not ours: a pack has a few MiB at most.
+  static let largestFileInBytes: Int64 = 64 << 20
+
+  /// Called before each step; a test fails or stops there.
+  let before: @Sendable (Step) throws -> Void
+
+  init(before: @escaping @Sendable (Step) throws -> Void = { _ in }) {
+    self.before = before
+  }
+
+  /// Writes a file that survives a crash as soon as this returns, and of which nobody sees a part.
+  ///
+  /// - Parameters:
+  ///   - bytes: All of it.
+  ///   - path: Its directory exists.
+  ///   - isReplacing: Whether it takes the place of a file with the name. Without it, such a file is an error.
+  /// - Throws: `Errno`; the file may have its name if only the flush of the directory failed.
+  func publish(_ bytes: [UInt8], as path: FilePath, isReplacing: Bool) throws {
+    let name = FolderName.temporary(.random(in: 0...UInt64.max))
+    let temporary = path.parentOrCurrent.appending(name.text)
+    do {
+      try write(bytes, to: temporary)
+      try before(.publish)
+      if isReplacing {
+        try SystemCalls.rename(temporary, to: path)
+      } else {
+        try rename(temporary, toFree: path)
+      }
+    } catch {
+      try? remove(temporary)
+      throw error
+    }
+    try flushDirectory(path.parentOrCurrent)
+  }
+
+  /// Removes a file; one that is not there is as good.
+  func remove(_ path: FilePath) throws {
+    try before(.remove)
+    do {
+      try SystemCalls.removeFile(path)
+    } catch .noSuchFileOrDirectory {
+      // A program that copies the folder was first.
+    }
+  }
+
+  /// Makes the names in a directory survive a crash.
+  func flushDirectory(_ path: FilePath) throws {
+    try before(.flushDirectory)
+    do {
+      try SystemCalls.flushDirectory(path)
+    } catch let error as Errno where error == .invalidArgument || error == .notSupported {
+      // Some filesystems of other programs cannot; they have nothing better.
+    }
+  }
+
+  /// Reads a whole file; never through a link, from a pipe, or one that is too large to be ours.
+  func read(_ path: FilePath) throws -> [UInt8] {
+    let options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
+    let file = try FileDescriptor.open(path, .readOnly, options: options)
+    return try file.closeAfter {
+      let status = try file.stat()
+      guard status.type == .regular, status.size <= Self.largestFileInBytes else { throw Errno.noSuchFileOrDirectory }
+      return try file.readToEnd()
+    }
+  }
+
+  /// Reads the start of a file, and how long it is.
+  func readStart(of path: FilePath, byteCount: Int) throws -> (bytes: [UInt8], size: Int64) {
+    let options: FileDescriptor.OpenOptions = [.closeOnExec, .noFollow, .nonBlocking]
+    let file = try FileDescriptor.open(path, .readOnly, options: options)
+    return try file.closeAfter {
+      let status = try file.stat()
+      guard status.type == .regular else { throw Errno.noSuchFileOrDirectory }
+      // Unsafe as the buffer is raw memory: `read` fills its beginning and says how much.
+      let bytes = try unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+        count = try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer))
+      }
+      return (bytes, status.size)
+    }
+  }
+
+  /// Creates a directory if it is missing; the one above it exists.
+  func createDirectory(_ path: FilePath) throws {
+    guard try !Self.isDirectory(path) else { return }
+    do {
+      try SystemCalls.makeDirectory(path)
+    } catch .fileExists {
+      // Another process was first, or it is something else, which the next call finds.
+    }
+    try flushDirectory(path.parentOrCurrent)
+  }
+
+  /// Whether a path is that of a directory, and not of a link to one; false if there is nothing.
+  ///
+  /// - Throws: `Errno` if it cannot be learned, or if it is something else.
+  static func isDirectory(_ path: FilePath) throws -> Bool {
+    do {
+      guard try path.stat(followTargetSymlink: false).type == .directory else { throw Errno.notDirectory }
+      return true
+    } catch Errno.noSuchFileOrDirectory {
+      return false
+    }
+  }
+
+  private func write(_ bytes: [UInt8], to path: FilePath) throws {
+    try before(.write)
+    // As open to others as the user's mask says: the content is sealed, and the program that copies it may be another
+    // user's.
+    let file = try FileDescriptor.open(
+      path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
+      permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
+    try file.closeAfter {
+      _ = try file.writeAll(bytes)
+      try before(.flush)
+      try SystemCalls.flush(file)
+    }
+  }
+
+  /// Gives a file another name, which must be free.
+  private func rename(_ temporary: FilePath, toFree path: FilePath) throws {
+    do {
+      // Unlike a look and a rename, never replaces what came in between.
+      try SystemCalls.link(temporary, as: path)
+    } catch Errno.notPermitted, Errno.notSupported, Errno.noFunction, Errno.permissionDenied {
+      // A filesystem without second names.
+      guard (try? path.stat(followTargetSymlink: false)) == nil else { throw Errno.fileExists }
+      return try SystemCalls.rename(temporary, to: path)
+    }
+    try before(.removeTemporary)
+    // The file has its name: one that stays behind is removed later.
+    try? SystemCalls.removeFile(temporary)
+  }
+}

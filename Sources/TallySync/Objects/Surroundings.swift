@@ -1,0 +1,70 @@
+import Foundation
+import Tally
+
+/// The tasks whose places may depend on objects that have changed: those above and below them, and those that wait for a
+/// list or a parent among them.
+///
+/// Places of other tasks cannot differ by it: rings and depth concern tasks that links connect.
+struct Surroundings {
+  /// The states of the tasks, deleted ones included.
+  private(set) var tasks: [UUID: ObjectState] = [:]
+  private var lists: [UUID: ObjectState] = [:]
+  /// Where the tasks are.
+  private(set) var outline = Outline(tasks: [:], lists: [:])
+  private let before: [ObjectKey: ObjectState]
+
+  init(of merge: StateMerge, in transaction: borrowing StoreWriteTransaction) throws {
+    before = merge.before
+    var open: [UUID] = []
+    for object in merge.states.keys {
+      if object.isTask { open.append(object.id) }
+      guard object.isList else { continue }
+      open += try transaction.taskIDs(inList: object.id) + transaction.displaced(waitingFor: object.id)
+    }
+    while let id = open.popLast() {
+      guard tasks[id] == nil else { continue }
+      let state = try merge.knownState(of: ObjectKey(isList: false, id: id), in: transaction)
+      guard state != ObjectState() else { continue }
+      tasks[id] = state
+      open += [state.reference(.parent)].compactMap(\.self)
+      open += try transaction.subtaskIDs(of: id) + transaction.displaced(waitingFor: id)
+    }
+    for state in tasks.values {
+      guard let list = state.reference(.list), lists[list] == nil else { continue }
+      lists[list] = try merge.knownState(of: ObjectKey(isList: true, id: list), in: transaction)
+    }
+    outline = Outline(tasks: tasks.filter { $0.value.isShown }, lists: lists.filter { $0.value.isShown })
+  }
+
+  /// Keeps which of the tasks are elsewhere than their states say, so that they are found when a list or parent comes.
+  func keepDisplaced(in transaction: inout StoreWriteTransaction) throws {
+    for (id, state) in tasks {
+      let old = before[ObjectKey(isList: false, id: id)] ?? state
+      let names = [old, state].flatMap { [$0.reference(.list), $0.reference(.parent)] }.compactMap(\.self)
+      let waited = awaited(by: id, state)
+      for name in Set(names) {
+        let key = SyncKey.displaced + ReplicaID(name).bytes + ReplicaID(id).bytes
+        let isThere = try transaction.syncValue(forKey: key) != nil
+        if isThere != waited.contains(name) {
+          try transaction.setSyncValue(isThere ? nil : [], forKey: key)
+        }
+      }
+    }
+  }
+
+  /// The list and the parent that a task names, as far as it is not there.
+  private func awaited(by id: UUID, _ state: ObjectState) -> Set<UUID> {
+    guard let place = outline.places[id] else { return [] }
+    let parent = state.reference(.parent).flatMap { $0 == place.parent ? nil : $0 }
+    // A sub-task is in the list of its parent, whatever list it names.
+    let list = place.parent == nil ? state.reference(.list).flatMap { $0 == place.list ? nil : $0 } : nil
+    return Set([parent, list].compactMap(\.self))
+  }
+}
+
+extension StoreWriteTransaction {
+  /// The tasks that name a list or a parent and are not there.
+  fileprivate func displaced(waitingFor id: UUID) throws -> [UUID] {
+    try syncValues(under: SyncKey.displaced + ReplicaID(id).bytes).compactMap { UUID(bytes: $0.key) }
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Tally
+
+/// The keys of what synchronisation keeps in the store, each kind under a first byte of its own.
+///
+/// The bytes are stored: do not change them.
+enum SyncKey {
+  /// The state of an object: its key.
+  static let states: [UInt8] = [1]
+  /// The id of a replica: the number that it has in states.
+  static let replicas: [UInt8] = [2]
+  /// A task that is elsewhere than its state says: the list or parent that it names, then the task.
+  static let displaced: [UInt8] = [3]
+  /// The settings of this replica.
+  static let settings: [UInt8] = [4]
+  /// How far the stream of a replica has been read: its id.
+  static let streams: [UInt8] = [5]
+  /// A sealed segment that was not acknowledged: its number.
+  static let outbox: [UInt8] = [6]
+  /// A value that lost a race: its number.
+  static let conflicts: [UInt8] = [7]
+  /// The sum of the hashes of all states.
+  static let stateHash: [UInt8] = [8]
+  /// The newest card of a replica: its id.
+  static let cards: [UInt8] = [9]
+  /// A snapshot that was looked at: its author, number and digest.
+  static let snapshots: [UInt8] = [10]
+  /// An object with a value that is too large to be sent: its key.
+  static let tooLarge: [UInt8] = [11]
+
+  /// A number in a key: eight bytes, the most significant first, so that keys are in the order of numbers.
+  static func bytes(of number: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) }
+  }
+
+  /// The number of eight bytes.
+  static func number(of bytes: some Collection<UInt8>) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+extension StoreWriteTransaction {
+  /// The keys and values under a first byte, up to a number of them.
+  func syncValues(under prefix: [UInt8], limit: Int = .max) throws -> [(key: [UInt8], value: [UInt8])] {
+    var found: [(key: [UInt8], value: [UInt8])] = []
+    guard limit > 0 else { return [] }
+    try forEachSyncValue(withPrefix: prefix) { key, value in
+      found.append((Array(key.dropFirst(prefix.count)), value))
+      return found.count < limit
+    }
+    return found
+  }
+}

@@ -1,0 +1,132 @@
+/// A place through which the replicas of a space exchange sealed bytes: a folder, a hub, an object store.
+///
+/// The place cannot read what it holds and need not understand it. What an implementation promises:
+///
+/// - **Appending is atomic and durable.** When ``append(_:of:head:)`` returns, the segment survives a crash of this machine
+///   and of the place, and no other replica ever sees a part of it.
+/// - **A stream never changes.** A segment, once there, is given back byte for byte or not at all; a second one with the same
+///   number of the same replica is refused as a fork.
+/// - **Nothing has to be complete.** Segments may arrive late, in any order among replicas, or get lost: ``heads()`` and
+///   ``segments(of:after:byteCount:)`` leave out those that are not there yet. Of one replica's stream, only a run without
+///   gaps is given.
+/// - **Any function may fail** with any error. Nothing is lost by it: segments that were not acknowledged are sent again.
+///
+/// Functions are called by one task at a time.
+public protocol SyncTransport: Sendable {
+  /// The last segment of each replica that the place holds.
+  ///
+  /// - Returns: The heads; a replica without segments has none.
+  /// - Throws: Any error, if the place cannot be reached.
+  func heads() async throws -> [ReplicaID: SegmentHead]
+
+  /// Some of the segments of a replica, in the order of their numbers and without gaps.
+  ///
+  /// - Parameters:
+  ///   - replica: Whose.
+  ///   - number: The segments after this one; 0 for all.
+  ///   - byteCount: Stop when this many bytes have been read; at least one segment is given if there is one.
+  /// - Returns: Whole segments; empty if the next one is not there, or not yet.
+  /// - Throws: Any error, if the place cannot be reached.
+  func segments(of replica: ReplicaID, after number: UInt64, byteCount: Int) async throws -> [[UInt8]]
+
+  /// Appends a segment of this replica to its stream.
+  ///
+  /// - Parameters:
+  ///   - segment: The sealed bytes.
+  ///   - replica: Whose stream it is.
+  ///   - head: Its number and the start of its hash.
+  /// - Returns: Whether it is stored now, or why not.
+  /// - Throws: Any error, if the place cannot be reached; the segment may be stored or not.
+  func append(_ segment: [UInt8], of replica: ReplicaID, head: SegmentHead) async throws -> AppendAnswer
+
+  /// The cards of all replicas: small sealed descriptions, each with the key that verifies its segments.
+  ///
+  /// - Returns: For each replica, its newest card.
+  /// - Throws: Any error, if the place cannot be reached.
+  func cards() async throws -> [ReplicaID: [UInt8]]
+
+  /// Stores a newer card of this replica.
+  ///
+  /// - Parameters:
+  ///   - card: The sealed bytes.
+  ///   - replica: Whose it is.
+  ///   - number: Counts the cards of the replica: the greatest is the newest.
+  /// - Throws: Any error, if the place cannot be reached.
+  func putCard(_ card: [UInt8], of replica: ReplicaID, number: UInt64) async throws
+
+  /// The complete snapshots that the place holds, newest first.
+  ///
+  /// - Returns: Their names.
+  /// - Throws: Any error, if the place cannot be reached.
+  func snapshots() async throws -> [SnapshotName]
+
+  /// One part of a snapshot.
+  ///
+  /// - Parameters:
+  ///   - number: Which, from 0.
+  ///   - name: Of the snapshot.
+  /// - Returns: The sealed bytes.
+  /// - Throws: Any error, if it is not there or the place cannot be reached.
+  func part(_ number: Int, of name: SnapshotName) async throws -> [UInt8]
+
+  /// Stores one part of a snapshot; the snapshot is complete when all its parts are there.
+  ///
+  /// - Parameters:
+  ///   - part: The sealed bytes.
+  ///   - number: Which, from 0.
+  ///   - name: Of the snapshot.
+  /// - Throws: Any error, if the place cannot be reached.
+  func putPart(_ part: [UInt8], number: Int, of name: SnapshotName) async throws
+
+  /// Deletes what nobody needs any more: segments of this replica up to a number, and snapshots of it.
+  ///
+  /// - Parameters:
+  ///   - replica: Whose.
+  ///   - number: The last segment to delete; 0 for none.
+  ///   - snapshots: The snapshots to delete.
+  /// - Throws: Any error, if the place cannot be reached; some may be deleted.
+  func delete(segmentsOf replica: ReplicaID, upTo number: UInt64, snapshots: [SnapshotName]) async throws
+
+  /// Returns when something may have changed at the place, or when the time is over.
+  ///
+  /// - Parameter seconds: How long to wait at most.
+  /// - Throws: `CancellationError` if the task is cancelled; any other error, if the place cannot be reached.
+  func waitForChanges(seconds: Double) async throws
+}
+
+/// What became of a segment.
+public enum AppendAnswer: Hashable, Sendable {
+  /// It is stored.
+  case stored
+  /// The same bytes were stored before.
+  case known
+  /// Another segment of this replica has its number: somebody else writes as this replica.
+  case fork
+  /// It is not the next one: the last one there is this.
+  case gap(SegmentHead)
+  /// The place takes no more for now; the text says why, for people.
+  case refused(String)
+}
+
+/// The name of a snapshot.
+public struct SnapshotName: Hashable, Sendable {
+  /// Who has made it.
+  public let replica: ReplicaID
+  /// The start of the hash of what it covers, eight bytes.
+  public let digest: [UInt8]
+  /// Into how many parts it is divided.
+  public let partCount: Int
+  /// Counts the snapshots of its replica: the greatest is the newest.
+  public let number: UInt64
+
+  /// Takes the parts of a name.
+  ///
+  /// - Parameters:
+  ///   - replica: Who has made it.
+  ///   - number: Counts the snapshots of the replica, from 1.
+  ///   - digest: Eight bytes of the hash of what it covers.
+  ///   - partCount: How many parts it has, from 1.
+  public init(replica: ReplicaID, number: UInt64, digest: [UInt8], partCount: Int) {
+    (self.replica, self.number, self.digest, self.partCount) = (replica, number, digest, partCount)
+  }
+}

@@ -1,0 +1,101 @@
+/// The description of a replica for the others: its device, and the keys with which they deal with it.
+struct Card: Hashable, Sendable {
+  /// The longest name of a device.
+  static let maximumNameByteCount = 256
+
+  /// The device, as its user calls it.
+  let name: String
+  let verifyingKey: VerifyingKey
+  /// The public key for key agreement (X25519), 32 bytes.
+  let agreementKey: [UInt8]
+  /// When it was made, in microseconds since 1970.
+  let createdAt: Int64
+
+  static let agreementKeyByteCount = 32
+
+  /// Describes a replica.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the device; cut after ``maximumNameByteCount`` bytes, between characters.
+  ///   - keys: The keys of the replica.
+  ///   - createdAt: The time now, in microseconds since 1970.
+  init(name: String, keys: ReplicaKeys, createdAt: Int64) {
+    var name = name
+    while name.utf8.count > Self.maximumNameByteCount { name.removeLast() }
+    self.init(name: name, verifyingKey: keys.verifyingKey, agreementKey: keys.agreementKey, createdAt: createdAt)
+  }
+
+  private init(name: String, verifyingKey: VerifyingKey, agreementKey: [UInt8], createdAt: Int64) {
+    (self.name, self.verifyingKey, self.agreementKey) = (name, verifyingKey, agreementKey)
+    self.createdAt = createdAt
+  }
+}
+
+// The form of a card: version, 1; time of making; verifying key, 32 bytes; key for key agreement, 32 bytes; name.
+
+extension Card {
+  /// The bytes of the card, equal for equal cards.
+  var encoded: [UInt8] {
+    var writer = ByteWriter()
+    writer.append(raw: [BodyVersion.current])
+    writer.append(signed: createdAt)
+    writer.append(raw: verifyingKey.bytes)
+    writer.append(raw: agreementKey)
+    writer.append(counted: name.utf8)
+    return writer.bytes
+  }
+
+  /// Reads a card.
+  ///
+  /// - Parameter bytes: What ``encoded`` returned, or anything else.
+  /// - Throws: ``EnvelopeFault/needsNewerVersion``, or ``EnvelopeFault/malformed(_:)`` for anything else.
+  init(decoding bytes: [UInt8]) throws(EnvelopeFault) {
+    self = try BodyVersion.decode(bytes) { reader throws(CodingFault) in
+      let createdAt = try reader.signedNumber()
+      guard let key = VerifyingKey(bytes: try reader.bytes(VerifyingKey.byteCount)) else { throw .impossibleValue }
+      let agreementKey = try reader.bytes(Card.agreementKeyByteCount)
+      let name = try reader.countedBytes()
+      guard name.count <= Card.maximumNameByteCount, let name = String(validating: name, as: UTF8.self) else {
+        throw .impossibleValue
+      }
+      return Card(name: name, verifyingKey: key, agreementKey: agreementKey, createdAt: createdAt)
+    }
+  }
+
+  // Byte for byte, as the encoded forms.
+  static func == (left: Card, right: Card) -> Bool { left.encoded == right.encoded }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
+}
+
+extension Card {
+  /// Seals the card, and signs it with the key that it names.
+  ///
+  /// - Parameters:
+  ///   - number: Counts the cards of the replica.
+  ///   - replica: Whose it is.
+  ///   - keys: The keys of the replica, those with which the card was made.
+  ///   - space: The space.
+  /// - Returns: The sealed card.
+  /// - Throws: As sealing any envelope.
+  func sealed(number: UInt64, of replica: ReplicaID, with keys: ReplicaKeys, in space: SpaceKeys) throws -> Envelope {
+    try Envelope(
+      sealing: encoded, as: EnvelopeHeader.Label(kind: .card, replica: replica, number: number), with: keys, in: space)
+  }
+
+  /// Opens a card, whose signature is verified with the key in it.
+  ///
+  /// Anyone with the key of the space can make one: a replica that is known already must keep its key.
+  ///
+  /// - Parameters:
+  ///   - envelope: The sealed card.
+  ///   - replica: Whose it should be.
+  ///   - space: The space in which it should be.
+  /// - Throws: ``EnvelopeFault``.
+  init(opening envelope: Envelope, of replica: ReplicaID, in space: SpaceKeys) throws(EnvelopeFault) {
+    try envelope.check(.card, replica, space)
+    let card = try Card(decoding: envelope.content(in: space))
+    try envelope.verify(by: card.verifyingKey)
+    self = card
+  }
+}

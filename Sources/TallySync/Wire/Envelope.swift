@@ -1,0 +1,137 @@
+import Crypto
+
+/// Signed bytes of a replica, sealed unless the space is not encrypted: a segment, a part of a snapshot or a card.
+struct Envelope: Hashable, Sendable {
+  let header: EnvelopeHeader
+  /// All of it, as stored and sent.
+  let bytes: [UInt8]
+
+  /// Takes bytes, without verifying more than the header's form.
+  ///
+  /// - Parameter bytes: Exactly one envelope.
+  /// - Throws: ``EnvelopeFault`` if they cannot be one.
+  init(parsing bytes: [UInt8]) throws(EnvelopeFault) {
+    header = try EnvelopeHeader(parsing: bytes)
+    guard bytes.count >= header.totalByteCount else { throw .tooShort }
+    guard bytes.count == header.totalByteCount else { throw .trailingBytes }
+    self.bytes = bytes
+  }
+
+  /// Takes the envelopes that lie one after the other in a file.
+  ///
+  /// - Parameter bytes: The content of the file.
+  /// - Returns: The envelopes.
+  /// - Throws: ``EnvelopeFault`` if any of them is not whole.
+  static func all(in bytes: [UInt8]) throws(EnvelopeFault) -> [Envelope] {
+    var (envelopes, rest): ([Envelope], ArraySlice<UInt8>) = ([], bytes[...])
+    while !rest.isEmpty {
+      let header = try EnvelopeHeader(parsing: rest)
+      envelopes.append(try Envelope(parsing: Array(rest.prefix(header.totalByteCount))))
+      rest = rest.dropFirst(header.totalByteCount)
+    }
+    return envelopes
+  }
+
+  /// The hash of all of it, which the next segment names.
+  var hash: ContentHash { ContentHash(of: bytes) }
+
+  /// The number and the start of the hash.
+  var head: SegmentHead { SegmentHead(number: header.label.number, digest: hash.bytes) }
+
+  private var signedByteCount: Int { bytes.count - VerifyingKey.signatureByteCount }
+}
+
+extension Envelope {
+  /// Seals and signs a body.
+  ///
+  /// - Parameters:
+  ///   - body: The content.
+  ///   - label: What it is, and of whom.
+  ///   - keys: The keys of that replica.
+  ///   - space: The space; if it is not encrypted the body is only padded and signed.
+  ///   - salt: Random bytes, other ones for each envelope; only tests give them.
+  /// - Throws: ``EnvelopeFault/tooLarge``; ``EnvelopeFault/unknownEpoch(_:)`` if the key of the newest epoch is
+  ///   missing; an error of the cryptographic library.
+  init(
+    sealing body: [UInt8], as label: EnvelopeHeader.Label, with keys: ReplicaKeys, in space: SpaceKeys,
+    salt: [UInt8] = .random(count: EnvelopeHeader.saltByteCount)
+  ) throws {
+    let padded = BodyPadding.padded(body)
+    let header = EnvelopeHeader(
+      label: label, space: space.space, isSealed: space.isEncrypted, epoch: space.epoch,
+      salt: space.isEncrypted ? salt : Array(repeating: 0, count: EnvelopeHeader.saltByteCount),
+      bodyByteCount: padded.count + (space.isEncrypted ? EnvelopeHeader.tagByteCount : 0))
+    guard header.totalByteCount <= EnvelopeHeader.maximumByteCount else { throw EnvelopeFault.tooLarge }
+    var bytes = header.bytes
+    if space.isEncrypted {
+      guard let key = space.keys[space.epoch] else { throw EnvelopeFault.unknownEpoch(space.epoch) }
+      let box = try ChaChaPoly.seal(padded, using: key.key(forSalt: salt), nonce: .once, authenticating: bytes)
+      bytes += box.ciphertext + box.tag
+    } else {
+      bytes += padded
+    }
+    (self.header, self.bytes) = (header, bytes + (try keys.signature(of: bytes)))
+  }
+
+  /// Verifies and opens it.
+  ///
+  /// - Parameters:
+  ///   - kind: What it should be.
+  ///   - replica: Whose it should be.
+  ///   - key: The key that verifies what that replica has signed.
+  ///   - space: The space in which it should be.
+  /// - Returns: The content.
+  /// - Throws: ``EnvelopeFault`` if anything is not as it should be.
+  func open(
+    as kind: EnvelopeHeader.Kind, of replica: ReplicaID, verifying key: VerifyingKey, in space: SpaceKeys
+  ) throws(EnvelopeFault) -> [UInt8] {
+    try check(kind, replica, space)
+    // Before the seal: a key that is missing is then one that the replica has used, and not a damaged number.
+    try verify(by: key)
+    return try content(in: space)
+  }
+
+  /// Checks what the header says.
+  func check(
+    _ kind: EnvelopeHeader.Kind, _ replica: ReplicaID, _ space: SpaceKeys
+  ) throws(EnvelopeFault) {
+    guard header.space == space.space else { throw .otherSpace }
+    guard header.label.kind == kind else { throw .wrongKind }
+    guard header.label.replica == replica else { throw .otherReplica }
+    guard header.isSealed || !space.isEncrypted else { throw .unsealed }
+  }
+
+  /// Checks the signature.
+  func verify(by key: VerifyingKey) throws(EnvelopeFault) {
+    guard key.verifies(bytes[signedByteCount...], of: bytes[..<signedByteCount]) else { throw .signatureDoesNotVerify }
+  }
+
+  /// Opens the body without verifying the signature.
+  func content(in space: SpaceKeys) throws(EnvelopeFault) -> [UInt8] {
+    let body = bytes[EnvelopeHeader.byteCount..<signedByteCount]
+    guard header.isSealed else { return try BodyPadding.content(of: body) }
+    guard let key = space.keys[header.epoch] else { throw .unknownEpoch(header.epoch) }
+    let padded: [UInt8]
+    do {
+      let box = try ChaChaPoly.SealedBox(
+        nonce: .once, ciphertext: body.dropLast(EnvelopeHeader.tagByteCount),
+        tag: body.suffix(EnvelopeHeader.tagByteCount))
+      padded = Array(
+        try ChaChaPoly.open(
+          box, using: key.key(forSalt: header.salt), authenticating: bytes[..<EnvelopeHeader.byteCount]))
+    } catch {
+      throw .doesNotOpen
+    }
+    return try BodyPadding.content(of: padded)
+  }
+}
+
+extension ChaChaPoly.Nonce {
+  /// The nonce of a key that seals only once, all zeros.
+  ///
+  /// Each key is derived with 32 random bytes of salt, so none is ever used twice. A random nonce of 12 bytes under one
+  /// key would repeat too early, and a counter would have to survive copies of a store.
+  static var once: ChaChaPoly.Nonce {
+    get throws { try ChaChaPoly.Nonce(data: [UInt8](repeating: 0, count: 12)) }
+  }
+}

@@ -1,0 +1,69 @@
+/// A time and its replica: enough to recognise a write.
+struct Stamp: Hashable, Sendable {
+  /// In microseconds since 1970.
+  var time: Int64
+  var replica: ReplicaID
+}
+
+/// A change of one object, as segments carry it.
+struct ObjectChange: Hashable, Sendable {
+  let object: ObjectKey
+  private(set) var state: ObjectState
+  /// For fields whose register the change writes, the writes that were there before: another one there is a conflict.
+  private(set) var replaced: [ObjectState.Field: Stamp]
+
+  /// Takes a change.
+  ///
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - state: The change, to be joined with the object's state.
+  ///   - replaced: The writes that were replaced; those of fields without a register in the change are dropped.
+  init(object: ObjectKey, state: ObjectState, replaced: [ObjectState.Field: Stamp] = [:]) {
+    (self.object, self.state) = (object, state)
+    self.replaced = replaced.filter { state.registers[$0.key] != nil }
+  }
+
+  /// Adds a later change of the same object.
+  mutating func join(_ later: ObjectChange) {
+    state.join(later.state)
+    replaced.merge(later.replaced) { first, _ in first }
+  }
+
+  /// Everybody named in it.
+  var replicas: Set<ReplicaID> { state.replicas.union(replaced.values.map(\.replica)) }
+
+  /// About how many bytes it takes, without encoding it.
+  var estimatedByteCount: Int { ObjectKey.byteCount + 12 * replaced.count + state.estimatedByteCount }
+}
+
+extension ObjectState {
+  /// About how many bytes it takes, without encoding it.
+  var estimatedByteCount: Int {
+    let elements = sets.values.flatMap(\.self).map { name, element in
+      element.additions.values.reduce(name.count + 8 * element.removals.count + 4) { $0 + 8 + $1.value.count }
+    }
+    return registers.reduce(elements.reduce(4, +)) { $0 + 12 + $1.key.name.utf8.count + $1.value.value.count }
+  }
+}
+
+extension Sequence {
+  /// Divides things into runs of about a number of bytes.
+  ///
+  /// - Parameters:
+  ///   - limitInBytes: A run ends before it takes more; a larger thing is alone.
+  ///   - byteCount: Gives the number of bytes of a thing.
+  /// - Returns: The runs, in order; none of them is empty.
+  func divided(limitInBytes: Int, byteCount: (Element) -> Int) -> [[Element]] {
+    var (runs, run, size): ([[Element]], [Element], Int) = ([], [], 0)
+    for element in self {
+      let count = byteCount(element)
+      if !run.isEmpty, size + count > limitInBytes {
+        runs.append(run)
+        (run, size) = ([], 0)
+      }
+      run.append(element)
+      size += count
+    }
+    return run.isEmpty ? runs : runs + [run]
+  }
+}

@@ -1,0 +1,49 @@
+import TallySync
+
+extension TransportConformance {
+  /// Longer than any test should take.
+  private static let longWaitInSeconds = 86_400.0
+
+  static let waiting = [
+    ConformanceCheck("a wait ends at its limit") { place in
+      let transport = try await place.connect(place.stream())
+      for seconds in [-1, 0, 0.05] {
+        let error = try await place.ending("a wait of \(seconds) seconds") {
+          try await transport.waitForChanges(seconds: seconds)
+        }
+        if let error { throw error }
+      }
+    },
+    ConformanceCheck("a segment of another replica ends a wait") { place in
+      var stream = place.stream()
+      let (writer, reader) = (try await place.connect(stream), try await place.connect(place.stream()))
+      _ = try await reader.heads()
+      // The first one creates whatever a new replica needs; the second one is an ordinary one.
+      for segment in stream.next(2) {
+        let wait = Task { try await reader.waitForChanges(seconds: longWaitInSeconds) }
+        try await writer.store([segment])
+        if let error = try await place.ending(of: wait, "the wait for segment \(segment.head.number)") { throw error }
+        try require(try await reader.heads(), is: [stream.replica: segment.head], "the heads after the wait")
+      }
+    },
+    ConformanceCheck("a change between a look and a wait ends the wait") { place in
+      var stream = place.stream()
+      let (writer, reader) = (try await place.connect(stream), try await place.connect(place.stream()))
+      try await writer.store(stream.next(1))
+      _ = try await reader.heads()
+      try await writer.store(stream.next(1))
+      let error = try await place.ending("a wait that begins after the change") {
+        try await reader.waitForChanges(seconds: longWaitInSeconds)
+      }
+      if let error { throw error }
+    },
+    ConformanceCheck("a cancelled wait ends with an error") { place in
+      let transport = try await place.connect(place.stream())
+      _ = try await transport.heads()
+      let wait = Task { try await transport.waitForChanges(seconds: longWaitInSeconds) }
+      wait.cancel()
+      let error = try await place.ending(of: wait, "a cancelled wait")
+      try require(error is CancellationError, "a CancellationError from a cancelled wait")
+    },
+  ]
+}

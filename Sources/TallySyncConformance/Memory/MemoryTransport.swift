@@ -1,0 +1,181 @@
+public import TallySync
+
+/// A connection to a place in memory.
+public actor MemoryTransport: SyncTransport {
+  private let place: MemoryPlace
+  /// The change that this connection knows of; `nil` before the first look.
+  private var known: UInt64?
+
+  /// How often a wait looks: a test double need not do better.
+  private static let interval = Duration.milliseconds(5)
+  private static let longestWaitInSeconds = 1e9
+
+  /// Connects to a place.
+  ///
+  /// - Parameter place: The place, which other connections may share.
+  public init(_ place: MemoryPlace) {
+    self.place = place
+  }
+
+  /// The last segment of each replica.
+  ///
+  /// - Returns: The heads.
+  /// - Throws: `MemoryPlace.Unreachable`.
+  public func heads() async throws -> [ReplicaID: SegmentHead] {
+    let (heads, count) = try await place.read { contents in
+      contents.replicas.compactMapValues { $0.head.number > 0 ? $0.head : nil }
+    }
+    known = count
+    return heads
+  }
+
+  /// Some of the segments of a replica.
+  ///
+  /// - Parameters:
+  ///   - replica: Whose.
+  ///   - number: The segments after this one; 0 for all.
+  ///   - byteCount: Stop when this many bytes have been read; at least one segment is given if there is one.
+  /// - Returns: The segments.
+  /// - Throws: `MemoryPlace.Unreachable`.
+  public func segments(of replica: ReplicaID, after number: UInt64, byteCount: Int) async throws -> [[UInt8]] {
+    try await place.read { contents in
+      let rest = (contents.replicas[replica]?.segments ?? []).drop { $0.number <= number }
+      guard let first = rest.first, first.number == number + 1 else { return [] }
+      var (segments, size) = ([[UInt8]](), 0)
+      for segment in rest where segments.isEmpty || size < byteCount {
+        segments.append(segment.bytes)
+        size += segment.bytes.count
+      }
+      return segments
+    }.result
+  }
+
+  /// Appends a segment.
+  ///
+  /// - Parameters:
+  ///   - segment: The sealed bytes.
+  ///   - replica: Whose stream it is.
+  ///   - head: Its number and the start of its hash.
+  /// - Returns: Whether it is stored now, or why not.
+  /// - Throws: `MemoryPlace.Unreachable`.
+  public func append(_ segment: [UInt8], of replica: ReplicaID, head: SegmentHead) async throws -> AppendAnswer {
+    if let reason = await place.refusedReason() { return .refused(reason) }
+    return try await change { contents in
+      contents.replicas[replica, default: .init()].append(segment, head: head)
+    }
+  }
+
+  /// The newest card of each replica.
+  ///
+  /// - Returns: The sealed bytes.
+  /// - Throws: `MemoryPlace.Unreachable`.
+  public func cards() async throws -> [ReplicaID: [UInt8]] {
+    try await place.read { contents in contents.replicas.compactMapValues { $0.card?.bytes } }.result
+  }
+
+  /// Stores a card, unless there is a newer one.
+  ///
+  /// - Parameters:
+  ///   - card: The sealed bytes.
+  ///   - replica: Whose it is.
+  ///   - number: Counts the cards of the replica.
+  /// - Throws: `MemoryPlace.Unreachable`.
+  public func putCard(_ card: [UInt8], of replica: ReplicaID, number: UInt64) async throws {
+    try await change { contents in
+      guard number >= contents.replicas[replica]?.card?.number ?? 0 else { return }
+      contents.replicas[replica, default: .init()].card = (number, card)
+    }
+  }
+
+  /// The complete snapshots, newest first.
+  ///
+  /// - Returns: Their names.
+  /// - Throws: `MemoryPlace.Unreachable`.
+  public func snapshots() async throws -> [SnapshotName] {
+    try await place.read { contents in
+      contents.parts.filter { $0.key.partCount == $0.value.count }.keys.sorted {
+        ($0.number, $0.replica) > ($1.number, $1.replica)
+      }
+    }.result
+  }
+
+  /// One part of a snapshot.
+  ///
+  /// - Parameters:
+  ///   - number: Which, from 0.
+  ///   - name: Of the snapshot.
+  /// - Returns: The sealed bytes.
+  /// - Throws: `MemoryPlace.Missing` or `MemoryPlace.Unreachable`.
+  public func part(_ number: Int, of name: SnapshotName) async throws -> [UInt8] {
+    try await place.read { contents in
+      guard let part = contents.parts[name]?[number] else { throw MemoryPlace.Missing() }
+      return part
+    }.result
+  }
+
+  /// Stores one part of a snapshot.
+  ///
+  /// - Parameters:
+  ///   - part: The sealed bytes.
+  ///   - number: Which, from 0.
+  ///   - name: Of the snapshot.
+  /// - Throws: `MemoryPlace.Unreachable`.
+  public func putPart(_ part: [UInt8], number: Int, of name: SnapshotName) async throws {
+    try await change { contents in contents.parts[name, default: [:]][number] = part }
+  }
+
+  /// Deletes segments and snapshots of a replica; its head stays.
+  ///
+  /// - Parameters:
+  ///   - replica: Whose; snapshots of others are left alone.
+  ///   - number: The last segment to delete; 0 for none.
+  ///   - snapshots: The snapshots to delete.
+  /// - Throws: `MemoryPlace.Unreachable`.
+  public func delete(segmentsOf replica: ReplicaID, upTo number: UInt64, snapshots: [SnapshotName]) async throws {
+    try await change { contents in
+      contents.replicas[replica]?.segments.removeAll { $0.number <= number }
+      for name in snapshots where name.replica == replica { contents.parts[name] = nil }
+    }
+  }
+
+  /// Returns when another connection has changed something since the last look, or when the time is over.
+  ///
+  /// - Parameter seconds: How long to wait at most.
+  /// - Throws: `CancellationError` or `MemoryPlace.Unreachable`.
+  public func waitForChanges(seconds: Double) async throws {
+    // A comparison with NaN is false.
+    let limit = Duration.seconds(seconds > 0 ? min(seconds, Self.longestWaitInSeconds) : 0)
+    let deadline = ContinuousClock.now + limit
+    var count = try await place.read { _ in }.changeCount
+    let start = known ?? count
+    while count == start, .now < deadline {
+      try await Task.sleep(for: Self.interval)
+      count = try await place.read { _ in }.changeCount
+    }
+    try Task.checkCancellation()
+    known = count
+  }
+
+  /// Changes the place; a wait does not end because of it.
+  private func change<R: Sendable>(
+    _ body: @Sendable (inout MemoryPlace.Contents) throws -> R
+  ) async throws -> R {
+    let (result, count) = try await place.write(body)
+    if known == count - 1 { known = count }
+    return result
+  }
+}
+
+extension MemoryPlace.Contents.Replica {
+  fileprivate mutating func append(_ segment: [UInt8], head: SegmentHead) -> AppendAnswer {
+    guard head.number != self.head.number + 1 else {
+      segments.append((head.number, segment))
+      self.head = head
+      return .stored
+    }
+    guard let stored = segments.first(where: { $0.number == head.number }) else {
+      return head == self.head ? .known : .gap(self.head)
+    }
+    return stored.bytes == segment ? .known : .fork
+  }
+}
