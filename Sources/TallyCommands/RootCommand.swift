@@ -67,6 +67,7 @@ struct RootCommand: ParsableCommand {
     ),
     ("Reminders", [RemindersCommand.self, SnoozeCommand.self, RemindCommand.self]),
     ("Lists, tags and filters", [ListsCommand.self, TagsCommand.self, FiltersCommand.self]),
+    ("Other devices", [SyncCommand.self, ConflictsCommand.self, TrashCommand.self]),
     (
       "The store",
       [

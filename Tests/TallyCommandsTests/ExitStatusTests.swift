@@ -5,11 +5,12 @@ import Testing
 @testable import TallyCommands
 
 struct ExitStatusTests {
-  @Test func everyCodeOfTheLibraryHasItsStatus() throws {
-    let source = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../Sources/Tally/Model/TallyError+Code.swift")
-    let text = try String(contentsOf: source, encoding: .utf8)
-    let names = text.matches(of: /public static let (\w+) = Code/).map { String($0.1) }
+  @Test func everyCodeOfTheLibrariesHasItsStatus() throws {
+    let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
+    let names = try ["Tally/Model/TallyError+Code.swift", "TallySync/Engine/TallyError+Sync.swift"].flatMap { file in
+      try String(contentsOf: sources.appending(path: file), encoding: .utf8)
+        .matches(of: /public static let (\w+) = (?:TallyError\.)?Code/).map { String($0.1) }
+    }
     #expect(names.count > 20)
     #expect(Set(names) == Set(ExitStatus.byCode.keys.map(\.description)))
   }

@@ -376,6 +376,74 @@ extension CommandDescription {
     flag | --help -h |  |  | Show help information.
     """,
     """
+    sync: Keep this store the same as those of other devices, through a shared folder.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    sync setup: Create a space in a folder, with all that this store has.
+    positional |  | folder |  | A folder that all devices share.
+    option | --passphrase-file | file |  | Let devices join with the passphrase in a file's first line.
+    flag | --no-encryption |  |  | Do not encrypt: everyone who sees the folder can read the tasks.
+    option | --name | device |  | The name of this device.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    sync invite: Print an invitation for another device.
+    option | --valid | duration |  | How long it can be used, 24h unless given.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    sync join: Join the space of another device.
+    positional |  | invitation |  | The invitation or the recovery code.
+    option | --at | folder |  | The folder on this device.
+    option | --passphrase-file | file |  | Join with the passphrase in a file's first line.
+    option | --name | device |  | The name of this device.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    sync now: Send and fetch changes until nothing is left.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    sync run: Keep synchronising until stopped.
+    flag | --service |  |  | Print what starts this command when you log in, and do nothing else.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    sync status: Show when this store last synchronised, and what waits.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    sync members: Show the devices of the space, this one first.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    sync stop: Stop synchronising until the next 'tally sync now'; changes wait.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    sync leave: Leave the space; this store keeps all tasks.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    conflicts: Show values that lost a race between devices, or restore them.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    conflicts restore: Write a value that lost a race again.
+    positional |  | id |  | The number of the conflict.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    trash: Show deleted tasks and lists of a store that synchronises, or restore them.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
+    trash restore: Restore deleted tasks and lists, on every device.
+    positional* |  | task |  | The handles that 'tally trash' shows, ids or titles.
+    flag | --help -h |  |  | Show help information.
+    """,
+    """
     export: Write tasks to a file, in Tally's format or another one.
     option | -o | file |  | The file, or '-' for standard output.
     option | --format | format | json ndjson taskwarrior todotxt ical csv markdown todoist | The format. Default: \

@@ -1,4 +1,5 @@
 import Tally
+import TallySync
 
 extension ExitStatus {
   /// The status for an error of the library.
@@ -15,19 +16,20 @@ extension ExitStatus {
   private static let codes: [ExitStatus: [TallyError.Code]] = [
     .notFound: [
       .taskNotFound, .listNotFound, .filterNotFound, .storeMissing, .nothingToUndo, .nothingToRedo, .undoConflict,
+      .notSynchronising, .conflictNotFound, .replicaNotFound,
     ],
     .usage: [
       .blankTitle, .blankListName, .invalidColor, .invalidDay, .invalidInstant, .invalidState, .valueOutOfRange,
       .inconsistentTask, .differentPlaces, .invalidLink, .invalidToken, .invalidTag, .invalidPriority,
       .invalidAttribute, .invalidParent, .invalidRecurrence, .invalidFilter, .invalidKey, .invalidValue, .invalidIndex,
-      .invalidGoal, .emptySearch,
+      .invalidGoal, .emptySearch, .alreadySynchronises, .invalidInvitation, .wrongPassphrase,
     ],
     .badData: [.duplicateID, .unknownList, .malformedDocument, .unknownKey, .damagedStore],
     .inputUnreadable: [.inputUnreadable],
     // No store can be created or used at the path: something else is there, or access is refused.
     .outputNotCreated: [.outputNotCreated, .notAStore, .permissionDenied, .remoteFilesystem],
     .storageFailed: [.diskFull, .storageFailed, .outcomeUnknown],
-    .busy: [.storeBusy, .readersFull],
+    .busy: [.storeBusy, .readersFull, .syncUnreachable, .syncBusy],
     .newerFormat: [.newerFormat],
     .interrupted: [.cancelled],
     .internalFault: [.alreadyOpen, .reentrantTransaction, .storeClosed, .storeSuspended, .internalFault],

@@ -65,7 +65,7 @@ struct RemindCommand: SessionCommand {
 
   func run(in session: Session) throws {
     if service {
-      let service = ReminderService(program: exec, arguments: arguments, journal: journal, session)
+      let service = BackgroundService(reminding: exec, arguments: arguments, journal: journal, session)
       return try session.output.write(service.text)
     }
     let store = try session.openStore(for: .copying)

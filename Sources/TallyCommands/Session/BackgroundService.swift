@@ -2,23 +2,23 @@ import Foundation
 import SystemPackage
 import Tally
 
-/// What starts `tally remind` when a person logs in: a unit of systemd, or a property list of launchd.
-struct ReminderService {
+/// What starts a command of Tally when a person logs in: a unit of systemd, or a property list of launchd.
+struct BackgroundService {
+  private let name: String
+  private let description: String
   private let words: [String]
 
   /// - Parameters:
-  ///   - program: The program to run; without one, notifications are shown.
-  ///   - arguments: Its arguments.
-  ///   - journal: The journal, unless it is the usual one.
+  ///   - command: The words of the command.
+  ///   - arguments: What follows the option that names the store.
+  ///   - description: What it is, for people.
   ///   - session: Names the store, which a service must not look for in variables of a shell.
-  init(program: String?, arguments: [String], journal: String?, _ session: Session) {
+  init(running command: [String], _ arguments: [String] = [], description: String, in session: Session) {
+    name = "tally-\(command[0])"
+    self.description = description
     // Relative paths mean nothing where the service starts.
     let executable = Bundle.main.executablePath ?? "tally"
-    let store = session.storePath.absolute.string
-    let delivery = program.map { ["--exec", $0.contains("/") ? FilePath($0).absolute.string : $0] } ?? ["--notify"]
-    let rest = arguments.isEmpty ? [] : ["--"] + arguments
-    let record = journal.map { ["--journal", FilePath($0).absolute.string] } ?? []
-    words = [executable, "remind", "--store", store] + delivery + record + rest
+    words = [executable] + command + ["--store", session.storePath.absolute.string] + arguments
   }
 
   var text: String {
@@ -31,9 +31,9 @@ struct ReminderService {
 
   var systemdText: String {
     """
-    # ~/.config/systemd/user/tally-remind.service; start it with: systemctl --user enable --now tally-remind
+    # ~/.config/systemd/user/\(name).service; start it with: systemctl --user enable --now \(name)
     [Unit]
-    Description=Reminders of tally
+    Description=\(description)
 
     [Service]
     ExecStart=\(words.map(Self.quotedForSystemd).joined(separator: " "))
@@ -48,9 +48,9 @@ struct ReminderService {
   var launchdText: String {
     """
     <?xml version="1.0" encoding="UTF-8"?>
-    <!-- ~/Library/LaunchAgents/tally-remind.plist; start it with: launchctl load ~/Library/LaunchAgents/tally-remind.plist -->
+    <!-- ~/Library/LaunchAgents/\(name).plist; start it with: launchctl load ~/Library/LaunchAgents/\(name).plist -->
     <plist version="1.0"><dict>
-      <key>Label</key><string>tally-remind</string>
+      <key>Label</key><string>\(name)</string>
       <key>ProgramArguments</key><array>
     \(words.map { "    <string>\(Self.escapedForXML($0))</string>" }.joined(separator: "\n"))
       </array>

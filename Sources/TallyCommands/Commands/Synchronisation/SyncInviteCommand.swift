@@ -1,0 +1,34 @@
+import ArgumentParser
+import Tally
+import TallySync
+
+/// `tally sync invite`.
+struct SyncInviteCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "invite",
+    abstract: "Print an invitation for another device.",
+    usage: "tally sync invite [--valid <duration>] [<options>]",
+    discussion: """
+      Everyone who has it can read the tasks until the space gets a new key. It names the space, not the folder: \
+      'join' takes that with --at.
+
+      With --plain, a line has this column: invitation.
+      """
+  )
+
+  @Option(help: ArgumentHelp("How long it can be used, 24h unless given.", valueName: "duration"))
+  var valid: String?
+
+  func run(in session: Session) throws {
+    let end = try valid.map { try session.clock.instant($0, of: "--valid", bareDay: .end) }
+    let seconds = end.map { ($0.microsecondsSince1970 - session.clock.now.microsecondsSince1970) / 1_000_000 } ?? 86_400
+    guard seconds > 0 else {
+      throw CommandFailure.usage("The invitation would be over already", remedy: "Give a duration such as 2h")
+    }
+    let sync = StoreSync(try session.openStore(for: .changing))
+    let text = try session.wait { try await sync.invite(for: .seconds(seconds)) }
+    try session.answer(["invitation": .text(text)], plain: .record(["invitation"])) {
+      try session.output.write(text + "\n")
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import SystemPackage
+import Tally
+import TallySync
+
+/// `tally sync join`.
+struct SyncJoinCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "join",
+    abstract: "Join the space of another device.",
+    usage: """
+      tally sync join <invitation> --at <folder> [--name <device>] [<options>]
+      tally sync join --at <folder> --passphrase-file <file> [--name <device>] [<options>]
+      """,
+    discussion: """
+      Takes an invitation or the recovery code. Tasks that this store has are added to those of the space.
+
+      With --plain, a line has these columns: space, replica.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("The invitation or the recovery code.", valueName: "invitation"))
+  var invitation: String?
+
+  @Option(help: ArgumentHelp("The folder on this device.", valueName: "folder"))
+  var at: String?
+
+  @Option(help: ArgumentHelp("Join with the passphrase in a file's first line.", valueName: "file"))
+  var passphraseFile: String?
+
+  @Option(help: ArgumentHelp("The name of this device.", valueName: "device"))
+  var name: String?
+
+  func validate() throws {
+    if at == nil { throw ValidationError("Name the folder with --at.") }
+    if invitation == nil, passphraseFile == nil {
+      throw ValidationError("Give an invitation, or a passphrase with --passphrase-file.")
+    }
+  }
+
+  func run(in session: Session) throws {
+    let passphrase = try passphraseFile.map(session.passphrase(inFile:))
+    let folder = FilePath(at ?? "")
+    let status = try session.withStoreForAdding { store in
+      let sync = StoreSync(store)
+      return try session.wait { [invitation, name] in
+        if let invitation {
+          try await sync.join(invitation, in: folder, deviceName: name ?? Session.deviceName)
+        } else if let passphrase {
+          try await sync.join(passphrase: passphrase, in: folder, deviceName: name ?? Session.deviceName)
+        }
+        return try await sync.status()
+      }
+    }
+    session.synchroniseFirst()
+    try session.answer(
+      ["space": .text(status.space.description), "replica": .text(status.replica.description)],
+      plain: .record(["space", "replica"])
+    ) {
+      session.say("Joined the space.")
+    }
+  }
+}

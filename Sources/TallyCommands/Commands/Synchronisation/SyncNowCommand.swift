@@ -1,0 +1,29 @@
+import ArgumentParser
+import Tally
+import TallySync
+
+/// `tally sync now`.
+struct SyncNowCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "now",
+    abstract: "Send and fetch changes until nothing is left.",
+    usage: "tally sync now [<options>]",
+    discussion: """
+      Ends with status 75 if the folder cannot be reached: nothing is lost, and changes wait.
+
+      With --plain, a line has these columns: \(SyncReport.columns.joined(separator: ", ")).
+      """
+  )
+
+  func run(in session: Session) throws {
+    let sync = StoreSync(try session.openStore(for: .changing))
+    let report = try session.wait { try await sync.synchronise() }
+    try session.answer(report.facts, plain: .record(SyncReport.columns)) {
+      session.say(report.words)
+      for blocked in report.blocked { session.note(blocked.words) }
+      if report.conflicts > 0 {
+        session.hint("\(report.conflicts.counted("value")) lost a race. See them: tally conflicts")
+      }
+    }
+  }
+}

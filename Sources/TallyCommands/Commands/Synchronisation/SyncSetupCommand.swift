@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import SystemPackage
+import Tally
+import TallySync
+import TallySystem
+
+/// `tally sync setup`.
+struct SyncSetupCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "setup",
+    abstract: "Create a space in a folder, with all that this store has.",
+    usage: "tally sync setup <folder> [--passphrase-file <file>] [--no-encryption] [--name <device>] [<options>]",
+    discussion: """
+      Prints an invitation, with which another device joins within a day, and a recovery code. Both open all tasks: give \
+      the invitation only to yourself, and keep the code on paper.
+
+      With --plain, a line has these columns: space, replica, invitation, recoveryCode.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("A folder that all devices share.", valueName: "folder"))
+  var folder: String
+
+  @Option(help: ArgumentHelp("Let devices join with the passphrase in a file's first line.", valueName: "file"))
+  var passphraseFile: String?
+
+  @Flag(help: "Do not encrypt: everyone who sees the folder can read the tasks.")
+  var noEncryption = false
+
+  @Option(help: ArgumentHelp("The name of this device.", valueName: "device"))
+  var name: String?
+
+  func validate() throws {
+    if noEncryption, passphraseFile != nil {
+      throw ValidationError("Give only one of --passphrase-file and --no-encryption.")
+    }
+  }
+
+  func run(in session: Session) throws {
+    if folder.contains("://") {
+      throw CommandFailure.usage(
+        "Only folders can be used so far, not URLs", remedy: "Name a folder that all devices share")
+    }
+    guard !folder.isEmpty else { throw CommandFailure.usage("The folder has no name", remedy: "Name a folder") }
+    let passphrase = try passphraseFile.map(session.passphrase(inFile:))
+    let setup = try session.withStoreForAdding { store in
+      try session.wait { [folder, name, noEncryption] in
+        try await StoreSync(store).setUp(
+          in: FilePath(folder), deviceName: name ?? Session.deviceName, isEncrypted: !noEncryption,
+          passphrase: passphrase)
+      }
+    }
+    defer { session.synchroniseFirst() }
+    try session.answer(setup.facts, plain: .record(["space", "replica", "invitation", "recoveryCode"])) {
+      try session.output.write("Invitation: \(setup.invitation)\n")
+      if let code = setup.recoveryCode { try session.output.write("Recovery code: \(code)\n") }
+      session.say("Created a space. On another device: tally sync join INVITATION --at FOLDER")
+    }
+  }
+}
+
+extension Session {
+  /// Exchanges changes for the first time; the store is in its space even if that fails.
+  func synchroniseFirst() {
+    do {
+      let store = try openStore(for: .changing)
+      _ = try wait { try await StoreSync(store).synchronise() }
+    } catch {
+      note("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
+    }
+  }
+
+  /// The name of this machine.
+  static var deviceName: String { ProcessInfo.processInfo.hostName }
+
+  /// The first line of a file.
+  func passphrase(inFile path: String) throws -> String {
+    let text: String
+    do {
+      text = try String(contentsOfFile: path, encoding: .utf8)
+    } catch {
+      throw CommandFailure(
+        .inputUnreadable, code: "inputUnreadable", "The passphrase file cannot be read", remedy: "Check its name")
+    }
+    let line = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    guard !line.isEmpty else {
+      throw CommandFailure.usage("The passphrase is empty", remedy: "Write it into the first line of the file")
+    }
+    return line
+  }
+}

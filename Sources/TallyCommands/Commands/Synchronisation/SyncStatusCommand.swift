@@ -1,0 +1,61 @@
+import ArgumentParser
+import Tally
+import TallySync
+
+/// `tally sync status`.
+struct SyncStatusCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Show when this store last synchronised, and what waits.",
+    usage: "tally sync status [<options>]",
+    discussion: "With --plain, a line has these columns: \(SyncStatus.columns.joined(separator: ", "))."
+  )
+
+  func run(in session: Session) throws {
+    let sync = StoreSync(try session.openStore(for: .changing))
+    let status = try session.wait { try await sync.status() }
+    try session.answer(status.facts, plain: .record(SyncStatus.columns)) {
+      for line in lines(of: status, session) { try session.output.write("  \(line)\n") }
+      for blocked in status.blocked { session.note(blocked.words) }
+    }
+  }
+
+  private func lines(of status: SyncStatus, _ session: Session) -> [String] {
+    let name = { (time: Timestamp?) in time.map(session.clock.relativeName) ?? "never" }
+    let waiting = status.oldestPending.map { "\(status.pending.counted("change")), since \(name($0))" } ?? "nothing"
+    let others = status.members.map { member in
+      "\((member.name ?? member.replica.description).escapedForDisplay()), last change \(name(member.lastSeen))"
+        + (member.behind > 0 ? ", \(member.behind.counted("segment")) not merged" : "")
+    }
+    return [
+      "Folder         \(status.place.escapedForDisplay())\(status.isStopped ? " (stopped)" : "")",
+      "This device    \(status.name.escapedForDisplay())", "Last sent      \(name(status.lastSent))",
+      "Last received  \(name(status.lastReceived))", "Waiting        \(waiting)",
+      "Conflicts      \(status.conflicts)",
+    ] + others.map { "Device         \($0)" }
+  }
+}
+
+/// `tally sync members`.
+struct SyncMembersCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "members",
+    abstract: "Show the devices of the space, this one first.",
+    usage: "tally sync members [<options>]",
+    discussion: "With --plain, a line has these columns: \(SyncStatus.Member.columns.joined(separator: ", "))."
+  )
+
+  func run(in session: Session) throws {
+    let sync = StoreSync(try session.openStore(for: .changing))
+    let members = try session.wait { try await sync.members() }
+    try session.answer(
+      ["replicas": .array(members.map(\.facts))], plain: .records([("replicas", SyncStatus.Member.columns)])
+    ) {
+      for member in members {
+        let name = (member.name ?? "unknown").escapedForDisplay()
+        let seen = member.lastSeen.map(session.clock.relativeName) ?? "never"
+        try session.output.write("  \(name)  \(session.painter.paint("\(member.replica)  \(seen)", .detail))\n")
+      }
+    }
+  }
+}

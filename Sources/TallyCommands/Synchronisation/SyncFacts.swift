@@ -1,0 +1,98 @@
+import Foundation
+import Tally
+import TallySync
+
+extension SpaceSetup {
+  var facts: Facts {
+    [
+      "space": .text(space.description), "replica": .text(replica.description), "invitation": .text(invitation),
+      "recoveryCode": .text(recoveryCode),
+    ]
+  }
+}
+
+extension SyncReport {
+  static let columns = ["sent", "received", "pending", "conflicts"]
+
+  var facts: Facts {
+    [
+      "sent": .count(sent), "received": .count(received), "pending": .count(pending), "conflicts": .count(conflicts),
+      "blocked": .array(blocked.map(\.facts)),
+    ]
+  }
+
+  /// What happened, in words.
+  var words: String {
+    var parts: [String] = []
+    if sent > 0 { parts.append("sent \(sent.counted("change"))") }
+    if received > 0 { parts.append("received \(received.counted("change"))") }
+    let text = parts.isEmpty ? "Up to date" : parts.joined(separator: ", ").withCapital
+    return text + (pending > 0 ? "; \(pending.counted("change")) waiting" : "") + "."
+  }
+}
+
+extension BlockedReplica {
+  static let columns = ["replica", "name", "reason"]
+
+  var facts: Facts { ["replica": .text(replica.description), "name": .text(name), "reason": .text(reason)] }
+
+  var words: String { "\(name.map { $0.escapedForDisplay() } ?? replica.description) is blocked: \(reason)" }
+}
+
+extension SyncStatus.Member {
+  static let columns = ["replica", "name", "lastSeen", "behind"]
+
+  var facts: Facts {
+    [
+      "replica": .text(replica.description), "name": .text(name), "lastSeen": .instant(lastSeen),
+      "behind": .count(behind),
+    ]
+  }
+}
+
+extension SyncStatus {
+  static let columns = [
+    "space", "replica", "at", "lastSent", "lastReceived", "pending", "oldestPending", "conflicts", "tooLarge",
+    "needsUpgrade", "stateHash",
+  ]
+
+  var facts: Facts {
+    [
+      "space": .text(space.description), "replica": .text(replica.description), "name": .text(name),
+      "at": .text(place), "isStopped": .flag(isStopped), "lastSent": .instant(lastSent),
+      "lastReceived": .instant(lastReceived), "pending": .count(pending), "oldestPending": .instant(oldestPending),
+      "replicas": .array(members.map(\.facts)), "blocked": .array(blocked.map(\.facts)),
+      "conflicts": .count(conflicts), "tooLarge": .count(tooLarge), "needsUpgrade": .flag(needsUpgrade),
+      "stateHash": .text(stateHash),
+    ]
+  }
+}
+
+extension Conflict {
+  static let columns = ["id", "taskID", "listID", "field", "lost", "lostAt", "wonAt"]
+
+  var facts: Facts {
+    [
+      "id": .integer(Int64(clamping: id)), "taskID": .id(isList ? nil : objectID),
+      "listID": .id(isList ? objectID : nil),
+      "field": .text(field), "lost": .text(lost), "lostReplica": .text(lostReplica.description),
+      "lostAt": .instant(lostAt), "winningReplica": .text(winningReplica.description), "wonAt": .instant(wonAt),
+      "noticedAt": .instant(noticedAt),
+    ]
+  }
+}
+
+extension DeletedItem {
+  static let columns = ["handle", "kind", "deletedAt", "title", "id"]
+
+  func facts(handle: String) -> Facts {
+    [
+      "id": .id(id), "handle": .text(handle), "kind": .text(isList ? "list" : "task"), "title": .text(name),
+      "deletedAt": .instant(deletedAt),
+    ]
+  }
+}
+
+extension String {
+  fileprivate var withCapital: String { prefix(1).uppercased() + dropFirst() }
+}
