@@ -6,7 +6,7 @@ export TALLY_STRICT := 1
 export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats page smoke outside faults
-.PHONY: test-long test-faults test-mutants test-sanitizers test-service
+.PHONY: test-long test-devices test-faults test-mutants test-sanitizers test-service
 .PHONY: install uninstall completions installation
 .PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search
 
@@ -105,12 +105,18 @@ test-faults: set-up ## Causes thousands of faults of every kind and prints their
 test-mutants: set-up ## Leaves out or changes some hundreds of steps of the sources, one at a time: a test must notice each.
 	@Scripts/mutants.py
 
-test-long: build ## Compares views, filters, searches and merges with plain models through long random histories; an hour.
-	TALLY_CHANGES=100000 swift test --skip-build --disable-xctest --filter everyViewBuiltFromDifferences
-	TALLY_TRANSACTIONS=10000 TALLY_SEEDS=3 swift test --skip-build --disable-xctest --filter RandomTransactionTests
-	TALLY_SYNC_STEPS=6 swift test --skip-build --disable-xctest --filter ExhaustiveMergeTests
-	TALLY_SYNC_HISTORIES=10000 swift test --skip-build --disable-xctest --filter RandomMergeTests
-	TALLY_SYNC_STORES=500 swift test --skip-build --disable-xctest --filter ReplicaTests
+test-devices: build ## Changes tasks at random on two and five devices that share folders, kills some, and compares them all.
+	@Scripts/check-sync.py
+	@Scripts/check-sync.py --syncthing --if-available
+
+OPTIMISED = -c release -Xswiftc -enable-testing --scratch-path .build/optimised
+test-long: set-up ## Compares views, filters, searches and merges with plain models through long random histories; an hour.
+	swift build --build-tests $(OPTIMISED)
+	TALLY_CHANGES=100000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter everyViewBuiltFromDifferences
+	TALLY_TRANSACTIONS=10000 TALLY_SEEDS=3 swift test --skip-build --disable-xctest $(OPTIMISED) --filter RandomTransactionTests
+	TALLY_SYNC_STEPS=6 swift test --skip-build --disable-xctest $(OPTIMISED) --filter ExhaustiveMergeTests
+	TALLY_SYNC_HISTORIES=10000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter RandomMergeTests
+	TALLY_SYNC_STORES=500 swift test --skip-build --disable-xctest $(OPTIMISED) --filter ReplicaTests
 
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
 	@Scripts/test-sanitizers.sh

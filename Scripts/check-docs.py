@@ -17,7 +17,7 @@ import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 RECORDED = REPOSITORY / "docs" / "api.txt"
-MODULES = ["LMDB", "Tally", "TallyFormats"]
+MODULES = ["LMDB", "Tally", "TallyFormats", "TallySync", "TallySyncConformance"]
 # The conformances of every type; the graph does not show where one is suppressed, as by `~Copyable`.
 IMPLICIT_CONFORMANCES = {"Copyable", "Escapable", "SendableMetatype", "BitwiseCopyable"}
 TYPE_KINDS = {"swift.struct", "swift.enum", "swift.class"}

@@ -22,6 +22,12 @@ rm -rf "$outside/tasks"
   exit 1
 }
 
+# What only synchronisation and the command line need is not even resolved.
+! grep -E 'swift-crypto|swift-argument-parser' "$outside/app/Package.resolved" || {
+  echo 'check-outside: an application that uses Tally alone resolves packages that it does not need' >&2
+  exit 1
+}
+
 for product in AsMain InFunction InType; do
   build "$outside/readme" "$product"
   rm -rf "$outside/readme-run"

@@ -336,6 +336,8 @@ def check_commands(schemas, tally, numbers):
     document = prints("importDryRun", "store", "import", str(tally.folder / "tasks.json"), "--overwrite", "--dry-run")
     assert {record["kind"] for record in document["affected"]} == {"task", "list", "filter"}, document
 
+    synchronise(tally, prints)
+
     prints("config", "store", "config")
     prints("error", "store", "show", "zzzz", status=1)
     prints("error", "store", "add", status=64)
@@ -351,6 +353,34 @@ def check_commands(schemas, tally, numbers):
     unchecked = {name for name, definition in definitions if " print" in definition["description"]} - checked
     assert not unchecked, f"nothing was printed as: {', '.join(unchecked)}"
     return f"{len(checked)} shapes of output"
+
+
+def synchronise(tally, prints):
+    """Two stores that share a folder, and disagree."""
+    folder = tally.folder / "shared"
+    folder.mkdir()
+    invitation = prints("syncSetup", "first", "sync", "setup", str(folder))["invitation"]
+    prints("syncInvite", "first", "sync", "invite")
+    tally("second", "add", "of the second")
+    prints("syncJoin", "second", "sync", "join", invitation, "--at", str(folder))
+    task = prints("change", "first", "add", "before")["changed"][0]["id"]
+    for store in ["first", "second"]:
+        prints("syncNow", store, "sync", "now")
+    for store in ["first", "second"]:
+        prints("change", store, "edit", task, "--title", f"by the {store}")
+    prints("syncStatus", "first", "sync", "status")
+    for store in ["first", "second", "first"]:
+        prints("syncNow", store, "sync", "now")
+    statuses = [prints("syncStatus", store, "sync", "status") for store in ["first", "second"]]
+    assert statuses[0]["stateHash"] == statuses[1]["stateHash"], statuses
+    prints("syncMembers", "second", "sync", "members")
+    conflict = prints("conflicts", "first", "conflicts")["conflicts"][0]
+    prints("conflictRestored", "first", "conflicts", "restore", str(conflict["id"]))
+    prints("change", "second", "delete", task)
+    prints("trash", "second", "trash")
+    prints("trashRestored", "second", "trash", "restore", task)
+    prints("syncStop", "first", "sync", "stop")
+    prints("syncLeave", "second", "sync", "leave")
 
 
 def main():

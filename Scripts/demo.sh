@@ -80,6 +80,32 @@ run "tally tags"
 run "tally count is:open"
 run "tally search insur"
 
+title 'Three devices that share a folder'
+mkdir -p .build/demo/folder
+for task in 'Call the dentist' 'Book the train'; do run "tally --store .build/demo/laptop add '$task'"; done
+run 'tally --store .build/demo/laptop sync setup .build/demo/folder --name laptop'
+invitation=$(tally --store .build/demo/laptop sync invite --plain)
+for device in phone desk; do
+  run "tally --store .build/demo/$device sync join $invitation --at .build/demo/folder --name $device"
+done
+dentist=$(tally --store .build/demo/laptop inbox --plain | cut -f 1 | sed -n 1p)
+train=$(tally --store .build/demo/laptop inbox --plain | cut -f 1 | sed -n 2p)
+printf '\nOffline: the laptop completes and reopens, the phone completes; the desk deletes what the phone edits later.\n'
+run "tally --store .build/demo/laptop done $dentist"
+run "tally --store .build/demo/laptop reopen $dentist"
+run "tally --store .build/demo/phone done $dentist"
+run "tally --store .build/demo/desk delete $train"
+run "tally --store .build/demo/phone edit $train --on today --notes 'Window seat'"
+for device in laptop phone desk laptop phone; do run "tally --store .build/demo/$device sync now"; done
+for device in laptop phone desk; do
+  run "tally --store .build/demo/$device"
+  tally --store .build/demo/$device --plain >.build/demo/$device.agenda
+  tally --store .build/demo/$device sync status --json | sed 's/.*"stateHash"/stateHash/' >>.build/demo/$device.agenda
+done
+run 'cmp .build/demo/laptop.agenda .build/demo/phone.agenda'
+run 'cmp .build/demo/laptop.agenda .build/demo/desk.agenda'
+printf '\nAll three show the same: the completion stays, and so does the task that was edited after its deletion.\n'
+
 # GNU's date and BSD's have different options.
 week_ago=$(date -d '7 days ago' +%F 2>/dev/null || date -v-7d +%F)
 title 'Completed in the last week (the newest 20)'

@@ -7,7 +7,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 seconds=${TALLY_FUZZ_SECONDS:-20}
-[ "$#" -gt 0 ] || set -- records json ndjson formats instants sentences links filters arguments pages history zones journal
+[ "$#" -gt 0 ] || set -- records json ndjson formats instants sentences links filters arguments pages history zones journal \
+  segments snapshots cards invitations
 
 export TALLY_FUZZ=1
 build=(swift build -c release --scratch-path .build/fuzz --product TallyFuzz -Xswiftc -enable-testing
@@ -28,7 +29,7 @@ for target in "$@"; do
   corpus=.build/fuzz-corpora/$target
   seeds=Tests/FuzzTests/Corpora/$target
   # People type short texts, and searching for near names of long words is slow.
-  case $target in instants | sentences | links | filters | arguments | pages | history | journal) length=200 ;; *) length=4096 ;; esac
+  case $target in instants | sentences | links | filters | arguments | pages | history | journal | invitations) length=200 ;; *) length=4096 ;; esac
   mkdir -p "$corpus" .build/fuzz-findings
   if TALLY_FUZZ_TARGET=$target "$program" -max_total_time="$seconds" -timeout=10 -max_len=$length -print_final_stats=1 \
     -dict=Tests/FuzzTests/Corpora/words.dict -artifact_prefix=.build/fuzz-findings/"$target"- \
