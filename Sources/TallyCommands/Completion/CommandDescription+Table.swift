@@ -13,67 +13,57 @@ extension CommandDescription {
     starts on. Default: the locale's.
     flag | --no-color |  |  | Use no colour, as with NO_COLOR; FORCE_COLOR turns it on.
     flag | --quiet |  |  | Print no messages about changes.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     agenda: Show what asks for attention today; 'tally' alone does the same.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     today: Show today's tasks, including completed ones.
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     inbox: Show the tasks with no list and no day.
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     upcoming: Show the tasks planned after today, by day.
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     past: Show open tasks planned for earlier days, newest day first.
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     overdue: Show open tasks that are past their due time, oldest first.
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     active: Show the tasks in progress.
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     next: Show open tasks in the order in which to do them.
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     all: Show all tasks, in order of creation.
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     due: Show the tasks that are due on a day, including completed ones.
@@ -81,7 +71,6 @@ extension CommandDescription {
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     find: Show the tasks that a filter finds.
@@ -90,12 +79,10 @@ extension CommandDescription {
     updated:reversed completed completed:reversed next | How to sort the tasks. Default: place.
     option | --limit | n |  | Show at most this many.
     flag | --explain |  |  | Print how the tasks are found instead of the tasks.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     count: Print only the number of tasks that a filter finds, for use in a shell prompt.
     positional* |  | filter |  | Which tasks to look for; all of them without any.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     filter: Show the tasks that a saved filter finds.
@@ -103,14 +90,12 @@ extension CommandDescription {
     option | --sort | order | place due due:reversed priority priority:reversed created created:reversed updated \
     updated:reversed completed completed:reversed next | How to sort the tasks. Default: place.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     search: Find tasks by words in their titles, notes and tags.
     positional* |  | words |  | The words to look for.
     flag | --substring |  |  | Look for the words inside others, too.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     completed: Show completed tasks, newest first.
@@ -124,7 +109,6 @@ extension CommandDescription {
     flag | --as-recorded |  |  | Count days in the time zone where the work was done, so that travel changes \
     nothing.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     list: Show the tasks of a list.
@@ -132,18 +116,15 @@ extension CommandDescription {
     flag | --open |  |  | Show open tasks only.
     flag | --tree |  |  | Show sub-tasks below their parents, also those that the view does not hold.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     show: Show one task in full, with its sub-tasks and recent changes.
     positional |  | task |  | The task's handle, a longer tail of its id, or its id.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     history: Show what changed, when and by which command.
     positional |  | task |  | The task, if not all.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     stats: Count what got done: today, trends, series, streaks, profiles.
@@ -159,7 +140,6 @@ extension CommandDescription {
     option | --by | period | day week month year | The length of a bar of the series.
     option | --goal | goal |  | A number of tasks per day or week, as 5/day or 20/week.
     option | --html | file |  | Write a page to this file, or '-' for standard output.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     add: Capture a task.
@@ -178,13 +158,11 @@ extension CommandDescription {
     option | --repeat | rule |  | How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the \
     last friday', '3 days after completion', or an RRULE. Once it is done, the next one is there.
     option* | --set | name=value |  | A field of your own; may be given several times, 'none' removes it.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     quick: Capture a task from one sentence, with its dates, tags and more.
     positional* |  | text |  | The sentence; its words are joined by spaces.
     flag | --dry-run |  |  | Show the task that the sentence gives, and add nothing.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     log: Record something that is done already.
@@ -205,7 +183,6 @@ extension CommandDescription {
     option | --repeat | rule |  | How it repeats, or none: 'every 2 weeks', 'every monday', 'every month on the \
     last friday', '3 days after completion', or an RRULE. Once it is done, the next one is there.
     option* | --set | name=value |  | A field of your own; may be given several times, 'none' removes it.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     edit: Change anything about tasks.
@@ -228,13 +205,11 @@ extension CommandDescription {
     option* | --set | name=value |  | A field of your own; may be given several times, 'none' removes it.
     option* | --untag | tag |  | A tag to remove; may be given several times.
     flag | --editor |  |  | Edit the notes of one task in $VISUAL or $EDITOR.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     start: Mark tasks as in progress.
     positional* |  | task |  | Handles, longer tails of ids, or ids.
     option | --where | filter |  | Instead of names: the tasks that this filter finds.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     done: Complete tasks, with their sub-tasks.
@@ -243,13 +218,11 @@ extension CommandDescription {
     option | --at | when |  | When it was done, not in the future: a WHEN with its time. A weekday is the last \
     one.
     flag | --only |  |  | Leave open sub-tasks open.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     reopen: Mark tasks as not started, from any state.
     positional* |  | task |  | Handles, longer tails of ids, or ids.
     option | --where | filter |  | Instead of names: the tasks that this filter finds.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     move: Move tasks to a day, to a list, or next to another task.
@@ -259,43 +232,36 @@ extension CommandDescription {
     option | --list | name |  | A list's name or id, or none.
     option | --before | task |  | Put them before this task, in the same list or on the same day.
     option | --after | task |  | Put them after this task, in the same list or on the same day.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     delete: Delete tasks with their sub-tasks.
     positional* |  | task |  | Handles, longer tails of ids, or ids.
     option | --where | filter |  | Instead of names: the tasks that this filter finds.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     undo: Undo the last change, the last N, or one of them.
     positional |  | n |  | How many changes, or the number of one, see 'tally history'.
     flag | --dry-run |  |  | Report what would be undone, and change nothing.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     redo: Redo the last undone change, or the last N.
     positional |  | n |  | How many changes.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     open: Follow a link: add a task, or show one.
     positional |  | url |  | The link.
     option | --scheme | scheme |  | The scheme of the link; applications have their own.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     reminders: Show upcoming reminders, soonest first.
     option | --from | when |  | Start at this instant instead of now.
     option | --limit | n |  | Show at most this many.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     snooze: Postpone the reminders of tasks.
     positional* |  | task |  | Handles, longer tails of ids, or ids.
     option | --where | filter |  | Instead of names: the tasks that this filter finds.
     option | --until | when |  | When to be reminded. A day alone means 09:00.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     remind: Wait, and notify or run a program for each reminder as it falls due.
@@ -305,79 +271,65 @@ extension CommandDescription {
     flag | --once |  |  | Run the reminders that are due, then exit: for a scheduler that starts it every minute.
     option | --journal | file |  | The journal file.
     positional* |  | argument |  | Arguments of the program.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     lists: Show the lists, or add, rename, recolour, reorder and delete them.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     lists add: Create a list.
     positional |  | name |  | The list's name.
     option | --color | rrggbb |  | Its colour, six hexadecimal digits.
     flag | --force |  |  | Create it even if another list has this name.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     lists rename: Rename a list.
     positional |  | name |  | The list's name, in any case, or its id.
     positional |  | new |  | The new name.
     flag | --force |  |  | Rename it even if another list has this name.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     lists color: Change the colour of a list.
     positional |  | name |  | The list's name, in any case, or its id.
     positional |  | rrggbb |  | Six hexadecimal digits.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     lists move: Move a list before or after another list.
     positional |  | name |  | The list's name, in any case, or its id.
     option | --before | name |  | Put it before this list.
     option | --after | name |  | Put it after this list.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     lists delete: Delete a list; with --force, also one that holds tasks, together with them.
     positional |  | name |  | The list's name, in any case, or its id.
     flag | --force |  |  | Delete the list's tasks, too.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     tags: Show the tags that tasks have, or rename and delete them.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     tags rename: Rename a tag on every task and in saved filters, merging it into an existing one.
     positional |  | tag |  | The tag.
     positional |  | new |  | Its new name.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     tags delete: Remove a tag from every task; the tasks stay.
     positional |  | tag |  | The tag.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     filters: Show the saved filters, or add and delete them.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     filters add: Save a filter under a name.
     positional |  | name |  | The filter's name.
     positional* |  | filter |  | Which tasks to look for; all of them without any.
     flag | --force |  |  | Replace an existing filter of that name.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     filters delete: Delete a saved filter; the tasks that it finds stay.
     positional |  | name |  | The filter's name.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     sync: Keep this store the same as those of other devices, through a shared folder.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     sync setup: Create a space in a folder, with all that this store has.
@@ -385,12 +337,10 @@ extension CommandDescription {
     option | --passphrase-file | file |  | Let devices join with the passphrase in a file's first line.
     flag | --no-encryption |  |  | Do not encrypt: everyone who sees the folder can read the tasks.
     option | --name | device |  | The name of this device.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     sync invite: Print an invitation for another device.
     option | --valid | duration |  | How long it can be used, 24h unless given.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     sync join: Join the space of another device.
@@ -398,50 +348,39 @@ extension CommandDescription {
     option | --at | folder |  | The folder on this device.
     option | --passphrase-file | file |  | Join with the passphrase in a file's first line.
     option | --name | device |  | The name of this device.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     sync now: Send and fetch changes until nothing is left.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     sync run: Keep synchronising until stopped.
     flag | --service |  |  | Print what starts this command when you log in, and do nothing else.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     sync status: Show when this store last synchronised, and what waits.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     sync members: Show the devices of the space, this one first.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     sync stop: Stop synchronising until the next 'tally sync now'; changes wait.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     sync leave: Leave the space; this store keeps all tasks.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     conflicts: Show values that lost a race between devices, or restore them.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     conflicts restore: Write a value that lost a race again.
     positional |  | id |  | The number of the conflict.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     trash: Show deleted tasks and lists of a store that synchronises, or restore them.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     trash restore: Restore deleted tasks and lists, on every device.
     positional* |  | task |  | The handles that 'tally trash' shows, ids or titles.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     export: Write tasks to a file, in Tally's format or another one.
@@ -449,7 +388,6 @@ extension CommandDescription {
     option | --format | format | json ndjson taskwarrior todotxt ical csv markdown todoist | The format. Default: \
     by the file's extension; an import also looks at the contents.
     positional* |  | filter |  | Which tasks to look for; all of them without any.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     import: Import the tasks of a file, all of them or none.
@@ -459,41 +397,33 @@ extension CommandDescription {
     flag | --dry-run |  |  | Report what would change, and change nothing.
     flag | --lenient |  |  | Ignore keys that the format does not define.
     flag | --overwrite |  |  | Do as the file says, even where the store has something newer.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     backup: Copy the whole store into one file.
     positional |  | file |  | The file to write.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     restore: Replace the store with a backup.
     positional |  | file |  | A file written by 'tally backup'.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     verify: Check the store for inconsistencies.
     flag | --repair |  |  | Repair what disagrees, after keeping a copy of the store.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     compact: Return the space of deleted data to the disk.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     info: Show where the store is, how large it is and which processes read it.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     values: Show the values that applications keep beside the tasks.
     positional |  | namespace |  | The namespace whose values to show.
-    flag | --help -h |  |  | Show help information.
     """,
     """
     config: Show or change the settings that hold for all commands.
     positional |  | key |  | The setting.
     positional |  | value |  | Its new value, or none.
-    flag | --help -h |  |  | Show help information.
     """,
   ]
 }

@@ -48,20 +48,26 @@ extension CommandDescription {
     let lines = text.split(separator: "\n")
     path = Self.path(of: text)
     abstract = String((lines.first ?? "").dropFirst(path.joined(separator: " ").count + 2))
-    arguments = lines.dropFirst().compactMap(Argument.init)
+    arguments = lines.dropFirst().compactMap(Argument.init) + [.help]
   }
 
   private static func path(of text: String) -> [String] {
     text.prefix { $0 != ":" }.split(separator: " ").map(String.init)
   }
 
-  /// An entry of the table.
+  /// An entry of the table, without the argument that every command has.
   var text: String {
-    (["\(path.joined(separator: " ")): \(abstract)"] + arguments.map(\.line)).joined(separator: "\n")
+    let lines = arguments.filter { $0 != .help }.map(\.line)
+    return (["\(path.joined(separator: " ")): \(abstract)"] + lines).joined(separator: "\n")
   }
 }
 
 extension CommandDescription.Argument {
+  /// The last one of every command.
+  fileprivate static let help = Self(
+    kind: .flag, isRepeating: false, spellings: ["--help", "-h"], valueName: "", values: [],
+    abstract: "Show help information.")
+
   /// Reads a line such as `option | --list -l | name | | Put it into this list.`; an asterisk follows the kind of one
   /// that may be given several times.
   fileprivate init?(line: Substring) {
