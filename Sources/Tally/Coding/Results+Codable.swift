@@ -52,9 +52,15 @@ extension ValueKey: Codable {
 }
 
 extension UndoResult: Codable {
+  /// The fields of one object that were not restored.
+  private struct KeptFields: Codable {
+    let id: IDText
+    let fields: Set<String>
+  }
+
   private enum Key: String, CodingKey {
     case change, date, tasks, returnedTaskIDs, deletedTasks, lists, returnedListIDs, deletedLists, savedFilters
-    case deletedFilters, values
+    case deletedFilters, values, keptFields
   }
 
   /// Reads a result.
@@ -72,7 +78,10 @@ extension UndoResult: Codable {
       deletedLists: try container.decode([TaskList].self, forKey: .deletedLists),
       savedFilters: try container.decode([SavedFilter].self, forKey: .savedFilters),
       deletedFilters: try container.decode([SavedFilter].self, forKey: .deletedFilters),
-      values: Set(try container.decode([ValueKey].self, forKey: .values)))
+      values: Set(try container.decode([ValueKey].self, forKey: .values)),
+      keptFields: Dictionary(
+        try container.decodeIfPresent([KeptFields].self, forKey: .keptFields)?.map { ($0.id.id, $0.fields) } ?? []
+      ) { $0.union($1) })
   }
 
   /// Writes the result: every part under the name of its property, ids and names of values in ascending order.
@@ -94,5 +103,7 @@ extension UndoResult: Codable {
         ? left.bytes.lexicographicallyPrecedes(right.bytes) : left.namespace < right.namespace
     }
     try container.encode(names, forKey: .values)
+    let kept = keptFields.map { KeptFields(id: IDText($0), fields: $1) }.sorted { $0.id.text < $1.id.text }
+    if !kept.isEmpty { try container.encode(kept, forKey: .keptFields) }
   }
 }

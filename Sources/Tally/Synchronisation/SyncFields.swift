@@ -34,6 +34,9 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
   package static let color = SyncFields(rawValue: 1 << 16)
   /// The place among neighbours, which making room between them has changed: not the user's own move.
   package static let renumbering = SyncFields(rawValue: 1 << 17)
+
+  /// All that a creation writes.
+  package static let all = SyncFields(rawValue: 1 << 17 - 1)
 }
 
 extension StoredObject {
@@ -46,7 +49,7 @@ extension StoredObject {
 }
 
 extension TaskItem {
-  static func differences(_ old: TaskItem, _ new: TaskItem) -> SyncFields {
+  package static func differences(_ old: TaskItem, _ new: TaskItem) -> SyncFields {
     var fields: SyncFields = []
     for (field, part) in parts where !FieldValue.areIdentical(old[field], new[field]) { fields.insert(part) }
     // A completed task is neither in progress nor not.
@@ -68,7 +71,7 @@ extension TaskItem {
 }
 
 extension TaskList {
-  static func differences(_ old: TaskList, _ new: TaskList) -> SyncFields {
+  package static func differences(_ old: TaskList, _ new: TaskList) -> SyncFields {
     var fields: SyncFields = []
     if !old.name.utf8.elementsEqual(new.name.utf8) { fields.insert(.title) }
     if old.colorHex != new.colorHex { fields.insert(.color) }
@@ -82,7 +85,7 @@ extension TaskList {
 
 extension TaskField {
   /// The part to which the field belongs.
-  fileprivate var part: SyncFields? {
+  var part: SyncFields? {
     switch self {
     case .id, .state, .updatedAt: nil
     case .text: .title

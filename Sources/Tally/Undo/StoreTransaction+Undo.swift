@@ -21,7 +21,8 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// Tasks, lists, their order, the completions and the counters return to their state before it; only the times of
   /// change are those of now, because this is a change like others. Called again it undoes the write before that;
-  /// ``redo()`` redoes it. Works across restarts and processes, as far as the history reaches: about a
+  /// ``redo()`` redoes it. Of an object that another replica has changed since, only the fields that still have the value of
+  /// that write are restored. Works across restarts and processes, as far as the history reaches: about a
   /// thousand writes, or 8 MiB of replaced data. A write that replaced more, and `purgeCompletions`, cannot be undone,
   /// nor can anything before it.
   ///
@@ -84,13 +85,13 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Restores the images of one entry, and records that as an entry of its own; `nil` if there is nothing to restore.
   private mutating func reverse(_ entry: HistoryEntry, as kind: HistoryKind) throws -> UndoResult? {
-    let plan = try UndoPlan(of: entry, in: self)
+    var plan = try UndoPlan(of: entry, in: self)
     guard !plan.isEmpty else { return nil }
     let later = UndoLog(entries: try historyEntries()).effective(since: entry.id)
-    try plan.checkNoneTouched(by: later, in: self)
+    try plan.narrow(to: later, in: self)
     try plan.checkLists(in: self)
     try plan.checkParents(in: self)
-    try change { (writer, images, base) throws(LMDBError) in
+    try change { [plan] (writer, images, base) throws(LMDBError) in
       var deltas = CounterDeltas()
       try plan.apply(with: writer, counting: &deltas, recording: &images, in: &base)
       try deltas.apply(to: writer.tables, in: &base)

@@ -48,14 +48,14 @@ struct UndoLog {
   }
 
   /// The entries since `change` that count: without those that were undone, and the undos of those.
-  func effective(since change: ChangeID) -> [ChangeID] {
+  func effective(since change: ChangeID) -> [HistoryEntry] {
     var cancelled: Set<ChangeID> = []
-    var found: [ChangeID] = []
+    var found: [HistoryEntry] = []
     for entry in entries where change < entry.id && !cancelled.contains(entry.id) {
       if let target = entry.target, change < target {
         cancelled.insert(target)
       } else {
-        found.append(entry.id)
+        found.append(entry)
       }
     }
     return found

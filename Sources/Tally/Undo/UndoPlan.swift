@@ -4,10 +4,12 @@ import LMDB
 /// The writes that restore the images of one entry of the history.
 struct UndoPlan {
   private let entry: HistoryEntry
-  private var records = RecordPlan()
+  var records = RecordPlan()
   private var values: [(key: ValueKey, old: [UInt8]?, new: [UInt8]?)] = []
   /// Everything that the entry has images of.
   private var keys: Set<ImageKey> = []
+  /// The fields that keep their values, because another replica has changed them since.
+  private var keptFields: [UUID: Set<String>] = [:]
 
   /// Whether everything is already in that state.
   var isEmpty: Bool { records.isEmpty && values.isEmpty }
@@ -38,6 +40,14 @@ struct UndoPlan {
       let current = try transaction.tables.values.value(forKey: valueKey, in: transaction.base)
       if value != current { values.append((valueKey, current, value)) }
     }
+  }
+
+  /// Whether the entry has an image of something.
+  func has(_ key: ImageKey) -> Bool { keys.contains(key) }
+
+  /// Notes that fields keep their values.
+  mutating func keep(_ fields: [String], of id: UUID) {
+    if !fields.isEmpty { keptFields[id] = Set(fields) }
   }
 
   /// The change that restores the image of an object; none if the object is already in that state.
@@ -71,7 +81,7 @@ struct UndoPlan {
       lists: records.lists.compactMap(\.new?.item), returnedListIDs: Set(records.lists.compactMap(\.createdID)),
       deletedLists: records.lists.compactMap(\.deletedItem),
       savedFilters: filters.compactMap(\.new), deletedFilters: filters.compactMap { $0.new == nil ? $0.old : nil },
-      values: Set(values.map(\.key).filter { !$0.isReserved }))
+      values: Set(values.map(\.key).filter { !$0.isReserved }), keptFields: keptFields)
   }
 }
 
@@ -91,18 +101,6 @@ extension RecordChange where Record: ObjectRecord {
 }
 
 extension UndoPlan {
-  /// Refuses to undo across a later change of the same task, list, completion or value.
-  func checkNoneTouched(by changes: [ChangeID], in transaction: borrowing StoreWriteTransaction) throws {
-    for change in changes {
-      try transaction.forEachImage(of: change) { key, _, _ in
-        guard !keys.contains(key) else {
-          let kind = key.kind == .list ? "list" : key.kind == .value ? "value" : "task"
-          throw TallyError.undoConflict("a later change of the same \(kind) has not been undone")
-        }
-      }
-    }
-  }
-
   /// Refuses to leave a task in a list that does not exist.
   func checkLists(in transaction: borrowing StoreWriteTransaction) throws {
     let arriving = Set(records.lists.compactMap { $0.new?.item.id })
@@ -154,7 +152,7 @@ extension UndoPlan {
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     try records.apply(with: writer, counting: &deltas, recording: &images, in: &transaction)
-    let values = ValueWriter(table: writer.tables.values)
+    let values = ValueWriter(with: writer)
     for (key, _, bytes) in self.values {
       _ = try values.write(bytes, forKey: key, recording: &images, in: &transaction)
     }

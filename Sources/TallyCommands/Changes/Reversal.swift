@@ -90,7 +90,11 @@ struct Reversal {
       try words.sentences(of: $0, limit: Self.shownSentenceCount, in: transaction)
     }
     let heading = "\(verb) \(name) from \(clock.relativeName(of: result.date)), \(clause):"
-    return [heading] + (changed ?? []).map { "  " + $0 }
+    let kept = result.keptFields.values.reduce(into: Set()) { $0.formUnion($1) }.sorted()
+    let note =
+      kept.isEmpty
+      ? [] : ["Not \(participle), because another device has changed it since: \(kept.joined(separator: ", "))."]
+    return [heading] + (changed ?? []).map { "  " + $0 } + note
   }
 }
 
