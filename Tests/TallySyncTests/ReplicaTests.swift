@@ -156,6 +156,100 @@ struct ReplicaTests {
     }
   }
 
+  /// The completion of the earlier life counts, as it does without synchronisation.
+  @Test(arguments: [false, true]) func aCompletedTaskThatIsDeletedAndCreatedAgainKeepsItsCompletion(
+    _ isDeliveredBetween: Bool
+  ) throws {
+    try withReplicas(2) { space in
+      let id = try space.stores[0].writeAndWait { try $0.add("one", to: .inbox).id }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { _ = try $0.complete(id) }
+      if isDeliveredBetween { try space.exchangeAll() }
+      try space.stores[0].writeAndWait { try $0.delete(id) }
+      if isDeliveredBetween { try space.exchangeAll() }
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try space.stores[0].writeAndWait { _ = try $0.add("again", to: .inbox, id: id) }
+      try space.exchangeAll()
+      for store in space.stores {
+        #expect(try store.read { try $0.task(id) }?.isCompleted == false)
+        #expect(try store.read { try $0.statistics().completed.allTime } == 1)
+      }
+      try space.stores[1].writeAndWait { _ = try $0.complete(id) }
+      try space.exchangeAll()
+      for store in space.stores { #expect(try store.read { try $0.statistics().completed.allTime } == 2) }
+      try space.stores[0].writeAndWait { _ = try $0.delete(id) }
+      try space.stores[0].writeAndWait { _ = try $0.undo() }
+      try space.exchangeAll()
+      try space.expectEqualStores()
+    }
+  }
+
+  @Test func purgedCompletionsAreGoneEverywhere() throws {
+    try withReplicas(2) { space in
+      let ids = try space.stores[0].writeAndWait { transaction in
+        try (0..<3).map { try transaction.add("\($0)", to: .inbox).id }
+      }
+      try space.stores[0].writeAndWait { transaction in for id in ids { _ = try transaction.complete(id) } }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { transaction in for id in ids.dropLast() { try transaction.delete(id) } }
+      try space.exchangeAll()
+      try space.stores[1].writeAndWait { _ = try $0.purgeCompletions(before: .latest) }
+      try space.exchangeAll()
+      for store in space.stores { #expect(try store.read { try $0.statistics().completed.allTime } == 1) }
+      try space.expectEqualStores()
+    }
+  }
+
+  @Test func undoRestoresTheFieldsThatNobodyHasChangedSince() throws {
+    try withReplicas(2) { space in
+      let id = try space.stores[0].writeAndWait { transaction in
+        try transaction.add("one", to: .inbox) { ($0.tags, $0.notes) = (["a", "b"], "old") }.id
+      }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { transaction in
+        _ = try transaction.update(id) {
+          ($0.title, $0.priority, $0.tags, $0.notes) = ("two", .high, ["a", "c"], "new")
+        }
+      }
+      try space.exchangeAll()
+      try space.stores[1].writeAndWait { transaction in
+        _ = try transaction.update(id) {
+          ($0.title, $0.tags, $0.dueDay) = ("three", ["a", "c", "d"], CalendarDay(clamping: 5))
+        }
+      }
+      try space.exchangeAll()
+      let result = try space.stores[0].writeAndWait { try $0.undo() }
+      #expect(result.keptFields == [id: ["text"]])
+      try space.exchangeAll()
+      for store in space.stores {
+        let task = try #require(try store.read { try $0.task(id) })
+        #expect((task.title, task.priority, task.notes) == ("three", .none, "old"))
+        #expect(task.tags == ["a", "b", "d"])
+        #expect(task.dueDay == CalendarDay(clamping: 5))
+      }
+      try space.expectEqualStores()
+    }
+  }
+
+  @Test func undoOfACompletionLeavesWhatOthersHaveEdited() throws {
+    try withReplicas(2) { space in
+      let id = try space.stores[0].writeAndWait { try $0.add("one", to: .inbox).id }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { _ = try $0.complete(id) }
+      try space.exchangeAll()
+      try space.stores[1].writeAndWait { _ = try $0.update(id) { $0.title = "two" } }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { _ = try $0.undo() }
+      try space.exchangeAll()
+      for store in space.stores {
+        let task = try #require(try store.read { try $0.task(id) })
+        #expect(task.title == "two" && !task.isCompleted)
+        #expect(try store.read { try $0.statistics().completed.allTime } == 0)
+      }
+      try space.expectEqualStores()
+    }
+  }
+
   @Test func undoTakesBackLocalWritesOnly() throws {
     try withReplicas(2) { space in
       let id = try space.stores[0].writeAndWait { try $0.add("one", to: .inbox).id }

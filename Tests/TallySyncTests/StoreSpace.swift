@@ -96,15 +96,22 @@ struct StoreSpace {
     if random.oneIn(3) { clock.now = clock.now.adding(seconds: Int64.random(in: 1...100_000, using: &random)) }
     let store = stores[Int.random(in: stores.indices, using: &random)]
     let (tasks, lists) = try store.read { (try $0.view(.all).tasks, try $0.lists()) }
-    let (kind, value) = (Int.random(in: 0..<16, using: &random), Int.random(in: 0..<5, using: &random))
+    let (kind, value) = (Int.random(in: 0..<18, using: &random), Int.random(in: 0..<5, using: &random))
     let (task, other) = (tasks.randomElement(using: &random), tasks.randomElement(using: &random))
     let list = lists.randomElement(using: &random)
-    let newID = random.uuid()
+    // Few ids: stores create tasks that exist elsewhere or were deleted, as imports do.
+    let newID = SimulatedSpace.id(Int.random(in: 100..<160, using: &random))
     do {
+      if kind == 16 { return _ = try store.writeAndWait { try $0.undo() } }
       try store.writeAndWait { transaction in
+        if kind == 17 {
+          if value == 0 { try transaction.purgeCompletions(before: clock.now.adding(seconds: -100_000)) }
+          return
+        }
         guard kind > 1, let id = task?.id else {
           if value == 0 { return _ = try transaction.addList(name: "list \(newID)") }
-          return _ = try transaction.add("task \(value)", to: .inbox, id: newID) { $0.listID = list?.id }
+          try transaction.add("task \(value)", to: .inbox, id: newID) { $0.listID = list?.id }
+          return
         }
         try Self.change(id, kind, value, list: list?.id, other: other?.id, in: &transaction)
       }

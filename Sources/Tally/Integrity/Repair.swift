@@ -42,7 +42,7 @@ struct Repair {
     try CounterRebuild(tables: tables).run(in: &transaction)
     try tables.search.removeAll(in: &transaction)
     if !isHistoryOfUse { try tables.history.removeAll(in: &transaction) }
-    var header = usableHeader(tables, in: transaction) ?? StoreHeader(storeID: UUIDv7.next(), sequence: 0)
+    var header = try usableHeader(tables, in: transaction) ?? newHeader(in: &transaction)
     header.sequence = sequence
     try tables.meta.put(header, forKey: .header, in: &transaction)
   }
@@ -117,6 +117,12 @@ struct Repair {
     try ListRecord.forEach(of: tables, in: transaction) { last = max(last, $0.stamp.changed) }
     try Tombstone.forEach(of: tables, in: transaction) { last = max(last, $0.record.stamp.changed) }
     return min(last, StoreHeader.lastSequence - 1) + 1
+  }
+
+  private func newHeader(in transaction: inout WriteTransaction) throws -> StoreHeader {
+    var header = StoreHeader(storeID: UUIDv7.next(), sequence: 0)
+    if try SyncTables.areUsed(at: now, in: &transaction) { header.writerFeatures.insert(.synchronises) }
+    return header
   }
 
   private func usableHeader(_ tables: Tables, in transaction: borrowing WriteTransaction) -> StoreHeader? {

@@ -9,6 +9,10 @@ public struct StoreFault: Hashable, Sendable {
   /// The task or list that it is about; `nil` if that is unknown or there is none.
   public let id: UUID?
 
+  package init(kind: Kind, table: String, id: UUID?) {
+    (self.kind, self.table, self.id) = (kind, table, id)
+  }
+
   /// The kind of a disagreement.
   ///
   /// Open: a later version may add kinds, so a `switch` over them needs a `default`.

@@ -5,9 +5,9 @@ import TallySystem
 /// The result of a repair.
 public struct RepairReport: Hashable, Sendable {
   /// The faults before the repair.
-  public let before: VerificationReport
+  public package(set) var before: VerificationReport
   /// The faults that remain: records that break the model's rules, which only their user can repair.
-  public let after: VerificationReport
+  public package(set) var after: VerificationReport
   /// Where the store's old file is kept; `nil` if nothing was wrong.
   public let safetyCopy: FilePath?
 }

@@ -21,7 +21,7 @@ public struct VerificationReport: Hashable, Sendable {
   /// The most faults that a report lists.
   static let maximumListedFaults = 1_000
 
-  mutating func add(_ fault: StoreFault) {
+  package mutating func add(_ fault: StoreFault) {
     faultCount += 1
     if faults.count < Self.maximumListedFaults { faults.append(fault) }
   }

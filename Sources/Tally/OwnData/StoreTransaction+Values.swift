@@ -105,9 +105,9 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Stores a value in any namespace.
   mutating func write(_ bytes: [UInt8], forKey key: ValueKey) throws {
     guard bytes.count <= TaskRecord.maximumTextByteCount else { throw TallyError.longValue }
-    try changeIfNeeded { (tables, images, base) throws(LMDBError) in
-      let writer = ValueWriter(table: tables.values)
-      return try writer.write(bytes, forKey: key, recording: &images, in: &base)
+    let writer = ValueWriter(with: recordWriter)
+    try changeIfNeeded { (_, images, base) throws(LMDBError) in
+      try writer.write(bytes, forKey: key, recording: &images, in: &base)
     }
   }
 
@@ -146,8 +146,8 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   mutating func removeValues(_ keys: [ValueKey]) throws -> Int {
     var count = 0
-    try changeIfNeeded { (tables, images, base) throws(LMDBError) in
-      let writer = ValueWriter(table: tables.values)
+    let writer = ValueWriter(with: recordWriter)
+    try changeIfNeeded { (_, images, base) throws(LMDBError) in
       for key in keys where try writer.write(nil, forKey: key, recording: &images, in: &base) { count += 1 }
       return count > 0
     }

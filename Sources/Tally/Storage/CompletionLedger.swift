@@ -14,6 +14,8 @@ import LMDB
 /// The counters follow in the same step: each life of a task counts as `CountedTask` defines.
 struct CompletionLedger {
   let tables: Tables
+  /// Notes which completions of deleted tasks change, if the store synchronises.
+  let syncTables: SyncTables?
 
   /// Updates the ledger for one change of a task.
   func apply(
@@ -96,6 +98,7 @@ struct CompletionLedger {
   private func put(_ entry: LedgerEntry, in transaction: inout WriteTransaction) throws(LMDBError) {
     try tables.completions.put(entry.record, forKey: entry.key, in: &transaction)
     guard entry.key.isTaskDeleted else { return }
+    try syncTables?.note(detached: entry.key.completed, in: &transaction)
     for index in tables.ledgerIndexes { try index.replace(RecordChange(old: nil, new: entry), &transaction) }
   }
 
@@ -108,6 +111,7 @@ struct CompletionLedger {
     images.add(entry.key, entry.record)
     _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
     guard entry.key.isTaskDeleted else { return }
+    try syncTables?.note(detached: entry.key.completed, in: &transaction)
     for index in tables.ledgerIndexes { try index.replace(RecordChange(old: entry, new: nil), &transaction) }
   }
 }
@@ -144,6 +148,7 @@ extension CompletionLedger {
       deltas.count(CountedTask(liveKey, changed), sign: 1)
       images.add(liveKey, live)
       try tables.completions.put(changed, forKey: liveKey, in: &transaction)
+      try syncTables?.note(.completion, of: TombstoneKey(.task, completed.id), in: &transaction)
     } else {
       let key = CompletionKey(isTaskDeleted: true, completed: completed)
       if let known = try tables.completions.value(forKey: key, in: transaction) {
@@ -200,9 +205,9 @@ struct LedgerBatch {
   /// Changes that need a look at the ledger.
   private var others: [(completed: Int64, change: RecordChange<TaskRecord>)] = []
 
-  init(of tables: Tables, in transaction: borrowing WriteTransaction) throws(LMDBError) {
-    ledger = CompletionLedger(tables: tables)
-    var cursor = try tables.completions.cursor(in: transaction)
+  init(with writer: RecordWriter, in transaction: borrowing WriteTransaction) throws(LMDBError) {
+    ledger = writer.ledger
+    var cursor = try writer.tables.completions.cursor(in: transaction)
     hasDeletedEntries = try cursor.move(
       toFirstAtOrAfter: CompletionKey(isTaskDeleted: true, completed: .start(at: .min)))
   }

@@ -21,9 +21,8 @@ struct RecordPlan {
       if let new = change.new?.item, !new.isCompleted { deltas.count(CountedTask(open: new), sign: 1) }
     }
     // The ledger's rules, applied to the tasks' changes, would not always give these entries.
-    let ledger = CompletionLedger(tables: writer.tables)
     for (key, record) in completions {
-      try ledger.restore(key, to: record, counting: &deltas, recording: &images, in: &transaction)
+      try writer.ledger.restore(key, to: record, counting: &deltas, recording: &images, in: &transaction)
     }
   }
 }

@@ -11,13 +11,16 @@ struct RecordWriter {
   /// Notes what changes and keeps what is deleted, if the store synchronises.
   var syncTables: SyncTables?
 
+  /// Writes the completions of the tasks.
+  var ledger: CompletionLedger { CompletionLedger(tables: tables, syncTables: syncTables) }
+
   /// Writes, rewrites or deletes one task with its completion and counters, and records the old state in `images`.
   func apply(
     _ change: RecordChange<TaskRecord>, recording images: inout BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     try write(change, recording: &images, in: &transaction)
     var deltas = CounterDeltas()
-    try CompletionLedger(tables: tables).apply(change, counting: &deltas, recording: &images, in: &transaction)
+    try ledger.apply(change, counting: &deltas, recording: &images, in: &transaction)
     try deltas.apply(to: tables, in: &transaction)
   }
 

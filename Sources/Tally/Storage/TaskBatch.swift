@@ -20,7 +20,7 @@ struct TaskBatch {
   init(with writer: RecordWriter, in transaction: borrowing WriteTransaction) throws(LMDBError) {
     self.writer = writer
     indexes = writer.tables.taskIndexes.map { $0.makeBatch() }
-    ledger = try LedgerBatch(of: writer.tables, in: transaction)
+    ledger = try LedgerBatch(with: writer, in: transaction)
     hasTombstones = try writer.tables.tombstones.count(in: transaction) > 0
   }
 

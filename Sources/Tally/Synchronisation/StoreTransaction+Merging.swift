@@ -17,16 +17,28 @@ package struct MergedTask: Sendable {
   package let id: UUID
   /// `nil` if the task is deleted.
   package var item: TaskItem?
-  /// The completion that counts, also that of a deleted task.
-  package var completion: StoredCompletion?
-  /// The one that has counted until now.
-  package var previousCompletion: StoredCompletion?
+  /// The completions that count.
+  package var completions: StoredCompletions
+  /// Those that have counted until now.
+  package var previous: StoredCompletions
 
-  package init(
-    id: UUID, item: TaskItem?, completion: StoredCompletion?, previousCompletion: StoredCompletion?
-  ) {
-    (self.id, self.item, self.completion, self.previousCompletion) = (id, item, completion, previousCompletion)
+  package init(id: UUID, item: TaskItem?, completions: StoredCompletions, replacing previous: StoredCompletions) {
+    (self.id, self.item, self.completions, self.previous) = (id, item, completions, previous)
   }
+}
+
+/// The completions of a task in the ledger.
+package struct StoredCompletions: Hashable, Sendable {
+  /// That of the task as it is, or was when it was deleted.
+  package var current: StoredCompletion?
+  /// Those of earlier lives: the task was deleted, and created again in another state.
+  package var detached: [StoredCompletion]
+
+  package init(current: StoredCompletion?, detached: [StoredCompletion] = []) {
+    (self.current, self.detached) = (current, detached)
+  }
+
+  package var all: [StoredCompletion] { (current.map { [$0] } ?? []) + detached }
 }
 
 extension StoreWriteTransaction {
@@ -38,9 +50,11 @@ extension StoreWriteTransaction {
   ///   - tasks: The tasks; their lists and parents exist, or are among the others.
   ///   - lists: The lists, by their ids; `nil` for a deleted one.
   ///   - deletedListNames: The last names of deleted lists, for the completions that count for them.
+  ///   - filters: What is stored of saved filters, by their keys; `nil` for a deleted one.
   /// - Throws: as storing a task does for values that no task has; nothing is written then.
   package mutating func merge(
-    _ tasks: [MergedTask], lists: [UUID: TaskList?], deletedListNames: [UUID: String]
+    _ tasks: [MergedTask], lists: [UUID: TaskList?], deletedListNames: [UUID: String],
+    filters: [[UInt8]: [UInt8]?]
   ) throws {
     var plan = RecordPlan()
     for (id, list) in lists { try plan.add(list, replacing: record(ListRecord.self, id), at: commitSequence) }
@@ -54,6 +68,7 @@ extension StoreWriteTransaction {
     origin = .replica
     defer { origin = .local }
     if !plan.isEmpty { try write(plan) }
+    for (key, value) in filters { try setFilter(value, forKey: key) }
     for (id, name) in deletedListNames where try nameOfDeletedList(id) != name { try keepName(name, ofDeletedList: id) }
     try recordHistory()
   }
@@ -69,14 +84,19 @@ extension StoreWriteTransaction {
   /// The completion of a completed task, also of one that has been deleted; `nil` if the ledger has none.
   package func storedCompletion(of task: TaskItem) throws -> StoredCompletion? {
     guard let live = CompletionKey(of: task) else { return nil }
-    for isTaskDeleted in [false, true] {
-      let key = CompletionKey(isTaskDeleted: isTaskDeleted, completed: live.completed)
-      if let record = try tables.completions.value(forKey: key, in: base) {
-        return StoredCompletion(
-          bytes: FieldValue.instant(Timestamp(clamping: live.completed.microseconds)).storedBytes + record.encodedBytes)
-      }
-    }
-    return nil
+    return try completion(live) ?? detachedCompletion(of: task.id, at: Timestamp(clamping: live.completed.microseconds))
+  }
+
+  /// A completion that the ledger has as that of a deleted task; `nil` if it has none of that instant.
+  package func detachedCompletion(of task: UUID, at instant: Timestamp) throws -> StoredCompletion? {
+    let completed = InstantKey(microseconds: instant.microsecondsSince1970, id: task)
+    return try completion(CompletionKey(isTaskDeleted: true, completed: completed))
+  }
+
+  private func completion(_ key: CompletionKey) throws -> StoredCompletion? {
+    guard let record = try tables.completions.value(forKey: key, in: base) else { return nil }
+    let instant = FieldValue.instant(Timestamp(clamping: key.completed.microseconds))
+    return StoredCompletion(bytes: instant.storedBytes + record.encodedBytes)
   }
 }
 
@@ -98,6 +118,9 @@ extension StoredCompletion {
     let (instant, record) = try parts()
     return try OffsetTimestamp(instant, utcOffsetInMinutes: Int(record.utcOffsetInMinutes))
   }
+
+  /// When the task was completed.
+  package func instant() throws -> Timestamp { try parts().instant }
 
   fileprivate func entry(of id: UUID, isTaskDeleted: Bool) throws -> (key: CompletionKey, record: CompletionRecord) {
     let (instant, record) = try parts()
@@ -124,17 +147,23 @@ extension RecordPlan {
     return old.isIdentical(to: new)
   }
 
-  /// The entries of the ledger: that of the previous completion goes, in whichever state, and the new one comes.
+  /// The entries of the ledger: those of the previous completions go, in whichever state, and the new ones come.
   static func completions(
     of task: MergedTask
   ) throws -> [(key: CompletionKey, record: CompletionRecord?)] {
     var entries: [CompletionKey: CompletionRecord?] = [:]
-    for completion in [task.previousCompletion, task.completion].compactMap(\.self) {
+    for completion in task.previous.all + task.completions.all {
       for isTaskDeleted in [false, true] {
         entries[try completion.entry(of: task.id, isTaskDeleted: isTaskDeleted).key] = .some(nil)
       }
     }
-    if let completion = task.completion {
+    // One of the same instant as the current one is the same work.
+    let instant = try task.completions.current?.instant()
+    for completion in task.completions.detached where try completion.instant() != instant {
+      let entry = try completion.entry(of: task.id, isTaskDeleted: true)
+      entries[entry.key] = entry.record
+    }
+    if let completion = task.completions.current {
       var entry = try completion.entry(of: task.id, isTaskDeleted: task.item == nil)
       // Two replicas may have made the same instance of a repeating task at different times: the entry agrees with the task.
       if let item = task.item { entry.record.createdAtMicroseconds = item.createdAt.microsecondsSince1970 }

@@ -8,6 +8,8 @@ package struct PendingObject: Hashable, Sendable {
   package let id: UUID
   /// The parts that have changed, each with the time of its last change in microseconds since 1970.
   package let times: [SyncFields: Int64]
+  /// The instants of its completions that the ledger has got or lost as those of a deleted task.
+  package let detached: [Timestamp]
 }
 
 extension StoreWriteTransaction {
@@ -25,7 +27,8 @@ extension StoreWriteTransaction {
     syncTables = try SyncTables(at: now, creating: true, in: &base)
   }
 
-  /// Notes every task and list as if it had been created at the time of its last change.
+  /// Notes every task and list as if it had been created at the time of its last change, the completions of deleted
+  /// tasks, and the saved filters.
   ///
   /// - Throws: What the storage throws.
   package mutating func noteEverything() throws {
@@ -44,6 +47,18 @@ extension StoreWriteTransaction {
       record.add(fields, at: time.microsecondsSince1970)
       try syncTables.pending.put(record, forKey: key, in: &base)
     }
+    try noteDetachedCompletions(syncTables)
+    try noteSavedFilters()
+  }
+
+  private mutating func noteDetachedCompletions(_ syncTables: SyncTables) throws {
+    var found: [InstantKey] = []
+    let start = CompletionKey(isTaskDeleted: true, completed: .start(at: .min))
+    try tables.completions.forEach(from: start, in: base) { key, _ in
+      found.append(try CompletionKey(decoding: key).completed)
+      return true
+    }
+    for completed in found { try syncTables.note(detached: completed, in: &base) }
   }
 
   /// How many objects have changes that were not taken, and when the first of them changed.
@@ -55,6 +70,10 @@ extension StoreWriteTransaction {
       oldest = [oldest, first].compactMap(\.self).min()
       return true
     }
+    for filter in try pendingFilters() {
+      count += 1
+      oldest = min(oldest ?? .max, filter.microseconds)
+    }
     return (count, oldest.map(Timestamp.init(clamping:)))
   }
 
@@ -63,6 +82,20 @@ extension StoreWriteTransaction {
     let key = TombstoneKey(isList ? .list : .task, id)
     return try syncTables?.pending.value(forKey: key, in: base)?.entries.first { $0.fields.contains(part) }?
       .microseconds
+  }
+
+  /// Notes parts of an object as changed at the time of its last change.
+  package mutating func noteAsChanged(_ parts: SyncFields, isList: Bool, id: UUID) throws {
+    guard let syncTables, let time = try isList ? list(id)?.updatedAt : task(id)?.updatedAt else { return }
+    let key = TombstoneKey(isList ? .list : .task, id)
+    var record = try syncTables.pending.value(forKey: key, in: base) ?? PendingRecord()
+    record.add(parts, at: time.microsecondsSince1970)
+    try syncTables.pending.put(record, forKey: key, in: &base)
+  }
+
+  /// Whether an object has changes that were not taken.
+  package func isPending(isList: Bool, id: UUID) throws -> Bool {
+    try syncTables?.pending.value(forKey: TombstoneKey(isList ? .list : .task, id), in: base) != nil
   }
 
   /// Ends synchronisation: the store notes nothing any more, and forgets what it has kept for it.
@@ -95,17 +128,29 @@ extension StoreWriteTransaction {
       return taken.count < limit
     }
     for (key, _) in taken { _ = try table.remove(forKey: key, in: &base) }
-    return taken.map { PendingObject(of: $0.key, $0.record) }
+    return try taken.map { PendingObject(of: $0.key, $0.record, detached: try takeDetached(of: $0.key)) }
+  }
+
+  private mutating func takeDetached(of key: TombstoneKey) throws -> [Timestamp] {
+    guard key.kindRawValue == ObjectKind.task.rawValue else { return [] }
+    let prefix = SyncTables.detachedPrefix(of: key.id)
+    var found: [[UInt8]] = []
+    try forEachSyncValue(withPrefix: prefix) { key, _ in
+      found.append(key)
+      return true
+    }
+    for key in found { try setSyncValue(nil, forKey: key) }
+    return try found.compactMap { try FieldValue(.instant, storedBytes: Array($0.dropFirst(prefix.count))).instant }
   }
 }
 
 extension PendingObject {
-  fileprivate init(of key: TombstoneKey, _ record: PendingRecord) {
+  fileprivate init(of key: TombstoneKey, _ record: PendingRecord, detached: [Timestamp]) {
     let parts = record.entries.flatMap { entry in
       (0..<32).map { SyncFields(rawValue: 1 << $0) }.filter(entry.fields.contains).map { ($0, entry.microseconds) }
     }
     self.init(
       isList: key.kindRawValue == ObjectKind.list.rawValue, id: key.id,
-      times: Dictionary(parts) { first, second in max(first, second) })
+      times: Dictionary(parts) { first, second in max(first, second) }, detached: detached)
   }
 }

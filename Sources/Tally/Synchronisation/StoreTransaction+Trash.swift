@@ -24,30 +24,25 @@ extension StoreWriteTransaction {
 
   /// The deleted tasks and lists that are kept while the store synchronises, in the order of their ids.
   package func deletedObjects() throws -> [DeletedObject] {
-    var keys: [TombstoneKey] = []
-    try syncTables?.trash.forEach(in: base) { key, _ in
-      keys.append(try TombstoneKey(decoding: key))
-      return true
-    }
-    return try keys.compactMap { key in
-      key.kindRawValue == ObjectKind.list.rawValue
-        ? try deletedList(key.id).map(DeletedObject.list) : try deletedTask(key.id).map(DeletedObject.task)
+    try deletedKeys().compactMap { key in
+      key.isList ? try deletedList(key.id).map(DeletedObject.list) : try deletedTask(key.id).map(DeletedObject.task)
     }
   }
 
-  /// The completions of tasks that do not exist any more, each with the instant and the task.
-  package func completionsOfDeletedTasks() throws -> [(taskID: UUID, instant: Timestamp, completion: StoredCompletion)]
-  {
-    var found: [(taskID: UUID, instant: Timestamp, completion: StoredCompletion)] = []
-    try tables.completions.forEach(in: base) { key, value in
-      let key = try CompletionKey(decoding: key)
-      guard key.isTaskDeleted else { return true }
-      let instant = Timestamp(clamping: key.completed.microseconds)
-      let bytes = try FieldValue.instant(instant).storedBytes + CompletionRecord(decoding: value).encodedBytes
-      found.append((key.completed.id, instant, StoredCompletion(bytes: bytes)))
+  /// The ids of those.
+  package func deletedKeys() throws -> [(isList: Bool, id: UUID)] {
+    var keys: [(isList: Bool, id: UUID)] = []
+    try syncTables?.trash.forEach(in: base) { key, _ in
+      let key = try TombstoneKey(decoding: key)
+      keys.append((key.kindRawValue == ObjectKind.list.rawValue, key.id))
       return true
     }
-    return found
+    return keys
+  }
+
+  /// Forgets the record of a deleted object: it cannot be restored any more.
+  package mutating func forgetDeleted(isList: Bool, id: UUID) throws {
+    try syncTables?.forget(TombstoneKey(isList ? .list : .task, id), in: &base)
   }
 
   /// Creates a deleted task again, with everything that it had; its completion counts as that of a live one again.
@@ -64,9 +59,9 @@ extension StoreWriteTransaction {
     restored.updatedAt = stamp
     var plan = RecordPlan()
     try plan.add(restored, replacing: nil, at: commitSequence)
-    let completion = try storedCompletion(of: restored)
+    let completions = StoredCompletions(current: try storedCompletion(of: restored))
     plan.completions = try RecordPlan.completions(
-      of: MergedTask(id: id, item: restored, completion: completion, previousCompletion: nil))
+      of: MergedTask(id: id, item: restored, completions: completions, replacing: StoredCompletions(current: nil)))
     try write(plan)
     return restored
   }

@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 
 /// The tables of a store that synchronises.
@@ -24,6 +25,12 @@ struct SyncTables {
     values = try Database(opening: Self.names[2], creating: creating, in: &transaction)
     microseconds = time.microsecondsSince1970
   }
+
+  /// Whether a store whose header is lost has synchronised.
+  static func areUsed(at time: Timestamp, in transaction: inout WriteTransaction) throws(LMDBError) -> Bool {
+    guard let tables = try? SyncTables(at: time, in: &transaction) else { return false }
+    return try tables.values.count(in: transaction) > 0
+  }
 }
 
 extension TaskStore {
@@ -39,11 +46,9 @@ extension SyncTables {
   ) throws(LMDBError) {
     guard let id = (change.new ?? change.old)?.item.id else { return }
     let key = TombstoneKey(Record.kind, id)
-    if notesChanges {
-      let fields =
-        change.isRenumbering ? .renumbering : Record.Item.changes(from: change.old?.item, to: change.new?.item)
-      try note(fields, of: key, in: &transaction)
-    }
+    let fields =
+      change.isRenumbering ? .renumbering : Record.Item.changes(from: change.old?.item, to: change.new?.item)
+    try note(fields, of: key, in: &transaction)
     if change.new == nil { try keep(change.old, in: &transaction) }
     if change.old == nil { try forget(key, in: &transaction) }
   }
@@ -59,9 +64,36 @@ extension SyncTables {
     try trash.put(record.encodedBytes, forKey: TombstoneKey(type(of: record).kind, record.item.id), in: &transaction)
   }
 
+  /// Notes that the ledger has got or lost a completion of a deleted task.
+  func note(detached completed: InstantKey, in transaction: inout WriteTransaction) throws(LMDBError) {
+    try note(.completion, of: TombstoneKey(.task, completed.id), in: &transaction)
+    guard notesChanges else { return }
+    try values.put([], forKey: Self.detachedKey(completed), in: &transaction)
+  }
+
+  /// The key of the row that notes a change of a completion of a deleted task.
+  static func detachedKey(_ completed: InstantKey) -> [UInt8] {
+    detachedPrefix(of: completed.id) + FieldValue.instant(Timestamp(clamping: completed.microseconds)).storedBytes
+  }
+
+  static func detachedPrefix(of task: UUID) -> [UInt8] { [detachedKind] + FieldValue.id(task).storedBytes }
+
+  /// The first byte of these keys; TallySync gives the others.
+  private static let detachedKind: UInt8 = 12
+
+  /// Notes that a saved filter was saved or deleted.
+  func note(_ value: ValueKey, in transaction: inout WriteTransaction) throws(LMDBError) {
+    guard notesChanges, value.namespace == SavedFilter.namespace else { return }
+    let time = FieldValue.instant(Timestamp(clamping: microseconds))
+    try values.put(time.storedBytes, forKey: Self.filterPrefix + value.bytes, in: &transaction)
+  }
+
+  /// The first byte of the keys that note saved filters; the key of the filter follows.
+  static let filterPrefix: [UInt8] = [14]
+
   /// Notes that parts of an object have changed.
   func note(_ fields: SyncFields, of key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
-    guard !fields.isEmpty else { return }
+    guard notesChanges, !fields.isEmpty else { return }
     var record = try pending.value(forKey: key, in: transaction) ?? PendingRecord()
     record.add(fields, at: microseconds)
     try pending.put(record, forKey: key, in: &transaction)

@@ -16,7 +16,7 @@ extension ExitStatus {
   private static let codes: [ExitStatus: [TallyError.Code]] = [
     .notFound: [
       .taskNotFound, .listNotFound, .filterNotFound, .storeMissing, .nothingToUndo, .nothingToRedo, .undoConflict,
-      .notSynchronising, .conflictNotFound, .replicaNotFound,
+      .notSynchronising, .conflictNotFound,
     ],
     .usage: [
       .blankTitle, .blankListName, .invalidColor, .invalidDay, .invalidInstant, .invalidState, .valueOutOfRange,

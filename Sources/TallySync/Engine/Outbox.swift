@@ -35,17 +35,18 @@ struct Outbox {
       return fitting
     }
     let (keys, space) = (try settings.secretKeys(), try settings.spaceKeys())
-    let seen = try transaction.streamProgress().mapValues(\.head.digest).filter { $0.value.number > 0 }
+    var seen = try transaction.announceStreams()
     for part in SegmentBody.divide(changes) {
       let label = EnvelopeHeader.Label(
         kind: .segment, replica: settings.replicaID, number: settings.sealed.number + 1,
-        link: ContentHash(bytes: settings.sealed.hash) ?? .none)
+        link: settings.sealed.hash)
       let body = SegmentBody(
         sealedAt: transaction.now.microsecondsSince1970, seen: seen, changes: part)
       let envelope = try Envelope(
         sealing: body.encoded(by: settings.replicaID), as: label, with: keys, in: space)
-      try transaction.setSyncValue(envelope.bytes, forKey: SyncKey.outbox + SyncKey.bytes(of: label.number))
-      settings.sealed = SyncSettings.Head(number: label.number, hash: Data(envelope.hash.bytes))
+      try transaction.setSyncValue(envelope.bytes, forKey: SyncKey.outbox + label.number.bigEndianBytes)
+      settings.sealed = StreamPosition(envelope)
+      seen = [:]
     }
   }
 
@@ -55,25 +56,7 @@ struct Outbox {
   }
 
   static func remove(_ number: UInt64, in transaction: inout StoreWriteTransaction) throws {
-    try transaction.setSyncValue(nil, forKey: SyncKey.outbox + SyncKey.bytes(of: number))
-  }
-}
-
-extension StoreWriteTransaction {
-  /// Seals the completions of tasks that were deleted before the store began to note changes: they count everywhere.
-  mutating func sealCompletionsOfDeletedTasks(_ settings: inout SyncSettings) throws {
-    var (merge, changes) = (try StateMerge(in: self), [ObjectChange]())
-    for (id, instant, completion) in try completionsOfDeletedTasks() {
-      let (object, time) = (ObjectKey(isList: false, id: id), instant.microsecondsSince1970)
-      let known = try merge.state(of: object, in: self)
-      guard known.completion == nil else { continue }
-      var change = known.completing(with: completion.bytes, at: time, by: settings.replicaID)
-      change.join(change.settingLife(toDeleted: true, at: time, by: settings.replicaID))
-      changes.append(ObjectChange(object: object, state: change))
-      merge.take(change, of: object, replacing: known)
-    }
-    try merge.finish(in: &self)
-    try Outbox.put(changes, &settings, in: &self)
+    try transaction.setSyncValue(nil, forKey: SyncKey.outbox + number.bigEndianBytes)
   }
 }
 
@@ -92,5 +75,19 @@ extension StoreWriteTransaction {
   fileprivate mutating func note(_ object: ObjectKey, isTooLarge: Bool) throws {
     let key = SyncKey.tooLarge + object.bytes
     if try isTooLarge || syncValue(forKey: key) != nil { try setSyncValue(isTooLarge ? [] : nil, forKey: key) }
+  }
+}
+
+extension StoreWriteTransaction {
+  /// The streams that were read on since the last segment of this replica, which name them.
+  fileprivate mutating func announceStreams() throws -> [ReplicaID: SegmentHead] {
+    var seen: [ReplicaID: SegmentHead] = [:]
+    for (replica, progress) in try streamProgress() where progress.head.number > progress.announced ?? 0 {
+      var progress = progress
+      progress.announced = progress.head.number
+      try setProgress(progress, of: replica)
+      seen[replica] = progress.head.head
+    }
+    return seen
   }
 }

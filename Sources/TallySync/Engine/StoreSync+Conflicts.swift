@@ -36,6 +36,10 @@ extension StoreWriteTransaction {
   /// Writes one field of an object as a local change.
   fileprivate mutating func write(_ value: Data, to field: ObjectState.Field, of object: ObjectKey) throws {
     let bytes = [UInt8](value)
+    if object.isFilter {
+      guard let key = try StateTable(in: self).state(of: object, in: self).registers[.filterKey]?.value else { return }
+      return try setFilter(bytes.isEmpty ? nil : bytes, forKey: key)
+    }
     if object.isList { return try write(bytes, to: field, ofList: object.id) }
     guard var task = try task(object.id) else { throw TallyError.taskNotFound(object.id) }
     if field == .progress, !task.isCompleted { task.state = bytes == [1] ? .active : .notStarted }
@@ -78,6 +82,7 @@ extension ObjectState.Field {
     case .priority: "priority"
     case .recurrence: "recurrence"
     case .color: "colorHex"
+    case .filter: "savedFilter"
     default: number == Self.attributes ? "attributes.\(name)" : "field\(number)"
     }
   }
@@ -87,6 +92,7 @@ extension ObjectState.Field {
     guard !bytes.isEmpty || self == .progress else { return "" }
     switch self {
     case .title, .notes, .color: return String(decoding: bytes, as: UTF8.self)
+    case .filter: return SavedFilter(storedBytes: bytes).map { "\($0.name): \($0.text)" } ?? ""
     case .list, .parent: return UUID(bytes: bytes)?.uuidString.lowercased() ?? ""
     case .progress: return (bytes == [1] ? TaskState.active : .notStarted).name
     default: break

@@ -41,7 +41,7 @@ extension StoreSync {
       }
       return ""
     } catch let rollback as Rollback {
-      return rollback.hash.bytes.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+      return HexDigits.text(of: rollback.hash.bytes)
     }
   }
 
@@ -54,7 +54,8 @@ extension StoreSync {
       let settings = try transaction.requireSyncSettings()
       let own = SyncStatus.Member(
         replica: settings.replicaID, name: settings.deviceName,
-        lastSeen: settings.lastSent.map(Timestamp.init(clamping:)), behind: 0)
+        lastSeen: settings.lastSent.map(Timestamp.init(clamping:)), behind: 0,
+        code: try settings.spaceKeys().code(of: settings.replicaID, settings.secretKeys().verifyingKey))
       return [own] + (try transaction.members(besides: settings.replicaID))
     }
   }
@@ -82,13 +83,13 @@ extension StoreWriteTransaction {
   }
 
   fileprivate func members(besides own: ReplicaID) throws -> [SyncStatus.Member] {
-    let progress = try streamProgress()
+    let (progress, keys) = (try streamProgress(), try requireSyncSettings().spaceKeys())
     let cards = try syncValues(under: SyncKey.cards).compactMap { UUID(bytes: $0.key).map { ReplicaID($0) } }
     return try Set(cards).union(progress.keys).subtracting([own]).sorted().map { replica in
-      let known = progress[replica]
+      let (known, card) = (progress[replica], try card(of: replica))
       return SyncStatus.Member(
-        replica: replica, name: try card(of: replica)?.name,
-        lastSeen: known?.lastSeen.map(Timestamp.init(clamping:)), behind: known?.behind ?? 0)
+        replica: replica, name: card?.name, lastSeen: known?.lastSeen.map(Timestamp.init(clamping:)),
+        behind: known?.behind ?? 0, code: card.map { keys.code(of: replica, $0.verifyingKey) })
     }
   }
 }

@@ -25,6 +25,16 @@ public struct StoreSync: Sendable {
     self.store = store
   }
 
+  /// The file in the directory of a store that belongs to a space; backups have none.
+  public static let replicaFileName = TaskStore.replicaFileName
+
+  /// Whether the store belongs to a space.
+  ///
+  /// - Throws: What the store throws.
+  public var isSetUp: Bool {
+    get async throws { try await store.write { try $0.syncSettings() != nil } }
+  }
+
   /// Creates a space in a folder, with all that the store has.
   ///
   /// - Parameters:
@@ -124,11 +134,16 @@ public struct StoreSync: Sendable {
       settings.isStopped = false
       try transaction.setSyncSettings(settings)
     }
-    let progress = try await SyncEngine(store: store, transport: transport).synchronise()
+    let count = try store.read { try $0.taskCount }
+    let engine = SyncEngine(store: store, transport: transport)
+    let progress = try await engine.synchronise()
     return try await store.write { transaction in
-      SyncReport(
-        sent: progress.sent, received: progress.received, pending: try transaction.countPending().count,
-        conflicts: try transaction.storedConflicts().count, blocked: try transaction.blockedReplicas())
+      let deleted = try progress.received.deletedTaskIDs.filter { try transaction.task($0) == nil }
+      return SyncReport(
+        sent: progress.sent, received: progress.received.changeCount,
+        pending: try transaction.countPending().count, conflicts: try transaction.storedConflicts().count,
+        blocked: try transaction.blockedReplicas(), deletedTaskIDs: deleted,
+        isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)))
     }
   }
 
@@ -206,8 +221,6 @@ extension StoreSync {
     try await store.write { transaction in
       guard try transaction.syncSettings() == nil else { throw TallyError.alreadySynchronises }
       try transaction.beginSynchronising()
-      var settings = settings
-      try transaction.sealCompletionsOfDeletedTasks(&settings)
       try transaction.setSyncSettings(settings)
       try transaction.noteEverything()
     }
@@ -215,7 +228,7 @@ extension StoreSync {
   }
 
   /// Waits until no other process synchronises the store.
-  private func takeTurn() async throws -> FileLock {
+  func takeTurn() async throws -> FileLock {
     let lock = try FileLock(opening: store.directory.appending("sync.lock"))
     let deadline = ContinuousClock.now + .seconds(60)
     while try !lock.tryAcquire(.exclusive) {

@@ -4,8 +4,8 @@ import Tally
 extension SyncEngine {
   /// Fetches and merges what others have written since the last time.
   ///
-  /// - Returns: How many objects' changes were merged.
-  func receive() async throws -> Int {
+  /// - Returns: What was merged.
+  func receive() async throws -> Received {
     let own = try await store.write { try $0.requireSyncSettings().replicaID }
     let heads = try await reach { try await transport.heads() }
     try await learnCards()
@@ -18,8 +18,8 @@ extension SyncEngine {
   }
 
   /// Reads the stream of one replica until its end, or to the first segment that cannot be taken.
-  private func receive(from replica: ReplicaID, upTo last: UInt64) async throws -> Int {
-    var received = 0
+  private func receive(from replica: ReplicaID, upTo last: UInt64) async throws -> Received {
+    var received = Received()
     while true {
       let number = try await store.write { try $0.streamProgress()[replica]?.head.number ?? 0 }
       let segments = try await reach {
@@ -30,21 +30,19 @@ extension SyncEngine {
         return received
       }
       let merged = try await merge(segments, of: replica)
-      received += merged.changeCount
+      received += merged
       if merged.isBlocked { return received }
     }
   }
 
   /// Merges segments; one whose values no task can have stops the stream before it, like one that cannot be verified.
-  private func merge(
-    _ segments: [[UInt8]], of replica: ReplicaID
-  ) async throws -> (changeCount: Int, isBlocked: Bool) {
+  private func merge(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> Received {
     do {
       return try await store.write { try $0.merge(segments, of: replica) }
     } catch is CodingFault {
       guard segments.count == 1 else { return try await merge(Array(segments.prefix(segments.count / 2)), of: replica) }
       try await block(replica, because: EnvelopeFault.malformed(.impossibleValue).description)
-      return (0, true)
+      return Received(isBlocked: true)
     }
   }
 
@@ -59,7 +57,7 @@ extension SyncEngine {
   }
 
   /// How much of a stream is fetched and merged at once.
-  private static let batchByteCount = 1 << 20
+  static let batchByteCount = 1 << 20
 
   /// Keeps the cards of replicas that are new here; a card that does not open blocks the stream that it would verify.
   private func learnCards() async throws {
@@ -108,9 +106,7 @@ extension StoreWriteTransaction {
   /// Merges segments that continue the stream of a replica, up to the first one that cannot be verified.
   ///
   /// Local changes are sealed first: what this replica had seen when it made them is then what their segments say.
-  fileprivate mutating func merge(
-    _ segments: [[UInt8]], of replica: ReplicaID
-  ) throws -> (changeCount: Int, isBlocked: Bool) {
+  fileprivate mutating func merge(_ segments: [[UInt8]], of replica: ReplicaID) throws -> Received {
     var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
     while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
     var position = try streamProgress()[replica] ?? StreamProgress()
@@ -135,12 +131,13 @@ extension StoreWriteTransaction {
         break
       }
     }
-    try merge.finish(in: &self)
+    try Outbox.put(merge.revived, &settings, in: &self)
+    let deleted = try merge.finish(in: &self)
     try keep(conflicts)
     try setProgress(position, of: replica)
     if count > 0 { settings.lastReceived = now.microsecondsSince1970 }
     try setSyncSettings(settings)
-    return (count, position.block != nil)
+    return Received(changeCount: count, deletedTaskIDs: deleted, isBlocked: position.block != nil)
   }
 
   /// Verifies that a segment continues a stream, and opens it.
@@ -152,33 +149,30 @@ extension StoreWriteTransaction {
     guard let card = try card(of: replica) else { throw StreamFault.unknownReplica }
     let content = try envelope.open(
       as: .segment, of: replica, verifying: card.verifyingKey, in: settings.spaceKeys())
-    guard Data(envelope.header.label.link.bytes) == position.head.hash else { throw StreamFault.brokenChain }
+    guard envelope.header.label.link == position.head.hash else { throw StreamFault.brokenChain }
     return (envelope, try SegmentBody(decoding: content, by: replica))
   }
 }
 
 extension StreamProgress {
   fileprivate mutating func advance(to envelope: Envelope, _ body: SegmentBody, own: ReplicaID) {
-    head = SyncSettings.Head(number: envelope.header.label.number, hash: Data(envelope.hash.bytes))
+    head = StreamPosition(envelope)
     lastSeen = body.sealedAt
     hasSeen = max(hasSeen, body.seen[own]?.number ?? 0)
   }
 }
 
-/// Why a segment does not continue a stream.
-enum StreamFault: Error, CustomStringConvertible {
-  case otherNumber
-  case notWhole
-  case unknownReplica
-  case brokenChain
+/// What was merged.
+struct Received {
+  /// Objects, one for each segment in which they are.
+  var changeCount = 0
+  /// The tasks that are not there any more.
+  var deletedTaskIDs: [UUID] = []
+  /// Whether the next segment cannot be taken.
+  var isBlocked = false
 
-  /// A sentence for people.
-  var description: String {
-    switch self {
-    case .otherNumber: "A segment has another number than its place in the stream."
-    case .notWhole: "The next segment has not arrived completely, or is damaged."
-    case .unknownReplica: "The card of the device has not arrived, so its changes cannot be verified."
-    case .brokenChain: "A segment does not follow the one before it: the stream was changed."
-    }
+  static func += (left: inout Received, right: Received) {
+    left.changeCount += right.changeCount
+    left.deletedTaskIDs += right.deletedTaskIDs
   }
 }

@@ -8,12 +8,12 @@ extension SyncEngine {
   /// safe at any time.
   ///
   /// - Parameter heads: The last segments that the place has.
-  /// - Returns: How many objects were merged.
+  /// - Returns: What was merged.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
-  func receiveSnapshots(_ heads: [ReplicaID: SegmentHead]) async throws -> Int {
+  func receiveSnapshots(_ heads: [ReplicaID: SegmentHead]) async throws -> Received {
     let own = try await store.write { try $0.requireSyncSettings().replicaID }
     let names = try await reach { try await transport.snapshots() }
-    var received = 0
+    var received = Received()
     for name in names where name.replica != own {
       let isKnown = try await store.write { try $0.syncValue(forKey: SyncKey.snapshots + name.key) != nil }
       guard !isKnown, let first = try await openPart(0, of: name) else { continue }
@@ -21,8 +21,8 @@ extension SyncEngine {
       case .later: continue
       case .never: break
       case .now:
-        guard try await merge(name, first: first) else { continue }
-        received += first.states.count
+        guard let merged = try await merge(name, first: first) else { continue }
+        received += merged
       }
       try await store.write { try $0.setSyncValue([], forKey: SyncKey.snapshots + name.key) }
     }
@@ -53,31 +53,26 @@ extension SyncEngine {
   }
 
   /// A part of a snapshot; `nil` if it is not there or cannot be verified.
-  private func openPart(_ number: Int, of name: SnapshotName) async throws -> SnapshotPart? {
+  func openPart(_ number: Int, of name: SnapshotName) async throws -> SnapshotPart? {
     let bytes = try await reach { try await transport.part(number, of: name) }
-    return try await store.write { transaction in
-      guard let card = try transaction.card(of: name.replica), let envelope = try? Envelope(parsing: bytes) else {
-        return nil
-      }
-      let keys = try transaction.requireSyncSettings().spaceKeys()
-      guard envelope.header.label.number == UInt64(number),
-        let content = try? envelope.open(
-          as: .snapshotPart, of: name.replica, verifying: card.verifyingKey, in: keys),
-        let part = try? SnapshotPart(decoding: content, by: name.replica), part.summary.partCount == name.partCount,
-        envelope.header.label.link == part.summary.coverageHash
-      else { return nil }
-      return part
-    }
+    guard let content = try await store.write({ try $0.content(of: bytes, number, of: name) }),
+      let part = try? SnapshotPart(decoding: content, by: name.replica), part.summary.partCount == name.partCount,
+      part.summary.coverageHash.bytes.starts(with: name.digest)
+    else { return nil }
+    return part
   }
 
   /// Merges the parts of a snapshot; streams go on behind it when all are merged.
-  private func merge(_ name: SnapshotName, first: SnapshotPart) async throws -> Bool {
+  ///
+  /// - Returns: What was merged; `nil` if not all of it is there.
+  private func merge(_ name: SnapshotName, first: SnapshotPart) async throws -> Received? {
+    var received = Received()
     for number in 0..<name.partCount {
-      guard let part = number == 0 ? first : try await openPart(number, of: name) else { return false }
-      try await store.write { try $0.merge(part) }
+      guard let part = number == 0 ? first : try await openPart(number, of: name) else { return nil }
+      received += try await store.write { try $0.merge(part) }
     }
     try await store.write { try $0.cover(first.summary) }
-    return true
+    return received
   }
 
   /// Publishes a snapshot if the segments since the last one are as large as it would be, or the place has lost some.
@@ -85,35 +80,47 @@ extension SyncEngine {
     let due = try await store.write { transaction -> Bool in
       let settings = try transaction.requireSyncSettings()
       guard !settings.needsSnapshot else { return true }
-      guard settings.byteCountSinceSnapshot >= Self.snapshotThreshold else { return false }
+      let least = max(Self.leastByteCount, settings.snapshot?.byteCount ?? 0)
+      guard settings.byteCountSinceSnapshot >= least else { return false }
       return try !transaction.streamProgress().values.contains { $0.block != nil }
     }
     guard due else { return }
-    let (name, parts) = try await store.write { try $0.makeSnapshot() }
+    let (name, parts, _) = try await store.write { try $0.makeSnapshot() }
     for (number, part) in parts.enumerated() {
       try await reach { try await transport.putPart(part, number: number, of: name) }
     }
-    try await store.write { try $0.notePublished(name) }
+    try await store.write { try $0.notePublished(name, byteCount: parts.reduce(0) { $0 + $1.count }) }
   }
 
-  /// From this many bytes of segments on, a snapshot is worth its size.
-  private static let snapshotThreshold = 16 << 20
+  /// With fewer bytes of segments since the last one, a snapshot is not worth its files.
+  private static let leastByteCount = 1 << 20
 }
 
 extension SnapshotName {
   /// What identifies it among those that were merged.
-  fileprivate var key: [UInt8] { replica.bytes + SyncKey.bytes(of: number) + digest }
+  fileprivate var key: [UInt8] { replica.bytes + number.bigEndianBytes + digest }
 }
 
 extension StoreWriteTransaction {
+  /// The content of a part of a snapshot; `nil` if it is not that part, or cannot be verified.
+  func content(of bytes: [UInt8], _ number: Int, of name: SnapshotName) throws -> [UInt8]? {
+    guard let card = try card(of: name.replica), let envelope = try? Envelope(parsing: bytes),
+      envelope.header.label.number == UInt64(number), envelope.header.label.link.bytes.starts(with: name.digest)
+    else { return nil }
+    let keys = try requireSyncSettings().spaceKeys()
+    return try? envelope.open(as: .snapshotPart, of: name.replica, verifying: card.verifyingKey, in: keys)
+  }
+
   /// Merges one part of a snapshot.
-  fileprivate mutating func merge(_ part: SnapshotPart) throws {
+  fileprivate mutating func merge(_ part: SnapshotPart) throws -> Received {
     var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
     while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
     for (object, state) in part.states { try merge.join(state, to: object, in: self) }
-    try merge.finish(in: &self)
+    try Outbox.put(merge.revived, &settings, in: &self)
+    let deleted = try merge.finish(in: &self)
     settings.lastReceived = now.microsecondsSince1970
     try setSyncSettings(settings)
+    return Received(changeCount: part.states.count, deletedTaskIDs: deleted)
   }
 
   /// Continues the streams behind what a snapshot covers.
@@ -122,20 +129,26 @@ extension StoreWriteTransaction {
     for (replica, covered) in summary.coverage where replica != own {
       var position = positions[replica] ?? StreamProgress()
       guard covered.number > position.head.number else { continue }
-      position.head = SyncSettings.Head(number: covered.number, hash: Data(covered.hash.bytes))
+      position.head = covered
       position.block = nil
       try setProgress(position, of: replica)
     }
   }
 
-  /// Makes a snapshot of all states.
-  fileprivate mutating func makeSnapshot() throws -> (name: SnapshotName, parts: [[UInt8]]) {
+  /// Makes a snapshot of all states, or of those that differ from known ones.
+  func makeSnapshot(
+    without known: [ObjectKey: ObjectState] = [:]
+  ) throws -> (name: SnapshotName, parts: [[UInt8]], objectCount: Int) {
     let (settings, table) = (try requireSyncSettings(), try StateTable(in: self))
     var states: [ObjectKey: ObjectState] = [:]
-    try table.forEach(in: self) { states[$0] = $1.fitting(ObjectChange.maximumByteCount) }
+    try table.forEach(in: self) { object, state in
+      let state = state.fitting(ObjectChange.maximumByteCount)
+      if let known = known[object], known.joined(with: state) == known { return }
+      states[object] = state
+    }
     let divided = SnapshotPart.divide(states)
-    var coverage = try streamProgress().filter { $0.value.head.number > 0 }.mapValues(\.head.position)
-    if settings.acknowledged.number > 0 { coverage[settings.replicaID] = settings.acknowledged.position }
+    var coverage = try streamProgress().filter { $0.value.head.number > 0 }.mapValues(\.head)
+    if settings.acknowledged.number > 0 { coverage[settings.replicaID] = settings.acknowledged }
     let summary = SnapshotSummary(
       coverage: coverage, madeAt: now.microsecondsSince1970,
       stateHash: ContentHash(bytes: table.hash.bytes) ?? .none, partCount: divided.count)
@@ -147,25 +160,22 @@ extension StoreWriteTransaction {
       return try Envelope(sealing: part.encoded(by: settings.replicaID), as: label, with: keys, in: space).bytes
     }
     let name = SnapshotName(
-      replica: settings.replicaID, number: settings.snapshotNumber + 1,
+      replica: settings.replicaID, number: (settings.snapshot?.number ?? 0) + 1,
       digest: Array(summary.coverageHash.bytes.prefix(SegmentHead.digestByteCount)), partCount: divided.count)
-    return (name, parts)
+    return (name, parts, states.count)
   }
 
-  fileprivate mutating func notePublished(_ name: SnapshotName) throws {
+  fileprivate mutating func notePublished(_ name: SnapshotName, byteCount: Int) throws {
     var settings = try requireSyncSettings()
-    (settings.snapshotNumber, settings.byteCountSinceSnapshot, settings.needsSnapshot) = (name.number, 0, false)
+    settings.snapshot = OwnSnapshot(
+      number: name.number, digest: Data(name.digest), partCount: name.partCount,
+      coveredNumber: settings.acknowledged.number, byteCount: byteCount)
+    (settings.byteCountSinceSnapshot, settings.needsSnapshot) = (0, false)
     try setSyncSettings(settings)
     for (replica, progress) in try streamProgress() where progress.covered != progress.head.number {
       var progress = progress
       progress.covered = progress.head.number
       try setProgress(progress, of: replica)
     }
-  }
-}
-
-extension SyncSettings.Head {
-  fileprivate var position: StreamPosition {
-    StreamPosition(number: number, hash: ContentHash(bytes: hash) ?? .none)
   }
 }

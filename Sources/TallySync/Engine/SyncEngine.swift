@@ -11,9 +11,9 @@ struct SyncEngine {
 
   /// What one run has done.
   struct Progress {
-    /// Objects whose changes were sent and received, one for each segment in which they are.
+    /// Objects whose changes were sent, one for each segment in which they are.
     var sent = 0
-    var received = 0
+    var received = Received()
   }
 
   /// Exchanges until nothing is left in either direction.
@@ -23,27 +23,24 @@ struct SyncEngine {
   func synchronise() async throws -> Progress {
     var progress = Progress()
     try await makeKnown()
+    try await checkOwnFiles()
     // Others may write meanwhile; a bound keeps a fast writer from holding this forever.
     for _ in 0..<Self.maximumRounds {
       let sent = try await send()
       let received = try await receive()
       progress.sent += sent
       progress.received += received
-      if sent == 0, received == 0 { break }
+      if sent == 0, received.changeCount == 0 { break }
     }
     try await publishSnapshotIfDue()
-    try await tidy()
+    try await retire()
+    let replica = try await store.write { try $0.requireSyncSettings().replicaID }
+    try await reach { try await transport.pack(replica) }
+    try await noteMark()
     return progress
   }
 
   private static let maximumRounds = 100
-
-  /// Joins small files of this replica.
-  private func tidy() async throws {
-    guard let folder = transport as? FolderTransport else { return }
-    let replica = try await store.write { try $0.requireSyncSettings().replicaID }
-    try await reach { try await folder.pack(replica) }
-  }
 
   /// Ensures that this store writes as a replica that nobody else is, and that the place knows its card.
   private func makeKnown() async throws {
@@ -68,8 +65,8 @@ struct SyncEngine {
   /// Whether somebody else has written as this replica: it was copied, or the machine went back in time.
   private func isAhead(_ remote: SegmentHead, of settings: SyncSettings) -> Bool {
     if remote.number > settings.sealed.number { return true }
-    return remote.number == settings.acknowledged.number && remote.digest != settings.acknowledged.digest.digest
-      && remote.number > 0
+    return remote.number == settings.acknowledged.number && remote.number > 0
+      && remote != settings.acknowledged.head
   }
 
   /// Whether the place has lost what it had acknowledged.
@@ -124,7 +121,7 @@ extension SyncEngine {
 
 extension StoreWriteTransaction {
   /// Makes the next card of this replica.
-  fileprivate mutating func makeCard() throws -> (number: UInt64, card: Envelope) {
+  mutating func makeCard() throws -> (number: UInt64, card: Envelope) {
     var settings = try requireSyncSettings()
     settings.cardNumber += 1
     try setSyncSettings(settings)
@@ -156,12 +153,22 @@ extension StoreWriteTransaction {
     var settings = try requireSyncSettings()
     let number = envelope.header.label.number
     try Outbox.remove(number, in: &self)
-    settings.acknowledged = SyncSettings.Head(number: number, hash: Data(envelope.hash.bytes))
+    settings.acknowledged = StreamPosition(envelope)
     settings.lastSent = now.microsecondsSince1970
     settings.byteCountSinceSnapshot += envelope.bytes.count
     try setSyncSettings(settings)
     let content = try envelope.content(in: settings.spaceKeys())
     return try SegmentBody(decoding: content, by: settings.replicaID).changes.count
+  }
+
+  /// The numbers of segments that others have seen were those of the replica that this one was.
+  private mutating func forgetWhatOthersHaveSeen() throws {
+    for (replica, progress) in try streamProgress() {
+      var progress = progress
+      (progress.hasSeen, progress.announced) = (0, nil)
+      try setProgress(progress, of: replica)
+    }
+    for (key, _) in try syncValues(under: SyncKey.ages) { try setSyncValue(nil, forKey: SyncKey.ages + key) }
   }
 
   /// Becomes a replica of its own: another store writes as the old one, or the place has lost what that one wrote.
@@ -175,15 +182,16 @@ extension StoreWriteTransaction {
     for (key, bytes) in try syncValues(under: SyncKey.outbox) {
       let body = try SegmentBody(decoding: Envelope(parsing: bytes).content(in: space), by: old)
       changes += body.changes
-      try Outbox.remove(SyncKey.number(of: key), in: &self)
+      try Outbox.remove(UInt64(bigEndianBytes: key), in: &self)
     }
     // The stream of the old replica may have segments that this store does not know: merging all of it again is safe. One
     // that was lost is covered by the snapshot.
     try setProgress(placeHasLost ? StreamProgress(head: settings.acknowledged) : StreamProgress(), of: old)
     settings.replica = UUID()
     settings.replicaKeys = Data(ReplicaKeys().bytes)
-    (settings.sealed, settings.acknowledged) = (SyncSettings.Head(), SyncSettings.Head())
-    (settings.cardNumber, settings.snapshotNumber) = (0, 0)
+    (settings.sealed, settings.acknowledged) = (.start, .start)
+    (settings.cardNumber, settings.snapshot) = (0, nil)
+    try forgetWhatOthersHaveSeen()
     settings.needsSnapshot = settings.needsSnapshot || placeHasLost
     try Outbox.put(changes, &settings, in: &self)
     try setSyncSettings(settings)

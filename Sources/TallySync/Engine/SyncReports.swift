@@ -1,3 +1,4 @@
+public import Foundation
 public import Tally
 
 /// What setting up a space gives its user.
@@ -24,6 +25,10 @@ public struct SyncReport: Hashable, Sendable {
   public let conflicts: Int
   /// The replicas whose segments cannot be taken.
   public let blocked: [BlockedReplica]
+  /// The tasks that others have deleted; ``StoreSync/restore(_:)`` brings them back.
+  public let deletedTaskIDs: [UUID]
+  /// Whether those are more than 50 and more than 30 % of the tasks that there were: perhaps nobody meant that.
+  public let isMassDeletion: Bool
 }
 
 /// A replica whose next segment cannot be taken; those of others are.
@@ -48,6 +53,10 @@ public struct SyncStatus: Hashable, Sendable {
     public let lastSeen: Timestamp?
     /// How many of its segments are at the place and were not merged here, when this store looked last.
     public let behind: Int
+    /// Six digits that are the same wherever the replica's card is the one that it has written; `nil` without a card.
+    ///
+    /// People who compare them on two devices know that nobody else has joined under that name.
+    public let code: String?
   }
 
   /// The space.

@@ -16,13 +16,13 @@ struct SyncSettings: Codable {
   /// Where the space is: the path of a folder.
   var place: String
   /// The last segment that was sealed.
-  var sealed = Head()
+  var sealed = StreamPosition.start
   /// The last segment that the place has acknowledged.
-  var acknowledged = Head()
+  var acknowledged = StreamPosition.start
   /// The number of the card that names this device; 0 before the first one.
   var cardNumber: UInt64 = 0
-  /// The number of the last snapshot of this replica, and how many bytes of segments came since.
-  var snapshotNumber: UInt64 = 0
+  /// The last snapshot of this replica, and how many bytes of segments came since.
+  var snapshot: OwnSnapshot?
   var byteCountSinceSnapshot = 0
   /// Whether the place has lost segments of this replica, so that it needs a snapshot.
   var needsSnapshot = false
@@ -31,13 +31,24 @@ struct SyncSettings: Codable {
   /// In microseconds since 1970; `nil` if it has never happened.
   var lastSent: Int64?
   var lastReceived: Int64?
+  /// What identified the files of this replica at the place when it had written them.
+  var mark: Data?
+  /// When those files were looked at, and when old ones were deleted.
+  var lastCheck: Int64?
+  var lastUpkeep: Int64?
+}
 
-  /// The number and the hash of a segment.
-  struct Head: Codable, Hashable {
-    var number: UInt64 = 0
-    var hash = Data(ContentHash.none.bytes)
+/// A snapshot that this replica has published.
+struct OwnSnapshot: Codable, Equatable {
+  var number: UInt64
+  var digest: Data
+  var partCount: Int
+  /// The last segment of this replica that it covers.
+  var coveredNumber: UInt64
+  var byteCount: Int
 
-    var digest: SegmentHead { SegmentHead(number: number, digest: Array(hash)) }
+  func name(of replica: ReplicaID) -> SnapshotName {
+    SnapshotName(replica: replica, number: number, digest: Array(digest), partCount: partCount)
   }
 }
 
@@ -61,9 +72,11 @@ extension SyncSettings {
 
 /// How far the stream of another replica has been read.
 struct StreamProgress: Codable {
-  var head = SyncSettings.Head()
+  var head = StreamPosition.start
   /// When its author sealed the last segment, in microseconds since 1970.
   var lastSeen: Int64?
+  /// The last segment of its author that a segment of this replica has named.
+  var announced: UInt64?
   /// The last segment of this replica that its author had seen.
   var hasSeen: UInt64 = 0
   /// The last segment that the place had, when this store looked.

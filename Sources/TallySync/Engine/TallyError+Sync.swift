@@ -15,8 +15,6 @@ extension TallyError.Code {
   public static let wrongPassphrase = TallyError.Code(named: "wrongPassphrase")
   /// No value that lost a race has the given number.
   public static let conflictNotFound = TallyError.Code(named: "conflictNotFound")
-  /// No replica of the space has the given id.
-  public static let replicaNotFound = TallyError.Code(named: "replicaNotFound")
 }
 
 extension TallyError {
@@ -29,9 +27,6 @@ extension TallyError {
 
   static let syncBusy = TallyError(
     .syncBusy, "Another process synchronises this store", remedy: "Let it finish, or stop it")
-
-  static let syncStopped = TallyError(
-    .notSynchronising, "Synchronisation of this store is stopped", remedy: "Start it again with the setup of its place")
 
   /// The folder or hub cannot be reached.
   static func unreachable(_ cause: any Error) -> TallyError {

@@ -25,13 +25,13 @@ extension FolderDisk {
       guard frame.kind == .segment, frame.replica == replica, frame.number == range.first + UInt64(offset),
         Array(SHA256.hash(data: bytes)).starts(with: expected)
       else { return nil }
-      expected = frame.previous
+      expected = frame.previous.bytes
     }
     return envelopes.map(\.bytes)
   }
 
   /// Reads a file of one card or one part of a snapshot; `nil` if it is not whole.
-  func envelope(_ kind: SegmentFrame.Kind, at path: FilePath, by replica: ReplicaID) throws -> [UInt8]? {
+  func envelope(_ kind: EnvelopeHeader.Kind, at path: FilePath, by replica: ReplicaID) throws -> [UInt8]? {
     let bytes = try read(path)
     return SegmentFrame(bytes[...])?.isWhole(kind, by: replica, byteCount: bytes.count) == true ? bytes : nil
   }
@@ -39,7 +39,7 @@ extension FolderDisk {
 
 extension SegmentFrame {
   /// Whether a file of a length has just this envelope, of a kind and a replica.
-  func isWhole(_ kind: Kind, by replica: ReplicaID, byteCount: Int) -> Bool {
+  func isWhole(_ kind: EnvelopeHeader.Kind, by replica: ReplicaID, byteCount: Int) -> Bool {
     (self.kind, self.replica, self.byteCount) == (kind, replica, byteCount)
   }
 }

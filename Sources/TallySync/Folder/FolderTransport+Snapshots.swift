@@ -107,7 +107,7 @@ extension FolderTransport {
   /// Whether a file is as long as its first bytes say.
   private func isWhole(_ entry: FolderEntry, by replica: ReplicaID) throws -> Bool {
     do {
-      let (bytes, size) = try disk.readStart(of: entry.path, byteCount: SegmentFrame.headerByteCount)
+      let (bytes, size) = try disk.readStart(of: entry.path, byteCount: EnvelopeHeader.byteCount)
       return SegmentFrame(bytes[...])?.isWhole(.snapshotPart, by: replica, byteCount: Int(size)) == true
     } catch Errno.noSuchFileOrDirectory {
       return false

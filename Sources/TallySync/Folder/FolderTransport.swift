@@ -35,7 +35,7 @@ public final class FolderTransport: SyncTransport {
 
   /// Creates the folder of a space, or the missing parts of it.
   ///
-  /// Only this creates it: a folder that is empty because its disk is not mounted must not look like a new space.
+  /// The folder in which it is must exist: it is not created where a disk is not mounted.
   ///
   /// - Parameters:
   ///   - folder: A folder that exists.

@@ -45,6 +45,15 @@ struct ObjectState: Hashable, Sendable {
     registers[field]?.value = value
   }
 
+  /// A deleted object's state without the values of its registers: only who has written what and when, and its completions.
+  ///
+  /// Joining it with the whole state gives the whole state.
+  var withoutValues: ObjectState {
+    var state = self
+    for field in registers.keys where field != .life { state.setValue(of: field, to: []) }
+    return state
+  }
+
   /// The state without the largest values of registers, so that all of them fit into a number of bytes.
   func fitting(_ byteCount: Int) -> ObjectState {
     var room = byteCount
@@ -119,6 +128,14 @@ extension ObjectState.Field {
   /// The title of a task and the name of a list.
   static let title = Self(6)
 
+  /// The completions of a task from before it was deleted and created again in another state; each is an element.
+  static let detached = Self(18)
+
   /// Whether a write to it brings a deleted object back, as that of a field which this version does not know does.
-  var isContent: Bool { self != .life && self != .order && self != .completions && self != .changed }
+  var isContent: Bool {
+    switch self {
+    case .life, .order, .completions, .changed, .detached: false
+    default: true
+    }
+  }
 }

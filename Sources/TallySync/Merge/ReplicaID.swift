@@ -12,20 +12,20 @@ public struct ReplicaID: Hashable, Comparable, Sendable, CustomStringConvertible
   public init(_ uuid: UUID) {
     // Copied at once.
     let bytes = unsafe withUnsafeBytes(of: uuid.uuid) { unsafe Array($0) }
-    (high, low) = (Self.number(bytes[..<8]), Self.number(bytes[8...]))
+    (high, low) = (UInt64(bigEndianBytes: bytes[..<8]), UInt64(bigEndianBytes: bytes[8...]))
+  }
+
+  /// Takes the sixteen bytes of an id; `nil` if there are more or fewer.
+  init?(bytes: some Collection<UInt8>) {
+    guard let uuid = UUID(bytes: Array(bytes)) else { return nil }
+    self.init(uuid)
   }
 
   /// The sixteen bytes.
-  var bytes: [UInt8] {
-    [high, low].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) } }
-  }
+  var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 
   /// The same bytes as a UUID.
   var uuid: UUID { UUID(bytes: bytes) ?? UUID() }
-
-  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-    bytes.reduce(0) { $0 << 8 | UInt64($1) }
-  }
 
   /// Orders replicas by their bytes.
   public static func < (left: ReplicaID, right: ReplicaID) -> Bool {
@@ -33,10 +33,5 @@ public struct ReplicaID: Hashable, Comparable, Sendable, CustomStringConvertible
   }
 
   /// Thirty-two hexadecimal digits.
-  public var description: String {
-    [high, low].map { number in
-      let digits = String(number, radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }.joined()
-  }
+  public var description: String { HexDigits.text(of: bytes) }
 }

@@ -13,16 +13,17 @@ struct LocalChange {
   /// - Parameters:
   ///   - task: The task; of a deleted one, its last state.
   ///   - isDeleted: Whether it has been deleted.
-  ///   - completion: The completion of a completed task.
+  ///   - completions: Its completions in the ledger.
   /// - Returns: The change, to be joined with the known state.
-  func change(of task: TaskItem, isDeleted: Bool, completion: StoredCompletion?) -> ObjectState {
+  func change(of task: TaskItem, isDeleted: Bool, completions: StoredCompletions) -> ObjectState {
     var change = registers(of: task, and: attributes(of: task))
     if has(.tags) || isNew { change.join(tags(of: task)) }
     // Undoing an import deletes a task with its completion, which a deletion keeps.
-    if has(.completion) || has(.life) || isNew { change.join(completions(completion)) }
+    if mayDetach || isNew { change.join(completion(completions.current)) }
+    change.join(self.change(of: completions.detached))
     change.join(timeOfChange(task.updatedAt, isDeleted: isDeleted))
     // Nobody else has to know of a task that came and went between, except for its completion.
-    if isNew, isDeleted, completion == nil { return ObjectState() }
+    if isNew, isDeleted, completions.all.isEmpty { return ObjectState() }
     change.join(life(isDeleted: isDeleted, after: change))
     return change
   }
@@ -38,6 +39,21 @@ struct LocalChange {
     change.join(timeOfChange(list.updatedAt, isDeleted: isDeleted))
     return change.joined(with: life(isDeleted: isDeleted, after: change))
   }
+
+  /// The change of the completions that count besides that of the task.
+  func change(of detached: [StoredCompletion]) -> ObjectState {
+    guard mayDetach else { return ObjectState() }
+    let (new, old) = (Set(detached.map(\.bytes)), known.elements(of: .detached))
+    var change = ObjectState()
+    for element in new.subtracting(old) {
+      change.join(known.adding(element, to: .detached, at: time(of: .completion), by: replica))
+    }
+    for element in old.subtracting(new) { change.join(known.removing(element, from: .detached)) }
+    return change
+  }
+
+  /// Whether completions may have become those of a deleted task, or ceased to be.
+  var mayDetach: Bool { has(.completion) || has(.life) }
 
   /// When the record was changed; neither a deletion nor making room between neighbours changes it.
   private func timeOfChange(_ time: Timestamp, isDeleted: Bool) -> ObjectState {
@@ -89,7 +105,7 @@ struct LocalChange {
     return change
   }
 
-  private func completions(_ completion: StoredCompletion?) -> ObjectState {
+  private func completion(_ completion: StoredCompletion?) -> ObjectState {
     guard let completion else { return known.completion == nil ? ObjectState() : known.reopening() }
     guard completion.bytes != known.completion else { return ObjectState() }
     return known.completing(with: completion.bytes, at: time(of: .completion), by: replica)

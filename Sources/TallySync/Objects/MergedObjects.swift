@@ -18,7 +18,7 @@ extension ObjectState {
     }
     (task.listID, task.parentID) = (place.list, place.parent)
     task.tags = TagSet(shownTags.map { String(decoding: $0, as: UTF8.self) })
-    task.completedAt = try storedCompletion?.moment()
+    task.completedAt = try storedCompletions.current?.moment()
     task.state = completion != nil ? .completed : registers[.progress]?.value == [1] ? .active : .notStarted
     task.updatedAt = lastChange
     try CodingFault.replacing { try task.validate() }
@@ -53,10 +53,27 @@ extension ObjectState {
   }
 
   /// Whether it exists here: only a creation writes the time of creation, and edits may arrive before it.
-  var isShown: Bool { !isDeleted && registers[.created] != nil && registers[.title] != nil }
+  ///
+  /// Of an object that was deleted long ago, an edit may arrive that brings it back, and its values later.
+  var isShown: Bool { !isDeleted && hasValue(.created) && hasValue(.title) }
 
-  /// The completion that counts, as the ledger keeps it.
-  var storedCompletion: StoredCompletion? { completion.map(StoredCompletion.init(bytes:)) }
+  private func hasValue(_ field: Field) -> Bool { registers[field].map { !$0.value.isEmpty } ?? false }
+
+  /// Whether it is there although one of two states that it joins was deleted some days ago, and the known one has values:
+  /// replicas that took part in the deletion may have forgotten theirs.
+  func survivesDeletion(_ known: ObjectState, or change: ObjectState, at now: Timestamp) -> Bool {
+    guard !isDeleted, known.hasValue(.title), registers[.life]?.value == LifeValue.deleted,
+      known.isDeleted || change.registers[.life] != nil, let life = registers[.life]
+    else { return false }
+    return life.time < now.adding(seconds: -7 * 86_400).microsecondsSince1970
+  }
+
+  /// The completions that count, as the ledger keeps them.
+  var storedCompletions: StoredCompletions {
+    let detached = elements(of: .detached).sorted { $1.lexicographicallyPrecedes($0) }
+    return StoredCompletions(
+      current: completion.map(StoredCompletion.init(bytes:)), detached: detached.map(StoredCompletion.init(bytes:)))
+  }
 
   private var lastChange: Timestamp {
     if let value = registers[.changed]?.value, let time = try? FieldValue(.instant, storedBytes: value).instant {

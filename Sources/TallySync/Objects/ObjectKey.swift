@@ -3,13 +3,14 @@ import Foundation
 /// The identity of a task, a list, or an object of a kind that this version does not know.
 struct ObjectKey: Hashable, Comparable, Sendable {
   /// The kinds, as stored and sent: do not change.
-  static let (taskKind, listKind) = (UInt8(1), UInt8(2))
+  static let (taskKind, listKind, filterKind) = (UInt8(1), UInt8(2), UInt8(3))
 
   let kind: UInt8
   let id: UUID
 
   var isTask: Bool { kind == Self.taskKind }
   var isList: Bool { kind == Self.listKind }
+  var isFilter: Bool { kind == Self.filterKind }
 
   /// The stored form: the kind, then the id.
   var bytes: [UInt8] { [kind] + ReplicaID(id).bytes }
@@ -20,6 +21,11 @@ struct ObjectKey: Hashable, Comparable, Sendable {
 
   init(isList: Bool, id: UUID) {
     self.init(kind: isList ? Self.listKind : Self.taskKind, id: id)
+  }
+
+  /// A saved filter, which has a name and no id: the start of the name's hash stands for one.
+  init(ofFilter key: [UInt8]) {
+    self.init(kind: Self.filterKind, id: UUID(bytes: Array(ContentHash(of: key).bytes.prefix(16))) ?? UUID())
   }
 
   /// How many bytes the stored form has.

@@ -11,6 +11,8 @@ struct StateMerge {
   private(set) var states: [ObjectKey: ObjectState] = [:]
   /// For the objects that changes of others were joined to, the states that their records have.
   private(set) var recorded: [ObjectKey: ObjectState] = [:]
+  /// Objects whose deletion lost to an edit when others may have forgotten their values: those who have them send them.
+  private(set) var revived: [ObjectChange] = []
 
   init(in transaction: borrowing StoreWriteTransaction) throws {
     table = try StateTable(in: transaction)
@@ -20,9 +22,8 @@ struct StateMerge {
   var hash: StateHash { table.hash }
 
   /// The state of an object as it is now.
-  mutating func state(of object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> ObjectState {
-    if let state = states[object] { return state }
-    return try table.state(of: object, in: transaction)
+  func state(of object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> ObjectState {
+    try states[object] ?? table.state(of: object, in: transaction)
   }
 
   /// Takes local changes that have been noted.
@@ -46,7 +47,23 @@ struct StateMerge {
       take(change, of: object, replacing: known)
       changes.append(ObjectChange(of: object, to: change, replacing: known))
     }
-    return (changes, pending.isEmpty)
+    let filters = try takeFilters(as: replica, in: &transaction)
+    return (changes + filters, pending.isEmpty && filters.isEmpty)
+  }
+
+  private mutating func takeFilters(
+    as replica: ReplicaID, in transaction: inout StoreWriteTransaction
+  ) throws -> [ObjectChange] {
+    try transaction.takePendingFilters().map { filter in
+      let object = ObjectKey(ofFilter: filter.key)
+      let known = try state(of: object, in: transaction)
+      var change = known.setting(.filter, to: filter.value ?? [], at: filter.microseconds, by: replica)
+      if known.registers[.filterKey] == nil {
+        change.join(known.setting(.filterKey, to: filter.key, at: filter.microseconds, by: replica))
+      }
+      take(change, of: object, replacing: known)
+      return ObjectChange(of: object, to: change, replacing: known)
+    }
   }
 
   /// Takes a change that the records have already.
@@ -65,9 +82,24 @@ struct StateMerge {
     let joined = known.joined(with: change)
     if joined != known {
       if recorded[object] == nil { recorded[object] = known }
+      if joined.survivesDeletion(known, or: change, at: transaction.now) {
+        revived.append(ObjectChange(object: object, state: joined, replaced: [:]))
+      }
       set(joined, of: object, replacing: known)
     }
     return known
+  }
+
+  /// The saved filters that changes of others have changed.
+  fileprivate func changedFilters() throws(CodingFault) -> [[UInt8]: [UInt8]?] {
+    var filters: [[UInt8]: [UInt8]?] = [:]
+    for object in recorded.keys where object.isFilter {
+      guard let state = states[object], let key = state.registers[.filterKey]?.value else { continue }
+      let value = state.registers[.filter]?.value ?? []
+      guard value.isEmpty || SavedFilter.isStored(value, under: key) else { throw .impossibleValue }
+      filters.updateValue(value.isEmpty ? nil : value, forKey: key)
+    }
+    return filters
   }
 
   private mutating func set(_ state: ObjectState, of object: ObjectKey, replacing known: ObjectState) {
@@ -76,19 +108,18 @@ struct StateMerge {
   }
 
   /// Writes the records of changed objects, those of tasks that are elsewhere by that, and all changed states.
-  mutating func finish(in transaction: inout StoreWriteTransaction) throws {
-    guard !states.isEmpty else { return }
+  ///
+  /// - Returns: The tasks that are not there any more.
+  @discardableResult
+  mutating func finish(in transaction: inout StoreWriteTransaction) throws -> [UUID] {
+    guard !states.isEmpty else { return [] }
     let surroundings = try Surroundings(of: self, in: transaction)
-    try transaction.show(surroundings, after: self)
+    let deleted = try transaction.show(surroundings, after: self)
     try surroundings.keepDisplaced(in: &transaction)
     for (object, state) in states { try table.put(state, of: object, in: &transaction) }
     try table.putHash(in: &transaction)
-    (before, states, recorded) = ([:], [:], [:])
-  }
-
-  /// A state that was not touched.
-  func knownState(of object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> ObjectState {
-    try states[object] ?? table.state(of: object, in: transaction)
+    (before, states, recorded, revived) = ([:], [:], [:], [])
+    return deleted
   }
 }
 
@@ -99,8 +130,25 @@ extension StoreWriteTransaction {
       return try (live ?? deletedList(object.id)).map { local.change(of: $0, isDeleted: live == nil) } ?? ObjectState()
     }
     let live = try task(object.id)
-    guard let task = try live ?? deletedTask(object.id) else { return ObjectState() }
-    return local.change(of: task, isDeleted: live == nil, completion: try storedCompletion(of: task))
+    var completions = try completions(of: object.id, after: local)
+    guard let task = try live ?? deletedTask(object.id) else { return local.change(of: completions.detached) }
+    completions.current = try storedCompletion(of: task) ?? (live == nil ? completions.current : nil)
+    completions.detached.removeAll { live == nil && $0 == completions.current }
+    return local.change(of: task, isDeleted: live == nil, completions: completions)
+  }
+
+  /// What the ledger has of a deleted task, as far as a local write may have changed it.
+  ///
+  /// - Returns: The current completion if the ledger has it as that of a deleted task, and all that it has so.
+  private func completions(of task: UUID, after local: LocalChange) throws -> StoredCompletions {
+    var found = StoredCompletions(current: nil)
+    guard local.mayDetach else { return found }
+    let known = local.known.storedCompletions
+    let instants =
+      try local.pending.detached + ([known.current].compactMap(\.self) + known.detached).map { try $0.instant() }
+    found.detached = try Set(instants).sorted().compactMap { try detachedCompletion(of: task, at: $0) }
+    if let current = known.current, found.detached.contains(current) { found.current = current }
+    return found
   }
 
   /// Whether the record of a task is where its state says, with the tags and attributes of the state.
@@ -114,28 +162,31 @@ extension StoreWriteTransaction {
   }
 
   /// Writes the objects whose states have changed, and tasks that are elsewhere than the states say.
-  fileprivate mutating func show(_ surroundings: Surroundings, after merge: StateMerge) throws {
-    var tasks: [MergedTask] = []
+  ///
+  /// - Returns: The tasks that are not there any more.
+  fileprivate mutating func show(_ surroundings: Surroundings, after merge: StateMerge) throws -> [UUID] {
+    var (tasks, deleted): ([MergedTask], [UUID]) = ([], [])
     for (id, state) in surroundings.tasks {
       let (object, place) = (ObjectKey(isList: false, id: id), surroundings.outline.places[id])
       let item = try state.task(id, at: place ?? Outline.Place())
       guard try merge.recorded[object] != nil || !isShown(item, id) else { continue }
       let old = merge.recorded[object] ?? state
+      if try item == nil && task(id) != nil { deleted.append(id) }
       tasks.append(
-        MergedTask(
-          id: id, item: item, completion: state.storedCompletion, previousCompletion: old.storedCompletion))
+        MergedTask(id: id, item: item, completions: state.storedCompletions, replacing: old.storedCompletions))
     }
     var lists: [UUID: TaskList?] = [:]
     for (object, state) in merge.states where object.isList && merge.recorded[object] != nil {
       lists.updateValue(try state.list(object.id), forKey: object.id)
     }
-    let counted = try tasks.compactMap { try $0.completion?.listID() }
+    let counted = try tasks.flatMap { try $0.completions.all.compactMap { try $0.listID() } }
     var names: [UUID: String] = [:]
     for id in Set(counted).union(lists.keys) {
-      let state = try merge.knownState(of: ObjectKey(isList: true, id: id), in: self)
+      let state = try merge.state(of: ObjectKey(isList: true, id: id), in: self)
       guard state.isDeleted, let name = state.registers[.title]?.value else { continue }
       names[id] = String(decoding: name, as: UTF8.self)
     }
-    try self.merge(tasks, lists: lists, deletedListNames: names)
+    try self.merge(tasks, lists: lists, deletedListNames: names, filters: merge.changedFilters())
+    return deleted
   }
 }

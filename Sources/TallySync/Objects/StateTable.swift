@@ -59,6 +59,17 @@ struct StateTable {
     try transaction.setSyncValue(hash.bytes, forKey: SyncKey.stateHash)
   }
 
+  /// Computes the hash of all states again.
+  static func rebuildHash(in transaction: inout StoreWriteTransaction) throws {
+    var table = try StateTable(in: transaction)
+    table.hash = .zero
+    for (key, _) in try transaction.syncValues(under: SyncKey.states) {
+      let object = try ObjectKey(bytes: key)
+      if let stored = try table.stored(object, in: transaction) { table.hash = table.hash + stored.hash(of: object) }
+    }
+    try table.putHash(in: &transaction)
+  }
+
   private mutating func number(_ others: Set<ReplicaID>, in transaction: inout StoreWriteTransaction) throws {
     for replica in others.sorted() where numbers[replica] == nil {
       let number = UInt64(replicas.count)
@@ -70,7 +81,7 @@ struct StateTable {
     }
   }
 
-  private func stored(_ object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> StoredState? {
+  func stored(_ object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> StoredState? {
     guard let bytes = try transaction.syncValue(forKey: SyncKey.states + object.bytes) else { return nil }
     let replicas = replicas
     return try StoredState(decoding: bytes) { replicas[$0] }

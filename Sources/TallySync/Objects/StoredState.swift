@@ -27,14 +27,19 @@ struct StoredState {
     let found = omitted.filter { field in
       texts[field].map { Self.digest($0) } == state.registers[field]?.value
     }
-    return state.replacingValues(of: found) { $0 }.merging(texts, of: found)
+    return state.merging(texts, of: found)
   }
 
   /// Whether it can be completed only with the texts of a record.
   var omitsTexts: Bool { !omitted.isEmpty }
 
   /// A hash of the object and its state, the same on every replica: SHA-256 with digests for all longer texts.
+  ///
+  /// Of a deleted object the values do not count: replicas forget them at times of their own.
   func hash(of object: ObjectKey) -> StateHash {
+    guard !state.isDeleted else {
+      return StateHash(SHA256.hash(data: object.bytes + state.withoutValues.encoded { $0.high }))
+    }
     let long = Self.texts.filter { field in
       !omitted.contains(field) && (state.registers[field]?.value.count ?? 0) > Self.digestByteCount
     }
@@ -92,7 +97,7 @@ struct StateHash: Hashable, Sendable {
   }
 
   var bytes: [UInt8] {
-    words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) } }
+    words.flatMap(\.bigEndianBytes)
   }
 
   static func + (left: StateHash, right: StateHash) -> StateHash {

@@ -23,7 +23,7 @@ struct Surroundings {
     }
     while let id = open.popLast() {
       guard tasks[id] == nil else { continue }
-      let state = try merge.knownState(of: ObjectKey(isList: false, id: id), in: transaction)
+      let state = try merge.state(of: ObjectKey(isList: false, id: id), in: transaction)
       guard state != ObjectState() else { continue }
       tasks[id] = state
       open += [state.reference(.parent)].compactMap(\.self)
@@ -31,7 +31,7 @@ struct Surroundings {
     }
     for state in tasks.values {
       guard let list = state.reference(.list), lists[list] == nil else { continue }
-      lists[list] = try merge.knownState(of: ObjectKey(isList: true, id: list), in: transaction)
+      lists[list] = try merge.state(of: ObjectKey(isList: true, id: list), in: transaction)
     }
     outline = Outline(tasks: tasks.filter { $0.value.isShown }, lists: lists.filter { $0.value.isShown })
   }

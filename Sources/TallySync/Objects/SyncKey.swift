@@ -27,16 +27,9 @@ enum SyncKey {
   static let snapshots: [UInt8] = [10]
   /// An object with a value that is too large to be sent: its key.
   static let tooLarge: [UInt8] = [11]
-
-  /// A number in a key: eight bytes, the most significant first, so that keys are in the order of numbers.
-  static func bytes(of number: UInt64) -> [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) }
-  }
-
-  /// The number of eight bytes.
-  static func number(of bytes: some Collection<UInt8>) -> UInt64 {
-    bytes.reduce(0) { $0 << 8 | UInt64($1) }
-  }
+  // 12 is a completion of a deleted task that the ledger has got or lost; SyncTables has it.
+  /// The last segment that was acknowledged at a time: the time.
+  static let ages: [UInt8] = [13]
 }
 
 extension StoreWriteTransaction {

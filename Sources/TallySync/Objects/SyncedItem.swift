@@ -31,6 +31,11 @@ extension ObjectState.Field {
   /// When the record was changed, as it says itself: programs may store whole seconds.
   static let changed = Self(17)
 
+  /// The key of a saved filter, which never changes.
+  static let filterKey = Self(19)
+  /// What is stored of a saved filter; empty for a deleted one.
+  static let filter = Self(20)
+
   /// An attribute of a task.
   static func attribute(_ name: String) -> Self { Self(attributes, name: name) }
   static let attributes: UInt16 = 14

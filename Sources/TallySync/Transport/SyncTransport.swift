@@ -87,11 +87,34 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached; some may be deleted.
   func delete(segmentsOf replica: ReplicaID, upTo number: UInt64, snapshots: [SnapshotName]) async throws
 
+  /// Joins small objects of this replica into larger ones, if the place is better off with fewer; does nothing unless
+  /// implemented.
+  ///
+  /// - Parameter replica: This replica.
+  /// - Throws: Any error, if the place cannot be reached; no segment is lost.
+  func pack(_ replica: ReplicaID) async throws
+
+  /// Bytes that change when somebody else changes what the place has of a replica, such as from the times of its files;
+  /// `nil` unless implemented, where that cannot happen or be seen.
+  ///
+  /// - Parameter replica: This replica.
+  /// - Returns: The bytes.
+  /// - Throws: Any error, if the place cannot be reached.
+  func mark(of replica: ReplicaID) async throws -> [UInt8]?
+
   /// Returns when something may have changed at the place, or when the time is over.
   ///
   /// - Parameter seconds: How long to wait at most.
   /// - Throws: `CancellationError` if the task is cancelled; any other error, if the place cannot be reached.
   func waitForChanges(seconds: Double) async throws
+}
+
+extension SyncTransport {
+  /// Does nothing.
+  public func pack(_ replica: ReplicaID) async throws {}
+
+  /// Nothing.
+  public func mark(of replica: ReplicaID) async throws -> [UInt8]? { nil }
 }
 
 /// What became of a segment.

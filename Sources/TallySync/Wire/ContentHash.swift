@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 
 /// The SHA-256 of some bytes.
 struct ContentHash: Hashable, Sendable {
@@ -23,4 +24,17 @@ struct ContentHash: Hashable, Sendable {
 
   /// Zeros: before the first segment, and in a card.
   static let none = ContentHash()
+}
+
+extension ContentHash: Codable {
+  init(from decoder: any Decoder) throws {
+    let bytes = try decoder.singleValueContainer().decode(Data.self)
+    guard let hash = ContentHash(bytes: bytes) else { throw CodingFault.impossibleValue }
+    self = hash
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(Data(bytes))
+  }
 }

@@ -38,7 +38,7 @@ struct EnvelopeHeader: Hashable, Sendable {
   /// The number of bytes of the whole envelope, at which the next one begins in a file of several.
   var totalByteCount: Int { Self.byteCount + bodyByteCount + VerifyingKey.signatureByteCount }
 
-  private static let magic = Array("TLYS".utf8)
+  static let magic = Array("TLYS".utf8)
   private static let format: UInt8 = 1
   private static let sealedFlag: UInt8 = 1
 
@@ -63,17 +63,12 @@ struct EnvelopeHeader: Hashable, Sendable {
     let start = Array(bytes.prefix(Self.byteCount))
     guard start.prefix(4) == Self.magic.prefix(start.count) else { throw .notAnEnvelope }
     guard start.count < 5 || start[4] == Self.format else { throw .needsNewerVersion }
-    guard start.count == Self.byteCount, let space = SpaceID(bytes: start[8..<24]),
-      let replica = UUID(bytes: Array(start[24..<40])), let link = ContentHash(bytes: start[52..<84])
-    else { throw .tooShort }
-    guard let kind = Kind(rawValue: start[5]), start[6] <= Self.sealedFlag, start[7] == 0 else {
-      throw .needsNewerVersion
-    }
-    let number = UInt64(bigEndianBytes: start[44..<52])
+    guard start.count == Self.byteCount, let space = SpaceID(bytes: start[8..<24]) else { throw .tooShort }
+    guard let frame = SegmentFrame(start), start[6] <= Self.sealedFlag, start[7] == 0 else { throw .needsNewerVersion }
     self.init(
-      label: Label(kind: kind, replica: ReplicaID(replica), number: number, link: link), space: space,
+      label: Label(kind: frame.kind, replica: frame.replica, number: frame.number, link: frame.previous), space: space,
       isSealed: start[6] == Self.sealedFlag, epoch: UInt32(bigEndianBytes: start[40..<44]),
-      salt: Array(start[84..<116]), bodyByteCount: Int(clamping: UInt32(bigEndianBytes: start[116..<120])))
+      salt: Array(start[84..<116]), bodyByteCount: frame.bodyByteCount)
     guard bodyByteCount <= Self.maximumByteCount, totalByteCount <= Self.maximumByteCount else { throw .tooLarge }
   }
 }

@@ -1,9 +1,3 @@
-/// How far a replica's stream is covered: the number and the whole hash of its last segment.
-struct StreamPosition: Hashable, Sendable {
-  let number: UInt64
-  let hash: ContentHash
-}
-
 /// What a snapshot covers, and which state it holds: the same in all its parts.
 struct SnapshotSummary: Hashable, Sendable {
   /// The last segment of each replica whose changes are in it, its author's included.

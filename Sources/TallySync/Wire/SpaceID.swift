@@ -23,17 +23,12 @@ public struct SpaceID: Hashable, Sendable, LosslessStringConvertible {
   ///
   /// - Parameter description: Thirty-two hexadecimal digits in lower case; `nil` is returned for anything else.
   public init?(_ description: String) {
-    let digits = description.utf8.compactMap { Self.digits.firstIndex(of: $0) }
-    guard digits.count == 2 * Self.byteCount, description.utf8.count == digits.count else { return nil }
-    bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(16 * digits[$0] + digits[$0 + 1]) }
+    guard let bytes = HexDigits.bytes(of: description) else { return nil }
+    self.init(bytes: bytes)
   }
-
-  private static let digits = Array("0123456789abcdef".utf8)
 
   /// Thirty-two hexadecimal digits.
-  public var description: String {
-    String(decoding: bytes.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
+  public var description: String { HexDigits.text(of: bytes) }
 }
 
 extension [UInt8] {

@@ -45,6 +45,16 @@ final class FolderSpace: Sendable {
     try TaskStore(at: directory.appending(name), configuration: .testing(clock: clock))
   }
 
+  /// Copies the directory of a store, as a person or a backup program does; both go on.
+  func copyStore(_ number: Int) throws {
+    let name = "store-\(stores.count)"
+    let original = stores[number].directory
+    try stores[number].close()
+    try FileManager.default.copyItem(atPath: original.string, toPath: directory.appending(name).string)
+    replace(number, with: try open(original.lastComponent?.string ?? ""))
+    opened.stores.append(try open(name))
+  }
+
   func replace(_ number: Int, with store: TaskStore) { opened.stores[number] = store }
 
   func sync(_ number: Int) -> StoreSync { StoreSync(stores[number]) }
@@ -78,7 +88,11 @@ func withFolderSpace(_ count: Int = 2, _ body: (FolderSpace) async throws -> Voi
   try await withTemporaryDirectory { directory in
     let space = try await FolderSpace(count, in: directory)
     try await body(space)
-    for store in space.stores { try checkInvariants(of: store) }
+    for store in space.stores {
+      try checkInvariants(of: store)
+      guard try await store.write({ try $0.syncSettings() }) != nil else { continue }
+      #expect(try await StoreSync(store).verify() == [])
+    }
     try space.close()
   }
 }

@@ -21,7 +21,9 @@ struct PendingChangeTests {
       let second = clock.now.microsecondsSince1970
       let noted = try #require(try pending(store).first)
       #expect(
-        noted == PendingObject(isList: false, id: task.id, times: [.title: first, .due: second, .completion: second]))
+        noted
+          == PendingObject(
+            isList: false, id: task.id, times: [.title: first, .due: second, .completion: second], detached: []))
     }
   }
 

@@ -3,6 +3,12 @@ import LMDB
 /// Writes values of applications, with their images for undo.
 struct ValueWriter {
   let table: Database<ValueKey, [UInt8]>
+  /// Notes which saved filters change, if the store synchronises.
+  let syncTables: SyncTables?
+
+  init(with writer: RecordWriter) {
+    (table, syncTables) = (writer.tables.values, writer.syncTables)
+  }
 
   /// Stores or, without bytes, removes a value; returns whether that changes anything.
   func write(
@@ -12,6 +18,7 @@ struct ValueWriter {
     let old = try table.value(forKey: key, in: transaction)
     guard old != bytes else { return false }
     images.add(old, ofValue: key)
+    try syncTables?.note(key, in: &transaction)
     if let bytes {
       try table.put(bytes, forKey: key, in: &transaction)
     } else {

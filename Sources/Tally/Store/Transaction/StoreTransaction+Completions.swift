@@ -64,9 +64,8 @@ extension StoreTransaction where Base == WriteTransaction {
       to: CompletionKey(isTaskDeleted: true, completed: .start(at: instant.microsecondsSince1970))
     ) { keys.append($0) }
     guard !keys.isEmpty else { return 0 }
-    try changeIfNeeded { (tables, images, base) throws(LMDBError) in
-      try CompletionLedger(tables: tables).purge(keys, recording: &images, in: &base)
-      return true
+    try change { (writer, images, base) throws(LMDBError) in
+      try writer.ledger.purge(keys, recording: &images, in: &base)
     }
     return keys.count
   }
@@ -85,8 +84,9 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Like `record(_:)`, without the counters: `apply(_:)` must follow in the same transaction.
   @discardableResult
   mutating func record(_ completion: Completion, counting deltas: inout CounterDeltas) throws -> Bool {
-    try changeIfNeeded { (tables, images, base) throws(LMDBError) in
-      try CompletionLedger(tables: tables).record(
+    let ledger = recordWriter.ledger
+    return try changeIfNeeded { (_, images, base) throws(LMDBError) in
+      try ledger.record(
         InstantKey(of: completion), CompletionRecord(of: completion), isTaskDeleted: completion.isTaskDeleted,
         counting: &deltas, recording: &images, in: &base)
     }

@@ -1,4 +1,4 @@
-/// Bytes as two lower-case hexadecimal digits each, as the names in a folder have them.
+/// Bytes as two lower-case hexadecimal digits each, as ids and the names in a folder have them.
 enum HexDigits {
   private static let digits = Array("0123456789abcdef")
 

@@ -1,6 +1,8 @@
 import Foundation
 import Tally
 
+@testable import TallySync
+
 /// A store among others with the same tasks: its changes become states, and those of the others are merged.
 struct Replica {
   let store: TaskStore

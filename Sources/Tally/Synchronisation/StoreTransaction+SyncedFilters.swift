@@ -1,0 +1,74 @@
+import LMDB
+
+/// A saved filter that was saved or deleted here, and not handed over yet.
+package struct PendingFilter: Hashable, Sendable {
+  /// What its folded name is stored as.
+  package let key: [UInt8]
+  /// What is stored of it; `nil` if it was deleted.
+  package let value: [UInt8]?
+  /// When that was, in microseconds since 1970.
+  package let microseconds: Int64
+}
+
+extension StoreWriteTransaction {
+  /// Takes the saved filters that have changed: they count as handed over.
+  package mutating func takePendingFilters() throws -> [PendingFilter] {
+    let found = try pendingFilters()
+    for filter in found { try setSyncValue(nil, forKey: SyncTables.filterPrefix + filter.key) }
+    return found
+  }
+
+  /// The saved filters that have changed.
+  func pendingFilters() throws -> [PendingFilter] {
+    var found: [PendingFilter] = []
+    try forEachSyncValue(withPrefix: SyncTables.filterPrefix) { key, time in
+      let key = Array(key.dropFirst(SyncTables.filterPrefix.count))
+      let value = try tables.values.value(forKey: Self.valueKey(ofFilter: key), in: base)
+      let time = try FieldValue(.instant, storedBytes: time).instant ?? .earliest
+      found.append(PendingFilter(key: key, value: value, microseconds: time.microsecondsSince1970))
+      return true
+    }
+    return found
+  }
+
+  /// Saves a filter as it is stored, or deletes it.
+  ///
+  /// - Throws: `damagedStore` for bytes that are not a filter.
+  package mutating func setFilter(_ value: [UInt8]?, forKey key: [UInt8]) throws {
+    let key = try Self.valueKey(ofFilter: key)
+    guard let value else {
+      try removeValues([key])
+      return
+    }
+    guard SavedFilter(stored: value, under: key) != nil else {
+      throw LMDBError.undecodable("the bytes are not a saved filter")
+    }
+    try write(value, forKey: key)
+  }
+
+  private static func valueKey(ofFilter key: [UInt8]) throws -> ValueKey {
+    try ValueKey(String(decoding: key, as: UTF8.self), in: SavedFilter.namespace)
+  }
+
+  /// Notes all saved filters as saved at the time when they were.
+  mutating func noteSavedFilters() throws {
+    for filter in try savedFilters() {
+      try setSyncValue(
+        FieldValue.instant(filter.updatedAt).storedBytes,
+        forKey: SyncTables.filterPrefix + Array(SavedFilter.key(of: filter.name).utf8))
+    }
+  }
+}
+
+extension SavedFilter {
+  /// Reads what is stored of a filter, whatever its key; `nil` for other bytes.
+  package init?(storedBytes: [UInt8]) {
+    guard let key = try? ValueKey("name", in: Self.namespace) else { return nil }
+    self.init(stored: storedBytes, under: key)
+  }
+
+  /// Whether bytes are what is stored of a filter under a key.
+  package static func isStored(_ bytes: [UInt8], under key: [UInt8]) -> Bool {
+    SavedFilter(storedBytes: bytes).map { Array(Self.key(of: $0.name).utf8) == key } ?? false
+  }
+}

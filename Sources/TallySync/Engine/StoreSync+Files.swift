@@ -1,0 +1,137 @@
+import Foundation
+public import SystemPackage
+import Tally
+import TallySystem
+
+// Without a place: two stores of a space that cannot share a folder exchange files.
+
+extension StoreSync {
+  /// Writes all that this store knows into one sealed file, which another store of the space applies.
+  ///
+  /// ```swift
+  /// try await StoreSync(laptop).writeDifference(to: "/media/stick/laptop.tally")
+  /// try await StoreSync(phone).apply("/media/stick/laptop.tally")
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - file: The file, which is replaced as a whole.
+  ///   - other: A file that the other store has written: only what differs from it is written then; `nil` for everything.
+  /// - Returns: How many objects the file has.
+  /// - Throws: `TallyError` with `notSynchronising`, `outputNotCreated`, `inputUnreadable` or `malformedDocument`.
+  @discardableResult
+  public func writeDifference(to file: FilePath, from other: FilePath? = nil) async throws -> Int {
+    let bytes = try other.map(Self.contents)
+    let (count, envelopes) = try await store.write { transaction -> (Int, [[UInt8]]) in
+      let known = try bytes.map { try transaction.open($0).states } ?? [:]
+      try transaction.sealForFile()
+      let snapshot = try transaction.makeSnapshot(without: known)
+      return (snapshot.objectCount, [try transaction.ownCard()] + snapshot.parts)
+    }
+    do {
+      let output = try AtomicFile(replacing: file)
+      for envelope in envelopes { _ = try output.descriptor.writeAll(envelope) }
+      try output.publish()
+    } catch {
+      throw TallyError(
+        .outputNotCreated, "The file cannot be written: \(file.string)", remedy: "Name another file", cause: error)
+    }
+    return count
+  }
+
+  /// Merges a file that another store of the space has written.
+  ///
+  /// Applying a file again, or an old one, changes nothing.
+  ///
+  /// - Parameter file: The file.
+  /// - Returns: How many objects it has.
+  /// - Throws: `TallyError` with `notSynchronising`, `inputUnreadable`, or `malformedDocument` for a file that is damaged, of another
+  ///   space, or no such file; nothing is changed then.
+  @discardableResult
+  public func apply(_ file: FilePath) async throws -> Int {
+    let bytes = try Self.contents(of: file)
+    let lock = try await takeTurn()
+    defer { lock.release() }
+    return try await store.write { transaction in
+      let content = try transaction.open(bytes)
+      try transaction.apply(content)
+      return content.states.count
+    }
+  }
+
+  private static func contents(of file: FilePath) throws -> [UInt8] {
+    do {
+      return [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+    } catch {
+      throw TallyError(
+        .inputUnreadable, "The file cannot be read: \(file.string)", remedy: "Check its name", cause: error)
+    }
+  }
+}
+
+/// What a file holds.
+private struct FileContent {
+  let author: ReplicaID
+  let card: [UInt8]
+  let states: [ObjectKey: ObjectState]
+}
+
+extension StoreWriteTransaction {
+  /// Takes the local changes, so that the states have them.
+  fileprivate mutating func sealForFile() throws {
+    var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
+    while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
+    try merge.finish(in: &self)
+    try setSyncSettings(settings)
+  }
+
+  /// The card of this replica, made if there is none yet.
+  fileprivate mutating func ownCard() throws -> [UInt8] {
+    let replica = try requireSyncSettings().replicaID
+    return try syncValue(forKey: SyncKey.cards + replica.bytes) ?? makeCard().card.bytes
+  }
+
+  /// Verifies and opens a file: a card, then the parts of a snapshot of the same replica.
+  fileprivate func open(_ bytes: [UInt8]) throws -> FileContent {
+    let keys = try requireSyncSettings().spaceKeys()
+    do {
+      let envelopes = try Envelope.all(in: bytes)
+      guard let first = envelopes.first, envelopes.count > 1 else { throw EnvelopeFault.tooShort }
+      let author = first.header.label.replica
+      let card = try Card(opening: first, of: author, in: keys)
+      if let known = try self.card(of: author), known.verifyingKey != card.verifyingKey {
+        throw EnvelopeFault.signatureDoesNotVerify
+      }
+      var states: [ObjectKey: ObjectState] = [:]
+      for (number, envelope) in envelopes.dropFirst().enumerated() {
+        let content = try envelope.open(as: .snapshotPart, of: author, verifying: card.verifyingKey, in: keys)
+        let part = try SnapshotPart(decoding: content, by: author)
+        guard envelope.header.label.number == UInt64(number), part.summary.partCount == envelopes.count - 1 else {
+          throw EnvelopeFault.tooShort
+        }
+        states.merge(part.states) { $0.joined(with: $1) }
+      }
+      return FileContent(author: author, card: first.bytes, states: states)
+    } catch let fault as EnvelopeFault {
+      throw TallyError(
+        .malformedDocument, "The file cannot be applied: \(fault.description)",
+        remedy: "Write it again with the other store of the space", cause: fault)
+    }
+  }
+
+  fileprivate mutating func apply(_ content: FileContent) throws {
+    try setSyncValue(content.card, forKey: SyncKey.cards + content.author.bytes)
+    var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
+    while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
+    for (object, state) in content.states { try merge.join(state, to: object, in: self) }
+    try Outbox.put(merge.revived, &settings, in: &self)
+    do {
+      try merge.finish(in: &self)
+    } catch let fault as CodingFault {
+      throw TallyError(
+        .malformedDocument, "The file has values that no task can have", remedy: "Write it with a newer version",
+        cause: fault)
+    }
+    settings.lastReceived = now.microsecondsSince1970
+    try setSyncSettings(settings)
+  }
+}

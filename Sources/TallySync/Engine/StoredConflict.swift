@@ -1,0 +1,81 @@
+import Foundation
+import Tally
+
+/// A conflict as it is kept.
+struct StoredConflict: Codable {
+  var object: Data
+  var field: UInt16
+  var attribute: String
+  var value: Data
+  var lostReplica: UUID
+  var lostTime: Int64
+  var winningReplica: UUID
+  var winningTime: Int64
+  var noticedTime: Int64
+
+  /// How many are kept, and for how long.
+  static let maximumCount = 1_000
+  static let maximumAge: Int64 = 90 * 86_400 * 1_000_000
+}
+
+extension StoredConflict {
+  init(of object: ObjectKey, _ field: ObjectState.Field, lost: Register, to winner: Register, at time: Int64) {
+    self.init(
+      object: Data(object.bytes), field: field.number, attribute: field.name, value: Data(lost.value),
+      lostReplica: lost.replica.uuid, lostTime: lost.time, winningReplica: winner.replica.uuid,
+      winningTime: winner.time, noticedTime: time)
+  }
+
+  var key: ObjectKey {
+    get throws { try ObjectKey(bytes: object) }
+  }
+
+  var stateField: ObjectState.Field { ObjectState.Field(field, name: attribute) }
+
+  /// The write that lost.
+  var lostStamp: Stamp { Stamp(time: lostTime, replica: ReplicaID(lostReplica)) }
+}
+
+extension StoreWriteTransaction {
+  /// The conflicts that are kept, oldest first.
+  func storedConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
+    try syncValues(under: SyncKey.conflicts).map { key, value in
+      (UInt64(bigEndianBytes: key), try JSONDecoder().decode(StoredConflict.self, from: Data(value)))
+    }
+  }
+
+  /// Keeps conflicts; one whose value was replaced by its own author's next one takes the place of the earlier.
+  mutating func keep(_ new: [(conflict: StoredConflict, replaced: Stamp?)]) throws {
+    guard !new.isEmpty else { return }
+    var kept = try storedConflicts()
+    var next = (try syncValue(forKey: SyncKey.settings + [1]).map { UInt64(bigEndianBytes: $0) } ?? 0) + 1
+    for (conflict, replaced) in new {
+      let earlier = kept.firstIndex {
+        $0.conflict.object == conflict.object && $0.conflict.stateField == conflict.stateField
+          && $0.conflict.lostStamp == replaced
+      }
+      if let earlier {
+        kept[earlier].conflict = conflict
+        try put(conflict, id: kept[earlier].id)
+      } else {
+        try put(conflict, id: next)
+        kept.append((next, conflict))
+        next += 1
+      }
+    }
+    try setSyncValue((next - 1).bigEndianBytes, forKey: SyncKey.settings + [1])
+    let oldest = now.microsecondsSince1970 - StoredConflict.maximumAge
+    for (index, entry) in kept.enumerated()
+    where entry.conflict.noticedTime < oldest || index < kept.count - StoredConflict.maximumCount {
+      try removeConflict(entry.id)
+    }
+  }
+
+  mutating func removeConflict(_ id: UInt64) throws {
+    try setSyncValue(nil, forKey: SyncKey.conflicts + id.bigEndianBytes)
+  }
+
+  private mutating func put(_ conflict: StoredConflict, id: UInt64) throws {
+    try setSyncValue([UInt8](try JSONEncoder().encode(conflict)), forKey: SyncKey.conflicts + id.bigEndianBytes)
+  }
+}

@@ -1,0 +1,17 @@
+/// Why a segment does not continue a stream.
+enum StreamFault: Error, CustomStringConvertible {
+  case otherNumber
+  case notWhole
+  case unknownReplica
+  case brokenChain
+
+  /// A sentence for people.
+  var description: String {
+    switch self {
+    case .otherNumber: "A segment has another number than its place in the stream."
+    case .notWhole: "The next segment has not arrived completely, or is damaged."
+    case .unknownReplica: "The card of the device has not arrived, so its changes cannot be verified."
+    case .brokenChain: "A segment does not follow the one before it: the stream was changed."
+    }
+  }
+}

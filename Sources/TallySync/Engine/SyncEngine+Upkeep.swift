@@ -1,0 +1,172 @@
+import Foundation
+import Tally
+
+/// What a replica does at the place besides exchanging changes: it looks whether what it has written there is whole, and
+/// deletes there what nobody needs any more.
+extension SyncEngine {
+  /// Looks whether the place still gives back what others need of this replica, if somebody else has changed it there, and
+  /// once an hour.
+  ///
+  /// That is the newest snapshot and the segments behind it. If something is damaged or lost, a snapshot is due, which
+  /// covers it.
+  ///
+  /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
+  /// - Complexity: Reads those segments and that snapshot.
+  func checkOwnFiles() async throws {
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    guard !settings.needsSnapshot, settings.acknowledged.number > 0 || settings.snapshot != nil else { return }
+    let mark = try await reach { try await transport.mark(of: settings.replicaID) }
+    let isChanged = mark.map { Data($0) != settings.mark } ?? false
+    guard try await store.write({ try $0.isCheckDue() }) || isChanged else { return }
+    if let snapshot = settings.snapshot, try await !isWhole(snapshot.name(of: settings.replicaID)) {
+      return try await requireSnapshot()
+    }
+    var number = settings.snapshot?.coveredNumber ?? 0
+    while number < settings.acknowledged.number {
+      let segments = try await reach {
+        try await transport.segments(of: settings.replicaID, after: number, byteCount: Self.batchByteCount)
+      }
+      guard !segments.isEmpty else { return try await requireSnapshot() }
+      number += UInt64(segments.count)
+    }
+  }
+
+  /// Remembers how this replica has left its files.
+  func noteMark() async throws {
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    let mark = try await reach { try await transport.mark(of: settings.replicaID) }.map { Data($0) }
+    guard mark != settings.mark else { return }
+    try await store.write { transaction in
+      var settings = try transaction.requireSyncSettings()
+      settings.mark = mark
+      try transaction.setSyncSettings(settings)
+    }
+  }
+
+  private func requireSnapshot() async throws {
+    try await store.write { transaction in
+      var settings = try transaction.requireSyncSettings()
+      settings.needsSnapshot = true
+      try transaction.setSyncSettings(settings)
+    }
+  }
+
+  /// Whether all parts of a snapshot are there and can be opened.
+  private func isWhole(_ name: SnapshotName) async throws -> Bool {
+    guard try await reach({ try await transport.snapshots() }).contains(name) else { return false }
+    for number in 0..<name.partCount {
+      // One that cannot be read is not whole, either.
+      guard let bytes = try? await transport.part(number, of: name) else { return false }
+      guard try await store.write({ try $0.content(of: bytes, number, of: name) }) != nil else { return false }
+    }
+    return true
+  }
+
+  /// Deletes old segments of this replica that everybody has, and old snapshots of it, once a day.
+  ///
+  /// A segment goes if it is older than 30 days, a snapshot of this replica covers it, and either one of another replica
+  /// does, too, or all that were active in the last 400 days have merged it.
+  ///
+  /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
+  func retire() async throws {
+    guard let old = try await store.write({ try $0.beginUpkeep() }) else { return }
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    guard let own = settings.snapshot else { return }
+    let names = try await reach { try await transport.snapshots() }
+    guard names.contains(own.name(of: settings.replicaID)) else { return }
+    let number = try await coveredTwice(upTo: min(old, own.coveredNumber), names)
+    let snapshots = names.filter { $0.replica == settings.replicaID && $0.number + 1 < own.number }
+    try await reach { try await transport.delete(segmentsOf: settings.replicaID, upTo: number, snapshots: snapshots) }
+  }
+
+  /// The last of the segments of this replica that others have, or can have without this replica's snapshot.
+  private func coveredTwice(upTo last: UInt64, _ names: [SnapshotName]) async throws -> UInt64 {
+    guard last > 0 else { return 0 }
+    let (own, acknowledged) = try await store.write { transaction in
+      (try transaction.requireSyncSettings().replicaID, try transaction.numberThatAllHaveSeen())
+    }
+    var covered = acknowledged
+    for name in names where name.replica != own && covered < last {
+      guard let first = try? await openPart(0, of: name), let position = first.summary.coverage[own],
+        position.number > covered, try await isWhole(name)
+      else { continue }
+      covered = position.number
+    }
+    return min(last, covered)
+  }
+}
+
+extension StoreWriteTransaction {
+  /// How long segments stay at the place, and how long records of deleted objects stay here.
+  private static var retention: Int64 { 30 * 86_400 * 1_000_000 }
+  /// How long a silent replica counts as one that comes back.
+  private static var maximumSilence: Int64 { 400 * 86_400 * 1_000_000 }
+
+  /// Whether the files of this replica at the place were not looked at for an hour; if so, they are now.
+  fileprivate mutating func isCheckDue() throws -> Bool {
+    var settings = try requireSyncSettings()
+    let now = now.microsecondsSince1970
+    if let last = settings.lastCheck, last <= now, now - last < 3_600 * 1_000_000 { return false }
+    settings.lastCheck = now
+    try setSyncSettings(settings)
+    return true
+  }
+
+  /// Notes how far the place has acknowledged today, and forgets the records of objects that were deleted long ago.
+  ///
+  /// - Returns: The last segment that is old enough to go; `nil` if that was asked less than a day ago.
+  fileprivate mutating func beginUpkeep() throws -> UInt64? {
+    var settings = try requireSyncSettings()
+    let now = now.microsecondsSince1970
+    if let last = settings.lastUpkeep, last <= now, now - last < 86_400 * 1_000_000 { return nil }
+    settings.lastUpkeep = now
+    try setSyncSettings(settings)
+    try setSyncValue(
+      settings.acknowledged.number.bigEndianBytes, forKey: SyncKey.ages + FieldValue.instant(self.now).storedBytes)
+    try forgetDeletedRecords(before: now - Self.retention)
+    return try takeAge(before: now - Self.retention)
+  }
+
+  /// The last segment that had been acknowledged at a time; earlier rows are not needed any more.
+  private mutating func takeAge(before time: Int64) throws -> UInt64 {
+    var number: UInt64 = 0
+    for (key, value) in try syncValues(under: SyncKey.ages) {
+      guard let noted = try FieldValue(.instant, storedBytes: key).instant?.microsecondsSince1970, noted <= time else {
+        break
+      }
+      number = max(number, UInt64(bigEndianBytes: value))
+    }
+    return number
+  }
+
+  /// The last segment of this replica that every other one has merged which is likely to come back.
+  fileprivate func numberThatAllHaveSeen() throws -> UInt64 {
+    let (settings, progress) = (try requireSyncSettings(), try streamProgress())
+    var least = UInt64.max
+    for (key, _) in try syncValues(under: SyncKey.cards) {
+      guard let replica = ReplicaID(bytes: key), replica != settings.replicaID, let card = try card(of: replica) else {
+        continue
+      }
+      let known = progress[replica]
+      let lastSign = max(known?.lastSeen ?? .min, card.createdAt)
+      guard lastSign >= now.microsecondsSince1970 - Self.maximumSilence else { continue }
+      least = min(least, known?.hasSeen ?? 0)
+    }
+    return least
+  }
+
+  /// Keeps of objects that were deleted long ago only who has written what and when.
+  private mutating func forgetDeletedRecords(before time: Int64) throws {
+    var table = try StateTable(in: self)
+    for deleted in try deletedKeys() {
+      let object = ObjectKey(isList: deleted.isList, id: deleted.id)
+      let state = try table.state(of: object, in: self)
+      guard state.isDeleted, let life = state.registers[.life], life.time < time,
+        try !isPending(isList: object.isList, id: object.id)
+      else { continue }
+      try forgetDeleted(isList: object.isList, id: object.id)
+      try table.put(state.withoutValues, of: object, in: &self)
+    }
+    try table.putHash(in: &self)
+  }
+}

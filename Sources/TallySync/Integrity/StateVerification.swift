@@ -1,0 +1,115 @@
+import Foundation
+import Tally
+
+/// Compares what synchronisation keeps of each object with its record, and the rows of the exchange with what they must be.
+struct StateVerification {
+  /// Where state and record of an object disagree.
+  struct Difference {
+    let object: ObjectKey
+    let kind: StoreFault.Kind
+    /// The parts that differ, if there is a record.
+    var parts: SyncFields = []
+  }
+
+  /// The objects that disagree.
+  private(set) var differences: [Difference] = []
+  /// Rows that cannot be read.
+  private(set) var unreadableKeys: [[UInt8]] = []
+  /// Whether the sum of the hashes of all states is another one.
+  private(set) var isHashWrong = false
+  private var tasks: [UUID: ObjectState] = [:]
+  private var lists: [UUID: ObjectState] = [:]
+
+  init(of transaction: borrowing StoreWriteTransaction) throws {
+    guard let table = try? StateTable(in: transaction) else {
+      unreadableKeys = try transaction.syncValues(under: SyncKey.replicas).map { SyncKey.replicas + $0.key }
+      return
+    }
+    try read(table, transaction)
+    try checkTasks(transaction)
+    try checkLists(transaction)
+    try checkRows(transaction)
+  }
+
+  /// The faults, as a verification of the store reports them.
+  var faults: [StoreFault] {
+    differences.map { StoreFault(kind: $0.kind, table: "sync", id: $0.object.id) }
+      + unreadableKeys.map { _ in StoreFault(kind: .unreadableRecord, table: "sync", id: nil) }
+      + (isHashWrong ? [StoreFault(kind: .wrongCounter, table: "sync", id: nil)] : [])
+  }
+
+  private mutating func read(_ table: StateTable, _ transaction: borrowing StoreWriteTransaction) throws {
+    var sum = StateHash.zero
+    for (key, _) in try transaction.syncValues(under: SyncKey.states) {
+      guard let object = try? ObjectKey(bytes: key), let stored = try? table.stored(object, in: transaction) else {
+        unreadableKeys.append(SyncKey.states + key)
+        continue
+      }
+      sum = sum + stored.hash(of: object)
+      let state = try table.state(of: object, in: transaction)
+      if object.isTask { tasks[object.id] = state } else if object.isList { lists[object.id] = state }
+    }
+    isHashWrong = sum != table.hash
+  }
+
+  private mutating func checkTasks(_ transaction: borrowing StoreWriteTransaction) throws {
+    let outline = Outline(tasks: tasks.filter { $0.value.isShown }, lists: lists.filter { $0.value.isShown })
+    var records = Dictionary(uniqueKeysWithValues: try transaction.view(.all).tasks.map { ($0.id, $0) })
+    for (id, state) in tasks {
+      let record = records.removeValue(forKey: id)
+      guard try !transaction.isPending(isList: false, id: id) else { continue }
+      let expected = try? state.task(id, at: outline.places[id] ?? Outline.Place())
+      add(ObjectKey(isList: false, id: id), expected, record, TaskItem.differences)
+    }
+    for (id, record) in records where try !transaction.isPending(isList: false, id: id) {
+      add(ObjectKey(isList: false, id: id), nil, record, TaskItem.differences)
+    }
+  }
+
+  private mutating func checkLists(_ transaction: borrowing StoreWriteTransaction) throws {
+    var records = Dictionary(uniqueKeysWithValues: try transaction.lists().map { ($0.id, $0) })
+    for (id, state) in lists {
+      let record = records.removeValue(forKey: id)
+      guard try !transaction.isPending(isList: true, id: id) else { continue }
+      add(ObjectKey(isList: true, id: id), try? state.list(id), record, TaskList.differences)
+    }
+    for (id, record) in records where try !transaction.isPending(isList: true, id: id) {
+      add(ObjectKey(isList: true, id: id), nil, record, TaskList.differences)
+    }
+  }
+
+  private mutating func add<Item>(
+    _ object: ObjectKey, _ expected: Item?, _ record: Item?, _ differences: (Item, Item) -> SyncFields
+  ) {
+    switch (expected, record) {
+    case (nil, nil): break
+    case (_?, nil): self.differences.append(Difference(object: object, kind: .danglingEntry))
+    case (nil, _?): self.differences.append(Difference(object: object, kind: .missingEntry, parts: .all))
+    case (let expected?, let record?):
+      let parts = differences(record, expected)
+      if !parts.isEmpty { self.differences.append(Difference(object: object, kind: .wrongEntry, parts: parts)) }
+    }
+  }
+
+  /// Looks whether segments that wait, cards and values that lost a race can be read.
+  private mutating func checkRows(_ transaction: borrowing StoreWriteTransaction) throws {
+    let settings = try transaction.requireSyncSettings()
+    let keys = try settings.spaceKeys()
+    for (key, bytes) in try transaction.syncValues(under: SyncKey.outbox)
+    where (try? Envelope(parsing: bytes).content(in: keys)) == nil {
+      unreadableKeys.append(SyncKey.outbox + key)
+    }
+    for (key, bytes) in try transaction.syncValues(under: SyncKey.cards) {
+      let card = try? ReplicaID(bytes: key).map { try Card(opening: Envelope(parsing: bytes), of: $0, in: keys) }
+      if card == nil { unreadableKeys.append(SyncKey.cards + key) }
+    }
+    for (key, bytes) in try transaction.syncValues(under: SyncKey.conflicts)
+    where (try? JSONDecoder().decode(StoredConflict.self, from: Data(bytes))) == nil {
+      unreadableKeys.append(SyncKey.conflicts + key)
+    }
+    for (key, bytes) in try transaction.syncValues(under: SyncKey.streams)
+    where (try? JSONDecoder().decode(StreamProgress.self, from: Data(bytes))) == nil {
+      unreadableKeys.append(SyncKey.streams + key)
+    }
+  }
+}
