@@ -380,6 +380,9 @@ def synchronise(tally, prints):
     prints("trash", "second", "trash")
     prints("trashRestored", "second", "trash", "restore", task)
     prints("syncStop", "first", "sync", "stop")
+    file = folder.with_name("first.tally")
+    prints("syncDiff", "first", "sync", "diff", str(file))
+    prints("syncApply", "second", "sync", "apply", str(file))
     prints("syncLeave", "second", "sync", "leave")
 
 

@@ -25,9 +25,11 @@ struct VerifyCommand: SessionCommand {
 
   func run(in session: Session) throws {
     if repair { return try repair(in: session) }
-    let report = try session.withVerificationProgress { progress in
+    var report = try session.withVerificationProgress { progress in
       try TaskStore.verify(at: session.storePath, configuration: session.configuration, progress: progress)
     }
+    // What synchronisation keeps follows from the rest.
+    if report.isSound { for fault in try session.synchronisationFaults() { report.add(fault) } }
     try session.print(VerificationText(report: report))
     guard report.isSound else { throw CommandFailure(report) }
   }
@@ -35,11 +37,12 @@ struct VerifyCommand: SessionCommand {
 
 extension VerifyCommand {
   private func repair(in session: Session) throws {
-    let report = try Signals.deferringInterruption {
+    var report = try Signals.deferringInterruption {
       try session.withVerificationProgress { progress in
         try TaskStore.repair(at: session.storePath, configuration: session.configuration, progress: progress)
       }
     }
+    if report.after.isSound { for fault in try session.repairSynchronisation() { report.before.add(fault) } }
     try session.print(VerificationText(report: report.after, repair: report))
     if let kept = report.safetyCopy?.string {
       let repairedCount = max(0, report.before.faultCount - report.after.faultCount)

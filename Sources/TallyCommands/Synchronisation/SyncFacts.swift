@@ -31,6 +31,19 @@ extension SyncReport {
   }
 }
 
+extension SyncReport {
+  /// What to say where others have deleted most of the tasks.
+  ///
+  /// - Parameter trash: What can be restored.
+  func massDeletionWords(restorableFrom trash: [DeletedItem]) -> String? {
+    guard isMassDeletion else { return nil }
+    let deleted = Set(deletedTaskIDs)
+    let first = trash.filter { deleted.contains($0.id) }.compactMap(\.deletedAt).min()
+    let remedy = first.map { " To restore them: tally trash restore --since \($0)" } ?? ""
+    return "\(deleted.count.counted("task")) were deleted on another device.\(remedy)"
+  }
+}
+
 extension BlockedReplica {
   static let columns = ["replica", "name", "reason"]
 
@@ -40,7 +53,7 @@ extension BlockedReplica {
 }
 
 extension SyncStatus.Member {
-  static let columns = ["replica", "name", "lastSeen", "behind"]
+  static let columns = ["replica", "name", "lastSeen", "behind", "code"]
 
   var facts: Facts {
     [
@@ -48,6 +61,12 @@ extension SyncStatus.Member {
       "behind": .count(behind),
     ]
   }
+
+  /// With the six digits, which the status does not repeat.
+  var factsWithCode: Facts { facts.adding(["code": .text(code)]) }
+
+  /// The six digits, as people read them.
+  var shownCode: String? { code.map { "\($0.prefix(3)) \($0.suffix(3))" } }
 }
 
 extension SyncStatus {

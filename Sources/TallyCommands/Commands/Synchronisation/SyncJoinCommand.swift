@@ -41,7 +41,7 @@ struct SyncJoinCommand: SessionCommand {
   func run(in session: Session) throws {
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
     let folder = FilePath(at ?? "")
-    let status = try session.withStoreForAdding { store in
+    let (status, code) = try session.withStoreForAdding { store in
       let sync = StoreSync(store)
       return try session.wait { [invitation, name] in
         if let invitation {
@@ -49,7 +49,7 @@ struct SyncJoinCommand: SessionCommand {
         } else if let passphrase {
           try await sync.join(passphrase: passphrase, in: folder, deviceName: name ?? Session.deviceName)
         }
-        return try await sync.status()
+        return (try await sync.status(), try await sync.members().first?.shownCode)
       }
     }
     session.synchroniseFirst()
@@ -58,6 +58,7 @@ struct SyncJoinCommand: SessionCommand {
       plain: .record(["space", "replica"])
     ) {
       session.say("Joined the space.")
+      if let code { session.hint("On another device, 'tally sync members' shows \(code) for this one.") }
     }
   }
 }

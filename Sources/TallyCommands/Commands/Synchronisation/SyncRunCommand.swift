@@ -54,6 +54,10 @@ private final class EventPrinter: @unchecked Sendable {
     case .synchronised(let report):
       guard report.sent + report.received > 0 || !report.blocked.isEmpty else { return }
       write(report.facts.adding(["event": .text("synchronised")]), report.words)
+      guard report.isMassDeletion else { return }
+      write(
+        ["event": .text("massDeletion"), "tasks": .count(report.deletedTaskIDs.count)],
+        "\(report.deletedTaskIDs.count.counted("task")) were deleted on another device. See them: tally trash")
     case .failed(let error, let seconds):
       write(
         ["event": .text("failed"), "code": .text("\(error.code)"), "retryInSeconds": .integer(Int64(seconds))],

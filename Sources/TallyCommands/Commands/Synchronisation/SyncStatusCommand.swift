@@ -35,27 +35,3 @@ struct SyncStatusCommand: SessionCommand {
     ] + others.map { "Device         \($0)" }
   }
 }
-
-/// `tally sync members`.
-struct SyncMembersCommand: SessionCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "members",
-    abstract: "Show the devices of the space, this one first.",
-    usage: "tally sync members [<options>]",
-    discussion: "With --plain, a line has these columns: \(SyncStatus.Member.columns.joined(separator: ", "))."
-  )
-
-  func run(in session: Session) throws {
-    let sync = StoreSync(try session.openStore(for: .changing))
-    let members = try session.wait { try await sync.members() }
-    try session.answer(
-      ["replicas": .array(members.map(\.facts))], plain: .records([("replicas", SyncStatus.Member.columns)])
-    ) {
-      for member in members {
-        let name = (member.name ?? "unknown").escapedForDisplay()
-        let seen = member.lastSeen.map(session.clock.relativeName) ?? "never"
-        try session.output.write("  \(name)  \(session.painter.paint("\(member.replica)  \(seen)", .detail))\n")
-      }
-    }
-  }
-}

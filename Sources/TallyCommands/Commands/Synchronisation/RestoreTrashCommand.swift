@@ -1,0 +1,67 @@
+import ArgumentParser
+import Foundation
+import Tally
+import TallySync
+
+/// `tally trash restore TASK…`.
+struct RestoreTrashCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Restore deleted tasks and lists, on every device.",
+    usage: """
+      tally trash restore <task> ... [<options>]
+      tally trash restore --since <time> [<options>]
+      """
+  )
+
+  static let takesText = true
+
+  @Argument(help: ArgumentHelp("The handles that 'tally trash' shows, ids or titles.", valueName: "task"))
+  var tasks: [String] = []
+
+  @Option(help: ArgumentHelp("Restore everything that was deleted at this time or later.", valueName: "time"))
+  var since: String?
+
+  func validate() throws {
+    if tasks.isEmpty == (since == nil) { throw ValidationError("Name tasks, or a time with --since.") }
+  }
+
+  func run(in session: Session) throws {
+    let store = try session.openStore(for: .changing)
+    let sync = StoreSync(store)
+    let items = try session.wait { try await sync.trash() }
+    let start = try since.flatMap { try session.clock.instant($0, of: "--since", bareDay: .start) }
+    let found =
+      try start.map { start in items.filter { $0.deletedAt.map { $0 >= start } ?? false } }
+      ?? tasks.map { try items.item(named: $0) }
+    try session.wait { try await sync.restore(found.map(\.id)) }
+    let restored = try store.read { transaction in
+      try found.compactMap { try transaction.task($0.id) }.map { try transaction.name($0) }
+    }
+    try session.answer(
+      ["restored": .array(restored.map(\.facts))], plain: .records([("restored", NamedTask.columns)])
+    ) {
+      session.say("Restored \(found.count.counted("item")).")
+    }
+  }
+}
+
+extension [DeletedItem] {
+  /// The item with a title, or the end of an id.
+  fileprivate func item(named name: String) throws -> DeletedItem {
+    let digits = name.lowercased().filter { $0 != "-" }
+    let byID = digits.count < 4 ? [] : filter { $0.id.uuidString.lowercased().filter { $0 != "-" }.hasSuffix(digits) }
+    let matches = byID.isEmpty ? filter { $0.name == name } : byID
+    guard let item = matches.first else {
+      throw CommandFailure(
+        .notFound, code: "taskNotFound", "Nothing in the trash matches \(name.quotedForMessage)",
+        remedy: "List deleted tasks and lists with 'tally trash'")
+    }
+    guard matches.count == 1 else {
+      throw CommandFailure(
+        .notFound, code: "ambiguousHandle", "\(matches.count) deleted items match \(name.quotedForMessage)",
+        remedy: "Name one by a longer handle")
+    }
+    return item
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import SystemPackage
+import Tally
+import TallySync
+
+extension Session {
+  /// Exchanges changes for the first time; the store is in its space even if that fails.
+  func synchroniseFirst() {
+    do {
+      let store = try openStore(for: .changing)
+      _ = try wait { try await StoreSync(store).synchronise() }
+    } catch {
+      note("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
+    }
+  }
+
+  /// What is wrong with the rows of synchronisation; nothing in a store that does not synchronise.
+  func synchronisationFaults() throws -> [StoreFault] {
+    guard let sync = try synchronisingStore() else { return [] }
+    return try wait { try await sync.verify() }
+  }
+
+  /// Repairs those, and returns them.
+  func repairSynchronisation() throws -> [StoreFault] {
+    guard let sync = try synchronisingStore() else { return [] }
+    return try wait { try await sync.repair() }
+  }
+
+  /// The store, if it belongs to a space: others are not opened.
+  private func synchronisingStore() throws -> StoreSync? {
+    guard FileManager.default.fileExists(atPath: storePath.appending(StoreSync.replicaFileName).string) else {
+      return nil
+    }
+    let sync = StoreSync(try openStore(for: .changing))
+    return try wait { try await sync.isSetUp } ? sync : nil
+  }
+
+  /// The name of this machine.
+  static var deviceName: String { ProcessInfo.processInfo.hostName }
+
+  /// The first line of a file.
+  func passphrase(inFile path: String) throws -> String {
+    let text: String
+    do {
+      text = try String(contentsOfFile: path, encoding: .utf8)
+    } catch {
+      throw CommandFailure(
+        .inputUnreadable, code: "inputUnreadable", "The passphrase file cannot be read", remedy: "Check its name")
+    }
+    let line = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    guard !line.isEmpty else {
+      throw CommandFailure.usage("The passphrase is empty", remedy: "Write it into the first line of the file")
+    }
+    return line
+  }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+/// Two devices with stores of their own, which synchronise through a folder by the program.
+struct SyncTests {
+  @Test func theAnswersHaveTheKeysOfTheContract() throws {
+    try withDevices { devices in
+      let setup = try devices.answer("first", "setup", devices.folder)
+      #expect(Set(setup.keys) == ["space", "replica", "invitation", "recoveryCode"])
+      let invitation = try #require(setup["invitation"] as? String)
+      let invited = try devices.answer("first", "invite")
+      #expect(Set(invited.keys) == ["invitation"])
+      let joined = try devices.answer("second", "join", invitation, "--at", devices.folder, "--name", "phone")
+      #expect(Set(joined.keys) == ["space", "replica"] && joined["space"] as? String == setup["space"] as? String)
+      _ = try devices.run("first", "add", "one")
+      let sent = try devices.answer("first", "now")
+      #expect(Set(sent.keys) == ["sent", "received", "pending", "conflicts", "blocked"] && sent["sent"] as? Int == 1)
+      try devices.expect("received", is: 1, "second", "now")
+      let status = try devices.answer("first", "status")
+      #expect(
+        Set(status.keys).isSuperset(of: [
+          "space", "replica", "at", "lastSent", "lastReceived", "pending", "oldestPending", "replicas", "blocked",
+          "conflicts", "tooLarge", "needsUpgrade", "stateHash",
+        ]))
+      try devices.expect("stateHash", is: try #require(status["stateHash"] as? String), "second", "status")
+    }
+  }
+
+  @Test func theSixDigitsOfEachDeviceAreTheSameOnBoth() throws {
+    try withTwoDevices { devices in
+      let codes = try ["first", "second"].map { name in
+        let members = try #require(try devices.answer(name, "members")["replicas"] as? [[String: Any]])
+        return Set(
+          members.compactMap { member in (member["code"] as? String).map { "\(member["replica"] ?? "") \($0)" } })
+      }
+      #expect(codes[0].count == 2 && codes[0] == codes[1])
+    }
+  }
+
+  @Test func aFolderThatIsNotThereIsSaidWithStatus75AndNothingIsLost() throws {
+    try withTwoDevices { devices in
+      _ = try devices.run("first", "add", "waits")
+      let path = FilePath(devices.folder)
+      try FileManager.default.moveItem(atPath: path.string, toPath: path.string + "-away")
+      let outcome = try devices.program.run(["--store", devices.store("first"), "sync", "now", "--json"])
+      #expect(outcome.status == 75)
+      try devices.expect("pending", is: 1, "first", "status")
+      try FileManager.default.moveItem(atPath: path.string + "-away", toPath: path.string)
+      try devices.expect("sent", is: 1, "first", "now")
+    }
+  }
+
+  @Test func aStoreThatBelongsToASpaceIsNotSetUpAgain() throws {
+    try withTwoDevices { devices in
+      let again = try devices.program.run(["--store", devices.store("first"), "sync", "setup", devices.folder])
+      #expect(again.status == 64 || again.status == 73, "\(again)")
+      #expect(again.errors.contains("belongs to a space already"))
+      let joined = try devices.program.run(
+        ["--store", devices.directory("third"), "sync", "join", "tally-invite-xx", "--at", devices.folder])
+      #expect(joined.status != 0 && !joined.errors.isEmpty)
+      try devices.expect("left", is: true, "first", "leave")
+      let left = try devices.program.run(["--store", devices.store("first"), "sync", "status"])
+      #expect(left.status == 1, "\(left)")
+    }
+  }
+
+  @Test func aPassphraseWithALineEndOfWindowsOpensTheSpace() throws {
+    try withDevices { devices in
+      let file = devices.directory("passphrase")
+      try Data("correct horse\r\n".utf8).write(to: URL(filePath: file))
+      _ = try devices.answer("first", "setup", devices.folder, "--passphrase-file", file)
+      try Data("correct horse\n".utf8).write(to: URL(filePath: file))
+      _ = try devices.answer("second", "join", "--at", devices.folder, "--passphrase-file", file)
+      try Data("wrong\n".utf8).write(to: URL(filePath: file))
+      let wrong = try devices.program.run(
+        ["--store", devices.store("third"), "sync", "join", "--at", devices.folder, "--passphrase-file", file])
+      #expect(wrong.status != 0 && wrong.errors.contains("passphrase"))
+    }
+  }
+
+  @Test func mostTasksDeletedElsewhereAreRestoredInOneStep() throws {
+    try withTwoDevices { devices in
+      let lines = (0..<60).map { "task \($0)" }.joined(separator: "\n")
+      _ = try devices.program.run(["--store", devices.store("first"), "add", "-"], input: lines)
+      _ = try devices.answer("first", "now")
+      try devices.expect("received", is: 60, "second", "now")
+      _ = try devices.run("second", "delete", "--where", "is:open")
+      _ = try devices.answer("second", "now")
+      let report = try devices.program.run(["--store", devices.store("first"), "sync", "now"])
+      #expect(report.errors.contains("60 tasks were deleted on another device"), "\(report)")
+      let command = try #require(report.errors.split(separator: "tally trash restore --since ").last)
+      let time = String(command.prefix { !$0.isWhitespace })
+      _ = try devices.run("first", "trash", "restore", "--since", time)
+      let count = try devices.run("first", "count")
+      #expect(count.output.contains("60"))
+    }
+  }
+
+  @Test func storesThatShareNoFolderExchangeFiles() throws {
+    try withTwoDevices { devices in
+      let (file, answer) = (devices.directory("first.tally"), devices.directory("second.tally"))
+      _ = try devices.run("first", "add", "from the first")
+      _ = try devices.run("second", "add", "from the second")
+      try devices.expect("objects", is: 1, "first", "diff", file)
+      try devices.expect("objects", is: 1, "second", "apply", file)
+      try devices.expect("objects", is: 1, "second", "diff", answer, "--from", file)
+      for _ in 0..<2 { _ = try devices.answer("first", "apply", answer) }
+      let hashes = try ["first", "second"].map { try devices.answer($0, "status")["stateHash"] as? String }
+      #expect(hashes[0] == hashes[1])
+      var bytes = try Data(contentsOf: URL(filePath: answer))
+      bytes[bytes.count - 100] ^= 1
+      try bytes.write(to: URL(filePath: answer))
+      let damaged = try devices.program.run(["--store", devices.store("first"), "sync", "apply", answer])
+      #expect(damaged.status == 65 && damaged.errors.contains("cannot be applied"), "\(damaged)")
+    }
+  }
+
+  @Test func verificationLooksAtTheRowsOfSynchronisation() throws {
+    try withTwoDevices { devices in
+      let report = try devices.run("first", "verify")
+      #expect(report.output.hasPrefix("Sound"))
+      _ = try devices.run("first", "verify", "--repair")
+      try devices.expect("blocked", is: [String](), "first", "now")
+    }
+  }
+}
+
+/// Stores in a directory, and a folder between them.
+private struct Devices {
+  let program: Program
+
+  var folder: String { directory("folder") }
+
+  func directory(_ name: String) -> String { program.directory.appending(name).string }
+  func store(_ name: String) -> String { directory("store-" + name) }
+
+  func run(_ device: String, _ arguments: String...) throws -> Outcome {
+    let outcome = try program.run(["--store", store(device)] + arguments)
+    #expect(outcome.status == 0, "\(arguments): \(outcome)")
+    return outcome
+  }
+
+  /// Expects one value of the JSON that `tally sync` with some arguments prints.
+  func expect<Value: Equatable>(
+    _ key: String, is value: Value, _ device: String, _ arguments: String...,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let found = try answer(device, arguments)[key] as? Value
+    #expect(found == value, sourceLocation: sourceLocation)
+  }
+
+  func answer(_ device: String, _ arguments: String...) throws -> [String: Any] {
+    try answer(device, arguments)
+  }
+
+  /// The JSON that `tally sync` with some arguments prints.
+  private func answer(_ device: String, _ arguments: [String]) throws -> [String: Any] {
+    let outcome = try program.run(["--store", store(device), "--json", "sync"] + arguments)
+    #expect(outcome.status == 0, "\(arguments): \(outcome)")
+    return try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+  }
+}
+
+private func withDevices(_ body: (Devices) throws -> Void) throws {
+  try withProgram { program in
+    let devices = Devices(program: program)
+    try FileManager.default.createDirectory(atPath: devices.folder, withIntermediateDirectories: true)
+    try body(devices)
+  }
+}
+
+private func withTwoDevices(_ body: (Devices) throws -> Void) throws {
+  try withDevices { devices in
+    let setup = try devices.answer("first", "setup", devices.folder, "--name", "laptop")
+    let invitation = try #require(setup["invitation"] as? String)
+    _ = try devices.answer("second", "join", invitation, "--at", devices.folder, "--name", "phone")
+    _ = try devices.answer("first", "now")
+    try body(devices)
+  }
+}
