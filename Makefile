@@ -8,7 +8,7 @@ export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats page smoke outside faults
 .PHONY: test-long test-devices test-faults test-mutants test-sanitizers test-service
 .PHONY: install uninstall completions installation
-.PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search
+.PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ bench-search: ## Measures search among a million tasks beside SQLite (FTS5), and
 
 bench-growth: ## Measures how cost grows from 1,000 to 1,000,000 tasks.
 	@Benchmarks/Scripts/bench.py growth
+
+bench-sync: ## Measures synchronisation: its share of a write, snapshots, joining, the way to another device.
+	@Benchmarks/Scripts/bench.py sync
 
 bench-observation: ## Measures what observation costs: idle observers, write to update, large differences, a screen's model.
 	@swift build --package-path Benchmarks --scratch-path .build/benchmarks -c release --product ObservationFigures
@@ -126,7 +129,7 @@ test-service: set-up ## Checks the example service, then kills it under load and
 	@Examples/Service/Scripts/load-test.py
 
 smoke: ## Runs the benchmarks on small stores, to check their answers, not their times.
-	@for suite in floor peers search growth cli; do Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
+	@for suite in floor peers search growth sync cli; do Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
 	@Benchmarks/Scripts/before.py --smoke >/dev/null
 	@Benchmarks/Scripts/bench.py readme --check
 

@@ -11,6 +11,7 @@ let settings: [SwiftSetting] = [
 ]
 
 let tally: Target.Dependency = .product(name: "Tally", package: "tally")
+let tallySync: Target.Dependency = .product(name: "TallySync", package: "tally")
 let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 
@@ -63,5 +64,6 @@ let package = Package(
     benchmarks("FloorBenchmarks"),
     benchmarks("GrowthBenchmarks", dependencies: [systemPackage]),
     benchmarks("PeerBenchmarks", dependencies: ["SQLitePeer", systemPackage, grdb]),
+    benchmarks("SyncBenchmarks", dependencies: [tallySync, systemPackage]),
   ]
 )

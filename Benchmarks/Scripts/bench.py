@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a suite of benchmarks, writes its results as JSON and prints them as a table.
 
-  Benchmarks/Scripts/bench.py floor|peers|search|growth|cli [--smoke]
+  Benchmarks/Scripts/bench.py floor|peers|search|growth|sync|cli [--smoke]
                               a suite; --smoke checks the answers on small stores, not the times
   Benchmarks/Scripts/bench.py readme [--check]
                               puts the tables of the last runs into Benchmarks/README.md
@@ -157,7 +157,7 @@ def run_suite(name, is_smoke):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    for suite in ["floor", "peers", "search", "growth", "cli"]:
+    for suite in ["floor", "peers", "search", "growth", "sync", "cli"]:
         commands.add_parser(suite).add_argument("--smoke", action="store_true")
     commands.add_parser("readme").add_argument("--check", action="store_true")
     arguments = parser.parse_args()

@@ -138,6 +138,31 @@ def growth_table(suite, results):
     return rows, []
 
 
+def sync_table(suite, results):
+    rows = [["work, 100,000 tasks", "p50", "p99", "without", "with ÷ without (p10–p90)", "target", "verdict"]]
+    for row in suite["rows"]:
+        metrics = results[row["benchmark"]]["metrics"]
+        if "atMost" in row:
+            with_it, without = metrics["tallyNanoseconds"], metrics["peerNanoseconds"]["p50"]
+            shares = {name: 1000 / max(1, value) for name, value in metrics["peerByTallyThousandths"].items()}
+            target, verdict = judge(row, 1 / shares["p50"])
+            rows.append([row["operation"], duration(with_it["p50"]), duration(with_it["p99"]), duration(without),
+                         f"{short(shares['p50'])} ({short(shares['p90'])}–{short(shares['p10'])})", target, verdict])
+            continue
+        measured, targets = metrics[row["metric"]], []
+        is_met = all(measured[share] <= row.get(limit, measured[share])
+                     for share, limit in [("p50", "limit"), ("p99", "limitOfP99")])
+        if "limit" in row:
+            targets.append(f"at most {in_unit(row, row['limit'])}")
+        if "limitOfP99" in row:
+            targets.append(f"p99 at most {in_unit(row, row['limitOfP99'])}")
+        # Of a few repetitions the slowest is not a percentile.
+        slowest = in_unit(row, measured["p99"]) if measured["count"] >= 100 else ""
+        rows.append([row["operation"], in_unit(row, measured["p50"]), slowest, "", "", ", ".join(targets),
+                     ("met" if is_met else "missed") if targets else ""])
+    return rows, []
+
+
 def cli_table(suite, results):
     sizes = sorted({int(name.rpartition("-")[2]) for name in results})
     rows = [["whole process, p50"] + [f"{program}, {count:,}" for count in sizes for program in ["tally", "task"]]
@@ -194,7 +219,8 @@ def prove_limits(suite, report):
             raise SystemExit(f"bench: the limit of {row['operation']} cannot be exceeded")
 
 
-TABLES = {"floor": floor_table, "peers": peers_table, "search": peers_table, "growth": growth_table, "cli": cli_table}
+TABLES = {"floor": floor_table, "peers": peers_table, "search": peers_table, "growth": growth_table, "sync": sync_table,
+          "cli": cli_table}
 
 
 def update_readme(root, is_check):
@@ -222,7 +248,7 @@ def update_readme(root, is_check):
 def targets(root, kept):
     """Each row with a target, its result and the verdict, of all suites except the floor."""
     lines = []
-    for name in ["peers", "search", "growth", "cli"]:
+    for name in ["peers", "search", "growth", "sync", "cli"]:
         if not (kept / f"{name}.json").exists():
             continue
         report = json.loads((kept / f"{name}.json").read_text())
@@ -231,7 +257,7 @@ def targets(root, kept):
         for row in rows[1:]:
             if row[-2]:
                 against = f", against {row[1]}" if name in ["peers", "search"] else ""
-                # For growth and whole processes the figures of every size.
+                # For growth and whole processes the figures of every size, for synchronisation all of them.
                 result = f"{row[4]}; {row[2]}" if name in ["peers", "search"] else " · ".join(cell for cell in row[1:-2] if cell)
                 lines.append(f"| {row[0]}{against} | {row[-2]} | {result} | {row[-1]} |")
     return "\n".join(["| work | target | result | verdict |", "| --- | --- | --- | --- |"] + lines) + "\n"

@@ -3,7 +3,6 @@ import BenchmarkData
 import Foundation
 import GRDB
 import SQLitePeer
-import Synchronization
 import SystemPackage
 import Tally
 
@@ -143,27 +142,18 @@ enum WritingComparisons {
   }
 
   private static func waitForCallers(_ create: @escaping @Sendable () async throws -> Void) throws {
-    let failure = Mutex<(any Error)?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    Task {
-      do {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-          for _ in 0..<callerCount {
-            group.addTask { for _ in 0..<createsPerCaller { try await create() } }
-          }
-          try await group.waitForAll()
+    try runAndWait {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<callerCount {
+          group.addTask { for _ in 0..<createsPerCaller { try await create() } }
         }
-      } catch {
-        failure.withLock { $0 = error }
+        try await group.waitForAll()
       }
-      done.signal()
     }
-    done.wait()
-    if let error = failure.withLock({ $0 }) { throw error }
   }
 
   @Sendable private static func bulkInsert() throws -> Comparison {
-    let tasks = try bulkTasks()
+    let tasks = try Peers.dataSet.tasks()
     let folder = try BenchmarkFolder.makeScratch("bulk-insert")
     return Comparison(
       tally: { try fillStore(at: folder.appending("tally-\($0)"), with: tasks) },
@@ -176,7 +166,7 @@ enum WritingComparisons {
 
   /// liblmdb alone, given the same entries in the order of their keys.
   @Sendable private static func bulkInsertBesideLMDB() throws -> Comparison {
-    let tasks = try bulkTasks()
+    let tasks = try Peers.dataSet.tasks()
     let entries = try RawEntries(of: Peers.dataSet, "bulk-insert-raw-entries")
     let folder = try BenchmarkFolder.makeScratch("bulk-insert-raw")
     return Comparison(
@@ -185,14 +175,8 @@ enum WritingComparisons {
   }
 
   private static func fillStore(at directory: FilePath, with tasks: [TaskItem]) throws {
-    let store = try TaskStore(at: directory, configuration: DataSet.configuration())
-    try DocumentOfLists(lists: TaskGenerator().lists).importInto(store)
+    let store = try DataSet.makeStoreOfLists(at: directory)
     try store.writeAndWait { try $0.insert(contentsOf: tasks) }
     try store.close()
-  }
-
-  private static func bulkTasks() throws -> [TaskItem] {
-    var generator = TaskGenerator()
-    return try generator.tasks(0..<Peers.dataSet.taskCount).sorted { $0.createdAt < $1.createdAt }
   }
 }

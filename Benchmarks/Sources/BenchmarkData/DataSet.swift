@@ -29,23 +29,31 @@ package struct DataSet {
   package func makeIfMissing() throws {
     guard !FileManager.default.fileExists(atPath: directory.string) else { return }
     let staging = try BenchmarkFolder.makeScratch("tally-\(taskCount)").appending("store")
-    let store = try TaskStore(at: staging, configuration: Self.configuration(durability: .relaxed))
-    try fill(store)
+    let store = try Self.makeStoreOfLists(at: staging, durability: .relaxed)
+    let tasks = try tasks()
+    for start in stride(from: 0, to: taskCount, by: Self.tasksPerTransaction) {
+      let batch = tasks[start..<min(start + Self.tasksPerTransaction, taskCount)]
+      try store.writeAndWait { try $0.insert(contentsOf: batch) }
+    }
     try store.close()
     try FileManager.default.createDirectory(
       atPath: directory.removingLastComponent().string, withIntermediateDirectories: true)
     try FileManager.default.moveItem(atPath: staging.string, toPath: directory.string)
   }
 
-  /// Inserts the lists, and the tasks in the order of their creation over the years: pages fill differently in another.
-  private func fill(_ store: TaskStore) throws {
+  /// The tasks in the order of their creation over the years: pages fill differently in another.
+  package func tasks() throws -> [TaskItem] {
     var generator = TaskGenerator()
-    try DocumentOfLists(lists: generator.lists).importInto(store)
-    let tasks = try generator.tasks(0..<taskCount).sorted { $0.createdAt < $1.createdAt }
-    for start in stride(from: 0, to: taskCount, by: Self.tasksPerTransaction) {
-      let batch = tasks[start..<min(start + Self.tasksPerTransaction, taskCount)]
-      try store.writeAndWait { try $0.insert(contentsOf: batch) }
-    }
+    return try generator.tasks(0..<taskCount).sorted { $0.createdAt < $1.createdAt }
+  }
+
+  /// Creates a store with the lists of the tasks, and no task.
+  package static func makeStoreOfLists(
+    at directory: FilePath, durability: TaskStore.Durability = .durable
+  ) throws -> TaskStore {
+    let store = try TaskStore(at: directory, configuration: configuration(durability: durability))
+    try DocumentOfLists(lists: TaskGenerator().lists).importInto(store)
+    return store
   }
 
   /// Opens the kept store, for reading only.

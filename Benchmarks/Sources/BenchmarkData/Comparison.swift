@@ -1,17 +1,24 @@
 import Benchmark
-import BenchmarkData
 import Synchronization
 
 /// Two ways of doing the same work, timed in turn in one process, so that a busy moment affects both.
-struct Comparison: Sendable {
+package struct Comparison: Sendable {
   /// The number of repetitions of each between two readings of the clock.
-  var tallyRepetitionCount = 1
-  var peerRepetitionCount = 1
+  let tallyRepetitionCount: Int
+  let peerRepetitionCount: Int
   /// The work; it receives the number of repetitions before it.
   let tally: @Sendable (Int) throws -> Void
   let peer: @Sendable (Int) throws -> Void
   /// Ends both, and removes files that would hinder the next run.
-  var close: @Sendable () throws -> Void = {}
+  let close: @Sendable () throws -> Void
+
+  package init(
+    tallyRepetitionCount: Int = 1, peerRepetitionCount: Int = 1, tally: @escaping @Sendable (Int) throws -> Void,
+    peer: @escaping @Sendable (Int) throws -> Void, close: @escaping @Sendable () throws -> Void = {}
+  ) {
+    (self.tallyRepetitionCount, self.peerRepetitionCount) = (tallyRepetitionCount, peerRepetitionCount)
+    (self.tally, self.peer, self.close) = (tally, peer, close)
+  }
 }
 
 /// The times of one piece of work, in nanoseconds; histograms hold integers.
@@ -22,7 +29,7 @@ let peerByTallyThousandths = BenchmarkMetric.custom("peerByTallyThousandths")
 private let comparisonMetrics = [tallyNanoseconds, peerNanoseconds, peerByTallyThousandths]
 
 /// Registers a comparison, which is set up, with its answers compared, before it is timed.
-func comparison(
+package func comparison(
   _ name: String, iterations: Int = 200, seconds: Int = 6, _ makeReady: @escaping @Sendable () throws -> Comparison
 ) {
   let ready = Ready()

@@ -1,0 +1,50 @@
+import Benchmark
+import BenchmarkData
+import Tally
+import TallySync
+
+/// The bytes that changes take on their way, sealed and padded.
+enum WireBenchmarks {
+  private static let edit = BenchmarkMetric.custom("editBytes")
+  private static let create = BenchmarkMetric.custom("createBytesBesideText")
+  private static let createCount = 1_000
+
+  static func register() {
+    figures("sync-wire", [edit, create], iterations: 1, measure)
+  }
+
+  /// In a space of two devices: a segment says how far its author has followed the other one.
+  @Sendable private static func measure(_ benchmark: Benchmark) async throws {
+    let space = try await SyncedSpace("sync-wire")
+    let other = try space.makeStore("other")
+    try await StoreSync(other).join(space.setup.invitation, in: space.folder, deviceName: "other")
+    try await other.write { _ = try $0.add("Water the plants", to: .inbox) }
+    try await StoreSync(other).synchronise()
+    try await StoreSync(space.store).synchronise()
+
+    let id = try space.store.read { try $0.view(.today).tasks[0].id }
+    try await space.store.write { _ = try $0.update(id) { $0.title = "Review the März invoice with Sam" } }
+    benchmark.measurement(edit, try await space.byteCountOfSegments())
+
+    let (titles, list) = (
+      try dataSet.tasks().prefix(createCount).map(\.title), try space.store.read { try $0.lists()[0].id }
+    )
+    for title in titles { try await space.store.write { _ = try $0.add(title, to: .list(list)) } }
+    let textByteCount = titles.map(\.utf8.count).reduce(0, +)
+    benchmark.measurement(create, (try await space.byteCountOfSegments() - textByteCount) / titles.count)
+    try await StoreSync(other).synchronise()
+    try space.expectSameTasks(in: other)
+    for store in [space.store, other] { try store.close() }
+  }
+}
+
+extension SyncedSpace {
+  /// Sends what waits, and counts its bytes.
+  fileprivate func byteCountOfSegments() async throws -> Int {
+    let transport = try transport(at: folder)
+    try await StoreSync(store).synchronise(through: transport)
+    let byteCount = transport.byteCount(.append)
+    guard byteCount > 0 else { throw WrongAnswer(description: "nothing was sent") }
+    return byteCount
+  }
+}
