@@ -27,7 +27,3 @@ func figures(
     setup: setup,
     teardown: teardown)
 }
-
-extension Duration {
-  var nanoseconds: Int { Int(self / .nanoseconds(1)) }
-}

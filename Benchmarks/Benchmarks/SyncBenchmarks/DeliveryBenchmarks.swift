@@ -34,15 +34,15 @@ enum DeliveryBenchmarks {
     let changes = try devices.other.changes()
     // The agents rest: that of the other device looks again after each change of its store.
     try await Task.sleep(for: .milliseconds(400))
-    let start = ContinuousClock.now
+    let start = Moment.now
     try await store.write { _ = try $0.update(id) { $0.title = title } }
     try await StoreSync(store).synchronise()
-    let sent = ContinuousClock.now
+    let sent = Moment.now
     for try await _ in changes {
       if try devices.other.read({ try $0.task(id) })?.title == title { break }
     }
-    benchmark.measurement(total, (ContinuousClock.now - start).nanoseconds)
-    benchmark.measurement(sending, (sent - start).nanoseconds)
+    benchmark.measurement(total, Moment.now.nanoseconds(since: start))
+    benchmark.measurement(sending, sent.nanoseconds(since: start))
   }
 
   /// The bytes that the process causes to be written while an agent waits, longer than the time between its looks.

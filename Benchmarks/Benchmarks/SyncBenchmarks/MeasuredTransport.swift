@@ -8,8 +8,8 @@ final class MeasuredTransport: SyncTransport {
   struct Call {
     let kind: Kind
     let byteCount: Int
-    let start: ContinuousClock.Instant
-    let end: ContinuousClock.Instant
+    let start: Moment
+    let end: Moment
   }
 
   private let place: any SyncTransport
@@ -28,7 +28,7 @@ final class MeasuredTransport: SyncTransport {
   }
 
   private func measure<R>(_ kind: Kind, _ byteCount: Int = 0, _ body: () async throws -> R) async throws -> R {
-    let start = ContinuousClock.now
+    let start = Moment.now
     let result = try await body()
     made.withLock { $0.append(Call(kind: kind, byteCount: byteCount, start: start, end: .now)) }
     return result

@@ -8,16 +8,19 @@ import TallySync
 enum SnapshotBenchmarks {
   private static let made = BenchmarkMetric.custom("madeNanoseconds")
   private static let applied = BenchmarkMetric.custom("appliedNanoseconds")
+  private static let madeOnProcessor = BenchmarkMetric.custom("madeProcessorNanoseconds")
+  private static let appliedOnProcessor = BenchmarkMetric.custom("appliedProcessorNanoseconds")
+  private static let joinedOnProcessor = BenchmarkMetric.custom("joinedProcessorNanoseconds")
   private static let size = BenchmarkMetric.custom("bytes")
   private static let joined = BenchmarkMetric.custom("joinedNanoseconds")
   private static let opened = Opened<SyncedSpace>()
 
   static func register() {
     figures(
-      "sync-snapshot", [made, applied, size], iterations: 5, measureSnapshot,
+      "sync-snapshot", [made, madeOnProcessor, applied, appliedOnProcessor, size], iterations: 5, measureSnapshot,
       setup: { opened.open(try await SyncedSpace("sync-snapshot")) }, teardown: close)
     figures(
-      "sync-join", [joined], iterations: 3, measureJoining,
+      "sync-join", [joined, joinedOnProcessor], iterations: 3, measureJoining,
       setup: { opened.open(try await SyncedSpace("sync-join")) }, teardown: close)
   }
 
@@ -38,8 +41,11 @@ enum SnapshotBenchmarks {
     try await sync.join(space.setup.invitation, in: folder, deviceName: "device \(number)")
     try await sync.synchronise(through: reader)
     try space.expectSameTasks(in: store)
-    benchmark.measurement(made, try writer.nanoseconds(before: .putPart).nanoseconds)
-    benchmark.measurement(applied, try reader.nanoseconds(after: .part).nanoseconds)
+    let (making, merging) = (try writer.work(before: .putPart), try reader.work(after: .part))
+    benchmark.measurement(made, making.end.nanoseconds(since: making.start))
+    benchmark.measurement(madeOnProcessor, making.end.processorNanoseconds(since: making.start))
+    benchmark.measurement(applied, merging.end.nanoseconds(since: merging.start))
+    benchmark.measurement(appliedOnProcessor, merging.end.processorNanoseconds(since: merging.start))
     benchmark.measurement(size, writer.byteCount(.putPart))
     try store.close()
     // Only a replica that misses a segment of its own notices that a folder is gone.
@@ -52,10 +58,12 @@ enum SnapshotBenchmarks {
     let (space, number) = try opened.next()
     let store = try space.makeStore("store-\(number)")
     let sync = StoreSync(store)
-    let start = ContinuousClock.now
+    let start = Moment.now
     try await sync.join(space.setup.invitation, in: space.folder, deviceName: "device \(number)")
     try await sync.synchronise()
-    benchmark.measurement(joined, (ContinuousClock.now - start).nanoseconds)
+    let end = Moment.now
+    benchmark.measurement(joined, end.nanoseconds(since: start))
+    benchmark.measurement(joinedOnProcessor, end.processorNanoseconds(since: start))
     try space.expectSameTasks(in: store)
     try store.close()
   }
@@ -63,18 +71,18 @@ enum SnapshotBenchmarks {
 
 extension MeasuredTransport {
   /// From the call before the first one of a kind to the end of the last one.
-  fileprivate func nanoseconds(before kind: Kind) throws -> Duration {
+  fileprivate func work(before kind: Kind) throws -> (start: Moment, end: Moment) {
     guard let first = calls.firstIndex(where: { $0.kind == kind }), let last = calls.last(where: { $0.kind == kind }),
       first > 0
     else { throw WrongAnswer(description: "no snapshot was made") }
-    return last.end - calls[first - 1].end
+    return (calls[first - 1].end, last.end)
   }
 
   /// From the start of the first call of a kind to the call after the last one.
-  fileprivate func nanoseconds(after kind: Kind) throws -> Duration {
+  fileprivate func work(after kind: Kind) throws -> (start: Moment, end: Moment) {
     guard let first = calls.first(where: { $0.kind == kind }), let last = calls.lastIndex(where: { $0.kind == kind }),
       last + 1 < calls.count
     else { throw WrongAnswer(description: "no snapshot was merged") }
-    return calls[last + 1].start - first.start
+    return (first.start, calls[last + 1].start)
   }
 }
