@@ -34,10 +34,12 @@ struct SnapshotPart: Hashable, Sendable {
   static func divide(
     _ states: [ObjectKey: ObjectState], limitInBytes: Int = softLimitInBytes
   ) -> [[ObjectKey: ObjectState]] {
-    let parts = states.sorted { $0.key < $1.key }
-      .divided(limitInBytes: limitInBytes) { ObjectKey.byteCount + $0.value.estimatedByteCount }
+    // Only the keys are sorted: moving states counts references.
+    let parts = states.keys.sorted().divided(limitInBytes: limitInBytes) { object in
+      ObjectKey.byteCount + (states[object]?.estimatedByteCount ?? 0)
+    }
     return parts.isEmpty
-      ? [[:]] : parts.map { part in Dictionary(part.map { ($0.key, $0.value) }) { first, _ in first } }
+      ? [[:]] : parts.map { part in Dictionary(part.map { ($0, states[$0] ?? ObjectState()) }) { first, _ in first } }
   }
 }
 
@@ -94,9 +96,9 @@ extension SnapshotPart {
     table.encode(into: &writer)
     writer.append(UInt64(states.count))
     var time: Int64 = 0
-    for (object, state) in states.sorted(by: { $0.key < $1.key }) {
+    for object in states.keys.sorted() {
       writer.append(raw: object.bytes)
-      state.encode(into: &writer, after: &time, numbering: table.number)
+      (states[object] ?? ObjectState()).encode(into: &writer, after: &time, numbering: table.number)
     }
     return writer.bytes
   }
