@@ -127,12 +127,13 @@ extension ObjectState {
         guard let count = UInt32(exactly: try reader.number()) else { throw .impossibleValue }
         let register = Register(
           time: time, renumberingCount: count, replica: try nextReplica(), value: try reader.countedBytes())
-        state.join(ObjectState(registers: [field: register]))
+        // Fields ascend, so none comes twice.
+        state.insert(register, of: field)
       }
       last = nil
       for _ in 0..<(try reader.count(ofAtLeast: 3)) {
         let field = try field(after: &last)
-        state.join(ObjectState(sets: [field: try elements()]))
+        state.insert(try elements(), of: field)
       }
       return state
     }

@@ -64,6 +64,12 @@ struct ObjectState: Hashable, Sendable {
     return ObjectState(registers: Dictionary(uniqueKeysWithValues: small.map { ($0.key, $0.value) }), sets: sets)
   }
 
+  /// Takes the register of a field that has none yet.
+  mutating func insert(_ register: Register, of field: Field) { registers[field] = register }
+
+  /// Takes the elements of a set that has none yet.
+  mutating func insert(_ elements: [[UInt8]: ObservedElement], of field: Field) { sets[field] = elements }
+
   /// The join of two states.
   func joined(with other: ObjectState) -> ObjectState {
     var state = self
