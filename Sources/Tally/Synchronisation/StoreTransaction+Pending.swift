@@ -123,9 +123,13 @@ extension StoreWriteTransaction {
   package mutating func takePending(limit: Int) throws -> [PendingObject] {
     guard let table = syncTables?.pending else { return [] }
     var taken: [(key: TombstoneKey, record: PendingRecord)] = []
-    try table.forEach(in: base) { key, value in
-      taken.append((try TombstoneKey(decoding: key), try PendingRecord(decoding: value)))
-      return taken.count < limit
+    let lists = TombstoneKey(.list, .lowest)
+    // Lists first: where tasks arrive before their list, each of them is shown elsewhere and then moved.
+    for (lower, upper) in [(lists, nil), (nil, lists)] where taken.count < limit {
+      try table.forEach(from: lower, upTo: upper, in: base) { key, value in
+        taken.append((try TombstoneKey(decoding: key), try PendingRecord(decoding: value)))
+        return taken.count < limit
+      }
     }
     for (key, _) in taken { _ = try table.remove(forKey: key, in: &base) }
     return try taken.map { PendingObject(of: $0.key, $0.record, detached: try takeDetached(of: $0.key)) }

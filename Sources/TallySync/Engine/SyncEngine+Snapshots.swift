@@ -67,7 +67,8 @@ extension SyncEngine {
   /// - Returns: What was merged; `nil` if not all of it is there.
   private func merge(_ name: SnapshotName, first: SnapshotPart) async throws -> Received? {
     var received = Received()
-    for number in 0..<name.partCount {
+    // The last part has the lists: where tasks arrive before their list, each of them is shown elsewhere and then moved.
+    for number in [name.partCount - 1] + Array(0..<name.partCount - 1) {
       guard let part = number == 0 ? first : try await openPart(number, of: name) else { return nil }
       received += try await store.write { try $0.merge(part) }
     }
