@@ -50,7 +50,7 @@ extension StoreWriteTransaction {
   ///   - tasks: The tasks; their lists and parents exist, or are among the others.
   ///   - lists: The lists, by their ids; `nil` for a deleted one.
   ///   - deletedListNames: The last names of deleted lists, for the completions that count for them.
-  ///   - filters: What is stored of saved filters, by their keys; `nil` for a deleted one.
+  ///   - filters: The stored bytes of saved filters, by their keys; `nil` for a deleted one.
   /// - Throws: as storing a task does for values that no task has; nothing is written then.
   package mutating func merge(
     _ tasks: [MergedTask], lists: [UUID: TaskList?], deletedListNames: [UUID: String],

@@ -4,7 +4,7 @@ import LMDB
 package struct PendingFilter: Hashable, Sendable {
   /// What its folded name is stored as.
   package let key: [UInt8]
-  /// What is stored of it; `nil` if it was deleted.
+  /// The stored bytes; `nil` if it was deleted.
   package let value: [UInt8]?
   /// When that was, in microseconds since 1970.
   package let microseconds: Int64
@@ -61,13 +61,13 @@ extension StoreWriteTransaction {
 }
 
 extension SavedFilter {
-  /// Reads what is stored of a filter, whatever its key; `nil` for other bytes.
+  /// Reads the stored bytes of a filter, whatever its key; `nil` for other bytes.
   package init?(storedBytes: [UInt8]) {
     guard let key = try? ValueKey("name", in: Self.namespace) else { return nil }
     self.init(stored: storedBytes, under: key)
   }
 
-  /// Whether bytes are what is stored of a filter under a key.
+  /// Whether bytes are the stored form of a filter with this key.
   package static func isStored(_ bytes: [UInt8], under key: [UInt8]) -> Bool {
     SavedFilter(storedBytes: bytes).map { Array(Self.key(of: $0.name).utf8) == key } ?? false
   }

@@ -369,6 +369,15 @@ extension CommandDescription {
     sync leave: Leave the space; this store keeps all tasks.
     """,
     """
+    sync diff: Write all that this store knows into a sealed file, for another store of the space.
+    positional |  | file |  | The file to write.
+    option | --from | file |  | A file that the other store has written.
+    """,
+    """
+    sync apply: Merge a file that 'tally sync diff' has written in another store of the space.
+    positional |  | file |  | The file to merge.
+    """,
+    """
     conflicts: Show values that lost a race between devices, or restore them.
     """,
     """
@@ -381,6 +390,7 @@ extension CommandDescription {
     """
     trash restore: Restore deleted tasks and lists, on every device.
     positional* |  | task |  | The handles that 'tally trash' shows, ids or titles.
+    option | --since | time |  | Restore everything that was deleted at this time or later.
     """,
     """
     export: Write tasks to a file, in Tally's format or another one.

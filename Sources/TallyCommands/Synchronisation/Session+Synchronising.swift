@@ -14,7 +14,7 @@ extension Session {
     }
   }
 
-  /// What is wrong with the rows of synchronisation; nothing in a store that does not synchronise.
+  /// The faults in the rows of synchronisation; none in a store that does not synchronise.
   func synchronisationFaults() throws -> [StoreFault] {
     guard let sync = try synchronisingStore() else { return [] }
     return try wait { try await sync.verify() }

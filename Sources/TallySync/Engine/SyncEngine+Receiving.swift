@@ -4,7 +4,7 @@ import Tally
 extension SyncEngine {
   /// Fetches and merges what others have written since the last time.
   ///
-  /// - Returns: What was merged.
+  /// - Returns: The merged changes.
   func receive() async throws -> Received {
     let own = try await store.write { try $0.requireSyncSettings().replicaID }
     let heads = try await reach { try await transport.heads() }
@@ -162,7 +162,7 @@ extension StreamProgress {
   }
 }
 
-/// What was merged.
+/// The merged changes of one step.
 struct Received {
   /// Objects, one for each segment in which they are.
   var changeCount = 0

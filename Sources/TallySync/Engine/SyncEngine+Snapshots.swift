@@ -8,7 +8,7 @@ extension SyncEngine {
   /// safe at any time.
   ///
   /// - Parameter heads: The last segments that the place has.
-  /// - Returns: What was merged.
+  /// - Returns: The merged changes.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func receiveSnapshots(_ heads: [ReplicaID: SegmentHead]) async throws -> Received {
     let own = try await store.write { try $0.requireSyncSettings().replicaID }
@@ -64,7 +64,7 @@ extension SyncEngine {
 
   /// Merges the parts of a snapshot; streams go on behind it when all are merged.
   ///
-  /// - Returns: What was merged; `nil` if not all of it is there.
+  /// - Returns: The merged changes; `nil` if not all of it is there.
   private func merge(_ name: SnapshotName, first: SnapshotPart) async throws -> Received? {
     var received = Received()
     // The last part has the lists: where tasks arrive before their list, each of them is shown elsewhere and then moved.

@@ -33,7 +33,7 @@ extension ObjectState.Field {
 
   /// The key of a saved filter, which never changes.
   static let filterKey = Self(19)
-  /// What is stored of a saved filter; empty for a deleted one.
+  /// The stored bytes of a saved filter; empty for a deleted one.
   static let filter = Self(20)
 
   /// An attribute of a task.
