@@ -64,13 +64,17 @@ extension SyncEngine {
 
   /// Merges the parts of a snapshot; streams go on behind it when all are merged.
   ///
-  /// - Returns: The merged changes; `nil` if not all of it is there.
+  /// - Returns: The merged changes; `nil` if a part is missing, or has a value that no object can have.
   private func merge(_ name: SnapshotName, first: SnapshotPart) async throws -> Received? {
     var received = Received()
     // The last part has the lists: where tasks arrive before their list, each of them is shown elsewhere and then moved.
     for number in [name.partCount - 1] + Array(0..<name.partCount - 1) {
       guard let part = number == 0 ? first : try await openPart(number, of: name) else { return nil }
-      received += try await store.write { try $0.merge(part) }
+      do {
+        received += try await store.write { try $0.merge(part) }
+      } catch is CodingFault {
+        return nil
+      }
     }
     try await store.write { try $0.cover(first.summary) }
     return received

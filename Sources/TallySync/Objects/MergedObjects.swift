@@ -75,6 +75,13 @@ extension ObjectState {
       current: completion.map(StoredCompletion.init(bytes:)), detached: detached.map(StoredCompletion.init(bytes:)))
   }
 
+  /// Throws ``CodingFault`` if a completion is one that no replica writes, and that the ledger could not keep.
+  func requireCompletions() throws(CodingFault) {
+    for addition in (sets[.completions] ?? [:]).values.flatMap(\.additions.values) {
+      try CodingFault.replacing { _ = try StoredCompletion(bytes: addition.value).moment() }
+    }
+  }
+
   private var lastChange: Timestamp {
     if let value = registers[.changed]?.value, let time = try? FieldValue(.instant, storedBytes: value).instant {
       return time

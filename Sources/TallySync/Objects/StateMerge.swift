@@ -74,10 +74,12 @@ struct StateMerge {
   /// Joins a change of another replica.
   ///
   /// - Returns: The state before it.
+  /// - Throws: ``CodingFault`` for a completion that no replica writes; what the store throws.
   @discardableResult
   mutating func join(
     _ change: ObjectState, to object: ObjectKey, in transaction: borrowing StoreWriteTransaction
   ) throws -> ObjectState {
+    if object.isTask { try change.requireCompletions() }
     let known = try state(of: object, in: transaction)
     let joined = known.joined(with: change)
     if joined != known {
