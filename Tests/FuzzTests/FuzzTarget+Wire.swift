@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 import TallyTestSupport
 
 @testable import TallySync
@@ -35,12 +36,47 @@ extension FuzzTarget {
     try expectCanonical(part.encoded(by: Self.author), bytes)
   }
 
-  /// Reads the bytes as a card, and as an envelope with one.
+  /// Merges the bytes into a store as the body of a segment or, by the first byte, as a part of a snapshot.
+  func mergeContent(_ bytes: [UInt8]) throws {
+    let body = Array(bytes.dropFirst())
+    if let first = bytes.first, first.isMultiple(of: 2) {
+      guard (try? SegmentBody(decoding: body, by: FuzzReplica.author)) != nil else { return }
+      try FuzzReplica.shared.receiveSegment(body)
+    } else {
+      guard (try? SnapshotPart(decoding: body, by: FuzzReplica.author)) != nil else { return }
+      try FuzzReplica.shared.receivePart(body)
+    }
+  }
+
+  /// Reads the bytes as a card, as an envelope with one, and as the key that lies beside the cards.
   func readCard(_ bytes: [UInt8]) throws {
     if let card = try? Card(decoding: bytes) { try expectCanonical(card.encoded, bytes) }
+    if let key = try? WrappedKey(parsing: bytes) { try expectCanonical(key.bytes, bytes) }
     guard let envelope = try? Envelope(parsing: bytes) else { return }
     let (replica, space) = (envelope.header.label.replica, SpaceKeys(unencrypted: envelope.header.space))
     _ = try? Card(opening: envelope, of: replica, in: space)
+  }
+
+  /// Any file: this one.
+  private static let file = Result { try FolderEntry(.card(1), at: FilePath(#filePath)) }
+
+  /// Reads the names of a directory, one in a line, and what they say of a stream.
+  func readNames(_ text: String) throws {
+    guard let file = try Self.file.get() else { throw Finding(description: "this file is missing") }
+    var entries: [FolderEntry] = []
+    for text in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+      let utf8 = Array(text.utf8)
+      if let bytes = HexDigits.bytes(of: text) { try expectCanonical(Array(HexDigits.text(of: bytes).utf8), utf8) }
+      if let space = SpaceID(text) { try expectCanonical(Array(space.description.utf8), utf8) }
+      guard let name = FolderName(text) else { continue }
+      try expectCanonical(Array(name.text.utf8), utf8)
+      entries.append(FolderEntry(name, standingAt: file))
+    }
+    let files = SegmentFiles(entries)
+    guard let head = files.head else { return }
+    guard files.files(with: head.number).contains(where: { $0.range.head == head }),
+      files.files(with: head.number + 1).isEmpty
+    else { throw Finding(description: "segment \(head.number) is not the last one of \(text)") }
   }
 
   func readKeyText(_ text: String) throws {

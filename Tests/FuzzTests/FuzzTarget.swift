@@ -39,8 +39,12 @@ enum FuzzTarget: String, CaseIterable {
   case segments
   /// Parts of snapshots.
   case snapshots
-  /// Cards of other replicas.
+  /// Bodies of segments and snapshots that are sealed, opened and merged.
+  case merges
+  /// Cards of other replicas, and wrapped keys.
   case cards
+  /// Names of files in the folder of a space.
+  case names
   /// Invitations and recovery codes, as people copy them.
   case invitations
 
@@ -69,7 +73,9 @@ enum FuzzTarget: String, CaseIterable {
     case .journal: try FuzzFiles.shared.readJournal(bytes)
     case .segments: try readSegments(bytes)
     case .snapshots: try readSnapshotPart(bytes)
+    case .merges: try mergeContent(bytes)
     case .cards: try readCard(bytes)
+    case .names: try readNames(String(decoding: bytes, as: UTF8.self))
     case .invitations: try readKeyText(String(decoding: bytes, as: UTF8.self))
     }
   }

@@ -13,14 +13,21 @@ private func runFuzzer(
   _ testOneInput: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
+extension FuzzTarget {
+  /// The one of this process; looked up once, since that takes longer than most inputs.
+  fileprivate static let chosen = FuzzTarget(rawValue: ProcessInfo.processInfo.environment["TALLY_FUZZ_TARGET"] ?? "")
+}
+
 private func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let name = ProcessInfo.processInfo.environment["TALLY_FUZZ_TARGET"] ?? ""
-  guard let target = FuzzTarget(rawValue: name) else { preconditionFailure("TALLY_FUZZ_TARGET names no target") }
+  guard let target = FuzzTarget.chosen else { preconditionFailure("TALLY_FUZZ_TARGET names no target") }
   // libFuzzer's buffer lives as long as the call; it is copied here.
   let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
   do {
     try target.run(bytes)
   } catch {
+    // An optimised build does not print the reason of a failed precondition.
+    print("found: \(error)")
+    fflush(nil)
     // libFuzzer keeps the input of a process that ends this way.
     preconditionFailure("\(error)")
   }
