@@ -221,7 +221,10 @@ let package = Package(
     // Causes faults in processes of its own; too long for a test, so that `make test-faults` runs it.
     .executableTarget(
       name: "TallyFaults",
-      dependencies: ["LMDB", "Tally", "TallyTestSupport", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: [
+        "LMDB", "Tally", "TallySync", "TallySystem", "TallyTestSupport",
+        .product(name: "SystemPackage", package: "swift-system"),
+      ],
       path: "Tests/TallyFaults",
       exclude: ["Preloads"],
       swiftSettings: settings

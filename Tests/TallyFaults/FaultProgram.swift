@@ -13,6 +13,8 @@ struct FaultSuite: Sendable {
     FaultSuite(name: "crash-images", minutes: 3, run: CrashImageSuite.run),
     FaultSuite(name: "power-cuts", minutes: 4, run: PowerCutSuite.run),
     FaultSuite(name: "directory-flushes", minutes: 1, run: DirectoryFlushSuite.run),
+    FaultSuite(name: "sync-images", minutes: 10, run: SyncImageSuite.run),
+    FaultSuite(name: "sync-kills", minutes: 2, run: SyncKillSuite.run),
     FaultSuite(name: "kills", minutes: 2, run: KillSuite.run),
     FaultSuite(name: "bulk-kills", minutes: 15, run: BulkKillSuite.run),
     FaultSuite(name: "system-calls", minutes: 4, run: SystemCallSuite.run),

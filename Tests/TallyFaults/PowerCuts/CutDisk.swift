@@ -9,6 +9,14 @@ import TallyTestSupport
 /// The one assumption about the filesystem is that a renaming takes place as a whole or not at all, and is there once
 /// the directory of the new name has been flushed.
 struct CutDisk {
+  /// The flushes that are ignored, synchronous writes included: a control, which must break.
+  enum Forgotten: String {
+    case nothing, files, directories, everything
+
+    fileprivate var hasFiles: Bool { self == .files || self == .everything }
+    fileprivate var hasDirectories: Bool { self == .directories || self == .everything }
+  }
+
   private struct File {
     var flushed: [UInt8] = []
     /// As the processes see it.
@@ -28,8 +36,7 @@ struct CutDisk {
 
   private let log: FileLog
   private let root: UInt64
-  /// Whether flushes and synchronous writes are ignored: the control, whose stores must break.
-  private let forgetsFlushes: Bool
+  private let forgotten: Forgotten
   private var position = 0
   private var files: [UInt64: File] = [:]
   /// As the processes see them, and as they are on the disk.
@@ -40,9 +47,8 @@ struct CutDisk {
   private static let sectorSizeInBytes = 512
 
   /// Begins with a copy of the tree that the log's processes found, whose inodes must be those of the original.
-  init(log: FileLog, tree: FileTree, forgetsFlushes: Bool) {
-    self.log = log
-    self.forgetsFlushes = forgetsFlushes
+  init(log: FileLog, tree: FileTree, forgetting forgotten: Forgotten) {
+    (self.log, self.forgotten) = (log, forgotten)
     root = tree.root
     for (inode, bytes) in tree.files { files[inode] = File(flushed: bytes, written: bytes) }
     (directories, flushedDirectories) = (tree.directories, tree.directories)
@@ -69,7 +75,7 @@ struct CutDisk {
       guard let count = files[file]?.written.count else { return }
       let kept = files[file]?.written.prefix(length) ?? []
       files[file]?.written = kept + [UInt8](repeating: 0, count: max(0, length - count))
-    case .flush(let inode): if !forgetsFlushes { flush(inode) }
+    case .flush(let inode): flush(inode)
     case .entry(let directory, let name, let target, let isDirectory):
       guard directories[directory] != nil, directories[directory]?[name] != target else { return }
       if isDirectory { (directories[target], flushedDirectories[target]) = ([:], [:]) } else { files[target] = File() }
@@ -86,7 +92,7 @@ struct CutDisk {
     // Not copied while it is changed.
     files[inode] = nil
     Self.put(bytes, at: offset, in: &file.written)
-    if isSynchronous && !forgetsFlushes {
+    if isSynchronous && !forgotten.hasFiles {
       Self.put(bytes, at: offset, in: &file.flushed)
     } else {
       let size = Self.sectorSizeInBytes
@@ -97,8 +103,8 @@ struct CutDisk {
 
   private mutating func flush(_ inode: UInt64) {
     if let file = files[inode] {
-      files[inode] = File(flushed: file.written, written: file.written)
-    } else if directories[inode] != nil {
+      if !forgotten.hasFiles { files[inode] = File(flushed: file.written, written: file.written) }
+    } else if directories[inode] != nil, !forgotten.hasDirectories {
       for change in changes where change.directory == inode { Self.make(change, in: &flushedDirectories) }
       changes.removeAll { $0.directory == inode }
     }
@@ -120,10 +126,15 @@ struct CutDisk {
   /// - Parameters:
   ///   - path: The directory.
   ///   - newestNameOnly: Whether of the unflushed changes of names the newest alone is there, rather than any of them.
+  ///   - isIntact: Whether everything unflushed is there, too: the power did not fail here.
   ///   - generator: What decides.
+  /// - Returns: The files that are not there as the processes saw them.
   /// - Throws: An error of the system.
-  func place(at path: FilePath, newestNameOnly: Bool, using generator: inout SeededGenerator) throws {
-    let percentages = [0, 0, 50, 50, 100]
+  @discardableResult
+  func place(
+    at path: FilePath, newestNameOnly: Bool = false, isIntact: Bool = false, using generator: inout SeededGenerator
+  ) throws -> [FilePath] {
+    let percentages = isIntact ? [100] : [0, 0, 50, 50, 100]
     let namePercentage = percentages.randomElement(using: &generator) ?? 0
     let sectorPercentage = percentages.randomElement(using: &generator) ?? 0
     var found = flushedDirectories
@@ -131,21 +142,25 @@ struct CutDisk {
       let isThere = Int.random(in: 0..<100, using: &generator) < namePercentage
       if newestNameOnly ? index == changes.count - 1 : isThere { Self.make(change, in: &found) }
     }
-    try place(root, at: path, found, sectorPercentage, &generator)
+    return try place(root, at: path, found, sectorPercentage, &generator)
   }
 
   private func place(
     _ inode: UInt64, at path: FilePath, _ found: [UInt64: Entries], _ percentage: Int,
     _ generator: inout SeededGenerator
-  ) throws {
+  ) throws -> [FilePath] {
+    var torn: [FilePath] = []
     if let entries = found[inode] {
       try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: false)
       for (name, target) in entries.sorted(by: { $0.key < $1.key }) {
-        try place(target, at: path.appending(name), found, percentage, &generator)
+        torn += try place(target, at: path.appending(name), found, percentage, &generator)
       }
     } else if let file = files[inode] {
-      try TallyFaults.write(image(of: file, percentage, &generator), to: path)
+      let image = image(of: file, percentage, &generator)
+      try TallyFaults.write(image, to: path)
+      if image != file.written { torn.append(path) }
     }
+    return torn
   }
 
   private func image(of file: File, _ percentage: Int, _ generator: inout SeededGenerator) -> [UInt8] {

@@ -86,7 +86,7 @@ struct PowerCutAct {
     let tree = try FileTree(live)
     let log = try record(in: live)
     let after = scenario.contents(in: live)
-    var disk = CutDisk(log: log, tree: tree, forgetsFlushes: forgetsFlushes)
+    var disk = CutDisk(log: log, tree: tree, forgetting: forgetsFlushes ? .everything : .nothing)
     for (number, (place, newestNameOnly)) in places(in: log).enumerated() {
       disk.advance(to: place)
       guard number >= first else { continue }
