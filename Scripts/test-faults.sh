@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Causes faults in stores and prints their number; `--short` uses the small sizes of `make check` and the debug build.
-# Arguments name suites; without one all of them run, and in the long form fuzzing after them. Progress goes to the
-# standard error, figures to the standard output, with the totals at the end.
+# Arguments name suites; without one all of them run, and in the long form random merges and fuzzing after them.
+# Progress goes to the standard error, figures to the standard output, with the totals at the end.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -42,6 +42,12 @@ status=0
 "$program" | tee "$figures" || status=1
 # Every bit of what liblmdb trusts in a small file; `make test` flips one of each byte.
 TALLY_EVERY_BIT=1 swift test --disable-xctest --filter FlippedBitTests >&2 || status=1
+# Histories of replicas in one process; 12,000 have over a million operations.
+optimised=(-c release -Xswiftc -enable-testing --scratch-path .build/optimised)
+swift build --build-tests "${optimised[@]}" >&2
+TALLY_SYNC_HISTORIES=12000 swift test --skip-build --disable-xctest "${optimised[@]}" \
+  --filter replicasAgreeWithTheNaiveHistory | tee "$preloads"/merges.txt >&2 || status=1
+grep '^merges in all: ' "$preloads"/merges.txt | tee -a "$figures" || status=1
 Scripts/fuzz.sh | tee -a "$figures" || status=1
 echo
 grep ' in all: ' "$figures" || status=1
