@@ -10,40 +10,42 @@ extension UndoPlan {
   /// - Parameters:
   ///   - later: The entries since that count, newest first.
   ///   - transaction: The write.
-  /// - Throws: `undoConflict` for a later change of this store, and where nothing of an object can be restored.
+  /// - Throws: `undoConflict` for a later change of this store, and where nothing can be restored.
   mutating func narrow(to later: [HistoryEntry], in transaction: borrowing StoreWriteTransaction) throws {
     var states = LaterStates()
     for entry in later {
       try transaction.forEachImage(of: entry.id) { key, wasThere, bytes in
         guard has(key) else { return }
-        guard entry.origin == .replica, key.kind != .value else { throw TallyError.laterChange(of: key) }
+        guard entry.origin == .replica else { throw TallyError.laterChange(of: key) }
         try states.add(key, wasThere, bytes)
       }
     }
-    try narrowTasks(to: states, in: transaction)
-    try narrowLists(to: states, in: transaction)
+    guard !states.isEmpty else { return }
+    narrowTasks(to: states, in: transaction)
+    narrowLists(to: states, in: transaction)
+    dropValues(states.values)
+    guard isEmpty else { return }
+    throw TallyError(
+      .undoConflict, "The change cannot be undone: another device has changed the same since",
+      remedy: "Change it by hand")
   }
 
-  private mutating func narrowTasks(
-    to states: LaterStates, in transaction: borrowing StoreWriteTransaction
-  ) throws {
+  private mutating func narrowTasks(to states: LaterStates, in transaction: borrowing StoreWriteTransaction) {
     for (id, later) in states.tasks {
       guard let index = records.tasks.firstIndex(where: { ($0.new ?? $0.old)?.item.id == id }) else { continue }
-      let (change, parts) = try Narrowing(records.tasks[index], later).result(in: transaction)
-      records.tasks[index] = change
-      if !parts.restored.contains(.completion) { records.completions.removeAll { $0.key.id == id } }
-      keep(parts.kept.taskFieldNames, of: id)
+      let result = Narrowing(records.tasks[index], later).result(in: transaction)
+      keep(result?.kept.taskFieldNames ?? [TaskField.id.name.description], of: id)
+      if result?.restored.contains(.completion) != true { records.completions.removeAll { $0.key.id == id } }
+      if let change = result?.change { records.tasks[index] = change } else { records.tasks.remove(at: index) }
     }
   }
 
-  private mutating func narrowLists(
-    to states: LaterStates, in transaction: borrowing StoreWriteTransaction
-  ) throws {
+  private mutating func narrowLists(to states: LaterStates, in transaction: borrowing StoreWriteTransaction) {
     for (id, later) in states.lists {
       guard let index = records.lists.firstIndex(where: { ($0.new ?? $0.old)?.item.id == id }) else { continue }
-      let (change, parts) = try Narrowing(records.lists[index], later).result(in: transaction)
-      records.lists[index] = change
-      keep(parts.kept.listFieldNames, of: id)
+      let result = Narrowing(records.lists[index], later).result(in: transaction)
+      keep(result?.kept.listFieldNames ?? [TaskField.id.name.description], of: id)
+      if let change = result?.change { records.lists[index] = change } else { records.lists.remove(at: index) }
     }
   }
 }
@@ -59,12 +61,16 @@ extension TallyError {
 private struct LaterStates {
   var tasks: [UUID: [TaskItem?]] = [:]
   var lists: [UUID: [TaskList?]] = [:]
+  var values: Set<ValueKey> = []
+
+  var isEmpty: Bool { tasks.isEmpty && lists.isEmpty && values.isEmpty }
 
   mutating func add(_ key: ImageKey, _ wasThere: Bool, _ bytes: RawSpan) throws {
     switch key.kind {
     case .task: tasks[key.id, default: []].append(wasThere ? try TaskRecord(id: key.id, decoding: bytes).item : nil)
     case .list: lists[key.id, default: []].append(wasThere ? try ListRecord(id: key.id, decoding: bytes).item : nil)
-    case .completion, .deletedCompletion, .value: break
+    case .value: if let key = key.value { values.insert(key) }
+    case .completion, .deletedCompletion: break
     }
   }
 }
@@ -80,25 +86,32 @@ private struct Narrowing<Record: ObjectRecord> where Record.Item: FieldwiseResto
     states = later.reversed() + [change.old?.item]
   }
 
-  /// The change that remains, which parts it restores and which stay.
-  func result(
-    in transaction: borrowing StoreWriteTransaction
-  ) throws -> (change: RecordChange<Record>, parts: (restored: SyncFields, kept: SyncFields)) {
+  /// What remains of the change, and which parts it restores and which stay.
+  struct Result {
+    /// `nil` if nothing remains.
+    let change: RecordChange<Record>?
+    let restored: SyncFields
+    let kept: SyncFields
+  }
+
+  /// What remains of the change; `nil` where the object was created or deleted, which is undone as a whole or not at all.
+  func result(in transaction: borrowing StoreWriteTransaction) -> Result? {
     let there = states.compactMap(\.self)
     guard there.count == states.count, let before = change.new?.item, let after = there.first, var item = there.last
-    else { throw TallyError.undoConflict("another device has changed the same object since") }
+    else { return nil }
     let written = Record.Item.differences(before, after)
     let changed = zip(there, there.dropFirst()).reduce(into: SyncFields()) {
       $0.formUnion(Record.Item.differences($1.0, $1.1))
     }
-    let parts = (restored: written.subtracting(changed), kept: written.intersection(changed))
-    item.restore(parts.restored, from: before)
-    item.mergeSets(parts.kept, removing: after, adding: before)
-    guard !item.isIdentical(to: there[there.count - 1]) else {
-      throw TallyError.undoConflict("another device has changed the same fields since")
-    }
-    item.updatedAt = transaction.timeOfChange(after: max(before.updatedAt, item.updatedAt))
-    return (RecordChange(from: change.old, to: item, at: transaction.commitSequence), parts)
+    let (restored, kept) = (written.subtracting(changed), written.intersection(changed))
+    item.restore(restored, from: before)
+    item.mergeSets(kept, removing: after, adding: before)
+    guard !item.isIdentical(to: there[there.count - 1]) else { return Result(change: nil, restored: [], kept: kept) }
+    let isRenumbering = change.isRenumbering && restored == .order
+    if !isRenumbering { item.updatedAt = transaction.timeOfChange(after: max(before.updatedAt, item.updatedAt)) }
+    var change = RecordChange(from: change.old, to: item, at: transaction.commitSequence)
+    change.isRenumbering = isRenumbering
+    return Result(change: change, restored: restored, kept: kept)
   }
 }
 

@@ -45,6 +45,9 @@ struct UndoPlan {
   /// Whether the entry has an image of something.
   func has(_ key: ImageKey) -> Bool { keys.contains(key) }
 
+  /// Leaves values as they are now.
+  mutating func dropValues(_ keys: Set<ValueKey>) { values.removeAll { keys.contains($0.key) } }
+
   /// Notes that fields keep their values.
   mutating func keep(_ fields: [String], of id: UUID) {
     if !fields.isEmpty { keptFields[id] = Set(fields) }

@@ -24,7 +24,8 @@ public struct UndoResult: Hashable, Sendable {
   public let deletedFilters: [SavedFilter]
   /// The names of the applications' values that came back, changed or were removed.
   public let values: Set<ValueKey>
-  /// For tasks and lists that another replica has changed since, the fields that keep their values, as documents name them.
+  /// For tasks and lists that another replica has changed since, the fields that keep their values, as documents name them;
+  /// `id` for one that is neither created again nor deleted.
   public let keptFields: [UUID: Set<String>]
 
   /// Whether nothing visible has changed.

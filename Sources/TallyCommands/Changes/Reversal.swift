@@ -92,8 +92,7 @@ struct Reversal {
     let heading = "\(verb) \(name) from \(clock.relativeName(of: result.date)), \(clause):"
     let kept = result.keptFields.values.reduce(into: Set()) { $0.formUnion($1) }.sorted()
     let note =
-      kept.isEmpty
-      ? [] : ["Not \(participle), because another device has changed it since: \(kept.joined(separator: ", "))."]
+      kept.isEmpty ? [] : ["Kept, because another device has changed them since: \(kept.joined(separator: ", "))."]
     return [heading] + (changed ?? []).map { "  " + $0 } + note
   }
 }
