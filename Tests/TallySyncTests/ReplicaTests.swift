@@ -231,6 +231,27 @@ struct ReplicaTests {
     }
   }
 
+  @Test func undoOfManyTasksLeavesTheOneThatAnotherDeviceHasChanged() throws {
+    try withReplicas(2) { space in
+      let ids = try space.stores[0].writeAndWait { transaction in
+        try (0..<4).map { try transaction.add("task \($0)", to: .inbox).id }
+      }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { transaction in for id in ids { try transaction.complete(id) } }
+      try space.exchangeAll()
+      let later = try OffsetTimestamp(space.clock.now.adding(seconds: -50), utcOffsetInMinutes: 0)
+      try space.stores[1].writeAndWait { _ = try $0.complete(ids[0], at: later) }
+      try space.exchangeAll()
+      let result = try space.stores[0].writeAndWait { try $0.undo() }
+      #expect(Set(result.keptFields.keys) == [ids[0]])
+      try space.exchangeAll()
+      for store in space.stores {
+        #expect(try store.read { try $0.view(.completed(nil)).tasks.map(\.id) } == [ids[0]])
+      }
+      try space.expectEqualStores()
+    }
+  }
+
   @Test func undoOfACompletionLeavesWhatOthersHaveEdited() throws {
     try withReplicas(2) { space in
       let id = try space.stores[0].writeAndWait { try $0.add("one", to: .inbox).id }

@@ -40,6 +40,12 @@ extension StoreWriteTransaction {
     return keys
   }
 
+  /// When this store deleted an object, or learned that another one had; `nil` if its record is not kept.
+  package func timeOfKeeping(isList: Bool, id: UUID) throws -> Timestamp? {
+    let key = SyncTables.keepingKey(TombstoneKey(isList ? .list : .task, id))
+    return try syncValue(forKey: key).flatMap { try FieldValue(.instant, storedBytes: $0).instant }
+  }
+
   /// Forgets the record of a deleted object: it cannot be restored any more.
   package mutating func forgetDeleted(isList: Bool, id: UUID) throws {
     try syncTables?.forget(TombstoneKey(isList ? .list : .task, id), in: &base)
@@ -55,7 +61,9 @@ extension StoreWriteTransaction {
   package mutating func restoreDeletedTask(_ id: UUID) throws -> TaskItem {
     guard try task(id) == nil, var restored = try deletedTask(id) else { throw TallyError.taskNotFound(id) }
     if let list = restored.listID, try self.list(list) == nil { restored.listID = nil }
-    if let parent = restored.parentID, try task(parent)?.listID != restored.listID { restored.parentID = nil }
+    if let parent = restored.parentID, try task(parent).map({ $0.listID != restored.listID }) ?? true {
+      restored.parentID = nil
+    }
     restored.updatedAt = stamp
     var plan = RecordPlan()
     try plan.add(restored, replacing: nil, at: commitSequence)

@@ -56,13 +56,20 @@ extension SyncTables {
   /// Forgets the record of a deleted object, which exists again.
   func forget(_ key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
     _ = try trash.remove(forKey: key, in: &transaction)
+    _ = try values.remove(forKey: Self.keepingKey(key), in: &transaction)
   }
 
   /// Keeps the record of an object that is deleted.
   func keep(_ record: (some ObjectRecord)?, in transaction: inout WriteTransaction) throws(LMDBError) {
     guard let record else { return }
-    try trash.put(record.encodedBytes, forKey: TombstoneKey(type(of: record).kind, record.item.id), in: &transaction)
+    let key = TombstoneKey(type(of: record).kind, record.item.id)
+    try trash.put(record.encodedBytes, forKey: key, in: &transaction)
+    let time = FieldValue.instant(Timestamp(clamping: microseconds))
+    try values.put(time.storedBytes, forKey: Self.keepingKey(key), in: &transaction)
   }
+
+  /// The key of the row that says when the record of a deleted object was kept.
+  static func keepingKey(_ key: TombstoneKey) -> [UInt8] { [15] + key.encodedBytes }
 
   /// Notes that the ledger has got or lost a completion of a deleted task.
   func note(detached completed: InstantKey, in transaction: inout WriteTransaction) throws(LMDBError) {

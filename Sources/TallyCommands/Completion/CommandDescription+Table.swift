@@ -390,7 +390,8 @@ extension CommandDescription {
     """
     trash restore: Restore deleted tasks and lists, on every device.
     positional* |  | task |  | The handles that 'tally trash' shows, ids or titles.
-    option | --since | time |  | Restore everything that was deleted at this time or later.
+    option | --since | time |  | Restore everything that this device has deleted, or learned to be deleted, since \
+    then.
     """,
     """
     export: Write tasks to a file, in Tally's format or another one.

@@ -34,11 +34,12 @@ extension SyncReport {
 extension SyncReport {
   /// What to say where others have deleted most of the tasks.
   ///
-  /// - Parameter trash: What can be restored.
+  /// - Parameter trash: The items that can be restored.
+  /// - Returns: The words; `nil` if others have not.
   func massDeletionWords(restorableFrom trash: [DeletedItem]) -> String? {
     guard isMassDeletion else { return nil }
     let deleted = Set(deletedTaskIDs)
-    let first = trash.filter { deleted.contains($0.id) }.compactMap(\.deletedAt).min()
+    let first = trash.filter { deleted.contains($0.id) }.compactMap(\.noticedAt).min()
     let remedy = first.map { " To restore them: tally trash restore --since \($0)" } ?? ""
     return "\(deleted.count.counted("task")) were deleted on another device.\(remedy)"
   }

@@ -1,7 +1,7 @@
 /// Finds the values that lose a race when changes of another replica are joined.
 struct ConflictDetector {
   let own: ReplicaID
-  /// The last segment of this replica that the author of the changes had seen.
+  /// The time now, in microseconds since 1970.
   let time: Int64
 
   /// The values that one of two concurrent writes replaces, as far as this replica is the author of one of them.

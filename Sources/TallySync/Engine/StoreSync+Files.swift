@@ -21,6 +21,9 @@ extension StoreSync {
   @discardableResult
   public func writeDifference(to file: FilePath, from other: FilePath? = nil) async throws -> Int {
     let bytes = try other.map(Self.contents)
+    let lock = try await takeTurn()
+    defer { lock.release() }
+    try await becomeOwnReplica()
     let (count, envelopes) = try await store.write { transaction -> (Int, [[UInt8]]) in
       let known = try bytes.map { try transaction.open($0).states } ?? [:]
       try transaction.sealForFile()
@@ -51,11 +54,21 @@ extension StoreSync {
     let bytes = try Self.contents(of: file)
     let lock = try await takeTurn()
     defer { lock.release() }
+    try await becomeOwnReplica()
     return try await store.write { transaction in
       let content = try transaction.open(bytes)
       try transaction.apply(content)
       return content.states.count
     }
+  }
+
+  /// Ensures that a copy of a store does not write as the replica that the original is.
+  private func becomeOwnReplica() async throws {
+    let file = ReplicaFile(of: store)
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    guard !file.names(settings.replicaID) else { return }
+    try await store.write { try $0.becomeNewReplica(placeHasLost: false) }
+    try file.write(try await store.write { try $0.requireSyncSettings().replicaID })
   }
 
   private static func contents(of file: FilePath) throws -> [UInt8] {
@@ -101,25 +114,28 @@ extension StoreWriteTransaction {
       if let known = try self.card(of: author), known.verifyingKey != card.verifyingKey {
         throw EnvelopeFault.signatureDoesNotVerify
       }
-      var states: [ObjectKey: ObjectState] = [:]
+      var (states, summary): ([ObjectKey: ObjectState], SnapshotSummary?) = ([:], nil)
       for (number, envelope) in envelopes.dropFirst().enumerated() {
         let content = try envelope.open(as: .snapshotPart, of: author, verifying: card.verifyingKey, in: keys)
         let part = try SnapshotPart(decoding: content, by: author)
-        guard envelope.header.label.number == UInt64(number), part.summary.partCount == envelopes.count - 1 else {
-          throw EnvelopeFault.tooShort
-        }
+        guard envelope.header.label.number == UInt64(number), part.summary.partCount == envelopes.count - 1,
+          part.summary == summary ?? part.summary
+        else { throw EnvelopeFault.tooShort }
+        summary = part.summary
         states.merge(part.states) { $0.joined(with: $1) }
       }
       return FileContent(author: author, card: first.bytes, states: states)
     } catch let fault as EnvelopeFault {
       throw TallyError(
-        .malformedDocument, "The file cannot be applied: \(fault.description)",
+        .malformedDocument, "The file cannot be read: \(fault.description)",
         remedy: "Write it again with the other store of the space", cause: fault)
     }
   }
 
   fileprivate mutating func apply(_ content: FileContent) throws {
-    try setSyncValue(content.card, forKey: SyncKey.cards + content.author.bytes)
+    if try card(of: content.author) == nil {
+      try setSyncValue(content.card, forKey: SyncKey.cards + content.author.bytes)
+    }
     var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
     while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
     for (object, state) in content.states { try merge.join(state, to: object, in: self) }

@@ -9,8 +9,10 @@ public struct DeletedItem: Hashable, Sendable, Identifiable {
   public let isList: Bool
   /// The title of the task or the name of the list.
   public let name: String
-  /// When it was deleted, here or elsewhere; `nil` if that is not known.
+  /// When it was deleted, by the clock of the device that has deleted it.
   public let deletedAt: Timestamp?
+  /// When this store has deleted it, or has learned that another one had; 30 days later it cannot be restored any more.
+  public let noticedAt: Timestamp?
 }
 
 extension StoreSync {
@@ -29,8 +31,10 @@ extension StoreSync {
           case .list(let list): (ObjectKey(isList: true, id: list.id), list.name)
           }
         let time = try transaction.pendingTime(ofDeleting: key) ?? table.state(of: key, in: transaction).deletionTime
+        let noticed = try transaction.timeOfKeeping(isList: key.isList, id: key.id)
         return DeletedItem(
-          id: key.id, isList: key.isList, name: name, deletedAt: time.map(Timestamp.init(clamping:)))
+          id: key.id, isList: key.isList, name: name, deletedAt: time.map(Timestamp.init(clamping:)) ?? noticed,
+          noticedAt: noticed)
       }
       return items.sorted {
         ($0.deletedAt ?? .earliest, $0.id.uuidString) > ($1.deletedAt ?? .earliest, $1.id.uuidString)
@@ -46,12 +50,19 @@ extension StoreSync {
   public func restore(_ ids: [UUID]) async throws {
     try await store.write { transaction in
       _ = try transaction.requireSyncSettings()
-      for id in ids {
-        if try transaction.deletedList(id) != nil {
-          try transaction.restoreDeletedList(id)
-        } else {
-          try transaction.restoreDeletedTask(id)
-        }
+      // Lists before their tasks, and parents before their sub-tasks.
+      var open = try ids.filter { id in
+        guard try transaction.deletedList(id) != nil else { return true }
+        try transaction.restoreDeletedList(id)
+        return false
+      }
+      while !open.isEmpty {
+        let waiting = Set(open)
+        let next = try open.filter { try transaction.deletedTask($0)?.parentID.map { !waiting.contains($0) } ?? true }
+        // Parents in a ring cannot be; one of them goes first.
+        for id in next.isEmpty ? [open[0]] : next { try transaction.restoreDeletedTask(id) }
+        let done = Set(next.isEmpty ? [open[0]] : next)
+        open.removeAll { done.contains($0) }
       }
     }
   }

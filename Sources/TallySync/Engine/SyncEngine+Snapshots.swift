@@ -54,7 +54,8 @@ extension SyncEngine {
 
   /// A part of a snapshot; `nil` if it is not there or cannot be verified.
   func openPart(_ number: Int, of name: SnapshotName) async throws -> SnapshotPart? {
-    let bytes = try await reach { try await transport.part(number, of: name) }
+    // Its author may have deleted it since it was listed.
+    guard let bytes = try? await transport.part(number, of: name) else { return nil }
     guard let content = try await store.write({ try $0.content(of: bytes, number, of: name) }),
       let part = try? SnapshotPart(decoding: content, by: name.replica), part.summary.partCount == name.partCount,
       part.summary.coverageHash.bytes.starts(with: name.digest)
@@ -69,7 +70,10 @@ extension SyncEngine {
     var received = Received()
     // The last part has the lists: where tasks arrive before their list, each of them is shown elsewhere and then moved.
     for number in [name.partCount - 1] + Array(0..<name.partCount - 1) {
-      guard let part = number == 0 ? first : try await openPart(number, of: name) else { return nil }
+      // A part of another attempt to publish it has another summary.
+      guard let part = number == 0 ? first : try await openPart(number, of: name), part.summary == first.summary else {
+        return nil
+      }
       do {
         received += try await store.write { try $0.merge(part) }
       } catch is CodingFault {
@@ -86,8 +90,7 @@ extension SyncEngine {
       let settings = try transaction.requireSyncSettings()
       guard !settings.needsSnapshot else { return true }
       let least = max(Self.leastByteCount, settings.snapshot?.byteCount ?? 0)
-      guard settings.byteCountSinceSnapshot >= least else { return false }
-      return try !transaction.streamProgress().values.contains { $0.block != nil }
+      return settings.byteCountSinceSnapshot >= least
     }
     guard due else { return }
     let (name, parts, _) = try await store.write { try $0.makeSnapshot() }

@@ -1,11 +1,10 @@
 import Foundation
 import Tally
 
-/// What a replica does at the place besides exchanging changes: it looks whether what it has written there is whole, and
-/// deletes there what nobody needs any more.
+/// Checks that this replica's files at the place are intact, and deletes those that nobody needs any more.
 extension SyncEngine {
-  /// Looks whether the place still gives back what others need of this replica, if somebody else has changed it there, and
-  /// once an hour.
+  /// Checks that the place still returns what others need from this replica: once an hour, and whenever somebody else has
+  /// changed its files.
   ///
   /// That is the newest snapshot and the segments behind it. If something is damaged or lost, a snapshot is due, which
   /// covers it.
@@ -31,7 +30,7 @@ extension SyncEngine {
     }
   }
 
-  /// Remembers how this replica has left its files.
+  /// Records the current mark of this replica's files.
   func noteMark() async throws {
     let settings = try await store.write { try $0.requireSyncSettings() }
     let mark = try await reach { try await transport.mark(of: settings.replicaID) }.map { Data($0) }
@@ -79,7 +78,7 @@ extension SyncEngine {
     try await reach { try await transport.delete(segmentsOf: settings.replicaID, upTo: number, snapshots: snapshots) }
   }
 
-  /// The last of the segments of this replica that others have, or can have without this replica's snapshot.
+  /// The last own segment that all active replicas have merged, or that another replica's snapshot covers.
   private func coveredTwice(upTo last: UInt64, _ names: [SnapshotName]) async throws -> UInt64 {
     guard last > 0 else { return 0 }
     let (own, acknowledged) = try await store.write { transaction in
@@ -102,7 +101,7 @@ extension StoreWriteTransaction {
   /// How long a silent replica counts as one that comes back.
   private static var maximumSilence: Int64 { 400 * 86_400 * 1_000_000 }
 
-  /// Whether the files of this replica at the place were not looked at for an hour; if so, they are now.
+  /// Whether the hourly check is due; if it is, notes that it is done now.
   fileprivate mutating func isCheckDue() throws -> Bool {
     var settings = try requireSyncSettings()
     let now = now.microsecondsSince1970
@@ -129,17 +128,19 @@ extension StoreWriteTransaction {
 
   /// The last segment that had been acknowledged at a time; earlier rows are not needed any more.
   private mutating func takeAge(before time: Int64) throws -> UInt64 {
-    var number: UInt64 = 0
+    var (number, old): (UInt64, [[UInt8]]) = (0, [])
     for (key, value) in try syncValues(under: SyncKey.ages) {
       guard let noted = try FieldValue(.instant, storedBytes: key).instant?.microsecondsSince1970, noted <= time else {
         break
       }
       number = max(number, UInt64(bigEndianBytes: value))
+      old.append(key)
     }
+    for key in old.dropLast() { try setSyncValue(nil, forKey: SyncKey.ages + key) }
     return number
   }
 
-  /// The last segment of this replica that every other one has merged which is likely to come back.
+  /// The last own segment that every replica active in the last 400 days has merged.
   fileprivate func numberThatAllHaveSeen() throws -> UInt64 {
     let (settings, progress) = (try requireSyncSettings(), try streamProgress())
     var least = UInt64.max
@@ -155,17 +156,17 @@ extension StoreWriteTransaction {
     return least
   }
 
-  /// Keeps of objects that were deleted long ago only who has written what and when.
+  /// Keeps of objects that this store has deleted long ago, or learned so, only who has written what and when.
   private mutating func forgetDeletedRecords(before time: Int64) throws {
     var table = try StateTable(in: self)
-    for deleted in try deletedKeys() {
-      let object = ObjectKey(isList: deleted.isList, id: deleted.id)
-      let state = try table.state(of: object, in: self)
-      guard state.isDeleted, let life = state.registers[.life], life.time < time,
-        try !isPending(isList: object.isList, id: object.id)
+    for (isList, id) in try deletedKeys() {
+      guard try timeOfKeeping(isList: isList, id: id)?.microsecondsSince1970 ?? .min < time,
+        try !isPending(isList: isList, id: id)
       else { continue }
-      try forgetDeleted(isList: object.isList, id: object.id)
-      try table.put(state.withoutValues, of: object, in: &self)
+      let object = ObjectKey(isList: isList, id: id)
+      let state = try table.state(of: object, in: self)
+      try forgetDeleted(isList: isList, id: id)
+      if state.isDeleted { try table.put(state.withoutValues, of: object, in: &self) }
     }
     try table.putHash(in: &self)
   }

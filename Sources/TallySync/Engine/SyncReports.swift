@@ -55,7 +55,7 @@ public struct SyncStatus: Hashable, Sendable {
     public let behind: Int
     /// Six digits that are the same wherever the replica's card is the one that it has written; `nil` without a card.
     ///
-    /// People who compare them on two devices know that nobody else has joined under that name.
+    /// People compare them on two devices to see that both mean the same one.
     public let code: String?
   }
 

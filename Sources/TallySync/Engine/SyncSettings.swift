@@ -24,7 +24,7 @@ struct SyncSettings: Codable {
   /// The last snapshot of this replica, and how many bytes of segments came since.
   var snapshot: OwnSnapshot?
   var byteCountSinceSnapshot = 0
-  /// Whether the place has lost segments of this replica, so that it needs a snapshot.
+  /// Whether the place needs a snapshot: it has lost segments, or some are damaged.
   var needsSnapshot = false
   /// Whether the user has stopped synchronising for now.
   var isStopped = false

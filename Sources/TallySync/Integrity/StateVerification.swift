@@ -95,9 +95,9 @@ struct StateVerification {
   private mutating func checkRows(_ transaction: borrowing StoreWriteTransaction) throws {
     let settings = try transaction.requireSyncSettings()
     let keys = try settings.spaceKeys()
-    for (key, bytes) in try transaction.syncValues(under: SyncKey.outbox)
-    where (try? Envelope(parsing: bytes).content(in: keys)) == nil {
-      unreadableKeys.append(SyncKey.outbox + key)
+    for (key, bytes) in try transaction.syncValues(under: SyncKey.outbox) {
+      let body = try? SegmentBody(decoding: Envelope(parsing: bytes).content(in: keys), by: settings.replicaID)
+      if body == nil { unreadableKeys.append(SyncKey.outbox + key) }
     }
     for (key, bytes) in try transaction.syncValues(under: SyncKey.cards) {
       let card = try? ReplicaID(bytes: key).map { try Card(opening: Envelope(parsing: bytes), of: $0, in: keys) }

@@ -16,7 +16,7 @@ extension StoreSync {
 
   /// Repairs what ``verify()`` finds.
   ///
-  /// Tasks and lists are right: where they differ, that counts as a change of this device. What cannot be read is forgotten,
+  /// The tasks and lists are trusted: where they differ, that counts as a change of this device. What cannot be read is forgotten,
   /// and comes again from the place; a task whose record was lost comes back with it, too. The store goes on as a new
   /// replica, with a snapshot of all that it has.
   ///
@@ -59,5 +59,19 @@ extension StoreWriteTransaction {
       try noteEverything()
     }
     try StateTable.rebuildHash(in: &self)
+    try mergeOutbox()
+  }
+
+  /// Merges what waits in the outbox: it may have changes of objects whose states were forgotten.
+  private mutating func mergeOutbox() throws {
+    let settings = try requireSyncSettings()
+    var merge = try StateMerge(in: self)
+    for (_, bytes) in try syncValues(under: SyncKey.outbox) {
+      let content = try Envelope(parsing: bytes).content(in: settings.spaceKeys())
+      for change in try SegmentBody(decoding: content, by: settings.replicaID).changes {
+        try merge.join(change.state, to: change.object, in: self)
+      }
+    }
+    try merge.finish(in: &self)
   }
 }

@@ -40,8 +40,14 @@ struct LocalChange {
     return change.joined(with: life(isDeleted: isDeleted, after: change))
   }
 
+  /// The change of a task of which only completions are there.
+  func change(of completions: StoredCompletions) -> ObjectState {
+    guard mayDetach else { return ObjectState() }
+    return completion(completions.current).joined(with: change(of: completions.detached))
+  }
+
   /// The change of the completions that count besides that of the task.
-  func change(of detached: [StoredCompletion]) -> ObjectState {
+  private func change(of detached: [StoredCompletion]) -> ObjectState {
     guard mayDetach else { return ObjectState() }
     let (new, old) = (Set(detached.map(\.bytes)), known.elements(of: .detached))
     var change = ObjectState()

@@ -77,8 +77,9 @@ extension ObjectState {
 
   /// Throws ``CodingFault`` if a completion is one that no replica writes, and that the ledger could not keep.
   func requireCompletions() throws(CodingFault) {
-    for addition in (sets[.completions] ?? [:]).values.flatMap(\.additions.values) {
-      try CodingFault.replacing { _ = try StoredCompletion(bytes: addition.value).moment() }
+    let current = (sets[.completions] ?? [:]).values.flatMap(\.additions.values).map(\.value)
+    for bytes in current + (sets[.detached] ?? [:]).keys {
+      try CodingFault.replacing { _ = try StoredCompletion(bytes: bytes).moment() }
     }
   }
 

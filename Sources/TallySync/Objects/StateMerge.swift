@@ -133,7 +133,10 @@ extension StoreWriteTransaction {
     }
     let live = try task(object.id)
     var completions = try completions(of: object.id, after: local)
-    guard let task = try live ?? deletedTask(object.id) else { return local.change(of: completions.detached) }
+    guard let task = try live ?? deletedTask(object.id) else {
+      completions.detached.removeAll { $0 == completions.current }
+      return local.change(of: completions)
+    }
     completions.current = try storedCompletion(of: task) ?? (live == nil ? completions.current : nil)
     completions.detached.removeAll { live == nil && $0 == completions.current }
     return local.change(of: task, isDeleted: live == nil, completions: completions)
@@ -185,7 +188,8 @@ extension StoreWriteTransaction {
     var names: [UUID: String] = [:]
     for id in Set(counted).union(lists.keys) {
       let state = try merge.state(of: ObjectKey(isList: true, id: id), in: self)
-      guard state.isDeleted, let name = state.registers[.title]?.value else { continue }
+      // The values of a list that was deleted long ago are forgotten; the ledger has its name.
+      guard state.isDeleted, let name = state.registers[.title]?.value, !name.isEmpty else { continue }
       names[id] = String(decoding: name, as: UTF8.self)
     }
     try self.merge(tasks, lists: lists, deletedListNames: names, filters: merge.changedFilters())

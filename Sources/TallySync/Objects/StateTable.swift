@@ -72,7 +72,7 @@ struct StateTable {
 
   private mutating func number(_ others: Set<ReplicaID>, in transaction: inout StoreWriteTransaction) throws {
     for replica in others.sorted() where numbers[replica] == nil {
-      let number = UInt64(replicas.count)
+      let number = (replicas.keys.max() ?? 0) + 1
       var key = ByteWriter()
       key.append(raw: SyncKey.replicas)
       key.append(number)

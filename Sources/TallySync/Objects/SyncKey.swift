@@ -27,7 +27,7 @@ enum SyncKey {
   static let snapshots: [UInt8] = [10]
   /// An object with a value that is too large to be sent: its key.
   static let tooLarge: [UInt8] = [11]
-  // 12 is a completion of a deleted task that the ledger has got or lost; SyncTables has it.
+  // 12, 14 and 15 are in SyncTables: completions of deleted tasks, saved filters, and when deleted records were kept.
   /// The last segment that was acknowledged at a time: the time.
   static let ages: [UInt8] = [13]
 }

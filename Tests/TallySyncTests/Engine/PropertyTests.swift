@@ -14,7 +14,7 @@ struct PropertyTests {
   /// nothing that was written is lost, and nothing that was deleted returns.
   @Test func longSilenceAndLossesOfThePlaceLoseNothing() async throws {
     var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "longSilenceAndLosses"))
-    for _ in 0..<3 {
+    for _ in 0..<2 {
       try await withFolderSpace(3) { space in
         let place = MemoryPlace()
         var (kept, deleted): (Set<UUID>, Set<UUID>) = ([], [])
@@ -82,7 +82,7 @@ struct PropertyTests {
       }
       try await space.synchroniseAll()
       var (expected, number): (Set<String>, Int) = ([], 0)
-      for _ in 0..<15 {
+      for _ in 0..<8 {
         var written: [[String: String]] = [[:], [:]]
         for _ in 0..<8 {
           let (author, id) = (Int.random(in: 0...1, using: &random), ids[Int.random(in: 0..<4, using: &random)])
@@ -148,7 +148,7 @@ struct PropertyTests {
     try await withFolderSpace(3) { space in
       let views: [TaskView] = [.all, .inbox, .today, .upcoming, .completed(nil)]
       var followers = try views.map { try RemoteFollower($0, in: space.stores[0]) }
-      for _ in 0..<70 {
+      for _ in 0..<45 {
         try StoreSpace.write(to: space.stores, space.clock, using: &random)
         guard random.oneIn(3), let store = space.stores.randomElement(using: &random) else { continue }
         try await StoreSync(store).synchronise()

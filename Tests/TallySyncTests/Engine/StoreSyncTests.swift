@@ -342,6 +342,7 @@ struct StoreSyncTests {
       try await withFolderSpace(Int.random(in: 2...4, using: &random)) { space in
         for _ in 0..<60 {
           try StoreSpace.write(to: space.stores, space.clock, using: &random)
+          if random.oneIn(12) { space.clock.now = space.clock.now.adding(seconds: 20 * 86_400) }
           guard random.oneIn(5), let store = space.stores.randomElement(using: &random) else { continue }
           try await StoreSync(store).synchronise()
         }

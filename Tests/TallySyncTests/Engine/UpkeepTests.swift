@@ -118,6 +118,58 @@ struct UpkeepTests {
     }
   }
 
+  /// It was made a month before it arrived: its record is kept from the arrival on.
+  @Test func aDeletionThatArrivesLateCanBeRestoredWithListsAndSubtasks() async throws {
+    try await withFolderSpace { space in
+      let (list, parent, part) = try await space.stores[0].write { transaction in
+        let list = try transaction.addList(name: "Home").id
+        let parent = try transaction.add("parent", to: .inbox) { $0.listID = list }.id
+        return (list, parent, try transaction.add("part", to: .inbox) { ($0.listID, $0.parentID) = (list, parent) }.id)
+      }
+      try await space.synchroniseAll()
+      try await space.stores[1].write { transaction in
+        try transaction.delete(parent)
+        try transaction.deleteList(list)
+      }
+      space.clock.now = space.clock.now.adding(seconds: 31 * 86_400)
+      try await space.synchroniseAll()
+      let items = try await space.sync(0).trash()
+      #expect(Set(items.map(\.id)) == [list, parent, part])
+      try await space.sync(0).restore(items.map(\.id))
+      try await space.synchroniseAll()
+      for store in space.stores {
+        let task = try #require(try store.read { try $0.task(part) })
+        #expect(task.listID == list && task.parentID == parent)
+      }
+      try await space.expectEqualStores()
+    }
+  }
+
+  @Test func completionsOfTasksThatWereForgottenArePurgedEverywhere() async throws {
+    try await withFolderSpace { space in
+      let id = try await space.stores[0].write { transaction in
+        let list = try transaction.addList(name: "Home").id
+        let id = try transaction.add("one", to: .inbox) { $0.listID = list }.id
+        try transaction.complete(id)
+        try transaction.delete(id)
+        try transaction.deleteList(list)
+        return id
+      }
+      for _ in 0..<5 {
+        try await space.synchroniseAll()
+        space.clock.now = space.clock.now.adding(seconds: 10 * 86_400)
+      }
+      #expect(try await space.sync(0).trash() == [])
+      let lists = try space.stores.map { try $0.read { try $0.statistics().completed.allTime } }
+      #expect(lists == [1, 1])
+      try await space.stores[0].write { _ = try $0.purgeCompletions(before: .latest) }
+      try await space.synchroniseAll()
+      for store in space.stores { #expect(try store.read { try $0.statistics().completed.allTime } == 0) }
+      try await space.expectEqualStores()
+      #expect(try space.stores[0].read { try $0.task(id) } == nil)
+    }
+  }
+
   /// The second time, the replica has only a snapshot there.
   @Test func aFolderThatIsLostTwiceIsFilledTwice() async throws {
     try await withFolderSpace(1) { space in

@@ -19,7 +19,9 @@ struct RestoreTrashCommand: SessionCommand {
   @Argument(help: ArgumentHelp("The handles that 'tally trash' shows, ids or titles.", valueName: "task"))
   var tasks: [String] = []
 
-  @Option(help: ArgumentHelp("Restore everything that was deleted at this time or later.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp(
+      "Restore everything that this device has deleted, or learned to be deleted, since then.", valueName: "time"))
   var since: String?
 
   func validate() throws {
@@ -32,7 +34,7 @@ struct RestoreTrashCommand: SessionCommand {
     let items = try session.wait { try await sync.trash() }
     let start = try since.flatMap { try session.clock.instant($0, of: "--since", bareDay: .start) }
     let found =
-      try start.map { start in items.filter { $0.deletedAt.map { $0 >= start } ?? false } }
+      try start.map { start in items.filter { $0.noticedAt.map { $0 >= start } ?? false } }
       ?? tasks.map { try items.item(named: $0) }
     try session.wait { try await sync.restore(found.map(\.id)) }
     let restored = try store.read { transaction in

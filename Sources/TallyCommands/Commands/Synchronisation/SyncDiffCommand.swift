@@ -10,8 +10,8 @@ struct SyncDiffCommand: SessionCommand {
     abstract: "Write all that this store knows into a sealed file, for another store of the space.",
     usage: "tally sync diff <file> [--from <file>] [<options>]",
     discussion: """
-      For stores that share no folder. The other one takes it with 'tally sync apply'. With --from and a file of the other \
-      store, only what that one lacks is written.
+      For stores that share no folder any more; both are in the space. The other one takes the file with 'tally sync \
+      apply'. With --from, name a file that the other store wrote: only what it lacks is written.
 
       With --plain, a line has these columns: file, objects.
       """

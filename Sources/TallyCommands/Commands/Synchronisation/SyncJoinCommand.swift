@@ -58,7 +58,7 @@ struct SyncJoinCommand: SessionCommand {
       plain: .record(["space", "replica"])
     ) {
       session.say("Joined the space.")
-      if let code { session.hint("On another device, 'tally sync members' shows \(code) for this one.") }
+      if let code { session.hint("Check that 'tally sync members' on another device shows \(code) for this one.") }
     }
   }
 }

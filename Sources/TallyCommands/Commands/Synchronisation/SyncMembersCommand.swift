@@ -10,7 +10,7 @@ struct SyncMembersCommand: SessionCommand {
     usage: "tally sync members [<options>]",
     discussion: """
       Each has six digits, which are the same on every device. Compare them after a device has joined: if they differ, \
-      somebody else has joined under its name.
+      another device has taken its name.
 
       With --plain, a line has these columns: \(SyncStatus.Member.columns.joined(separator: ", ")).
       """
