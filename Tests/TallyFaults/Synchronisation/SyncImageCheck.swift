@@ -8,7 +8,7 @@ import TallyTestSupport
 /// `check-sync-images DIRECTORY SEED durable|relaxed SEGMENTS ROUNDS FIRST COUNT FORGOTTEN FAULTS`; it stops after a
 /// number of faults.
 ///
-/// The store and the folder are on disks of their own, which lose what was not flushed independently. A process of its
+/// The store and the folder are on disks of their own, which lose unflushed bytes independently. A process of its
 /// own, since liblmdb ends its process over a file that contradicts itself.
 struct SyncImageCheck {
   private let pair: SyncedPair
