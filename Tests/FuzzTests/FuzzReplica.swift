@@ -73,7 +73,9 @@ final class FuzzReplica: Sendable {
     do {
       try store.writeAndWait { transaction in
         let hash = try join(changes, in: &transaction)
-        if let found = try transaction.inconsistencies().first { throw FuzzTarget.Finding(description: "\(found)") }
+        // The entry of this write in the history has a number that the header gets with the commit.
+        let faults = try transaction.inconsistencies().filter { $0.table != "history" }
+        if let found = faults.first { throw FuzzTarget.Finding(description: "\(found)") }
         guard try join(changes, in: &transaction) == hash else {
           throw FuzzTarget.Finding(description: "merging the same again changes a state")
         }

@@ -105,9 +105,12 @@ extension StoredCompletion {
   fileprivate func parts() throws -> (instant: Timestamp, record: CompletionRecord) {
     guard bytes.count > 8 else { throw LMDBError.undecodable("a completion is too short") }
     let instant = try FieldValue(.instant, storedBytes: Array(bytes[..<8])).instant ?? .earliest
-    let record = Array(bytes[8...])
+    let bytes = Array(bytes[8...])
     // The array lives until the record is read.
-    return (instant, try unsafe CompletionRecord(decoding: record.span.bytes))
+    let record = try unsafe CompletionRecord(decoding: bytes.span.bytes)
+    // Counters have no place for other times.
+    _ = try Timestamp(microsecondsSince1970: record.createdAtMicroseconds)
+    return (instant, record)
   }
 
   /// The list for which it counts; `nil` for the inbox.

@@ -7,11 +7,12 @@ import Testing
 
 /// Values that are sealed and signed, and that no version of Tally writes: found by fuzzing.
 struct ImpossibleValueTests {
-  /// It was a fault of the storage, which ended the whole exchange.
-  @Test func aCompletionThatCannotBeReadStopsItsStreamAlone() async throws {
+  /// The first was a fault of the storage, which ended the whole exchange; the second was kept, and could end the process.
+  @Test(arguments: [[1, 2, 3], .completion(createdAt: .max)])
+  func aCompletionThatCannotBeCountedStopsItsStreamAlone(completion: [UInt8]) async throws {
     try await withFolderSpace(3) { space in
       try await space.sync(0).change { transaction, settings in
-        let change = ObjectChange(object: .random, state: .uncounted(by: settings.replicaID))
+        let change = ObjectChange(object: .random, state: .completed(with: completion, by: settings.replicaID))
         try Outbox.put([change], &settings, in: &transaction)
         try transaction.setSyncSettings(settings)
       }
@@ -34,7 +35,7 @@ struct ImpossibleValueTests {
         let summary = SnapshotSummary(coverage: [replica: ahead], madeAt: 0, stateHash: .none, partCount: 1)
         let label = EnvelopeHeader.Label(
           kind: .snapshotPart, replica: replica, number: 0, link: summary.coverageHash)
-        let part = SnapshotPart(summary: summary, states: [.random: .uncounted(by: replica)])
+        let part = SnapshotPart(summary: summary, states: [.random: .completed(with: [1, 2, 3], by: replica)])
         let envelope = try Envelope(
           sealing: part.encoded(by: replica), as: label, with: settings.secretKeys(), in: settings.spaceKeys())
         let digest = Array(summary.coverageHash.bytes.prefix(8))
@@ -63,12 +64,20 @@ extension ObjectKey {
 }
 
 extension ObjectState {
-  /// A task with a completion of three bytes.
-  fileprivate static func uncounted(by replica: ReplicaID) -> ObjectState {
+  fileprivate static func completed(with completion: [UInt8], by replica: ReplicaID) -> ObjectState {
     var state = ObjectState().setting(.title, to: Array("bad".utf8), at: 1, by: replica)
     let created = FieldValue.instant(Timestamp(clamping: 1)).storedBytes
     state.join(state.setting(.created, to: created, at: 1, by: replica))
-    state.join(state.completing(with: [1, 2, 3], at: 1, by: replica))
+    state.join(state.completing(with: completion, at: 1, by: replica))
     return state
+  }
+}
+
+extension [UInt8] {
+  /// A completion in the inbox, of a task that was created at a time in microseconds since 1970.
+  fileprivate static func completion(createdAt: Int64) -> [UInt8] {
+    let created = (UInt64(bitPattern: createdAt) ^ 1 << 63).bigEndianBytes
+    return FieldValue.instant(Timestamp(clamping: 1)).storedBytes + [1, 0, 0, 0] + created
+      + [UInt8](repeating: 0, count: 16)
   }
 }
