@@ -231,6 +231,21 @@ struct ReplicaTests {
     }
   }
 
+  /// The one that completed it had not seen that the other one had started it.
+  @Test func aReopenedTaskIsInTheStateThatItsDeviceShows() throws {
+    try withReplicas(3) { space in
+      let id = try space.stores[0].writeAndWait { try $0.add("one", to: .inbox).id }
+      try space.exchangeAll()
+      try space.stores[1].writeAndWait { _ = try $0.update(id) { $0.state = .active } }
+      try space.stores[2].writeAndWait { _ = try $0.complete(id) }
+      try space.exchangeAll()
+      try space.stores[0].writeAndWait { _ = try $0.reopen(id) }
+      try space.exchangeAll()
+      for store in space.stores { #expect(try store.read { try $0.task(id) }?.state == .notStarted) }
+      try space.expectEqualStores()
+    }
+  }
+
   @Test func undoOfManyTasksLeavesTheOneThatAnotherDeviceHasChanged() throws {
     try withReplicas(2) { space in
       let ids = try space.stores[0].writeAndWait { transaction in

@@ -64,10 +64,12 @@ extension StoreWriteTransaction {
     if let parent = restored.parentID, try task(parent).map({ $0.listID != restored.listID }) ?? true {
       restored.parentID = nil
     }
+    let completions = StoredCompletions(current: try storedCompletion(of: restored))
+    // Undoing its creation or a purge has removed the completion.
+    if completions.current == nil, restored.isCompleted { (restored.state, restored.completedAt) = (.notStarted, nil) }
     restored.updatedAt = stamp
     var plan = RecordPlan()
     try plan.add(restored, replacing: nil, at: commitSequence)
-    let completions = StoredCompletions(current: try storedCompletion(of: restored))
     plan.completions = try RecordPlan.completions(
       of: MergedTask(id: id, item: restored, completions: completions, replacing: StoredCompletions(current: nil)))
     try write(plan)

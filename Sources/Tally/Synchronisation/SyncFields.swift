@@ -34,6 +34,8 @@ package struct SyncFields: OptionSet, Hashable, Sendable {
   package static let color = SyncFields(rawValue: 1 << 16)
   /// The place among neighbours, which making room between them has changed: not the user's own move.
   package static let renumbering = SyncFields(rawValue: 1 << 17)
+  /// Only the time of change, as undoing an import may restore it; with other parts it follows from them.
+  package static let updated = SyncFields(rawValue: 1 << 18)
 
   /// All that a creation writes.
   package static let all = SyncFields(rawValue: 1 << 17 - 1)
@@ -44,7 +46,8 @@ extension StoredObject {
   static func changes(from old: Self?, to new: Self?) -> SyncFields {
     guard let new else { return .life }
     guard let old else { return new.filledFields.union(.life) }
-    return differences(old, new)
+    let parts = differences(old, new)
+    return parts.isEmpty && old.updatedAt != new.updatedAt ? .updated : parts
   }
 }
 

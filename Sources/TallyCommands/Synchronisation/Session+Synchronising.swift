@@ -5,9 +5,8 @@ import TallySync
 
 extension Session {
   /// Exchanges changes for the first time; the store is in its space even if that fails.
-  func synchroniseFirst() {
+  func synchroniseFirst(_ store: TaskStore) {
     do {
-      let store = try openStore(for: .changing)
       _ = try wait { try await StoreSync(store).synchronise() }
     } catch {
       note("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")

@@ -46,7 +46,7 @@ extension StoreSync {
   /// Applying a file again, or an old one, changes nothing.
   ///
   /// - Parameter file: The file.
-  /// - Returns: How many objects it has.
+  /// - Returns: How many objects have changed.
   /// - Throws: `TallyError` with `notSynchronising`, `inputUnreadable`, or `malformedDocument` for a file that is damaged, of another
   ///   space, or no such file; nothing is changed then.
   @discardableResult
@@ -57,8 +57,7 @@ extension StoreSync {
     try await becomeOwnReplica()
     return try await store.write { transaction in
       let content = try transaction.open(bytes)
-      try transaction.apply(content)
-      return content.states.count
+      return try transaction.apply(content)
     }
   }
 
@@ -132,7 +131,7 @@ extension StoreWriteTransaction {
     }
   }
 
-  fileprivate mutating func apply(_ content: FileContent) throws {
+  fileprivate mutating func apply(_ content: FileContent) throws -> Int {
     if try card(of: content.author) == nil {
       try setSyncValue(content.card, forKey: SyncKey.cards + content.author.bytes)
     }
@@ -140,6 +139,7 @@ extension StoreWriteTransaction {
     while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
     for (object, state) in content.states { try merge.join(state, to: object, in: self) }
     try Outbox.put(merge.revived, &settings, in: &self)
+    let count = merge.recorded.count
     do {
       try merge.finish(in: &self)
     } catch let fault as CodingFault {
@@ -149,5 +149,6 @@ extension StoreWriteTransaction {
     }
     settings.lastReceived = now.microsecondsSince1970
     try setSyncSettings(settings)
+    return count
   }
 }

@@ -7,7 +7,7 @@ struct FolderEntry: Hashable, Sendable {
   let name: FolderName
   let path: FilePath
   let byteCount: Int64
-  /// The time of the last modification, in seconds and nanoseconds.
+  /// The times of the last modification and of the last change of the file's status, in seconds and nanoseconds.
   let modified: [Int]
 
   /// Looks a file up; `nil` if it is not there, or no file that could be ours.
@@ -16,7 +16,7 @@ struct FolderEntry: Hashable, Sendable {
       status.size <= FolderDisk.largestFileInBytes
     else { return nil }
     (self.name, self.path, byteCount) = (name, path, status.size)
-    modified = [Int(status.st_mtim.tv_sec), Int(status.st_mtim.tv_nsec)]
+    modified = [status.st_mtim, status.st_ctim].flatMap { [Int($0.tv_sec), Int($0.tv_nsec)] }
   }
 
   private static func status(of path: FilePath) throws -> Stat? {

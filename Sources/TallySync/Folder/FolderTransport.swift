@@ -50,8 +50,10 @@ public final class FolderTransport: SyncTransport {
 
   private func create(in folder: FilePath) throws(FolderFault) {
     let space = listing.space
-    guard (try? folder.stat().type) == .directory else {
-      throw FolderFault(kind: .unreachable, path: folder, reason: "\(Errno.noSuchFileOrDirectory)")
+    let type = try? folder.stat().type
+    guard type == .directory else {
+      let reason = type == nil ? Errno.noSuchFileOrDirectory : .notDirectory
+      throw FolderFault(kind: .unreachable, path: folder, reason: "\(reason)")
     }
     try FolderFault.at(space) {
       for path in [space] + FolderListing.Part.allCases.map({ space.appending($0.rawValue) }) {

@@ -78,7 +78,7 @@ struct StateVerification {
     }
   }
 
-  private mutating func add<Item>(
+  private mutating func add<Item: SyncedItem>(
     _ object: ObjectKey, _ expected: Item?, _ record: Item?, _ differences: (Item, Item) -> SyncFields
   ) {
     switch (expected, record) {
@@ -86,7 +86,8 @@ struct StateVerification {
     case (_?, nil): self.differences.append(Difference(object: object, kind: .danglingEntry))
     case (nil, _?): self.differences.append(Difference(object: object, kind: .missingEntry, parts: .all))
     case (let expected?, let record?):
-      let parts = differences(record, expected)
+      var parts = differences(record, expected)
+      if parts.isEmpty, record.updatedAt != expected.updatedAt { parts = .updated }
       if !parts.isEmpty { self.differences.append(Difference(object: object, kind: .wrongEntry, parts: parts)) }
     }
   }

@@ -18,6 +18,7 @@ struct LocalChange {
   func change(of task: TaskItem, isDeleted: Bool, completions: StoredCompletions) -> ObjectState {
     var change = registers(of: task, and: attributes(of: task))
     if has(.tags) || isNew { change.join(tags(of: task)) }
+    change.join(progress(of: task))
     // Undoing an import deletes a task with its completion, which a deletion keeps.
     if mayDetach || isNew { change.join(completion(completions.current)) }
     change.join(self.change(of: completions.detached))
@@ -38,6 +39,15 @@ struct LocalChange {
     var change = registers(of: list, and: [])
     change.join(timeOfChange(list.updatedAt, isDeleted: isDeleted))
     return change.joined(with: life(isDeleted: isDeleted, after: change))
+  }
+
+  /// A reopened task is in progress or not as the record says, whatever it was when another device completed it.
+  private func progress(of task: TaskItem) -> ObjectState {
+    let value = task.value(of: .progress)
+    guard has(.completion), !task.isCompleted, value != known.registers[.progress]?.value ?? [] else {
+      return ObjectState()
+    }
+    return known.setting(.progress, to: value, at: time(of: .completion), by: replica)
   }
 
   /// The change of a task of which only completions are there.

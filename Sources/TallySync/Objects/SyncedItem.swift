@@ -3,6 +3,7 @@ import Tally
 
 /// A task or a list, as a set of fields.
 protocol SyncedItem {
+  var updatedAt: Timestamp { get }
   /// The fields with registers that objects of this kind have.
   static var fields: [ObjectState.Field] { get }
 

@@ -150,6 +150,25 @@ struct LessonTests {
     }
   }
 
+  /// Nothing that names replicas has room for some of them only.
+  @Test func fiveHundredReplicasOfOneTaskAreAllCounted() async throws {
+    try await withPlace { space, place in
+      let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
+      try await space.synchroniseAll(through: place)
+      let replicas = (0..<500).map { _ in ReplicaID(UUID()) }
+      try await space.sync(0).sealCompletions(of: id, by: replicas)
+      try await space.synchroniseAll(through: place)
+      let state = try await space.states(of: [id], in: 1)[0]
+      #expect(state.sets[.completions]?[[]]?.additions.count == 500)
+      for store in space.stores { #expect(try store.read { try $0.statistics().completed.allTime } == 1) }
+      // A reopening that has seen 500 completions leaves none.
+      try await space.stores[1].write { _ = try $0.reopen(id) }
+      try await space.synchroniseAll(through: place)
+      for store in space.stores { #expect(try store.read { try $0.task(id) }?.isCompleted == false) }
+      try await space.expectEqualStores()
+    }
+  }
+
   private func withPlace(
     of count: Int = 2, _ body: (FolderSpace, MemoryPlace) async throws -> Void
   ) async throws {
@@ -174,6 +193,28 @@ extension FolderSpace {
 }
 
 extension StoreSync {
+  /// Seals completions of a task by many replicas, as one that has merged theirs does in a snapshot.
+  fileprivate func sealCompletions(of id: UUID, by replicas: [ReplicaID]) async throws {
+    try await store.write { transaction in
+      var (settings, merge) = (try transaction.requireSyncSettings(), try StateMerge(in: transaction))
+      let task = try transaction.task(id)
+      let object = ObjectKey(isList: false, id: id)
+      try transaction.complete(id)
+      let completed = try transaction.task(id)
+      let value = try completed.flatMap { try transaction.storedCompletion(of: $0) }?.bytes ?? []
+      try transaction.reopen(id)
+      _ = try merge.take(limit: .max, as: settings.replicaID, in: &transaction)
+      var change = ObjectState()
+      for replica in replicas {
+        change.join(ObjectState().completing(with: value, at: task?.createdAt.microsecondsSince1970 ?? 0, by: replica))
+      }
+      try merge.join(change, to: object, in: transaction)
+      try merge.finish(in: &transaction)
+      try Outbox.put([ObjectChange(object: object, state: change)], &settings, in: &transaction)
+      try transaction.setSyncSettings(settings)
+    }
+  }
+
   /// Seals a task with a blank title, as no version of Tally does.
   fileprivate func sealImpossibleTask() async throws {
     try await store.write { transaction in

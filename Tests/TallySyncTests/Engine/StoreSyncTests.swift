@@ -322,6 +322,42 @@ struct StoreSyncTests {
     }
   }
 
+  /// Its completion went with its creation.
+  @Test func aTaskThatWasLoggedAndUndoneIsRestoredAsOpen() async throws {
+    try await withFolderSpace { space in
+      let id = try await space.stores[0].write { transaction in
+        let id = try transaction.add("one", to: .inbox).id
+        try transaction.complete(id)
+        return id
+      }
+      try await space.stores[0].write { _ = try $0.undo() }
+      try await space.sync(0).restore([id])
+      try await space.synchroniseAll()
+      for store in space.stores { #expect(try store.read { try $0.task(id) }?.isCompleted == false) }
+      try await space.expectEqualStores()
+    }
+  }
+
+  /// The import has changed nothing else.
+  @Test func theTimeOfChangeIsTheSameAfterUndoingAnImport() async throws {
+    try await withFolderSpace { space in
+      let list = try await space.stores[0].write { try $0.addList(name: "Home").id }
+      try await space.synchroniseAll()
+      let file = space.directory.appending("export.json")
+      try space.stores[0].export(to: file)
+      try await space.stores[1].write { try $0.deleteList(list) }
+      space.clock.now = space.clock.now.adding(seconds: 5)
+      try await space.stores[1].write { _ = try $0.undo() }
+      try await space.synchroniseAll()
+      try space.stores[1].importDocument(from: file, options: ImportOptions(overwrites: true))
+      space.clock.now = space.clock.now.adding(seconds: 5)
+      try await space.stores[1].write { _ = try $0.undo() }
+      try await space.synchroniseAll()
+      let times = try space.stores.map { try $0.read { try $0.list(list)?.updatedAt } }
+      #expect(times[0] == times[1])
+    }
+  }
+
   @Test func aReplicaWithManySmallSegmentsPacksThem() async throws {
     try await withFolderSpace { space in
       for number in 0..<70 {

@@ -23,7 +23,7 @@ struct SyncApplyCommand: SessionCommand {
     let sync = StoreSync(try session.openStore(for: .changing))
     let count = try session.wait { [file] in try await sync.apply(FilePath(file)) }
     try session.answer(["objects": .count(count)], plain: .record(["objects"])) {
-      session.say("Merged \(count.counted("object")).")
+      session.say(count > 0 ? "Merged \(count.counted("object"))." : "Nothing in it was new.")
     }
   }
 }

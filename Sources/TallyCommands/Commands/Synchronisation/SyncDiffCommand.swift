@@ -23,6 +23,10 @@ struct SyncDiffCommand: SessionCommand {
   @Option(help: ArgumentHelp("A file that the other store has written.", valueName: "file"))
   var from: String?
 
+  func validate() throws {
+    if file == "-" { throw ValidationError("Name a file: the difference is not text.") }
+  }
+
   func run(in session: Session) throws {
     let sync = StoreSync(try session.openStore(for: .changing))
     let count = try session.wait { [file, from] in

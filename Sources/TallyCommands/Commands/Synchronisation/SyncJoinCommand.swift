@@ -43,16 +43,16 @@ struct SyncJoinCommand: SessionCommand {
     let folder = FilePath(at ?? "")
     let (status, code) = try session.withStoreForAdding { store in
       let sync = StoreSync(store)
-      return try session.wait { [invitation, name] in
+      try session.wait { [invitation, name] in
         if let invitation {
           try await sync.join(invitation, in: folder, deviceName: name ?? Session.deviceName)
         } else if let passphrase {
           try await sync.join(passphrase: passphrase, in: folder, deviceName: name ?? Session.deviceName)
         }
-        return (try await sync.status(), try await sync.members().first?.shownCode)
       }
+      session.synchroniseFirst(store)
+      return try session.wait { (try await sync.status(), try await sync.members().first?.shownCode) }
     }
-    session.synchroniseFirst()
     try session.answer(
       ["space": .text(status.space.description), "replica": .text(status.replica.description)],
       plain: .record(["space", "replica"])

@@ -45,13 +45,14 @@ struct SyncSetupCommand: SessionCommand {
     guard !folder.isEmpty else { throw CommandFailure.usage("The folder has no name", remedy: "Name a folder") }
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
     let setup = try session.withStoreForAdding { store in
-      try session.wait { [folder, name, noEncryption] in
+      let setup = try session.wait { [folder, name, noEncryption] in
         try await StoreSync(store).setUp(
           in: FilePath(folder), deviceName: name ?? Session.deviceName, isEncrypted: !noEncryption,
           passphrase: passphrase)
       }
+      session.synchroniseFirst(store)
+      return setup
     }
-    defer { session.synchroniseFirst() }
     try session.answer(setup.facts, plain: .record(["space", "replica", "invitation", "recoveryCode"])) {
       try session.output.write("Invitation: \(setup.invitation)\n")
       if let code = setup.recoveryCode { try session.output.write("Recovery code: \(code)\n") }
