@@ -23,8 +23,8 @@ struct LocalChange {
     if mayDetach || isNew { change.join(completion(completions.current)) }
     change.join(self.change(of: completions.detached))
     change.join(timeOfChange(task.updatedAt, isDeleted: isDeleted))
-    // Nobody else has to know of a task that came and went between, except for its completion.
-    if isNew, isDeleted, completions.all.isEmpty { return ObjectState() }
+    // Of a task that came and went between, others need only know that it is gone: a copy of this store may have it.
+    if isNew, isDeleted, completions.all.isEmpty { change = ObjectState() }
     change.join(life(isDeleted: isDeleted, after: change))
     return change
   }

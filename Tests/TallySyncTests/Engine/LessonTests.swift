@@ -203,14 +203,14 @@ extension StoreSync {
       let completed = try transaction.task(id)
       let value = try completed.flatMap { try transaction.storedCompletion(of: $0) }?.bytes ?? []
       try transaction.reopen(id)
-      _ = try merge.take(limit: .max, as: settings.replicaID, in: &transaction)
+      let own = try merge.take(limit: .max, as: settings.replicaID, in: &transaction).changes
       var change = ObjectState()
       for replica in replicas {
         change.join(ObjectState().completing(with: value, at: task?.createdAt.microsecondsSince1970 ?? 0, by: replica))
       }
       try merge.join(change, to: object, in: transaction)
       try merge.finish(in: &transaction)
-      try Outbox.put([ObjectChange(object: object, state: change)], &settings, in: &transaction)
+      try Outbox.put(own + [ObjectChange(object: object, state: change)], &settings, in: &transaction)
       try transaction.setSyncSettings(settings)
     }
   }

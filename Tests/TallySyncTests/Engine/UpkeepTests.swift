@@ -225,8 +225,8 @@ extension FolderSpace {
   fileprivate func grow() async throws {
     for part in 0..<3 {
       try await stores[0].write { transaction in
-        for number in 0..<100 {
-          try transaction.add("task \(part) \(number)", to: .inbox) { $0.notes = String(repeating: "n", count: 5_000) }
+        for number in 0..<10 {
+          try transaction.add("task \(part) \(number)", to: .inbox) { $0.notes = String(repeating: "n", count: 50_000) }
         }
       }
       for number in stores.indices.prefix(1) { try await sync(number).synchronise() }

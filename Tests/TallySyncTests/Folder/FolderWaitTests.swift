@@ -7,7 +7,7 @@ import Testing
 @testable import TallySyncConformance
 
 /// What the conformance suite does not know of a wait: files, and not transports, change.
-@Suite(.timeLimit(.minutes(2))) struct FolderWaitTests {
+@Suite(.timeLimit(.minutes(30))) struct FolderWaitTests {
   private static let longWaitInSeconds = 86_400.0
 
   private func wait(for fixture: FolderFixture) -> Task<Void, any Error> {
