@@ -63,7 +63,7 @@ private final class Found: Sendable {
     options.writeWaitLimit = .milliseconds(50)
     let sample = try Sample(options: options)
     let environment = sample.environment
-    let (mayEnd, end) = (Stop(), ContinuousClock.now + .seconds(10))
+    let (mayEnd, end) = (Stop(), ContinuousClock.now + .seconds(600))
     var rival: DispatchSemaphore?
     let refusal = try code {
       try environment.write { transaction in
