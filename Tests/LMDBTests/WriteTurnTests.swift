@@ -58,7 +58,14 @@ private final class Found: Sendable {
   }
 
   /// The error of an attempt that could not begin is its own, though the one before found the map full.
+  ///
+  /// The rival may come too late in every attempt, so that the map fills up at last: then it is tried again.
   @Test func aWriteThatWaitsInVainToRunAgainInALargerMapSaysSo() throws {
+    for _ in 0..<100 where try refusalBesideARival() == .busy { return }
+    Issue.record("no write of a hundred had to wait in vain")
+  }
+
+  private func refusalBesideARival() throws -> LMDBError.Code? {
     var options = Sample.options(mapSizeInBytes: 1 << 20, maximum: 1 << 26)
     options.writeWaitLimit = .milliseconds(50)
     let sample = try Sample(options: options)
@@ -87,9 +94,9 @@ private final class Found: Sendable {
         }
       }
     }
-    #expect(refusal == .busy)
     mayEnd.set()
     rival?.wait()
+    return refusal
   }
 
   @Test func aWriteInsideAWriteIsDistinguishedFromWaiting() throws {
