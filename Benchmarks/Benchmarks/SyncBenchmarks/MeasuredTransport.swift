@@ -66,7 +66,7 @@ final class MeasuredTransport: SyncTransport {
     }
   }
 
-  func waitForChanges(seconds: Double) async throws {
+  func waitForChanges(seconds: Double) async throws -> Bool {
     try await measure(.other) { try await place.waitForChanges(seconds: seconds) }
   }
 }

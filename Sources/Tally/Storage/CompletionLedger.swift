@@ -200,6 +200,7 @@ struct LedgerBatch {
   private let ledger: CompletionLedger
   /// Whether a new task may be a deleted one that returns with its completion.
   private let hasDeletedEntries: Bool
+  private var images = BeforeImages()
   /// Entries of new tasks.
   private var created = EntryBatch<CompletionKey, CompletionRecord>()
   /// Changes that need a look at the ledger.
@@ -214,7 +215,7 @@ struct LedgerBatch {
 
   /// Adds a new task.
   mutating func insert(
-    _ record: TaskRecord, counting deltas: inout CounterDeltas, recording images: inout BeforeImages
+    _ record: TaskRecord, counting deltas: inout CounterDeltas
   ) throws(LMDBError) {
     guard let entry = LedgerEntry(of: record.item) else {
       // A new open task, the most frequent case, has no entry that could conflict.
@@ -239,6 +240,7 @@ struct LedgerBatch {
     to tables: Tables, counting deltas: inout CounterDeltas, recording images: inout BeforeImages,
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
+    images.append(self.images)
     others.sort { $0.completed < $1.completed }
     for (_, change) in others {
       try ledger.apply(change, counting: &deltas, recording: &images, in: &transaction)

@@ -15,11 +15,13 @@ struct RecordPlan {
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     for change in lists { try writer.write(change, recording: &images, in: &transaction) }
+    var batch = try TaskRecordBatch(with: writer, in: transaction)
     for change in tasks {
-      try writer.write(change, recording: &images, in: &transaction)
+      try batch.add(change)
       if let old = change.old?.item, !old.isCompleted { deltas.count(CountedTask(open: old), sign: -1) }
       if let new = change.new?.item, !new.isCompleted { deltas.count(CountedTask(open: new), sign: 1) }
     }
+    try batch.apply(recording: &images, in: &transaction)
     // The ledger's rules, applied to the tasks' changes, would not always give these entries.
     for (key, record) in completions {
       try writer.ledger.restore(key, to: record, counting: &deltas, recording: &images, in: &transaction)

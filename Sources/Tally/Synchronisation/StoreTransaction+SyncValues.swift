@@ -20,6 +20,25 @@ extension StoreWriteTransaction {
     }
   }
 
+  /// Keeps many values, each in place of the one that its key has.
+  ///
+  /// Faster than one after the other: they are written in the order of their keys.
+  ///
+  /// - Throws: as ``setSyncValue(_:forKey:)``.
+  package mutating func setSyncValues(_ values: some Sequence<([UInt8], [UInt8])>) throws {
+    try syncTables?.values.put(contentsOf: values, in: &base)
+  }
+
+  /// Whether a value has a key that begins with a prefix.
+  package func hasSyncValues(withPrefix prefix: [UInt8]) throws -> Bool {
+    var isFound = false
+    try forEachSyncValue(withPrefix: prefix) { _, _ in
+      isFound = true
+      return false
+    }
+    return isFound
+  }
+
   /// Passes the values whose keys begin with a prefix to a closure, in the order of the keys, until it returns false.
   package func forEachSyncValue(
     withPrefix prefix: [UInt8], _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Bool

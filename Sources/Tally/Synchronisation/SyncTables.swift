@@ -38,6 +38,13 @@ extension TaskStore {
   package static let replicaFileName = "replica.id"
 }
 
+extension RecordChange where Record: ObjectRecord {
+  /// The parts that other replicas have to know of.
+  var changedFields: SyncFields {
+    isRenumbering ? .renumbering : Record.Item.changes(from: old?.item, to: new?.item)
+  }
+}
+
 /// Notes which parts of which objects the writes of this store change, for other replicas, and keeps what they delete.
 extension SyncTables {
   /// Notes what one write of an object changes.
@@ -46,9 +53,7 @@ extension SyncTables {
   ) throws(LMDBError) {
     guard let id = (change.new ?? change.old)?.item.id else { return }
     let key = TombstoneKey(Record.kind, id)
-    let fields =
-      change.isRenumbering ? .renumbering : Record.Item.changes(from: change.old?.item, to: change.new?.item)
-    try note(fields, of: key, in: &transaction)
+    try note(change.changedFields, of: key, in: &transaction)
     if change.new == nil { try keep(change.old, in: &transaction) }
     if change.old == nil { try forget(key, in: &transaction) }
   }
@@ -100,9 +105,19 @@ extension SyncTables {
 
   /// Notes that parts of an object have changed.
   func note(_ fields: SyncFields, of key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
-    guard notesChanges, !fields.isEmpty else { return }
-    var record = try pending.value(forKey: key, in: transaction) ?? PendingRecord()
-    record.add(fields, at: microseconds)
-    try pending.put(record, forKey: key, in: &transaction)
+    try note([(key, fields)], in: &transaction)
+  }
+
+  /// Notes that parts of different objects have changed.
+  func note(_ changes: [(TombstoneKey, SyncFields)], in transaction: inout WriteTransaction) throws(LMDBError) {
+    guard notesChanges else { return }
+    let isEmpty = try pending.count(in: transaction) == 0
+    var batch = EntryBatch<TombstoneKey, PendingRecord>()
+    for (key, fields) in changes where !fields.isEmpty {
+      var record = try isEmpty ? PendingRecord() : pending.value(forKey: key, in: transaction) ?? PendingRecord()
+      record.add(fields, at: microseconds)
+      try batch.add(record, forKey: key)
+    }
+    try pending.put(&batch, in: &transaction)
   }
 }

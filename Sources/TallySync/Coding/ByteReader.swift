@@ -1,16 +1,24 @@
 /// Reads what ``ByteWriter`` has written, or anything else: what cannot be right throws.
 struct ByteReader {
-  private var left: ArraySlice<UInt8>
+  private let all: [UInt8]
+  private var position: Int
 
-  init(_ bytes: some Sequence<UInt8>) {
-    left = Array(bytes)[...]
+  /// Reads bytes.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes, which are not copied.
+  ///   - position: Where the first one is.
+  init(_ bytes: [UInt8], from position: Int = 0) {
+    (all, self.position) = (bytes, min(position, bytes.count))
   }
 
-  var isAtEnd: Bool { left.isEmpty }
+  var isAtEnd: Bool { position == all.count }
+  private var leftCount: Int { all.count - position }
 
   mutating func byte() throws(CodingFault) -> UInt8 {
-    guard let byte = left.popFirst() else { throw .endsEarly }
-    return byte
+    guard position < all.count else { throw .endsEarly }
+    defer { position += 1 }
+    return all[position]
   }
 
   /// Reads a number; the shortest form is the only one.
@@ -39,7 +47,7 @@ struct ByteReader {
   /// memory.
   mutating func count(ofAtLeast byteCount: Int = 1) throws(CodingFault) -> Int {
     let count = try number()
-    guard count <= UInt64(left.count / byteCount) else { throw .endsEarly }
+    guard count <= UInt64(leftCount / byteCount) else { throw .endsEarly }
     return Int(count)
   }
 
@@ -50,15 +58,15 @@ struct ByteReader {
 
   /// Reads all that is left.
   mutating func rest() -> [UInt8] {
-    defer { left = [] }
-    return Array(left)
+    defer { position = all.count }
+    return Array(all[position...])
   }
 
   /// Reads a known number of bytes.
   mutating func bytes(_ count: Int) throws(CodingFault) -> [UInt8] {
-    guard count <= left.count else { throw .endsEarly }
-    defer { left = left.dropFirst(count) }
-    return Array(left.prefix(count))
+    guard count <= leftCount else { throw .endsEarly }
+    defer { position += count }
+    return Array(all[position..<position + count])
   }
 }
 

@@ -2,6 +2,11 @@
 struct ByteWriter {
   private(set) var bytes: [UInt8] = []
 
+  /// - Parameter capacity: How many bytes are expected.
+  init(reservingCapacity capacity: Int = 0) {
+    bytes.reserveCapacity(capacity)
+  }
+
   /// Appends a number in groups of seven bits, the lowest first; all groups except the last have the eighth bit set.
   ///
   /// The same as LEB128 (DWARF 5, 7.6).

@@ -11,10 +11,13 @@
 extension ObjectState {
   /// The bytes of the state.
   ///
-  /// - Parameter number: Gives the number of a replica.
+  /// - Parameters:
+  ///   - prefix: Bytes that stand before them.
+  ///   - number: Gives the number of a replica.
   /// - Returns: The bytes, equal for equal states.
-  func encoded(numbering number: @escaping (ReplicaID) -> UInt64) -> [UInt8] {
-    var (writer, time) = (ByteWriter(), Int64(0))
+  func encoded(behind prefix: [UInt8] = [], numbering number: @escaping (ReplicaID) -> UInt64) -> [UInt8] {
+    var (writer, time) = (ByteWriter(reservingCapacity: prefix.count + estimatedByteCount), Int64(0))
+    writer.append(raw: prefix)
     encode(into: &writer, after: &time, numbering: number)
     return writer.bytes
   }
@@ -38,10 +41,13 @@ extension ObjectState {
   ///
   /// - Parameters:
   ///   - bytes: What ``encoded(numbering:)`` returned, or anything else.
+  ///   - position: Where its first byte is.
   ///   - replica: Gives the replica of a number; `nil` for an unknown one.
   /// - Throws: ``CodingFault`` for anything else.
-  init(decoding bytes: some Sequence<UInt8>, replica: @escaping (UInt64) -> ReplicaID?) throws(CodingFault) {
-    var (reader, time) = (ByteReader(bytes), Int64(0))
+  init(
+    decoding bytes: [UInt8], from position: Int = 0, replica: @escaping (UInt64) -> ReplicaID?
+  ) throws(CodingFault) {
+    var (reader, time) = (ByteReader(bytes, from: position), Int64(0))
     try self.init(from: &reader, after: &time, replica: replica)
     guard reader.isAtEnd else { throw .trailingBytes }
   }
@@ -67,21 +73,23 @@ extension ObjectState {
     let number: (ReplicaID) -> UInt64
     var writer: ByteWriter
     var time: Int64
+    /// The replica that was written last, mostly the next one, too.
+    var last: (replica: ReplicaID, number: UInt64)?
 
     mutating func encode(_ state: ObjectState) {
       writer.append(UInt64(state.registers.count))
-      for (field, register) in state.registers.sorted(by: { $0.key < $1.key }) {
+      for (field, register) in state.registers {
         append(field)
         append(time: register.time)
         writer.append(UInt64(register.renumberingCount))
-        writer.append(number(register.replica))
+        append(register.replica)
         writer.append(counted: register.value)
       }
       writer.append(UInt64(state.sets.count))
-      for (field, elements) in state.sets.sorted(by: { $0.key < $1.key }) {
+      for (field, elements) in state.sets {
         append(field)
         writer.append(UInt64(elements.count))
-        for (name, element) in elements.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        for (name, element) in elements {
           writer.append(counted: name)
           append(element)
         }
@@ -90,14 +98,14 @@ extension ObjectState {
 
     private mutating func append(_ element: ObservedElement) {
       writer.append(UInt64(element.additions.count))
-      for (replica, addition) in element.additions.sorted(by: { $0.key < $1.key }) {
-        writer.append(number(replica))
+      for (replica, addition) in element.additions {
+        append(replica)
         append(time: addition.time)
         writer.append(counted: addition.value)
       }
       writer.append(UInt64(element.removals.count))
-      for (replica, time) in element.removals.sorted(by: { $0.key < $1.key }) {
-        writer.append(number(replica))
+      for (replica, time) in element.removals {
+        append(replica)
         append(time: time)
       }
     }
@@ -105,6 +113,11 @@ extension ObjectState {
     private mutating func append(_ field: Field) {
       writer.append(UInt64(field.number))
       writer.append(counted: field.name.utf8)
+    }
+
+    private mutating func append(_ replica: ReplicaID) {
+      if last?.replica != replica { last = (replica, number(replica)) }
+      writer.append(last?.number ?? 0)
     }
 
     private mutating func append(time new: Int64) {
@@ -117,11 +130,15 @@ extension ObjectState {
     var reader: ByteReader
     let replica: (UInt64) -> ReplicaID?
     var time: Int64
+    /// The replica that was read last, mostly the next one, too.
+    var last: (number: UInt64, replica: ReplicaID)?
 
     mutating func state() throws(CodingFault) -> ObjectState {
       var state = ObjectState()
       var last: Field?
-      for _ in 0..<(try reader.count(ofAtLeast: 6)) {
+      let count = try reader.count(ofAtLeast: 6)
+      state.reserveCapacity(count)
+      for _ in 0..<count {
         let field = try field(after: &last)
         let time = try nextTime()
         guard let count = UInt32(exactly: try reader.number()) else { throw .impossibleValue }
@@ -138,14 +155,14 @@ extension ObjectState {
       return state
     }
 
-    private mutating func elements() throws(CodingFault) -> [[UInt8]: ObservedElement] {
-      var elements: [[UInt8]: ObservedElement] = [:]
+    private mutating func elements() throws(CodingFault) -> Elements {
+      var elements: Elements = [:]
       var last: [UInt8]?
       for _ in 0..<(try reader.count(ofAtLeast: 3)) {
         let name = try reader.countedBytes()
         if let last, !last.lexicographicallyPrecedes(name) { throw .notCanonical }
         last = name
-        elements[name] = try element()
+        elements.append(try element(), forKey: name)
       }
       return elements
     }
@@ -168,7 +185,9 @@ extension ObjectState {
 
     private mutating func field(after last: inout Field?) throws(CodingFault) -> Field {
       guard let number = UInt16(exactly: try reader.number()) else { throw .impossibleValue }
-      guard let name = String(validating: try reader.countedBytes(), as: UTF8.self) else { throw .impossibleValue }
+      let bytes = try reader.countedBytes()
+      // Only attributes have names.
+      guard let name = bytes.isEmpty ? "" : String(validating: bytes, as: UTF8.self) else { throw .impossibleValue }
       let field = Field(number, name: name)
       if let last, !(last < field) { throw .notCanonical }
       last = field
@@ -181,7 +200,10 @@ extension ObjectState {
     }
 
     private mutating func nextReplica() throws(CodingFault) -> ReplicaID {
-      guard let replica = replica(try reader.number()) else { throw .unknownReplica }
+      let number = try reader.number()
+      if let last, last.number == number { return last.replica }
+      guard let replica = replica(number) else { throw .unknownReplica }
+      last = (number, replica)
       return replica
     }
 

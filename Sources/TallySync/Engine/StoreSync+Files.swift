@@ -84,7 +84,7 @@ extension StoreSync {
 private struct FileContent {
   let author: ReplicaID
   let card: [UInt8]
-  let states: [ObjectKey: ObjectState]
+  let states: SnapshotPart.States
 }
 
 extension StoreWriteTransaction {
@@ -113,7 +113,7 @@ extension StoreWriteTransaction {
       if let known = try self.card(of: author), known.verifyingKey != card.verifyingKey {
         throw EnvelopeFault.signatureDoesNotVerify
       }
-      var (states, summary): ([ObjectKey: ObjectState], SnapshotSummary?) = ([:], nil)
+      var (states, summary): (SnapshotPart.States, SnapshotSummary?) = ([:], nil)
       for (number, envelope) in envelopes.dropFirst().enumerated() {
         let content = try envelope.open(as: .snapshotPart, of: author, verifying: card.verifyingKey, in: keys)
         let part = try SnapshotPart(decoding: content, by: author)
@@ -139,7 +139,7 @@ extension StoreWriteTransaction {
     while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
     for (object, state) in content.states { try merge.join(state, to: object, in: self) }
     try Outbox.put(merge.revived, &settings, in: &self)
-    let count = merge.recorded.count
+    let count = merge.touched.values.count { $0.recorded != nil }
     do {
       try merge.finish(in: &self)
     } catch let fault as CodingFault {

@@ -19,16 +19,17 @@ extension StoreSync {
   /// - Parameter report: Receives what happened.
   /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
   public func run(_ report: @Sendable (SyncEvent) -> Void) async throws {
-    let settings = try await store.write { try $0.requireSyncSettings() }
+    // The same for exchanges and waits: what the last exchange has seen does not end a wait.
+    let transport = try transport(of: try await store.write { try $0.requireSyncSettings() })
     let (wakes, wake) = AsyncThrowingStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await Self.reporting(to: wake) { try await followStore(wake) } }
-      group.addTask { await Self.reporting(to: wake) { try await followPlace(settings, wake) } }
+      group.addTask { await Self.reporting(to: wake) { try await followPlace(transport, wake) } }
       wake.yield()
       var (failures, wasStopped) = (0, false)
       for try await _ in wakes {
         try Task.checkCancellation()
-        let event = try await exchangeOnce(failures: failures)
+        let event = try await exchangeOnce(through: transport, failures: failures)
         if case .failed(_, let seconds) = event {
           failures += 1
           group.addTask {
@@ -58,10 +59,10 @@ extension StoreSync {
     }
   }
 
-  private func exchangeOnce(failures: Int) async throws -> SyncEvent {
+  private func exchangeOnce(through transport: FolderTransport, failures: Int) async throws -> SyncEvent {
     if try await store.write({ try $0.requireSyncSettings().isStopped }) { return .stopped }
     do {
-      return .synchronised(try await synchronise())
+      return .synchronised(try await synchronise(throughFolder: transport))
     } catch let error as TallyError where [.syncUnreachable, .syncBusy, .storeBusy, .diskFull].contains(error.code) {
       return .failed(error, retryInSeconds: min(30, Double(1 << min(failures, 5))))
     }
@@ -75,17 +76,21 @@ extension StoreSync {
     }
   }
 
-  /// Wakes the agent when the place changes.
-  private func followPlace(_ settings: SyncSettings, _ wake: Wake) async throws {
+  /// Wakes the agent when the place changes, and once an hour: an agent with nothing to do writes nothing.
+  private func followPlace(_ transport: FolderTransport, _ wake: Wake) async throws {
+    var lastWake = ContinuousClock.now
     while !Task.isCancelled {
+      var isChanged = true
       do {
-        try await transport(of: settings).waitForChanges(seconds: 30)
+        isChanged = try await transport.waitForChanges(seconds: 60)
       } catch let error as CancellationError {
         throw error
       } catch {
         // It cannot be reached: the exchange says so.
         try await Task.sleep(for: .seconds(5))
       }
+      guard isChanged || lastWake + .seconds(3_600) < .now else { continue }
+      lastWake = .now
       wake.yield()
     }
   }

@@ -116,7 +116,7 @@ public struct StoreSync: Sendable {
   @discardableResult
   public func synchronise() async throws -> SyncReport {
     let settings = try await store.write { try $0.requireSyncSettings() }
-    return try await synchronise(through: transport(of: settings))
+    return try await synchronise(throughFolder: transport(of: settings))
   }
 
   /// Sends and fetches through another place than a folder.
@@ -173,13 +173,19 @@ public struct StoreSync: Sendable {
 }
 
 extension StoreSync {
-  /// The folder of the space.
+  /// The folder of the space, which need not be there.
   func transport(of settings: SyncSettings) throws -> FolderTransport {
+    FolderTransport(at: FilePath(settings.place), space: try settings.spaceKeys().space.bytes, disk: FolderDisk())
+  }
+
+  /// Synchronises through the folder of the space; the missing parts of it are created.
+  func synchronise(throughFolder transport: FolderTransport) async throws -> SyncReport {
     do {
-      return try FolderTransport.create(at: FilePath(settings.place), space: settings.spaceKeys().space.bytes)
+      try transport.createMissing()
     } catch {
       throw TallyError.unreachable(error)
     }
+    return try await synchronise(through: transport)
   }
 
   private func absolute(_ folder: FilePath) throws -> FilePath {

@@ -4,14 +4,18 @@ import Tally
 extension SyncEngine {
   /// Fetches and merges what others have written since the last time.
   ///
+  /// - Parameter look: What the place has.
   /// - Returns: The merged changes.
-  func receive() async throws -> Received {
-    let own = try await store.write { try $0.requireSyncSettings().replicaID }
-    let heads = try await reach { try await transport.heads() }
-    try await learnCards()
-    try await store.write { try $0.note(heads, besides: own) }
-    var received = try await receiveSnapshots(heads)
-    for (replica, head) in heads.sorted(by: { $0.key < $1.key }) where replica != own {
+  /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
+  func receive(after look: Look) async throws -> Received {
+    let own = try await store.write { transaction in
+      let own = try transaction.requireSyncSettings().replicaID
+      try transaction.learn(look.cards)
+      try transaction.note(look.heads, besides: own)
+      return own
+    }
+    var received = try await receiveSnapshots()
+    for (replica, head) in look.heads.sorted(by: { $0.key < $1.key }) where replica != own {
       received += try await receive(from: replica, upTo: head.number)
     }
     return received
@@ -22,11 +26,12 @@ extension SyncEngine {
     var received = Received()
     while true {
       let number = try await store.write { try $0.streamProgress()[replica]?.head.number ?? 0 }
+      guard number < last else { return received }
       let segments = try await reach {
         try await transport.segments(of: replica, after: number, byteCount: Self.batchByteCount)
       }
       guard !segments.isEmpty else {
-        if number < last { try await block(replica, because: StreamFault.notWhole.description) }
+        try await block(replica, because: StreamFault.notWhole.description)
         return received
       }
       let merged = try await merge(segments, of: replica)
@@ -58,21 +63,6 @@ extension SyncEngine {
 
   /// How much of a stream is fetched and merged at once.
   static let batchByteCount = 1 << 20
-
-  /// Keeps the cards of replicas that are new here; a card that does not open blocks the stream that it would verify.
-  private func learnCards() async throws {
-    let cards = try await reach { try await transport.cards() }
-    try await store.write { transaction in
-      for (replica, bytes) in cards where try transaction.syncValue(forKey: SyncKey.cards + replica.bytes) != bytes {
-        guard (try? transaction.card(bytes, of: replica)) != nil else { continue }
-        let known = try transaction.card(of: replica)
-        // A replica keeps its keys for life: another key under its id would be somebody else's.
-        let new = try transaction.card(bytes, of: replica)
-        guard known == nil || known?.verifyingKey == new.verifyingKey else { continue }
-        try transaction.setSyncValue(bytes, forKey: SyncKey.cards + replica.bytes)
-      }
-    }
-  }
 }
 
 extension StoreWriteTransaction {
@@ -83,6 +73,17 @@ extension StoreWriteTransaction {
 
   fileprivate func card(_ bytes: [UInt8], of replica: ReplicaID) throws -> Card {
     try Card(opening: Envelope(parsing: bytes), of: replica, in: requireSyncSettings().spaceKeys())
+  }
+
+  /// Keeps the cards of replicas that are new here; a card that does not open blocks the stream that it would verify.
+  fileprivate mutating func learn(_ cards: [ReplicaID: [UInt8]]) throws {
+    for (replica, bytes) in cards where try syncValue(forKey: SyncKey.cards + replica.bytes) != bytes {
+      guard let new = try? card(bytes, of: replica) else { continue }
+      let known = try card(of: replica)
+      // A replica keeps its keys for life: another key under its id would be somebody else's.
+      guard known == nil || known?.verifyingKey == new.verifyingKey else { continue }
+      try setSyncValue(bytes, forKey: SyncKey.cards + replica.bytes)
+    }
   }
 
   /// Remembers what the place has, for the status; a place that has lost segments that were merged here needs a snapshot.

@@ -7,10 +7,9 @@ extension SyncEngine {
   /// A replica that joins, was away for long, or follows one whose segments were lost has no other way. Merging a snapshot is
   /// safe at any time.
   ///
-  /// - Parameter heads: The last segments that the place has.
   /// - Returns: The merged changes.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
-  func receiveSnapshots(_ heads: [ReplicaID: SegmentHead]) async throws -> Received {
+  func receiveSnapshots() async throws -> Received {
     let own = try await store.write { try $0.requireSyncSettings().replicaID }
     let names = try await reach { try await transport.snapshots() }
     var received = Received()
@@ -145,14 +144,14 @@ extension StoreWriteTransaction {
 
   /// Makes a snapshot of all states, or of those that differ from known ones.
   func makeSnapshot(
-    without known: [ObjectKey: ObjectState] = [:]
+    without known: SnapshotPart.States = [:]
   ) throws -> (name: SnapshotName, parts: [[UInt8]], objectCount: Int) {
     let (settings, table) = (try requireSyncSettings(), try StateTable(in: self))
-    var states: [ObjectKey: ObjectState] = [:]
+    var states: SnapshotPart.States = [:]
     try table.forEach(in: self) { object, state in
       let state = state.fitting(ObjectChange.maximumByteCount)
       if let known = known[object], known.joined(with: state) == known { return }
-      states[object] = state
+      states.append(state, forKey: object)
     }
     let divided = SnapshotPart.divide(states)
     var coverage = try streamProgress().filter { $0.value.head.number > 0 }.mapValues(\.head)

@@ -16,18 +16,29 @@ struct SyncEngine {
     var received = Received()
   }
 
+  /// What the place has at one moment.
+  struct Look {
+    let heads: [ReplicaID: SegmentHead]
+    let cards: [ReplicaID: [UInt8]]
+  }
+
+  private func look() async throws -> Look {
+    try await reach { Look(heads: try await transport.heads(), cards: try await transport.cards()) }
+  }
+
   /// Exchanges until nothing is left in either direction.
   ///
   /// - Returns: How much was sent and received.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func synchronise() async throws -> Progress {
     var progress = Progress()
-    try await makeKnown()
+    let start = try await look()
+    try await makeKnown(after: start)
     try await checkOwnFiles()
     // Others may write meanwhile; a bound keeps a fast writer from holding this forever.
-    for _ in 0..<Self.maximumRounds {
+    for round in 0..<Self.maximumRounds {
       let sent = try await send()
-      let received = try await receive()
+      let received = try await receive(after: round == 0 ? start : look())
       progress.sent += sent
       progress.received += received
       if sent == 0, received.changeCount == 0 { break }
@@ -43,20 +54,21 @@ struct SyncEngine {
   private static let maximumRounds = 100
 
   /// Ensures that this store writes as a replica that nobody else is, and that the place knows its card.
-  private func makeKnown() async throws {
+  private func makeKnown(after look: Look) async throws {
     let file = ReplicaFile(of: store)
     let settings = try await store.write { try $0.requireSyncSettings() }
-    let heads = try await reach { try await transport.heads() }
-    let remote = heads[settings.replicaID] ?? .none
+    let remote = look.heads[settings.replicaID] ?? .none
     let isOurs = file.names(settings.replicaID)
     if !isOurs || isAhead(remote, of: settings) || isBehind(remote, settings) {
       let hasLost = isBehind(remote, settings)
       try await store.write { try $0.becomeNewReplica(placeHasLost: hasLost) }
       try file.write(try await store.write { try $0.requireSyncSettings().replicaID })
     }
-    let replica = try await store.write { try $0.requireSyncSettings().replicaID }
-    let known = try await store.write { try $0.syncValue(forKey: SyncKey.cards + replica.bytes) }
-    let there = try await reach { try await transport.cards()[replica] }
+    let (replica, known) = try await store.write { transaction in
+      let replica = try transaction.requireSyncSettings().replicaID
+      return (replica, try transaction.syncValue(forKey: SyncKey.cards + replica.bytes))
+    }
+    let there = look.cards[replica]
     guard there == nil || there != known else { return }
     let (number, card) = try await store.write { try $0.makeCard() }
     try await reach { try await transport.putCard(card.bytes, of: replica, number: number) }
@@ -115,7 +127,7 @@ extension SyncEngine {
   private func changeIdentity(placeHasLost: Bool) async throws {
     try await store.write { try $0.becomeNewReplica(placeHasLost: placeHasLost) }
     try ReplicaFile(of: store).write(try await store.write { try $0.requireSyncSettings().replicaID })
-    try await makeKnown()
+    try await makeKnown(after: look())
   }
 }
 

@@ -9,20 +9,18 @@ extension FolderTransport {
   /// What this transport itself has written counts as seen.
   ///
   /// - Parameter seconds: How long to wait at most.
+  /// - Returns: Whether the files differ.
   /// - Throws: `CancellationError` if the task is cancelled, or `FolderFault` if the folder cannot be reached.
-  public func waitForChanges(seconds: Double) async throws {
+  @discardableResult
+  public func waitForChanges(seconds: Double) async throws -> Bool {
     // A comparison with NaN is false.
     let seconds = seconds > 0 ? min(seconds, Self.longestWaitInSeconds) : 0
-    let wait = FolderWait(for: listing, atMost: .seconds(seconds))
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        Thread.detachNewThread { [seen] in
+    let wait = FolderWait(for: listing, atMost: .seconds(seconds), knowing: seen)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread {
           nameCurrentThread("tally.folder")
-          continuation.resume(
-            with: Result {
-              let scan = try wait.run(since: seen.withLock(\.self))
-              seen.withLock { $0 = scan }
-            })
+          continuation.resume(with: Result { try wait.run() })
         }
       }
     } onCancel: {

@@ -44,12 +44,14 @@ public final class FolderTransport: SyncTransport {
   /// - Throws: `FolderFault` if the folder cannot be reached or written.
   public static func create(at folder: FilePath, space: [UInt8]) throws -> FolderTransport {
     let transport = FolderTransport(at: folder, space: space, disk: FolderDisk())
-    try transport.create(in: folder)
+    try transport.createMissing()
     return transport
   }
 
-  private func create(in folder: FilePath) throws(FolderFault) {
+  /// Creates the folder of the space, or the missing parts of it, in a folder that exists.
+  func createMissing() throws(FolderFault) {
     let space = listing.space
+    let folder = space.parentOrCurrent
     let type = try? folder.stat().type
     guard type == .directory else {
       let reason = type == nil ? Errno.noSuchFileOrDirectory : .notDirectory

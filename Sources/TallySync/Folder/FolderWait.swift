@@ -7,6 +7,7 @@ final class FolderWait: Sendable {
   private let listing: FolderListing
   private let watch: DirectoryWatch
   private let deadline: ContinuousClock.Instant
+  private let seen: Monitor<FolderScan?>
   private let isCancelled = Monitor(false)
 
   /// How often the folder is looked at although the system reports changes: it may miss some.
@@ -14,10 +15,16 @@ final class FolderWait: Sendable {
   /// How often, where the system does not report changes.
   private static let blindInterval = Duration.seconds(1)
   /// How long the writes of one change pass by: each of them is an event.
-  private static let settlingTime: UInt32 = 10_000
+  private static let settlingTime: UInt32 = 1_000
 
-  init(for listing: FolderListing, atMost limit: Duration) {
-    self.listing = listing
+  /// Prepares a wait.
+  ///
+  /// - Parameters:
+  ///   - listing: The files.
+  ///   - limit: How long to wait at most.
+  ///   - seen: What the caller has seen; `nil` for the files that are there when the wait begins. The last look replaces it.
+  init(for listing: FolderListing, atMost limit: Duration, knowing seen: Monitor<FolderScan?>) {
+    (self.listing, self.seen) = (listing, seen)
     deadline = .after(limit)
     watch = DirectoryWatch(isBlind: RemoteFilesystem.contains(listing.space))
   }
@@ -30,17 +37,21 @@ final class FolderWait: Sendable {
 
   /// Waits until the files differ, or the time is over.
   ///
-  /// - Parameter known: What the caller has seen; `nil` for the files that are there now.
-  /// - Returns: The files.
+  /// - Returns: Whether the files differ.
   /// - Throws: `CancellationError`, or a `FolderFault`.
-  func run(since known: FolderScan?) throws -> FolderScan {
+  func run() throws -> Bool {
     var sees = watchAll()
     // After the watch has begun, so that nothing is missed in between.
     var scan = try FolderScan(listing)
-    let known = known ?? scan
+    seen.withLock { $0 = $0 ?? scan }
     while true {
       if isCancelled.withLock(\.self) { throw CancellationError() }
-      if scan != known || deadline <= .now { return scan }
+      // The caller may look meanwhile, and writes files of its own.
+      let isChanged = seen.withLock { known in
+        defer { known = scan }
+        return known != scan
+      }
+      if isChanged || deadline <= .now { return isChanged }
       let nextLook = ContinuousClock.now + (sees ? Self.interval : Self.blindInterval)
       var hasChanged = false
       while !hasChanged, .now < min(nextLook, deadline), !isCancelled.withLock(\.self) {

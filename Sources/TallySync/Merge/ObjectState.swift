@@ -31,13 +31,23 @@ struct ObjectState: Hashable, Sendable {
   }
 
   /// The last written values of fields.
-  private(set) var registers: [Field: Register] = [:]
+  private(set) var registers: SortedTable<Field, Register> = [:]
   /// The elements of fields that are sets.
-  private(set) var sets: [Field: [[UInt8]: ObservedElement]] = [:]
+  private(set) var sets: SortedTable<Field, Elements> = [:]
+
+  /// The elements of a set, those included that were removed.
+  typealias Elements = SortedTable<[UInt8], ObservedElement>
+
+  /// Whether nothing is known.
+  var isEmpty: Bool { registers.isEmpty && sets.isEmpty }
 
   mutating func join(_ other: ObjectState) {
     registers.merge(other.registers) { $1.wins(over: $0) ? $1 : $0 }
-    sets.merge(other.sets) { mine, others in mine.merging(others) { $0.joined(with: $1) } }
+    sets.merge(other.sets) { mine, others in
+      var elements = mine
+      elements.merge(others) { $0.joined(with: $1) }
+      return elements
+    }
   }
 
   /// Puts other bytes into a register, which stays the same write.
@@ -56,19 +66,23 @@ struct ObjectState: Hashable, Sendable {
 
   /// The state without the largest values of registers, so that all of them fit into a number of bytes.
   func fitting(_ byteCount: Int) -> ObjectState {
+    guard registers.reduce(0, { $0 + $1.value.value.count }) > byteCount else { return self }
     var room = byteCount
     let small = registers.sorted { ($0.value.value.count, $0.key) < ($1.value.value.count, $1.key) }.prefix {
       room -= $0.value.value.count
       return room >= 0
     }
-    return ObjectState(registers: Dictionary(uniqueKeysWithValues: small.map { ($0.key, $0.value) }), sets: sets)
+    let fields = Set(small.map(\.key))
+    return ObjectState(registers: registers.filter { fields.contains($0.key) }, sets: sets)
   }
 
+  mutating func reserveCapacity(_ registerCount: Int) { registers.reserveCapacity(registerCount) }
+
   /// Takes the register of a field that has none yet.
-  mutating func insert(_ register: Register, of field: Field) { registers[field] = register }
+  mutating func insert(_ register: Register, of field: Field) { registers.append(register, forKey: field) }
 
   /// Takes the elements of a set that has none yet.
-  mutating func insert(_ elements: [[UInt8]: ObservedElement], of field: Field) { sets[field] = elements }
+  mutating func insert(_ elements: Elements, of field: Field) { sets.append(elements, forKey: field) }
 
   /// The join of two states.
   func joined(with other: ObjectState) -> ObjectState {
@@ -81,8 +95,10 @@ struct ObjectState: Hashable, Sendable {
 extension ObjectState {
   /// The greatest time in it.
   var latestTime: Int64? {
-    let elements = sets.values.flatMap(\.values).compactMap(\.latestTime)
-    return [registers.values.map(\.time).max(), elements.max()].compactMap(\.self).max()
+    var latest: Int64?
+    for (_, register) in registers { latest = max(latest ?? .min, register.time) }
+    forEachElement { _, element in if let time = element.latestTime { latest = max(latest ?? .min, time) } }
+    return latest
   }
 
   /// The time of a write by a clock: later than everything that it has seen.
@@ -95,20 +111,28 @@ extension ObjectState {
   /// Whether it has been deleted, and nothing was written to its content later.
   var isDeleted: Bool {
     guard let life = registers[.life], life.value == LifeValue.deleted else { return false }
-    let writes = registers.filter { $0.key.isContent }.values.map(\.time)
-    let elements = sets.filter { $0.key.isContent }.values.flatMap(\.values).compactMap(\.latestTime)
-    return (writes + elements).allSatisfy { $0 < life.time }
+    var isDeleted = registers.allSatisfy { !$0.key.isContent || $0.value.time < life.time }
+    forEachElement { field, element in
+      if field.isContent, let time = element.latestTime, time >= life.time { isDeleted = false }
+    }
+    return isDeleted
+  }
+
+  /// Passes the elements of all sets, those included that were removed, to a closure.
+  func forEachElement(_ body: (Field, ObservedElement) -> Void) {
+    for (field, elements) in sets {
+      for (_, element) in elements { body(field, element) }
+    }
   }
 
   /// The elements of a set that are there.
   func elements(of field: Field) -> Set<[UInt8]> {
-    Set((sets[field] ?? [:]).filter(\.value.isPresent).keys)
+    Set((sets[field] ?? [:]).lazy.filter(\.value.isPresent).map(\.key))
   }
 
   /// The completion that is shown and counted: the earliest that no reopening had seen; `nil` for an open task.
   var completion: [UInt8]? {
-    let live = (sets[.completions]?[[]]?.live ?? [:]).values.map(\.value)
-    return live.min { $0.lexicographicallyPrecedes($1) }
+    sets[.completions]?[[]]?.live.values.min { $0.value.precedes($1.value) }?.value
   }
 }
 

@@ -15,12 +15,12 @@ struct ObservedElement: Hashable, Sendable {
   }
 
   /// The last addition of each replica.
-  private(set) var additions: [ReplicaID: Addition] = [:]
+  private(set) var additions: SortedTable<ReplicaID, Addition> = [:]
   /// The time of the last addition of each replica that a removal had seen.
-  private(set) var removals: [ReplicaID: Int64] = [:]
+  private(set) var removals: SortedTable<ReplicaID, Int64> = [:]
 
   /// The additions that no removal had seen.
-  var live: [ReplicaID: Addition] {
+  var live: SortedTable<ReplicaID, Addition> {
     additions.filter { replica, addition in removals[replica].map { addition.time > $0 } ?? true }
   }
 
@@ -28,7 +28,9 @@ struct ObservedElement: Hashable, Sendable {
 
   /// The greatest time in it.
   var latestTime: Int64? {
-    [additions.values.map(\.time).max(), removals.values.max()].compactMap(\.self).max()
+    var latest = removals.values.max()
+    for (_, addition) in additions { latest = max(latest ?? .min, addition.time) }
+    return latest
   }
 
   mutating func join(_ other: ObservedElement) {

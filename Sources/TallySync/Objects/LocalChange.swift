@@ -78,7 +78,7 @@ struct LocalChange {
     return known.setting(.changed, to: FieldValue.instant(time).storedBytes, at: latest, by: replica)
   }
 
-  private var isNew: Bool { known == ObjectState() }
+  private var isNew: Bool { known.isEmpty }
 
   private func has(_ part: SyncFields) -> Bool { pending.times[part] != nil }
 

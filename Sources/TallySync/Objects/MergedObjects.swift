@@ -37,13 +37,14 @@ extension ObjectState {
 
   /// The tags of the record: a task may have more of them by the additions of several replicas than a record can.
   var shownTags: [[UInt8]] {
-    Array(elements(of: .tags).sorted { $0.lexicographicallyPrecedes($1) }.prefix(TagSet.maximumCount))
+    Array((sets[.tags] ?? [:]).filter(\.value.isPresent).keys.prefix(TagSet.maximumCount))
   }
 
   /// The attributes of the record, by name, as far as they have room there.
   var shownAttributes: Set<Field> {
     var room = AttributeValue.maximumSizeInBytes
-    let fields = registers.filter { $0.key.isAttribute && !$0.value.value.isEmpty }.sorted { $0.key < $1.key }
+    let fields = registers.filter { $0.key.isAttribute && !$0.value.value.isEmpty }
+    guard !fields.isEmpty else { return [] }
     return Set(
       fields.filter { _, register in
         // The stored form of one attribute has its name, and a count that all of them share.
@@ -70,15 +71,16 @@ extension ObjectState {
 
   /// The completions that count, as the ledger keeps them.
   var storedCompletions: StoredCompletions {
-    let detached = elements(of: .detached).sorted { $1.lexicographicallyPrecedes($0) }
+    let detached = (sets[.detached] ?? [:]).filter(\.value.isPresent).keys.reversed()
     return StoredCompletions(
       current: completion.map(StoredCompletion.init(bytes:)), detached: detached.map(StoredCompletion.init(bytes:)))
   }
 
   /// Throws ``CodingFault`` if a completion is one that no replica writes, and that the ledger could not keep.
   func requireCompletions() throws(CodingFault) {
-    let current = (sets[.completions] ?? [:]).values.flatMap(\.additions.values).map(\.value)
-    for bytes in current + (sets[.detached] ?? [:]).keys {
+    var completions = (sets[.completions] ?? [:]).flatMap { $0.value.additions.map(\.value.value) }
+    completions += sets[.detached]?.keys.map(\.self) ?? []
+    for bytes in completions {
       try CodingFault.replacing { _ = try StoredCompletion(bytes: bytes).moment() }
     }
   }
@@ -87,9 +89,12 @@ extension ObjectState {
     if let value = registers[.changed]?.value, let time = try? FieldValue(.instant, storedBytes: value).instant {
       return time
     }
-    let writes = registers.filter { $0.key != .life && $0.value.renumberingCount == 0 }.values.map(\.time)
-    let elements = sets.values.flatMap(\.values).compactMap(\.latestTime)
-    return Timestamp(clamping: (writes + elements).max() ?? 0)
+    var latest: Int64 = 0
+    for (field, register) in registers where field != .life && register.renumberingCount == 0 {
+      latest = max(latest, register.time)
+    }
+    forEachElement { _, element in latest = max(latest, element.latestTime ?? 0) }
+    return Timestamp(clamping: latest)
   }
 }
 

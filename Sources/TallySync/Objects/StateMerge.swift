@@ -6,11 +6,17 @@ import Tally
 /// Local changes are taken before others are joined: a merge compares states with states, not with records.
 struct StateMerge {
   private var table: StateTable
-  /// The states of the touched objects, before and after.
-  private(set) var before: [ObjectKey: ObjectState] = [:]
-  private(set) var states: [ObjectKey: ObjectState] = [:]
-  /// For the objects that changes of others were joined to, the states that their records have.
-  private(set) var recorded: [ObjectKey: ObjectState] = [:]
+  /// An object that the write touches.
+  struct Touched {
+    /// Its state in the store.
+    let before: ObjectState
+    /// Its state now.
+    var state: ObjectState
+    /// The state that its record has, if changes of others were joined to it.
+    var recorded: ObjectState?
+  }
+
+  private(set) var touched: [ObjectKey: Touched] = [:]
   /// Objects whose deletion lost to an edit when others may have forgotten their values: those who have them send them.
   private(set) var revived: [ObjectChange] = []
 
@@ -23,7 +29,7 @@ struct StateMerge {
 
   /// The state of an object as it is now.
   func state(of object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> ObjectState {
-    try states[object] ?? table.state(of: object, in: transaction)
+    try touched[object]?.state ?? table.state(of: object, in: transaction)
   }
 
   /// Takes local changes that have been noted.
@@ -43,7 +49,7 @@ struct StateMerge {
       let object = ObjectKey(isList: pending.isList, id: pending.id)
       let known = try state(of: object, in: transaction)
       let change = try transaction.change(LocalChange(pending: pending, known: known, replica: replica), of: object)
-      guard change != ObjectState() else { continue }
+      guard !change.isEmpty else { continue }
       take(change, of: object, replacing: known)
       changes.append(ObjectChange(of: object, to: change, replacing: known))
     }
@@ -68,7 +74,7 @@ struct StateMerge {
 
   /// Takes a change that the records have already.
   mutating func take(_ change: ObjectState, of object: ObjectKey, replacing known: ObjectState) {
-    set(known.joined(with: change), of: object, replacing: known)
+    touched[object, default: Touched(before: known, state: known)].state = known.joined(with: change)
   }
 
   /// Joins a change of another replica.
@@ -83,11 +89,12 @@ struct StateMerge {
     let known = try state(of: object, in: transaction)
     let joined = known.joined(with: change)
     if joined != known {
-      if recorded[object] == nil { recorded[object] = known }
       if joined.survivesDeletion(known, or: change, at: transaction.now) {
         revived.append(ObjectChange(object: object, state: joined, replaced: [:]))
       }
-      set(joined, of: object, replacing: known)
+      var new = touched[object] ?? Touched(before: known, state: known)
+      (new.state, new.recorded) = (joined, new.recorded ?? known)
+      touched[object] = new
     }
     return known
   }
@@ -95,18 +102,13 @@ struct StateMerge {
   /// The saved filters that changes of others have changed.
   fileprivate func changedFilters() throws(CodingFault) -> [[UInt8]: [UInt8]?] {
     var filters: [[UInt8]: [UInt8]?] = [:]
-    for object in recorded.keys where object.isFilter {
-      guard let state = states[object], let key = state.registers[.filterKey]?.value else { continue }
-      let value = state.registers[.filter]?.value ?? []
+    for (object, touched) in touched where object.isFilter && touched.recorded != nil {
+      guard let key = touched.state.registers[.filterKey]?.value else { continue }
+      let value = touched.state.registers[.filter]?.value ?? []
       guard value.isEmpty || SavedFilter.isStored(value, under: key) else { throw .impossibleValue }
       filters.updateValue(value.isEmpty ? nil : value, forKey: key)
     }
     return filters
-  }
-
-  private mutating func set(_ state: ObjectState, of object: ObjectKey, replacing known: ObjectState) {
-    if before[object] == nil { before[object] = known }
-    states[object] = state
   }
 
   /// Writes the records of changed objects, those of tasks that are elsewhere by that, and all changed states.
@@ -114,13 +116,12 @@ struct StateMerge {
   /// - Returns: The tasks that are not there any more.
   @discardableResult
   mutating func finish(in transaction: inout StoreWriteTransaction) throws -> [UUID] {
-    guard !states.isEmpty else { return [] }
+    guard !touched.isEmpty else { return [] }
     let surroundings = try Surroundings(of: self, in: transaction)
     let deleted = try transaction.show(surroundings, after: self)
     try surroundings.keepDisplaced(in: &transaction)
-    for (object, state) in states { try table.put(state, of: object, in: &transaction) }
-    try table.putHash(in: &transaction)
-    (before, states, recorded, revived) = ([:], [:], [:], [])
+    try table.put(touched.lazy.map { ($0.key, $0.value.before, $0.value.state) }, in: &transaction)
+    (touched, revived) = ([:], [])
     return deleted
   }
 }
@@ -174,15 +175,16 @@ extension StoreWriteTransaction {
     for (id, state) in surroundings.tasks {
       let (object, place) = (ObjectKey(isList: false, id: id), surroundings.outline.places[id])
       let item = try state.task(id, at: place ?? Outline.Place())
-      guard try merge.recorded[object] != nil || !isShown(item, id) else { continue }
-      let old = merge.recorded[object] ?? state
+      let recorded = merge.touched[object]?.recorded
+      guard try recorded != nil || !isShown(item, id) else { continue }
+      let old = recorded ?? state
       if try item == nil && task(id) != nil { deleted.append(id) }
       tasks.append(
         MergedTask(id: id, item: item, completions: state.storedCompletions, replacing: old.storedCompletions))
     }
     var lists: [UUID: TaskList?] = [:]
-    for (object, state) in merge.states where object.isList && merge.recorded[object] != nil {
-      lists.updateValue(try state.list(object.id), forKey: object.id)
+    for (object, touched) in merge.touched where object.isList && touched.recorded != nil {
+      lists.updateValue(try touched.state.list(object.id), forKey: object.id)
     }
     let counted = try tasks.flatMap { try $0.completions.all.compactMap { try $0.listID() } }
     var names: [UUID: String] = [:]

@@ -14,7 +14,7 @@ struct StateTable {
     hash = try transaction.syncValue(forKey: SyncKey.stateHash).map { StateHash($0) } ?? .zero
     var found: [UInt64: ReplicaID] = [:]
     try transaction.forEachSyncValue(withPrefix: SyncKey.replicas) { key, value in
-      var reader = ByteReader(key.dropFirst())
+      var reader = ByteReader(key, from: 1)
       guard let id = UUID(bytes: value) else { throw CodingFault.impossibleValue }
       found[try reader.number()] = ReplicaID(id)
       return true
@@ -25,37 +25,53 @@ struct StateTable {
 
   /// The state of an object; an empty one if nothing is known of it.
   func state(of object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> ObjectState {
-    guard let stored = try stored(object, in: transaction) else { return ObjectState() }
-    return stored.state(with: stored.omitsTexts ? try transaction.texts(of: object) : [:])
+    try stored(object, in: transaction).map { try state($0, of: object, in: transaction) } ?? ObjectState()
   }
+
+  private func state(
+    _ stored: StoredState, of object: ObjectKey, in transaction: borrowing StoreWriteTransaction
+  ) throws -> ObjectState {
+    stored.state(with: stored.omitsTexts ? try transaction.texts(of: object) : [:])
+  }
+
+  private func replica(_ number: UInt64) -> ReplicaID? { replicas[number] }
 
   /// Passes all states to a closure, in the order of their objects.
   func forEach(
     in transaction: borrowing StoreWriteTransaction, _ body: (ObjectKey, ObjectState) throws -> Void
   ) throws {
-    var objects: [ObjectKey] = []
-    try transaction.forEachSyncValue(withPrefix: SyncKey.states) { key, _ in
-      objects.append(try ObjectKey(bytes: key.dropFirst()))
+    try transaction.forEachSyncValue(withPrefix: SyncKey.states) { key, value in
+      let object = try ObjectKey(bytes: key.dropFirst())
+      try body(object, state(StoredState(decoding: value, replica: replica), of: object, in: transaction))
       return true
     }
-    for object in objects { try body(object, state(of: object, in: transaction)) }
   }
 
-  /// Keeps the state of an object, whose record is written.
+  /// Keeps states of objects whose records are written.
+  ///
+  /// - Parameters:
+  ///   - changes: The objects, each with its state until now and the new one.
+  ///   - transaction: The write.
+  /// - Throws: What the store throws.
   mutating func put(
-    _ state: ObjectState, of object: ObjectKey, in transaction: inout StoreWriteTransaction
+    _ changes: some Sequence<(object: ObjectKey, old: ObjectState, new: ObjectState)>,
+    in transaction: inout StoreWriteTransaction
   ) throws {
-    try number(state.replicas, in: &transaction)
-    let new = StoredState(state, besides: try transaction.texts(of: object))
-    if let old = try stored(object, in: transaction) { hash = hash - old.hash(of: object) }
-    hash = hash + new.hash(of: object)
-    let numbers = numbers
-    try transaction.setSyncValue(
-      new.encoded { numbers[$0] ?? 0 }, forKey: SyncKey.states + object.bytes)
+    var entries: [([UInt8], [UInt8])] = []
+    for (object, old, new) in changes {
+      if !old.isEmpty { hash = hash - StoredState(old, besides: [:]).hash(of: object) }
+      // The record of an object that is there has its texts.
+      let stored = StoredState(new, besides: new.isShown ? new.texts : try transaction.texts(of: object))
+      hash = hash + stored.hash(of: object)
+      try number(new, in: &transaction)
+      let numbers = numbers
+      entries.append((SyncKey.states + object.bytes, stored.encoded { numbers[$0] ?? 0 }))
+    }
+    try transaction.setSyncValues(entries)
+    try putHash(in: &transaction)
   }
 
-  /// Keeps the hash of all states; once, after the last state.
-  func putHash(in transaction: inout StoreWriteTransaction) throws {
+  private func putHash(in transaction: inout StoreWriteTransaction) throws {
     try transaction.setSyncValue(hash.bytes, forKey: SyncKey.stateHash)
   }
 
@@ -70,8 +86,11 @@ struct StateTable {
     try table.putHash(in: &transaction)
   }
 
-  private mutating func number(_ others: Set<ReplicaID>, in transaction: inout StoreWriteTransaction) throws {
-    for replica in others.sorted() where numbers[replica] == nil {
+  /// Gives numbers to the replicas that a state names for the first time.
+  private mutating func number(_ state: ObjectState, in transaction: inout StoreWriteTransaction) throws {
+    var others: Set<ReplicaID> = []
+    state.forEachReplica { if numbers[$0] == nil { others.insert($0) } }
+    for replica in others.sorted() {
       let number = (replicas.keys.max() ?? 0) + 1
       var key = ByteWriter()
       key.append(raw: SyncKey.replicas)
@@ -83,14 +102,13 @@ struct StateTable {
 
   func stored(_ object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> StoredState? {
     guard let bytes = try transaction.syncValue(forKey: SyncKey.states + object.bytes) else { return nil }
-    let replicas = replicas
-    return try StoredState(decoding: bytes) { replicas[$0] }
+    return try StoredState(decoding: bytes, replica: replica)
   }
 }
 
 extension StoreWriteTransaction {
   /// The texts of the record of an object, also of a deleted one.
-  fileprivate func texts(of object: ObjectKey) throws -> [ObjectState.Field: [UInt8]] {
+  fileprivate func texts(of object: ObjectKey) throws -> StoredState.Texts {
     if object.isList {
       let list = try list(object.id) ?? deletedList(object.id)
       return list.map { [.title: Array($0.name.utf8)] } ?? [:]
@@ -102,9 +120,31 @@ extension StoreWriteTransaction {
 }
 
 extension ObjectState {
+  /// The texts that the record of a task or list in this state has.
+  fileprivate var texts: StoredState.Texts {
+    registers.filter { StoredState.textFields.contains($0.key) }.mapValues(\.value)
+  }
+}
+
+extension ObjectState {
   /// Everybody who has written something in it.
   var replicas: Set<ReplicaID> {
-    let elements = sets.values.flatMap(\.values)
-    return Set(registers.values.map(\.replica)).union(elements.flatMap { Array($0.additions.keys) + $0.removals.keys })
+    var replicas: Set<ReplicaID> = []
+    forEachReplica { replicas.insert($0) }
+    return replicas
+  }
+
+  /// Passes everybody who has written something in it to a closure; some more than once.
+  func forEachReplica(_ body: (ReplicaID) -> Void) {
+    var last: ReplicaID?
+    func pass(_ replica: ReplicaID) {
+      if replica != last { body(replica) }
+      last = replica
+    }
+    for (_, register) in registers { pass(register.replica) }
+    forEachElement { _, element in
+      for replica in element.additions.keys { pass(replica) }
+      for replica in element.removals.keys { pass(replica) }
+    }
   }
 }

@@ -3,31 +3,34 @@ import Crypto
 /// A state as the store keeps it: texts that the record has, too, are replaced by the start of their hash.
 struct StoredState {
   /// The state, with digests for the texts that were left out.
-  private let state: ObjectState
-  /// The fields whose texts were left out.
-  private let omitted: Set<ObjectState.Field>
+  private var state: ObjectState
+  /// The fields whose texts were left out, ascending.
+  private let omitted: [ObjectState.Field]
 
+  /// The texts of an object.
+  typealias Texts = SortedTable<ObjectState.Field, [UInt8]>
+  static let textFields: [ObjectState.Field] = [.title, .notes]
   /// Texts up to the length of a digest stay.
   private static let digestByteCount = 8
-  private static let texts: [ObjectState.Field] = [.title, .notes]
 
   /// Leaves out the texts that a record has.
-  init(_ state: ObjectState, besides texts: [ObjectState.Field: [UInt8]]) {
-    omitted = Set(
-      Self.texts.filter { field in
-        guard let value = state.registers[field]?.value, value.count > Self.digestByteCount else { return false }
-        return texts[field] == value
-      })
-    self.state = state.replacingValues(of: omitted, by: Self.digest)
+  init(_ state: ObjectState, besides texts: Texts) {
+    omitted = Self.textFields.filter { field in
+      guard let value = state.registers[field]?.value, value.count > Self.digestByteCount else { return false }
+      return texts[field] == value
+    }
+    self.state = state
+    for field in omitted { self.state.setValue(of: field, to: Self.digest(texts[field] ?? [])) }
   }
 
   /// The whole state, with the texts of the record where they are those that were left out.
-  func state(with texts: [ObjectState.Field: [UInt8]]) -> ObjectState {
-    guard !omitted.isEmpty else { return state }
-    let found = omitted.filter { field in
-      texts[field].map { Self.digest($0) } == state.registers[field]?.value
+  func state(with texts: Texts) -> ObjectState {
+    var whole = state
+    for field in omitted {
+      guard let text = texts[field], Self.digest(text) == state.registers[field]?.value else { continue }
+      whole.setValue(of: field, to: text)
     }
-    return state.merging(texts, of: found)
+    return whole
   }
 
   /// Whether it can be completed only with the texts of a record.
@@ -37,14 +40,12 @@ struct StoredState {
   ///
   /// Of a deleted object the values do not count: replicas forget them at times of their own.
   func hash(of object: ObjectKey) -> StateHash {
-    guard !state.isDeleted else {
-      return StateHash(SHA256.hash(data: object.bytes + state.withoutValues.encoded { $0.high }))
+    var form = state.isDeleted ? state.withoutValues : state
+    for field in Self.textFields where !omitted.contains(field) {
+      guard let text = form.registers[field]?.value, text.count > Self.digestByteCount else { continue }
+      form.setValue(of: field, to: Self.digest(text))
     }
-    let long = Self.texts.filter { field in
-      !omitted.contains(field) && (state.registers[field]?.value.count ?? 0) > Self.digestByteCount
-    }
-    let form = state.replacingValues(of: Set(long), by: Self.digest)
-    return StateHash(SHA256.hash(data: object.bytes + form.encoded { $0.high }))
+    return StateHash(SHA256.hash(data: form.encoded(behind: object.bytes) { $0.high }))
   }
 
   private static func digest(_ text: [UInt8]) -> [UInt8] {
@@ -56,28 +57,14 @@ struct StoredState {
 
 extension StoredState {
   func encoded(numbering number: @escaping (ReplicaID) -> UInt64) -> [UInt8] {
-    let bits = Self.texts.enumerated().map { omitted.contains($1) ? UInt8(1) << UInt8($0) : 0 }
-    return [bits.reduce(0, |)] + state.encoded(numbering: number)
+    let bits = Self.textFields.enumerated().map { omitted.contains($1) ? UInt8(1) << UInt8($0) : 0 }
+    return state.encoded(behind: [bits.reduce(0, |)], numbering: number)
   }
 
   init(decoding bytes: [UInt8], replica: @escaping (UInt64) -> ReplicaID?) throws(CodingFault) {
-    guard let bits = bytes.first, bits >> UInt8(Self.texts.count) == 0 else { throw .impossibleValue }
-    state = try ObjectState(decoding: bytes.dropFirst(), replica: replica)
-    omitted = Set(Self.texts.enumerated().filter { bits >> UInt8($0.offset) & 1 == 1 }.map(\.element))
-  }
-}
-
-extension ObjectState {
-  fileprivate func replacingValues(of fields: Set<Field>, by body: ([UInt8]) -> [UInt8]) -> ObjectState {
-    var state = self
-    for field in fields { state.setValue(of: field, to: body(registers[field]?.value ?? [])) }
-    return state
-  }
-
-  fileprivate func merging(_ texts: [Field: [UInt8]], of fields: Set<Field>) -> ObjectState {
-    var state = self
-    for field in fields { state.setValue(of: field, to: texts[field] ?? []) }
-    return state
+    guard let bits = bytes.first, bits >> UInt8(Self.textFields.count) == 0 else { throw .impossibleValue }
+    state = try ObjectState(decoding: bytes, from: 1, replica: replica)
+    omitted = Self.textFields.enumerated().filter { bits >> UInt8($0.offset) & 1 == 1 }.map(\.element)
   }
 }
 

@@ -11,23 +11,30 @@ struct Surroundings {
   private var lists: [UUID: ObjectState] = [:]
   /// Where the tasks are.
   private(set) var outline = Outline(tasks: [:], lists: [:])
-  private let before: [ObjectKey: ObjectState]
+  private let touched: [ObjectKey: StateMerge.Touched]
+  /// Whether any task of the store is elsewhere than its state says.
+  private let hasDisplaced: Bool
 
   init(of merge: StateMerge, in transaction: borrowing StoreWriteTransaction) throws {
-    before = merge.before
+    touched = merge.touched
+    hasDisplaced = try transaction.hasSyncValues(withPrefix: SyncKey.displaced)
     var open: [UUID] = []
-    for object in merge.states.keys {
+    for object in touched.keys {
       if object.isTask { open.append(object.id) }
       guard object.isList else { continue }
-      open += try transaction.taskIDs(inList: object.id) + transaction.displaced(waitingFor: object.id)
+      open += try transaction.taskIDs(inList: object.id) + displaced(waitingFor: object.id, in: transaction)
     }
     while let id = open.popLast() {
       guard tasks[id] == nil else { continue }
-      let state = try merge.state(of: ObjectKey(isList: false, id: id), in: transaction)
-      guard state != ObjectState() else { continue }
+      let object = ObjectKey(isList: false, id: id)
+      let state = try merge.state(of: object, in: transaction)
+      guard !state.isEmpty else { continue }
       tasks[id] = state
-      open += [state.reference(.parent)].compactMap(\.self)
-      open += try transaction.subtaskIDs(of: id) + transaction.displaced(waitingFor: id)
+      if let parent = state.reference(.parent) { open.append(parent) }
+      // A task that is new here has none below it: those that named it are displaced.
+      let isNew = touched[object]?.before.isEmpty ?? false
+      if !isNew { open += try transaction.subtaskIDs(of: id) }
+      open += try displaced(waitingFor: id, in: transaction)
     }
     for state in tasks.values {
       guard let list = state.reference(.list), lists[list] == nil else { continue }
@@ -39,9 +46,10 @@ struct Surroundings {
   /// Keeps which of the tasks are elsewhere than their states say, so that they are found when a list or parent comes.
   func keepDisplaced(in transaction: inout StoreWriteTransaction) throws {
     for (id, state) in tasks {
-      let old = before[ObjectKey(isList: false, id: id)] ?? state
-      let names = [old, state].flatMap { [$0.reference(.list), $0.reference(.parent)] }.compactMap(\.self)
       let waited = awaited(by: id, state)
+      guard hasDisplaced || !waited.isEmpty else { continue }
+      let old = touched[ObjectKey(isList: false, id: id)]?.before ?? state
+      let names = [old, state].flatMap { [$0.reference(.list), $0.reference(.parent)] }.compactMap(\.self)
       for name in Set(names) {
         let key = SyncKey.displaced + ReplicaID(name).bytes + ReplicaID(id).bytes
         let isThere = try transaction.syncValue(forKey: key) != nil
@@ -50,6 +58,12 @@ struct Surroundings {
         }
       }
     }
+  }
+
+  /// The tasks that name a list or a parent and are not there.
+  private func displaced(waitingFor id: UUID, in transaction: borrowing StoreWriteTransaction) throws -> [UUID] {
+    guard hasDisplaced else { return [] }
+    return try transaction.syncValues(under: SyncKey.displaced + ReplicaID(id).bytes).compactMap { UUID(bytes: $0.key) }
   }
 
   /// The list and the parent that a task names, as far as it is not there.
@@ -62,9 +76,3 @@ struct Surroundings {
   }
 }
 
-extension StoreWriteTransaction {
-  /// The tasks that name a list or a parent and are not there.
-  fileprivate func displaced(waitingFor id: UUID) throws -> [UUID] {
-    try syncValues(under: SyncKey.displaced + ReplicaID(id).bytes).compactMap { UUID(bytes: $0.key) }
-  }
-}

@@ -105,8 +105,10 @@ public protocol SyncTransport: Sendable {
   /// Returns when something may have changed at the place, or when the time is over.
   ///
   /// - Parameter seconds: How long to wait at most.
+  /// - Returns: Whether something may have changed since the last ``heads()``; false if nothing has when the time is over.
   /// - Throws: `CancellationError` if the task is cancelled; any other error, if the place cannot be reached.
-  func waitForChanges(seconds: Double) async throws
+  @discardableResult
+  func waitForChanges(seconds: Double) async throws -> Bool
 }
 
 extension SyncTransport {

@@ -39,10 +39,14 @@ struct ObjectChange: Hashable, Sendable {
 extension ObjectState {
   /// About how many bytes it takes, without encoding it.
   var estimatedByteCount: Int {
-    let elements = sets.values.flatMap(\.self).map { name, element in
-      element.additions.values.reduce(name.count + 8 * element.removals.count + 4) { $0 + 8 + $1.value.count }
+    var count = registers.reduce(4) { $0 + 12 + $1.key.name.utf8.count + $1.value.value.count }
+    for (_, elements) in sets {
+      for (name, element) in elements {
+        count += name.count + 8 * element.removals.count + 4
+        count += element.additions.reduce(0) { $0 + 8 + $1.value.value.count }
+      }
     }
-    return registers.reduce(elements.reduce(4, +)) { $0 + 12 + $1.key.name.utf8.count + $1.value.value.count }
+    return count
   }
 }
 

@@ -109,7 +109,7 @@ extension ObjectChange {
     state.encode(into: &writer, after: &time, numbering: table.number)
     writer.append(UInt64(replaced.count))
     guard !replaced.isEmpty else { return }
-    for (index, (field, register)) in state.registers.sorted(by: { $0.key < $1.key }).enumerated() {
+    for (index, (field, register)) in state.registers.enumerated() {
       guard let stamp = replaced[field] else { continue }
       writer.append(UInt64(index))
       writer.append(table.number(of: stamp.replica))
@@ -123,7 +123,7 @@ extension ObjectChange {
     let object = try reader.object(after: last)
     let state = try ObjectState(from: &reader, after: &time, replica: table.replica)
     let count = try reader.count(ofAtLeast: 3)
-    let registers = count == 0 ? [] : state.registers.sorted { $0.key < $1.key }
+    let registers = state.registers
     var (replaced, next): ([ObjectState.Field: Stamp], Int) = ([:], 0)
     for _ in 0..<count {
       guard let index = Int(exactly: try reader.number()), index < registers.count else { throw .impossibleValue }

@@ -20,7 +20,9 @@ struct SnapshotSummary: Hashable, Sendable {
 /// One part of a snapshot: states of objects.
 struct SnapshotPart: Hashable, Sendable {
   let summary: SnapshotSummary
-  let states: [ObjectKey: ObjectState]
+  let states: States
+
+  typealias States = SortedTable<ObjectKey, ObjectState>
 
   /// Parts have about this size.
   static let softLimitInBytes = 1 << 20
@@ -32,14 +34,10 @@ struct SnapshotPart: Hashable, Sendable {
   ///   - limitInBytes: About how many bytes a part takes.
   /// - Returns: The states of each part; one part without states if there are none.
   static func divide(
-    _ states: [ObjectKey: ObjectState], limitInBytes: Int = softLimitInBytes
-  ) -> [[ObjectKey: ObjectState]] {
-    // Only the keys are sorted: moving states counts references.
-    let parts = states.keys.sorted().divided(limitInBytes: limitInBytes) { object in
-      ObjectKey.byteCount + (states[object]?.estimatedByteCount ?? 0)
-    }
-    return parts.isEmpty
-      ? [[:]] : parts.map { part in Dictionary(part.map { ($0, states[$0] ?? ObjectState()) }) { first, _ in first } }
+    _ states: States, limitInBytes: Int = softLimitInBytes
+  ) -> [States] {
+    let parts = states.divided(limitInBytes: limitInBytes) { ObjectKey.byteCount + $0.value.estimatedByteCount }
+    return parts.isEmpty ? [[:]] : parts.map { States(ascending: $0) }
   }
 }
 
@@ -96,15 +94,17 @@ extension SnapshotPart {
     table.encode(into: &writer)
     writer.append(UInt64(states.count))
     var time: Int64 = 0
-    for object in states.keys.sorted() {
+    for (object, state) in states {
       writer.append(raw: object.bytes)
-      (states[object] ?? ObjectState()).encode(into: &writer, after: &time, numbering: table.number)
+      state.encode(into: &writer, after: &time, numbering: table.number)
     }
     return writer.bytes
   }
 
   private func table(by author: ReplicaID) -> ReplicaTable {
-    let mentioned = states.values.reduce(into: Set()) { $0.formUnion($1.replicas) }
+    let mentioned = states.values.reduce(into: Set()) { replicas, state in
+      state.forEachReplica { replicas.insert($0) }
+    }
     return ReplicaTable(author: author, listed: summary.coverage.keys, mentioned: mentioned)
   }
 
@@ -121,10 +121,10 @@ extension SnapshotPart {
   private init(from reader: inout ByteReader, by author: ReplicaID) throws(CodingFault) {
     let summary = try SnapshotSummary(from: &reader)
     let table = try ReplicaTable(from: &reader, author: author, listed: summary.coverage.keys)
-    var (states, last, time): ([ObjectKey: ObjectState], ObjectKey?, Int64) = ([:], nil, 0)
+    var (states, last, time): (States, ObjectKey?, Int64) = ([:], nil, 0)
     for _ in 0..<(try reader.count(ofAtLeast: ObjectKey.byteCount + 2)) {
       let object = try reader.object(after: last)
-      states[object] = try ObjectState(from: &reader, after: &time, replica: table.replica)
+      states.append(try ObjectState(from: &reader, after: &time, replica: table.replica), forKey: object)
       last = object
     }
     (self.summary, self.states) = (summary, states)

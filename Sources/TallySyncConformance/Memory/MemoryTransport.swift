@@ -141,8 +141,10 @@ public actor MemoryTransport: SyncTransport {
   /// Returns when another connection has changed something since the last look, or when the time is over.
   ///
   /// - Parameter seconds: How long to wait at most.
+  /// - Returns: Whether something has changed.
   /// - Throws: `CancellationError` or `MemoryPlace.Unreachable`.
-  public func waitForChanges(seconds: Double) async throws {
+  @discardableResult
+  public func waitForChanges(seconds: Double) async throws -> Bool {
     // A comparison with NaN is false.
     let limit = Duration.seconds(seconds > 0 ? min(seconds, Self.longestWaitInSeconds) : 0)
     let deadline = ContinuousClock.now + limit
@@ -154,6 +156,7 @@ public actor MemoryTransport: SyncTransport {
     }
     try Task.checkCancellation()
     known = count
+    return count != start
   }
 
   /// Changes the place; a wait does not end because of it.

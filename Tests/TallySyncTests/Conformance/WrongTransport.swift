@@ -5,7 +5,7 @@ struct WrongTransport: SyncTransport {
   enum Fault: CaseIterable {
     case forgetsTheLastSegment, acceptsForks, acceptsGaps, givesGaps, givesAnotherOrder, ignoresTheLimit, givesNothing
     case changesBytes, keepsTheOldCard, showsIncompleteSnapshots, showsTheOldestFirst, deletesMore, deletesOthers
-    case neverWakes, ignoresCancellation, doublesWhatIsKnown
+    case neverWakes, callsEveryWaitChanged, ignoresCancellation, doublesWhatIsKnown
 
     /// The check that must find it; others may, too.
     var check: String {
@@ -21,6 +21,7 @@ struct WrongTransport: SyncTransport {
       case .deletesMore: "deleting old segments keeps the newer ones"
       case .deletesOthers: "a replica deletes nothing of others"
       case .neverWakes: "a segment of another replica ends a wait"
+      case .callsEveryWaitChanged: "a wait ends at its limit"
       case .ignoresCancellation: "a cancelled wait ends with an error"
       case .doublesWhatIsKnown: "the same segment again is known"
       }
@@ -87,12 +88,17 @@ struct WrongTransport: SyncTransport {
     for name in snapshots { try await inner.delete(segmentsOf: name.replica, upTo: 0, snapshots: [name]) }
   }
 
-  func waitForChanges(seconds: Double) async throws {
+  func waitForChanges(seconds: Double) async throws -> Bool {
     switch fault {
-    case .neverWakes: try await Task.sleep(for: .seconds(seconds))
+    case .neverWakes:
+      try await Task.sleep(for: .seconds(seconds))
+      return false
+    case .callsEveryWaitChanged:
+      try await inner.waitForChanges(seconds: seconds)
+      return true
     case .ignoresCancellation:
-      do { try await inner.waitForChanges(seconds: seconds) } catch is CancellationError {}
-    default: try await inner.waitForChanges(seconds: seconds)
+      do { return try await inner.waitForChanges(seconds: seconds) } catch is CancellationError { return true }
+    default: return try await inner.waitForChanges(seconds: seconds)
     }
   }
 }

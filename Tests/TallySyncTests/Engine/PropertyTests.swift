@@ -134,8 +134,8 @@ struct PropertyTests {
           return try [task, other].map { try table.state(of: $0, in: transaction) }
         }
         for state in states {
-          #expect(state.registers[.init(900)] == unknown.registers[.init(900)])
-          #expect(state.sets[.init(901)] == unknown.sets[.init(901)])
+          #expect(state.registers[ObjectState.Field(900)] == unknown.registers[ObjectState.Field(900)])
+          #expect(state.sets[ObjectState.Field(901)] == unknown.sets[ObjectState.Field(901)])
         }
         #expect(try await StoreSync(store).verify() == [])
       }

@@ -66,10 +66,9 @@ extension StoreWriteTransaction {
       let object = ObjectKey(isList: false, id: id)
       let state = try table.state(of: object, in: self)
       let replica = try requireSyncSettings().replicaID
-      try table.put(
-        state.joined(with: state.setting(.priority, to: [2], at: 1, by: replica)), of: object, in: &self)
+      let other = state.joined(with: state.setting(.priority, to: [2], at: 1, by: replica))
+      try table.put([(object, state, other)], in: &self)
       _ = try takePending(limit: .max)
-      try table.putHash(in: &self)
     case .hash: try setSyncValue(Array(repeating: 7, count: 32), forKey: SyncKey.stateHash)
     case .replicas: try setSyncValue([1], forKey: SyncKey.replicas + [0])
     case .segment: try setSyncValue([1, 2], forKey: SyncKey.outbox + UInt64(99).bigEndianBytes)

@@ -61,7 +61,7 @@ import Testing
         { _ = try await transport.part(0, of: name) },
         { try await transport.putPart(stream.part(0), number: 0, of: name) },
         { try await transport.delete(segmentsOf: stream.replica, upTo: 1, snapshots: []) },
-        { try await transport.waitForChanges(seconds: 60) },
+        { _ = try await transport.waitForChanges(seconds: 60) },
         { try await transport.pack(stream.replica) },
       ]
       for call in calls {

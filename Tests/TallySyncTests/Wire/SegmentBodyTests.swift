@@ -150,12 +150,13 @@ struct WireSizeTests {
         (.order, Int64(number << 20).bigEndianBytes), (.list, list), (.title, title),
         (.scheduledDate, [1, 2, 3, 4]), (.created, now.bigEndianBytes),
       ]
-      let registers = fields.map { field, value in
-        (field, Register(time: now + Int64(number), replica: sample.author, value: value))
+      var registers: SortedTable<ObjectState.Field, Register> = [:]
+      for (field, value) in fields {
+        registers[field] = Register(time: now + Int64(number), replica: sample.author, value: value)
       }
       return ObjectChange(
         object: ObjectKey(isList: false, id: UUID()),
-        state: ObjectState(registers: Dictionary(uniqueKeysWithValues: registers)))
+        state: ObjectState(registers: registers))
     }
     let body = SegmentBody(sealedAt: 1_700_000_000_000_000, seen: seen(4), changes: changes).encoded(by: sample.author)
     let each = (try sample.envelope(body).bytes.count - textByteCount) / 1_000

@@ -6,7 +6,7 @@ import Testing
 struct SnapshotPartTests {
   private static func part(using random: inout SeededGenerator) -> (part: SnapshotPart, author: ReplicaID) {
     let (body, author) = SegmentBody.random(using: &random)
-    let states = Dictionary(body.changes.map { ($0.object, $0.state) }) { first, _ in first }
+    let states = SnapshotPart.States(ascending: body.changes.map { ($0.object, $0.state) })
     var coverage: [ReplicaID: StreamPosition] = [:]
     for (replica, head) in body.seen {
       coverage[replica] = StreamPosition(number: head.number, hash: ContentHash(of: head.digest))
@@ -74,8 +74,9 @@ struct SnapshotPartTests {
     let replica = ReplicaID(SimulatedSpace.id(1))
     let objects = (0..<100).map { ObjectKey(isList: $0.isMultiple(of: 3), id: SimulatedSpace.id($0)) }
     let state = ObjectState().setting(.title, to: [UInt8](repeating: 1, count: 100), at: 5, by: replica)
-    let parts = SnapshotPart.divide(Dictionary(uniqueKeysWithValues: objects.map { ($0, state) }), limitInBytes: 2_000)
-    #expect(parts.flatMap { $0.keys.sorted() } == objects.sorted())
+    let states = SnapshotPart.States(ascending: objects.sorted().map { ($0, state) })
+    let parts = SnapshotPart.divide(states, limitInBytes: 2_000)
+    #expect(parts.flatMap(\.keys) == objects.sorted())
     #expect(parts.count > 4 && parts.count < 10)
     #expect(SnapshotPart.divide([:]) == [[:]])
   }

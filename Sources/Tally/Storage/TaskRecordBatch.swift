@@ -1,0 +1,77 @@
+import LMDB
+
+/// Changes of the records of different tasks, gathered so that each table is written once, in its own order; without the ledger.
+///
+/// Of a new task only the bytes to be stored are kept: its texts are read once.
+struct TaskRecordBatch {
+  private let writer: RecordWriter
+  private var records = EntryBatch<IDKey, TaskRecord>()
+  private var removed: [TaskRecord] = []
+  private let indexes: [IndexBatch<TaskRecord>]
+  private var images = BeforeImages()
+  /// New tasks that may have been deleted before; not looked up in a store without tombstones.
+  private var created: [IDKey] = []
+  private let hasTombstones: Bool
+  /// What changes, if the store synchronises.
+  private var changedFields: [(TombstoneKey, SyncFields)] = []
+
+  /// Creates a batch of changes to the tasks of a transaction.
+  init(with writer: RecordWriter, in transaction: borrowing WriteTransaction) throws(LMDBError) {
+    self.writer = writer
+    indexes = writer.tables.taskIndexes.map { $0.makeBatch() }
+    hasTombstones = try writer.tables.tombstones.count(in: transaction) > 0
+  }
+
+  /// Whether there is nothing to do.
+  var isEmpty: Bool { records.count == 0 && removed.isEmpty }
+
+  /// Adds one change.
+  mutating func add(_ change: RecordChange<TaskRecord>) throws(LMDBError) {
+    guard let old = change.old else { return try insert(change.new.map { [$0] } ?? []) }
+    images.add(old, ofKey: old.key)
+    if let record = change.new {
+      try records.add(record, forKey: record.key)
+    } else {
+      removed.append(old)
+    }
+    for index in indexes { try index.replace(change) }
+    if writer.syncTables != nil { changedFields.append((TombstoneKey(.task, old.item.id), change.changedFields)) }
+  }
+
+  /// Adds new tasks.
+  ///
+  /// Faster with some hundred at once: going from index to index costs as much as the work for one task.
+  mutating func insert(_ new: [TaskRecord]) throws(LMDBError) {
+    for record in new {
+      images.add(nil as TaskRecord?, ofKey: record.key)
+      try records.add(record, forKey: record.key)
+      if hasTombstones { created.append(record.key) }
+    }
+    for index in indexes { try index.insert(new) }
+    guard writer.syncTables != nil else { return }
+    changedFields += new.map { (TombstoneKey(.task, $0.item.id), TaskItem.changes(from: nil, to: $0.item)) }
+  }
+
+  /// The id of a task that appears twice among the changes or is stored already; `nil` if there is none.
+  mutating func firstTakenID(_ transaction: borrowing WriteTransaction) throws(LMDBError) -> IDKey? {
+    try writer.tables.tasks.firstTakenKey(of: &records, in: transaction)
+  }
+
+  /// Writes the changes, one table after the other, and records the old state in `images`.
+  mutating func apply(
+    recording images: inout BeforeImages, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let tables = writer.tables
+    images.append(self.images)
+    for record in removed {
+      _ = try tables.tasks.remove(forKey: record.key, in: &transaction)
+      try writer.putTombstone(of: record, in: &transaction)
+    }
+    for key in created { try writer.removeTombstone(TombstoneKey(.task, key.id), in: &transaction) }
+    try tables.tasks.put(&records, in: &transaction)
+    for index in indexes { try index.apply(&transaction) }
+    try writer.syncTables?.note(changedFields, in: &transaction)
+    for record in removed { try writer.syncTables?.keep(record, in: &transaction) }
+    for key in created { try writer.syncTables?.forget(TombstoneKey(.task, key.id), in: &transaction) }
+  }
+}
