@@ -13,8 +13,9 @@ enum WireBenchmarks {
     figures("sync-wire", [edit, create], iterations: 1, measure)
   }
 
-  /// In a space of two devices. The first segment after reading on says so, with 25 bytes for each stream; the edit that is
-  /// measured comes after one.
+  /// The bytes of an edit and of creates in a space of two devices.
+  ///
+  /// The first segment after reading on says so, with 25 bytes for each stream; the edit that is measured comes after one.
   @Sendable private static func measure(_ benchmark: Benchmark) async throws {
     let space = try await SyncedSpace("sync-wire")
     let other = try space.makeStore("other")

@@ -7,7 +7,7 @@ public struct RepairReport: Hashable, Sendable {
   /// The faults before the repair.
   public package(set) var before: VerificationReport
   /// The faults that remain: records that break the model's rules, which only their user can repair.
-  public package(set) var after: VerificationReport
+  public let after: VerificationReport
   /// Where the store's old file is kept; `nil` if nothing was wrong.
   public let safetyCopy: FilePath?
 }

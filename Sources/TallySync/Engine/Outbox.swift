@@ -76,9 +76,7 @@ extension StoreWriteTransaction {
     let key = SyncKey.tooLarge + object.bytes
     if try isTooLarge || syncValue(forKey: key) != nil { try setSyncValue(isTooLarge ? [] : nil, forKey: key) }
   }
-}
 
-extension StoreWriteTransaction {
   /// The streams that were read on since the last segment of this replica, which name them.
   fileprivate mutating func announceStreams() throws -> [ReplicaID: SegmentHead] {
     var seen: [ReplicaID: SegmentHead] = [:]

@@ -26,7 +26,8 @@ extension StoreSync {
     try await becomeOwnReplica()
     let (count, envelopes) = try await store.write { transaction -> (Int, [[UInt8]]) in
       let known = try bytes.map { try transaction.open($0).states } ?? [:]
-      try transaction.sealForFile()
+      // The states get the local changes.
+      _ = try transaction.merging { _, _, _ in }
       let snapshot = try transaction.makeSnapshot(without: known)
       return (snapshot.objectCount, [try transaction.ownCard()] + snapshot.parts)
     }
@@ -63,11 +64,8 @@ extension StoreSync {
 
   /// Ensures that a copy of a store does not write as the replica that the original is.
   private func becomeOwnReplica() async throws {
-    let file = ReplicaFile(of: store)
-    let settings = try await store.write { try $0.requireSyncSettings() }
-    guard !file.names(settings.replicaID) else { return }
-    try await store.write { try $0.becomeNewReplica(placeHasLost: false) }
-    try file.write(try await store.write { try $0.requireSyncSettings().replicaID })
+    let replica = try await store.write { try $0.requireSyncSettings().replicaID }
+    if !ReplicaFile(of: store).names(replica) { try await store.becomeNewReplica(placeHasLost: false) }
   }
 
   private static func contents(of file: FilePath) throws -> [UInt8] {
@@ -88,14 +86,6 @@ private struct FileContent {
 }
 
 extension StoreWriteTransaction {
-  /// Takes the local changes, so that the states have them.
-  fileprivate mutating func sealForFile() throws {
-    var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
-    while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
-    try merge.finish(in: &self)
-    try setSyncSettings(settings)
-  }
-
   /// The card of this replica, made if there is none yet.
   fileprivate mutating func ownCard() throws -> [UInt8] {
     let replica = try requireSyncSettings().replicaID
@@ -135,20 +125,16 @@ extension StoreWriteTransaction {
     if try card(of: content.author) == nil {
       try setSyncValue(content.card, forKey: SyncKey.cards + content.author.bytes)
     }
-    var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
-    while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
-    for (object, state) in content.states { try merge.join(state, to: object, in: self) }
-    try Outbox.put(merge.revived, &settings, in: &self)
-    let count = merge.touched.values.count { $0.recorded != nil }
     do {
-      try merge.finish(in: &self)
+      return try merging { merge, settings, transaction in
+        for (object, state) in content.states { try merge.join(state, to: object, in: transaction) }
+        settings.lastReceived = transaction.now.microsecondsSince1970
+        return merge.touched.values.count { $0.recorded != nil }
+      }.result
     } catch let fault as CodingFault {
       throw TallyError(
         .malformedDocument, "The file has values that no task can have", remedy: "Write it with a newer version",
         cause: fault)
     }
-    settings.lastReceived = now.microsecondsSince1970
-    try setSyncSettings(settings)
-    return count
   }
 }

@@ -128,12 +128,7 @@ public struct StoreSync: Sendable {
   public func synchronise(through transport: some SyncTransport) async throws -> SyncReport {
     let lock = try await takeTurn()
     defer { lock.release() }
-    try await store.write { transaction in
-      var settings = try transaction.requireSyncSettings()
-      guard settings.isStopped else { return }
-      settings.isStopped = false
-      try transaction.setSyncSettings(settings)
-    }
+    try await store.write { try $0.changeSyncSettings { $0.isStopped = false } }
     let count = try store.read { try $0.taskCount }
     let engine = SyncEngine(store: store, transport: transport)
     let progress = try await engine.synchronise()
@@ -151,11 +146,7 @@ public struct StoreSync: Sendable {
   ///
   /// - Throws: `TallyError` with `notSynchronising`.
   public func stop() async throws {
-    try await store.write { transaction in
-      var settings = try transaction.requireSyncSettings()
-      settings.isStopped = true
-      try transaction.setSyncSettings(settings)
-    }
+    try await store.write { try $0.changeSyncSettings { $0.isStopped = true } }
   }
 
   /// Leaves the space: the store keeps all tasks, and the space all that it has.

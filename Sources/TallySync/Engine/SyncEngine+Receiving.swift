@@ -98,51 +98,61 @@ extension StoreWriteTransaction {
     let hasLost = known.contains { replica, progress in
       replica != own && max(heads[replica]?.number ?? 0, progress.covered ?? 0) < progress.head.number
     }
-    var settings = try requireSyncSettings()
-    guard hasLost, !settings.needsSnapshot else { return }
-    settings.needsSnapshot = true
+    if hasLost { try changeSyncSettings { $0.needsSnapshot = true } }
+  }
+
+  /// Joins changes of others with the states, and writes the result.
+  ///
+  /// Local changes are sealed first: what this replica had seen when it made them is then what their segments say.
+  ///
+  /// - Parameter join: Joins the changes.
+  /// - Returns: What the closure returned, and the tasks that are not there any more.
+  /// - Throws: ``CodingFault`` for values that no object can have; what the store throws.
+  mutating func merging<R>(
+    _ join: (inout StateMerge, inout SyncSettings, borrowing StoreWriteTransaction) throws -> R
+  ) throws -> (result: R, deletedTaskIDs: [UUID]) {
+    var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
+    while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
+    let result = try join(&merge, &settings, self)
+    try Outbox.put(merge.revived, &settings, in: &self)
+    let deleted = try merge.finish(in: &self)
     try setSyncSettings(settings)
+    return (result, deleted)
   }
 
   /// Merges segments that continue the stream of a replica, up to the first one that cannot be verified.
-  ///
-  /// Local changes are sealed first: what this replica had seen when it made them is then what their segments say.
   fileprivate mutating func merge(_ segments: [[UInt8]], of replica: ReplicaID) throws -> Received {
-    var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
-    while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
     var position = try streamProgress()[replica] ?? StreamProgress()
     position.block = nil
     var (count, conflicts): (Int, [(StoredConflict, Stamp?)]) = (0, [])
-    for bytes in segments {
+    let (_, deleted) = try merging { merge, settings, transaction in
+      let now = transaction.now.microsecondsSince1970
+      let detector = ConflictDetector(own: settings.replicaID, time: now)
       do {
-        let (envelope, body) = try open(bytes, of: replica, after: position, in: settings)
-        let detector = ConflictDetector(own: settings.replicaID, time: now.microsecondsSince1970)
-        for change in body.changes {
-          let known = try merge.join(change.state, to: change.object, in: self)
-          conflicts += detector.conflicts(of: change, with: known).map { ($0, change.replaced[$0.stateField]) }
+        for bytes in segments {
+          let (envelope, body) = try transaction.open(bytes, of: replica, after: position, in: settings)
+          for change in body.changes {
+            let known = try merge.join(change.state, to: change.object, in: transaction)
+            conflicts += detector.conflicts(of: change, with: known).map { ($0, change.replaced[$0.stateField]) }
+          }
+          position.advance(to: envelope, body, own: settings.replicaID)
+          settings.byteCountSinceSnapshot += bytes.count
+          count += body.changes.count
         }
-        position.advance(to: envelope, body, own: settings.replicaID)
-        settings.byteCountSinceSnapshot += bytes.count
-        count += body.changes.count
       } catch let fault as EnvelopeFault {
         position.block = fault.description
-        break
       } catch let fault as StreamFault {
         position.block = fault.description
-        break
       }
+      if count > 0 { settings.lastReceived = now }
     }
-    try Outbox.put(merge.revived, &settings, in: &self)
-    let deleted = try merge.finish(in: &self)
     try keep(conflicts)
     try setProgress(position, of: replica)
-    if count > 0 { settings.lastReceived = now.microsecondsSince1970 }
-    try setSyncSettings(settings)
     return Received(changeCount: count, deletedTaskIDs: deleted, isBlocked: position.block != nil)
   }
 
   /// Verifies that a segment continues a stream, and opens it.
-  private func open(
+  fileprivate func open(
     _ bytes: [UInt8], of replica: ReplicaID, after position: StreamProgress, in settings: SyncSettings
   ) throws -> (Envelope, SegmentBody) {
     let envelope = try Envelope(parsing: bytes)

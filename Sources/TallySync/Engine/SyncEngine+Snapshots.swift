@@ -120,13 +120,10 @@ extension StoreWriteTransaction {
 
   /// Merges one part of a snapshot.
   fileprivate mutating func merge(_ part: SnapshotPart) throws -> Received {
-    var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
-    while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
-    for (object, state) in part.states { try merge.join(state, to: object, in: self) }
-    try Outbox.put(merge.revived, &settings, in: &self)
-    let deleted = try merge.finish(in: &self)
-    settings.lastReceived = now.microsecondsSince1970
-    try setSyncSettings(settings)
+    let (_, deleted) = try merging { merge, settings, transaction in
+      for (object, state) in part.states { try merge.join(state, to: object, in: transaction) }
+      settings.lastReceived = transaction.now.microsecondsSince1970
+    }
     return Received(changeCount: part.states.count, deletedTaskIDs: deleted)
   }
 
@@ -173,12 +170,12 @@ extension StoreWriteTransaction {
   }
 
   fileprivate mutating func notePublished(_ name: SnapshotName, byteCount: Int) throws {
-    var settings = try requireSyncSettings()
-    settings.snapshot = OwnSnapshot(
-      number: name.number, digest: Data(name.digest), partCount: name.partCount,
-      coveredNumber: settings.acknowledged.number, byteCount: byteCount)
-    (settings.byteCountSinceSnapshot, settings.needsSnapshot) = (0, false)
-    try setSyncSettings(settings)
+    try changeSyncSettings { settings in
+      settings.snapshot = OwnSnapshot(
+        number: name.number, digest: Data(name.digest), partCount: name.partCount,
+        coveredNumber: settings.acknowledged.number, byteCount: byteCount)
+      (settings.byteCountSinceSnapshot, settings.needsSnapshot) = (0, false)
+    }
     for (replica, progress) in try streamProgress() where progress.covered != progress.head.number {
       var progress = progress
       progress.covered = progress.head.number

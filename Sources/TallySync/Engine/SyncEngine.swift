@@ -55,14 +55,11 @@ struct SyncEngine {
 
   /// Ensures that this store writes as a replica that nobody else is, and that the place knows its card.
   private func makeKnown(after look: Look) async throws {
-    let file = ReplicaFile(of: store)
     let settings = try await store.write { try $0.requireSyncSettings() }
     let remote = look.heads[settings.replicaID] ?? .none
-    let isOurs = file.names(settings.replicaID)
+    let isOurs = ReplicaFile(of: store).names(settings.replicaID)
     if !isOurs || isAhead(remote, of: settings) || isBehind(remote, settings) {
-      let hasLost = isBehind(remote, settings)
-      try await store.write { try $0.becomeNewReplica(placeHasLost: hasLost) }
-      try file.write(try await store.write { try $0.requireSyncSettings().replicaID })
+      try await store.becomeNewReplica(placeHasLost: isBehind(remote, settings))
     }
     let (replica, known) = try await store.write { transaction in
       let replica = try transaction.requireSyncSettings().replicaID
@@ -125,8 +122,7 @@ extension SyncEngine {
   }
 
   private func changeIdentity(placeHasLost: Bool) async throws {
-    try await store.write { try $0.becomeNewReplica(placeHasLost: placeHasLost) }
-    try ReplicaFile(of: store).write(try await store.write { try $0.requireSyncSettings().replicaID })
+    try await store.becomeNewReplica(placeHasLost: placeHasLost)
     try await makeKnown(after: look())
   }
 }

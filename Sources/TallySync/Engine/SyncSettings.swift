@@ -2,7 +2,7 @@ import Foundation
 import Tally
 
 /// What a store knows of its space: kept in the store itself, in the transaction to which it belongs.
-struct SyncSettings: Codable {
+struct SyncSettings: Codable, Equatable {
   /// The space, as hexadecimal digits.
   var space: String
   /// Who this store is in it.
@@ -102,6 +102,14 @@ extension StoreWriteTransaction {
   func requireSyncSettings() throws -> SyncSettings {
     guard let settings = try syncSettings() else { throw TallyError.notSynchronising }
     return settings
+  }
+
+  /// Changes the settings of a store that belongs to a space.
+  mutating func changeSyncSettings(_ change: (inout SyncSettings) throws -> Void) throws {
+    let known = try requireSyncSettings()
+    var settings = known
+    try change(&settings)
+    if settings != known { try setSyncSettings(settings) }
   }
 
   mutating func setSyncSettings(_ settings: SyncSettings?) throws {

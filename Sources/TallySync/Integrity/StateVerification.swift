@@ -46,7 +46,7 @@ struct StateVerification {
         continue
       }
       sum = sum + stored.hash(of: object)
-      let state = try table.state(of: object, in: transaction)
+      let state = try table.state(stored, of: object, in: transaction)
       if object.isTask { tasks[object.id] = state } else if object.isList { lists[object.id] = state }
     }
     isHashWrong = sum != table.hash

@@ -28,7 +28,8 @@ struct StateTable {
     try stored(object, in: transaction).map { try state($0, of: object, in: transaction) } ?? ObjectState()
   }
 
-  private func state(
+  /// The state of an object of which the stored form is at hand.
+  func state(
     _ stored: StoredState, of object: ObjectKey, in transaction: borrowing StoreWriteTransaction
   ) throws -> ObjectState {
     stored.state(with: stored.omitsTexts ? try transaction.texts(of: object) : [:])

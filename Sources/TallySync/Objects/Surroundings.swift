@@ -75,4 +75,3 @@ struct Surroundings {
     return Set([parent, list].compactMap(\.self))
   }
 }
-

@@ -1,66 +1,8 @@
 import Foundation
 import Tally
 
-/// Checks that this replica's files at the place are intact, and deletes those that nobody needs any more.
+/// Deletes this replica's files that nobody needs any more.
 extension SyncEngine {
-  /// Checks that the place still returns what others need from this replica: once an hour, and whenever somebody else has
-  /// changed its files.
-  ///
-  /// That is the newest snapshot and the segments behind it. If something is damaged or lost, a snapshot is due, which
-  /// covers it.
-  ///
-  /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
-  /// - Complexity: Reads those segments and that snapshot.
-  func checkOwnFiles() async throws {
-    let settings = try await store.write { try $0.requireSyncSettings() }
-    guard !settings.needsSnapshot, settings.acknowledged.number > 0 || settings.snapshot != nil else { return }
-    let mark = try await reach { try await transport.mark(of: settings.replicaID) }
-    let isChanged = mark.map { Data($0) != settings.mark } ?? false
-    guard try await store.write({ try $0.isCheckDue() }) || isChanged else { return }
-    if let snapshot = settings.snapshot, try await !isWhole(snapshot.name(of: settings.replicaID)) {
-      return try await requireSnapshot()
-    }
-    var number = settings.snapshot?.coveredNumber ?? 0
-    while number < settings.acknowledged.number {
-      let segments = try await reach {
-        try await transport.segments(of: settings.replicaID, after: number, byteCount: Self.batchByteCount)
-      }
-      guard !segments.isEmpty else { return try await requireSnapshot() }
-      number += UInt64(segments.count)
-    }
-  }
-
-  /// Records the current mark of this replica's files.
-  func noteMark() async throws {
-    let settings = try await store.write { try $0.requireSyncSettings() }
-    let mark = try await reach { try await transport.mark(of: settings.replicaID) }.map { Data($0) }
-    guard mark != settings.mark else { return }
-    try await store.write { transaction in
-      var settings = try transaction.requireSyncSettings()
-      settings.mark = mark
-      try transaction.setSyncSettings(settings)
-    }
-  }
-
-  private func requireSnapshot() async throws {
-    try await store.write { transaction in
-      var settings = try transaction.requireSyncSettings()
-      settings.needsSnapshot = true
-      try transaction.setSyncSettings(settings)
-    }
-  }
-
-  /// Whether all parts of a snapshot are there and can be opened.
-  private func isWhole(_ name: SnapshotName) async throws -> Bool {
-    guard try await reach({ try await transport.snapshots() }).contains(name) else { return false }
-    for number in 0..<name.partCount {
-      // One that cannot be read is not whole, either.
-      guard let bytes = try? await transport.part(number, of: name) else { return false }
-      guard try await store.write({ try $0.content(of: bytes, number, of: name) }) != nil else { return false }
-    }
-    return true
-  }
-
   /// Deletes old segments of this replica that everybody has, and old snapshots of it, once a day.
   ///
   /// A segment goes if it is older than 30 days, a snapshot of this replica covers it, and either one of another replica
@@ -100,16 +42,6 @@ extension StoreWriteTransaction {
   private static var retention: Int64 { 30 * 86_400 * 1_000_000 }
   /// How long a silent replica counts as one that comes back.
   private static var maximumSilence: Int64 { 400 * 86_400 * 1_000_000 }
-
-  /// Whether the hourly check is due; if it is, notes that it is done now.
-  fileprivate mutating func isCheckDue() throws -> Bool {
-    var settings = try requireSyncSettings()
-    let now = now.microsecondsSince1970
-    if let last = settings.lastCheck, last <= now, now - last < 3_600 * 1_000_000 { return false }
-    settings.lastCheck = now
-    try setSyncSettings(settings)
-    return true
-  }
 
   /// Notes how far the place has acknowledged today, and forgets the records of objects that were deleted long ago.
   ///
@@ -154,20 +86,5 @@ extension StoreWriteTransaction {
       least = min(least, known?.hasSeen ?? 0)
     }
     return least
-  }
-
-  /// Keeps of objects that this store has deleted long ago, or learned so, only who has written what and when.
-  private mutating func forgetDeletedRecords(before time: Int64) throws {
-    var (table, forgotten) = (try StateTable(in: self), [(object: ObjectKey, old: ObjectState, new: ObjectState)]())
-    for (isList, id) in try deletedKeys() {
-      guard try timeOfKeeping(isList: isList, id: id)?.microsecondsSince1970 ?? .min < time,
-        try !isPending(isList: isList, id: id)
-      else { continue }
-      let object = ObjectKey(isList: isList, id: id)
-      let state = try table.state(of: object, in: self)
-      try forgetDeleted(isList: isList, id: id)
-      if state.isDeleted { forgotten.append((object, state, state.withoutValues)) }
-    }
-    try table.put(forgotten, in: &self)
   }
 }

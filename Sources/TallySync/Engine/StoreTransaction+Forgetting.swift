@@ -1,0 +1,18 @@
+import Tally
+
+extension StoreWriteTransaction {
+  /// Keeps of objects that this store has deleted long ago, or learned so, only who has written what and when.
+  mutating func forgetDeletedRecords(before time: Int64) throws {
+    var (table, forgotten) = (try StateTable(in: self), [(object: ObjectKey, old: ObjectState, new: ObjectState)]())
+    for (isList, id) in try deletedKeys() {
+      guard try timeOfKeeping(isList: isList, id: id)?.microsecondsSince1970 ?? .min < time,
+        try !isPending(isList: isList, id: id)
+      else { continue }
+      let object = ObjectKey(isList: isList, id: id)
+      let state = try table.state(of: object, in: self)
+      try forgetDeleted(isList: isList, id: id)
+      if state.isDeleted { forgotten.append((object, state, state.withoutValues)) }
+    }
+    try table.put(forgotten, in: &self)
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Tally
+
+/// Checks that this replica's files at the place are intact.
+extension SyncEngine {
+  /// Checks that the place still returns what others need from this replica: once an hour, and whenever somebody else has
+  /// changed its files.
+  ///
+  /// That is the newest snapshot and the segments behind it. If something is damaged or lost, a snapshot is due, which
+  /// covers it.
+  ///
+  /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
+  /// - Complexity: Reads those segments and that snapshot.
+  func checkOwnFiles() async throws {
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    guard !settings.needsSnapshot, settings.acknowledged.number > 0 || settings.snapshot != nil else { return }
+    let mark = try await reach { try await transport.mark(of: settings.replicaID) }
+    let isChanged = mark.map { Data($0) != settings.mark } ?? false
+    guard try await store.write({ try $0.isCheckDue() }) || isChanged else { return }
+    if let snapshot = settings.snapshot, try await !isWhole(snapshot.name(of: settings.replicaID)) {
+      return try await requireSnapshot()
+    }
+    var number = settings.snapshot?.coveredNumber ?? 0
+    while number < settings.acknowledged.number {
+      let segments = try await reach {
+        try await transport.segments(of: settings.replicaID, after: number, byteCount: Self.batchByteCount)
+      }
+      guard !segments.isEmpty else { return try await requireSnapshot() }
+      number += UInt64(segments.count)
+    }
+  }
+
+  /// Records the current mark of this replica's files.
+  func noteMark() async throws {
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    let mark = try await reach { try await transport.mark(of: settings.replicaID) }.map { Data($0) }
+    guard mark != settings.mark else { return }
+    try await store.write { try $0.changeSyncSettings { $0.mark = mark } }
+  }
+
+  private func requireSnapshot() async throws {
+    try await store.write { try $0.changeSyncSettings { $0.needsSnapshot = true } }
+  }
+
+  /// Whether all parts of a snapshot are there and can be opened.
+  func isWhole(_ name: SnapshotName) async throws -> Bool {
+    guard try await reach({ try await transport.snapshots() }).contains(name) else { return false }
+    for number in 0..<name.partCount {
+      // One that cannot be read is not whole, either.
+      guard let bytes = try? await transport.part(number, of: name) else { return false }
+      guard try await store.write({ try $0.content(of: bytes, number, of: name) }) != nil else { return false }
+    }
+    return true
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Whether the hourly check is due; if it is, notes that it is done now.
+  fileprivate mutating func isCheckDue() throws -> Bool {
+    let now = now.microsecondsSince1970
+    if let last = try requireSyncSettings().lastCheck, last <= now, now - last < 3_600 * 1_000_000 { return false }
+    try changeSyncSettings { $0.lastCheck = now }
+    return true
+  }
+}
