@@ -10,7 +10,8 @@ struct VerifyCommand: SessionCommand {
     usage: "tally verify [--repair] [<options>]",
     discussion: """
       Compares every index, the history of completions and every counter with the tasks, and checks each page of the \
-      file. Other processes can use the store meanwhile. Exits with 65 if something disagrees.
+      file; in a store that synchronises, also what it keeps for that. Other processes can use the store meanwhile. \
+      Exits with 65 if something disagrees.
 
       With --repair, rebuilds indexes and counters from the tasks and the history. No other process may have the store \
       open; the previous store is kept in a file whose path is printed. A task whose list is gone goes to the inbox; \
@@ -44,10 +45,10 @@ extension VerifyCommand {
     }
     if report.after.isSound { for fault in try session.repairSynchronisation() { report.before.add(fault) } }
     try session.print(VerificationText(report: report.after, repair: report))
+    let repairedCount = max(0, report.before.faultCount - report.after.faultCount)
+    if repairedCount > 0 { session.say("Repaired \(repairedCount.counted("fault")).") }
     if let kept = report.safetyCopy?.string {
-      let repairedCount = max(0, report.before.faultCount - report.after.faultCount)
-      session.say(
-        repairedCount > 0 ? "Repaired \(repairedCount.counted("fault"))." : "None of these faults can be repaired.")
+      if repairedCount == 0 { session.say("None of these faults can be repaired.") }
       // Not to be restored: it is damaged, and would be refused.
       session.say("Kept the previous store: \(kept.escapedForDisplay())")
     }

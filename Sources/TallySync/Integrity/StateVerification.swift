@@ -53,7 +53,7 @@ struct StateVerification {
   }
 
   private mutating func checkTasks(_ transaction: borrowing StoreWriteTransaction) throws {
-    let outline = Outline(tasks: tasks.filter { $0.value.isShown }, lists: lists.filter { $0.value.isShown })
+    let outline = Outline(tasks: tasks, lists: lists) { $0.isShown }
     var records = Dictionary(uniqueKeysWithValues: try transaction.view(.all).tasks.map { ($0.id, $0) })
     for (id, state) in tasks {
       let record = records.removeValue(forKey: id)

@@ -21,14 +21,18 @@ struct Outline: Hashable, Sendable {
   /// - Parameters:
   ///   - tasks: all tasks, deleted ones included.
   ///   - lists: all lists, deleted ones included.
-  init(tasks: [UUID: ObjectState], lists: [UUID: ObjectState]) {
-    let live = tasks.filter { !$0.value.isDeleted }
+  ///   - isThere: whether an object is there; unless given, whether it is not deleted.
+  init(
+    tasks: [UUID: ObjectState], lists: [UUID: ObjectState],
+    where isThere: (ObjectState) -> Bool = { !$0.isDeleted }
+  ) {
+    let live = tasks.filter { isThere($0.value) }
     var links = Self.links(among: live)
     Self.cutDeepLinks(in: &links)
     for (id, task) in live {
       // A sub-task is in the list of the task at the top.
       let top = Self.top(of: id, by: links)
-      let list = (live[top] ?? task).reference(.list).flatMap { id in lists[id].map { $0.isDeleted ? nil : id } ?? nil }
+      let list = (live[top] ?? task).reference(.list).flatMap { id in lists[id].map(isThere) == true ? id : nil }
       places[id] = Place(list: list, parent: links[id]?.parent)
     }
   }

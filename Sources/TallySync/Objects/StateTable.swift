@@ -61,8 +61,8 @@ struct StateTable {
     var entries: [([UInt8], [UInt8])] = []
     for (object, old, new) in changes {
       if !old.isEmpty { hash = hash - StoredState(old, besides: [:]).hash(of: object) }
-      // The record of an object that is there has its texts.
-      let stored = StoredState(new, besides: new.isShown ? new.texts : try transaction.texts(of: object))
+      // The record of a task that is there has its texts.
+      let stored = StoredState(new, besides: object.isTask && new.isShown ? nil : try transaction.texts(of: object))
       hash = hash + stored.hash(of: object)
       try number(new, in: &transaction)
       let numbers = numbers
@@ -117,13 +117,6 @@ extension StoreWriteTransaction {
     guard object.isTask else { return [:] }
     let task = try task(object.id) ?? deletedTask(object.id)
     return task.map { [.title: Array($0.title.utf8), .notes: Array(($0.notes ?? "").utf8)] } ?? [:]
-  }
-}
-
-extension ObjectState {
-  /// The texts that the record of a task or list in this state has.
-  fileprivate var texts: StoredState.Texts {
-    registers.filter { StoredState.textFields.contains($0.key) }.mapValues(\.value)
   }
 }
 

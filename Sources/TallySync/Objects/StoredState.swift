@@ -3,7 +3,7 @@ import Crypto
 /// A state as the store keeps it: texts that the record has, too, are replaced by the start of their hash.
 struct StoredState {
   /// The state, with digests for the texts that were left out.
-  private var state: ObjectState
+  private let state: ObjectState
   /// The fields whose texts were left out, ascending.
   private let omitted: [ObjectState.Field]
 
@@ -14,13 +14,20 @@ struct StoredState {
   private static let digestByteCount = 8
 
   /// Leaves out the texts that a record has.
-  init(_ state: ObjectState, besides texts: Texts) {
-    omitted = Self.textFields.filter { field in
-      guard let value = state.registers[field]?.value, value.count > Self.digestByteCount else { return false }
-      return texts[field] == value
+  ///
+  /// - Parameters:
+  ///   - state: The whole state.
+  ///   - texts: The texts of the record; `nil` if it has those of the state.
+  init(_ state: ObjectState, besides texts: Texts?) {
+    var (form, omitted) = (state, [ObjectState.Field]())
+    for field in Self.textFields {
+      guard let text = state.registers[field]?.value, text.count > Self.digestByteCount,
+        texts.map({ $0[field] == text }) ?? true
+      else { continue }
+      omitted.append(field)
+      form.setValue(of: field, to: Self.digest(text))
     }
-    self.state = state
-    for field in omitted { self.state.setValue(of: field, to: Self.digest(texts[field] ?? [])) }
+    (self.state, self.omitted) = (form, omitted)
   }
 
   /// The whole state, with the texts of the record where they are those that were left out.

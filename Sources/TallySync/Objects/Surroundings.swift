@@ -40,7 +40,7 @@ struct Surroundings {
       guard let list = state.reference(.list), lists[list] == nil else { continue }
       lists[list] = try merge.state(of: ObjectKey(isList: true, id: list), in: transaction)
     }
-    outline = Outline(tasks: tasks.filter { $0.value.isShown }, lists: lists.filter { $0.value.isShown })
+    outline = Outline(tasks: tasks, lists: lists) { $0.isShown }
   }
 
   /// Keeps which of the tasks are elsewhere than their states say, so that they are found when a list or parent comes.

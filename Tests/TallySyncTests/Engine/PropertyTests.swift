@@ -113,10 +113,14 @@ struct PropertyTests {
   /// What a newer version writes is carried on by this one, over three hops and a snapshot.
   @Test func fieldsAndKindsOfANewerVersionSurviveThreeHopsAndASnapshot() async throws {
     try await withFolderSpace(4) { space in
-      let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
-      let (task, other) = (ObjectKey(isList: false, id: id), ObjectKey(kind: 77, id: UUID()))
+      let (id, list) = try await space.stores[0].write { transaction in
+        (try transaction.add("one", to: .inbox).id, try transaction.addList(name: "Home").id)
+      }
+      let objects = [
+        ObjectKey(isList: false, id: id), ObjectKey(isList: true, id: list), ObjectKey(kind: 77, id: UUID()),
+      ]
       try await space.synchroniseAll()
-      let unknown = try await space.sync(0).sealFieldsOfANewerVersion(of: task, and: other)
+      let unknown = try await space.sync(0).sealFieldsOfANewerVersion(of: objects)
       try await space.sync(0).synchronise()
       try await space.stores[1].write { _ = try $0.update(id) { $0.title = "two" } }
       try await space.sync(1).synchronise()
@@ -131,11 +135,11 @@ struct PropertyTests {
       for store in space.stores {
         let states = try await store.write { transaction in
           let table = try StateTable(in: transaction)
-          return try [task, other].map { try table.state(of: $0, in: transaction) }
+          return try objects.map { try table.state(of: $0, in: transaction) }
         }
-        for state in states {
-          #expect(state.registers[ObjectState.Field(900)] == unknown.registers[ObjectState.Field(900)])
-          #expect(state.sets[ObjectState.Field(901)] == unknown.sets[ObjectState.Field(901)])
+        for (state, unknown) in zip(states, unknown) {
+          for (field, register) in unknown.registers { #expect(state.registers[field] == register) }
+          for (field, elements) in unknown.sets { #expect(state.sets[field] == elements) }
         }
         #expect(try await StoreSync(store).verify() == [])
       }
@@ -184,21 +188,31 @@ private struct RemoteFollower {
 }
 
 extension StoreSync {
-  /// Seals a register and a set that no field of this version has, for a task and for an object of an unknown kind.
-  fileprivate func sealFieldsOfANewerVersion(of task: ObjectKey, and other: ObjectKey) async throws -> ObjectState {
+  /// Seals a register and a set that no field of this version has, and texts for objects that have none in this version.
+  fileprivate func sealFieldsOfANewerVersion(of objects: [ObjectKey]) async throws -> [ObjectState] {
     try await store.write { transaction in
       var settings = try transaction.requireSyncSettings()
       var merge = try StateMerge(in: transaction)
       let (replica, time) = (settings.replicaID, transaction.now.microsecondsSince1970)
       var state = ObjectState().setting(.init(900), to: [1, 2, 3], at: time, by: replica)
       state.join(state.adding([7], to: .init(901), at: time, by: replica))
-      for object in [task, other] {
+      let text = Array("longer than a digest".utf8)
+      let states = objects.map { object in
+        var all = object.isTask ? state : state.joined(with: state.setting(.notes, to: text, at: time, by: replica))
+        if !object.isTask, !object.isList {
+          all.join(all.setting(.title, to: text, at: time, by: replica))
+          all.join(all.setting(.created, to: text, at: time, by: replica))
+        }
+        return all
+      }
+      for (object, state) in zip(objects, states) {
         merge.take(state, of: object, replacing: try merge.state(of: object, in: transaction))
       }
       try merge.finish(in: &transaction)
-      try Outbox.put([task, other].map { ObjectChange(object: $0, state: state) }, &settings, in: &transaction)
+      let changes = zip(objects, states).map { ObjectChange(object: $0, state: $1) }
+      try Outbox.put(changes, &settings, in: &transaction)
       try transaction.setSyncSettings(settings)
-      return state
+      return states
     }
   }
 }
