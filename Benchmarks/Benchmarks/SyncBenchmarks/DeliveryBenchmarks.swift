@@ -32,16 +32,17 @@ enum DeliveryBenchmarks {
     let store = devices.space.store
     let (id, title) = (devices.ids[number % devices.ids.count], "Changed \(number)")
     let changes = try devices.other.changes()
+    let arrival = Task { [other = devices.other] in
+      for try await _ in changes where try other.read({ try $0.task(id) })?.title == title { return Moment.now }
+      throw WrongAnswer(description: "the change did not arrive")
+    }
     // The agents rest: that of the other device looks again after each change of its store.
     try await Task.sleep(for: .milliseconds(400))
     let start = Moment.now
     try await store.write { _ = try $0.update(id) { $0.title = title } }
     try await StoreSync(store).synchronise()
     let sent = Moment.now
-    for try await _ in changes {
-      if try devices.other.read({ try $0.task(id) })?.title == title { break }
-    }
-    benchmark.measurement(total, Moment.now.nanoseconds(since: start))
+    benchmark.measurement(total, try await arrival.value.nanoseconds(since: start))
     benchmark.measurement(sending, sent.nanoseconds(since: start))
   }
 

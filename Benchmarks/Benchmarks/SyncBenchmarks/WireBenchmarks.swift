@@ -15,7 +15,8 @@ enum WireBenchmarks {
 
   /// The bytes of an edit and of creates in a space of two devices.
   ///
-  /// The first segment after reading on says so, with 25 bytes for each stream; the edit that is measured comes after one.
+  /// A segment names the streams that its author has read since the last one, with 25 bytes each. The edit that is measured
+  /// has none to name.
   @Sendable private static func measure(_ benchmark: Benchmark) async throws {
     let space = try await SyncedSpace("sync-wire")
     let other = try space.makeStore("other")

@@ -23,7 +23,7 @@ struct TaskBatch {
     ledger.add(change)
   }
 
-  /// Adds new tasks; faster with some hundred at once.
+  /// Adds new tasks; faster with a few hundred at once.
   mutating func insert(_ new: [TaskRecord], counting deltas: inout CounterDeltas) throws(LMDBError) {
     try records.insert(new)
     for record in new { try ledger.insert(record, counting: &deltas) }

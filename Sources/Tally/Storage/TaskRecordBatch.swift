@@ -9,9 +9,9 @@ struct TaskRecordBatch {
   private var removed: [TaskRecord] = []
   private let indexes: [IndexBatch<TaskRecord>]
   private var images = BeforeImages()
-  /// New tasks that may have been deleted before; not looked up in a store without tombstones.
+  /// New tasks that may have been deleted before; not looked up in a store that has deleted nothing.
   private var created: [IDKey] = []
-  private let hasTombstones: Bool
+  private let hasDeleted: Bool
   /// What changes, if the store synchronises.
   private var changedFields: [(TombstoneKey, SyncFields)] = []
 
@@ -19,7 +19,8 @@ struct TaskRecordBatch {
   init(with writer: RecordWriter, in transaction: borrowing WriteTransaction) throws(LMDBError) {
     self.writer = writer
     indexes = writer.tables.taskIndexes.map { $0.makeBatch() }
-    hasTombstones = try writer.tables.tombstones.count(in: transaction) > 0
+    let trashCount = try writer.syncTables?.trash.count(in: transaction) ?? 0
+    hasDeleted = try trashCount + writer.tables.tombstones.count(in: transaction) > 0
   }
 
   /// Whether there is nothing to do.
@@ -40,12 +41,12 @@ struct TaskRecordBatch {
 
   /// Adds new tasks.
   ///
-  /// Faster with some hundred at once: going from index to index costs as much as the work for one task.
+  /// Faster with a few hundred at once: going from index to index costs as much as the work for one task.
   mutating func insert(_ new: [TaskRecord]) throws(LMDBError) {
     for record in new {
       images.add(nil as TaskRecord?, ofKey: record.key)
       try records.add(record, forKey: record.key)
-      if hasTombstones { created.append(record.key) }
+      if hasDeleted { created.append(record.key) }
     }
     for index in indexes { try index.insert(new) }
     guard writer.syncTables != nil else { return }

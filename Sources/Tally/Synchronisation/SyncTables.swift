@@ -111,6 +111,7 @@ extension SyncTables {
   /// Notes that parts of different objects have changed.
   func note(_ changes: [(TombstoneKey, SyncFields)], in transaction: inout WriteTransaction) throws(LMDBError) {
     guard notesChanges else { return }
+    assert(Set(changes.map(\.0)).count == changes.count, "an object twice")
     let isEmpty = try pending.count(in: transaction) == 0
     var batch = EntryBatch<TombstoneKey, PendingRecord>()
     for (key, fields) in changes where !fields.isEmpty {

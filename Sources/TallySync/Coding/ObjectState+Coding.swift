@@ -116,8 +116,10 @@ extension ObjectState {
     }
 
     private mutating func append(_ replica: ReplicaID) {
-      if last?.replica != replica { last = (replica, number(replica)) }
-      writer.append(last?.number ?? 0)
+      if let last, last.replica == replica { return writer.append(last.number) }
+      let new = number(replica)
+      writer.append(new)
+      last = (replica, new)
     }
 
     private mutating func append(time new: Int64) {
@@ -137,7 +139,8 @@ extension ObjectState {
       var state = ObjectState()
       var last: Field?
       let count = try reader.count(ofAtLeast: 6)
-      state.reserveCapacity(count)
+      // No more than most states have: the count is not checked yet.
+      state.reserveCapacity(min(count, 32))
       for _ in 0..<count {
         let field = try field(after: &last)
         let time = try nextTime()

@@ -49,17 +49,3 @@ struct ReplicaFile {
     return text.isEmpty ? ProcessInfo.processInfo.hostName : text
   }()
 }
-
-extension TaskStore {
-  /// Becomes a replica of its own, in the store and in its directory.
-  ///
-  /// - Parameter placeHasLost: Whether the place has lost what the old one wrote.
-  /// - Throws: What the store and its directory throw.
-  func becomeNewReplica(placeHasLost: Bool) async throws {
-    let replica = try await write { transaction in
-      try transaction.becomeNewReplica(placeHasLost: placeHasLost)
-      return try transaction.requireSyncSettings().replicaID
-    }
-    try ReplicaFile(of: self).write(replica)
-  }
-}

@@ -26,7 +26,7 @@ extension StoreSync {
     try await becomeOwnReplica()
     let (count, envelopes) = try await store.write { transaction -> (Int, [[UInt8]]) in
       let known = try bytes.map { try transaction.open($0).states } ?? [:]
-      // The states get the local changes.
+      // Nothing to join: this only seals the local changes.
       _ = try transaction.merging { _, _, _ in }
       let snapshot = try transaction.makeSnapshot(without: known)
       return (snapshot.objectCount, [try transaction.ownCard()] + snapshot.parts)

@@ -19,25 +19,36 @@ extension StoreSync {
   /// - Parameter report: Receives what happened.
   /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
   public func run(_ report: @Sendable (SyncEvent) -> Void) async throws {
-    // The same for exchanges and waits: what the last exchange has seen does not end a wait.
-    let transport = try transport(of: try await store.write { try $0.requireSyncSettings() })
+    while true {
+      let transport = try transport(of: try await store.write { try $0.requireSyncSettings() })
+      do {
+        return try await run(through: transport, report)
+      } catch is PlaceChanged {
+        // The store has left its space and joined another one: the agent goes on there.
+      }
+    }
+  }
+
+  /// Runs with one transport for exchanges and waits: what the last exchange has seen does not end a wait.
+  private func run(through transport: FolderTransport, _ report: @Sendable (SyncEvent) -> Void) async throws {
     let (wakes, wake) = AsyncThrowingStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await Self.reporting(to: wake) { try await followStore(wake) } }
       group.addTask { await Self.reporting(to: wake) { try await followPlace(transport, wake) } }
       wake.yield()
       var (failures, wasStopped) = (0, false)
+      var retry: Task<Void, any Error>?
+      defer { retry?.cancel() }
       for try await _ in wakes {
         try Task.checkCancellation()
-        let event = try await exchangeOnce(through: transport, failures: failures)
-        if case .failed(_, let seconds) = event {
-          failures += 1
-          group.addTask {
+        let (event, seconds) = try await exchangeOnce(through: transport, failures: failures)
+        if case .failed = event { failures += 1 } else { failures = 0 }
+        retry?.cancel()
+        retry = seconds.map { seconds in
+          Task {
             try await Task.sleep(for: .seconds(seconds))
             wake.yield()
           }
-        } else {
-          failures = 0
         }
         let isStopped = if case .stopped = event { true } else { false }
         if !isStopped || !wasStopped { report(event) }
@@ -59,12 +70,19 @@ extension StoreSync {
     }
   }
 
-  private func exchangeOnce(through transport: FolderTransport, failures: Int) async throws -> SyncEvent {
-    if try await store.write({ try $0.requireSyncSettings().isStopped }) { return .stopped }
+  /// Exchanges once.
+  ///
+  /// - Returns: What happened, and after how many seconds to exchange again although nothing changes.
+  private func exchangeOnce(
+    through transport: FolderTransport, failures: Int
+  ) async throws -> (event: SyncEvent, retryInSeconds: Double?) {
+    if try await store.write({ try $0.requireSyncSettings().isStopped }) { return (.stopped, nil) }
     do {
-      return .synchronised(try await synchronise(throughFolder: transport))
+      let exchange = try await exchange(throughFolder: transport)
+      return (.synchronised(exchange.report), exchange.isUnfinished ? 30 : nil)
     } catch let error as TallyError where [.syncUnreachable, .syncBusy, .storeBusy, .diskFull].contains(error.code) {
-      return .failed(error, retryInSeconds: min(30, Double(1 << min(failures, 5))))
+      let seconds = min(30, Double(1 << min(failures, 5)))
+      return (.failed(error, retryInSeconds: seconds), seconds)
     }
   }
 

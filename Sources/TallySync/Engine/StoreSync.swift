@@ -109,39 +109,6 @@ public struct StoreSync: Sendable {
     return try invitation(to: keys, until: store.configuration.now().adding(seconds: duration.components.seconds))
   }
 
-  /// Sends and fetches until nothing is left.
-  ///
-  /// - Returns: A summary.
-  /// - Throws: `TallyError` with `notSynchronising`, `syncUnreachable` (nothing is lost, changes wait) or `syncBusy`.
-  @discardableResult
-  public func synchronise() async throws -> SyncReport {
-    let settings = try await store.write { try $0.requireSyncSettings() }
-    return try await synchronise(throughFolder: transport(of: settings))
-  }
-
-  /// Sends and fetches through another place than a folder.
-  ///
-  /// - Parameter transport: The place.
-  /// - Returns: A summary.
-  /// - Throws: As ``synchronise()``.
-  @discardableResult
-  public func synchronise(through transport: some SyncTransport) async throws -> SyncReport {
-    let lock = try await takeTurn()
-    defer { lock.release() }
-    try await store.write { try $0.changeSyncSettings { $0.isStopped = false } }
-    let count = try store.read { try $0.taskCount }
-    let engine = SyncEngine(store: store, transport: transport)
-    let progress = try await engine.synchronise()
-    return try await store.write { transaction in
-      let deleted = try progress.received.deletedTaskIDs.filter { try transaction.task($0) == nil }
-      return SyncReport(
-        sent: progress.sent, received: progress.received.changeCount,
-        pending: try transaction.countPending().count, conflicts: try transaction.storedConflicts().count,
-        blocked: try transaction.blockedReplicas(), deletedTaskIDs: deleted,
-        isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)))
-    }
-  }
-
   /// Stops synchronising until the next ``synchronise()``; changes wait in the store.
   ///
   /// - Throws: `TallyError` with `notSynchronising`.
@@ -167,16 +134,6 @@ extension StoreSync {
   /// The folder of the space, which need not be there.
   func transport(of settings: SyncSettings) throws -> FolderTransport {
     FolderTransport(at: FilePath(settings.place), space: try settings.spaceKeys().space.bytes, disk: FolderDisk())
-  }
-
-  /// Synchronises through the folder of the space; the missing parts of it are created.
-  func synchronise(throughFolder transport: FolderTransport) async throws -> SyncReport {
-    do {
-      try transport.createMissing()
-    } catch {
-      throw TallyError.unreachable(error)
-    }
-    return try await synchronise(through: transport)
   }
 
   private func absolute(_ folder: FilePath) throws -> FilePath {

@@ -1,7 +1,7 @@
 import Tally
 
 extension StoreWriteTransaction {
-  /// Keeps of objects that this store has deleted long ago, or learned so, only who has written what and when.
+  /// Keeps of objects that were deleted long ago, here or elsewhere, only who has written what and when.
   mutating func forgetDeletedRecords(before time: Int64) throws {
     var (table, forgotten) = (try StateTable(in: self), [(object: ObjectKey, old: ObjectState, new: ObjectState)]())
     for (isList, id) in try deletedKeys() {

@@ -26,12 +26,13 @@ extension SyncEngine {
     var received = Received()
     while true {
       let number = try await store.write { try $0.streamProgress()[replica]?.head.number ?? 0 }
-      guard number < last else { return received }
+      // After a file was lost the head is behind the merged segments, and more may follow behind the gap.
+      guard number != last else { return received }
       let segments = try await reach {
         try await transport.segments(of: replica, after: number, byteCount: Self.batchByteCount)
       }
       guard !segments.isEmpty else {
-        try await block(replica, because: StreamFault.notWhole.description)
+        if number < last { try await block(replica, because: StreamFault.notWhole.description) }
         return received
       }
       let merged = try await merge(segments, of: replica)
@@ -101,31 +102,14 @@ extension StoreWriteTransaction {
     if hasLost { try changeSyncSettings { $0.needsSnapshot = true } }
   }
 
-  /// Joins changes of others with the states, and writes the result.
-  ///
-  /// Local changes are sealed first: what this replica had seen when it made them is then what their segments say.
-  ///
-  /// - Parameter join: Joins the changes.
-  /// - Returns: What the closure returned, and the tasks that are not there any more.
-  /// - Throws: ``CodingFault`` for values that no object can have; what the store throws.
-  mutating func merging<R>(
-    _ join: (inout StateMerge, inout SyncSettings, borrowing StoreWriteTransaction) throws -> R
-  ) throws -> (result: R, deletedTaskIDs: [UUID]) {
-    var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
-    while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
-    let result = try join(&merge, &settings, self)
-    try Outbox.put(merge.revived, &settings, in: &self)
-    let deleted = try merge.finish(in: &self)
-    try setSyncSettings(settings)
-    return (result, deleted)
-  }
-
   /// Merges segments that continue the stream of a replica, up to the first one that cannot be verified.
   fileprivate mutating func merge(_ segments: [[UInt8]], of replica: ReplicaID) throws -> Received {
-    var position = try streamProgress()[replica] ?? StreamProgress()
-    position.block = nil
+    var position = StreamProgress()
     var (count, conflicts): (Int, [(StoredConflict, Stamp?)]) = (0, [])
     let (_, deleted) = try merging { merge, settings, transaction in
+      // After the local changes are sealed, which notes that they name the stream.
+      position = try transaction.streamProgress()[replica] ?? StreamProgress()
+      position.block = nil
       let now = transaction.now.microsecondsSince1970
       let detector = ConflictDetector(own: settings.replicaID, time: now)
       do {
@@ -181,9 +165,12 @@ struct Received {
   var deletedTaskIDs: [UUID] = []
   /// Whether the next segment cannot be taken.
   var isBlocked = false
+  /// Whether a snapshot could not be read, which the next exchange tries again.
+  var hasSkipped = false
 
   static func += (left: inout Received, right: Received) {
     left.changeCount += right.changeCount
     left.deletedTaskIDs += right.deletedTaskIDs
+    left.hasSkipped = left.hasSkipped || right.hasSkipped
   }
 }

@@ -15,12 +15,19 @@ extension SyncEngine {
     var received = Received()
     for name in names where name.replica != own {
       let isKnown = try await store.write { try $0.syncValue(forKey: SyncKey.snapshots + name.key) != nil }
-      guard !isKnown, let first = try await openPart(0, of: name) else { continue }
+      guard !isKnown else { continue }
+      guard let first = try await openPart(0, of: name) else {
+        received.hasSkipped = true
+        continue
+      }
       switch try await need(of: first.summary) {
       case .later: continue
       case .never: break
       case .now:
-        guard let merged = try await merge(name, first: first) else { continue }
+        guard let merged = try await merge(name, first: first) else {
+          received.hasSkipped = true
+          continue
+        }
         received += merged
       }
       try await store.write { try $0.setSyncValue([], forKey: SyncKey.snapshots + name.key) }

@@ -14,7 +14,7 @@ final class FolderWait: Sendable {
   private static let interval = Duration.seconds(30)
   /// How often, where the system does not report changes.
   private static let blindInterval = Duration.seconds(1)
-  /// How long the writes of one change pass by: each of them is an event.
+  /// How long to wait after an event, in microseconds: one change is several writes.
   private static let settlingTime: UInt32 = 1_000
 
   /// Prepares a wait.

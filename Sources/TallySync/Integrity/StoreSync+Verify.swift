@@ -64,14 +64,13 @@ extension StoreWriteTransaction {
 
   /// Merges what waits in the outbox: it may have changes of objects whose states were forgotten.
   private mutating func mergeOutbox() throws {
-    let settings = try requireSyncSettings()
-    var merge = try StateMerge(in: self)
-    for (_, bytes) in try syncValues(under: SyncKey.outbox) {
-      let content = try Envelope(parsing: bytes).content(in: settings.spaceKeys())
-      for change in try SegmentBody(decoding: content, by: settings.replicaID).changes {
-        try merge.join(change.state, to: change.object, in: self)
+    _ = try merging { merge, settings, transaction in
+      for (_, bytes) in try transaction.syncValues(under: SyncKey.outbox) {
+        let content = try Envelope(parsing: bytes).content(in: settings.spaceKeys())
+        for change in try SegmentBody(decoding: content, by: settings.replicaID).changes {
+          try merge.join(change.state, to: change.object, in: transaction)
+        }
       }
     }
-    try merge.finish(in: &self)
   }
 }

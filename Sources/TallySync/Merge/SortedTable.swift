@@ -18,7 +18,7 @@ extension ObjectKey: TableKey {}
 
 /// Values by their keys, in the order of the keys.
 ///
-/// The state of an object has some ten registers. One array of them takes less time and memory than a dictionary, and is in the
+/// The state of an object has about ten registers. One array of them takes less time and memory than a dictionary, and is in the
 /// order in which they are encoded.
 struct SortedTable<Key: TableKey, Value: Hashable & Sendable>: Hashable, Sendable {
   private struct Entry: Hashable, Sendable {
@@ -33,9 +33,10 @@ struct SortedTable<Key: TableKey, Value: Hashable & Sendable>: Hashable, Sendabl
   /// Takes entries that ascend by their keys.
   init(ascending entries: some Sequence<(key: Key, value: Value)>) {
     self.entries = entries.map { Entry(key: $0.key, value: $0.value) }
+    assert(zip(self, dropFirst()).allSatisfy { $0.key.precedes($1.key) }, "entries that do not ascend")
   }
 
-  /// Adds an entry whose key comes after all others; anywhere else it replaces or is inserted.
+  /// Adds an entry; fast if its key comes after all others.
   mutating func append(_ value: Value, forKey key: Key) {
     if let last = entries.last, !last.key.precedes(key) { return self[key] = value }
     entries.append(Entry(key: key, value: value))

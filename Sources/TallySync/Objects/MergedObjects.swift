@@ -89,12 +89,12 @@ extension ObjectState {
     if let value = registers[.changed]?.value, let time = try? FieldValue(.instant, storedBytes: value).instant {
       return time
     }
-    var latest: Int64 = 0
+    var latest: Int64?
     for (field, register) in registers where field != .life && register.renumberingCount == 0 {
-      latest = max(latest, register.time)
+      latest = max(latest ?? .min, register.time)
     }
-    forEachElement { _, element in latest = max(latest, element.latestTime ?? 0) }
-    return Timestamp(clamping: latest)
+    forEachElement { _, element in if let time = element.latestTime { latest = max(latest ?? .min, time) } }
+    return Timestamp(clamping: latest ?? 0)
   }
 }
 

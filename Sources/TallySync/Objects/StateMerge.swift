@@ -174,8 +174,10 @@ extension StoreWriteTransaction {
     var (tasks, deleted): ([MergedTask], [UUID]) = ([], [])
     for (id, state) in surroundings.tasks {
       let (object, place) = (ObjectKey(isList: false, id: id), surroundings.outline.places[id])
-      let item = try state.task(id, at: place ?? Outline.Place())
       let recorded = merge.touched[object]?.recorded
+      // The record has changes that its state does not have yet.
+      guard try recorded != nil || !isPending(isList: false, id: id) else { continue }
+      let item = try state.task(id, at: place ?? Outline.Place())
       guard try recorded != nil || !isShown(item, id) else { continue }
       let old = recorded ?? state
       if try item == nil && task(id) != nil { deleted.append(id) }

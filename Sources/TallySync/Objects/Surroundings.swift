@@ -31,8 +31,8 @@ struct Surroundings {
       guard !state.isEmpty else { continue }
       tasks[id] = state
       if let parent = state.reference(.parent) { open.append(parent) }
-      // A task that is new here has none below it: those that named it are displaced.
-      let isNew = touched[object]?.before.isEmpty ?? false
+      // No record can be below a task that is new here: tasks that name it have a row as displaced.
+      let isNew = try touched[object]?.before.isEmpty ?? false && transaction.task(id) == nil
       if !isNew { open += try transaction.subtaskIDs(of: id) }
       open += try displaced(waitingFor: id, in: transaction)
     }

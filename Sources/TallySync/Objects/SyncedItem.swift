@@ -94,6 +94,7 @@ extension TaskItem: SyncedItem {
     case .recurrence: try setRecurrence(value)
     case .progress: break
     case .title: title = try CodingFault.text(value)
+    case .notes: notes = value.isEmpty ? nil : try CodingFault.text(value)
     default:
       if field.number == ObjectState.Field.attributes {
         try setAttribute(field.name, value)

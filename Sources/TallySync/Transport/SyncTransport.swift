@@ -11,7 +11,7 @@
 ///   gaps is given.
 /// - **Any function may fail** with any error. Nothing is lost by it: segments that were not acknowledged are sent again.
 ///
-/// Functions are called by one task at a time.
+/// Functions are called by one task at a time, except ``waitForChanges(seconds:)``: others are called while it waits.
 public protocol SyncTransport: Sendable {
   /// The last segment of each replica that the place holds.
   ///
@@ -105,7 +105,8 @@ public protocol SyncTransport: Sendable {
   /// Returns when something may have changed at the place, or when the time is over.
   ///
   /// - Parameter seconds: How long to wait at most.
-  /// - Returns: Whether something may have changed since the last ``heads()``; false if nothing has when the time is over.
+  /// - Returns: Whether something may have changed since the last look, by ``heads()`` or by a wait that returned true; false if
+  ///   the time is over and nothing has changed.
   /// - Throws: `CancellationError` if the task is cancelled; any other error, if the place cannot be reached.
   @discardableResult
   func waitForChanges(seconds: Double) async throws -> Bool

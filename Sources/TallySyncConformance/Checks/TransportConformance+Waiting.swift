@@ -42,6 +42,18 @@ extension TransportConformance {
       }
       if let error { throw error }
     },
+    ConformanceCheck("other functions can be called while a wait goes on") { place in
+      var stream = place.stream()
+      let transport = try await place.connect(stream)
+      _ = try await transport.heads()
+      let wait = Task { _ = try await transport.waitForChanges(seconds: longWaitInSeconds) }
+      for segment in stream.next(3) {
+        try await transport.store([segment])
+        try require(try await transport.heads(), is: [stream.replica: segment.head], "the heads during the wait")
+      }
+      wait.cancel()
+      _ = try await place.ending(of: wait, "a wait during which others were called")
+    },
     ConformanceCheck("a cancelled wait ends with an error") { place in
       let transport = try await place.connect(place.stream())
       _ = try await transport.heads()

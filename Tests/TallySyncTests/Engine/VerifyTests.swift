@@ -32,6 +32,22 @@ struct VerifyTests {
     }
   }
 
+  /// A part of a task in the outbox, without its state, does not look like a task that was deleted.
+  @Test func aTaskWhoseStateIsLostWhileAChangeOfItWaitsStays() async throws {
+    try await withFolderSpace { space in
+      let id = try await space.fill()
+      try await space.stores[0].write { transaction in
+        _ = try transaction.update(id) { $0.notes = "waits" }
+        _ = try transaction.merging { _, _, _ in }
+        try transaction.damage(.unreadableState, of: id)
+      }
+      #expect(try await space.sync(0).repair() != [])
+      try await space.synchroniseAll()
+      try await space.expectEqualStores()
+      for store in space.stores { #expect(try store.read { try $0.task(id) }?.notes == "waits") }
+    }
+  }
+
   @Test func aSoundStoreStaysTheReplicaThatItIs() async throws {
     try await withFolderSpace { space in
       _ = try await space.fill()
