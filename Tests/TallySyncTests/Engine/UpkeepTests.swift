@@ -118,6 +118,45 @@ struct UpkeepTests {
     }
   }
 
+  /// Other replicas could not verify a segment and publish snapshots without it: its author keeps it, however old it is.
+  @Test func aSegmentThatSnapshotsOfOthersLackIsNotPruned() async throws {
+    try await withFolderSpace(3) { space in
+      try await space.grow()
+      try await space.synchroniseAll()
+      let author = try await space.sync(0).status().replica
+      let id = try await space.stores[0].write { try $0.add("kept", to: .inbox).id }
+      try await space.sync(0).synchronise()
+      // The last file of a stream stays anyway.
+      try await space.stores[0].write { _ = try $0.add("last", to: .inbox) }
+      space.clock.now = space.clock.now.adding(seconds: 86_400)
+      try await space.stores[0].write { try $0.changeSyncSettings { $0.needsSnapshot = true } }
+      try await space.sync(0).synchronise()
+      // The others get neither the segment nor the snapshot, while their author is away for long.
+      let own = try (space.files(endingIn: ".snap") + space.files(endingIn: ".seg")).filter {
+        $0.path.contains(author.description)
+      }
+      let segment = try #require(own.dropLast().last)
+      let files = own.filter { $0.pathExtension == "snap" } + [segment]
+      let contents = try files.map { try Data(contentsOf: $0) }
+      for (file, content) in zip(files, contents) { try Data(content.reversed()).write(to: file) }
+      for _ in 0..<5 {
+        space.clock.now = space.clock.now.adding(seconds: 10 * 86_400)
+        for number in 1...2 {
+          try await space.stores[number].write { try $0.changeSyncSettings { $0.needsSnapshot = true } }
+          #expect(try await space.sync(number).synchronise().blocked.count == 1)
+        }
+      }
+      for (file, content) in zip(files, contents) { try content.write(to: file) }
+      try await space.sync(0).synchronise()
+      let first = try await space.firstSegment()
+      #expect(first > 1, "the segments before it are pruned")
+      #expect(FileManager.default.fileExists(atPath: segment.path))
+      try await space.synchroniseAll()
+      try await space.expectEqualStores()
+      for store in space.stores { #expect(try store.read { try $0.task(id) }?.title == "kept") }
+    }
+  }
+
   /// It was made a month before it arrived: its record is kept from the arrival on.
   @Test func aDeletionThatArrivesLateCanBeRestoredWithListsAndSubtasks() async throws {
     try await withFolderSpace { space in
