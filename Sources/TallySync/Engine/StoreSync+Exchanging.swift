@@ -9,9 +9,9 @@ extension StoreSync {
   @discardableResult
   public func synchronise() async throws -> SyncReport {
     while true {
-      let transport = try transport(of: try await store.write { try $0.requireSyncSettings() })
+      let connection = try await connect()
       do {
-        return try await exchange(throughFolder: transport).report
+        return try await exchange(through: connection).report
       } catch is PlaceChanged {
         // Another process has moved the store to another space meanwhile.
       }
@@ -37,26 +37,45 @@ extension StoreSync {
     let isUnfinished: Bool
   }
 
-  /// The store belongs to another space than the transport, or its folder is elsewhere.
+  /// The store belongs to another space than the connection, or its place is elsewhere.
   struct PlaceChanged: Error {}
 
-  /// Exchanges through the folder of the store's space; the missing parts of it are created.
+  /// The place of a store's space, and the way there.
+  struct Connection {
+    let space: SpaceID
+    let place: SyncPlace
+    let transport: any SyncTransport
+  }
+
+  /// Connects to the place of the store's space.
+  ///
+  /// - Throws: As ``synchronise()``.
+  func connect() async throws -> Connection {
+    let (space, place) = try await spaceAndPlace()
+    return Connection(space: space, place: place, transport: try transport(to: place, space: space))
+  }
+
+  private func spaceAndPlace() async throws -> (SpaceID, SyncPlace) {
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    return (try settings.spaceKeys().space, settings.syncPlace)
+  }
+
+  /// Exchanges through the place of the store's space; missing parts are created.
   ///
   /// - Throws: ``PlaceChanged``; as ``synchronise()``.
-  func exchange(throughFolder transport: FolderTransport) async throws -> Exchange {
+  func exchange(through connection: Connection) async throws -> Exchange {
     let lock = try await takeTurn()
     defer { lock.release() }
-    let current = try self.transport(of: try await store.write { try $0.requireSyncSettings() })
-    guard current.listing.space == transport.listing.space else { throw PlaceChanged() }
+    guard try await spaceAndPlace() == (connection.space, connection.place) else { throw PlaceChanged() }
     do {
-      try transport.createMissing()
+      try await connection.transport.prepare()
     } catch {
       throw TallyError.unreachable(error)
     }
-    return try await exchange(through: transport)
+    return try await exchange(through: connection.transport)
   }
 
-  private func exchange(through transport: some SyncTransport) async throws -> Exchange {
+  private func exchange(through transport: any SyncTransport) async throws -> Exchange {
     try await store.write { try $0.changeSyncSettings { $0.isStopped = false } }
     let count = try store.read { try $0.taskCount }
     let progress = try await SyncEngine(store: store, transport: transport).synchronise()

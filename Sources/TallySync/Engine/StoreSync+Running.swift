@@ -20,9 +20,9 @@ extension StoreSync {
   /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
   public func run(_ report: @Sendable (SyncEvent) -> Void) async throws {
     while true {
-      let transport = try transport(of: try await store.write { try $0.requireSyncSettings() })
+      let connection = try await connect()
       do {
-        return try await run(through: transport, report)
+        return try await run(through: connection, report)
       } catch is PlaceChanged {
         // The store has left its space and joined another one: the agent goes on there.
       }
@@ -30,18 +30,18 @@ extension StoreSync {
   }
 
   /// Runs with one transport for exchanges and waits: what the last exchange has seen does not end a wait.
-  private func run(through transport: FolderTransport, _ report: @Sendable (SyncEvent) -> Void) async throws {
+  private func run(through connection: Connection, _ report: @Sendable (SyncEvent) -> Void) async throws {
     let (wakes, wake) = AsyncThrowingStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await Self.reporting(to: wake) { try await followStore(wake) } }
-      group.addTask { await Self.reporting(to: wake) { try await followPlace(transport, wake) } }
+      group.addTask { await Self.reporting(to: wake) { try await followPlace(connection.transport, wake) } }
       wake.yield()
       var (failures, wasStopped) = (0, false)
       var retry: Task<Void, any Error>?
       defer { retry?.cancel() }
       for try await _ in wakes {
         try Task.checkCancellation()
-        let (event, seconds) = try await exchangeOnce(through: transport, failures: failures)
+        let (event, seconds) = try await exchangeOnce(through: connection, failures: failures)
         if case .failed = event { failures += 1 } else { failures = 0 }
         retry?.cancel()
         retry = seconds.map { seconds in
@@ -74,11 +74,11 @@ extension StoreSync {
   ///
   /// - Returns: What happened, and after how many seconds to exchange again although nothing changes.
   private func exchangeOnce(
-    through transport: FolderTransport, failures: Int
+    through connection: Connection, failures: Int
   ) async throws -> (event: SyncEvent, retryInSeconds: Double?) {
     if try await store.write({ try $0.requireSyncSettings().isStopped }) { return (.stopped, nil) }
     do {
-      let exchange = try await exchange(throughFolder: transport)
+      let exchange = try await exchange(through: connection)
       return (.synchronised(exchange.report), exchange.isUnfinished ? 30 : nil)
     } catch let error as TallyError where [.syncUnreachable, .syncBusy, .storeBusy, .diskFull].contains(error.code) {
       let seconds = min(30, Double(1 << min(failures, 5)))
@@ -95,7 +95,7 @@ extension StoreSync {
   }
 
   /// Wakes the agent when the place changes, and once an hour: an agent with nothing to do writes nothing.
-  private func followPlace(_ transport: FolderTransport, _ wake: Wake) async throws {
+  private func followPlace(_ transport: any SyncTransport, _ wake: Wake) async throws {
     var lastWake = ContinuousClock.now
     while !Task.isCancelled {
       var isChanged = true

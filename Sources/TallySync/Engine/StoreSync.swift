@@ -17,12 +17,15 @@ import TallySystem
 public struct StoreSync: Sendable {
   /// The store.
   public let store: TaskStore
+  private let connector: (any SyncConnector)?
 
   /// Takes a store, which may or may not belong to a space.
   ///
-  /// - Parameter store: The store.
-  public init(_ store: TaskStore) {
-    self.store = store
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - connector: Connects it to a hub; `nil` where places are folders only.
+  public init(_ store: TaskStore, connector: (any SyncConnector)? = nil) {
+    (self.store, self.connector) = (store, connector)
   }
 
   /// The file in the directory of a store that belongs to a space; backups have none.
@@ -47,21 +50,38 @@ public struct StoreSync: Sendable {
   public func setUp(
     in folder: FilePath, deviceName: String, isEncrypted: Bool = true, passphrase: String? = nil
   ) async throws -> SpaceSetup {
-    let space = SpaceID()
-    let keys =
-      isEncrypted ? SpaceKeys(space: space, epoch: 1, keys: [1: SpaceKey()]) : SpaceKeys(unencrypted: space)
+    let keys = SpaceKeys(new: SpaceID(), isEncrypted: isEncrypted)
     try await requireNoSpace()
     let place = try absolute(folder)
     do {
-      _ = try FolderTransport.create(at: place, space: space.bytes)
-      if let passphrase, isEncrypted { try KeyFile(in: place, space: space).write(keys, passphrase: passphrase) }
+      _ = try FolderTransport.create(at: place, space: keys.space.bytes)
+      if let passphrase, isEncrypted { try KeyFile(in: place, space: keys.space).write(keys, passphrase: passphrase) }
     } catch {
       throw TallyError.unreachable(error)
     }
+    return try await setUp(keys, at: SyncPlace(place.string), deviceName: deviceName)
+  }
+
+  /// Creates a space at a place that has room for it already, such as a hub, with all that the store has.
+  ///
+  /// - Parameters:
+  ///   - space: The space, by the id under which the place knows it.
+  ///   - place: The place.
+  ///   - deviceName: How this device is called, for people.
+  ///   - isEncrypted: Whether to encrypt everything; without, everybody who sees the place can read it.
+  /// - Returns: What others need to join besides the place.
+  /// - Throws: `TallyError` with `alreadySynchronises`; what the store throws.
+  public func setUp(
+    _ space: SpaceID, at place: SyncPlace, deviceName: String, isEncrypted: Bool = true
+  ) async throws -> SpaceSetup {
+    try await setUp(SpaceKeys(new: space, isEncrypted: isEncrypted), at: place, deviceName: deviceName)
+  }
+
+  private func setUp(_ keys: SpaceKeys, at place: SyncPlace, deviceName: String) async throws -> SpaceSetup {
     let replica = try await begin(in: keys, at: place, deviceName: deviceName)
     let now = store.configuration.now()
     return SpaceSetup(
-      space: space, replica: replica, invitation: try invitation(to: keys, until: now.adding(seconds: 86_400)),
+      space: keys.space, replica: replica, invitation: try invitation(to: keys, until: now.adding(seconds: 86_400)),
       recoveryCode: keys.keys[keys.epoch].map { RecoveryCode($0).text })
   }
 
@@ -80,6 +100,28 @@ public struct StoreSync: Sendable {
     try await requireNoSpace()
     let place = try absolute(folder)
     let keys = try SpaceKeys(invitation: text, folder: place, now: store.configuration.now())
+    return try await join(keys, at: SyncPlace(place.string), deviceName: deviceName)
+  }
+
+  /// Joins a space at a place that knows this device already, such as a hub, with an invitation.
+  ///
+  /// Tasks that the store has are added to those of the space.
+  ///
+  /// - Parameters:
+  ///   - text: The invitation.
+  ///   - place: The place.
+  ///   - deviceName: How this device is called, for people.
+  /// - Returns: Who this store is in the space.
+  /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
+  @discardableResult
+  public func join(_ text: String, at place: SyncPlace, deviceName: String) async throws -> ReplicaID {
+    try await requireNoSpace()
+    let keys: SpaceKeys
+    do {
+      keys = try Invitation(text, now: store.configuration.now().microsecondsSince1970 / 1_000_000).spaceKeys
+    } catch {
+      throw TallyError.invalidInvitation(error.description)
+    }
     return try await join(keys, at: place, deviceName: deviceName)
   }
 
@@ -96,7 +138,7 @@ public struct StoreSync: Sendable {
     try await requireNoSpace()
     let place = try absolute(folder)
     return try await join(
-      KeyFile.keys(in: place, passphrase: passphrase), at: place, deviceName: deviceName)
+      KeyFile.keys(in: place, passphrase: passphrase), at: SyncPlace(place.string), deviceName: deviceName)
   }
 
   /// A text with which another store joins the space; secret.
@@ -107,6 +149,14 @@ public struct StoreSync: Sendable {
   public func invite(for duration: Duration = .seconds(86_400)) async throws -> String {
     let keys = try await store.write { try $0.requireSyncSettings().spaceKeys() }
     return try invitation(to: keys, until: store.configuration.now().adding(seconds: duration.components.seconds))
+  }
+
+  /// Where the space is, and what its place knows this device by; secret.
+  ///
+  /// - Returns: The place.
+  /// - Throws: `TallyError` with `notSynchronising`.
+  public func place() async throws -> SyncPlace {
+    try await store.write { try $0.requireSyncSettings().syncPlace }
   }
 
   /// Stops synchronising until the next ``synchronise()``; changes wait in the store.
@@ -131,9 +181,13 @@ public struct StoreSync: Sendable {
 }
 
 extension StoreSync {
-  /// The folder of the space, which need not be there.
-  func transport(of settings: SyncSettings) throws -> FolderTransport {
-    FolderTransport(at: FilePath(settings.place), space: try settings.spaceKeys().space.bytes, disk: FolderDisk())
+  /// Connects to the place of a space, which need not be there.
+  func transport(to place: SyncPlace, space: SpaceID) throws -> any SyncTransport {
+    guard place.isHub else {
+      return FolderTransport(at: FilePath(place.address), space: space.bytes, disk: FolderDisk())
+    }
+    guard let connector else { throw TallyError.noConnector }
+    return try connector.transport(to: place, space: space)
   }
 
   private func absolute(_ folder: FilePath) throws -> FilePath {
@@ -148,10 +202,11 @@ extension StoreSync {
     try Invitation(to: keys, expiry: end.microsecondsSince1970 / 1_000_000).text
   }
 
-  private func join(_ keys: SpaceKeys, at place: FilePath, deviceName: String) async throws -> ReplicaID {
+  private func join(_ keys: SpaceKeys, at place: SyncPlace, deviceName: String) async throws -> ReplicaID {
     let cards: [ReplicaID: [UInt8]]
+    let transport = try transport(to: place, space: keys.space)
     do {
-      cards = try await FolderTransport(at: place, space: keys.space.bytes).cards()
+      cards = try await transport.cards()
     } catch {
       throw TallyError.unreachable(error)
     }
@@ -165,11 +220,11 @@ extension StoreSync {
   }
 
   /// Makes the store a replica: everything that it has counts as a change.
-  private func begin(in keys: SpaceKeys, at place: FilePath, deviceName: String) async throws -> ReplicaID {
+  private func begin(in keys: SpaceKeys, at place: SyncPlace, deviceName: String) async throws -> ReplicaID {
     let settings = SyncSettings(
       space: keys.space.description, replica: UUID(), keys: keys.keys.mapValues { Data($0.bytes) },
       isEncrypted: keys.isEncrypted, replicaKeys: Data(ReplicaKeys().bytes), deviceName: deviceName,
-      place: place.string)
+      place: place.address, token: place.token)
     // First the file: a crash between the two leaves a file that nobody reads.
     try ReplicaFile(of: store).write(settings.replicaID)
     try await store.write { transaction in

@@ -11,6 +11,18 @@ public struct SpaceSetup: Hashable, Sendable {
   public let invitation: String
   /// The key of the space, to be kept on paper; `nil` in a space without encryption.
   public let recoveryCode: String?
+
+  /// Takes the fields.
+  ///
+  /// - Parameters:
+  ///   - space: The space.
+  ///   - replica: Who this store is in it.
+  ///   - invitation: The text with which another store joins.
+  ///   - recoveryCode: The key of the space.
+  public init(space: SpaceID, replica: ReplicaID, invitation: String, recoveryCode: String?) {
+    (self.space, self.replica) = (space, replica)
+    (self.invitation, self.recoveryCode) = (invitation, recoveryCode)
+  }
 }
 
 /// What one exchange has done.

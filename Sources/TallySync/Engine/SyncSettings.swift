@@ -13,8 +13,10 @@ struct SyncSettings: Codable, Equatable {
   /// The secret keys of the replica.
   var replicaKeys: Data
   var deviceName: String
-  /// Where the space is: the path of a folder.
+  /// Where the space is: the path of a folder, or the address of a hub.
   var place: String
+  /// What the hub knows this device by; `nil` for a folder.
+  var token: String?
   /// The last segment that was sealed.
   var sealed = StreamPosition.start
   /// The last segment that the place has acknowledged.
@@ -54,6 +56,9 @@ struct OwnSnapshot: Codable, Equatable {
 
 extension SyncSettings {
   var replicaID: ReplicaID { ReplicaID(replica) }
+
+  /// Where the space is.
+  var syncPlace: SyncPlace { SyncPlace(place, token: token) }
 
   /// The space with its keys.
   func spaceKeys() throws -> SpaceKeys {

@@ -35,6 +35,11 @@ extension TallyError {
       remedy: "Nothing is lost; synchronise again when it is there", cause: cause)
   }
 
+  /// The place is a hub, and the program has no client for HTTP.
+  static let noConnector = TallyError(
+    .syncUnreachable, "The place of the space is a hub, which this program cannot reach",
+    remedy: "Use a program with the client of the hub")
+
   /// A text does not open the space; `reason` is a sentence.
   static func invalidInvitation(_ reason: String) -> TallyError {
     TallyError(

@@ -49,7 +49,14 @@ public final class FolderTransport: SyncTransport {
   }
 
   /// Creates the folder of the space, or the missing parts of it, in a folder that exists.
-  func createMissing() throws(FolderFault) {
+  ///
+  /// - Throws: `FolderFault` if that folder cannot be reached or written.
+  public func prepare() async throws {
+    // Not on the queue, which requires the folder of the space.
+    try createMissing()
+  }
+
+  private func createMissing() throws(FolderFault) {
     let space = listing.space
     let folder = space.parentOrCurrent
     let type = try? folder.stat().type

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The identity of one copy of a store, among those that synchronise.
-public struct ReplicaID: Hashable, Comparable, Sendable, CustomStringConvertible {
+public struct ReplicaID: Hashable, Comparable, Sendable, LosslessStringConvertible {
   /// The first and the last eight bytes, most significant first.
   let high: UInt64
   private let low: UInt64
@@ -19,14 +19,24 @@ public struct ReplicaID: Hashable, Comparable, Sendable, CustomStringConvertible
     }
   }
 
-  /// Takes the sixteen bytes of an id; `nil` if there are more or fewer.
-  init?(bytes: some Collection<UInt8>) {
+  /// Takes the sixteen bytes of an id.
+  ///
+  /// - Parameter bytes: Sixteen bytes; `nil` is returned for another number of them.
+  public init?(bytes: some Collection<UInt8>) {
     guard let uuid = UUID(bytes: Array(bytes)) else { return nil }
     self.init(uuid)
   }
 
+  /// Reads the description.
+  ///
+  /// - Parameter description: Thirty-two hexadecimal digits in lower case; `nil` is returned for anything else.
+  public init?(_ description: String) {
+    guard let bytes = HexDigits.bytes(of: description) else { return nil }
+    self.init(bytes: bytes)
+  }
+
   /// The sixteen bytes.
-  var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     // Copied at once.
     unsafe withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { unsafe Array($0) }
   }

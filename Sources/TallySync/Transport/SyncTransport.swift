@@ -13,6 +13,11 @@
 ///
 /// Functions are called by one task at a time, except ``waitForChanges(seconds:)``: others are called while it waits.
 public protocol SyncTransport: Sendable {
+  /// Creates missing parts of the place before an exchange; does nothing unless implemented.
+  ///
+  /// - Throws: Any error, if the place cannot be reached.
+  func prepare() async throws
+
   /// The last segment of each replica that the place holds.
   ///
   /// - Returns: The heads; a replica without segments has none.
@@ -113,6 +118,9 @@ public protocol SyncTransport: Sendable {
 }
 
 extension SyncTransport {
+  /// Does nothing.
+  public func prepare() async throws {}
+
   /// Does nothing.
   public func pack(_ replica: ReplicaID) async throws {}
 

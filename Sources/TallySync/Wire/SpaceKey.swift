@@ -57,6 +57,15 @@ struct SpaceKeys: Equatable, Sendable {
     (self.space, self.isEncrypted, self.epoch, self.keys) = (space, true, epoch, keys)
   }
 
+  /// Makes the first key of a new space, or none.
+  init(new space: SpaceID, isEncrypted: Bool) {
+    if isEncrypted {
+      self.init(space: space, epoch: 1, keys: [1: SpaceKey()])
+    } else {
+      self.init(unencrypted: space)
+    }
+  }
+
   /// Takes a space whose users have chosen to do without encryption.
   init(unencrypted space: SpaceID) {
     (self.space, isEncrypted, epoch, keys) = (space, false, 0, [:])

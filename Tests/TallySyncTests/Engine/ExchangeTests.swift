@@ -11,7 +11,7 @@ import Testing
 struct ExchangeTests {
   @Test func segmentsBehindALostOneThatWasMergedAreRead() async throws {
     try await withFolderSpace { space in
-      let transport = try await space.transport(of: 0)
+      let transport = try #require(try await space.sync(0).connect().transport as? FolderTransport)
       let replica = try await space.sync(0).status().replica
       func writeAndSend(_ titles: [String]) async throws {
         for title in titles {
@@ -61,20 +61,13 @@ struct ExchangeTests {
 
   @Test func aStoreThatMovesToAnotherSpaceIsNotExchangedThroughTheOldFolder() async throws {
     try await withFolderSpace { space in
-      let old = try await space.transport(of: 1)
+      let old = try await space.sync(1).connect()
       let folder = space.directory.appending("elsewhere")
       try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
       try await space.sync(1).leave()
       _ = try await space.sync(1).setUp(in: folder, deviceName: "second")
-      await #expect(throws: StoreSync.PlaceChanged.self) { try await space.sync(1).exchange(throughFolder: old) }
+      await #expect(throws: StoreSync.PlaceChanged.self) { try await space.sync(1).exchange(through: old) }
       try await space.sync(1).synchronise()
     }
-  }
-}
-
-extension FolderSpace {
-  /// The folder as a store uses it.
-  fileprivate func transport(of number: Int) async throws -> FolderTransport {
-    try sync(number).transport(of: try await stores[number].write { try $0.requireSyncSettings() })
   }
 }

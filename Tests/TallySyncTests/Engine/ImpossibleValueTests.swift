@@ -29,7 +29,7 @@ struct ImpossibleValueTests {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.add("good", to: .inbox) }
       try await space.sync(0).synchronise()
-      let (settings, name, part) = try await space.sync(0).change { transaction, settings in
+      let (name, part) = try await space.sync(0).change { transaction, settings in
         let replica = settings.replicaID
         let ahead = StreamPosition(number: 99, hash: ContentHash(of: [1]))
         let summary = SnapshotSummary(coverage: [replica: ahead], madeAt: 0, stateHash: .none, partCount: 1)
@@ -39,9 +39,9 @@ struct ImpossibleValueTests {
         let envelope = try Envelope(
           sealing: part.encoded(by: replica), as: label, with: settings.secretKeys(), in: settings.spaceKeys())
         let digest = Array(summary.coverageHash.bytes.prefix(8))
-        return (settings, SnapshotName(replica: replica, number: 1, digest: digest, partCount: 1), envelope.bytes)
+        return (SnapshotName(replica: replica, number: 1, digest: digest, partCount: 1), envelope.bytes)
       }
-      try await space.sync(0).transport(of: settings).putPart(part, number: 0, of: name)
+      try await space.sync(0).connect().transport.putPart(part, number: 0, of: name)
       try await space.sync(1).synchronise()
       #expect(try space.stores[1].read { try $0.view(.inbox).tasks.map(\.title) } == ["good"])
     }
