@@ -1,0 +1,79 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// A separate package, so that applications with Tally build neither a server nor a client for HTTP.
+
+var settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("MemberImportVisibility"),
+]
+if Context.environment["TALLY_STRICT"] == "1" { settings.append(.treatAllWarnings(as: .error)) }
+
+let lmdb: Target.Dependency = .product(name: "LMDB", package: "tally")
+let tallySync: Target.Dependency = .product(name: "TallySync", package: "tally")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let systemPackage: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+let package = Package(
+  name: "tally-hub",
+  platforms: [.macOS("26.0")],
+  products: [
+    .library(name: "HubClient", targets: ["HubClient"]),
+    .executable(name: "tally-hub", targets: ["TallyHub"]),
+    .executable(name: "tally-hub-client", targets: ["TallyHubClient"]),
+  ],
+  dependencies: [
+    .package(name: "tally", path: "..", traits: ["CommandLine"]),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+  ],
+  targets: [
+    .target(name: "HubStorage", dependencies: [lmdb, tallySync, crypto, systemPackage], swiftSettings: settings),
+    .target(
+      name: "HubService",
+      dependencies: [
+        "HubStorage", "HubWire", hummingbird, tallySync, crypto, logging, nio,
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "HubClient",
+      dependencies: ["HubWire", httpClient, tallySync, nio, .product(name: "NIOHTTP1", package: "swift-nio")],
+      swiftSettings: settings),
+    // What both sides say to each other.
+    .target(name: "HubWire", dependencies: [tallySync], swiftSettings: settings),
+    .executableTarget(
+      name: "TallyHub",
+      dependencies: [
+        "HubService", "HubStorage", hummingbird, logging, systemPackage,
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "TallyHubClient",
+      dependencies: ["HubClient", tallySync, .product(name: "TallyCommands", package: "tally")],
+      swiftSettings: settings),
+    .testTarget(
+      name: "HubTests",
+      dependencies: [
+        "HubClient", "HubService", "HubStorage", "HubWire", hummingbird,
+        .product(name: "Tally", package: "tally"), tallySync, systemPackage, crypto, logging,
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "TallySyncConformance", package: "tally"),
+      ],
+      swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Lets two devices synchronise through a hub, with the programs that people use; --show prints each command.
+
+The hub goes away and comes back, and is killed while both devices write; then one device is revoked. A change must be on the other
+device within 3 seconds, and within 60 seconds of the hub's return, without anybody asking; none may be lost or doubled.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TALLY = ROOT / ".build/debug/tally"
+PROGRAMS = ROOT / ".build/hub/debug"
+UNREACHABLE = 75
+# Generous on a busy machine; the demo prints the time that it took.
+LIMIT = 60
+
+
+class Failure(Exception):
+    """A promise was not kept."""
+
+
+def require(condition, message):
+    if not condition:
+        raise Failure(message)
+
+
+class Hub:
+    """The program tally-hub with a directory of its own."""
+
+    def __init__(self, directory):
+        self.directory, self.port = directory, 0
+        self.start()
+
+    def start(self):
+        # Without a terminal the log goes to the standard error, which nobody reads here.
+        self.process = subprocess.Popen(
+            [PROGRAMS / "tally-hub", "serve", "--data", self.directory, "--port", str(self.port)],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.process.stdout:
+            if line.startswith("listening on port "):
+                self.port = int(line.split()[-1])
+                return
+        raise Failure(f"the hub did not start: status {self.process.wait()}")
+
+    def stop(self):
+        self.process.terminate()
+        require(self.process.wait(timeout=LIMIT) == 0, "the hub does not end with status 0")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(timeout=LIMIT)
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.port}"
+
+
+class Device:
+    """A store, and the commands for it."""
+
+    def __init__(self, store, shows):
+        self.store, self.shows = store, shows
+        self.environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}")
+
+    def run(self, *arguments, status=0):
+        words = [TALLY, *arguments, "--store", self.store, "--json"]
+        done = subprocess.run(words, capture_output=True, text=True, env=self.environment, timeout=LIMIT * 2)
+        if self.shows:
+            print(f"{self.store.name}$ tally {' '.join(arguments)}")
+        require(
+            done.returncode == status,
+            f"tally {' '.join(arguments)} ended with {done.returncode}, not {status}: {done.stdout}{done.stderr}")
+        return json.loads(done.stdout or done.stderr)
+
+    def titles(self):
+        titles = [task["title"] for section in self.run("inbox")["sections"] for task in section["tasks"]]
+        require(len(titles) == len(set(titles)), f"a task is there twice: {titles}")
+        return set(titles)
+
+    @contextlib.contextmanager
+    def agent(self):
+        process = subprocess.Popen(
+            [TALLY, "sync", "run", "--store", self.store], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env=self.environment)
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=LIMIT)
+
+    def wait(self, title):
+        """Waits for a task, and returns after how many seconds it was there."""
+        shows, self.shows, start = self.shows, False, time.monotonic()
+        try:
+            while title not in self.titles():
+                require(time.monotonic() - start < LIMIT, f"'{title}' does not arrive")
+                time.sleep(0.05)
+        finally:
+            self.shows = shows
+        return time.monotonic() - start
+
+
+def check(folder, shows, kill_count):
+    hub = Hub(folder / "hub")
+    laptop, phone = (Device(folder / name, shows) for name in ["laptop", "phone"])
+    laptop.run("add", "Buy milk")
+    invitation = laptop.run("sync", "setup", hub.address)["invitation"]
+    phone.run("sync", "join", invitation)
+    require(phone.titles() == {"Buy milk"}, "the first task is not on the second device")
+    times = agents(hub, laptop, phone)
+    kills(hub, [laptop, phone], kill_count)
+    refusals(hub, laptop, phone, invitation, folder)
+    hub.stop()
+    return times
+
+
+def agents(hub, laptop, phone):
+    with laptop.agent(), phone.agent():
+        laptop.run("add", "Call Ada")
+        live = phone.wait("Call Ada")
+        hub.stop()
+        phone.run("add", "Written without the hub")
+        time.sleep(2)
+        require("Written without the hub" not in laptop.titles(), "a change arrived without a hub")
+        hub.start()
+        back = laptop.wait("Written without the hub")
+    for device in [laptop, phone]:
+        device.run("sync", "now")
+    hashes = {device.run("sync", "status")["stateHash"] for device in [laptop, phone]}
+    require(len(hashes) == 1, "the states differ")
+    return live, back
+
+
+def kills(hub, devices, count):
+    seed = int(os.environ.get("TALLY_SEED", random.randrange(1 << 32)))
+    print(f"check-hub: TALLY_SEED={seed}", file=sys.stderr)
+    generator = random.Random(seed)
+    expected = devices[0].titles()
+    with devices[0].agent(), devices[1].agent():
+        for round in range(count):
+            for number in range(generator.randint(1, 4)):
+                title = f"round {round}, task {number}"
+                generator.choice(devices).run("add", title)
+                expected.add(title)
+            time.sleep(generator.uniform(0, 0.6))
+            hub.kill()
+            time.sleep(generator.uniform(0, 0.3))
+            hub.start()
+    for _ in range(2):
+        for device in devices:
+            device.run("sync", "now")
+    for device in devices:
+        require(device.titles() == expected, f"lost or doubled: {device.titles() ^ expected}")
+        device.run("verify")
+    hashes = {device.run("sync", "status")["stateHash"] for device in devices}
+    require(len(hashes) == 1, "the states differ after kills")
+
+
+def refusals(hub, laptop, phone, invitation, folder):
+    stranger = Device(folder / "stranger", laptop.shows)
+    error = stranger.run("sync", "join", invitation, status=1)["error"]
+    require(error["code"] == "hubRefused", f"a used invitation: {error}")
+    require(not stranger.store.exists(), "a refused invitation leaves a store behind")
+    other = phone.run("sync", "status")["replica"]
+    laptop.run("sync", "revoke", other)
+    phone.run("add", "Too late")
+    require(phone.run("sync", "now", status=UNREACHABLE)["error"]["code"] == "syncUnreachable", "a revoked device")
+    require(phone.run("sync", "status")["pending"] == 1, "the change of a revoked device does not wait")
+    laptop.run("sync", "now")
+    require("Too late" not in laptop.titles(), "a change of a revoked device arrived")
+    for device in [laptop, phone]:
+        device.run("verify")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=5, help="how often the hub is killed")
+    parser.add_argument("--show", action="store_true", help="print the commands")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        live, back = check(pathlib.Path(folder), arguments.show, arguments.kills)
+    print(
+        f"hub: a change was on the other device after {live:.1f} s, and {back:.1f} s after the hub was back; "
+        f"killed {arguments.kills} times, nothing lost")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"check-hub: {failure}")

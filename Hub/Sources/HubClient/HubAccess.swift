@@ -1,0 +1,76 @@
+import Foundation
+package import HubWire
+import NIOHTTP1
+package import TallySync
+
+/// Accounts, spaces and members at a hub.
+package struct HubAccess: Sendable {
+  private let url: String
+
+  /// Takes the beginning of all addresses of the hub, such as `https://hub.example`.
+  package init(at url: String) { self.url = url }
+
+  /// Creates an account.
+  ///
+  /// - Parameter secret: What the hub asks for, unless it is open to everybody.
+  /// - Returns: The account with its token, which the hub shows once.
+  /// - Throws: ``HubFault``.
+  package func createAccount(secret: String? = nil) async throws -> HubMessage.Account {
+    try await HubConnection(at: url, token: secret).send(.POST, "v1/accounts", []).message(HubMessage.Account.self)
+  }
+
+  /// Creates a space, and becomes its first member.
+  ///
+  /// - Parameters:
+  ///   - space: Its id.
+  ///   - account: The token of the account that answers for it.
+  /// - Returns: The member with its token.
+  /// - Throws: ``HubFault``.
+  package func createSpace(_ space: SpaceID, account: String) async throws -> HubMessage.Member {
+    try await send("v1/spaces", HubMessage.NewSpace(space: "\(space)"), token: account)
+  }
+
+  /// Makes an invitation.
+  ///
+  /// - Parameters:
+  ///   - space: To which space.
+  ///   - role: `owner`, `writer` or `reader`.
+  ///   - seconds: How long it is valid.
+  ///   - token: That of an owner.
+  /// - Returns: The invitation, for one member.
+  /// - Throws: ``HubFault``.
+  package func invite(to space: SpaceID, role: String, validInSeconds seconds: Int, token: String) async throws
+    -> String
+  {
+    let message = HubMessage.NewInvitation(role: role, validInSeconds: seconds)
+    let invitation: HubMessage.Invitation = try await send("v1/spaces/\(space)/invitations", message, token: token)
+    return invitation.invitation
+  }
+
+  /// Becomes a member by an invitation.
+  ///
+  /// - Parameter invitation: What ``invite(to:role:validInSeconds:token:)`` returned.
+  /// - Returns: The member with its token.
+  /// - Throws: ``HubFault``.
+  package func join(_ invitation: String) async throws -> HubMessage.Member {
+    try await send("v1/members", HubMessage.Invitation(invitation: invitation), token: nil)
+  }
+
+  /// Revokes a replica and the token of its member.
+  ///
+  /// - Parameters:
+  ///   - replica: Which.
+  ///   - number: The last of its segments that counts.
+  ///   - space: In which space.
+  ///   - token: That of an owner.
+  /// - Throws: ``HubFault``.
+  package func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID, token: String) async throws {
+    let path = "v1/spaces/\(space)/replicas/\(replica)?behind=\(number)"
+    try await HubConnection(at: url, token: token).send(.DELETE, path, []).requireDone()
+  }
+
+  private func send<M: Decodable>(_ path: String, _ message: some Encodable, token: String?) async throws -> M {
+    let body = Array(try JSONEncoder().encode(message))
+    return try await HubConnection(at: url, token: token).send(.POST, path, body).message(M.self)
+  }
+}

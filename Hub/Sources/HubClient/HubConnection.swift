@@ -1,0 +1,137 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Why a hub's answer is of no use.
+public enum HubFault: Error, Hashable, CustomStringConvertible {
+  /// It answered with a status and perhaps a reason.
+  case status(Int, String)
+  /// The store belongs to a space already.
+  case alreadySynchronises
+  /// The store does not know itself as a member at a hub.
+  case noToken
+  /// The text is not an invitation to a hub.
+  case noInvitation
+  /// It does not answer, for a reason.
+  case unreachable(String)
+  /// Its answer is not what a hub of this version would say.
+  case unexpected
+
+  /// Whether the same request would be refused again.
+  public var isRefusal: Bool {
+    switch self {
+    case .status(let status, _): (400..<500).contains(status) && status != 429
+    case .unreachable: false
+    case .alreadySynchronises, .noToken, .noInvitation, .unexpected: true
+    }
+  }
+
+  /// A sentence for people.
+  public var description: String {
+    switch self {
+    case .status(let status, let reason): reason.isEmpty ? "The hub answered with status \(status)." : reason
+    case .unreachable(let reason): "The hub does not answer: \(reason)"
+    case .alreadySynchronises: "The store belongs to a space already."
+    case .noToken: "The store belongs to no space at a hub."
+    case .noInvitation: "The text is not an invitation to a space at a hub."
+    case .unexpected: "The answer is not that of a hub of this version."
+    }
+  }
+}
+
+/// Sends requests to a hub.
+struct HubConnection: Sendable {
+  private let url: String
+  private let token: String?
+
+  /// Lives as long as the process.
+  ///
+  /// A request that fails says so at once: the agent decides when to try again.
+  private static let client: HTTPClient = {
+    var configuration = HTTPClient.Configuration.singletonConfiguration
+    configuration.timeout.connect = .seconds(10)
+    // A token or an invitation is for this hub alone.
+    configuration.redirectConfiguration = .disallow
+    configuration.connectionPool.retryConnectionEstablishment = false
+    return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+  }()
+
+  private static let longestAnswer = 64 << 20
+  private static let timeoutInSeconds = 60.0
+
+  /// An answer that is not an error.
+  struct Answer {
+    let status: Int
+    let bytes: [UInt8]
+
+    /// Requires the hub's own answer to a change, and not the page of a proxy.
+    func requireDone() throws {
+      guard status == 204 else { throw HubFault.unexpected }
+    }
+
+    func message<M: Decodable>(_ type: M.Type) throws -> M {
+      guard let message = try? JSONDecoder().decode(type, from: Data(bytes)) else { throw HubFault.unexpected }
+      return message
+    }
+  }
+
+  init(at url: String, token: String?) {
+    self.url = url.hasSuffix("/") ? url : url + "/"
+    self.token = token
+  }
+
+  func get(_ path: String, timeoutInSeconds: Double = timeoutInSeconds) async throws -> Answer {
+    try await send(.GET, path, [], timeoutInSeconds: timeoutInSeconds)
+  }
+
+  /// Sends a request.
+  ///
+  /// - Parameters:
+  ///   - method: The method.
+  ///   - path: Behind the address of the hub.
+  ///   - body: The body.
+  ///   - statuses: Those of errors whose body is an answer, too.
+  ///   - timeoutInSeconds: When it fails without an answer.
+  /// - Returns: The answer.
+  /// - Throws: ``HubFault``; what the client throws.
+  func send(
+    _ method: HTTPMethod, _ path: String, _ body: [UInt8], allowing statuses: Set<Int> = [],
+    timeoutInSeconds: Double = timeoutInSeconds
+  ) async throws -> Answer {
+    var request = HTTPClientRequest(url: url + path)
+    request.method = method
+    if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+    if method != .GET { request.body = .bytes(ByteBuffer(bytes: body)) }
+    let (response, bytes) = try await Self.execute(request, timeoutInSeconds: timeoutInSeconds)
+    let status = Int(response.status.code)
+    guard (200..<300).contains(status) || statuses.contains(status) else {
+      throw HubFault.status(status, Self.reason(in: bytes))
+    }
+    return Answer(status: status, bytes: bytes)
+  }
+
+  private static func execute(
+    _ request: HTTPClientRequest, timeoutInSeconds: Double
+  ) async throws -> (HTTPClientResponse, [UInt8]) {
+    do {
+      let response = try await client.execute(
+        request, timeout: .milliseconds(Int64(timeoutInSeconds * 1_000)))
+      return (response, Array((try await response.body.collect(upTo: longestAnswer)).readableBytesView))
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      try Task.checkCancellation()
+      throw HubFault.unreachable("\(error)")
+    }
+  }
+
+  private struct Failure: Decodable {
+    struct Reason: Decodable { let message: String }
+    let error: Reason
+  }
+
+  private static func reason(in bytes: [UInt8]) -> String {
+    (try? JSONDecoder().decode(Failure.self, from: Data(bytes)))?.error.message ?? ""
+  }
+}

@@ -1,0 +1,28 @@
+/// An invitation to a space at a hub, as one address: `https://hub.example/#MEMBERSHIP.SPACE`.
+///
+/// What stands behind `#` is secret and is not sent to the hub as a whole: the membership is a token that the hub takes once, the
+/// rest has the key of the space.
+struct HubInvitation: Equatable {
+  let hub: String
+  let membership: String
+  let space: String
+
+  static let defaultValidityInSeconds = 86_400
+
+  init(hub: String, membership: String, space: String) {
+    (self.hub, self.membership, self.space) = (hub, membership, space)
+  }
+
+  /// Reads the text; `nil` if it is another one.
+  init?(_ text: String) {
+    let text = String(text.filter { !$0.isWhitespace })
+    guard let mark = text.firstIndex(of: "#"), text.hasPrefix("http") else { return nil }
+    let parts = text[mark...].dropFirst().split(separator: ".", maxSplits: 1)
+    guard parts.count == 2 else { return nil }
+    var hub = text[..<mark]
+    while hub.last == "/" { hub = hub.dropLast() }
+    self.init(hub: String(hub), membership: String(parts[0]), space: String(parts[1]))
+  }
+
+  var text: String { "\(hub)/#\(membership).\(space)" }
+}

@@ -1,0 +1,182 @@
+import AsyncHTTPClient
+import Foundation
+import HubWire
+import NIOCore
+import NIOHTTP1
+import Synchronization
+public import TallySync
+
+/// A hub as the place of a space.
+///
+/// Nothing is sent twice or lost by an error: what the hub has not acknowledged waits in the store.
+public final class HubTransport: SyncTransport {
+  private let client: HubConnection
+  private let space: SpaceID
+  /// The change of the space that the caller knows of; `nil` before the first look.
+  private let seen = Mutex<UInt64?>(nil)
+
+  /// Takes the address of the hub and the token of a member.
+  ///
+  /// - Parameters:
+  ///   - url: The beginning of all its addresses, such as `https://hub.example`.
+  ///   - space: The space.
+  ///   - token: That of a member of the space.
+  public init(at url: String, space: SpaceID, token: String) {
+    self.space = space
+    client = HubConnection(at: url, token: token)
+  }
+
+  /// Short enough that a connection whose other end is gone is noticed within a minute.
+  private static let longestWaitInSeconds = 25.0
+
+  private var path: String { "v1/spaces/\(space)" }
+
+  private func path(_ replica: ReplicaID) -> String { "\(path)/replicas/\(replica)" }
+
+  private func path(_ number: Int, of name: SnapshotName) -> String {
+    let digest = Hexadecimal.text(of: name.digest)
+    return "\(path(name.replica))/snapshots/\(name.number)/\(digest)/\(name.partCount)/\(number)"
+  }
+
+  /// The last segment of each replica.
+  ///
+  /// - Returns: The heads.
+  /// - Throws: ``HubFault``.
+  public func heads() async throws -> [ReplicaID: SegmentHead] {
+    let message = try await client.get("\(path)/heads").message(HubMessage.Heads.self)
+    seen.withLock { $0 = message.change }
+    var heads: [ReplicaID: SegmentHead] = [:]
+    for head in message.heads {
+      guard let replica = ReplicaID(head.replica), let known = head.head else { throw HubFault.unexpected }
+      heads[replica] = known
+    }
+    return heads
+  }
+
+  /// Some of the segments of a replica.
+  ///
+  /// - Parameters:
+  ///   - replica: Whose.
+  ///   - number: The segments after this one.
+  ///   - byteCount: Stop when this many bytes have been read.
+  /// - Returns: Whole segments; empty if the next one is not there.
+  /// - Throws: ``HubFault``.
+  public func segments(of replica: ReplicaID, after number: UInt64, byteCount: Int) async throws -> [[UInt8]] {
+    let answer = try await client.get("\(path(replica))/segments?after=\(number)&bytes=\(byteCount)")
+    guard let segments = SegmentFrame.split(answer.bytes) else { throw HubFault.unexpected }
+    return segments.map(\.bytes)
+  }
+
+  /// Appends a segment.
+  ///
+  /// - Parameters:
+  ///   - segment: The sealed bytes.
+  ///   - replica: Whose stream it is.
+  ///   - head: Its number and the start of its hash.
+  /// - Returns: Whether it is stored now, or why not.
+  /// - Throws: ``HubFault``; the segment may be stored or not.
+  public func append(_ segment: [UInt8], of replica: ReplicaID, head: SegmentHead) async throws -> AppendAnswer {
+    let answer = try await client.send(.POST, "\(path(replica))/segments", segment, allowing: [403, 409, 507])
+    guard let first = try answer.message(HubMessage.AppendAnswers.self).answers.first else { throw HubFault.unexpected }
+    switch first.answer {
+    case "stored": return .stored
+    case "known": return .known
+    case "fork": return .fork
+    case "gap":
+      guard let head = first.head?.head else { throw HubFault.unexpected }
+      return .gap(head)
+    case "quota": return .refused("The space has no room at the hub.")
+    case "denied": return .refused("The hub takes no changes of this device: it may only read, or was revoked.")
+    default: throw HubFault.unexpected
+    }
+  }
+
+  /// The newest card of each replica.
+  ///
+  /// - Returns: The cards.
+  /// - Throws: ``HubFault``.
+  public func cards() async throws -> [ReplicaID: [UInt8]] {
+    guard let cards = SegmentFrame.split(try await client.get("\(path)/cards").bytes) else { throw HubFault.unexpected }
+    return Dictionary(cards.map { ($0.frame.replica, $0.bytes) }) { first, _ in first }
+  }
+
+  /// Stores a newer card of this replica.
+  ///
+  /// - Parameters:
+  ///   - card: The sealed bytes.
+  ///   - replica: Whose it is.
+  ///   - number: Counts the cards of the replica.
+  /// - Throws: ``HubFault``.
+  public func putCard(_ card: [UInt8], of replica: ReplicaID, number: UInt64) async throws {
+    try await client.send(.PUT, "\(path(replica))/cards/\(number)", card).requireDone()
+  }
+
+  /// The complete snapshots, newest first.
+  ///
+  /// - Returns: Their names.
+  /// - Throws: ``HubFault``.
+  public func snapshots() async throws -> [SnapshotName] {
+    try await client.get("\(path)/snapshots").message(HubMessage.Snapshots.self).snapshots.map { snapshot in
+      guard let name = snapshot.name else { throw HubFault.unexpected }
+      return name
+    }
+  }
+
+  /// One part of a snapshot.
+  ///
+  /// - Parameters:
+  ///   - number: Which, from 0.
+  ///   - name: Of the snapshot.
+  /// - Returns: The sealed bytes.
+  /// - Throws: ``HubFault``.
+  public func part(_ number: Int, of name: SnapshotName) async throws -> [UInt8] {
+    try await client.get(path(number, of: name)).bytes
+  }
+
+  /// Stores one part of a snapshot.
+  ///
+  /// - Parameters:
+  ///   - part: The sealed bytes.
+  ///   - number: Which, from 0.
+  ///   - name: Of the snapshot.
+  /// - Throws: ``HubFault``.
+  public func putPart(_ part: [UInt8], number: Int, of name: SnapshotName) async throws {
+    try await client.send(.PUT, path(number, of: name), part).requireDone()
+  }
+
+  /// Deletes what nobody needs any more.
+  ///
+  /// - Parameters:
+  ///   - replica: Whose.
+  ///   - number: The last segment to delete; 0 for none.
+  ///   - snapshots: The snapshots to delete.
+  /// - Throws: ``HubFault``.
+  public func delete(segmentsOf replica: ReplicaID, upTo number: UInt64, snapshots: [SnapshotName]) async throws {
+    let message = HubMessage.Deletion(upTo: number, snapshots: snapshots.map { HubMessage.Snapshot($0) })
+    let body = Array(try JSONEncoder().encode(message))
+    try await client.send(.POST, "\(path(replica))/deletion", body).requireDone()
+  }
+
+  /// Returns when the space has changed at the hub, or when the time is over.
+  ///
+  /// - Parameter seconds: How long to wait at most.
+  /// - Returns: Whether it has changed since the last look.
+  /// - Throws: ``HubFault``; `CancellationError`.
+  public func waitForChanges(seconds: Double) async throws -> Bool {
+    guard let known = seen.withLock({ $0 }) else {
+      _ = try await heads()
+      return true
+    }
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    repeat {
+      let rest = min(max((deadline - .now) / .seconds(1), 0), Self.longestWaitInSeconds)
+      let answer = try await client.get("v1/wait?\(space)=\(known)&seconds=\(rest)", timeoutInSeconds: rest + 10)
+      if let change = try answer.message(HubMessage.Changes.self).changes["\(space)"] {
+        seen.withLock { $0 = change }
+        return true
+      }
+      try Task.checkCancellation()
+    } while ContinuousClock.now < deadline
+    return false
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import HubWire
+public import TallySync
+
+/// Connects stores to hubs.
+///
+///     let sync = StoreSync(store, connector: HubConnector())
+///     let setup = try await sync.setUp(atHub: "https://hub.example", account: token, deviceName: "laptop")
+///     // On the other device:
+///     try await StoreSync(otherStore, connector: HubConnector()).join(hubInvitation: setup.invitation, deviceName: "phone")
+public struct HubConnector: SyncConnector {
+  /// Creates one.
+  public init() {}
+
+  /// Connects to a hub, which need not answer yet.
+  ///
+  /// - Parameters:
+  ///   - place: Its address and the token of a member of the space.
+  ///   - space: The space.
+  /// - Returns: A transport.
+  /// - Throws: ``HubFault/noToken``.
+  public func transport(to place: SyncPlace, space: SpaceID) throws -> any SyncTransport {
+    guard let token = place.token else { throw HubFault.noToken }
+    return HubTransport(at: place.address, space: space, token: token)
+  }
+}
+
+extension StoreSync {
+  /// Creates a space at a hub, with all that the store has.
+  ///
+  /// - Parameters:
+  ///   - url: The address of the hub.
+  ///   - account: The token of an account; without one, an account is created if the hub is open to everybody.
+  ///   - deviceName: How this device is called, for people.
+  ///   - isEncrypted: Whether to encrypt everything; without, the hub can read it.
+  /// - Returns: What others need to join; the invitation is for one device.
+  /// - Throws: ``HubFault``; as `setUp(_:at:deviceName:isEncrypted:)`.
+  public func setUp(
+    atHub url: String, account: String? = nil, deviceName: String, isEncrypted: Bool = true
+  ) async throws -> SpaceSetup {
+    guard try await !isSetUp else { throw HubFault.alreadySynchronises }
+    let access = HubAccess(at: url)
+    let token = if let account { account } else { try await access.createAccount().token }
+    let member = try await access.createSpace(SpaceID(), account: token)
+    guard let space = SpaceID(member.space) else { throw HubFault.unexpected }
+    // Before the store is changed: an error leaves it without a space.
+    let invitation = try await access.invite(
+      to: space, role: "writer", validInSeconds: HubInvitation.defaultValidityInSeconds, token: member.token)
+    let setup = try await setUp(
+      space, at: SyncPlace(url, token: member.token), deviceName: deviceName, isEncrypted: isEncrypted)
+    return SpaceSetup(
+      space: setup.space, replica: setup.replica,
+      invitation: HubInvitation(hub: url, membership: invitation, space: setup.invitation).text,
+      recoveryCode: setup.recoveryCode)
+  }
+
+  /// A text with which one other device joins the space at its hub; secret.
+  ///
+  /// - Parameters:
+  ///   - role: `owner`, `writer` or `reader`.
+  ///   - duration: How long it is taken, in whole seconds.
+  /// - Returns: The text.
+  /// - Throws: ``HubFault``; `TallyError` with `notSynchronising`.
+  public func inviteToHub(
+    as role: String = "writer", for duration: Duration = .seconds(86_400)
+  ) async throws -> String {
+    let place = try await place()
+    guard let token = place.token else { throw HubFault.noToken }
+    let membership = try await HubAccess(at: place.address).invite(
+      to: try await status().space, role: role, validInSeconds: Int(duration.components.seconds), token: token)
+    return HubInvitation(hub: place.address, membership: membership, space: try await invite(for: duration)).text
+  }
+
+  /// Joins a space at a hub.
+  ///
+  /// Tasks that the store has are added to those of the space. The invitation is used up.
+  ///
+  /// - Parameters:
+  ///   - text: What ``inviteToHub(as:for:)`` or ``setUp(atHub:account:deviceName:isEncrypted:)`` returned.
+  ///   - deviceName: How this device is called, for people.
+  /// - Returns: Who this store is in the space.
+  /// - Throws: ``HubFault``; `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
+  @discardableResult
+  public func join(hubInvitation text: String, deviceName: String) async throws -> ReplicaID {
+    guard try await !isSetUp else { throw HubFault.alreadySynchronises }
+    guard let invitation = HubInvitation(text) else { throw HubFault.noInvitation }
+    let member = try await HubAccess(at: invitation.hub).join(invitation.membership)
+    return try await join(
+      invitation.space, at: SyncPlace(invitation.hub, token: member.token), deviceName: deviceName)
+  }
+
+  /// Revokes a replica: the hub takes none of its changes behind those that it has, and no request of its device.
+  ///
+  /// - Parameter replica: Which.
+  /// - Throws: ``HubFault``; `TallyError` with `notSynchronising`.
+  public func revokeAtHub(_ replica: ReplicaID) async throws {
+    let (place, status) = (try await place(), try await status())
+    guard let token = place.token else { throw HubFault.noToken }
+    let transport = HubTransport(at: place.address, space: status.space, token: token)
+    let number = try await transport.heads()[replica]?.number ?? 0
+    try await HubAccess(at: place.address).revoke(replica, behind: number, in: status.space, token: token)
+  }
+}

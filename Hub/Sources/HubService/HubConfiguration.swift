@@ -1,0 +1,22 @@
+/// How a hub serves.
+package struct HubConfiguration: Sendable {
+  /// Who may create an account.
+  package enum Registration: Hashable, Sendable {
+    /// Everybody.
+    case open
+    /// Those who have this text.
+    case secret(String)
+  }
+
+  /// Who may create an account.
+  package var registration = Registration.open
+  /// How many bytes each space of a new account may have.
+  package var spaceLimitInBytes = 1 << 30
+  /// How many requests of one member are answered in a row, and how many more each second.
+  package var burst = 600.0, requestsPerSecond = 60.0
+  /// The same for all requests together that come without a token: new accounts, and invitations to join.
+  package var burstOfStrangers = 100.0, requestsOfStrangersPerSecond = 10.0
+
+  /// Creates the defaults.
+  package init() {}
+}

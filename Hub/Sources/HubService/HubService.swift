@@ -1,0 +1,198 @@
+import Foundation
+import HTTPTypes
+package import HubStorage
+import HubWire
+package import Hummingbird
+import Logging
+import TallySync
+
+/// The HTTP service of a hub: it stores sealed segments, snapshots and cards of spaces for those who have a token.
+///
+///     let store = try LMDBHubStore(at: "/var/lib/tally-hub")
+///     let hub = HubService(store: store)
+///     let application = Application(router: hub.router(), configuration: .init(address: .hostname("127.0.0.1", port: 8420)))
+package final class HubService: Sendable {
+  let store: any HubStore
+  let configuration: HubConfiguration
+  let waits = HubWaits()
+  private let limiter: RateLimiter
+  private let strangers: RateLimiter
+
+  /// Takes what the hub needs.
+  ///
+  /// - Parameters:
+  ///   - store: Where it keeps what it has.
+  ///   - configuration: How it serves.
+  package init(store: any HubStore, configuration: HubConfiguration = HubConfiguration()) {
+    (self.store, self.configuration) = (store, configuration)
+    limiter = RateLimiter(burst: configuration.burst, perSecond: configuration.requestsPerSecond)
+    strangers = RateLimiter(
+      burst: configuration.burstOfStrangers, perSecond: configuration.requestsOfStrangersPerSecond)
+  }
+
+  /// The routes.
+  ///
+  /// - Returns: A router with all of them.
+  package func router() -> Router<BasicRequestContext> {
+    let router = Router()
+    router.add(middleware: HubErrorMiddleware())
+    router.get("health") { _, _ in HTTPResponse.Status.ok }
+    router.get("ready") { [self] _, _ in
+      _ = try await store.incarnation()
+      return HTTPResponse.Status.ok
+    }
+    let version = router.group("v1")
+    addAccountRoutes(to: version)
+    addSpaceRoutes(to: version)
+    addSegmentRoutes(to: version)
+    addSnapshotRoutes(to: version)
+    version.get("wait", use: wait)
+    return router
+  }
+
+  /// Ends the waits whose time is over, until the hub stops.
+  func runWaits() async {
+    while !Task.isCancelled, !waits.isDraining {
+      waits.endOverdue()
+      try? await Task.sleep(for: .milliseconds(200))
+    }
+    waits.drain()
+  }
+}
+
+// MARK: - Authorization
+
+extension HubService {
+  /// What the token of a request allows.
+  func grant(of request: Request) async throws -> HubGrant {
+    guard let header = request.headers[.authorization], header.hasPrefix("Bearer "),
+      let hash = HubToken(String(header.dropFirst("Bearer ".count))).hash, let grant = try await store.grant(for: hash)
+    else { throw HTTPError(.unauthorized, message: "The token is missing, unknown or revoked.") }
+    return grant
+  }
+
+  /// The member of the space of the path that asks; `isOwner` requires that it is an owner.
+  func member(_ request: Request, _ context: BasicRequestContext, isOwner: Bool = false) async throws -> HubMember {
+    let space = try context.space()
+    let member = try await member(of: request)
+    guard member.space == space, !isOwner || member.role == .owner else {
+      throw HTTPError(
+        .forbidden, message: isOwner ? "Only an owner of the space may do this." : "This is another space.")
+    }
+    return member
+  }
+
+  /// The member that asks.
+  func member(of request: Request) async throws -> HubMember {
+    guard case .member(let member) = try await grant(of: request) else {
+      throw HTTPError(.forbidden, message: "The token is not that of a member of a space.")
+    }
+    try Self.take(from: limiter, for: member.id)
+    return member
+  }
+
+  /// Limits requests without a token: all of them share one bucket, since an address may have many people behind it.
+  func limitStrangers() throws { try Self.take(from: strangers, for: nil) }
+
+  private static func take(from limiter: RateLimiter, for id: UUID?) throws {
+    guard let seconds = limiter.take(for: id) else { return }
+    throw HTTPError(
+      .tooManyRequests, headers: [.retryAfter: "\(Int(seconds.rounded(.up)))"], message: "Too many requests.")
+  }
+}
+
+// MARK: - Requests and answers
+
+extension BasicRequestContext {
+  func space() throws -> SpaceID {
+    try SpaceID(parameters.require("space")).orBadRequest("The id of the space is invalid.")
+  }
+
+  func replica() throws -> ReplicaID {
+    try ReplicaID(parameters.require("replica")).orBadRequest("The id of the replica is invalid.")
+  }
+
+  func number(_ name: String) throws -> UInt64 {
+    let number = try UInt64(parameters.require(name)).flatMap { $0 <= UInt64(Int64.max) ? $0 : nil }
+    return try number.orBadRequest("The number in the path is invalid.")
+  }
+}
+
+extension Optional {
+  func orBadRequest(_ message: String) throws -> Wrapped {
+    guard let self else { throw HTTPError(.badRequest, message: message) }
+    return self
+  }
+}
+
+extension Request {
+  /// The whole body.
+  func bytes(upTo limit: Int = HubLimits.bodyByteCount) async throws -> [UInt8] {
+    if let length = headers[.contentLength].flatMap(Int.init), length > limit {
+      throw HTTPError(.contentTooLarge, message: "A body may have \(limit) bytes.")
+    }
+    var bytes: [UInt8] = []
+    for try await buffer in body {
+      bytes += buffer.readableBytesView
+      guard bytes.count <= limit else { throw HTTPError(.contentTooLarge, message: "A body may have \(limit) bytes.") }
+    }
+    return bytes
+  }
+
+  /// The body as JSON.
+  func message<M: Decodable>(_ type: M.Type) async throws -> M {
+    let bytes = try await bytes(upTo: 1 << 20)
+    do {
+      return try JSONDecoder().decode(type, from: Data(bytes))
+    } catch {
+      throw HTTPError(.badRequest, message: "The body is not the JSON that this path expects.")
+    }
+  }
+
+  /// A number of the query; `nil` if it is missing.
+  func number<N: LosslessStringConvertible>(_ name: String, as type: N.Type) throws -> N? {
+    try uri.queryParameters[name[...]].map { try N(String($0)).orBadRequest("'\(name)' is not a number.") }
+  }
+}
+
+extension Response {
+  /// An answer as JSON.
+  static func json(_ message: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+    let bytes = try JSONEncoder().encode(message)
+    return Response(
+      status: status, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+  }
+
+  /// An answer of sealed bytes.
+  static func sealed(_ bytes: some Sequence<UInt8>) -> Response {
+    Response(
+      status: .ok, headers: [.contentType: "application/octet-stream"],
+      body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+  }
+}
+
+/// Answers the errors of the store with a status.
+struct HubErrorMiddleware: RouterMiddleware {
+  func handle(
+    _ request: Request, context: BasicRequestContext,
+    next: (Request, BasicRequestContext) async throws -> Response
+  ) async throws -> Response {
+    do {
+      return try await next(request, context)
+    } catch let error as HubStoreError {
+      switch error {
+      case .spaceExists: throw HTTPError(.conflict, message: "There is a space with this id.")
+      case .noSpace: throw HTTPError(.notFound, message: "There is no space with this id.")
+      case .malformed(let reason): throw HTTPError(.badRequest, message: reason)
+      case .denied:
+        throw HTTPError(.forbidden, message: "This member may not do this, or not as this replica.")
+      case .quota: throw HTTPError(.lackOfRoom, message: "The space has no room.")
+      }
+    }
+  }
+}
+
+extension HTTPResponse.Status {
+  /// 507, of RFC 4918.
+  static var lackOfRoom: HTTPResponse.Status { HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage") }
+}

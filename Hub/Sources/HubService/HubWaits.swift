@@ -1,0 +1,103 @@
+import Synchronization
+import TallySync
+
+/// Requests that wait for a change of one of several spaces.
+///
+/// A waiting request is an entry in a table: it costs no thread and no timer of its own.
+final class HubWaits: Sendable {
+  private struct Wait {
+    let spaces: [SpaceID]
+    let deadline: ContinuousClock.Instant
+    var isOver = false
+    var continuation: CheckedContinuation<Void, Never>?
+  }
+
+  private struct State {
+    var waits: [UInt64: Wait] = [:]
+    var bySpace: [SpaceID: Set<UInt64>] = [:]
+    var last: UInt64 = 0
+    var isDraining = false
+
+    /// Ends waits.
+    ///
+    /// - Returns: The continuations to resume, outside the lock.
+    mutating func end(_ numbers: some Sequence<UInt64>) -> [CheckedContinuation<Void, Never>] {
+      numbers.compactMap { number in
+        waits[number]?.isOver = true
+        defer { waits[number]?.continuation = nil }
+        return waits[number]?.continuation
+      }
+    }
+  }
+
+  private let state = Mutex(State())
+
+  /// Whether the hub is about to stop.
+  var isDraining: Bool { state.withLock { $0.isDraining } }
+
+  /// How many requests wait.
+  var count: Int { state.withLock { $0.waits.count } }
+
+  /// Waits until one of some spaces changes, the time is over, the task is cancelled or the hub drains.
+  ///
+  /// - Parameters:
+  ///   - spaces: The spaces.
+  ///   - deadline: When the time is over.
+  ///   - hasChanged: Whether there was a change before; asked when no later one can be missed.
+  func wait(
+    for spaces: [SpaceID], until deadline: ContinuousClock.Instant, unless hasChanged: () async throws -> Bool
+  ) async rethrows {
+    let number = begin(spaces, deadline)
+    defer { remove(number) }
+    if try await hasChanged() { return }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          guard state.waits[number]?.isOver == false, !state.isDraining else { return true }
+          state.waits[number]?.continuation = continuation
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      end { _ in [number] }
+    }
+  }
+
+  private func begin(_ spaces: [SpaceID], _ deadline: ContinuousClock.Instant) -> UInt64 {
+    state.withLock { state in
+      state.last += 1
+      state.waits[state.last] = Wait(spaces: spaces, deadline: deadline)
+      for space in spaces { state.bySpace[space, default: []].insert(state.last) }
+      return state.last
+    }
+  }
+
+  private func remove(_ number: UInt64) {
+    state.withLock { state in
+      for space in state.waits.removeValue(forKey: number)?.spaces ?? [] {
+        state.bySpace[space]?.remove(number)
+        if state.bySpace[space]?.isEmpty == true { state.bySpace[space] = nil }
+      }
+    }
+  }
+
+  private func end(_ choose: (State) -> [UInt64]) {
+    let continuations = state.withLock { state in state.end(choose(state)) }
+    for continuation in continuations { continuation.resume() }
+  }
+
+  /// Ends the waits for a space.
+  func noteChange(of space: SpaceID) { end { Array($0.bySpace[space] ?? []) } }
+
+  /// Ends the waits whose time is over; called a few times a second.
+  func endOverdue(at now: ContinuousClock.Instant = .now) {
+    end { state in state.waits.filter { $0.value.deadline <= now && !$0.value.isOver }.map(\.key) }
+  }
+
+  /// Ends all waits, and those that begin from now on.
+  func drain() {
+    state.withLock { $0.isDraining = true }
+    end { Array($0.waits.keys) }
+  }
+}

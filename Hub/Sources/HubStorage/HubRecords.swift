@@ -1,0 +1,145 @@
+package import Foundation
+package import TallySync
+
+/// The SHA-256 of a token: the hub keeps no token.
+package struct TokenHash: Hashable, Sendable {
+  /// Thirty-two bytes.
+  package let bytes: [UInt8]
+
+  /// Takes thirty-two bytes; `nil` for another number of them.
+  package init?(bytes: [UInt8]) {
+    guard bytes.count == 32 else { return nil }
+    self.bytes = bytes
+  }
+}
+
+/// Who answers for spaces.
+package struct HubAccount: Hashable, Sendable {
+  /// Its id.
+  package let id: UUID
+  /// How many bytes each of its spaces may have.
+  package let limitInBytes: Int
+
+  /// Takes the fields.
+  package init(id: UUID, limitInBytes: Int) {
+    (self.id, self.limitInBytes) = (id, limitInBytes)
+  }
+}
+
+/// What a member of a space may do.
+package enum HubRole: String, CaseIterable, Sendable {
+  /// Reads, writes, invites and revokes.
+  case owner
+  /// Reads and writes.
+  case writer
+  /// Reads.
+  case reader
+}
+
+/// A device in a space.
+///
+/// It writes as one replica at a time; a store that was copied or that goes back in time becomes another
+/// one, of the same member.
+package struct HubMember: Hashable, Sendable {
+  /// Its id.
+  package let id: UUID
+  /// Its space.
+  package let space: SpaceID
+  /// What it may do.
+  package let role: HubRole
+
+  /// Takes the fields.
+  package init(id: UUID, space: SpaceID, role: HubRole) {
+    (self.id, self.space, self.role) = (id, space, role)
+  }
+}
+
+/// What the holder of a token may do.
+package enum HubGrant: Hashable, Sendable {
+  /// Create spaces.
+  case account(UUID)
+  /// Act as a member of a space.
+  case member(HubMember)
+  /// Join a space once, until a time in microseconds since 1970.
+  ///
+  /// It is worthless when the member that made it was revoked.
+  case invitation(SpaceID, HubRole, by: UUID, expiresAt: Int64)
+}
+
+/// A space.
+package struct HubSpace: Hashable, Sendable {
+  /// The account that answers for it.
+  package let account: UUID
+  /// The position of the last segment; 0 before the first one.
+  package let position: UInt64
+  /// Rises with each change of what the space has.
+  package let changeCount: UInt64
+  /// The bytes of its segments and snapshots.
+  package let byteCount: Int
+  /// How many it may have.
+  package let limitInBytes: Int
+
+  /// Takes the fields.
+  package init(account: UUID, position: UInt64, changeCount: UInt64, byteCount: Int, limitInBytes: Int) {
+    (self.account, self.position, self.changeCount) = (account, position, changeCount)
+    (self.byteCount, self.limitInBytes) = (byteCount, limitInBytes)
+  }
+}
+
+/// A replica in a space.
+package struct HubReplica: Hashable, Sendable {
+  /// The member that writes as it.
+  package let member: UUID
+  /// The last number of its segments that is taken; `nil` unless it was revoked.
+  package var cutOff: UInt64?
+  /// Its last segment.
+  package var head: SegmentHead
+
+  /// Takes the fields.
+  package init(member: UUID, cutOff: UInt64? = nil, head: SegmentHead = .none) {
+    (self.member, self.cutOff, self.head) = (member, cutOff, head)
+  }
+}
+
+/// A stored segment.
+package struct HubSegment: Hashable, Sendable {
+  /// Counts the segments of the space in the order in which they were stored.
+  package let position: UInt64
+  /// The sealed bytes.
+  package let bytes: [UInt8]
+
+  /// Takes the fields.
+  package init(position: UInt64, bytes: [UInt8]) {
+    (self.position, self.bytes) = (position, bytes)
+  }
+}
+
+/// What became of a segment.
+package enum HubAppendAnswer: Hashable, Sendable {
+  /// It is stored at a position.
+  case stored(UInt64)
+  /// The same bytes were stored at a position before.
+  case known(UInt64)
+  /// Another segment of this replica has its number.
+  case fork
+  /// It does not follow the last one, which is this.
+  case gap(SegmentHead)
+  /// The space has no room.
+  case quota
+  /// The member may not write, or not as this replica, or the replica was revoked.
+  case denied
+}
+
+/// Why a hub's store refuses a call.
+package enum HubStoreError: Error, Hashable {
+  /// There is a space with the id.
+  case spaceExists
+  /// There is no space with the id.
+  case noSpace
+  /// The bytes are not what they should be, for a reason.
+  case malformed(String)
+  /// The space has no room.
+  case quota
+  /// The member may not do this, or not as this replica, or was revoked.
+  case denied
+}

@@ -1,0 +1,123 @@
+package import Foundation
+package import TallySync
+
+/// Where a hub keeps what it cannot read, sealed segments, snapshots and cards, and who may reach them.
+///
+/// Every function is one transaction, and none spans two spaces. Data reported as stored survives a crash of the hub and of
+/// its machine. Any function may throw an error of the database besides ``HubStoreError``.
+package protocol HubStore: Sendable {
+  /// Sixteen random bytes that distinguish one database from another.
+  func incarnation() async throws -> [UInt8]
+
+  // MARK: Accounts and tokens
+
+  /// Creates an account, or replaces it.
+  func put(_ account: HubAccount) async throws
+
+  /// The account with an id; `nil` if there is none.
+  func account(_ id: UUID) async throws -> HubAccount?
+
+  /// Lets the holder of a token do what a grant says.
+  func put(_ grant: HubGrant, for token: TokenHash) async throws
+
+  /// What a token allows; `nil` for an unknown one.
+  func grant(for token: TokenHash) async throws -> HubGrant?
+
+  // MARK: Spaces and replicas
+
+  /// Creates a space with its first member.
+  ///
+  /// - Throws: ``HubStoreError/spaceExists``.
+  func createSpace(of account: HubAccount, with member: HubMember, token: TokenHash) async throws
+
+  /// A space; `nil` if there is none with the id.
+  func space(_ id: SpaceID) async throws -> HubSpace?
+
+  /// Adds a member to a space by an invitation, which is used up.
+  ///
+  /// - Parameters:
+  ///   - id: The new member's.
+  ///   - token: The new member's.
+  ///   - invitation: The token of the invitation.
+  ///   - time: The time now, in microseconds since 1970.
+  /// - Returns: The member; `nil` if the invitation is unknown, used or has expired.
+  /// - Throws: An error of the database.
+  func join(as id: UUID, token: TokenHash, by invitation: TokenHash, at time: Int64) async throws -> HubMember?
+
+  /// The replicas of a space that have written.
+  func replicas(in space: SpaceID) async throws -> [ReplicaID: HubReplica]
+
+  /// Refuses everything that the member of a replica sends, its token and its invitations, and notes the last number of the
+  /// replica that counts; a smaller one than before stays.
+  ///
+  /// - Returns: Whether the space has the replica.
+  func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID) async throws -> Bool
+
+  // MARK: Segments
+
+  /// Appends segments to the stream of a replica, in their order.
+  ///
+  /// - Parameters:
+  ///   - segments: The sealed bytes; their clear headers name the replica.
+  ///   - replica: Whose they are; a new one is this member's from now on.
+  ///   - member: Who sends them.
+  /// - Returns: What became of each; those after the first one that is neither stored nor known are not looked at.
+  /// - Throws: ``HubStoreError/noSpace``; ``HubStoreError/malformed(_:)`` for bytes that are not a segment of the replica.
+  func append(
+    _ segments: [[UInt8]], of replica: ReplicaID, by member: HubMember
+  ) async throws -> [HubAppendAnswer]
+
+  /// Segments of all replicas in the order in which they were stored.
+  ///
+  /// - Parameters:
+  ///   - position: Those after this one; 0 for all.
+  ///   - byteCount: Stop when this many bytes have been read; at least one segment is given if there is one.
+  ///   - space: The space.
+  /// - Returns: The segments; positions have gaps where segments were deleted.
+  /// - Throws: An error of the database.
+  func segments(after position: UInt64, byteCount: Int, in space: SpaceID) async throws -> [HubSegment]
+
+  /// Segments of one replica without gaps.
+  ///
+  /// - Parameters:
+  ///   - replica: Whose.
+  ///   - number: Those after this one; 0 for all.
+  ///   - byteCount: Stop when this many bytes have been read; at least one segment is given if there is one.
+  ///   - space: The space.
+  /// - Returns: The segments; none if the next one is not there.
+  /// - Throws: An error of the database.
+  func segments(
+    of replica: ReplicaID, after number: UInt64, byteCount: Int, in space: SpaceID
+  ) async throws -> [HubSegment]
+
+  // MARK: Cards and snapshots
+
+  /// Keeps a card unless a newer one of the replica is there; a new replica is this member's from now on.
+  ///
+  /// - Throws: ``HubStoreError/denied``, ``HubStoreError/noSpace``.
+  func putCard(_ card: [UInt8], number: UInt64, of replica: ReplicaID, by member: HubMember) async throws
+
+  /// The newest card of each replica.
+  func cards(in space: SpaceID) async throws -> [ReplicaID: [UInt8]]
+
+  /// Keeps a part of a snapshot, which counts when all its parts are there.
+  ///
+  /// - Returns: Whether it counts from now on.
+  /// - Throws: ``HubStoreError/denied``, ``HubStoreError/quota``, ``HubStoreError/noSpace``,
+  ///   ``HubStoreError/malformed(_:)``.
+  @discardableResult
+  func putPart(_ part: [UInt8], number: Int, of snapshot: SnapshotName, by member: HubMember) async throws -> Bool
+
+  /// The complete snapshots of a space, the newest first.
+  func snapshots(in space: SpaceID) async throws -> [SnapshotName]
+
+  /// A part of a snapshot, complete or not; `nil` if it is not there.
+  func part(_ number: Int, of snapshot: SnapshotName, in space: SpaceID) async throws -> [UInt8]?
+
+  /// Deletes segments of a replica up to a number, and snapshots of it; the last segment of a stream stays.
+  ///
+  /// - Throws: ``HubStoreError/denied``, ``HubStoreError/noSpace``.
+  func delete(
+    segmentsOf replica: ReplicaID, upTo number: UInt64, snapshots: [SnapshotName], by member: HubMember
+  ) async throws
+}

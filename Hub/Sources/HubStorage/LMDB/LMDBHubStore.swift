@@ -1,0 +1,187 @@
+import Crypto
+package import Foundation
+import LMDB
+package import SystemPackage
+package import TallySync
+
+/// A hub's store in one directory, for one process.
+///
+/// Appends of concurrent requests share a commit, and so one flush of the disk.
+package final class LMDBHubStore: HubStore {
+  let environment: LMDBEnvironment
+  let tables: HubTables
+
+  private static let incarnationKey = Array("incarnation".utf8)
+  private static let formatKey = Array("format".utf8)
+  private static let format: UInt64 = 1
+
+  /// Opens a store, or creates it.
+  ///
+  /// - Parameter directory: Its directory, which is created if it is missing.
+  /// - Throws: `LMDBError`; ``HubStoreError/malformed(_:)`` for a store of a newer version.
+  package init(at directory: FilePath) throws {
+    var options = LMDBEnvironment.Options()
+    options.createsDirectory = true
+    environment = try LMDBEnvironment(path: directory, options: options)
+    tables = try environment.write { transaction in
+      let tables = try HubTables(in: &transaction)
+      if let format = try tables.meta.value(forKey: Self.formatKey, in: transaction) {
+        guard UInt64(bytes: format) == Self.format else {
+          throw HubStoreError.malformed(
+            "The store has format \(UInt64(bytes: format)); this version reads \(Self.format).")
+        }
+        return tables
+      }
+      var generator = SystemRandomNumberGenerator()
+      let incarnation = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+      try tables.meta.put(incarnation, forKey: Self.incarnationKey, in: &transaction)
+      try tables.meta.put(Self.format.bytes, forKey: Self.formatKey, in: &transaction)
+      return tables
+    }
+  }
+
+  /// Closes the store.
+  ///
+  /// - Throws: `LMDBError`.
+  package func close() throws { try environment.close(waitingAtMost: .seconds(5)) }
+
+  func write<R: Sendable>(
+    _ body: @escaping @Sendable (HubTables, inout WriteTransaction) throws -> R
+  ) async throws -> R {
+    try await environment.groupCommit { [tables] transaction in try body(tables, &transaction) }
+  }
+
+  func read<R>(_ body: (HubTables, borrowing ReadTransaction) throws -> R) throws -> R {
+    try environment.read { transaction in try body(tables, transaction) }
+  }
+
+  package func incarnation() async throws -> [UInt8] {
+    try read { tables, transaction in try tables.meta.value(forKey: Self.incarnationKey, in: transaction) ?? [] }
+  }
+}
+
+// MARK: - Accounts and tokens
+
+extension LMDBHubStore {
+  package func put(_ account: HubAccount) async throws {
+    try await write { tables, transaction in
+      try tables.accounts.put(account.row, forKey: account.id.bytes, in: &transaction)
+    }
+  }
+
+  package func account(_ id: UUID) async throws -> HubAccount? {
+    try read { tables, transaction in
+      try tables.accounts.value(forKey: id.bytes, in: transaction).map { try HubAccount(id: id, row: $0) }
+    }
+  }
+
+  package func put(_ grant: HubGrant, for token: TokenHash) async throws {
+    try await write { tables, transaction in
+      try tables.tokens.put(grant.row, forKey: token.bytes, in: &transaction)
+    }
+  }
+
+  package func grant(for token: TokenHash) async throws -> HubGrant? {
+    try read { tables, transaction in
+      try tables.tokens.value(forKey: token.bytes, in: transaction).map { try HubGrant(row: $0) }
+    }
+  }
+}
+
+// MARK: - Spaces and members
+
+extension LMDBHubStore {
+  package func createSpace(of account: HubAccount, with member: HubMember, token: TokenHash) async throws {
+    try await write { tables, transaction in
+      let row = SpaceRow(of: account).bytes
+      guard try tables.spaces.insert(row, forKey: member.space.bytes, in: &transaction) else {
+        throw HubStoreError.spaceExists
+      }
+      try tables.add(member, token: token, in: &transaction)
+    }
+  }
+
+  package func space(_ id: SpaceID) async throws -> HubSpace? {
+    try read { tables, transaction in try tables.space(id, in: transaction)?.space }
+  }
+
+  package func join(
+    as id: UUID, token: TokenHash, by invitation: TokenHash, at time: Int64
+  ) async throws -> HubMember? {
+    try await write { tables, transaction in
+      guard let row = try tables.tokens.value(forKey: invitation.bytes, in: transaction),
+        case .invitation(let space, let role, let inviter, let expiresAt) = try HubGrant(row: row), time < expiresAt,
+        try tables.members.contains(space.bytes + inviter.bytes, in: transaction)
+      else { return nil }
+      try tables.tokens.remove(forKey: invitation.bytes, in: &transaction)
+      let member = HubMember(id: id, space: space, role: role)
+      try tables.add(member, token: token, in: &transaction)
+      return member
+    }
+  }
+
+  package func replicas(in space: SpaceID) async throws -> [ReplicaID: HubReplica] {
+    try read { tables, transaction in
+      var replicas: [ReplicaID: HubReplica] = [:]
+      try tables.replicas.forEach(withPrefix: space.bytes, in: transaction) { key, value in
+        guard let replica = ReplicaID(bytes: try [UInt8](decoding: key).dropFirst(SpaceID.byteCount)) else {
+          throw RowReader.Damaged()
+        }
+        replicas[replica] = try ReplicaRow([UInt8](decoding: value)).replica
+        return true
+      }
+      return replicas
+    }
+  }
+
+  package func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID) async throws -> Bool {
+    try await write { tables, transaction in
+      guard var row = try tables.replica(replica, of: space, in: transaction) else { return false }
+      row.cutOff = min(row.cutOff, number)
+      try tables.replicas.put(row.bytes, forKey: space.bytes + replica.bytes, in: &transaction)
+      if let token = try tables.members.value(forKey: space.bytes + row.member.bytes, in: transaction) {
+        try tables.tokens.remove(forKey: token, in: &transaction)
+        try tables.members.remove(forKey: space.bytes + row.member.bytes, in: &transaction)
+      }
+      return true
+    }
+  }
+}
+
+extension HubTables {
+  fileprivate func add(_ member: HubMember, token: TokenHash, in transaction: inout WriteTransaction) throws {
+    try tokens.put(HubGrant.member(member).row, forKey: token.bytes, in: &transaction)
+    try members.put(token.bytes, forKey: member.space.bytes + member.id.bytes, in: &transaction)
+  }
+
+  func space<T: LMDBTransaction & ~Copyable>(_ id: SpaceID, in transaction: borrowing T) throws -> SpaceRow? {
+    try spaces.value(forKey: id.bytes, in: transaction).map { try SpaceRow($0) }
+  }
+
+  /// The row of a replica as which a member may write; a new one is the member's from now on.
+  ///
+  /// Looked up in the write itself: the member may have been revoked since its request was authorised.
+  func ownReplica<T: LMDBTransaction & ~Copyable>(
+    _ replica: ReplicaID, of member: HubMember, in transaction: borrowing T
+  ) throws -> ReplicaRow {
+    guard try members.contains(member.space.bytes + member.id.bytes, in: transaction) else {
+      throw HubStoreError.denied
+    }
+    let row = try self.replica(replica, of: member.space, in: transaction) ?? ReplicaRow(of: member)
+    guard row.member == member.id else { throw HubStoreError.denied }
+    return row
+  }
+
+  /// Stores the row of a space, whose contents have changed.
+  func putChanged(_ row: SpaceRow, of space: SpaceID, in transaction: inout WriteTransaction) throws {
+    var row = row
+    row.changeCount += 1
+    try spaces.put(row.bytes, forKey: space.bytes, in: &transaction)
+  }
+
+  func replica<T: LMDBTransaction & ~Copyable>(
+    _ replica: ReplicaID, of space: SpaceID, in transaction: borrowing T
+  ) throws -> ReplicaRow? {
+    try replicas.value(forKey: space.bytes + replica.bytes, in: transaction).map { try ReplicaRow($0) }
+  }
+}

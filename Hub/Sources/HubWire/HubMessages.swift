@@ -1,0 +1,174 @@
+package import TallySync
+
+/// The bodies of requests and answers, as JSON.
+///
+/// Ids and hashes are hexadecimal digits in lower case, times are in seconds.
+///
+/// Sealed bytes travel as they are: segments and cards one after the other, since their headers give their lengths.
+package enum HubMessage {
+  /// A new account.
+  package struct Account: Codable, Hashable, Sendable {
+    package let account: String
+    /// Allows to create spaces; the hub keeps its hash only.
+    package let token: String
+
+    package init(account: String, token: String) { (self.account, self.token) = (account, token) }
+  }
+
+  /// The space to create.
+  package struct NewSpace: Codable, Hashable, Sendable {
+    package let space: String
+
+    package init(space: String) { self.space = space }
+  }
+
+  /// A new member of a space.
+  package struct Member: Codable, Hashable, Sendable {
+    package let space: String
+    package let member: String
+    package let role: String
+    /// What it is known by; the hub keeps its hash only.
+    package let token: String
+
+    package init(space: String, member: String, role: String, token: String) {
+      (self.space, self.member, self.role, self.token) = (space, member, role, token)
+    }
+  }
+
+  /// An invitation to make, for one member.
+  package struct NewInvitation: Codable, Hashable, Sendable {
+    /// `owner`, `writer` or `reader`; a writer if it is missing.
+    package let role: String?
+    /// How long it can be used; a week if it is missing.
+    package let validInSeconds: Int?
+
+    package init(role: String?, validInSeconds: Int?) { (self.role, self.validInSeconds) = (role, validInSeconds) }
+  }
+
+  /// An invitation.
+  package struct Invitation: Codable, Hashable, Sendable {
+    package let invitation: String
+
+    package init(invitation: String) { self.invitation = invitation }
+  }
+
+  /// The last segment of a replica.
+  package struct Head: Codable, Hashable, Sendable {
+    package let replica: String
+    package let number: UInt64
+    package let digest: String
+
+    package init(replica: String, number: UInt64, digest: String) {
+      (self.replica, self.number, self.digest) = (replica, number, digest)
+    }
+  }
+
+  /// What a space has.
+  package struct Heads: Codable, Hashable, Sendable {
+    /// Distinguishes one database from another.
+    package let incarnation: String
+    /// Of the last segment.
+    package let position: UInt64
+    /// Rises with each change; a wait names the one that is known.
+    package let change: UInt64
+    package let heads: [Head]
+
+    package init(incarnation: String, position: UInt64, change: UInt64, heads: [Head]) {
+      (self.incarnation, self.position, self.change, self.heads) = (incarnation, position, change, heads)
+    }
+  }
+
+  /// What became of one segment.
+  package struct AppendAnswer: Codable, Hashable, Sendable {
+    /// `stored`, `known`, `fork`, `gap`, `quota` or `denied`.
+    package let answer: String
+    /// Of a stored or known one.
+    package let position: UInt64?
+    /// In a gap, the last segment that is there.
+    package let head: Head?
+
+    package init(answer: String, position: UInt64? = nil, head: Head? = nil) {
+      (self.answer, self.position, self.head) = (answer, position, head)
+    }
+  }
+
+  /// What became of segments, up to the first one that is neither stored nor known.
+  package struct AppendAnswers: Codable, Hashable, Sendable {
+    package let answers: [AppendAnswer]
+
+    package init(answers: [AppendAnswer]) { self.answers = answers }
+  }
+
+  /// A snapshot.
+  package struct Snapshot: Codable, Hashable, Sendable {
+    package let replica: String
+    package let number: UInt64
+    package let digest: String
+    package let parts: Int
+
+    package init(replica: String, number: UInt64, digest: String, parts: Int) {
+      (self.replica, self.number, self.digest, self.parts) = (replica, number, digest, parts)
+    }
+  }
+
+  /// The complete snapshots of a space, newest first.
+  package struct Snapshots: Codable, Hashable, Sendable {
+    package let snapshots: [Snapshot]
+
+    package init(snapshots: [Snapshot]) { self.snapshots = snapshots }
+  }
+
+  /// What a replica does not need at the hub any more.
+  package struct Deletion: Codable, Hashable, Sendable {
+    /// The last segment to delete.
+    package let upTo: UInt64
+    package let snapshots: [Snapshot]
+
+    package init(upTo: UInt64, snapshots: [Snapshot]) { (self.upTo, self.snapshots) = (upTo, snapshots) }
+  }
+
+  /// The spaces that have changed, each with its change now.
+  package struct Changes: Codable, Hashable, Sendable {
+    package let changes: [String: UInt64]
+
+    package init(changes: [String: UInt64]) { self.changes = changes }
+  }
+}
+
+extension HubMessage.Head {
+  /// The head of a replica.
+  package init(_ head: SegmentHead, of replica: ReplicaID) {
+    self.init(replica: "\(replica)", number: head.number, digest: Hexadecimal.text(of: head.digest))
+  }
+
+  /// The head; `nil` if the digest is invalid.
+  package var head: SegmentHead? {
+    Hexadecimal.bytes(of: digest).map { SegmentHead(number: number, digest: $0) }
+  }
+}
+
+extension HubMessage.Snapshot {
+  /// The name of a snapshot.
+  package init(_ name: SnapshotName) {
+    self.init(
+      replica: "\(name.replica)", number: name.number, digest: Hexadecimal.text(of: name.digest), parts: name.partCount)
+  }
+
+  /// The name; `nil` if an id, the digest or the number of parts is invalid.
+  package var name: SnapshotName? {
+    guard let replica = ReplicaID(replica), let digest = Hexadecimal.bytes(of: digest), digest.count == 8,
+      (1...HubLimits.mostParts).contains(parts)
+    else { return nil }
+    return SnapshotName(replica: replica, number: number, digest: digest, partCount: parts)
+  }
+}
+
+/// Limits that a client has to know.
+package enum HubLimits {
+  /// The longest body of a request.
+  package static let bodyByteCount = 16 << 20
+  /// The most parts of a snapshot.
+  package static let mostParts = 99_999
+  /// The longest wait.
+  package static let waitInSeconds = 60.0
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import HubService
+import HubStorage
+import Hummingbird
+import Logging
+import SystemPackage
+
+/// The program `tally-hub`.
+@main
+struct TallyHubCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tally-hub", abstract: "Keep and pass on the sealed changes of spaces.", subcommands: [Serve.self])
+
+  struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Serve until SIGTERM or SIGINT.")
+
+    @Option(help: "The directory with all that the hub keeps.") var data: String
+    @Option(help: "The address to listen on.") var host = "127.0.0.1"
+    @Option(help: "The port; 0 for any free one.") var port = 8420
+    @Option(help: "Create accounts only for those who send the text in this file.") var secretFile: String?
+
+    func run() async throws {
+      var logger = Logger(label: "tally-hub")
+      logger.logLevel = .info
+      let store = try LMDBHubStore(at: FilePath(data))
+      var configuration = HubConfiguration()
+      if let secretFile { configuration.registration = .secret(try Self.text(of: secretFile)) }
+      let hub = HubService(store: store, configuration: configuration)
+      let application = Application(
+        router: hub.router(), configuration: .init(address: .hostname(host, port: port), serverName: "tally-hub"),
+        services: [HubWaitService(hub)],
+        onServerRunning: { channel in Self.announce(port: channel.localAddress?.port ?? 0) }, logger: logger)
+      try await application.runService()
+      try store.close()
+    }
+
+    /// For programs that start the hub on any free port.
+    private static func announce(port: Int) {
+      // If nobody reads it, the log has it, too.
+      _ = try? FileDescriptor.standardOutput.writeAll("listening on port \(port)\n".utf8)
+    }
+
+    private static func text(of file: String) throws -> String {
+      let handle = try FileDescriptor.open(FilePath(file), .readOnly)
+      return try handle.closeAfter {
+        let bytes = try [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
+          count = try handle.read(into: UnsafeMutableRawBufferPointer(buffer))
+        }
+        return String(decoding: bytes, as: UTF8.self).trimmingPrefix(while: \.isWhitespace).split(
+          whereSeparator: \.isNewline
+        )
+        .first.map(String.init) ?? ""
+      }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import HubClient
+import HubService
+import SystemPackage
+import Tally
+import TallySync
+import Testing
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// Stores that synchronise through a hub.
+struct HubSpaceTests {
+  @Test func aChangeArrivesAtTheOtherDevice() async throws {
+    try await withHub { hub in
+      try await withStores(2) { stores in
+        try await stores[0].write { _ = try $0.add("before", to: .inbox) }
+        let invitation = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first").invitation
+        try await stores[0].sync.synchronise()
+        try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
+        try await stores[1].sync.synchronise()
+        try await stores[1].write { _ = try $0.add("after", to: .inbox) }
+        try await stores[1].sync.synchronise()
+        try await stores[0].sync.synchronise()
+        for store in stores {
+          #expect(try store.read { try Set($0.view(.inbox).tasks.map(\.title)) } == ["before", "after"])
+        }
+        #expect(try await stores[0].sync.status().stateHash == stores[1].sync.status().stateHash)
+        await #expect(throws: HubFault.self) {
+          try await stores[1].sync.join(hubInvitation: invitation, deviceName: "again")
+        }
+      }
+    }
+  }
+
+  @Test func agentsExchangeWithoutBeingAsked() async throws {
+    try await withHub { hub in
+      try await withStores(2) { stores in
+        let invitation = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first").invitation
+        try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
+        let agents = stores.map { store in Task { try await store.sync.run { _ in } } }
+        defer { for agent in agents { agent.cancel() } }
+        for number in 0..<3 {
+          try await stores[number % 2].write { _ = try $0.add("task \(number)", to: .inbox) }
+          let other = stores[1 - number % 2]
+          try await wait { try other.read { try $0.view(.inbox).tasks.count } == number + 1 }
+        }
+      }
+    }
+  }
+
+  @Test func aRefusedChangeWaitsAndIsSentWhenThereIsRoom() async throws {
+    try await withDirectory { directory in
+      try await withStores(2) { stores in
+        var small = HubConfiguration()
+        small.spaceLimitInBytes = 4_000
+        try await withHub(small, in: directory) { hub in
+          _ = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first")
+          for number in 0..<100 {
+            try await stores[0].write { _ = try $0.add("task \(number) with a longer title", to: .inbox) }
+          }
+          await #expect(throws: TallyError.self) { try await stores[0].sync.synchronise() }
+          let status = try await stores[0].sync.status()
+          #expect(status.pending == 100)
+        }
+      }
+    }
+  }
+
+  @Test func aRevokedDeviceIsShutOutAndKeepsItsChanges() async throws {
+    try await withHub { hub in
+      try await withStores(2) { stores in
+        let invitation = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first").invitation
+        try await stores[0].sync.synchronise()
+        try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
+        try await stores[1].write { _ = try $0.add("kept", to: .inbox) }
+        try await stores[1].sync.synchronise()
+        try await stores[0].sync.revokeAtHub(try await stores[1].sync.status().replica)
+        try await stores[1].write { _ = try $0.add("late", to: .inbox) }
+        let error = await #expect(throws: TallyError.self) { try await stores[1].sync.synchronise() }
+        #expect(error?.message.contains("token") == true)
+        #expect(try await stores[1].sync.status().pending == 1)
+        try await stores[0].sync.synchronise()
+        #expect(try stores[0].read { try $0.view(.inbox).tasks.map(\.title) } == ["kept"])
+      }
+    }
+  }
+
+  @Test func aReaderGetsChanges() async throws {
+    try await withHub { hub in
+      try await withStores(2) { stores in
+        _ = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first")
+        try await stores[0].write { _ = try $0.add("seen", to: .inbox) }
+        try await stores[0].sync.synchronise()
+        let invitation = try await stores[0].sync.inviteToHub(as: "reader")
+        try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
+        try await stores[1].sync.synchronise()
+        #expect(try stores[1].read { try $0.view(.inbox).tasks.map(\.title) } == ["seen"])
+      }
+    }
+  }
+
+  @Test func requestsWithoutATokenAreLimited() async throws {
+    var strict = HubConfiguration()
+    (strict.burstOfStrangers, strict.requestsOfStrangersPerSecond) = (2, 0.001)
+    try await withHub(strict) { hub in
+      let access = HubAccess(at: hub.url)
+      for _ in 0..<2 { _ = try await access.createAccount() }
+      let fault = await #expect(throws: HubFault.self) { try await access.createAccount() }
+      #expect(fault?.isRefusal == false)
+    }
+  }
+
+  @Test func aStoreThatSynchronisesUsesUpNoInvitation() async throws {
+    try await withHub { hub in
+      try await withStores(2) { stores in
+        let invitation = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first").invitation
+        await #expect(throws: HubFault.alreadySynchronises) {
+          try await stores[0].sync.join(hubInvitation: invitation, deviceName: "first")
+        }
+        try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
+      }
+    }
+  }
+
+  @Test(arguments: ["nan", "inf", "-inf", "x"])
+  func secondsMustBeANumber(_ seconds: String) async throws {
+    try await withHub { hub in
+      try await withStores(1) { stores in
+        _ = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first")
+        let place = try await stores[0].sync.place()
+        var request = URLRequest(url: try #require(URL(string: "\(hub.url)/v1/wait?seconds=\(seconds)")))
+        request.setValue("Bearer \(place.token ?? "")", forHTTPHeaderField: "Authorization")
+        let (_, response) = try await URLSession.shared.data(for: request)
+        #expect((response as? HTTPURLResponse)?.statusCode == 400)
+      }
+    }
+  }
+}
+
+extension TaskStore {
+  fileprivate var sync: StoreSync { StoreSync(self, connector: HubConnector()) }
+}
+
+/// Runs a body with new stores.
+private func withStores(_ count: Int, _ body: ([TaskStore]) async throws -> Void) async throws {
+  try await withDirectory { directory in
+    let stores = try (0..<count).map { try TaskStore(at: directory.appending("store-\($0)")) }
+    try await body(stores)
+    for store in stores {
+      #expect(try store.verify().isSound)
+      try store.close()
+    }
+  }
+}
+
+/// Waits until something is so, for a time that is generous on a busy machine.
+private func wait(until isSo: () throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+  let deadline = ContinuousClock.now + .seconds(60)
+  while try !isSo() {
+    try #require(ContinuousClock.now < deadline, sourceLocation: sourceLocation)
+    try await Task.sleep(for: .milliseconds(20))
+  }
+}

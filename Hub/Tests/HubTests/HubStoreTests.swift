@@ -1,0 +1,44 @@
+import Foundation
+import HubStorage
+import SystemPackage
+import TallySync
+import Testing
+
+/// Stores of hubs keep what `HubStore` promises.
+struct HubStoreTests {
+  @Test(arguments: HubStoreConformance.checks.map(\.name))
+  func lmdbKeepsItsPromises(_ name: String) async throws {
+    try await withDirectory { directory in
+      let store = try LMDBHubStore(at: directory)
+      let check = try #require(HubStoreConformance.checks.first { $0.name == name })
+      try await check.run(HubStoreConformance(store: store))
+      try store.close()
+    }
+  }
+
+  @Test func whatAStoreHasSurvivesItsEnd() async throws {
+    try await withDirectory { directory in
+      let token = try #require(TokenHash(bytes: Array(0..<32)))
+      let member = HubMember(id: UUID(), space: SpaceID(), role: .owner)
+      var stream = SealedStream(in: member.space)
+      var store = try LMDBHubStore(at: directory)
+      let incarnation = try await store.incarnation()
+      try await store.createSpace(of: HubAccount(id: UUID(), limitInBytes: 1_000), with: member, token: token)
+      _ = try await store.append(stream.next(1), of: stream.replica, by: member)
+      try store.close()
+      store = try LMDBHubStore(at: directory)
+      #expect(try await store.incarnation() == incarnation)
+      #expect(try await store.grant(for: token) == .member(member))
+      #expect(try await store.append(stream.next(1), of: stream.replica, by: member) == [.stored(2)])
+      try store.close()
+    }
+  }
+}
+
+/// Runs a body with a directory, and removes it.
+func withDirectory<R>(_ body: (FilePath) async throws -> R) async throws -> R {
+  let directory = FileManager.default.temporaryDirectory.appending(path: "hub-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: directory) }
+  return try await body(FilePath(directory.path))
+}
