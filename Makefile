@@ -6,7 +6,7 @@ export TALLY_STRICT := 1
 export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats page smoke outside faults
-.PHONY: test-long test-devices test-faults test-mutants test-sanitizers test-service
+.PHONY: hub demo-hub test-hub test-hub-api test-long test-devices test-faults test-mutants test-sanitizers test-service
 .PHONY: install uninstall completions installation
 .PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync
 
@@ -19,7 +19,7 @@ demo: set-up ## Shows Tally with this repository's own history, in a scratch sto
 test: set-up ## Runs every test.
 	swift test --disable-xctest
 
-check: set-up lint build test faults demo schemas formats completions installation page smoke docs outside ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
+check: set-up lint build test test-hub faults demo schemas formats completions installation page smoke docs outside ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
@@ -112,6 +112,21 @@ test-devices: build ## Changes tasks at random on two and five devices that shar
 	@Scripts/check-sync.py
 	@Scripts/check-sync.py --syncthing --if-available
 
+HUB = --package-path Hub --scratch-path .build/hub
+hub: set-up ## Builds tally-hub and tally-hub-client in .build/hub/debug; the first build takes minutes.
+	swift build $(HUB)
+
+demo-hub: build hub ## Starts a hub and lets two devices synchronise through it.
+	@Hub/Scripts/check-hub.py --show
+
+test-hub: build ## Runs the tests of the hub, a package of its own, and of its programs.
+	swift build --build-tests $(HUB)
+	swift test --skip-build $(HUB) --disable-xctest
+	@Hub/Scripts/check-hub.py
+
+test-hub-api: hub ## Sends thousands of requests to a hub, as its OpenAPI description has them; minutes, and a download.
+	@Hub/Scripts/check-api.py
+
 OPTIMISED = -c release -Xswiftc -enable-testing --scratch-path .build/optimised
 test-long: set-up ## Compares views, filters, searches and merges with plain models through long random histories; an hour.
 	swift build --build-tests $(OPTIMISED)
@@ -133,4 +148,4 @@ smoke: ## Runs the benchmarks on small stores, to check their answers, not their
 	@Benchmarks/Scripts/before.py --smoke >/dev/null
 	@Benchmarks/Scripts/bench.py readme --check
 
-SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Package.swift)
+SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Hub/Sources Hub/Tests Hub/Package.swift Package.swift)

@@ -63,6 +63,8 @@ let package = Package(
     .library(name: "TallyFormats", targets: ["TallyFormats"]),
     .library(name: "TallySync", targets: ["TallySync"]),
     .library(name: "TallySyncConformance", targets: ["TallySyncConformance"]),
+    // For programs that have the commands of `tally` and something more, such as a client for hubs.
+    .library(name: "TallyCommands", targets: ["TallyCommands"]),
     .executable(name: "tally", targets: ["TallyMain"]),
   ],
   traits: [

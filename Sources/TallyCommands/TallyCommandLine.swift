@@ -15,6 +15,9 @@ public enum TallyCommandLine {
       try execute(invocation, output)
       try output.flush()
       return ExitStatus.success.rawValue
+    } catch is NeedsHubClient {
+      try? output.flush()
+      return report(HubProgram.replaceThisProcess(invocation), of: invocation)
     } catch {
       // Output from before the failure still counts; a second failure would add nothing.
       try? output.flush()

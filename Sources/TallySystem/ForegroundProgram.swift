@@ -45,6 +45,32 @@ package enum ForegroundProgram {
     return number == 0 ? status >> 8 & 0xFF : 128 + number
   }
 
+  /// Replaces this process by a program; returns only by throwing.
+  ///
+  /// The corresponding C function is `execve`.
+  ///
+  /// - Parameters:
+  ///   - executable: Its path.
+  ///   - arguments: Its arguments, without its name.
+  ///   - environment: Its variables.
+  /// - Throws: `Errno` if it cannot be started.
+  package static func replaceThisProcess(
+    _ executable: FilePath, _ arguments: [String], environment: [String: String]
+  ) throws(Errno) -> Never {
+    // Handlers end with this program, but what it ignores stays ignored.
+    for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_DFL) }
+    // All strings outlive the call, which copies them.
+    let error = unsafe withPointers(to: [executable.string] + arguments) { words in
+      unsafe withPointers(to: environment.map { "\($0)=\($1)" }) { variables in
+        unsafe executable.withPlatformString { path in
+          _ = unsafe execve(path, words, variables)
+          return Errno(rawValue: errno)
+        }
+      }
+    }
+    throw error
+  }
+
   private static func start(_ executable: FilePath, _ words: [String], _ variables: [String]) throws(Errno) -> pid_t {
     #if canImport(Darwin)
       var attributes: posix_spawnattr_t?

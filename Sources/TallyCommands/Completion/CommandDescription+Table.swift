@@ -329,12 +329,13 @@ extension CommandDescription {
     positional |  | name |  | The filter's name.
     """,
     """
-    sync: Keep this store the same as those of other devices, through a shared folder.
+    sync: Keep this store the same as those of other devices, through a shared folder or a hub.
     """,
     """
-    sync setup: Create a space in a folder, with all that this store has.
-    positional |  | folder |  | A folder that all devices share.
+    sync setup: Create a space in a folder or at a hub, with all that this store has.
+    positional |  | folder |  | A folder that all devices share, or the address of a hub.
     option | --passphrase-file | file |  | Let devices join with the passphrase in a file's first line.
+    option | --account-file | file |  | Use the account of a hub whose token is a file's first line.
     flag | --no-encryption |  |  | Do not encrypt: everyone who sees the folder can read the tasks.
     option | --name | device |  | The name of this device.
     """,
@@ -361,6 +362,10 @@ extension CommandDescription {
     """,
     """
     sync members: Show the devices of the space, this one first.
+    """,
+    """
+    sync revoke: Shut a device out of a space at a hub.
+    positional |  | replica |  | The replica, as 'tally sync members' shows it.
     """,
     """
     sync stop: Stop synchronising until the next 'tally sync now'; changes wait.

@@ -32,6 +32,8 @@ extension CommandFailure {
     switch error {
     case let failure as CommandFailure:
       self = failure
+    case let failure as HubFailure:
+      self.init(failure)
     case let error as TallyError:
       var (message, remedy) = (error.messageWithPlace, error.remedy)
       if let unknown = error.cause as? UnknownFilterList {

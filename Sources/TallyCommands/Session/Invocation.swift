@@ -12,6 +12,8 @@ public struct Invocation: Sendable {
   public let output: FileDescriptor
   /// Where messages, progress and errors go.
   public let errorOutput: FileDescriptor
+  /// Reaches hubs; `nil` in a program without a client for HTTP.
+  public var hubClient: (any HubClient)?
   /// Whether all arguments were UTF-8, and so are what was given.
   private(set) var areArgumentsIntact = true
 

@@ -7,7 +7,8 @@ extension Session {
   /// Exchanges changes for the first time; the store is in its space even if that fails.
   func synchroniseFirst(_ store: TaskStore) {
     do {
-      _ = try wait { try await StoreSync(store).synchronise() }
+      let sync = StoreSync(store, connector: invocation.hubClient)
+      _ = try wait { try await sync.synchronise() }
     } catch {
       note("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
     }

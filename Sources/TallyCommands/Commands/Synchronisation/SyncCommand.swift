@@ -6,7 +6,7 @@ import TallySync
 struct SyncCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync",
-    abstract: "Keep this store the same as those of other devices, through a shared folder.",
+    abstract: "Keep this store the same as those of other devices, through a shared folder or a hub.",
     usage: "tally sync <subcommand> ...",
     discussion: """
       The folder is one that something else keeps the same on all devices: Syncthing, a network drive, a USB stick. \
@@ -15,12 +15,14 @@ struct SyncCommand: SessionCommand {
       EXAMPLES
         tally sync setup ~/Sync
         tally sync join tally-invite-… --at ~/Sync
+        tally sync setup https://hub.example
         tally sync now
         tally sync run --service > ~/.config/systemd/user/tally-sync.service
       """,
     subcommands: withGlobalOptions([
       SyncSetupCommand.self, SyncInviteCommand.self, SyncJoinCommand.self, SyncNowCommand.self, SyncRunCommand.self,
-      SyncStatusCommand.self, SyncMembersCommand.self, SyncStopCommand.self, SyncLeaveCommand.self,
+      SyncStatusCommand.self, SyncMembersCommand.self, SyncRevokeCommand.self,
+      SyncStopCommand.self, SyncLeaveCommand.self,
       SyncDiffCommand.self, SyncApplyCommand.self,
     ])
   )

@@ -10,7 +10,7 @@ struct SyncInviteCommand: SessionCommand {
     usage: "tally sync invite [--valid <duration>] [<options>]",
     discussion: """
       Everyone who has it can read the tasks until the space gets a new key. It names the space, not the folder: \
-      'join' takes that with --at.
+      'join' takes that with --at. That of a hub names the hub, too, and is for one device.
 
       With --plain, a line has this column: invitation.
       """
@@ -25,8 +25,12 @@ struct SyncInviteCommand: SessionCommand {
     guard seconds > 0 else {
       throw CommandFailure.usage("The invitation would be over already", remedy: "Give a duration such as 2h")
     }
-    let sync = StoreSync(try session.openStore(for: .changing))
-    let text = try session.wait { try await sync.invite(for: .seconds(seconds)) }
+    let sync = try session.sync(session.openStore(for: .changing))
+    let client = session.invocation.hubClient
+    let text = try session.wait {
+      guard let client, try await sync.place().isHub else { return try await sync.invite(for: .seconds(seconds)) }
+      return try await client.invite(sync, validInSeconds: seconds)
+    }
     try session.answer(["invitation": .text(text)], plain: .record(["invitation"])) {
       try session.output.write(text + "\n")
     }

@@ -10,6 +10,7 @@ struct SyncJoinCommand: SessionCommand {
     abstract: "Join the space of another device.",
     usage: """
       tally sync join <invitation> --at <folder> [--name <device>] [<options>]
+      tally sync join <invitation to a hub> [--name <device>] [<options>]
       tally sync join --at <folder> --passphrase-file <file> [--name <device>] [<options>]
       """,
     discussion: """
@@ -32,7 +33,9 @@ struct SyncJoinCommand: SessionCommand {
   var name: String?
 
   func validate() throws {
-    if at == nil { throw ValidationError("Name the folder with --at.") }
+    if at == nil, invitation.map({ SyncPlace($0).isHub }) != true {
+      throw ValidationError("Name the folder with --at.")
+    }
     if invitation == nil, passphraseFile == nil {
       throw ValidationError("Give an invitation, or a passphrase with --passphrase-file.")
     }
@@ -42,9 +45,12 @@ struct SyncJoinCommand: SessionCommand {
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
     let folder = FilePath(at ?? "")
     let (status, code) = try session.withStoreForAdding { store in
-      let sync = StoreSync(store)
+      let sync = StoreSync(store, connector: session.invocation.hubClient)
+      let client = try invitation.flatMap { SyncPlace($0).isHub ? try session.hubClient : nil }
       try session.wait { [invitation, name] in
-        if let invitation {
+        if let client, let invitation {
+          try await client.join(sync, by: invitation, deviceName: name ?? Session.deviceName)
+        } else if let invitation {
           try await sync.join(invitation, in: folder, deviceName: name ?? Session.deviceName)
         } else if let passphrase {
           try await sync.join(passphrase: passphrase, in: folder, deviceName: name ?? Session.deviceName)

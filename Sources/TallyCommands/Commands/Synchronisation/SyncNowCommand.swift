@@ -9,14 +9,14 @@ struct SyncNowCommand: SessionCommand {
     abstract: "Send and fetch changes until nothing is left.",
     usage: "tally sync now [<options>]",
     discussion: """
-      Ends with status 75 if the folder cannot be reached: nothing is lost, and changes wait.
+      Ends with status 75 if the folder or hub cannot be reached: nothing is lost, and changes wait.
 
       With --plain, a line has these columns: \(SyncReport.columns.joined(separator: ", ")).
       """
   )
 
   func run(in session: Session) throws {
-    let sync = StoreSync(try session.openStore(for: .changing))
+    let sync = try session.sync(session.openStore(for: .changing))
     let report = try session.wait { try await sync.synchronise() }
     try session.answer(report.facts, plain: .record(SyncReport.columns)) {
       session.say(report.words)

@@ -32,7 +32,7 @@ struct SyncRunCommand: SessionCommand {
     // This runs for days: its clock must go on.
     if session.options.now == nil { configuration.now = { .now() } }
     configuration.createsIfMissing = false
-    let sync = StoreSync(try TaskStore(at: session.storePath, configuration: configuration))
+    let sync = try session.sync(TaskStore(at: session.storePath, configuration: configuration))
     let printer = EventPrinter(session)
     do {
       try session.wait { try await sync.run { printer.report($0) } }

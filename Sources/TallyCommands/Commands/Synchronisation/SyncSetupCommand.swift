@@ -9,8 +9,11 @@ import TallySystem
 struct SyncSetupCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "setup",
-    abstract: "Create a space in a folder, with all that this store has.",
-    usage: "tally sync setup <folder> [--passphrase-file <file>] [--no-encryption] [--name <device>] [<options>]",
+    abstract: "Create a space in a folder or at a hub, with all that this store has.",
+    usage: """
+      tally sync setup <folder> [--passphrase-file <file>] [--no-encryption] [--name <device>] [<options>]
+      tally sync setup <address> [--account-file <file>] [--no-encryption] [--name <device>] [<options>]
+      """,
     discussion: """
       Prints an invitation, with which another device joins within a day, and a recovery code. Both open all tasks: give \
       the invitation only to yourself, and keep the code on paper.
@@ -19,11 +22,14 @@ struct SyncSetupCommand: SessionCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("A folder that all devices share.", valueName: "folder"))
+  @Argument(help: ArgumentHelp("A folder that all devices share, or the address of a hub.", valueName: "folder"))
   var folder: String
 
   @Option(help: ArgumentHelp("Let devices join with the passphrase in a file's first line.", valueName: "file"))
   var passphraseFile: String?
+
+  @Option(help: ArgumentHelp("Use the account of a hub whose token is a file's first line.", valueName: "file"))
+  var accountFile: String?
 
   @Flag(help: "Do not encrypt: everyone who sees the folder can read the tasks.")
   var noEncryption = false
@@ -38,17 +44,28 @@ struct SyncSetupCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    if folder.contains("://") {
+    let isHub = SyncPlace(folder).isHub
+    guard isHub || !folder.contains("://") else {
       throw CommandFailure.usage(
-        "Only folders can be used so far, not URLs", remedy: "Name a folder that all devices share")
+        "The address is not that of a hub", remedy: "Give a folder, or an address that begins with https://")
     }
+    guard !isHub || passphraseFile == nil else {
+      throw CommandFailure.usage(
+        "A hub takes no passphrase", remedy: "Leave out --passphrase-file; other devices join with an invitation")
+    }
+    let account = try accountFile.map(session.passphrase(inFile:))
+    let client = isHub ? try session.hubClient : nil
     guard !folder.isEmpty else { throw CommandFailure.usage("The folder has no name", remedy: "Name a folder") }
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
     let setup = try session.withStoreForAdding { store in
       let setup = try session.wait { [folder, name, noEncryption] in
-        try await StoreSync(store).setUp(
-          in: FilePath(folder), deviceName: name ?? Session.deviceName, isEncrypted: !noEncryption,
-          passphrase: passphrase)
+        let (sync, deviceName) = (StoreSync(store, connector: client), name ?? Session.deviceName)
+        if let client {
+          return try await client.setUp(
+            sync, at: folder, account: account, deviceName: deviceName, isEncrypted: !noEncryption)
+        }
+        return try await sync.setUp(
+          in: FilePath(folder), deviceName: deviceName, isEncrypted: !noEncryption, passphrase: passphrase)
       }
       session.synchroniseFirst(store)
       return setup
@@ -56,7 +73,7 @@ struct SyncSetupCommand: SessionCommand {
     try session.answer(setup.facts, plain: .record(["space", "replica", "invitation", "recoveryCode"])) {
       try session.output.write("Invitation: \(setup.invitation)\n")
       if let code = setup.recoveryCode { try session.output.write("Recovery code: \(code)\n") }
-      session.say("Created a space. On another device: tally sync join INVITATION --at FOLDER")
+      session.say("Created a space. On another device: tally sync join INVITATION\(isHub ? "" : " --at FOLDER")")
     }
   }
 }

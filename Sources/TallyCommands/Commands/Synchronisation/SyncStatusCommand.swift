@@ -28,7 +28,7 @@ struct SyncStatusCommand: SessionCommand {
         + (member.behind > 0 ? ", \(member.behind.counted("segment")) not merged" : "")
     }
     return [
-      "Folder         \(status.place.escapedForDisplay())\(status.isStopped ? " (stopped)" : "")",
+      "\(SyncPlace(status.place).isHub ? "Hub   " : "Folder")         \(status.place.escapedForDisplay())\(status.isStopped ? " (stopped)" : "")",
       "This device    \(status.name.escapedForDisplay())", "Last sent      \(name(status.lastSent))",
       "Last received  \(name(status.lastReceived))", "Waiting        \(waiting)",
       "Conflicts      \(status.conflicts)",

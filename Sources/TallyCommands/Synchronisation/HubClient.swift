@@ -1,0 +1,69 @@
+import Tally
+public import TallySync
+
+/// How commands reach a hub.
+///
+/// The program `tally` builds no client for HTTP. It starts `tally-hub-client` instead, which has the same commands and this.
+public protocol HubClient: SyncConnector {
+  /// Creates a space at a hub; without the token of an account, the hub must be open to everybody.
+  func setUp(
+    _ sync: StoreSync, at address: String, account: String?, deviceName: String, isEncrypted: Bool
+  ) async throws -> SpaceSetup
+
+  /// Makes an invitation for one device, which is valid for a number of seconds.
+  func invite(_ sync: StoreSync, validInSeconds: Int64) async throws -> String
+
+  /// Joins by such an invitation.
+  func join(_ sync: StoreSync, by invitation: String, deviceName: String) async throws
+
+  /// Takes no changes of a replica from now on, and no request of its device.
+  func revoke(_ replica: ReplicaID, _ sync: StoreSync) async throws
+}
+
+/// A hub's answer that is not the wanted one; what a ``HubClient`` throws besides errors of the library.
+public struct HubFailure: Error {
+  let isRefusal: Bool
+  let message: String
+
+  /// Takes what the hub says.
+  ///
+  /// - Parameters:
+  ///   - message: What is wrong, without a full stop.
+  ///   - isRefusal: Whether asking again would not help.
+  public init(_ message: String, isRefusal: Bool) { (self.message, self.isRefusal) = (message, isRefusal) }
+}
+
+extension CommandFailure {
+  init(_ failure: HubFailure) {
+    if failure.isRefusal {
+      self.init(
+        .notFound, code: "hubRefused", failure.message,
+        remedy: "Ask an owner of the space, or who runs the hub; nothing was lost")
+    } else {
+      self.init(
+        .busy, code: "syncUnreachable", failure.message, remedy: "Nothing is lost; try again when the hub is there")
+    }
+  }
+}
+
+/// The command needs a client for HTTP, which this program lacks.
+struct NeedsHubClient: Error {}
+
+extension Session {
+  /// The client; another program has one, which is started in place of this.
+  var hubClient: any HubClient {
+    get throws {
+      guard let client = invocation.hubClient else { throw NeedsHubClient() }
+      return client
+    }
+  }
+
+  /// A store whose place a command will reach.
+  func sync(_ store: TaskStore) throws -> StoreSync {
+    let sync = StoreSync(store, connector: invocation.hubClient)
+    guard invocation.hubClient == nil else { return sync }
+    let isHub = try wait { try await sync.isSetUp ? try await sync.place().isHub : false }
+    if isHub { throw NeedsHubClient() }
+    return sync
+  }
+}
