@@ -6,7 +6,7 @@ export TALLY_STRICT := 1
 export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats page smoke outside faults
-.PHONY: hub demo-hub test-hub test-hub-api test-long test-devices test-faults test-mutants test-sanitizers test-service
+.PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-long test-devices test-faults test-mutants test-sanitizers test-service
 .PHONY: install uninstall completions installation
 .PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync
 
@@ -113,19 +113,25 @@ test-devices: build ## Changes tasks at random on two and five devices that shar
 	@Scripts/check-sync.py --syncthing --if-available
 
 HUB = --package-path Hub --scratch-path .build/hub
-hub: set-up ## Builds tally-hub and tally-hub-client in .build/hub/debug; the first build takes minutes.
+hub: hub-set-up ## Builds tally-hub and tally-hub-client in .build/hub/debug; the first build takes minutes.
 	swift build $(HUB)
 
 demo-hub: build hub ## Starts a hub and lets two devices synchronise through it.
 	@Hub/Scripts/check-hub.py --show
 
-test-hub: build ## Runs the tests of the hub, a package of its own, and of its programs.
+hub-set-up: set-up
+	@Scripts/set-up.sh hub
+
+test-hub: build ## Runs the tests of the hub, a package of its own, and of its programs; starts a PostgreSQL server.
+	@Scripts/set-up.sh database
 	swift build --build-tests $(HUB)
-	swift test --skip-build $(HUB) --disable-xctest
+	Hub/Scripts/postgresql.py swift test --skip-build $(HUB) --disable-xctest
 	@Hub/Scripts/check-hub.py
 
 test-hub-api: hub ## Sends thousands of requests to a hub, as its OpenAPI description has them; minutes, and a download.
 	@Hub/Scripts/check-api.py
+	@Scripts/set-up.sh database
+	@Hub/Scripts/check-api.py --database
 
 OPTIMISED = -c release -Xswiftc -enable-testing --scratch-path .build/optimised
 test-long: set-up ## Compares views, filters, searches and merges with plain models through long random histories; an hour.

@@ -40,7 +40,10 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
-    .target(name: "HubStorage", dependencies: [lmdb, tallySync, crypto, systemPackage], swiftSettings: settings),
+    .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    .target(
+      name: "HubStorage", dependencies: ["CLibPQ", lmdb, tallySync, crypto, systemPackage],
+      resources: [.embedInCode("PostgreSQL/Schema/Format1.sql")], swiftSettings: settings),
     .target(
       name: "HubService",
       dependencies: [
@@ -58,7 +61,7 @@ let package = Package(
     .executableTarget(
       name: "TallyHub",
       dependencies: [
-        "HubService", "HubStorage", hummingbird, logging, systemPackage,
+        "HubService", "HubStorage", "HubWire", hummingbird, logging, systemPackage, tallySync,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

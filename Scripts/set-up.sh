@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Installs missing programs and libraries: Scripts/set-up.sh [bench|cli|formats|shells|browser]
+# Installs missing programs and libraries: Scripts/set-up.sh [bench|cli|formats|shells|hub|database|browser]
 #   without an argument: LMDB's library and header, pkg-config, by which SwiftPM finds them, and the tz database
 #   bench    also SQLite's library, for the benchmarks
 #   cli      also hyperfine, which times whole processes, and Taskwarrior
 #   formats  also Taskwarrior, for Scripts/check-formats.py
 #   shells   also zsh, fish and man, for Scripts/check-completions.py and Scripts/check-install.sh
+#   hub      also libpq, PostgreSQL's library
+#   database also a PostgreSQL server, which the tests of the hub start by themselves
 #   browser  only Chromium, for Scripts/check-page.py. That takes a minute and 400 MB, so only .ci/run asks for it. It
 #            never fails, as that check can be skipped; TALLY_NO_BROWSER=1 skips the installation.
 # Quiet, and without a network, if nothing is missing.
@@ -46,7 +48,7 @@ need() {
 }
 
 case ${1-} in
-  '' | bench | cli | formats | shells) ;;
+  '' | bench | cli | formats | shells | hub | database) ;;
   browser)
     if ! command -v chromium >/dev/null && [ -z "${TALLY_NO_BROWSER-}" ]; then
       find_installer
@@ -56,7 +58,7 @@ case ${1-} in
     fi
     exit 0
     ;;
-  *) fail "unknown argument $1: give bench, cli, formats, shells, browser or none" ;;
+  *) fail "unknown argument $1: give bench, cli, formats, shells, hub, database, browser or none" ;;
 esac
 
 command -v swift >/dev/null || fail 'Swift is missing: install 6.2 or newer from https://www.swift.org/install'
@@ -74,6 +76,14 @@ case ${1-} in cli | formats)
   command -v task >/dev/null || need taskwarrior task task task
   ;;
 esac
+case ${1-} in hub | database)
+  pkg-config --exists libpq 2>/dev/null || need libpq-dev libpq-devel postgresql-libs libpq
+  ;;
+esac
+if [ "${1-}" = database ]; then
+  [ -n "$(compgen -G '/usr/lib/postgresql/*/bin/initdb')" ] || command -v initdb >/dev/null ||
+    need postgresql postgresql-server postgresql postgresql@17
+fi
 if [ "${1-}" = shells ]; then
   command -v zsh >/dev/null || need zsh zsh zsh zsh
   command -v fish >/dev/null || need fish fish fish fish

@@ -15,6 +15,8 @@ import tempfile
 import urllib.request
 import venv
 
+import postgresql
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HUB = ROOT / ".build/hub/debug/tally-hub"
 TOOLS = ROOT / ".build/schemathesis"
@@ -67,12 +69,28 @@ def check(program, address, folder, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=120)
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--database", action="store_true", help="let the hub use a PostgreSQL server, which is started")
+    arguments = parser.parse_args()
     program = install()
+    with tempfile.TemporaryDirectory() as folder:
+        place = ["--data", pathlib.Path(folder) / "hub"]
+        if not arguments.database:
+            return serve(program, place, arguments.seconds)
+    with postgresql.directory() as folder:
+        server = postgresql.Server(folder / "server").create().start()
+        try:
+            place = ["--database", server.database("hub")]
+            subprocess.run([HUB, "migrate", *place], check=True, stdout=subprocess.DEVNULL)
+            serve(program, place, arguments.seconds)
+        finally:
+            server.stop()
+
+
+def serve(program, place, seconds):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         hub = subprocess.Popen(
-            [HUB, "serve", "--data", folder / "hub", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            [HUB, "serve", *place, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             text=True)
         try:
             line = next(line for line in hub.stdout if line.startswith("listening on port "))

@@ -49,11 +49,13 @@ package struct HubAccess: Sendable {
 
   /// Becomes a member by an invitation.
   ///
-  /// - Parameter invitation: What ``invite(to:role:validInSeconds:token:)`` returned.
+  /// - Parameters:
+  ///   - invitation: What ``invite(to:role:validInSeconds:token:)`` returned.
+  ///   - space: To which space.
   /// - Returns: The member with its token.
   /// - Throws: ``HubFault``.
-  package func join(_ invitation: String) async throws -> HubMessage.Member {
-    try await send("v1/members", HubMessage.Invitation(invitation: invitation), token: nil)
+  package func join(_ invitation: String, to space: SpaceID) async throws -> HubMessage.Member {
+    try await send("v1/spaces/\(space)/members", HubMessage.Invitation(invitation: invitation), token: nil)
   }
 
   /// Revokes a replica and the token of its member.

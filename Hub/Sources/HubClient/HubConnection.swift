@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import HubWire
 import NIOCore
 import NIOHTTP1
 
@@ -109,6 +110,16 @@ struct HubConnection: Sendable {
       throw HubFault.status(status, Self.reason(in: bytes))
     }
     return Answer(status: status, bytes: bytes)
+  }
+
+  /// Waits for a change of a space, with the token of a member of it.
+  ///
+  /// - Returns: The change; `nil` if there was none in time.
+  func change(of space: String, after known: UInt64, seconds: Double) async throws -> UInt64? {
+    let wait = HubMessage.Wait(spaces: [space: .init(change: known, token: token ?? "")], seconds: seconds)
+    let body = Array(try JSONEncoder().encode(wait))
+    let answer = try await send(.POST, "v1/wait", body, timeoutInSeconds: seconds + 10)
+    return try answer.message(HubMessage.Changes.self).changes[space]
   }
 
   private static func execute(

@@ -170,8 +170,7 @@ public final class HubTransport: SyncTransport {
     let deadline = ContinuousClock.now + .seconds(seconds)
     repeat {
       let rest = min(max((deadline - .now) / .seconds(1), 0), Self.longestWaitInSeconds)
-      let answer = try await client.get("v1/wait?\(space)=\(known)&seconds=\(rest)", timeoutInSeconds: rest + 10)
-      if let change = try answer.message(HubMessage.Changes.self).changes["\(space)"] {
+      if let change = try await client.change(of: "\(space)", after: known, seconds: rest) {
         seen.withLock { $0 = change }
         return true
       }

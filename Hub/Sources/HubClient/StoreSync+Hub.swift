@@ -83,8 +83,10 @@ extension StoreSync {
   @discardableResult
   public func join(hubInvitation text: String, deviceName: String) async throws -> ReplicaID {
     guard try await !isSetUp else { throw HubFault.alreadySynchronises }
-    guard let invitation = HubInvitation(text) else { throw HubFault.noInvitation }
-    let member = try await HubAccess(at: invitation.hub).join(invitation.membership)
+    guard let invitation = HubInvitation(text), let space = SpaceID(invitation: invitation.space) else {
+      throw HubFault.noInvitation
+    }
+    let member = try await HubAccess(at: invitation.hub).join(invitation.membership, to: space)
     return try await join(
       invitation.space, at: SyncPlace(invitation.hub, token: member.token), deviceName: deviceName)
   }

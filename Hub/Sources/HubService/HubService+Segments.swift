@@ -22,7 +22,7 @@ extension HubService {
     let bytes = try await request.bytes()
     let parts = try SegmentFrame.split(bytes).orBadRequest("The body is not made of whole segments.")
     let answers = try await store.append(parts.map(\.bytes), of: try context.replica(), by: member)
-    if answers.contains(where: { if case .stored = $0 { true } else { false } }) { waits.noteChange(of: member.space) }
+    if answers.contains(where: { if case .stored = $0 { true } else { false } }) { noteChange(of: member.space) }
     return try .json(
       HubMessage.AppendAnswers(answers: answers.map { HubMessage.AppendAnswer($0, of: try context.replica()) }),
       status: answers.last?.status ?? .ok)
@@ -65,7 +65,7 @@ extension HubService {
       throw HTTPError(.badRequest, message: "The body is not a card of this replica.")
     }
     try await store.putCard(bytes, number: try context.number("number"), of: replica, by: member)
-    waits.noteChange(of: member.space)
+    noteChange(of: member.space)
     return Response(status: .noContent)
   }
 

@@ -29,7 +29,7 @@ extension HubService {
     let member = try await member(request, context)
     let (name, number) = try context.part()
     let isComplete = try await store.putPart(try await request.bytes(), number: number, of: name, by: member)
-    if isComplete { waits.noteChange(of: member.space) }
+    if isComplete { noteChange(of: member.space) }
     return Response(status: .noContent)
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 import HubStorage
-import HubWire
+package import HubWire
 import Hummingbird
 import TallySync
 
@@ -11,7 +11,7 @@ extension HubService {
 
   func addSpaceRoutes(to router: RouterGroup<BasicRequestContext>) {
     router.post("spaces", use: createSpace)
-    router.post("members", use: join)
+    router.post("spaces/:space/members", use: join)
     router.post("spaces/:space/invitations", use: invite)
     router.get("spaces/:space/heads", use: heads)
     router.delete("spaces/:space/replicas/:replica", use: revoke)
@@ -26,16 +26,25 @@ extension HubService {
         throw HTTPError(.unauthorized, message: "This hub creates an account only with its secret.")
       }
     }
-    let (account, token) = (HubAccount(id: UUID(), limitInBytes: configuration.spaceLimitInBytes), HubToken())
+    return try .json(try await createAccount(limitInBytes: configuration.spaceLimitInBytes), status: .created)
+  }
+
+  /// Creates an account.
+  ///
+  /// - Parameter limit: How many bytes each of its spaces may have.
+  /// - Returns: The account, with the token that is not kept.
+  /// - Throws: ``HubStoreError``.
+  package func createAccount(limitInBytes limit: Int) async throws -> HubMessage.Account {
+    let (account, token) = (HubAccount(id: UUID(), limitInBytes: limit), HubToken())
     guard let hash = token.hash else { throw HTTPError(.internalServerError) }
     try await store.put(account)
     try await store.put(.account(account.id), for: hash)
-    return try .json(
-      HubMessage.Account(account: account.id.uuidString.lowercased(), token: token.text), status: .created)
+    return HubMessage.Account(account: account.id.uuidString.lowercased(), token: token.text)
   }
 
   @Sendable private func createSpace(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-    guard case .account(let id) = try await grant(of: request), let account = try await store.account(id) else {
+    guard case .account(let id) = try await grant(of: request, in: nil), let account = try await store.account(id)
+    else {
       throw HTTPError(.forbidden, message: "The token is not that of an account.")
     }
     let message = try await request.message(HubMessage.NewSpace.self)
@@ -63,10 +72,10 @@ extension HubService {
 
   @Sendable private func join(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
     try limitStrangers()
-    let message = try await request.message(HubMessage.Invitation.self)
+    let (space, message) = (try context.space(), try await request.message(HubMessage.Invitation.self))
     let token = HubToken()
     guard let invitation = HubToken(message.invitation).hash, let hash = token.hash,
-      let member = try await store.join(as: UUID(), token: hash, by: invitation, at: Self.now)
+      let member = try await store.join(space, as: UUID(), token: hash, by: invitation, at: Self.now)
     else { throw HTTPError(.unauthorized, message: "The invitation is unknown, was used or has expired.") }
     return try .json(HubMessage.Member(member, token: token), status: .created)
   }

@@ -5,24 +5,20 @@ import ServiceLifecycle
 import TallySync
 
 extension HubService {
-  /// `GET /v1/wait?SPACE=CHANGE&SPACE=CHANGE&seconds=50` answers with the spaces that have another change, or without any when the
-  /// time is over.
+  /// Answers with the spaces that have another change than the known one, or without any when the time is over.
   @Sendable func wait(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-    let member = try await member(of: request)
-    let given = try request.number("seconds", as: Double.self) ?? 50
-    guard given.isFinite else { throw HTTPError(.badRequest, message: "'seconds' is not a number.") }
-    let seconds = min(max(given, 0), HubLimits.waitInSeconds)
+    let message = try await request.message(HubMessage.Wait.self)
+    guard message.seconds.isFinite else { throw HTTPError(.badRequest, message: "'seconds' is not a number.") }
+    guard (1...HubLimits.mostSpacesOfAWait).contains(message.spaces.count) else {
+      throw HTTPError(.badRequest, message: "Name one space at least and \(HubLimits.mostSpacesOfAWait) at most.")
+    }
     var known: [SpaceID: UInt64] = [:]
-    for (key, value) in request.uri.queryParameters where key != "seconds" {
-      let space = try SpaceID(String(key)).orBadRequest("The id of a space is invalid.")
-      known[space] = try UInt64(String(value)).orBadRequest("The change of a space is not a number.")
+    for (text, wait) in message.spaces {
+      let space = try SpaceID(text).orBadRequest("The id of a space is invalid.")
+      known[try await member(of: space, token: wait.token).space] = wait.change
     }
-    guard !known.isEmpty else { throw HTTPError(.badRequest, message: "Name a space, with the change that is known.") }
-    guard known.keys.allSatisfy({ $0 == member.space }) else {
-      throw HTTPError(.forbidden, message: "The token is that of a member of another space.")
-    }
-    let changes = try await changes(since: known, until: .now + .seconds(seconds))
-    return try .json(HubMessage.Changes(changes: changes))
+    let deadline = ContinuousClock.now + .seconds(min(max(message.seconds, 0), HubLimits.waitInSeconds))
+    return try .json(HubMessage.Changes(changes: try await changes(since: known, until: deadline)))
   }
 
   /// Waits for a change.
@@ -34,7 +30,7 @@ extension HubService {
     try await withGracefulShutdownHandler {
       var changes: [String: UInt64] = [:]
       repeat {
-        try await waits.wait(for: Array(known.keys), until: deadline) {
+        try await waits.wait(for: known, until: deadline) {
           changes = try await self.changes(since: known)
           return !changes.isEmpty
         }
@@ -47,11 +43,47 @@ extension HubService {
   }
 
   private func changes(since known: [SpaceID: UInt64]) async throws -> [String: UInt64] {
-    var changes: [String: UInt64] = [:]
-    for (id, change) in known {
-      guard let space = try await store.space(id) else { throw HubStoreError.noSpace }
-      if space.changeCount != change { changes["\(id)"] = space.changeCount }
+    let counts = try await store.changeCounts(of: Array(known.keys))
+    guard counts.count == known.count else { throw HubStoreError.noSpace }
+    return Dictionary(uniqueKeysWithValues: counts.filter { known[$0.key] != $0.value }.map { ("\($0.key)", $0.value) })
+  }
+}
+
+// MARK: - What ends waits
+
+extension HubService {
+  private static let sweepPause = Duration.milliseconds(200)
+  private static let comparePause = Duration.seconds(5)
+
+  /// Ends the waits whose time is over, and those for spaces that other hubs have changed, until the hub stops.
+  func runWaits() async {
+    await withTaskGroup { group in
+      group.addTask { [self] in
+        while await waits.mayGoOn(after: Self.sweepPause) { waits.endOverdue() }
+        waits.drain()
+      }
+      guard store.isShared else { return }
+      let following = Task { [store, waits] in
+        await store.followOthers { for space in $0 { waits.noteChange(of: space) } }
+      }
+      // An announcement may be lost.
+      while await waits.mayGoOn(after: Self.comparePause) {
+        if let counts = try? await store.changeCounts(of: waits.spaces) { waits.end(whereOtherThan: counts) }
+      }
+      following.cancel()
+      await following.value
     }
-    return changes
+  }
+}
+
+extension HubWaits {
+  /// Sleeps; false when the hub is about to stop.
+  fileprivate func mayGoOn(after pause: Duration) async -> Bool {
+    do {
+      try await Task.sleep(for: pause)
+      return !isDraining
+    } catch {
+      return false
+    }
   }
 }

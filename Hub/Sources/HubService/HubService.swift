@@ -46,46 +46,51 @@ package final class HubService: Sendable {
     addSpaceRoutes(to: version)
     addSegmentRoutes(to: version)
     addSnapshotRoutes(to: version)
-    version.get("wait", use: wait)
+    version.post("wait", use: wait)
     return router
   }
 
-  /// Ends the waits whose time is over, until the hub stops.
-  func runWaits() async {
-    while !Task.isCancelled, !waits.isDraining {
-      waits.endOverdue()
-      try? await Task.sleep(for: .milliseconds(200))
-    }
-    waits.drain()
+  /// Notes a change of a space, for those who wait here and at other hubs.
+  func noteChange(of space: SpaceID) {
+    waits.noteChange(of: space)
+    store.announceChange(of: space)
   }
 }
 
 // MARK: - Authorization
 
 extension HubService {
-  /// What the token of a request allows.
-  func grant(of request: Request) async throws -> HubGrant {
-    guard let header = request.headers[.authorization], header.hasPrefix("Bearer "),
-      let hash = HubToken(String(header.dropFirst("Bearer ".count))).hash, let grant = try await store.grant(for: hash)
-    else { throw HTTPError(.unauthorized, message: "The token is missing, unknown or revoked.") }
+  /// What the token of a request about a space allows; without a space, the token of an account.
+  func grant(of request: Request, in space: SpaceID?) async throws -> HubGrant {
+    let header = request.headers[.authorization] ?? ""
+    return try await grant(of: header.hasPrefix("Bearer ") ? String(header.dropFirst("Bearer ".count)) : "", in: space)
+  }
+
+  private func grant(of token: String, in space: SpaceID?) async throws -> HubGrant {
+    guard let hash = HubToken(token).hash, let grant = try await store.grant(for: hash, in: space) else {
+      throw HTTPError(.unauthorized, message: "The token is missing, unknown or revoked.")
+    }
     return grant
   }
 
   /// The member of the space of the path that asks; `isOwner` requires that it is an owner.
   func member(_ request: Request, _ context: BasicRequestContext, isOwner: Bool = false) async throws -> HubMember {
-    let space = try context.space()
-    let member = try await member(of: request)
-    guard member.space == space, !isOwner || member.role == .owner else {
-      throw HTTPError(
-        .forbidden, message: isOwner ? "Only an owner of the space may do this." : "This is another space.")
+    let (space, grant) = (try context.space(), try await grant(of: request, in: try context.space()))
+    let member = try member(of: space, with: grant)
+    guard !isOwner || member.role == .owner else {
+      throw HTTPError(.forbidden, message: "Only an owner of the space may do this.")
     }
     return member
   }
 
-  /// The member that asks.
-  func member(of request: Request) async throws -> HubMember {
-    guard case .member(let member) = try await grant(of: request) else {
-      throw HTTPError(.forbidden, message: "The token is not that of a member of a space.")
+  /// The member of a space whose token is given; its request counts.
+  func member(of space: SpaceID, token: String) async throws -> HubMember {
+    try member(of: space, with: try await grant(of: token, in: space))
+  }
+
+  private func member(of space: SpaceID, with grant: HubGrant) throws -> HubMember {
+    guard case .member(let member) = grant, member.space == space else {
+      throw HTTPError(.forbidden, message: "The token is not that of a member of this space.")
     }
     try Self.take(from: limiter, for: member.id)
     return member
@@ -180,14 +185,33 @@ struct HubErrorMiddleware: RouterMiddleware {
     do {
       return try await next(request, context)
     } catch let error as HubStoreError {
-      switch error {
-      case .spaceExists: throw HTTPError(.conflict, message: "There is a space with this id.")
-      case .noSpace: throw HTTPError(.notFound, message: "There is no space with this id.")
-      case .malformed(let reason): throw HTTPError(.badRequest, message: reason)
-      case .denied:
-        throw HTTPError(.forbidden, message: "This member may not do this, or not as this replica.")
-      case .quota: throw HTTPError(.lackOfRoom, message: "The space has no room.")
-      }
+      if error.status.code == 500 || error.status == .serviceUnavailable { context.logger.error("\(error)") }
+      throw HTTPError(
+        error.status, headers: error.status == .serviceUnavailable ? [.retryAfter: "1"] : [:],
+        message: error.publicMessage)
+    }
+  }
+}
+
+extension HubStoreError {
+  fileprivate var status: HTTPResponse.Status {
+    switch self {
+    case .spaceExists: .conflict
+    case .noSpace: .notFound
+    case .malformed: .badRequest
+    case .quota: .lackOfRoom
+    case .denied: .forbidden
+    case .unavailable: .serviceUnavailable
+    case .database: .internalServerError
+    }
+  }
+
+  /// Without what a database says, which is for its operator.
+  fileprivate var publicMessage: String {
+    switch self {
+    case .unavailable: "The hub's database is not available now."
+    case .database: "The hub's database refuses the request."
+    default: description
     }
   }
 }

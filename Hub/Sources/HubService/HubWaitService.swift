@@ -15,6 +15,8 @@ package struct HubWaitService: Service {
   package func run() async throws {
     await withGracefulShutdownHandler {
       await hub.runWaits()
+      // A request that waits may learn first that the hub stops; a service must not end before.
+      try? await gracefulShutdown()
     } onGracefulShutdown: {
       hub.waits.drain()
     }

@@ -6,7 +6,8 @@ import TallySync
 /// A waiting request is an entry in a table: it costs no thread and no timer of its own.
 final class HubWaits: Sendable {
   private struct Wait {
-    let spaces: [SpaceID]
+    /// With the change that is known.
+    let spaces: [SpaceID: UInt64]
     let deadline: ContinuousClock.Instant
     var isOver = false
     var continuation: CheckedContinuation<Void, Never>?
@@ -41,11 +42,11 @@ final class HubWaits: Sendable {
   /// Waits until one of some spaces changes, the time is over, the task is cancelled or the hub drains.
   ///
   /// - Parameters:
-  ///   - spaces: The spaces.
+  ///   - spaces: The spaces, with the change that is known.
   ///   - deadline: When the time is over.
   ///   - hasChanged: Whether there was a change before; asked when no later one can be missed.
   func wait(
-    for spaces: [SpaceID], until deadline: ContinuousClock.Instant, unless hasChanged: () async throws -> Bool
+    for spaces: [SpaceID: UInt64], until deadline: ContinuousClock.Instant, unless hasChanged: () async throws -> Bool
   ) async rethrows {
     let number = begin(spaces, deadline)
     defer { remove(number) }
@@ -64,18 +65,18 @@ final class HubWaits: Sendable {
     }
   }
 
-  private func begin(_ spaces: [SpaceID], _ deadline: ContinuousClock.Instant) -> UInt64 {
+  private func begin(_ spaces: [SpaceID: UInt64], _ deadline: ContinuousClock.Instant) -> UInt64 {
     state.withLock { state in
       state.last += 1
       state.waits[state.last] = Wait(spaces: spaces, deadline: deadline)
-      for space in spaces { state.bySpace[space, default: []].insert(state.last) }
+      for space in spaces.keys { state.bySpace[space, default: []].insert(state.last) }
       return state.last
     }
   }
 
   private func remove(_ number: UInt64) {
     state.withLock { state in
-      for space in state.waits.removeValue(forKey: number)?.spaces ?? [] {
+      for space in (state.waits.removeValue(forKey: number)?.spaces ?? [:]).keys {
         state.bySpace[space]?.remove(number)
         if state.bySpace[space]?.isEmpty == true { state.bySpace[space] = nil }
       }
@@ -89,6 +90,18 @@ final class HubWaits: Sendable {
 
   /// Ends the waits for a space.
   func noteChange(of space: SpaceID) { end { Array($0.bySpace[space] ?? []) } }
+
+  /// The spaces for which somebody waits.
+  var spaces: [SpaceID] { state.withLock { Array($0.bySpace.keys) } }
+
+  /// Ends the waits that know another change than there is now.
+  func end(whereOtherThan counts: [SpaceID: UInt64]) {
+    end { state in
+      state.waits.filter { wait in
+        wait.value.spaces.contains { space, known in counts[space].map { $0 != known } ?? false }
+      }.map(\.key)
+    }
+  }
 
   /// Ends the waits whose time is over; called a few times a second.
   func endOverdue(at now: ContinuousClock.Instant = .now) {

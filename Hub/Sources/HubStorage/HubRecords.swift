@@ -114,6 +114,21 @@ package struct HubSegment: Hashable, Sendable {
   }
 }
 
+/// How much a hub has.
+package struct HubTotals: Hashable, Codable, Sendable {
+  /// Its accounts.
+  package var accounts = 0
+  /// Their spaces.
+  package var spaces = 0
+  /// Segments that were ever appended.
+  package var appendedSegments: UInt64 = 0
+  /// The bytes of segments and snapshots.
+  package var bytes = 0
+
+  /// Nothing.
+  package init() {}
+}
+
 /// What became of a segment.
 package enum HubAppendAnswer: Hashable, Sendable {
   /// It is stored at a position.
@@ -131,7 +146,7 @@ package enum HubAppendAnswer: Hashable, Sendable {
 }
 
 /// Why a hub's store refuses a call.
-package enum HubStoreError: Error, Hashable {
+package enum HubStoreError: Error, Hashable, CustomStringConvertible {
   /// There is a space with the id.
   case spaceExists
   /// There is no space with the id.
@@ -142,4 +157,21 @@ package enum HubStoreError: Error, Hashable {
   case quota
   /// The member may not do this, or not as this replica, or was revoked.
   case denied
+  /// The database does not answer, or not for this space now; the same call may succeed later.
+  case unavailable(String)
+  /// The database refuses a statement, with its code.
+  case database(code: String, String)
+
+  /// A sentence for operators.
+  package var description: String {
+    switch self {
+    case .spaceExists: "There is a space with this id."
+    case .noSpace: "There is no space with this id."
+    case .malformed(let reason): reason
+    case .quota: "The space has no room."
+    case .denied: "This member may not do this, or not as this replica."
+    case .unavailable(let reason): "The database is not available: \(reason)"
+    case .database(let code, let reason): "The database refuses a statement: \(code) \(reason)"
+    }
+  }
 }

@@ -9,9 +9,29 @@ package protocol HubStore: Sendable {
   /// Sixteen random bytes that distinguish one database from another.
   func incarnation() async throws -> [UInt8]
 
+  /// Ends the use of the store, after the calls that are under way.
+  func close() throws
+
+  /// How much there is; reads a row for each space.
+  func totals() async throws -> HubTotals
+
+  // MARK: Other hubs
+
+  /// Whether other hubs may change the store.
+  var isShared: Bool { get }
+
+  /// Lets other hubs know soon that a space has changed; this may be lost.
+  func announceChange(of space: SpaceID)
+
+  /// Reports spaces that other hubs have announced, until the task is cancelled.
+  func followOthers(_ report: @escaping @Sendable ([SpaceID]) -> Void) async
+
+  /// How often each of some spaces has changed; those that are not there are missing.
+  func changeCounts(of spaces: [SpaceID]) async throws -> [SpaceID: UInt64]
+
   // MARK: Accounts and tokens
 
-  /// Creates an account, or replaces it.
+  /// Creates an account, or changes how much each of its spaces may have.
   func put(_ account: HubAccount) async throws
 
   /// The account with an id; `nil` if there is none.
@@ -21,7 +41,13 @@ package protocol HubStore: Sendable {
   func put(_ grant: HubGrant, for token: TokenHash) async throws
 
   /// What a token allows; `nil` for an unknown one.
-  func grant(for token: TokenHash) async throws -> HubGrant?
+  ///
+  /// - Parameters:
+  ///   - token: The token.
+  ///   - space: The space that the request is about; `nil` for the token of an account.
+  /// - Returns: The grant.
+  /// - Throws: An error of the database.
+  func grant(for token: TokenHash, in space: SpaceID?) async throws -> HubGrant?
 
   // MARK: Spaces and replicas
 
@@ -36,13 +62,16 @@ package protocol HubStore: Sendable {
   /// Adds a member to a space by an invitation, which is used up.
   ///
   /// - Parameters:
+  ///   - space: The space.
   ///   - id: The new member's.
   ///   - token: The new member's.
   ///   - invitation: The token of the invitation.
   ///   - time: The time now, in microseconds since 1970.
   /// - Returns: The member; `nil` if the invitation is unknown, used or has expired.
   /// - Throws: An error of the database.
-  func join(as id: UUID, token: TokenHash, by invitation: TokenHash, at time: Int64) async throws -> HubMember?
+  func join(
+    _ space: SpaceID, as id: UUID, token: TokenHash, by invitation: TokenHash, at time: Int64
+  ) async throws -> HubMember?
 
   /// The replicas of a space that have written.
   func replicas(in space: SpaceID) async throws -> [ReplicaID: HubReplica]

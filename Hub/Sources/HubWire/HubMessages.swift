@@ -127,6 +127,24 @@ package enum HubMessage {
     package init(upTo: UInt64, snapshots: [Snapshot]) { (self.upTo, self.snapshots) = (upTo, snapshots) }
   }
 
+  /// What to wait for: a change of one of several spaces.
+  package struct Wait: Codable, Hashable, Sendable {
+    /// A space of which a change is known.
+    package struct Known: Codable, Hashable, Sendable {
+      package let change: UInt64
+      /// That of a member of the space.
+      package let token: String
+
+      package init(change: UInt64, token: String) { (self.change, self.token) = (change, token) }
+    }
+
+    package let spaces: [String: Known]
+    /// How long to wait at most.
+    package let seconds: Double
+
+    package init(spaces: [String: Known], seconds: Double) { (self.spaces, self.seconds) = (spaces, seconds) }
+  }
+
   /// The spaces that have changed, each with its change now.
   package struct Changes: Codable, Hashable, Sendable {
     package let changes: [String: UInt64]
@@ -169,6 +187,8 @@ package enum HubLimits {
   package static let bodyByteCount = 16 << 20
   /// The most parts of a snapshot.
   package static let mostParts = 99_999
+  /// The most spaces of a wait.
+  package static let mostSpacesOfAWait = 1_000
   /// The longest wait.
   package static let waitInSeconds = 60.0
 }

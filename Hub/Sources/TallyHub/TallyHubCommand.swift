@@ -9,12 +9,13 @@ import SystemPackage
 @main
 struct TallyHubCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "tally-hub", abstract: "Keep and pass on the sealed changes of spaces.", subcommands: [Serve.self])
+    commandName: "tally-hub", abstract: "Keep and pass on the sealed changes of spaces.",
+    subcommands: [Serve.self, MigrateCommand.self, AccountCommand.self, StatsCommand.self, MoveCommand.self])
 
   struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Serve until SIGTERM or SIGINT.")
 
-    @Option(help: "The directory with all that the hub keeps.") var data: String
+    @OptionGroup var place: StoreOptions
     @Option(help: "The address to listen on.") var host = "127.0.0.1"
     @Option(help: "The port; 0 for any free one.") var port = 8420
     @Option(help: "Create accounts only for those who send the text in this file.") var secretFile: String?
@@ -22,9 +23,9 @@ struct TallyHubCommand: AsyncParsableCommand {
     func run() async throws {
       var logger = Logger(label: "tally-hub")
       logger.logLevel = .info
-      let store = try LMDBHubStore(at: FilePath(data))
+      let store = try await place.open()
       var configuration = HubConfiguration()
-      if let secretFile { configuration.registration = .secret(try Self.text(of: secretFile)) }
+      if let secretFile { configuration.registration = .secret(try TextFile.firstLine(of: secretFile)) }
       let hub = HubService(store: store, configuration: configuration)
       let application = Application(
         router: hub.router(), configuration: .init(address: .hostname(host, port: port), serverName: "tally-hub"),
@@ -38,19 +39,6 @@ struct TallyHubCommand: AsyncParsableCommand {
     private static func announce(port: Int) {
       // If nobody reads it, the log has it, too.
       _ = try? FileDescriptor.standardOutput.writeAll("listening on port \(port)\n".utf8)
-    }
-
-    private static func text(of file: String) throws -> String {
-      let handle = try FileDescriptor.open(FilePath(file), .readOnly)
-      return try handle.closeAfter {
-        let bytes = try [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
-          count = try handle.read(into: UnsafeMutableRawBufferPointer(buffer))
-        }
-        return String(decoding: bytes, as: UTF8.self).trimmingPrefix(while: \.isWhitespace).split(
-          whereSeparator: \.isNewline
-        )
-        .first.map(String.init) ?? ""
-      }
     }
   }
 }

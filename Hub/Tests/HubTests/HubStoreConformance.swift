@@ -15,6 +15,9 @@ struct HubStoreConformance {
 
   static let checks: [(name: String, run: @Sendable (HubStoreConformance) async throws -> Void)] = [
     ("the incarnation stays", { try await $0.incarnationStays() }),
+    ("an account's limit is that of its spaces", { try await $0.limitOfAnAccount() }),
+    ("the totals count all spaces", { try await $0.totals() }),
+    ("the counts of changes are those of the spaces", { try await $0.changeCounts() }),
     ("a token has its grant", { try await $0.tokensAllow() }),
     ("a space is created once", { try await $0.spaceIsCreatedOnce() }),
     ("an invitation is used once, before it expires", { try await $0.invitationIsUsedOnce() }),
@@ -56,32 +59,68 @@ struct HubStoreConformance {
     try require(try await store.incarnation(), is: first, "the incarnation")
   }
 
+  private func limitOfAnAccount() async throws {
+    let (member, _) = try await space(limitInBytes: 500)
+    let (other, _) = try await space(limitInBytes: 500)
+    guard let id = try await store.space(member.space)?.account else { throw Unmet(description: "no space") }
+    try await store.put(HubAccount(id: id, limitInBytes: 700))
+    try require(try await store.account(id)?.limitInBytes, is: 700, "the limit of the account")
+    try require(try await store.space(member.space)?.limitInBytes, is: 700, "the limit of its space")
+    try require(try await store.space(other.space)?.limitInBytes, is: 500, "the limit of another one's")
+  }
+
+  private func totals() async throws {
+    try require(try await store.totals(), is: HubTotals(), "the totals of nothing")
+    var expected = HubTotals()
+    for count in [1, 2] {
+      let (member, _) = try await space()
+      var stream = SealedStream(in: member.space)
+      let segments = stream.next(count)
+      _ = try await store.append(segments, of: stream.replica, by: member)
+      (expected.accounts, expected.spaces) = (expected.accounts + 1, expected.spaces + 1)
+      (expected.appendedSegments, expected.bytes) = (
+        expected.appendedSegments + UInt64(count), expected.bytes + segments.reduce(0) { $0 + $1.count }
+      )
+    }
+    try require(try await store.totals(), is: expected, "the totals")
+  }
+
+  private func changeCounts() async throws {
+    let (first, second) = (try await space().0, try await space().0)
+    var stream = SealedStream(in: first.space)
+    _ = try await store.append(stream.next(1), of: stream.replica, by: first)
+    let counts = try await store.changeCounts(of: [first.space, second.space, SpaceID()])
+    try require(counts, is: [first.space: 1, second.space: 0], "the counts")
+    try require(try await store.changeCounts(of: []), is: [:], "the counts of no spaces")
+  }
+
   private func tokensAllow() async throws {
     let tokens = [token(), token(), token()]
+    let (member, invited) = (HubMember(id: UUID(), space: SpaceID(), role: .reader), SpaceID())
     let grants: [HubGrant] = [
-      .account(account.id), .member(HubMember(id: UUID(), space: SpaceID(), role: .reader)),
-      .invitation(SpaceID(), .writer, by: UUID(), expiresAt: -5),
+      .account(account.id), .member(member), .invitation(invited, .writer, by: UUID(), expiresAt: -5),
     ]
     try await store.put(account)
     try require(try await store.account(account.id), is: account, "the account")
     try require(try await store.account(UUID()), is: nil, "an unknown account")
+    let spaces: [SpaceID?] = [nil, member.space, invited]
     for (token, grant) in zip(tokens, grants) { try await store.put(grant, for: token) }
-    for (token, grant) in zip(tokens, grants) {
-      try require(try await store.grant(for: token), is: grant, "the grant")
+    for ((token, grant), space) in zip(zip(tokens, grants), spaces) {
+      try require(try await store.grant(for: token, in: space), is: grant, "the grant")
     }
-    try require(try await store.grant(for: token()), is: nil, "the grant of an unknown token")
+    try require(try await store.grant(for: token(), in: nil), is: nil, "the grant of an unknown token")
   }
 
   private func spaceIsCreatedOnce() async throws {
     let (member, token) = try await space()
-    try require(try await store.grant(for: token), is: .member(member), "the grant of the owner")
+    try require(try await store.grant(for: token, in: member.space), is: .member(member), "the grant of the owner")
     let other = self.token()
     do {
       try await store.createSpace(
         of: account, with: HubMember(id: UUID(), space: member.space, role: .owner), token: other)
       throw Unmet(description: "a second space with one id")
     } catch HubStoreError.spaceExists {}
-    try require(try await store.grant(for: other), is: nil, "the grant of the second owner")
+    try require(try await store.grant(for: other, in: member.space), is: nil, "the grant of the second owner")
     try require(try await store.space(SpaceID()), is: nil, "an unknown space")
   }
 
@@ -91,12 +130,16 @@ struct HubStoreConformance {
     try await store.put(.invitation(owner.space, .writer, by: owner.id, expiresAt: 100), for: invitation)
     try await store.put(.invitation(owner.space, .writer, by: owner.id, expiresAt: 100), for: late)
     let id = UUID()
-    let member = try await store.join(as: id, token: joined, by: invitation, at: 99)
+    let member = try await store.join(owner.space, as: id, token: joined, by: invitation, at: 99)
     try require(member, is: HubMember(id: id, space: owner.space, role: .writer), "the member")
-    try require(try await store.grant(for: joined), is: member.map { .member($0) }, "the grant of the member")
-    try require(try await store.join(as: UUID(), token: token(), by: invitation, at: 99), is: nil, "the second use")
-    try require(try await store.join(as: UUID(), token: token(), by: late, at: 100), is: nil, "a late use")
-    try require(try await store.join(as: UUID(), token: token(), by: token(), at: 1), is: nil, "an unknown invitation")
+    try require(
+      try await store.grant(for: joined, in: owner.space), is: member.map { .member($0) }, "the grant of the member")
+    try require(
+      try await store.join(owner.space, as: UUID(), token: token(), by: invitation, at: 99), is: nil, "the second use")
+    try require(try await store.join(owner.space, as: UUID(), token: token(), by: late, at: 100), is: nil, "a late use")
+    try require(
+      try await store.join(owner.space, as: UUID(), token: token(), by: token(), at: 1), is: nil,
+      "an unknown invitation")
   }
 
   private func segmentsGetPositions() async throws {
@@ -167,14 +210,14 @@ struct HubStoreConformance {
     try require(try await store.append(segments, of: stream.replica, by: reader), is: [.denied], "a reader")
     let invitation = token(), joined = token()
     try await store.put(.invitation(owner.space, .writer, by: owner.id, expiresAt: 10), for: invitation)
-    guard let writer = try await store.join(as: UUID(), token: joined, by: invitation, at: 0) else {
+    guard let writer = try await store.join(owner.space, as: UUID(), token: joined, by: invitation, at: 0) else {
       throw Unmet(description: "no member")
     }
     _ = try await store.append([segments[0]], of: stream.replica, by: writer)
     try require(try await store.append([segments[1]], of: stream.replica, by: owner), is: [.denied], "another member")
     try require(try await store.revoke(stream.replica, behind: 2, in: owner.space), is: true, "revoking")
     try require(try await store.revoke(stream.replica, behind: 5, in: owner.space), is: true, "revoking again")
-    try require(try await store.grant(for: joined), is: nil, "the token of a revoked member")
+    try require(try await store.grant(for: joined, in: owner.space), is: nil, "the token of a revoked member")
     try require(
       try await store.append(Array(segments.dropFirst()), of: stream.replica, by: writer), is: [.denied],
       "a revoked replica")
@@ -185,7 +228,7 @@ struct HubStoreConformance {
     let (owner, _) = try await space()
     let (invitation, late, joined) = (token(), token(), token())
     try await store.put(.invitation(owner.space, .writer, by: owner.id, expiresAt: 10), for: invitation)
-    guard let other = try await store.join(as: UUID(), token: joined, by: invitation, at: 0) else {
+    guard let other = try await store.join(owner.space, as: UUID(), token: joined, by: invitation, at: 0) else {
       throw Unmet(description: "no member")
     }
     try await store.put(.invitation(owner.space, .writer, by: other.id, expiresAt: 10), for: late)
@@ -211,7 +254,8 @@ struct HubStoreConformance {
       throw Unmet(description: "a revoked member becomes another replica")
     } catch HubStoreError.denied {}
     try require(
-      try await store.join(as: UUID(), token: token(), by: late, at: 0), is: nil, "an invitation of a revoked member")
+      try await store.join(owner.space, as: UUID(), token: token(), by: late, at: 0), is: nil,
+      "an invitation of a revoked member")
   }
 
   private func malformed() async throws {

@@ -16,6 +16,26 @@ struct HubStoreTests {
     }
   }
 
+  @Test(.enabled(if: PostgreSQLServer.address != nil), arguments: HubStoreConformance.checks.map(\.name))
+  func postgreSQLKeepsItsPromises(_ name: String) async throws {
+    try await PostgreSQLServer.withStore { store in
+      let check = try #require(HubStoreConformance.checks.first { $0.name == name })
+      try await check.run(HubStoreConformance(store: store))
+    }
+  }
+
+  @Test(.enabled(if: PostgreSQLServer.address != nil), arguments: HubStoreConformance.checks.map(\.name))
+  func spacesInSeveralDatabasesKeepTheirPromises(_ name: String) async throws {
+    try await PostgreSQLServer.withStore { first in
+      try await PostgreSQLServer.withStore { second in
+        // Half of the spaces are in each.
+        let rules = "89abcdef".map { DividedHubStore.Rule(prefix: String($0), store: 1) }
+        let check = try #require(HubStoreConformance.checks.first { $0.name == name })
+        try await check.run(HubStoreConformance(store: DividedHubStore([first, second], rules: rules)))
+      }
+    }
+  }
+
   @Test func whatAStoreHasSurvivesItsEnd() async throws {
     try await withDirectory { directory in
       let token = try #require(TokenHash(bytes: Array(0..<32)))
@@ -28,7 +48,7 @@ struct HubStoreTests {
       try store.close()
       store = try LMDBHubStore(at: directory)
       #expect(try await store.incarnation() == incarnation)
-      #expect(try await store.grant(for: token) == .member(member))
+      #expect(try await store.grant(for: token, in: member.space) == .member(member))
       #expect(try await store.append(stream.next(1), of: stream.replica, by: member) == [.stored(2)])
       try store.close()
     }

@@ -68,3 +68,13 @@ extension Invitation {
     guard now < expiry else { throw .expired }
   }
 }
+
+extension SpaceID {
+  /// The space that an invitation opens; `nil` if the text is not an invitation.
+  ///
+  /// - Parameter text: What `StoreSync.invite(for:)` returned; it may have expired.
+  public init?(invitation text: String) {
+    guard let invitation = try? Invitation(text, now: .min) else { return nil }
+    self = invitation.space
+  }
+}

@@ -157,9 +157,14 @@ extension HubTables {
 extension SnapshotName {
   private static let digestByteCount = 8
 
-  fileprivate func key(in space: SpaceID) -> [UInt8] {
+  /// The digest as a row has it: always of the same length.
+  var storedDigest: [UInt8] {
     let padding = [UInt8](repeating: 0, count: max(0, Self.digestByteCount - digest.count))
-    return space.bytes + replica.bytes + number.bytes + digest.prefix(Self.digestByteCount) + padding
+    return digest.prefix(Self.digestByteCount) + padding
+  }
+
+  fileprivate func key(in space: SpaceID) -> [UInt8] {
+    space.bytes + replica.bytes + number.bytes + storedDigest
   }
 
   fileprivate init(key: [UInt8], partCount: Int) throws {

@@ -60,12 +60,59 @@ package final class LMDBHubStore: HubStore {
   }
 }
 
+extension LMDBHubStore {
+  package func totals() async throws -> HubTotals {
+    try read { tables, transaction in
+      var totals = HubTotals()
+      totals.accounts = try tables.accounts.count(in: transaction)
+      try tables.spaces.forEach(withPrefix: [], in: transaction) { _, value in
+        let row = try SpaceRow([UInt8](decoding: value))
+        totals.spaces += 1
+        totals.appendedSegments += row.position
+        totals.bytes += row.byteCount
+        return true
+      }
+      return totals
+    }
+  }
+}
+
+// MARK: - Other hubs
+
+extension LMDBHubStore {
+  package var isShared: Bool { false }
+
+  package func announceChange(of space: SpaceID) {}
+
+  package func followOthers(_ report: @escaping @Sendable ([SpaceID]) -> Void) async {}
+
+  package func changeCounts(of spaces: [SpaceID]) async throws -> [SpaceID: UInt64] {
+    try read { tables, transaction in
+      let counts = try spaces.compactMap { id in try tables.space(id, in: transaction).map { (id, $0.changeCount) } }
+      return Dictionary(counts) { first, _ in first }
+    }
+  }
+}
+
 // MARK: - Accounts and tokens
 
 extension LMDBHubStore {
   package func put(_ account: HubAccount) async throws {
     try await write { tables, transaction in
+      let isNew = try tables.accounts.insert(account.row, forKey: account.id.bytes, in: &transaction)
+      guard !isNew else { return }
       try tables.accounts.put(account.row, forKey: account.id.bytes, in: &transaction)
+      var rows: [[UInt8]: SpaceRow] = [:]
+      try tables.spaces.forEach(withPrefix: [], in: transaction) { key, value in
+        let row = try SpaceRow([UInt8](decoding: value))
+        if row.account == account.id { rows[try [UInt8](decoding: key)] = row }
+        return true
+      }
+      for (key, row) in rows {
+        var row = row
+        row.limitInBytes = account.limitInBytes
+        try tables.spaces.put(row.bytes, forKey: key, in: &transaction)
+      }
     }
   }
 
@@ -81,7 +128,7 @@ extension LMDBHubStore {
     }
   }
 
-  package func grant(for token: TokenHash) async throws -> HubGrant? {
+  package func grant(for token: TokenHash, in space: SpaceID?) async throws -> HubGrant? {
     try read { tables, transaction in
       try tables.tokens.value(forKey: token.bytes, in: transaction).map { try HubGrant(row: $0) }
     }
@@ -106,11 +153,11 @@ extension LMDBHubStore {
   }
 
   package func join(
-    as id: UUID, token: TokenHash, by invitation: TokenHash, at time: Int64
+    _ space: SpaceID, as id: UUID, token: TokenHash, by invitation: TokenHash, at time: Int64
   ) async throws -> HubMember? {
     try await write { tables, transaction in
       guard let row = try tables.tokens.value(forKey: invitation.bytes, in: transaction),
-        case .invitation(let space, let role, let inviter, let expiresAt) = try HubGrant(row: row), time < expiresAt,
+        case .invitation(space, let role, let inviter, let expiresAt) = try HubGrant(row: row), time < expiresAt,
         try tables.members.contains(space.bytes + inviter.bytes, in: transaction)
       else { return nil }
       try tables.tokens.remove(forKey: invitation.bytes, in: &transaction)

@@ -116,7 +116,7 @@ extension HubGrant {
 
 extension HubRole {
   /// As stored: do not change.
-  fileprivate var code: UInt8 {
+  var code: UInt8 {
     switch self {
     case .owner: 1
     case .writer: 2
@@ -124,7 +124,7 @@ extension HubRole {
     }
   }
 
-  fileprivate init(code: UInt8) throws { self = try Self.allCases.first { $0.code == code }.orDamaged() }
+  init(code: UInt8) throws { self = try Self.allCases.first { $0.code == code }.orDamaged() }
 }
 
 /// The row of a space.
@@ -133,7 +133,7 @@ struct SpaceRow {
   var position: UInt64 = 0
   var changeCount: UInt64 = 0
   var byteCount = 0
-  let limitInBytes: Int
+  var limitInBytes: Int
 
   init(of account: HubAccount) { (self.account, limitInBytes) = (account.id, account.limitInBytes) }
 

@@ -1,0 +1,136 @@
+import Foundation
+import Synchronization
+
+/// Connections to one database, each with a thread of its own.
+///
+/// A thread that finds several statements sends them at once.
+final class PostgreSQLPool: Sendable {
+  private struct Job {
+    let query: PostgreSQLQuery
+    /// When it fails if no connection has sent it.
+    let deadline: ContinuousClock.Instant
+    let continuation: CheckedContinuation<[PostgreSQLRow], any Error>
+  }
+
+  private struct State {
+    var jobs: [Job] = []
+    var isClosed = false
+    /// Why the last attempt to connect failed.
+    var fault: PostgreSQLFault?
+  }
+
+  private let state = Mutex(State())
+  /// Counts jobs; a thread that wakes and finds none waits again.
+  private let wake = DispatchSemaphore(value: 0)
+  private let ended = DispatchGroup()
+  private let address: String
+  private let count: Int
+
+  private static let mostAtOnce = 16
+  private static let patience = Duration.seconds(5)
+
+  init(to address: String, count: Int) {
+    (self.address, self.count) = (address, count)
+    for _ in 0..<count {
+      ended.enter()
+      Thread.detachNewThread { [self] in
+        serve()
+        ended.leave()
+      }
+    }
+  }
+
+  /// Runs a statement, as a transaction of its own.
+  ///
+  /// - Throws: ``PostgreSQLFault``.
+  func run(_ query: PostgreSQLQuery) async throws -> [PostgreSQLRow] {
+    try await withCheckedThrowingContinuation { continuation in
+      let job = Job(query: query, deadline: .now + Self.patience, continuation: continuation)
+      let isClosed = state.withLock { state in
+        if !state.isClosed { state.jobs.append(job) }
+        return state.isClosed
+      }
+      if isClosed {
+        continuation.resume(throwing: PostgreSQLFault.disconnected("The store is closed."))
+      } else {
+        wake.signal()
+      }
+    }
+  }
+
+  /// Answers what was asked, and ends the connections.
+  func close() {
+    state.withLock { $0.isClosed = true }
+    for _ in 0..<count { wake.signal() }
+    ended.wait()
+  }
+
+  // MARK: Threads
+
+  private func serve() {
+    var connection: PostgreSQLConnection?
+    var failures = 0
+    while true {
+      wake.wait()
+      let (jobs, isClosed) = takeJobs()
+      if jobs.isEmpty {
+        if isClosed { return }
+        continue
+      }
+      if connection == nil { connection = connect(&failures) }
+      guard let open = connection else {
+        giveBack(jobs)
+        continue
+      }
+      let answers = open.run(jobs.map(\.query))
+      if answers.contains(where: Self.endsConnection) { connection = nil }
+      for (job, answer) in zip(jobs, answers) {
+        job.continuation.resume(with: answer.mapError { $0 as any Error })
+      }
+    }
+  }
+
+  private func takeJobs() -> ([Job], isClosed: Bool) {
+    state.withLock { state in
+      let taken = Array(state.jobs.prefix(min(Self.mostAtOnce, max(1, state.jobs.count / count))))
+      state.jobs.removeFirst(taken.count)
+      return (taken, state.isClosed)
+    }
+  }
+
+  /// Connects, after a pause that grows with each failure.
+  private func connect(_ failures: inout Int) -> PostgreSQLConnection? {
+    if failures > 0 { Thread.sleep(forTimeInterval: min(1, 0.05 * Double(1 << min(failures, 5)))) }
+    do {
+      let connection = try PostgreSQLConnection(to: address)
+      failures = 0
+      return connection
+    } catch {
+      failures += 1
+      state.withLock { $0.fault = error }
+      return nil
+    }
+  }
+
+  /// Lets another thread or a later attempt run jobs that were not sent, unless their time is over.
+  private func giveBack(_ jobs: [Job]) {
+    let (overdue, fault) = state.withLock { state in
+      let rest = jobs.filter { $0.deadline > .now && !state.isClosed }
+      state.jobs.insert(contentsOf: rest, at: 0)
+      return (jobs.filter { $0.deadline <= .now || state.isClosed }, state.fault)
+    }
+    for job in overdue {
+      job.continuation.resume(throwing: fault ?? .disconnected("There is no connection to the database."))
+    }
+    for _ in 0..<(jobs.count - overdue.count) { wake.signal() }
+  }
+
+  /// Whether the server has ended the connection, or cannot write any more, as after a failover.
+  private static func endsConnection(_ answer: PostgreSQLConnection.Answer) -> Bool {
+    switch answer {
+    case .success: false
+    case .failure(.disconnected): true
+    case .failure(.refused(let code, _)): code.hasPrefix("57P") || code.hasPrefix("08") || code == "25006"
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import HubStorage
+
+/// The server that `Hub/Scripts/postgresql.py` has started for the tests.
+enum PostgreSQLServer {
+  /// Its address; `nil` if the tests run without a server.
+  static let address = ProcessInfo.processInfo.environment["TALLY_HUB_DATABASE"]
+
+  /// Runs a body with a new database, and drops it.
+  static func withDatabase<R>(_ body: (String) async throws -> R) async throws -> R {
+    let name = "hub_\(UUID().uuidString.lowercased().filter { $0 != "-" })"
+    try await run("CREATE DATABASE \(name)")
+    let server = (address ?? "").replacing(/\/[a-z]*$/, with: "")
+    let result: Result<R, any Error>
+    do { result = .success(try await body("\(server)/\(name)")) } catch { result = .failure(error) }
+    try await run("DROP DATABASE \(name) WITH (FORCE)")
+    return try result.get()
+  }
+
+  /// Runs a body with a new database in which the tables are.
+  static func withStore<R>(_ body: (PostgreSQLHubStore) async throws -> R) async throws -> R {
+    try await withDatabase { address in
+      _ = try PostgreSQLSchema.migrate(at: address)
+      let store = try await PostgreSQLHubStore(at: address, connectionCount: 4)
+      defer { store.close() }
+      return try await body(store)
+    }
+  }
+
+  /// Runs a statement at the server, or in a database.
+  static func run(_ statement: String, in database: String? = nil) async throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["psql", "-qX", "-v", "ON_ERROR_STOP=1", "-c", statement, database ?? address ?? ""]
+    // Waiting for it would keep a thread from the tasks of other tests.
+    let (ends, end) = AsyncStream.makeStream(of: Int32.self)
+    process.terminationHandler = { end.yield($0.terminationStatus) }
+    try process.run()
+    struct Failed: Error {}
+    for await status in ends {
+      guard status == 0 else { throw Failed() }
+      return
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import Crypto
+import Foundation
+import HubClient
+import HubService
+import HubStorage
+import HubWire
+import TallySync
+import TallySyncConformance
+import Testing
+
+/// What is special about hubs on PostgreSQL.
+@Suite(.enabled(if: PostgreSQLServer.address != nil))
+struct PostgreSQLTests {
+  @Test func theHubKeepsThePromisesOfAPlace() async throws {
+    try await PostgreSQLServer.withStore { store in
+      try await withHub(over: store) { hub in
+        let members = Members(of: hub)
+        let conformance = TransportConformance { space, replica in
+          let space = try #require(SpaceID(bytes: space))
+          return HubTransport(at: hub.url, space: space, token: try await members.token(of: replica, in: space))
+        }
+        let unmet = await conformance.run()
+        #expect(unmet == [])
+      }
+    }
+  }
+
+  @Test func aWaitAtOneHubEndsWithAChangeAtAnother() async throws {
+    try await withTwoHubs { first, second in
+      let (space, token) = try await newSpace(at: first)
+      let waiting = HubTransport(at: second.url, space: space, token: token)
+      _ = try await waiting.heads()
+      let wait = Task { try await waiting.waitForChanges(seconds: 60) }
+      var stream = SealedStream(in: space)
+      let segment = try #require(stream.next(1).first)
+      let answer = try await HubTransport(at: first.url, space: space, token: token)
+        .append(segment, of: stream.replica, head: try #require(SegmentHead(of: segment)))
+      #expect(answer == .stored)
+      #expect(try await wait.value)
+      #expect(try await waiting.heads()[stream.replica]?.number == 1)
+    }
+  }
+
+  @Test func aLostAnnouncementDelaysAChangeOnly() async throws {
+    try await withTwoHubs { first, second in
+      let (space, token) = try await newSpace(at: first)
+      let waiting = HubTransport(at: second.url, space: space, token: token)
+      _ = try await waiting.heads()
+      let wait = Task { try await waiting.waitForChanges(seconds: 60) }
+      // Straight to the store: no hub announces it.
+      var stream = SealedStream(in: space)
+      let hash = try #require(TokenHash(bytes: Array(SHA256.hash(data: Array(token.utf8)))))
+      guard case .member(let member) = try await first.store.grant(for: hash, in: space) else {
+        Issue.record("no member")
+        return
+      }
+      #expect(try await first.store.append(stream.next(1), of: stream.replica, by: member) == [.stored(1)])
+      #expect(try await wait.value)
+    }
+  }
+
+  @Test func aSpaceMovesToAnotherDatabase() async throws {
+    try await PostgreSQLServer.withDatabase { old in
+      try await PostgreSQLServer.withDatabase { new in
+        for address in [old, new] { _ = try PostgreSQLSchema.migrate(at: address) }
+        let (first, second) = (try await PostgreSQLHubStore(at: old), try await PostgreSQLHubStore(at: new))
+        defer { for store in [first, second] { store.close() } }
+        let member = HubMember(id: UUID(), space: SpaceID(), role: .owner)
+        let token = try #require(TokenHash(bytes: Array(0..<32)))
+        try await first.createSpace(of: HubAccount(id: UUID(), limitInBytes: 10_000), with: member, token: token)
+        var stream = SealedStream(in: member.space)
+        let segments = stream.next(3)
+        _ = try await first.append(segments, of: stream.replica, by: member)
+        try await first.putCard([1, 2], number: 4, of: stream.replica, by: member)
+        _ = try await first.putPart([7], number: 0, of: stream.snapshot(1, 1), by: member)
+        let move = try PostgreSQLMove(of: member.space, from: old, to: new)
+        #expect(throws: HubStoreError.noSpace) { try move.finish() }
+        try move.copy()
+        await #expect(throws: HubStoreError.self) {
+          _ = try await first.append(stream.next(1), of: stream.replica, by: member)
+        }
+        #expect(throws: HubStoreError.spaceExists) { try move.cancel() }
+        try move.copy()
+        try move.finish()
+        #expect(try await first.space(member.space) == nil)
+        #expect(try await second.segments(after: 0, byteCount: 10_000, in: member.space).map(\.bytes) == segments)
+        #expect(try await second.cards(in: member.space) == [stream.replica: [1, 2]])
+        #expect(try await second.snapshots(in: member.space) == [stream.snapshot(1, 1)])
+        #expect(try await second.grant(for: token, in: member.space) == .member(member))
+        var next = SealedStream(in: member.space)
+        #expect(try await second.append(next.next(1), of: next.replica, by: member) == [.stored(4)])
+      }
+    }
+  }
+
+  @Test func aDatabaseWithoutTablesIsRefused() async throws {
+    try await PostgreSQLServer.withDatabase { address in
+      await #expect(throws: HubStoreError.self) { _ = try await PostgreSQLHubStore(at: address) }
+      let formats = [try PostgreSQLSchema.migrate(at: address), try PostgreSQLSchema.migrate(at: address)]
+      #expect(formats == [0, 1])
+    }
+  }
+
+  @Test func connectionsThatTheServerEndsAreReplaced() async throws {
+    try await PostgreSQLServer.withDatabase { address in
+      _ = try PostgreSQLSchema.migrate(at: address)
+      let store = try await PostgreSQLHubStore(at: address, connectionCount: 2)
+      defer { store.close() }
+      let incarnation = try await store.incarnation()
+      for _ in 0..<3 {
+        try await PostgreSQLServer.run(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tally-hub' AND datname = current_database()",
+          in: address)
+        // The first calls may find a connection that has ended.
+        var found: [UInt8]?
+        for _ in 0..<10 where found == nil { found = try? await store.incarnation() }
+        #expect(found == incarnation)
+      }
+    }
+  }
+
+  private func withTwoHubs(_ body: (RunningHub, RunningHub) async throws -> Void) async throws {
+    try await PostgreSQLServer.withDatabase { address in
+      _ = try PostgreSQLSchema.migrate(at: address)
+      let stores = [
+        try await PostgreSQLHubStore(at: address, connectionCount: 2),
+        try await PostgreSQLHubStore(at: address, connectionCount: 2),
+      ]
+      defer { for store in stores { store.close() } }
+      try await withHub(over: stores[0]) { first in
+        try await withHub(over: stores[1]) { second in try await body(first, second) }
+      }
+    }
+  }
+
+  private func newSpace(at hub: RunningHub) async throws -> (SpaceID, token: String) {
+    let (access, space) = (HubAccess(at: hub.url), SpaceID())
+    let account = try await access.createAccount()
+    return (space, try await access.createSpace(space, account: account.token).token)
+  }
+}
