@@ -6,112 +6,18 @@ device within 3 seconds, and within 60 seconds of the hub's return, without anyb
 """
 
 import argparse
-import contextlib
-import json
 import os
 import pathlib
 import random
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-TALLY = ROOT / ".build/debug/tally"
-PROGRAMS = ROOT / ".build/hub/debug"
-UNREACHABLE = 75
-# Generous on a busy machine; the demo prints the time that it took.
-LIMIT = 60
-
-
-class Failure(Exception):
-    """A promise was not kept."""
-
-
-def require(condition, message):
-    if not condition:
-        raise Failure(message)
-
-
-class Hub:
-    """The program tally-hub with a directory of its own."""
-
-    def __init__(self, directory):
-        self.directory, self.port = directory, 0
-        self.start()
-
-    def start(self):
-        # Without a terminal the log goes to the standard error, which nobody reads here.
-        self.process = subprocess.Popen(
-            [PROGRAMS / "tally-hub", "serve", "--data", self.directory, "--port", str(self.port)],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        for line in self.process.stdout:
-            if line.startswith("listening on port "):
-                self.port = int(line.split()[-1])
-                return
-        raise Failure(f"the hub did not start: status {self.process.wait()}")
-
-    def stop(self):
-        self.process.terminate()
-        require(self.process.wait(timeout=LIMIT) == 0, "the hub does not end with status 0")
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait(timeout=LIMIT)
-
-    @property
-    def address(self):
-        return f"http://127.0.0.1:{self.port}"
-
-
-class Device:
-    """A store, and the commands for it."""
-
-    def __init__(self, store, shows):
-        self.store, self.shows = store, shows
-        self.environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}")
-
-    def run(self, *arguments, status=0):
-        words = [TALLY, *arguments, "--store", self.store, "--json"]
-        done = subprocess.run(words, capture_output=True, text=True, env=self.environment, timeout=LIMIT * 2)
-        if self.shows:
-            print(f"{self.store.name}$ tally {' '.join(arguments)}")
-        require(
-            done.returncode == status,
-            f"tally {' '.join(arguments)} ended with {done.returncode}, not {status}: {done.stdout}{done.stderr}")
-        return json.loads(done.stdout or done.stderr)
-
-    def titles(self):
-        titles = [task["title"] for section in self.run("inbox")["sections"] for task in section["tasks"]]
-        require(len(titles) == len(set(titles)), f"a task is there twice: {titles}")
-        return set(titles)
-
-    @contextlib.contextmanager
-    def agent(self):
-        process = subprocess.Popen(
-            [TALLY, "sync", "run", "--store", self.store], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env=self.environment)
-        try:
-            yield
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(timeout=LIMIT)
-
-    def wait(self, title):
-        """Waits for a task, and returns after how many seconds it was there."""
-        shows, self.shows, start = self.shows, False, time.monotonic()
-        try:
-            while title not in self.titles():
-                require(time.monotonic() - start < LIMIT, f"'{title}' does not arrive")
-                time.sleep(0.05)
-        finally:
-            self.shows = shows
-        return time.monotonic() - start
+from devices import UNREACHABLE, Device, Failure, Hub, require, require_equal
 
 
 def check(folder, shows, kill_count):
-    hub = Hub(folder / "hub")
+    hub = Hub("--data", folder / "hub")
     laptop, phone = (Device(folder / name, shows) for name in ["laptop", "phone"])
     laptop.run("add", "Buy milk")
     invitation = laptop.run("sync", "setup", hub.address)["invitation"]
@@ -156,14 +62,7 @@ def kills(hub, devices, count):
             hub.kill()
             time.sleep(generator.uniform(0, 0.3))
             hub.start()
-    for _ in range(2):
-        for device in devices:
-            device.run("sync", "now")
-    for device in devices:
-        require(device.titles() == expected, f"lost or doubled: {device.titles() ^ expected}")
-        device.run("verify")
-    hashes = {device.run("sync", "status")["stateHash"] for device in devices}
-    require(len(hashes) == 1, "the states differ after kills")
+    require_equal(devices, expected, "kills of the hub")
 
 
 def refusals(hub, laptop, phone, invitation, folder):

@@ -109,6 +109,11 @@ class Server:
         while subprocess.run(["pgrep", "-f", str(self.data)], capture_output=True).returncode == 0:
             time.sleep(0.02)
 
+    def cut_off(self):
+        """Lets a standby get nothing more from its primary."""
+        self.query("postgres", "ALTER SYSTEM SET primary_conninfo = ''")
+        self.query("postgres", "SELECT pg_reload_conf()")
+
     def promote(self):
         self.query("postgres", "SELECT pg_promote()")
 

@@ -101,6 +101,16 @@ struct PostgreSQLTests {
     }
   }
 
+  @Test func aServerThatIsNotThereIsUnavailable() {
+    for _ in 0..<20 {
+      let error = #expect(throws: HubStoreError.self) { try PostgreSQLSchema.migrate(at: "host=127.0.0.1 port=1") }
+      guard case .unavailable = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+    }
+  }
+
   @Test func connectionsThatTheServerEndsAreReplaced() async throws {
     try await PostgreSQLServer.withDatabase { address in
       _ = try PostgreSQLSchema.migrate(at: address)

@@ -40,11 +40,8 @@ final class PostgreSQLConnection {
     let pairs = [("connect_timeout", "3"), ("application_name", "tally-hub"), ("dbname", text)]
     guard let connection = Self.connect(pairs) else { throw .disconnected("There is no memory for a connection.") }
     self.connection = connection
-    guard PQstatus(connection) == CONNECTION_OK else {
-      let message = message
-      PQfinish(connection)
-      throw .disconnected(message)
-    }
+    // An error ends the connection in `deinit`.
+    guard PQstatus(connection) == CONNECTION_OK else { throw .disconnected(message) }
     for statement in [
       "SET client_min_messages = warning", "SET search_path = tally_hub",
       "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
