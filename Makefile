@@ -6,7 +6,7 @@ export TALLY_STRICT := 1
 export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats page smoke outside faults
-.PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-long test-devices test-faults test-mutants test-sanitizers test-service
+.PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers test-service
 .PHONY: install uninstall completions installation
 .PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync
 
@@ -132,6 +132,16 @@ test-hub-api: hub ## Sends thousands of requests to a hub, as its OpenAPI descri
 	@Hub/Scripts/check-api.py
 	@Scripts/set-up.sh database
 	@Hub/Scripts/check-api.py --database
+
+test-hub-faults: build hub ## Kills, cuts off, restores and wipes what is around a hub while devices write; minutes.
+	@Scripts/set-up.sh faults
+	@Hub/Scripts/check-faults.py
+
+bench-hub: hub-set-up ## Measures a hub on LMDB and PostgreSQL, beside pgbench, and puts the figures into Hub/README.md.
+	@Scripts/set-up.sh load
+	swift build $(HUB) -c release --product tally-hub
+	swift build $(HUB) -c release --product HubLoad
+	@Hub/Scripts/load.py
 
 OPTIMISED = -c release -Xswiftc -enable-testing --scratch-path .build/optimised
 test-long: set-up ## Compares views, filters, searches and merges with plain models through long random histories; an hour.

@@ -69,10 +69,20 @@ let package = Package(
       name: "TallyHubClient",
       dependencies: ["HubClient", tallySync, .product(name: "TallyCommands", package: "tally")],
       swiftSettings: settings),
+    // Streams of segments that nobody can open, for tests and load.
+    .target(name: "HubSamples", dependencies: [tallySync, crypto], swiftSettings: settings),
+    .executableTarget(
+      name: "HubLoad",
+      dependencies: [
+        "HubClient", "HubSamples", "HubWire", httpClient, nio, tallySync, systemPackage,
+        .product(name: "Tally", package: "tally"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "HubTests",
       dependencies: [
-        "HubClient", "HubService", "HubStorage", "HubWire", hummingbird,
+        "HubClient", "HubSamples", "HubService", "HubStorage", "HubWire", hummingbird,
         .product(name: "Tally", package: "tally"), tallySync, systemPackage, crypto, logging,
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "TallySyncConformance", package: "tally"),

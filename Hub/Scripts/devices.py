@@ -28,15 +28,16 @@ def require(condition, message):
 class Hub:
     """The program tally-hub; `place` is where it keeps what it has, as arguments."""
 
-    def __init__(self, *place, wrap=(), host="127.0.0.1", port=0):
+    def __init__(self, *place, wrap=(), host="127.0.0.1", port=0, program=PROGRAMS / "tally-hub"):
         self.place, self.wrap, self.host, self.port = place, list(wrap), host, port
+        self.program = program
         # TALLY_HUB_LOG names a file for the logs of all hubs.
         self.log = open(os.environ.get("TALLY_HUB_LOG", os.devnull), "a")
         self.start()
 
     def start(self):
         self.process = subprocess.Popen(
-            [*self.wrap, PROGRAMS / "tally-hub", "serve", *self.place, "--host", self.host, "--port", str(self.port)],
+            [*self.wrap, self.program, "serve", *self.place, "--host", self.host, "--port", str(self.port)],
             stdout=subprocess.PIPE, stderr=self.log, text=True, start_new_session=True)
         for line in self.process.stdout:
             if line.startswith("listening on port "):
@@ -45,7 +46,7 @@ class Hub:
         raise Failure(f"the hub did not start: status {self.process.wait()}")
 
     def stop(self):
-        os.killpg(self.process.pid, signal.SIGTERM)
+        self.process.terminate()
         require(self.process.wait(timeout=LIMIT) == 0, "the hub does not end with status 0")
 
     def kill(self):

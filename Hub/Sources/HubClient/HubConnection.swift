@@ -55,6 +55,8 @@ struct HubConnection: Sendable {
     // A token or an invitation is for this hub alone.
     configuration.redirectConfiguration = .disallow
     configuration.connectionPool.retryConnectionEstablishment = false
+    // Each agent of a process has a request that waits: none must keep others from the hub.
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1 << 16
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }()
 

@@ -16,7 +16,6 @@ package struct HubConfiguration: Sendable {
   package var burst = 600.0, requestsPerSecond = 60.0
   /// The same for all requests together that come without a token: new accounts, and invitations to join.
   package var burstOfStrangers = 100.0, requestsOfStrangersPerSecond = 10.0
-
   /// Creates the defaults.
   package init() {}
 }

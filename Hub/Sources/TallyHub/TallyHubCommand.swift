@@ -18,6 +18,8 @@ struct TallyHubCommand: AsyncParsableCommand {
     @OptionGroup var place: StoreOptions
     @Option(help: "The address to listen on.") var host = "127.0.0.1"
     @Option(help: "The port; 0 for any free one.") var port = 8420
+    @Option(help: "How many requests of a device are answered each second, for long.") var requestsPerSecond = 60.0
+    @Option(help: "How many of them are answered in a row.") var burst = 600.0
     @Option(help: "Create accounts only for those who send the text in this file.") var secretFile: String?
 
     func run() async throws {
@@ -25,6 +27,7 @@ struct TallyHubCommand: AsyncParsableCommand {
       logger.logLevel = .info
       let store = try await place.open()
       var configuration = HubConfiguration()
+      (configuration.requestsPerSecond, configuration.burst) = (requestsPerSecond, burst)
       if let secretFile { configuration.registration = .secret(try TextFile.firstLine(of: secretFile)) }
       let hub = HubService(store: store, configuration: configuration)
       let application = Application(

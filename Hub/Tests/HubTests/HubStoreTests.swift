@@ -1,4 +1,5 @@
 import Foundation
+import HubSamples
 import HubStorage
 import SystemPackage
 import TallySync

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import HubClient
+import HubSamples
 import HubService
 import HubStorage
 import HubWire
@@ -25,19 +26,26 @@ struct PostgreSQLTests {
     }
   }
 
-  @Test func aWaitAtOneHubEndsWithAChangeAtAnother() async throws {
-    try await withTwoHubs { first, second in
-      let (space, token) = try await newSpace(at: first)
-      let waiting = HubTransport(at: second.url, space: space, token: token)
-      _ = try await waiting.heads()
-      let wait = Task { try await waiting.waitForChanges(seconds: 60) }
-      var stream = SealedStream(in: space)
-      let segment = try #require(stream.next(1).first)
-      let answer = try await HubTransport(at: first.url, space: space, token: token)
-        .append(segment, of: stream.replica, head: try #require(SegmentHead(of: segment)))
-      #expect(answer == .stored)
-      #expect(try await wait.value)
-      #expect(try await waiting.heads()[stream.replica]?.number == 1)
+  @Test(.timeLimit(.minutes(2)))
+  func hubsLetEachOtherKnowOfChanges() async throws {
+    try await withTwoStores { stores in
+      let (reports, report) = AsyncStream.makeStream(of: [SpaceID].self)
+      let following = Task { await stores[1].followOthers { report.yield($0) } }
+      defer { following.cancel() }
+      let spaces = (0..<500).map { _ in SpaceID() }
+      // The second one may not listen yet: the first one repeats itself.
+      let announcing = Task {
+        while !Task.isCancelled {
+          for space in spaces { stores[0].announceChange(of: space) }
+          try await Task.sleep(for: .milliseconds(100))
+        }
+      }
+      defer { announcing.cancel() }
+      var missing = Set(spaces)
+      for await heard in reports {
+        missing.subtract(heard)
+        if missing.isEmpty { break }
+      }
     }
   }
 
@@ -130,6 +138,15 @@ struct PostgreSQLTests {
   }
 
   private func withTwoHubs(_ body: (RunningHub, RunningHub) async throws -> Void) async throws {
+    try await withTwoStores { stores in
+      try await withHub(over: stores[0]) { first in
+        try await withHub(over: stores[1]) { second in try await body(first, second) }
+      }
+    }
+  }
+
+  /// Two stores over one database.
+  private func withTwoStores(_ body: ([PostgreSQLHubStore]) async throws -> Void) async throws {
     try await PostgreSQLServer.withDatabase { address in
       _ = try PostgreSQLSchema.migrate(at: address)
       let stores = [
@@ -137,9 +154,7 @@ struct PostgreSQLTests {
         try await PostgreSQLHubStore(at: address, connectionCount: 2),
       ]
       defer { for store in stores { store.close() } }
-      try await withHub(over: stores[0]) { first in
-        try await withHub(over: stores[1]) { second in try await body(first, second) }
-      }
+      try await body(stores)
     }
   }
 

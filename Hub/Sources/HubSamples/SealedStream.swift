@@ -1,18 +1,22 @@
 import Crypto
 import Foundation
-import TallySync
+package import TallySync
 
 /// Makes envelopes of one replica that nobody can open, with random contents and a correct chain.
-struct SealedStream {
-  let replica: ReplicaID
+package struct SealedStream: Sendable {
+  /// Whose segments they are.
+  package let replica: ReplicaID
   private let space: SpaceID
   private var previous = [UInt8](repeating: 0, count: 32)
   private var number: UInt64 = 0
 
-  init(in space: SpaceID, of replica: ReplicaID = ReplicaID(UUID())) { (self.space, self.replica) = (space, replica) }
+  /// Begins a stream in a space.
+  package init(in space: SpaceID, of replica: ReplicaID = ReplicaID(UUID())) {
+    (self.space, self.replica) = (space, replica)
+  }
 
   /// The next segments.
-  mutating func next(_ count: Int, bodyByteCount: Int = 64) -> [[UInt8]] {
+  package mutating func next(_ count: Int, bodyByteCount: Int = 64) -> [[UInt8]] {
     (0..<count).map { _ in
       number += 1
       let bytes = envelope(kind: 1, number: number, bodyByteCount: bodyByteCount)
@@ -22,7 +26,7 @@ struct SealedStream {
   }
 
   /// The name of a snapshot.
-  func snapshot(_ number: UInt64, _ partCount: Int) -> SnapshotName {
+  package func snapshot(_ number: UInt64, _ partCount: Int) -> SnapshotName {
     SnapshotName(replica: replica, number: number, digest: Array(1...8), partCount: partCount)
   }
 

@@ -1,0 +1,15 @@
+import ArgumentParser
+
+/// Loads a hub and prints figures as JSON; `Hub/Scripts/load.py` runs it.
+@main
+struct HubLoadCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hub-load", abstract: "Load a hub and print figures as JSON.",
+    subcommands: [WaitLoad.self, DeviceLoad.self])
+}
+
+/// Where the hub is.
+struct HubOptions: ParsableArguments {
+  @Option(help: "The address of the hub.") var url: String
+  @Option(help: "The token of an account.") var account: String
+}
