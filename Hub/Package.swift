@@ -18,6 +18,7 @@ let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hum
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 
 let package = Package(
   name: "tally-hub",
@@ -33,19 +34,23 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
     .target(name: "HubStorage", dependencies: [lmdb, tallySync, crypto, systemPackage], swiftSettings: settings),
     .target(
       name: "HubService",
       dependencies: [
-        "HubStorage", "HubWire", hummingbird, tallySync, crypto, logging, nio,
+        "HubMetrics", "HubStorage", "HubWire", hummingbird, tallySync, crypto, logging, nio, metrics,
         .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "JWTKit", package: "jwt-kit"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
@@ -53,13 +58,17 @@ let package = Package(
       name: "HubClient",
       dependencies: ["HubWire", httpClient, tallySync, nio, .product(name: "NIOHTTP1", package: "swift-nio")],
       swiftSettings: settings),
+    // What is measured, as the text that Prometheus reads.
+    .target(name: "HubMetrics", dependencies: [metrics], swiftSettings: settings),
     // What both sides say to each other.
     .target(name: "HubWire", dependencies: [tallySync], swiftSettings: settings),
     .executableTarget(
       name: "TallyHub",
       dependencies: [
-        "HubService", "HubStorage", hummingbird, logging, systemPackage,
+        "HubMetrics", "HubService", "HubStorage", hummingbird, logging, nio, systemPackage,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "HummingbirdTLS", package: "hummingbird"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -69,8 +78,9 @@ let package = Package(
     .testTarget(
       name: "HubTests",
       dependencies: [
-        "HubClient", "HubService", "HubStorage", "HubWire", hummingbird,
-        .product(name: "Tally", package: "tally"), tallySync, systemPackage, crypto, logging,
+        "HubClient", "HubMetrics", "HubService", "HubStorage", "HubWire", hummingbird, httpClient, metrics,
+        .product(name: "Tally", package: "tally"), tallySync, systemPackage, crypto, logging, nio,
+        .product(name: "HummingbirdTLS", package: "hummingbird"), .product(name: "JWTKit", package: "jwt-kit"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "TallySyncConformance", package: "tally"),
       ],

@@ -22,6 +22,7 @@ extension HubService {
     let bytes = try await request.bytes()
     let parts = try SegmentFrame.split(bytes).orBadRequest("The body is not made of whole segments.")
     let answers = try await store.append(parts.map(\.bytes), of: try context.replica(), by: member)
+    measures.noteAppended(parts.map(\.bytes), answers)
     if answers.contains(where: { if case .stored = $0 { true } else { false } }) { waits.noteChange(of: member.space) }
     return try .json(
       HubMessage.AppendAnswers(answers: answers.map { HubMessage.AppendAnswer($0, of: try context.replica()) }),

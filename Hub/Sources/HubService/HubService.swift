@@ -1,3 +1,4 @@
+package import CoreMetrics
 import Foundation
 import HTTPTypes
 package import HubStorage
@@ -15,6 +16,7 @@ package final class HubService: Sendable {
   let store: any HubStore
   let configuration: HubConfiguration
   let waits = HubWaits()
+  let measures: HubMeasures
   private let limiter: RateLimiter
   private let strangers: RateLimiter
 
@@ -23,8 +25,13 @@ package final class HubService: Sendable {
   /// - Parameters:
   ///   - store: Where it keeps what it has.
   ///   - configuration: How it serves.
-  package init(store: any HubStore, configuration: HubConfiguration = HubConfiguration()) {
+  ///   - metrics: Where it counts and measures.
+  package init(
+    store: any HubStore, configuration: HubConfiguration = HubConfiguration(),
+    metrics: any MetricsFactory = NOOPMetricsHandler.instance
+  ) {
     (self.store, self.configuration) = (store, configuration)
+    measures = HubMeasures(metrics)
     limiter = RateLimiter(burst: configuration.burst, perSecond: configuration.requestsPerSecond)
     strangers = RateLimiter(
       burst: configuration.burstOfStrangers, perSecond: configuration.requestsOfStrangersPerSecond)
@@ -35,6 +42,8 @@ package final class HubService: Sendable {
   /// - Returns: A router with all of them.
   package func router() -> Router<BasicRequestContext> {
     let router = Router()
+    router.add(middleware: TracingMiddleware())
+    router.add(middleware: HubMeasuresMiddleware(measures: measures))
     router.add(middleware: HubErrorMiddleware())
     router.get("health") { _, _ in HTTPResponse.Status.ok }
     router.get("ready") { [self] _, _ in
@@ -54,6 +63,7 @@ package final class HubService: Sendable {
   func runWaits() async {
     while !Task.isCancelled, !waits.isDraining {
       waits.endOverdue()
+      measures.setWaiting(waits.count)
       try? await Task.sleep(for: .milliseconds(200))
     }
     waits.drain()

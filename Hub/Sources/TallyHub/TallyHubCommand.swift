@@ -1,8 +1,10 @@
 import ArgumentParser
+import HubMetrics
 import HubService
 import HubStorage
 import Hummingbird
 import Logging
+import ServiceLifecycle
 import SystemPackage
 
 /// The program `tally-hub`.
@@ -18,6 +20,7 @@ struct TallyHubCommand: AsyncParsableCommand {
     @Option(help: "The address to listen on.") var host = "127.0.0.1"
     @Option(help: "The port; 0 for any free one.") var port = 8420
     @Option(help: "Create accounts only for those who send the text in this file.") var secretFile: String?
+    @Option(help: "Serve /metrics on this port of 127.0.0.1.") var metricsPort: Int?
 
     func run() async throws {
       var logger = Logger(label: "tally-hub")
@@ -25,19 +28,33 @@ struct TallyHubCommand: AsyncParsableCommand {
       let store = try LMDBHubStore(at: FilePath(data))
       var configuration = HubConfiguration()
       if let secretFile { configuration.registration = .secret(try Self.text(of: secretFile)) }
-      let hub = HubService(store: store, configuration: configuration)
+      let metrics = PrometheusMetrics(help: HubMeasures.help)
+      let hub = HubService(store: store, configuration: configuration, metrics: metrics)
       let application = Application(
         router: hub.router(), configuration: .init(address: .hostname(host, port: port), serverName: "tally-hub"),
-        services: [HubWaitService(hub)],
-        onServerRunning: { channel in Self.announce(port: channel.localAddress?.port ?? 0) }, logger: logger)
+        services: [HubWaitService(hub)] + operatorServices(metrics, logger),
+        onServerRunning: { channel in Self.announce("listening on port", channel.localAddress?.port ?? 0) },
+        logger: logger)
       try await application.runService()
       try store.close()
     }
 
+    /// What is not for the public: the metrics, on an address of their own.
+    private func operatorServices(_ metrics: PrometheusMetrics, _ logger: Logger) -> [any Service] {
+      guard let metricsPort else { return [] }
+      return [
+        Application(
+          router: HubService.operatorRouter(metrics),
+          configuration: .init(address: .hostname("127.0.0.1", port: metricsPort)),
+          onServerRunning: { channel in Self.announce("metrics on port", channel.localAddress?.port ?? 0) },
+          logger: logger)
+      ]
+    }
+
     /// For programs that start the hub on any free port.
-    private static func announce(port: Int) {
+    private static func announce(_ what: String, _ port: Int) {
       // If nobody reads it, the log has it, too.
-      _ = try? FileDescriptor.standardOutput.writeAll("listening on port \(port)\n".utf8)
+      _ = try? FileDescriptor.standardOutput.writeAll("\(what) \(port)\n".utf8)
     }
 
     private static func text(of file: String) throws -> String {

@@ -1,3 +1,4 @@
+import CoreMetrics
 import Foundation
 import HubClient
 import HubService
@@ -33,19 +34,21 @@ struct RunningHub: Sendable {
 
 /// Runs a body with a hub on a free port of loopback.
 func withHub(
-  _ configuration: HubConfiguration = HubConfiguration(), _ body: (RunningHub) async throws -> Void
+  _ configuration: HubConfiguration = HubConfiguration(),
+  metrics: any MetricsFactory = NOOPMetricsHandler.instance, _ body: (RunningHub) async throws -> Void
 ) async throws {
-  try await withDirectory { try await withHub(configuration, in: $0, body) }
+  try await withDirectory { try await withHub(configuration, in: $0, metrics: metrics, body) }
 }
 
 /// Runs a body with a hub whose store is in a directory.
 func withHub(
   _ configuration: HubConfiguration = HubConfiguration(), in directory: FilePath,
+  metrics: any MetricsFactory = NOOPMetricsHandler.instance,
   _ body: (RunningHub) async throws -> Void
 ) async throws {
   do {
     let store = try LMDBHubStore(at: directory)
-    let hub = HubService(store: store, configuration: configuration)
+    let hub = HubService(store: store, configuration: configuration, metrics: metrics)
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     var logger = Logger(label: "hub")
     logger.logLevel = .critical
