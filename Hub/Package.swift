@@ -18,6 +18,7 @@ let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hum
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let ssl: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 
 let package = Package(
@@ -49,14 +50,15 @@ let package = Package(
       name: "HubService",
       dependencies: [
         "HubMetrics", "HubStorage", "HubWire", hummingbird, tallySync, crypto, logging, nio, metrics,
-        .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "JWTKit", package: "jwt-kit"),
+        ssl, .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "HummingbirdTLS", package: "hummingbird"), .product(name: "JWTKit", package: "jwt-kit"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
     .target(
       name: "HubClient",
-      dependencies: ["HubWire", httpClient, tallySync, nio, .product(name: "NIOHTTP1", package: "swift-nio")],
+      dependencies: ["HubWire", httpClient, tallySync, nio, ssl, .product(name: "NIOHTTP1", package: "swift-nio")],
       swiftSettings: settings),
     // What is measured, as the text that Prometheus reads.
     .target(name: "HubMetrics", dependencies: [metrics], swiftSettings: settings),
@@ -67,7 +69,6 @@ let package = Package(
       dependencies: [
         "HubMetrics", "HubService", "HubStorage", hummingbird, logging, nio, systemPackage,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "HummingbirdTLS", package: "hummingbird"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
@@ -80,7 +81,7 @@ let package = Package(
       dependencies: [
         "HubClient", "HubMetrics", "HubService", "HubStorage", "HubWire", hummingbird, httpClient, metrics,
         .product(name: "Tally", package: "tally"), tallySync, systemPackage, crypto, logging, nio,
-        .product(name: "HummingbirdTLS", package: "hummingbird"), .product(name: "JWTKit", package: "jwt-kit"),
+        ssl, .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "TallySyncConformance", package: "tally"),
       ],

@@ -37,14 +37,14 @@ def require(condition, message):
 class Hub:
     """The program tally-hub with a directory of its own."""
 
-    def __init__(self, directory):
-        self.directory, self.port = directory, 0
+    def __init__(self, directory, *options, scheme="http"):
+        self.directory, self.options, self.scheme, self.port = directory, options, scheme, 0
         self.start()
 
     def start(self):
         # Without a terminal the log goes to the standard error, which nobody reads here.
         self.process = subprocess.Popen(
-            [PROGRAMS / "tally-hub", "serve", "--data", self.directory, "--port", str(self.port)],
+            [PROGRAMS / "tally-hub", "serve", "--data", self.directory, "--port", str(self.port), *self.options],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         for line in self.process.stdout:
             if line.startswith("listening on port "):
@@ -62,15 +62,15 @@ class Hub:
 
     @property
     def address(self):
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self.scheme}://127.0.0.1:{self.port}"
 
 
 class Device:
     """A store, and the commands for it."""
 
-    def __init__(self, store, shows):
+    def __init__(self, store, shows, **variables):
         self.store, self.shows = store, shows
-        self.environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}")
+        self.environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}", **variables)
 
     def run(self, *arguments, status=0):
         words = [TALLY, *arguments, "--store", self.store, "--json"]
@@ -121,6 +121,7 @@ def check(folder, shows, kill_count):
     kills(hub, [laptop, phone], kill_count)
     refusals(hub, laptop, phone, invitation, folder)
     hub.stop()
+    encrypted(folder, shows)
     return times
 
 
@@ -180,6 +181,37 @@ def refusals(hub, laptop, phone, invitation, folder):
     require("Too late" not in laptop.titles(), "a change of a revoked device arrived")
     for device in [laptop, phone]:
         device.run("verify")
+
+
+def certificate(folder):
+    """Makes a certificate that signs itself, and its key."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    subprocess.run([
+        "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+        "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key,
+        "-out", certificate], check=True, capture_output=True)
+    return certificate, key
+
+
+def encrypted(folder, shows):
+    """TLS: a device that trusts the certificate is served, also with the one that SIGHUP brings; another one is not."""
+    pair = certificate(folder)
+    hub = Hub(folder / "tls", "--certificate", pair[0], "--private-key", pair[1], scheme="https")
+    tablet = Device(folder / "tablet", shows, SSL_CERT_FILE=str(pair[0]))
+    tablet.run("sync", "setup", hub.address)
+    tablet.run("add", "Over TLS")
+    tablet.run("sync", "now")
+    # From now on the tablet trusts another one, which the hub has once it has read its files again.
+    certificate(folder)
+    tablet.run("sync", "now", status=UNREACHABLE)
+    hub.process.send_signal(signal.SIGHUP)
+    start = time.monotonic()
+    while subprocess.run([TALLY, "sync", "now", "--store", tablet.store], capture_output=True, env=tablet.environment).returncode:
+        require(time.monotonic() - start < LIMIT, "the new certificate is not served")
+        time.sleep(0.1)
+    error = Device(folder / "untrusting", shows).run("sync", "setup", hub.address, status=UNREACHABLE)["error"]
+    require(error["code"] == "syncUnreachable", f"a certificate that is not trusted: {error}")
+    hub.stop()
 
 
 def main():

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// Why a hub's answer is of no use.
 public enum HubFault: Error, Hashable, CustomStringConvertible {
@@ -54,6 +55,12 @@ struct HubConnection: Sendable {
     // A token or an invitation is for this hub alone.
     configuration.redirectConfiguration = .disallow
     configuration.connectionPool.retryConnectionEstablishment = false
+    // Certificates that this machine does not trust by itself, such as those of a hub at home.
+    if let file = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !file.isEmpty {
+      var tls = TLSConfiguration.makeClientConfiguration()
+      tls.additionalTrustRoots = [.file(file)]
+      configuration.tlsConfiguration = tls
+    }
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }()
 

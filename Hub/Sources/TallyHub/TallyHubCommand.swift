@@ -21,6 +21,14 @@ struct TallyHubCommand: AsyncParsableCommand {
     @Option(help: "The port; 0 for any free one.") var port = 8420
     @Option(help: "Create accounts only for those who send the text in this file.") var secretFile: String?
     @Option(help: "Serve /metrics on this port of 127.0.0.1.") var metricsPort: Int?
+    @Option(help: "Serve TLS with the certificates in this PEM file.") var certificate: String?
+    @Option(help: "The key of the certificate, as PEM.") var privateKey: String?
+
+    func validate() throws {
+      guard (certificate == nil) == (privateKey == nil) else {
+        throw ValidationError("Give both of --certificate and --private-key.")
+      }
+    }
 
     func run() async throws {
       var logger = Logger(label: "tally-hub")
@@ -30,11 +38,14 @@ struct TallyHubCommand: AsyncParsableCommand {
       if let secretFile { configuration.registration = .secret(try Self.text(of: secretFile)) }
       let metrics = PrometheusMetrics(help: HubMeasures.help)
       let hub = HubService(store: store, configuration: configuration, metrics: metrics)
-      let application = Application(
-        router: hub.router(), configuration: .init(address: .hostname(host, port: port), serverName: "tally-hub"),
-        services: [HubWaitService(hub)] + operatorServices(metrics, logger),
-        onServerRunning: { channel in Self.announce("listening on port", channel.localAddress?.port ?? 0) },
-        logger: logger)
+      let pair = try certificate.flatMap { certificate in
+        try privateKey.map { try HubCertificate(certificateFile: certificate, keyFile: $0) }
+      }
+      var services = operatorServices(metrics, logger)
+      if let pair { services.append(HubReloadService([("certificate", pair.reload)], logger: logger)) }
+      let application = try hub.application(
+        at: .hostname(host, port: port), certificate: pair, services: services, logger: logger
+      ) { Self.announce("listening on port", $0.localAddress?.port ?? 0) }
       try await application.runService()
       try store.close()
     }

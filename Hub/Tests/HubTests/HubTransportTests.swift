@@ -35,15 +35,18 @@ struct RunningHub: Sendable {
 /// Runs a body with a hub on a free port of loopback.
 func withHub(
   _ configuration: HubConfiguration = HubConfiguration(),
-  metrics: any MetricsFactory = NOOPMetricsHandler.instance, _ body: (RunningHub) async throws -> Void
+  metrics: any MetricsFactory = NOOPMetricsHandler.instance, certificate: HubCertificate? = nil,
+  _ body: (RunningHub) async throws -> Void
 ) async throws {
-  try await withDirectory { try await withHub(configuration, in: $0, metrics: metrics, body) }
+  try await withDirectory {
+    try await withHub(configuration, in: $0, metrics: metrics, certificate: certificate, body)
+  }
 }
 
 /// Runs a body with a hub whose store is in a directory.
 func withHub(
   _ configuration: HubConfiguration = HubConfiguration(), in directory: FilePath,
-  metrics: any MetricsFactory = NOOPMetricsHandler.instance,
+  metrics: any MetricsFactory = NOOPMetricsHandler.instance, certificate: HubCertificate? = nil,
   _ body: (RunningHub) async throws -> Void
 ) async throws {
   do {
@@ -52,15 +55,16 @@ func withHub(
     let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
     var logger = Logger(label: "hub")
     logger.logLevel = .critical
-    let application = Application(
-      router: hub.router(), configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-      services: [HubWaitService(hub)],
-      onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? 0) }, logger: logger)
+    let application = try hub.application(at: .hostname("127.0.0.1", port: 0), certificate: certificate, logger: logger)
+    {
+      continuation.yield($0.localAddress?.port ?? 0)
+    }
     let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
     try await withThrowingTaskGroup { tasks in
       tasks.addTask { try await group.run() }
       for await port in ports {
-        try await body(RunningHub(url: "http://127.0.0.1:\(port)", store: store))
+        let scheme = certificate == nil ? "http" : "https"
+        try await body(RunningHub(url: "\(scheme)://127.0.0.1:\(port)", store: store))
         break
       }
       await group.triggerGracefulShutdown()

@@ -338,6 +338,7 @@ extension CommandDescription {
     option | --account-file | file |  | Use the account of a hub whose token is a file's first line.
     flag | --no-encryption |  |  | Do not encrypt: everyone who sees the folder can read the tasks.
     option | --name | device |  | The name of this device.
+    flag | --insecure |  |  | Reach a hub without TLS: others on the way read its tokens.
     """,
     """
     sync invite: Print an invitation for another device.
@@ -349,6 +350,7 @@ extension CommandDescription {
     option | --at | folder |  | The folder on this device.
     option | --passphrase-file | file |  | Join with the passphrase in a file's first line.
     option | --name | device |  | The name of this device.
+    flag | --insecure |  |  | Reach a hub without TLS: others on the way read its tokens.
     """,
     """
     sync now: Send and fetch changes until nothing is left.

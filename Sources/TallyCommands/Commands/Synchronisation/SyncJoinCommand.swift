@@ -10,7 +10,7 @@ struct SyncJoinCommand: SessionCommand {
     abstract: "Join the space of another device.",
     usage: """
       tally sync join <invitation> --at <folder> [--name <device>] [<options>]
-      tally sync join <invitation to a hub> [--name <device>] [<options>]
+      tally sync join <invitation to a hub> [--insecure] [--name <device>] [<options>]
       tally sync join --at <folder> --passphrase-file <file> [--name <device>] [<options>]
       """,
     discussion: """
@@ -32,6 +32,8 @@ struct SyncJoinCommand: SessionCommand {
   @Option(help: ArgumentHelp("The name of this device.", valueName: "device"))
   var name: String?
 
+  @OptionGroup var insecure: InsecureOption
+
   func validate() throws {
     if at == nil, invitation.map({ SyncPlace($0).isHub }) != true {
       throw ValidationError("Name the folder with --at.")
@@ -42,6 +44,7 @@ struct SyncJoinCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
+    try invitation.map(insecure.check)
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
     let folder = FilePath(at ?? "")
     let (status, code) = try session.withStoreForAdding { store in

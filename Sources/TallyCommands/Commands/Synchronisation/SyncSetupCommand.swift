@@ -12,7 +12,7 @@ struct SyncSetupCommand: SessionCommand {
     abstract: "Create a space in a folder or at a hub, with all that this store has.",
     usage: """
       tally sync setup <folder> [--passphrase-file <file>] [--no-encryption] [--name <device>] [<options>]
-      tally sync setup <address> [--account-file <file>] [--no-encryption] [--name <device>] [<options>]
+      tally sync setup <address> [--account-file <file>] [--insecure] [--no-encryption] [--name <device>] [<options>]
       """,
     discussion: """
       Prints an invitation, with which another device joins within a day, and a recovery code. Both open all tasks: give \
@@ -37,6 +37,8 @@ struct SyncSetupCommand: SessionCommand {
   @Option(help: ArgumentHelp("The name of this device.", valueName: "device"))
   var name: String?
 
+  @OptionGroup var insecure: InsecureOption
+
   func validate() throws {
     if noEncryption, passphraseFile != nil {
       throw ValidationError("Give only one of --passphrase-file and --no-encryption.")
@@ -53,6 +55,7 @@ struct SyncSetupCommand: SessionCommand {
       throw CommandFailure.usage(
         "A hub takes no passphrase", remedy: "Leave out --passphrase-file; other devices join with an invitation")
     }
+    try insecure.check(folder)
     let account = try accountFile.map(session.passphrase(inFile:))
     let client = isHub ? try session.hubClient : nil
     guard !folder.isEmpty else { throw CommandFailure.usage("The folder has no name", remedy: "Name a folder") }

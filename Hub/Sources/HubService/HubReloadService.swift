@@ -1,0 +1,35 @@
+package import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// Reads files again at each SIGHUP, until the service stops.
+package struct HubReloadService: Service {
+  private let reloads: [(name: String, body: @Sendable () async throws -> Void)]
+  private let logger: Logger
+
+  /// Takes what is read again.
+  ///
+  /// - Parameters:
+  ///   - reloads: What to do, each with a name for the log.
+  ///   - logger: Where it says how that went.
+  package init(_ reloads: [(name: String, body: @Sendable () async throws -> Void)], logger: Logger) {
+    (self.reloads, self.logger) = (reloads, logger)
+  }
+
+  /// Runs until the service stops.
+  ///
+  /// - Throws: Nothing; the protocol allows it.
+  package func run() async throws {
+    for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+      for reload in reloads {
+        do {
+          try await reload.body()
+          logger.info("Read the \(reload.name) again.")
+        } catch {
+          // The hub goes on with what it has.
+          logger.error("The \(reload.name) cannot be read: \(error)")
+        }
+      }
+    }
+  }
+}
