@@ -2,7 +2,7 @@
 package struct HubConfiguration: Sendable {
   /// Who may create an account.
   package enum Registration: Hashable, Sendable {
-    /// Everybody.
+    /// Everybody, unless there are issuers of tokens.
     case open
     /// Those who have this text.
     case secret(String)
@@ -10,6 +10,8 @@ package struct HubConfiguration: Sendable {
 
   /// Who may create an account.
   package var registration = Registration.open
+  /// Whose tokens open an account, too; only their users and those with the secret have one then.
+  package var issuers: HubIssuers?
   /// How many bytes each space of a new account may have.
   package var spaceLimitInBytes = 1 << 30
   /// How many requests of one member are answered in a row, and how many more each second.

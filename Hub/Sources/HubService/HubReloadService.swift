@@ -4,15 +4,26 @@ import UnixSignals
 
 /// Reads files again at each SIGHUP, until the service stops.
 package struct HubReloadService: Service {
-  private let reloads: [(name: String, body: @Sendable () async throws -> Void)]
+  /// Something that is read again.
+  package struct Reload: Sendable {
+    let name: String
+    let body: @Sendable () async throws -> Void
+
+    /// Takes what to do, and how the log calls it.
+    package init(name: String, body: @escaping @Sendable () async throws -> Void) {
+      (self.name, self.body) = (name, body)
+    }
+  }
+
+  private let reloads: [Reload]
   private let logger: Logger
 
   /// Takes what is read again.
   ///
   /// - Parameters:
-  ///   - reloads: What to do, each with a name for the log.
+  ///   - reloads: What to do.
   ///   - logger: Where it says how that went.
-  package init(_ reloads: [(name: String, body: @Sendable () async throws -> Void)], logger: Logger) {
+  package init(_ reloads: [Reload], logger: Logger) {
     (self.reloads, self.logger) = (reloads, logger)
   }
 

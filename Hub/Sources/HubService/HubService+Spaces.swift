@@ -21,14 +21,10 @@ extension HubService {
 
   @Sendable private func createAccount(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
     try limitStrangers()
-    if case .secret(let secret) = configuration.registration {
-      guard request.headers[.authorization] == "Bearer \(secret)" else {
-        throw HTTPError(.unauthorized, message: "This hub creates an account only with its secret.")
-      }
-    }
-    let (account, token) = (HubAccount(id: UUID(), limitInBytes: configuration.spaceLimitInBytes), HubToken())
+    let (account, token) = (try await newAccount(for: request), HubToken())
     guard let hash = token.hash else { throw HTTPError(.internalServerError) }
-    try await store.put(account)
+    // That of a user of an issuer may be there already.
+    if try await store.account(account.id) == nil { try await store.put(account) }
     try await store.put(.account(account.id), for: hash)
     return try .json(
       HubMessage.Account(account: account.id.uuidString.lowercased(), token: token.text), status: .created)

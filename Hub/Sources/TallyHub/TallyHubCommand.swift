@@ -24,7 +24,13 @@ struct TallyHubCommand: AsyncParsableCommand {
     @Option(help: "Serve TLS with the certificates in this PEM file.") var certificate: String?
     @Option(help: "The key of the certificate, as PEM.") var privateKey: String?
 
+    @Option(help: "Create accounts for users whose tokens a key of this JWKS file has signed.") var jwtKeys: String?
+    @Option(help: "What 'aud' of these tokens must name.") var jwtAudience: String?
+
     func validate() throws {
+      guard (jwtKeys == nil) == (jwtAudience == nil) else {
+        throw ValidationError("Give both of --jwt-keys and --jwt-audience.")
+      }
       guard (certificate == nil) == (privateKey == nil) else {
         throw ValidationError("Give both of --certificate and --private-key.")
       }
@@ -36,13 +42,18 @@ struct TallyHubCommand: AsyncParsableCommand {
       let store = try LMDBHubStore(at: FilePath(data))
       var configuration = HubConfiguration()
       if let secretFile { configuration.registration = .secret(try Self.text(of: secretFile)) }
+      if let jwtKeys, let jwtAudience {
+        configuration.issuers = try await HubIssuers(file: jwtKeys, audience: jwtAudience)
+      }
       let metrics = PrometheusMetrics(help: HubMeasures.help)
       let hub = HubService(store: store, configuration: configuration, metrics: metrics)
       let pair = try certificate.flatMap { certificate in
         try privateKey.map { try HubCertificate(certificateFile: certificate, keyFile: $0) }
       }
-      var services = operatorServices(metrics, logger)
-      if let pair { services.append(HubReloadService([("certificate", pair.reload)], logger: logger)) }
+      var reloads: [HubReloadService.Reload] = []
+      if let pair { reloads.append(.init(name: "certificate", body: pair.reload)) }
+      if let issuers = configuration.issuers { reloads.append(.init(name: "keys of issuers", body: issuers.reload)) }
+      let services = operatorServices(metrics, logger) + [HubReloadService(reloads, logger: logger)]
       let application = try hub.application(
         at: .hostname(host, port: port), certificate: pair, services: services, logger: logger
       ) { Self.announce("listening on port", $0.localAddress?.port ?? 0) }
