@@ -19,6 +19,7 @@ let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let ssl: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let httpTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 
 let package = Package(
@@ -37,6 +38,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
@@ -50,7 +52,8 @@ let package = Package(
       name: "HubService",
       dependencies: [
         "HubMetrics", "HubStorage", "HubWire", hummingbird, tallySync, crypto, logging, nio, metrics,
-        ssl, .product(name: "HTTPTypes", package: "swift-http-types"),
+        ssl, httpClient, httpTypes, .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "HummingbirdTLS", package: "hummingbird"), .product(name: "JWTKit", package: "jwt-kit"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -70,6 +73,7 @@ let package = Package(
         "HubMetrics", "HubService", "HubStorage", hummingbird, logging, nio, systemPackage,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -81,7 +85,8 @@ let package = Package(
       dependencies: [
         "HubClient", "HubMetrics", "HubService", "HubStorage", "HubWire", hummingbird, httpClient, metrics,
         .product(name: "Tally", package: "tally"), tallySync, systemPackage, crypto, logging, nio,
-        ssl, .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        ssl, .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "TallySyncConformance", package: "tally"),
       ],

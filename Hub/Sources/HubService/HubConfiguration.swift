@@ -19,6 +19,15 @@ package struct HubConfiguration: Sendable {
   /// The same for all requests together that come without a token: new accounts, and invitations to join.
   package var burstOfStrangers = 100.0, requestsOfStrangersPerSecond = 10.0
 
+  /// How many devices of a space may have a card.
+  package var mostCards = 1_000
+  /// When a connection is closed on which nothing arrives; a request that waits for its answer may take longer.
+  package var idleTimeout = Duration.seconds(75)
+  /// When a connection is closed whose request has not arrived as a whole.
+  package var bodyTimeout = Duration.seconds(120)
+  /// Who is told of new segments.
+  package var webhook: HubWebhook?
+
   /// Creates the defaults.
   package init() {}
 }

@@ -20,11 +20,18 @@ extension HubService {
     at address: BindAddress, certificate: HubCertificate? = nil, services: [any Service] = [], logger: Logger,
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
   ) throws -> some ApplicationProtocol {
-    let plain = HTTPServerBuilder.http1()
+    let bodyTimeout = TimeAmount(configuration.bodyTimeout)
+    let plain = HTTPServerBuilder.http1(
+      configuration: .init(
+        additionalChannelHandlers: [BodyTimeLimit(bodyTimeout)], idleTimeout: .init(configuration.idleTimeout),
+        httpDecoderConfiguration: .init(
+          maxHeaderFieldSize: 8 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 100)
+      ))
     return Application(
       router: router(),
       server: try certificate.map { try .tls(plain, tlsConfiguration: $0.configuration) } ?? plain,
       configuration: .init(address: address, serverName: "tally-hub"),
-      services: [HubWaitService(self)] + services, onServerRunning: onServerRunning, logger: logger)
+      services: [HubWaitService(self)] + (configuration.webhook.map { [$0] } ?? []) + services,
+      onServerRunning: onServerRunning, logger: logger)
   }
 }

@@ -5,6 +5,7 @@ package import HubStorage
 import HubWire
 package import Hummingbird
 import Logging
+import Synchronization
 import TallySync
 
 /// The HTTP service of a hub: it stores sealed segments, snapshots and cards of spaces for those who have a token.
@@ -19,6 +20,7 @@ package final class HubService: Sendable {
   let measures: HubMeasures
   private let limiter: RateLimiter
   private let strangers: RateLimiter
+  private let draining = Atomic(false)
 
   /// Takes what the hub needs.
   ///
@@ -47,6 +49,9 @@ package final class HubService: Sendable {
     router.add(middleware: HubErrorMiddleware())
     router.get("health") { _, _ in HTTPResponse.Status.ok }
     router.get("ready") { [self] _, _ in
+      guard !draining.load(ordering: .relaxed), !waits.isDraining else {
+        throw HTTPError(.serviceUnavailable, message: "This hub is about to stop.")
+      }
       _ = try await store.incarnation()
       return HTTPResponse.Status.ok
     }
@@ -58,6 +63,9 @@ package final class HubService: Sendable {
     version.get("wait", use: wait)
     return router
   }
+
+  /// Says from now on that it is not ready, and answers all the same.
+  func beginDraining() { draining.store(true, ordering: .relaxed) }
 
   /// Ends the waits whose time is over, until the hub stops.
   func runWaits() async {
@@ -145,6 +153,10 @@ extension Request {
     for try await buffer in body {
       bytes += buffer.readableBytesView
       guard bytes.count <= limit else { throw HTTPError(.contentTooLarge, message: "A body may have \(limit) bytes.") }
+    }
+    // A connection that ends early ends the body, too.
+    guard headers[.contentLength].flatMap(Int.init).map({ $0 == bytes.count }) ?? true else {
+      throw HTTPError(.badRequest, message: "The body is not whole.")
     }
     return bytes
   }

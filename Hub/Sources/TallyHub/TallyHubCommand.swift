@@ -6,6 +6,7 @@ import Hummingbird
 import Logging
 import ServiceLifecycle
 import SystemPackage
+import UnixSignals
 
 /// The program `tally-hub`.
 @main
@@ -27,7 +28,15 @@ struct TallyHubCommand: AsyncParsableCommand {
     @Option(help: "Create accounts for users whose tokens a key of this JWKS file has signed.") var jwtKeys: String?
     @Option(help: "What 'aud' of these tokens must name.") var jwtAudience: String?
 
+    @Option(help: "Go on this long after SIGTERM, no longer ready.") var drainSeconds = 0
+
+    @Option(help: "Tell this address which spaces have new segments.") var webhook: String?
+    @Option(help: "The text in this file signs what the webhook is told.") var webhookSecretFile: String?
+
     func validate() throws {
+      guard (webhook == nil) == (webhookSecretFile == nil) else {
+        throw ValidationError("Give both of --webhook and --webhook-secret-file.")
+      }
       guard (jwtKeys == nil) == (jwtAudience == nil) else {
         throw ValidationError("Give both of --jwt-keys and --jwt-audience.")
       }
@@ -45,6 +54,9 @@ struct TallyHubCommand: AsyncParsableCommand {
       if let jwtKeys, let jwtAudience {
         configuration.issuers = try await HubIssuers(file: jwtKeys, audience: jwtAudience)
       }
+      if let webhook, let webhookSecretFile {
+        configuration.webhook = HubWebhook(url: webhook, secret: try Self.text(of: webhookSecretFile), logger: logger)
+      }
       let metrics = PrometheusMetrics(help: HubMeasures.help)
       let hub = HubService(store: store, configuration: configuration, metrics: metrics)
       let pair = try certificate.flatMap { certificate in
@@ -57,7 +69,11 @@ struct TallyHubCommand: AsyncParsableCommand {
       let application = try hub.application(
         at: .hostname(host, port: port), certificate: pair, services: services, logger: logger
       ) { Self.announce("listening on port", $0.localAddress?.port ?? 0) }
-      try await application.runService()
+      let drain = HubDrainService(hub) { [drainSeconds] in try await Task.sleep(for: .seconds(drainSeconds)) }
+      let group = ServiceGroup(
+        configuration: .init(
+          services: [application, drain], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+      try await group.run()
       try store.close()
     }
 

@@ -55,7 +55,7 @@ struct HubSpaceTests {
       try await withStores(2) { stores in
         var small = HubConfiguration()
         small.spaceLimitInBytes = 4_000
-        try await withHub(small, in: directory) { hub in
+        try await withHub(HubOptions(configuration: small), in: directory) { hub in
           _ = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first")
           for number in 0..<100 {
             try await stores[0].write { _ = try $0.add("task \(number) with a longer title", to: .inbox) }

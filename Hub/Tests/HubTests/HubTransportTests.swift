@@ -1,13 +1,7 @@
-import CoreMetrics
 import Foundation
 import HubClient
 import HubService
-import HubStorage
 import HubWire
-import Hummingbird
-import Logging
-import ServiceLifecycle
-import SystemPackage
 import TallySync
 import TallySyncConformance
 import Testing
@@ -23,54 +17,6 @@ struct HubTransportTests {
       }
       #expect(await conformance.run() == [])
     }
-  }
-}
-
-/// A hub that runs.
-struct RunningHub: Sendable {
-  let url: String
-  let store: any HubStore
-}
-
-/// Runs a body with a hub on a free port of loopback.
-func withHub(
-  _ configuration: HubConfiguration = HubConfiguration(),
-  metrics: any MetricsFactory = NOOPMetricsHandler.instance, certificate: HubCertificate? = nil,
-  _ body: (RunningHub) async throws -> Void
-) async throws {
-  try await withDirectory {
-    try await withHub(configuration, in: $0, metrics: metrics, certificate: certificate, body)
-  }
-}
-
-/// Runs a body with a hub whose store is in a directory.
-func withHub(
-  _ configuration: HubConfiguration = HubConfiguration(), in directory: FilePath,
-  metrics: any MetricsFactory = NOOPMetricsHandler.instance, certificate: HubCertificate? = nil,
-  _ body: (RunningHub) async throws -> Void
-) async throws {
-  do {
-    let store = try LMDBHubStore(at: directory)
-    let hub = HubService(store: store, configuration: configuration, metrics: metrics)
-    let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-    var logger = Logger(label: "hub")
-    logger.logLevel = .critical
-    let application = try hub.application(at: .hostname("127.0.0.1", port: 0), certificate: certificate, logger: logger)
-    {
-      continuation.yield($0.localAddress?.port ?? 0)
-    }
-    let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
-    try await withThrowingTaskGroup { tasks in
-      tasks.addTask { try await group.run() }
-      for await port in ports {
-        let scheme = certificate == nil ? "http" : "https"
-        try await body(RunningHub(url: "\(scheme)://127.0.0.1:\(port)", store: store))
-        break
-      }
-      await group.triggerGracefulShutdown()
-      try await tasks.waitForAll()
-    }
-    try store.close()
   }
 }
 
