@@ -96,7 +96,7 @@ struct HubSpaceTests {
         _ = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first")
         try await stores[0].write { _ = try $0.add("seen", to: .inbox) }
         try await stores[0].sync.synchronise()
-        let invitation = try await stores[0].sync.inviteToHub(as: "reader")
+        let invitation = try await stores[0].sync.inviteToHub(as: .reader)
         try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
         try await stores[1].sync.synchronise()
         #expect(try stores[1].read { try $0.view(.inbox).tasks.map(\.title) } == ["seen"])

@@ -37,7 +37,7 @@ actor Members {
       tokens[replica] = owners[space]
     } else {
       let invitation = try await access.invite(
-        to: space, role: "writer", validInSeconds: 60, token: owners[space] ?? "")
+        to: space, role: .writer, validInSeconds: 60, token: owners[space] ?? "")
       tokens[replica] = try await access.join(invitation).token
     }
     return tokens[replica] ?? ""

@@ -64,6 +64,53 @@ struct RefusalTests {
     }
   }
 
+  @Test func aPlaceDoesNotPrintItsToken() {
+    let place = SyncPlace("https://hub.example", token: "secret")
+    var dumped = ""
+    dump(place, to: &dumped)
+    let optional: SyncPlace? = place
+    for text in ["\(place)", String(reflecting: place), String(describing: [optional]), dumped] {
+      #expect(text.contains("hub.example") && !text.contains("secret"))
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2))) func theAgentDoesNotAskAgainForEachLocalChange() async throws {
+    try await withFolderSpace(1) { space in
+      let place = MemoryPlace()
+      let transport = RefusingTransport(
+        MemoryTransport(place), refusing: [.append: SyncRefusal("No room.", retryInSeconds: 3_600)])
+      let store = space.stores[0]
+      try await StoreSync(store).leave()
+      let sync = StoreSync(store, connector: OneConnector(transport: transport))
+      try await store.write { _ = try $0.add("first", to: .inbox) }
+      _ = try await sync.setUp(SpaceID(), at: SyncPlace("https://hub.example", token: "x"), deviceName: "one")
+      let (events, continuation) = AsyncStream.makeStream(of: SyncEvent.self)
+      let agent = Task { try await sync.run { continuation.yield($0) } }
+      defer { agent.cancel() }
+      var iterator = events.makeAsyncIterator()
+      let first = await iterator.next()
+      if case .failed(let error, 3_600) = first {
+        #expect(error.code == .syncRefused)
+      } else {
+        Issue.record("\(String(describing: first))")
+      }
+      // Its own card was news.
+      try await Task.sleep(for: .seconds(1))
+      let before = transport.calls.filter { $0 == .append }.count
+      for number in 0..<5 { try await store.write { _ = try $0.add("task \(number)", to: .inbox) } }
+      // Longer than the agent waits after a commit.
+      try await Task.sleep(for: .seconds(1))
+      #expect(transport.calls.filter { $0 == .append }.count == before)
+      // Somebody synchronises by hand when the place takes changes again: the agent goes on at once.
+      transport.refuseNothing()
+      try await sync.synchronise()
+      while let event = await iterator.next() {
+        if case .synchronised = event { return }
+      }
+      Issue.record("The agent does not go on")
+    }
+  }
+
   @Test func theAgentAsksAgainAfterLongerAndLongerTimes() {
     let times = (0..<9).map { StoreSync.secondsAfterRefusal(SyncRefusal("No."), failures: $0) }
     #expect(times == [5, 10, 20, 40, 80, 160, 300, 300, 300])
@@ -75,6 +122,12 @@ private func withPlace(_ body: (FolderSpace, MemoryPlace) async throws -> Void) 
   try await withFolderSpace(2) { try await body($0, MemoryPlace()) }
 }
 
+private struct OneConnector: SyncConnector {
+  let transport: RefusingTransport
+
+  func transport(to place: SyncPlace, space: SpaceID) throws -> any SyncTransport { transport }
+}
+
 /// A place that refuses some calls.
 final class RefusingTransport: SyncTransport {
   enum Call: String, CaseIterable, Sendable {
@@ -82,17 +135,22 @@ final class RefusingTransport: SyncTransport {
   }
 
   private let base: any SyncTransport
-  private let errors: [Call: any Error]
+  private let errors: Mutex<[Call: any Error]>
   private let made = Mutex<[Call]>([])
 
-  init(_ base: any SyncTransport, refusing errors: [Call: any Error]) { (self.base, self.errors) = (base, errors) }
+  init(_ base: any SyncTransport, refusing errors: [Call: any Error]) {
+    self.base = base
+    self.errors = Mutex(errors)
+  }
 
   var calls: [Call] { made.withLock { $0 } }
-  var wasRefused: Bool { calls.contains { errors[$0] != nil } }
+  var wasRefused: Bool { calls.contains { call in errors.withLock { $0[call] != nil } } }
+
+  func refuseNothing() { errors.withLock { $0 = [:] } }
 
   private func note(_ call: Call) throws {
     made.withLock { $0.append(call) }
-    if let error = errors[call] { throw error }
+    if let error = errors.withLock({ $0[call] }) { throw error }
   }
 
   func heads() async throws -> [ReplicaID: SegmentHead] {

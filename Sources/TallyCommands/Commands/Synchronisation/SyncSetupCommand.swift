@@ -12,7 +12,8 @@ struct SyncSetupCommand: SessionCommand {
     abstract: "Create a space in a folder or at a hub, with all that this store has.",
     usage: """
       tally sync setup <folder> [--passphrase-file <file>] [--no-encryption] [--name <device>] [<options>]
-      tally sync setup <address> [--account-file <file>] [--insecure] [--no-encryption] [--name <device>] [<options>]
+      tally sync setup <address> [--account-file <file>] [--hub-secret-file <file>] [--insecure] [--no-encryption] \
+      [--name <device>] [<options>]
       """,
     discussion: """
       Prints an invitation, with which another device joins within a day, and a recovery code. Both open all tasks: give \
@@ -31,6 +32,9 @@ struct SyncSetupCommand: SessionCommand {
   @Option(help: ArgumentHelp("Use the account of a hub whose token is a file's first line.", valueName: "file"))
   var accountFile: String?
 
+  @Option(help: ArgumentHelp("Create an account with the hub's secret in a file's first line.", valueName: "file"))
+  var hubSecretFile: String?
+
   @Flag(help: "Do not encrypt: everyone who sees the folder can read the tasks.")
   var noEncryption = false
 
@@ -43,6 +47,14 @@ struct SyncSetupCommand: SessionCommand {
     if noEncryption, passphraseFile != nil {
       throw ValidationError("Give only one of --passphrase-file and --no-encryption.")
     }
+    if accountFile != nil, hubSecretFile != nil {
+      throw ValidationError("Give only one of --account-file and --hub-secret-file.")
+    }
+  }
+
+  private func account(_ session: Session) throws -> HubAccountChoice {
+    if let accountFile { return .token(try session.secret("token of the account", inFile: accountFile)) }
+    return .new(secret: try hubSecretFile.map { try session.secret("secret of the hub", inFile: $0) })
   }
 
   func run(in session: Session) throws {
@@ -56,7 +68,7 @@ struct SyncSetupCommand: SessionCommand {
         "A hub takes no passphrase", remedy: "Leave out --passphrase-file; other devices join with an invitation")
     }
     try insecure.check(folder)
-    let account = try accountFile.map(session.passphrase(inFile:))
+    let account = try account(session)
     let client = isHub ? try session.hubClient : nil
     guard !folder.isEmpty else { throw CommandFailure.usage("The folder has no name", remedy: "Name a folder") }
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
@@ -65,7 +77,7 @@ struct SyncSetupCommand: SessionCommand {
         let (sync, deviceName) = (StoreSync(store, connector: client), name ?? Session.deviceName)
         if let client {
           return try await client.setUp(
-            sync, at: folder, account: account, deviceName: deviceName, isEncrypted: !noEncryption)
+            sync, at: folder, as: account, deviceName: deviceName, isEncrypted: !noEncryption)
         }
         return try await sync.setUp(
           in: FilePath(folder), deviceName: deviceName, isEncrypted: !noEncryption, passphrase: passphrase)
