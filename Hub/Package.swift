@@ -63,7 +63,7 @@ let package = Package(
       name: "HubClient",
       dependencies: ["HubWire", httpClient, tallySync, nio, ssl, .product(name: "NIOHTTP1", package: "swift-nio")],
       swiftSettings: settings),
-    // What is measured, as the text that Prometheus reads.
+    // Measurements, as the text that Prometheus reads.
     .target(name: "HubMetrics", dependencies: [metrics], swiftSettings: settings),
     // What both sides say to each other.
     .target(name: "HubWire", dependencies: [tallySync], swiftSettings: settings),

@@ -1,7 +1,7 @@
 package import CoreMetrics
 import Synchronization
 
-/// Keeps what is measured, and renders it as the text that Prometheus reads, in version 0.0.4 of its format.
+/// Keeps measurements, and renders them as the text that Prometheus reads, in version 0.0.4 of its format.
 ///
 ///     let metrics = PrometheusMetrics(help: ["hub_requests_total": "Requests that were answered."])
 ///     Counter(label: "hub_requests_total", dimensions: [("status", "200")], factory: metrics).increment()
@@ -87,7 +87,7 @@ extension PrometheusMetrics {
     series(label, dimensions, .histogram(Self.timeBounds))
   }
 
-  // What was counted stays: a counter that goes back would look like a restart.
+  // Counts stay: a counter that goes back would look like a restart.
   package func destroyCounter(_ handler: any CounterHandler) {}
   package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
   package func destroyMeter(_ handler: any MeterHandler) {}

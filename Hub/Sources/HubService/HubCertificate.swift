@@ -4,7 +4,7 @@ import Synchronization
 
 /// The certificate with which a hub serves TLS, and its key.
 ///
-/// Connections that begin after ``reload()`` get what is in the files then; others go on.
+/// Connections that begin after ``reload()`` get the contents of the files then; others go on.
 package final class HubCertificate: Sendable {
   private struct Pair {
     let chain: [NIOSSLCertificateSource]

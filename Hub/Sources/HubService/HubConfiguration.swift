@@ -25,7 +25,7 @@ package struct HubConfiguration: Sendable {
   package var idleTimeout = Duration.seconds(75)
   /// When a connection is closed whose request has not arrived as a whole.
   package var bodyTimeout = Duration.seconds(120)
-  /// Who is told of new segments.
+  /// Who learns of new segments.
   package var webhook: HubWebhook?
 
   /// Creates the defaults.

@@ -18,7 +18,7 @@ package struct HubReloadService: Service {
   private let reloads: [Reload]
   private let logger: Logger
 
-  /// Takes what is read again.
+  /// Takes the files to read again.
   ///
   /// - Parameters:
   ///   - reloads: What to do.

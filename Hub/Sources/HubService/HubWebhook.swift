@@ -9,10 +9,10 @@ import ServiceLifecycle
 import Synchronization
 package import TallySync
 
-/// Tells another service which spaces have new segments, so that it can wake their devices.
+/// Says to another service which spaces have new segments, so that it can wake their devices.
 ///
-/// It never delays an append: what is to be sent waits in a table, with one entry for each space. A message that was not
-/// taken is sent again a few times; a lost one is no loss, since devices also ask by themselves.
+/// It never delays an append: messages wait in a table, with one entry for each space. A message that was not
+/// taken is sent again a few times; a lost one does no harm, since devices also ask by themselves.
 package final class HubWebhook: Service {
   private struct Message {
     var position: UInt64
@@ -38,7 +38,7 @@ package final class HubWebhook: Service {
   /// - Parameters:
   ///   - url: Where messages are sent.
   ///   - secret: What both sides know; signs the messages.
-  ///   - logger: Where it says what was given up.
+  ///   - logger: Where it says that it gives up.
   package init(url: String, secret: String, logger: Logger) {
     (self.url, key, self.logger) = (url, SymmetricKey(data: Array(secret.utf8)), logger)
   }

@@ -99,7 +99,7 @@ package enum HubMessage {
     package init(answers: [AppendAnswer]) { self.answers = answers }
   }
 
-  /// What a webhook is told.
+  /// The message of a webhook.
   package struct Append: Codable, Hashable, Sendable {
     package let space: String
     /// Of the last segment.

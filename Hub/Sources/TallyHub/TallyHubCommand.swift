@@ -30,8 +30,8 @@ struct TallyHubCommand: AsyncParsableCommand {
 
     @Option(help: "Go on this long after SIGTERM, no longer ready.") var drainSeconds = 0
 
-    @Option(help: "Tell this address which spaces have new segments.") var webhook: String?
-    @Option(help: "The text in this file signs what the webhook is told.") var webhookSecretFile: String?
+    @Option(help: "Post to this address which spaces have new segments.") var webhook: String?
+    @Option(help: "The text in this file signs what the webhook gets.") var webhookSecretFile: String?
 
     func validate() throws {
       guard (webhook == nil) == (webhookSecretFile == nil) else {
@@ -77,7 +77,7 @@ struct TallyHubCommand: AsyncParsableCommand {
       try store.close()
     }
 
-    /// What is not for the public: the metrics, on an address of their own.
+    /// For the operator alone: the metrics, on an address of their own.
     private func operatorServices(_ metrics: PrometheusMetrics, _ logger: Logger) -> [any Service] {
       guard let metricsPort else { return [] }
       return [

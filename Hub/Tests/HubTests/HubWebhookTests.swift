@@ -11,7 +11,7 @@ import ServiceLifecycle
 import TallySync
 import Testing
 
-/// A service that is told of new segments.
+/// A service that learns of new segments.
 @Suite(.timeLimit(.minutes(2)))
 struct HubWebhookTests {
   @Test func manyAppendsAreOneSignedMessage() async throws {
@@ -58,7 +58,7 @@ struct HubWebhookTests {
       // Long after each time at which it is due.
       for round in 1...20 { await webhook.sendDue(at: .now + .seconds(600 * round)) }
       #expect(await receiver.messages.map(\.text) == Array(repeating: "\(space) 1", count: 6))
-      // Those that follow are sent all the same, with what is new.
+      // Those that follow are sent all the same, with the new position.
       webhook.noteAppend(to: space, position: 2)
       await receiver.answer(with: .noContent)
       for round in 1...3 { await webhook.sendDue(at: .now + .seconds(600 * round)) }

@@ -7,7 +7,7 @@ struct InsecureOption: ParsableArguments {
   @Flag(help: "Reach a hub without TLS: others on the way read its tokens.")
   var insecure = false
 
-  /// Refuses an address at which others on the way read what is sent, tokens included.
+  /// Refuses an address at which others on the way read requests, tokens included.
   ///
   /// - Parameter address: The address of a hub, or an invitation that begins with it.
   /// - Throws: `CommandFailure`.

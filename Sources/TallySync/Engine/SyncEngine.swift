@@ -19,8 +19,8 @@ struct SyncEngine {
 
     /// Runs a step; if the place refuses it, the exchange goes on with the next one.
     ///
-    /// - Parameter step: Told whether the place has refused something before.
-    /// - Throws: What the step throws, if it is no refusal.
+    /// - Parameter step: Learns whether the place has refused something before.
+    /// - Throws: What the step throws, except refusals.
     mutating func goOn(_ step: (_ isRefused: Bool) async throws -> Void) async throws {
       do {
         try await step(refusal != nil)
