@@ -18,6 +18,9 @@ let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hum
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let ssl: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let httpTypes: Target.Dependency = .product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 
 let package = Package(
   name: "tally-hub",
@@ -33,11 +36,15 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: ["FullFoundation"]),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
@@ -47,22 +54,29 @@ let package = Package(
     .target(
       name: "HubService",
       dependencies: [
-        "HubStorage", "HubWire", hummingbird, tallySync, crypto, logging, nio,
-        .product(name: "HTTPTypes", package: "swift-http-types"),
+        "HubMetrics", "HubStorage", "HubWire", hummingbird, tallySync, crypto, logging, nio, metrics,
+        ssl, httpClient, httpTypes, .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "HummingbirdTLS", package: "hummingbird"), .product(name: "JWTKit", package: "jwt-kit"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
     .target(
       name: "HubClient",
-      dependencies: ["HubWire", httpClient, tallySync, nio, .product(name: "NIOHTTP1", package: "swift-nio")],
+      dependencies: ["HubWire", httpClient, tallySync, nio, ssl, .product(name: "NIOHTTP1", package: "swift-nio")],
       swiftSettings: settings),
+    // Measurements, as the text that Prometheus reads.
+    .target(name: "HubMetrics", dependencies: [metrics], swiftSettings: settings),
     // What both sides say to each other.
     .target(name: "HubWire", dependencies: [tallySync], swiftSettings: settings),
     .executableTarget(
       name: "TallyHub",
       dependencies: [
-        "HubService", "HubStorage", "HubWire", hummingbird, logging, systemPackage, tallySync,
+        "HubMetrics", "HubService", "HubStorage", "HubWire", hummingbird, logging, nio, systemPackage, tallySync,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -82,8 +96,11 @@ let package = Package(
     .testTarget(
       name: "HubTests",
       dependencies: [
-        "HubClient", "HubSamples", "HubService", "HubStorage", "HubWire", hummingbird,
-        .product(name: "Tally", package: "tally"), tallySync, systemPackage, crypto, logging,
+        "HubClient", "HubMetrics", "HubSamples", "HubService", "HubStorage", "HubWire", hummingbird, httpClient,
+        metrics,
+        .product(name: "Tally", package: "tally"), tallySync, systemPackage, crypto, logging, nio,
+        ssl, .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "TallySyncConformance", package: "tally"),
       ],

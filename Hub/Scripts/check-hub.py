@@ -9,11 +9,13 @@ import argparse
 import os
 import pathlib
 import random
+import signal
+import subprocess
 import sys
 import tempfile
 import time
 
-from devices import UNREACHABLE, Device, Failure, Hub, require, require_equal
+from devices import LIMIT, TALLY, UNREACHABLE, Device, Failure, Hub, require, require_equal
 
 
 def check(folder, shows, kill_count):
@@ -27,6 +29,7 @@ def check(folder, shows, kill_count):
     kills(hub, [laptop, phone], kill_count)
     refusals(hub, laptop, phone, invitation, folder)
     hub.stop()
+    encrypted(folder, shows)
     return times
 
 
@@ -73,12 +76,45 @@ def refusals(hub, laptop, phone, invitation, folder):
     other = phone.run("sync", "status")["replica"]
     laptop.run("sync", "revoke", other)
     phone.run("add", "Too late")
-    require(phone.run("sync", "now", status=UNREACHABLE)["error"]["code"] == "syncUnreachable", "a revoked device")
-    require(phone.run("sync", "status")["pending"] == 1, "the change of a revoked device does not wait")
+    require(phone.run("sync", "now", status=UNREACHABLE)["error"]["code"] == "syncRefused", "a revoked device")
+    status = phone.run("sync", "status")
+    require(status["pending"] == 1, "the change of a revoked device does not wait")
+    require("token" in (status["refused"] or ""), f"the status does not say why: {status}")
     laptop.run("sync", "now")
     require("Too late" not in laptop.titles(), "a change of a revoked device arrived")
     for device in [laptop, phone]:
         device.run("verify")
+
+
+def certificate(folder):
+    """Makes a certificate that signs itself, and its key."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    subprocess.run([
+        "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+        "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key,
+        "-out", certificate], check=True, capture_output=True)
+    return certificate, key
+
+
+def encrypted(folder, shows):
+    """TLS: a device that trusts the certificate is served, also with the one that SIGHUP brings; another one is not."""
+    pair = certificate(folder)
+    hub = Hub("--data", folder / "tls", "--certificate", pair[0], "--private-key", pair[1], scheme="https")
+    tablet = Device(folder / "tablet", shows, SSL_CERT_FILE=str(pair[0]))
+    tablet.run("sync", "setup", hub.address)
+    tablet.run("add", "Over TLS")
+    tablet.run("sync", "now")
+    # From now on the tablet trusts another one, which the hub has once it has read its files again.
+    certificate(folder)
+    tablet.run("sync", "now", status=UNREACHABLE)
+    hub.process.send_signal(signal.SIGHUP)
+    start = time.monotonic()
+    while subprocess.run([TALLY, "sync", "now", "--store", tablet.store], capture_output=True, env=tablet.environment).returncode:
+        require(time.monotonic() - start < LIMIT, "the new certificate is not served")
+        time.sleep(0.1)
+    error = Device(folder / "untrusting", shows).run("sync", "setup", hub.address, status=UNREACHABLE)["error"]
+    require(error["code"] == "syncUnreachable", f"a certificate that is not trusted: {error}")
+    hub.stop()
 
 
 def main():

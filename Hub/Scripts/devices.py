@@ -28,9 +28,9 @@ def require(condition, message):
 class Hub:
     """The program tally-hub; `place` is where it keeps what it has, as arguments."""
 
-    def __init__(self, *place, wrap=(), host="127.0.0.1", port=0, program=PROGRAMS / "tally-hub"):
+    def __init__(self, *place, wrap=(), host="127.0.0.1", port=0, scheme="http", program=PROGRAMS / "tally-hub"):
         self.place, self.wrap, self.host, self.port = place, list(wrap), host, port
-        self.program = program
+        self.program, self.scheme = program, scheme
         # TALLY_HUB_LOG names a file for the logs of all hubs.
         self.log = open(os.environ.get("TALLY_HUB_LOG", os.devnull), "a")
         self.start()
@@ -60,15 +60,15 @@ class Hub:
 
     @property
     def address(self):
-        return f"http://{self.host}:{self.port}"
+        return f"{self.scheme}://{self.host}:{self.port}"
 
 
 class Device:
     """A store, and the commands for it."""
 
-    def __init__(self, store, shows=False, wrap=()):
+    def __init__(self, store, shows=False, wrap=(), **variables):
         self.store, self.shows, self.wrap = store, shows, list(wrap)
-        self.environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}")
+        self.environment = dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}", **variables)
 
     def run(self, *arguments, status=0):
         words = [*self.wrap, TALLY, *arguments, "--store", self.store, "--json"]

@@ -21,8 +21,8 @@ struct SyncTests {
       let status = try devices.answer("first", "status")
       #expect(
         Set(status.keys).isSuperset(of: [
-          "space", "replica", "at", "lastSent", "lastReceived", "pending", "oldestPending", "replicas", "blocked",
-          "conflicts", "tooLarge", "needsUpgrade", "stateHash",
+          "space", "replica", "at", "lastSent", "lastReceived", "refused", "pending", "oldestPending", "replicas",
+          "blocked", "conflicts", "tooLarge", "needsUpgrade", "stateHash",
         ]))
       try devices.expect("stateHash", is: try #require(status["stateHash"] as? String), "second", "status")
     }

@@ -34,15 +34,15 @@ package struct HubAccess: Sendable {
   ///
   /// - Parameters:
   ///   - space: To which space.
-  ///   - role: `owner`, `writer` or `reader`.
+  ///   - role: What the member may do.
   ///   - seconds: How long it is valid.
   ///   - token: That of an owner.
   /// - Returns: The invitation, for one member.
   /// - Throws: ``HubFault``.
-  package func invite(to space: SpaceID, role: String, validInSeconds seconds: Int, token: String) async throws
+  package func invite(to space: SpaceID, role: HubMemberRole, validInSeconds seconds: Int, token: String) async throws
     -> String
   {
-    let message = HubMessage.NewInvitation(role: role, validInSeconds: seconds)
+    let message = HubMessage.NewInvitation(role: role.rawValue, validInSeconds: seconds)
     let invitation: HubMessage.Invitation = try await send("v1/spaces/\(space)/invitations", message, token: token)
     return invitation.invitation
   }

@@ -3,11 +3,15 @@ import Foundation
 import HubWire
 import NIOCore
 import NIOHTTP1
+import NIOSSL
+public import TallySync
 
 /// Why a hub's answer is of no use.
 public enum HubFault: Error, Hashable, CustomStringConvertible {
   /// It answered with a status and perhaps a reason.
   case status(Int, String)
+  /// It takes no more requests for some seconds, for a reason.
+  case tooMany(String, retryInSeconds: Double)
   /// The store belongs to a space already.
   case alreadySynchronises
   /// The store does not know itself as a member at a hub.
@@ -22,8 +26,8 @@ public enum HubFault: Error, Hashable, CustomStringConvertible {
   /// Whether the same request would be refused again.
   public var isRefusal: Bool {
     switch self {
-    case .status(let status, _): (400..<500).contains(status) && status != 429
-    case .unreachable: false
+    case .status(let status, _): (400..<500).contains(status) && ![408, 425, 429].contains(status) || status == 507
+    case .unreachable, .tooMany: false
     case .alreadySynchronises, .noToken, .noInvitation, .unexpected: true
     }
   }
@@ -32,11 +36,23 @@ public enum HubFault: Error, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .status(let status, let reason): reason.isEmpty ? "The hub answered with status \(status)." : reason
+    case .tooMany(let reason, _): reason.isEmpty ? "The hub takes no more requests for now." : reason
     case .unreachable(let reason): "The hub does not answer: \(reason)"
     case .alreadySynchronises: "The store belongs to a space already."
     case .noToken: "The store belongs to no space at a hub."
     case .noInvitation: "The text is not an invitation to a space at a hub."
     case .unexpected: "The answer is not that of a hub of this version."
+    }
+  }
+}
+
+extension HubFault: SyncTransportError {
+  /// What the hub has said; `nil` if it has not answered, or another program has.
+  public var refusal: SyncRefusal? {
+    switch self {
+    case .status where isRefusal: SyncRefusal(description)
+    case .tooMany(_, let seconds): SyncRefusal(description, retryInSeconds: seconds)
+    default: nil
     }
   }
 }
@@ -57,11 +73,19 @@ struct HubConnection: Sendable {
     configuration.connectionPool.retryConnectionEstablishment = false
     // Each agent of a process has a request that waits: none must keep others from the hub.
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1 << 16
+    // Certificates that this machine does not trust by itself, such as those of a hub at home.
+    if let file = ProcessInfo.processInfo.environment["SSL_CERT_FILE"], !file.isEmpty {
+      var tls = TLSConfiguration.makeClientConfiguration()
+      tls.additionalTrustRoots = [.file(file)]
+      configuration.tlsConfiguration = tls
+    }
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }()
 
   private static let longestAnswer = 64 << 20
   private static let timeoutInSeconds = 60.0
+  /// A hub cannot keep a device away for longer.
+  private static let longestRetryInSeconds = 3_600.0
 
   /// An answer that is not an error.
   struct Answer {
@@ -73,8 +97,11 @@ struct HubConnection: Sendable {
       guard status == 204 else { throw HubFault.unexpected }
     }
 
+    /// The answer; of an error, that of a hub or its reason.
     func message<M: Decodable>(_ type: M.Type) throws -> M {
-      guard let message = try? JSONDecoder().decode(type, from: Data(bytes)) else { throw HubFault.unexpected }
+      guard let message = try? JSONDecoder().decode(type, from: Data(bytes)) else {
+        throw status < 400 ? HubFault.unexpected : HubFault.status(status, HubConnection.reason(in: bytes))
+      }
       return message
     }
   }
@@ -109,7 +136,7 @@ struct HubConnection: Sendable {
     let (response, bytes) = try await Self.execute(request, timeoutInSeconds: timeoutInSeconds)
     let status = Int(response.status.code)
     guard (200..<300).contains(status) || statuses.contains(status) else {
-      throw HubFault.status(status, Self.reason(in: bytes))
+      throw Self.fault(response, bytes)
     }
     return Answer(status: status, bytes: bytes)
   }
@@ -139,12 +166,20 @@ struct HubConnection: Sendable {
     }
   }
 
+  private static func fault(_ response: HTTPClientResponse, _ bytes: [UInt8]) -> HubFault {
+    let seconds = response.headers.first(name: "Retry-After").flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil }
+    if response.status == .tooManyRequests, let seconds {
+      return .tooMany(reason(in: bytes), retryInSeconds: min(max(seconds, 1), longestRetryInSeconds))
+    }
+    return .status(Int(response.status.code), reason(in: bytes))
+  }
+
   private struct Failure: Decodable {
     struct Reason: Decodable { let message: String }
     let error: Reason
   }
 
-  private static func reason(in bytes: [UInt8]) -> String {
+  fileprivate static func reason(in bytes: [UInt8]) -> String {
     (try? JSONDecoder().decode(Failure.self, from: Data(bytes)))?.error.message ?? ""
   }
 }

@@ -130,7 +130,12 @@ public final class HubTransport: SyncTransport {
   /// - Returns: The sealed bytes.
   /// - Throws: ``HubFault``.
   public func part(_ number: Int, of name: SnapshotName) async throws -> [UInt8] {
-    try await client.get(path(number, of: name)).bytes
+    do {
+      return try await client.get(path(number, of: name)).bytes
+    } catch HubFault.status(404, let reason) {
+      // Its author has deleted it meanwhile: no refusal.
+      throw HubFault.unreachable(reason)
+    }
   }
 
   /// Stores one part of a snapshot.

@@ -30,22 +30,23 @@ extension StoreSync {
   ///
   /// - Parameters:
   ///   - url: The address of the hub.
-  ///   - account: The token of an account; without one, an account is created if the hub is open to everybody.
+  ///   - account: The token of an account; without one, an account is created.
+  ///   - secret: What the hub asks for to create one, unless it is open to everybody: its secret, or a JWT of the user.
   ///   - deviceName: How this device is called, for people.
   ///   - isEncrypted: Whether to encrypt everything; without, the hub can read it.
   /// - Returns: What others need to join; the invitation is for one device.
   /// - Throws: ``HubFault``; as `setUp(_:at:deviceName:isEncrypted:)`.
   public func setUp(
-    atHub url: String, account: String? = nil, deviceName: String, isEncrypted: Bool = true
+    atHub url: String, account: String? = nil, secret: String? = nil, deviceName: String, isEncrypted: Bool = true
   ) async throws -> SpaceSetup {
     guard try await !isSetUp else { throw HubFault.alreadySynchronises }
     let access = HubAccess(at: url)
-    let token = if let account { account } else { try await access.createAccount().token }
+    let token = if let account { account } else { try await access.createAccount(secret: secret).token }
     let member = try await access.createSpace(SpaceID(), account: token)
     guard let space = SpaceID(member.space) else { throw HubFault.unexpected }
     // Before the store is changed: an error leaves it without a space.
     let invitation = try await access.invite(
-      to: space, role: "writer", validInSeconds: HubInvitation.defaultValidityInSeconds, token: member.token)
+      to: space, role: .writer, validInSeconds: HubInvitation.defaultValidityInSeconds, token: member.token)
     let setup = try await setUp(
       space, at: SyncPlace(url, token: member.token), deviceName: deviceName, isEncrypted: isEncrypted)
     return SpaceSetup(
@@ -57,12 +58,12 @@ extension StoreSync {
   /// A text with which one other device joins the space at its hub; secret.
   ///
   /// - Parameters:
-  ///   - role: `owner`, `writer` or `reader`.
+  ///   - role: What the device may do.
   ///   - duration: How long it is taken, in whole seconds.
   /// - Returns: The text.
   /// - Throws: ``HubFault``; `TallyError` with `notSynchronising`.
   public func inviteToHub(
-    as role: String = "writer", for duration: Duration = .seconds(86_400)
+    as role: HubMemberRole = .writer, for duration: Duration = .seconds(86_400)
   ) async throws -> String {
     let place = try await place()
     guard let token = place.token else { throw HubFault.noToken }
@@ -76,7 +77,7 @@ extension StoreSync {
   /// Tasks that the store has are added to those of the space. The invitation is used up.
   ///
   /// - Parameters:
-  ///   - text: What ``inviteToHub(as:for:)`` or ``setUp(atHub:account:deviceName:isEncrypted:)`` returned.
+  ///   - text: What ``inviteToHub(as:for:)`` or ``setUp(atHub:account:secret:deviceName:isEncrypted:)`` returned.
   ///   - deviceName: How this device is called, for people.
   /// - Returns: Who this store is in the space.
   /// - Throws: ``HubFault``; `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.

@@ -25,6 +25,11 @@ package struct SealedStream: Sendable {
     }
   }
 
+  /// A card of the replica.
+  package func card() -> (replica: ReplicaID, bytes: [UInt8]) {
+    (replica, envelope(kind: 3, number: 1, bodyByteCount: 64))
+  }
+
   /// The name of a snapshot.
   package func snapshot(_ number: UInt64, _ partCount: Int) -> SnapshotName {
     SnapshotName(replica: replica, number: number, digest: Array(1...8), partCount: partCount)

@@ -2,7 +2,7 @@
 package struct HubConfiguration: Sendable {
   /// Who may create an account.
   package enum Registration: Hashable, Sendable {
-    /// Everybody.
+    /// Everybody, unless there are issuers of tokens.
     case open
     /// Those who have this text.
     case secret(String)
@@ -10,12 +10,24 @@ package struct HubConfiguration: Sendable {
 
   /// Who may create an account.
   package var registration = Registration.open
+  /// Whose tokens open an account, too; only their users and those with the secret have one then.
+  package var issuers: HubIssuers?
   /// How many bytes each space of a new account may have.
   package var spaceLimitInBytes = 1 << 30
   /// How many requests of one member are answered in a row, and how many more each second.
   package var burst = 600.0, requestsPerSecond = 60.0
   /// The same for all requests together that come without a token: new accounts, and invitations to join.
   package var burstOfStrangers = 100.0, requestsOfStrangersPerSecond = 10.0
+
+  /// How many devices of a space may have a card.
+  package var mostCards = 1_000
+  /// When a connection is closed on which nothing arrives; a request that waits for its answer may take longer.
+  package var idleTimeout = Duration.seconds(75)
+  /// When a connection is closed whose request has not arrived as a whole.
+  package var bodyTimeout = Duration.seconds(120)
+  /// Who learns of new segments.
+  package var webhook: HubWebhook?
+
   /// Creates the defaults.
   package init() {}
 }

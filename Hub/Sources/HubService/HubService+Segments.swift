@@ -22,6 +22,10 @@ extension HubService {
     let bytes = try await request.bytes()
     let parts = try SegmentFrame.split(bytes).orBadRequest("The body is not made of whole segments.")
     let answers = try await store.append(parts.map(\.bytes), of: try context.replica(), by: member)
+    measures.noteAppended(parts.map(\.bytes), answers)
+    if let position = answers.compactMap(\.storedPosition).last {
+      configuration.webhook?.noteAppend(to: member.space, position: position)
+    }
     if answers.contains(where: { if case .stored = $0 { true } else { false } }) { noteChange(of: member.space) }
     return try .json(
       HubMessage.AppendAnswers(answers: answers.map { HubMessage.AppendAnswer($0, of: try context.replica()) }),
@@ -64,6 +68,10 @@ extension HubService {
     else {
       throw HTTPError(.badRequest, message: "The body is not a card of this replica.")
     }
+    let cards = try await store.cards(in: member.space)
+    guard cards[replica] != nil || cards.count < configuration.mostCards else {
+      throw HTTPError(.lackOfRoom, message: "The space has as many devices as it may have.")
+    }
     try await store.putCard(bytes, number: try context.number("number"), of: replica, by: member)
     noteChange(of: member.space)
     return Response(status: .noContent)
@@ -79,6 +87,8 @@ extension HubService {
 }
 
 extension HubAppendAnswer {
+  fileprivate var storedPosition: UInt64? { if case .stored(let position) = self { position } else { nil } }
+
   fileprivate var status: HTTPResponse.Status {
     switch self {
     case .stored, .known: .ok

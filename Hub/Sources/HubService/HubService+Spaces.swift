@@ -21,12 +21,10 @@ extension HubService {
 
   @Sendable private func createAccount(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
     try limitStrangers()
-    if case .secret(let secret) = configuration.registration {
-      guard request.headers[.authorization] == "Bearer \(secret)" else {
-        throw HTTPError(.unauthorized, message: "This hub creates an account only with its secret.")
-      }
-    }
-    return try .json(try await createAccount(limitInBytes: configuration.spaceLimitInBytes), status: .created)
+    let account = try await newAccount(for: request)
+    // That of a user of an issuer may be there already.
+    if try await store.account(account.id) == nil { try await store.put(account) }
+    return try .json(try await newToken(of: account), status: .created)
   }
 
   /// Creates an account.
@@ -35,9 +33,14 @@ extension HubService {
   /// - Returns: The account, with the token that is not kept.
   /// - Throws: ``HubStoreError``.
   package func createAccount(limitInBytes limit: Int) async throws -> HubMessage.Account {
-    let (account, token) = (HubAccount(id: UUID(), limitInBytes: limit), HubToken())
-    guard let hash = token.hash else { throw HTTPError(.internalServerError) }
+    let account = HubAccount(id: UUID(), limitInBytes: limit)
     try await store.put(account)
+    return try await newToken(of: account)
+  }
+
+  private func newToken(of account: HubAccount) async throws -> HubMessage.Account {
+    let token = HubToken()
+    guard let hash = token.hash else { throw HTTPError(.internalServerError) }
     try await store.put(.account(account.id), for: hash)
     return HubMessage.Account(account: account.id.uuidString.lowercased(), token: token.text)
   }

@@ -52,38 +52,31 @@ extension HubService {
 // MARK: - What ends waits
 
 extension HubService {
-  private static let sweepPause = Duration.milliseconds(200)
-  private static let comparePause = Duration.seconds(5)
+  private static let pause = Duration.milliseconds(200)
+  /// Every five seconds.
+  private static let pausesBeforeComparing = 25
 
   /// Ends the waits whose time is over, and those for spaces that other hubs have changed, until the hub stops.
   func runWaits() async {
-    await withTaskGroup { group in
-      group.addTask { [self] in
-        while await waits.mayGoOn(after: Self.sweepPause) { waits.endOverdue() }
-        waits.drain()
-      }
-      guard store.isShared else { return }
-      let following = Task { [store, waits] in
-        await store.followOthers { for space in $0 { waits.noteChange(of: space) } }
-      }
-      // An announcement may be lost.
-      while await waits.mayGoOn(after: Self.comparePause) {
-        if let counts = try? await store.changeCounts(of: waits.spaces) { waits.end(whereOtherThan: counts) }
-      }
-      following.cancel()
-      await following.value
+    let following = Task { [store, waits] in
+      await store.followOthers { for space in $0 { waits.noteChange(of: space) } }
     }
+    var pauses = 0
+    while !Task.isCancelled, !waits.isDraining {
+      waits.endOverdue()
+      measures.setWaiting(waits.count)
+      pauses += 1
+      if store.isShared, pauses.isMultiple(of: Self.pausesBeforeComparing) { await compare() }
+      try? await Task.sleep(for: Self.pause)
+    }
+    waits.drain()
+    following.cancel()
+    await following.value
   }
-}
 
-extension HubWaits {
-  /// Sleeps; false when the hub is about to stop.
-  fileprivate func mayGoOn(after pause: Duration) async -> Bool {
-    do {
-      try await Task.sleep(for: pause)
-      return !isDraining
-    } catch {
-      return false
-    }
+  /// Ends the waits for spaces that others have changed although no announcement has come.
+  private func compare() async {
+    guard let counts = try? await store.changeCounts(of: waits.spaces) else { return }
+    waits.end(whereOtherThan: counts)
   }
 }

@@ -1,9 +1,11 @@
+package import CoreMetrics
 import Foundation
 import HTTPTypes
 package import HubStorage
 import HubWire
 package import Hummingbird
 import Logging
+import Synchronization
 import TallySync
 
 /// The HTTP service of a hub: it stores sealed segments, snapshots and cards of spaces for those who have a token.
@@ -15,16 +17,23 @@ package final class HubService: Sendable {
   let store: any HubStore
   let configuration: HubConfiguration
   let waits = HubWaits()
+  let measures: HubMeasures
   private let limiter: RateLimiter
   private let strangers: RateLimiter
+  private let draining = Atomic(false)
 
   /// Takes what the hub needs.
   ///
   /// - Parameters:
   ///   - store: Where it keeps what it has.
   ///   - configuration: How it serves.
-  package init(store: any HubStore, configuration: HubConfiguration = HubConfiguration()) {
+  ///   - metrics: Where it counts and measures.
+  package init(
+    store: any HubStore, configuration: HubConfiguration = HubConfiguration(),
+    metrics: any MetricsFactory = NOOPMetricsHandler.instance
+  ) {
     (self.store, self.configuration) = (store, configuration)
+    measures = HubMeasures(metrics)
     limiter = RateLimiter(burst: configuration.burst, perSecond: configuration.requestsPerSecond)
     strangers = RateLimiter(
       burst: configuration.burstOfStrangers, perSecond: configuration.requestsOfStrangersPerSecond)
@@ -35,9 +44,14 @@ package final class HubService: Sendable {
   /// - Returns: A router with all of them.
   package func router() -> Router<BasicRequestContext> {
     let router = Router()
+    router.add(middleware: TracingMiddleware())
+    router.add(middleware: HubMeasuresMiddleware(measures: measures))
     router.add(middleware: HubErrorMiddleware())
     router.get("health") { _, _ in HTTPResponse.Status.ok }
     router.get("ready") { [self] _, _ in
+      guard !draining.load(ordering: .relaxed), !waits.isDraining else {
+        throw HTTPError(.serviceUnavailable, message: "This hub is about to stop.")
+      }
       _ = try await store.incarnation()
       return HTTPResponse.Status.ok
     }
@@ -55,6 +69,9 @@ package final class HubService: Sendable {
     waits.noteChange(of: space)
     store.announceChange(of: space)
   }
+
+  /// Says from now on that it is not ready, and answers all the same.
+  func beginDraining() { draining.store(true, ordering: .relaxed) }
 }
 
 // MARK: - Authorization
@@ -140,6 +157,10 @@ extension Request {
     for try await buffer in body {
       bytes += buffer.readableBytesView
       guard bytes.count <= limit else { throw HTTPError(.contentTooLarge, message: "A body may have \(limit) bytes.") }
+    }
+    // A connection that ends early ends the body, too.
+    guard headers[.contentLength].flatMap(Int.init).map({ $0 == bytes.count }) ?? true else {
+      throw HTTPError(.badRequest, message: "The body is not whole.")
     }
     return bytes
   }

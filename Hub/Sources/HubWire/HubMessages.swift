@@ -99,6 +99,15 @@ package enum HubMessage {
     package init(answers: [AppendAnswer]) { self.answers = answers }
   }
 
+  /// The message of a webhook.
+  package struct Append: Codable, Hashable, Sendable {
+    package let space: String
+    /// Of the last segment.
+    package let position: UInt64
+
+    package init(space: String, position: UInt64) { (self.space, self.position) = (space, position) }
+  }
+
   /// A snapshot.
   package struct Snapshot: Codable, Hashable, Sendable {
     package let replica: String

@@ -1,9 +1,12 @@
 import ArgumentParser
+import HubMetrics
 import HubService
 import HubStorage
 import Hummingbird
 import Logging
+import ServiceLifecycle
 import SystemPackage
+import UnixSignals
 
 /// The program `tally-hub`.
 @main
@@ -21,6 +24,29 @@ struct TallyHubCommand: AsyncParsableCommand {
     @Option(help: "How many requests of a device are answered each second, for long.") var requestsPerSecond = 60.0
     @Option(help: "How many of them are answered in a row.") var burst = 600.0
     @Option(help: "Create accounts only for those who send the text in this file.") var secretFile: String?
+    @Option(help: "Serve /metrics on this port of 127.0.0.1.") var metricsPort: Int?
+    @Option(help: "Serve TLS with the certificates in this PEM file.") var certificate: String?
+    @Option(help: "The key of the certificate, as PEM.") var privateKey: String?
+
+    @Option(help: "Create accounts for users whose tokens a key of this JWKS file has signed.") var jwtKeys: String?
+    @Option(help: "What 'aud' of these tokens must name.") var jwtAudience: String?
+
+    @Option(help: "Go on this long after SIGTERM, no longer ready.") var drainSeconds = 0
+
+    @Option(help: "Post to this address which spaces have new segments.") var webhook: String?
+    @Option(help: "The text in this file signs what the webhook gets.") var webhookSecretFile: String?
+
+    func validate() throws {
+      guard (webhook == nil) == (webhookSecretFile == nil) else {
+        throw ValidationError("Give both of --webhook and --webhook-secret-file.")
+      }
+      guard (jwtKeys == nil) == (jwtAudience == nil) else {
+        throw ValidationError("Give both of --jwt-keys and --jwt-audience.")
+      }
+      guard (certificate == nil) == (privateKey == nil) else {
+        throw ValidationError("Give both of --certificate and --private-key.")
+      }
+    }
 
     func run() async throws {
       var logger = Logger(label: "tally-hub")
@@ -29,19 +55,49 @@ struct TallyHubCommand: AsyncParsableCommand {
       var configuration = HubConfiguration()
       (configuration.requestsPerSecond, configuration.burst) = (requestsPerSecond, burst)
       if let secretFile { configuration.registration = .secret(try TextFile.firstLine(of: secretFile)) }
-      let hub = HubService(store: store, configuration: configuration)
-      let application = Application(
-        router: hub.router(), configuration: .init(address: .hostname(host, port: port), serverName: "tally-hub"),
-        services: [HubWaitService(hub)],
-        onServerRunning: { channel in Self.announce(port: channel.localAddress?.port ?? 0) }, logger: logger)
-      try await application.runService()
+      if let jwtKeys, let jwtAudience {
+        configuration.issuers = try await HubIssuers(file: jwtKeys, audience: jwtAudience)
+      }
+      if let webhook, let webhookSecretFile {
+        configuration.webhook = HubWebhook(
+          url: webhook, secret: try TextFile.firstLine(of: webhookSecretFile), logger: logger)
+      }
+      let metrics = PrometheusMetrics(help: HubMeasures.help)
+      let hub = HubService(store: store, configuration: configuration, metrics: metrics)
+      let pair = try certificate.flatMap { certificate in
+        try privateKey.map { try HubCertificate(certificateFile: certificate, keyFile: $0) }
+      }
+      var reloads: [HubReloadService.Reload] = []
+      if let pair { reloads.append(.init(name: "certificate", body: pair.reload)) }
+      if let issuers = configuration.issuers { reloads.append(.init(name: "keys of issuers", body: issuers.reload)) }
+      let services = operatorServices(metrics, logger) + [HubReloadService(reloads, logger: logger)]
+      let application = try hub.application(
+        at: .hostname(host, port: port), certificate: pair, services: services, logger: logger
+      ) { Self.announce("listening on port", $0.localAddress?.port ?? 0) }
+      let drain = HubDrainService(hub) { [drainSeconds] in try await Task.sleep(for: .seconds(drainSeconds)) }
+      let group = ServiceGroup(
+        configuration: .init(
+          services: [application, drain], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+      try await group.run()
       try store.close()
     }
 
+    /// For the operator alone: the metrics, on an address of their own.
+    private func operatorServices(_ metrics: PrometheusMetrics, _ logger: Logger) -> [any Service] {
+      guard let metricsPort else { return [] }
+      return [
+        Application(
+          router: HubService.operatorRouter(metrics),
+          configuration: .init(address: .hostname("127.0.0.1", port: metricsPort)),
+          onServerRunning: { channel in Self.announce("metrics on port", channel.localAddress?.port ?? 0) },
+          logger: logger)
+      ]
+    }
+
     /// For programs that start the hub on any free port.
-    private static func announce(port: Int) {
+    private static func announce(_ what: String, _ port: Int) {
       // If nobody reads it, the log has it, too.
-      _ = try? FileDescriptor.standardOutput.writeAll("listening on port \(port)\n".utf8)
+      _ = try? FileDescriptor.standardOutput.writeAll("\(what) \(port)\n".utf8)
     }
   }
 }

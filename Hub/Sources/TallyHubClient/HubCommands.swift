@@ -9,15 +9,23 @@ struct HubCommands: TallyCommands.HubClient {
   }
 
   func setUp(
-    _ sync: StoreSync, at address: String, account: String?, deviceName: String, isEncrypted: Bool
+    _ sync: StoreSync, at address: String, as account: HubAccountChoice, deviceName: String, isEncrypted: Bool
   ) async throws -> SpaceSetup {
     try await reach {
-      try await sync.setUp(atHub: address, account: account, deviceName: deviceName, isEncrypted: isEncrypted)
+      switch account {
+      case .token(let token):
+        try await sync.setUp(atHub: address, account: token, deviceName: deviceName, isEncrypted: isEncrypted)
+      case .new(let secret):
+        try await sync.setUp(atHub: address, secret: secret, deviceName: deviceName, isEncrypted: isEncrypted)
+      }
     }
   }
 
-  func invite(_ sync: StoreSync, validInSeconds: Int64) async throws -> String {
-    try await reach { try await sync.inviteToHub(for: .seconds(validInSeconds)) }
+  func invite(
+    _ sync: StoreSync, as role: InvitedRole, validInSeconds: Int64
+  ) async throws -> String {
+    guard let role = HubMemberRole(rawValue: role.rawValue) else { throw HubFault.unexpected }
+    return try await reach { try await sync.inviteToHub(as: role, for: .seconds(validInSeconds)) }
   }
 
   func join(_ sync: StoreSync, by invitation: String, deviceName: String) async throws {

@@ -55,14 +55,16 @@ struct HubSpaceTests {
       try await withStores(2) { stores in
         var small = HubConfiguration()
         small.spaceLimitInBytes = 4_000
-        try await withHub(small, in: directory) { hub in
+        try await withHub(HubOptions(configuration: small), in: directory) { hub in
           _ = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first")
           for number in 0..<100 {
             try await stores[0].write { _ = try $0.add("task \(number) with a longer title", to: .inbox) }
           }
-          await #expect(throws: TallyError.self) { try await stores[0].sync.synchronise() }
+          let error = await #expect(throws: TallyError.self) { try await stores[0].sync.synchronise() }
+          #expect(error?.code == .syncRefused)
           let status = try await stores[0].sync.status()
           #expect(status.pending == 100)
+          #expect(status.refused == "The space has no room at the hub.")
         }
       }
     }
@@ -79,8 +81,9 @@ struct HubSpaceTests {
         try await stores[0].sync.revokeAtHub(try await stores[1].sync.status().replica)
         try await stores[1].write { _ = try $0.add("late", to: .inbox) }
         let error = await #expect(throws: TallyError.self) { try await stores[1].sync.synchronise() }
-        #expect(error?.message.contains("token") == true)
+        #expect(error?.code == .syncRefused && error?.message.contains("token") == true)
         #expect(try await stores[1].sync.status().pending == 1)
+        #expect(try await stores[1].sync.status().refused?.contains("token") == true)
         try await stores[0].sync.synchronise()
         #expect(try stores[0].read { try $0.view(.inbox).tasks.map(\.title) } == ["kept"])
       }
@@ -93,10 +96,18 @@ struct HubSpaceTests {
         _ = try await stores[0].sync.setUp(atHub: hub.url, deviceName: "first")
         try await stores[0].write { _ = try $0.add("seen", to: .inbox) }
         try await stores[0].sync.synchronise()
-        let invitation = try await stores[0].sync.inviteToHub(as: "reader")
+        let invitation = try await stores[0].sync.inviteToHub(as: .reader)
         try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
         try await stores[1].sync.synchronise()
         #expect(try stores[1].read { try $0.view(.inbox).tasks.map(\.title) } == ["seen"])
+        // What it writes itself stays with it, and does not keep it from reading.
+        try await stores[1].write { _ = try $0.add("own", to: .inbox) }
+        try await stores[0].write { _ = try $0.add("later", to: .inbox) }
+        try await stores[0].sync.synchronise()
+        let error = await #expect(throws: TallyError.self) { try await stores[1].sync.synchronise() }
+        #expect(error?.code == .syncRefused)
+        #expect(try stores[1].read { try Set($0.view(.inbox).tasks.map(\.title)) } == ["seen", "own", "later"])
+        #expect(try await stores[1].sync.status().pending == 1)
       }
     }
   }

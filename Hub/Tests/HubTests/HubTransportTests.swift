@@ -1,12 +1,7 @@
 import Foundation
 import HubClient
 import HubService
-import HubStorage
 import HubWire
-import Hummingbird
-import Logging
-import ServiceLifecycle
-import SystemPackage
 import TallySync
 import TallySyncConformance
 import Testing
@@ -23,54 +18,6 @@ struct HubTransportTests {
       let unmet = await conformance.run()
       #expect(unmet == [])
     }
-  }
-}
-
-/// A hub that runs.
-struct RunningHub: Sendable {
-  let url: String
-  let store: any HubStore
-}
-
-/// Runs a body with a hub on a free port of loopback.
-func withHub(
-  _ configuration: HubConfiguration = HubConfiguration(), _ body: (RunningHub) async throws -> Void
-) async throws {
-  try await withDirectory { try await withHub(configuration, in: $0, body) }
-}
-
-/// Runs a body with a hub whose store is in a directory.
-func withHub(
-  _ configuration: HubConfiguration = HubConfiguration(), in directory: FilePath,
-  _ body: (RunningHub) async throws -> Void
-) async throws {
-  let store = try LMDBHubStore(at: directory)
-  try await withHub(configuration, over: store, body)
-  try store.close()
-}
-
-/// Runs a body with a hub over a store.
-func withHub(
-  _ configuration: HubConfiguration = HubConfiguration(), over store: any HubStore,
-  _ body: (RunningHub) async throws -> Void
-) async throws {
-  let hub = HubService(store: store, configuration: configuration)
-  let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-  var logger = Logger(label: "hub")
-  logger.logLevel = .critical
-  let application = Application(
-    router: hub.router(), configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-    services: [HubWaitService(hub)],
-    onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? 0) }, logger: logger)
-  let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
-  try await withThrowingTaskGroup { tasks in
-    tasks.addTask { try await group.run() }
-    for await port in ports {
-      try await body(RunningHub(url: "http://127.0.0.1:\(port)", store: store))
-      break
-    }
-    await group.triggerGracefulShutdown()
-    try await tasks.waitForAll()
   }
 }
 
@@ -91,7 +38,7 @@ actor Members {
       tokens[replica] = owners[space]
     } else {
       let invitation = try await access.invite(
-        to: space, role: "writer", validInSeconds: 60, token: owners[space] ?? "")
+        to: space, role: .writer, validInSeconds: 60, token: owners[space] ?? "")
       tokens[replica] = try await access.join(invitation, to: space).token
     }
     return tokens[replica] ?? ""

@@ -336,12 +336,15 @@ extension CommandDescription {
     positional |  | folder |  | A folder that all devices share, or the address of a hub.
     option | --passphrase-file | file |  | Let devices join with the passphrase in a file's first line.
     option | --account-file | file |  | Use the account of a hub whose token is a file's first line.
+    option | --hub-secret-file | file |  | Create an account with the hub's secret in a file's first line.
     flag | --no-encryption |  |  | Do not encrypt: everyone who sees the folder can read the tasks.
     option | --name | device |  | The name of this device.
+    flag | --insecure |  |  | Reach a hub without TLS: others on the way read its tokens.
     """,
     """
     sync invite: Print an invitation for another device.
     option | --valid | duration |  | How long it can be used, 24h unless given.
+    option | --role | role |  | What it may do at a hub: owner, writer (unless given) or reader.
     """,
     """
     sync join: Join the space of another device.
@@ -349,6 +352,7 @@ extension CommandDescription {
     option | --at | folder |  | The folder on this device.
     option | --passphrase-file | file |  | Join with the passphrase in a file's first line.
     option | --name | device |  | The name of this device.
+    flag | --insecure |  |  | Reach a hub without TLS: others on the way read its tokens.
     """,
     """
     sync now: Send and fetch changes until nothing is left.

@@ -29,7 +29,7 @@ extension ExitStatus {
     // No store can be created or used at the path: something else is there, or access is refused.
     .outputNotCreated: [.outputNotCreated, .notAStore, .permissionDenied, .remoteFilesystem],
     .storageFailed: [.diskFull, .storageFailed, .outcomeUnknown],
-    .busy: [.storeBusy, .readersFull, .syncUnreachable, .syncBusy],
+    .busy: [.storeBusy, .readersFull, .syncUnreachable, .syncRefused, .syncBusy],
     .newerFormat: [.newerFormat],
     .interrupted: [.cancelled],
     .internalFault: [.alreadyOpen, .reentrantTransaction, .storeClosed, .storeSuspended, .internalFault],

@@ -5,19 +5,37 @@ public import TallySync
 ///
 /// The program `tally` builds no client for HTTP. It starts `tally-hub-client` instead, which has the same commands and this.
 public protocol HubClient: SyncConnector {
-  /// Creates a space at a hub; without the token of an account, the hub must be open to everybody.
+  /// Creates a space at a hub.
   func setUp(
-    _ sync: StoreSync, at address: String, account: String?, deviceName: String, isEncrypted: Bool
+    _ sync: StoreSync, at address: String, as account: HubAccountChoice, deviceName: String, isEncrypted: Bool
   ) async throws -> SpaceSetup
 
   /// Makes an invitation for one device, which is valid for a number of seconds.
-  func invite(_ sync: StoreSync, validInSeconds: Int64) async throws -> String
+  func invite(_ sync: StoreSync, as role: InvitedRole, validInSeconds: Int64) async throws -> String
 
   /// Joins by such an invitation.
   func join(_ sync: StoreSync, by invitation: String, deviceName: String) async throws
 
   /// Takes no changes of a replica from now on, and no request of its device.
   func revoke(_ replica: ReplicaID, _ sync: StoreSync) async throws
+}
+
+/// Which account answers for a space.
+public enum HubAccountChoice: Sendable {
+  /// One that is there, by its token.
+  case token(String)
+  /// A new one; the secret is what the hub asks for, unless it is open to everybody.
+  case new(secret: String?)
+}
+
+/// What a device may do in a space at a hub.
+public enum InvitedRole: String, CaseIterable, Sendable {
+  /// It reads, writes, invites and revokes.
+  case owner
+  /// It reads and writes.
+  case writer
+  /// It reads.
+  case reader
 }
 
 /// A hub's answer that is not the wanted one; what a ``HubClient`` throws besides errors of the library.

@@ -17,7 +17,9 @@ struct HubProgram {
     } catch let failure as CommandFailure {
       return failure
     } catch {
-      return missing
+      return CommandFailure(
+        .busy, code: "syncUnreachable", "The program \(name), which reaches hubs, cannot be started: \(error)",
+        remedy: "Check that it is built for this machine")
     }
   }
 

@@ -38,18 +38,27 @@ extension Session {
   /// The name of this machine.
   static var deviceName: String { ProcessInfo.processInfo.hostName }
 
+  /// The passphrase in the first line of a file.
+  func passphrase(inFile path: String) throws -> String { try secret("passphrase", inFile: path) }
+
   /// The first line of a file.
-  func passphrase(inFile path: String) throws -> String {
+  ///
+  /// - Parameters:
+  ///   - name: What it is, for messages.
+  ///   - path: The file.
+  /// - Returns: The line.
+  /// - Throws: `CommandFailure`.
+  func secret(_ name: String, inFile path: String) throws -> String {
     let text: String
     do {
       text = try String(contentsOfFile: path, encoding: .utf8)
     } catch {
       throw CommandFailure(
-        .inputUnreadable, code: "inputUnreadable", "The passphrase file cannot be read", remedy: "Check its name")
+        .inputUnreadable, code: "inputUnreadable", "The file with the \(name) cannot be read", remedy: "Check its name")
     }
     let line = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init) ?? ""
     guard !line.isEmpty else {
-      throw CommandFailure.usage("The passphrase is empty", remedy: "Write it into the first line of the file")
+      throw CommandFailure.usage("The \(name) is empty", remedy: "Write it into the first line of the file")
     }
     return line
   }

@@ -80,7 +80,8 @@ extension SyncStatus {
     [
       "space": .text(space.description), "replica": .text(replica.description), "name": .text(name),
       "at": .text(place), "isStopped": .flag(isStopped), "lastSent": .instant(lastSent),
-      "lastReceived": .instant(lastReceived), "pending": .count(pending), "oldestPending": .instant(oldestPending),
+      "lastReceived": .instant(lastReceived), "refused": .text(refused), "pending": .count(pending),
+      "oldestPending": .instant(oldestPending),
       "replicas": .array(members.map(\.facts)), "blocked": .array(blocked.map(\.facts)),
       "conflicts": .count(conflicts), "tooLarge": .count(tooLarge), "needsUpgrade": .flag(needsUpgrade),
       "stateHash": .text(stateHash),

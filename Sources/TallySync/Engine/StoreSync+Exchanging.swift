@@ -5,7 +5,8 @@ extension StoreSync {
   /// Sends and fetches until nothing is left.
   ///
   /// - Returns: A summary.
-  /// - Throws: `TallyError` with `notSynchronising`, `syncUnreachable` (nothing is lost, changes wait) or `syncBusy`.
+  /// - Throws: `TallyError` with `notSynchronising`, `syncUnreachable` or `syncRefused` (nothing is lost, changes wait), or
+  ///   `syncBusy`.
   @discardableResult
   public func synchronise() async throws -> SyncReport {
     while true {
@@ -78,7 +79,7 @@ extension StoreSync {
   private func exchange(through transport: any SyncTransport) async throws -> Exchange {
     try await store.write { try $0.changeSyncSettings { $0.isStopped = false } }
     let count = try store.read { try $0.taskCount }
-    let progress = try await SyncEngine(store: store, transport: transport).synchronise()
+    let progress = try await notingRefusals { try await SyncEngine(store: store, transport: transport).synchronise() }
     let report = try await store.write { transaction in
       let deleted = try progress.received.deletedTaskIDs.filter { try transaction.task($0) == nil }
       return SyncReport(
@@ -88,5 +89,20 @@ extension StoreSync {
         isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)))
     }
     return Exchange(report: report, isUnfinished: progress.received.hasSkipped || !report.blocked.isEmpty)
+  }
+
+  /// Keeps what the place has refused for the status, until an exchange succeeds.
+  private func notingRefusals(
+    _ exchange: () async throws -> SyncEngine.Progress
+  ) async throws -> SyncEngine.Progress {
+    do {
+      let progress = try await exchange()
+      if let refusal = progress.refusal { throw refusal }
+      try await store.write { try $0.changeSyncSettings { $0.refused = nil } }
+      return progress
+    } catch let error as TallyError where error.code == .syncRefused {
+      try await store.write { try $0.changeSyncSettings { $0.refused = error.refusal?.reason } }
+      throw error
+    }
   }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 public import Tally
 
 /// What the agent that keeps a store the same as others has done.
@@ -14,7 +15,9 @@ extension StoreSync {
   /// Synchronises whenever something changes, here or at the place, until the task is cancelled.
   ///
   /// Local changes are sent a moment after the last commit, at most a second after the first. After a failure it tries again
-  /// after one second, then after twice the time, up to 30 seconds; at once when the place changes.
+  /// after one second, then after twice the time, up to 30 seconds; at once when the place changes. What the place refuses is tried
+  /// again after five seconds, then after twice the time, up to five minutes, or when the place says; at once when it has something
+  /// new, or somebody has synchronised the store.
   ///
   /// - Parameter report: Receives what happened.
   /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
@@ -34,15 +37,20 @@ extension StoreSync {
     let (wakes, wake) = AsyncThrowingStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await Self.reporting(to: wake) { try await followStore(wake) } }
-      group.addTask { await Self.reporting(to: wake) { try await followPlace(connection.transport, wake) } }
+      let news = News()
+      group.addTask { await Self.reporting(to: wake) { try await followPlace(connection.transport, news, wake) } }
       wake.yield()
       var (failures, wasStopped) = (0, false)
+      var refusedUntil: ContinuousClock.Instant?
       var retry: Task<Void, any Error>?
       defer { retry?.cancel() }
       for try await _ in wakes {
         try Task.checkCancellation()
+        let isNews = news.take()
+        if !isNews, try await isRefused(until: refusedUntil) { continue }
         let (event, seconds) = try await exchangeOnce(through: connection, failures: failures)
         if case .failed = event { failures += 1 } else { failures = 0 }
+        refusedUntil = event.isRefusal ? seconds.map { .now + .seconds($0) } : nil
         retry?.cancel()
         retry = seconds.map { seconds in
           Task {
@@ -57,6 +65,12 @@ extension StoreSync {
       group.cancelAll()
     }
     try Task.checkCancellation()
+  }
+
+  /// Whether what the place has refused shall not be tried again yet; others may have synchronised the store meanwhile.
+  private func isRefused(until end: ContinuousClock.Instant?) async throws -> Bool {
+    guard let end, end > .now else { return false }
+    return try await store.write { try $0.requireSyncSettings().refused != nil }
   }
 
   private typealias Wake = AsyncThrowingStream<Void, any Error>.Continuation
@@ -83,7 +97,15 @@ extension StoreSync {
     } catch let error as TallyError where [.syncUnreachable, .syncBusy, .storeBusy, .diskFull].contains(error.code) {
       let seconds = min(30, Double(1 << min(failures, 5)))
       return (.failed(error, retryInSeconds: seconds), seconds)
+    } catch let error as TallyError where error.code == .syncRefused {
+      let seconds = Self.secondsAfterRefusal(error.refusal, failures: failures)
+      return (.failed(error, retryInSeconds: seconds), seconds)
     }
+  }
+
+  /// After how many seconds to ask a place again that has refused, and has done so some times before.
+  static func secondsAfterRefusal(_ refusal: SyncRefusal?, failures: Int) -> Double {
+    refusal?.retryInSeconds ?? min(300, 5 * Double(1 << min(failures, 6)))
   }
 
   /// Wakes the agent after local commits, when none follows for a moment.
@@ -95,21 +117,42 @@ extension StoreSync {
   }
 
   /// Wakes the agent when the place changes, and once an hour: an agent with nothing to do writes nothing.
-  private func followPlace(_ transport: any SyncTransport, _ wake: Wake) async throws {
-    var lastWake = ContinuousClock.now
+  private func followPlace(
+    _ transport: any SyncTransport, _ news: News, _ wake: Wake
+  ) async throws {
+    var (lastWake, refusals) = (ContinuousClock.now, 0)
     while !Task.isCancelled {
       var isChanged = true
       do {
         isChanged = try await transport.waitForChanges(seconds: 60)
+        if isChanged { news.note() }
+        refusals = 0
       } catch let error as CancellationError {
         throw error
       } catch {
-        // It cannot be reached: the exchange says so.
-        try await Task.sleep(for: .seconds(5))
+        // It cannot be reached, or refuses: the exchange says so.
+        let refusal = (error as? any SyncTransportError)?.refusal
+        let seconds = refusal.map { Self.secondsAfterRefusal($0, failures: refusals) } ?? 5
+        refusals = refusal == nil ? 0 : refusals + 1
+        try await Task.sleep(for: .seconds(seconds))
       }
       guard isChanged || lastWake + .seconds(3_600) < .now else { continue }
       lastWake = .now
       wake.yield()
     }
   }
+}
+
+/// Whether the place has something new, which is fetched even while it refuses what this store sends.
+private final class News: Sendable {
+  // True at first: the first exchange always happens.
+  private let isThere = Atomic(true)
+
+  func note() { isThere.store(true, ordering: .relaxed) }
+
+  func take() -> Bool { isThere.exchange(false, ordering: .relaxed) }
+}
+
+extension SyncEvent {
+  fileprivate var isRefusal: Bool { if case .failed(let error, _) = self { error.code == .syncRefused } else { false } }
 }

@@ -14,6 +14,20 @@ struct SyncEngine {
     /// Objects whose changes were sent, one for each segment in which they are.
     var sent = 0
     var received = Received()
+    /// Why the place takes something of this replica not; the rest was done all the same.
+    var refusal: TallyError?
+
+    /// Runs a step; if the place refuses it, the exchange goes on with the next one.
+    ///
+    /// - Parameter step: Learns whether the place has refused something before.
+    /// - Throws: What the step throws, except refusals.
+    mutating func goOn(_ step: (_ isRefused: Bool) async throws -> Void) async throws {
+      do {
+        try await step(refusal != nil)
+      } catch let error as TallyError where error.code == .syncRefused {
+        refusal = refusal ?? error
+      }
+    }
   }
 
   /// What the place has at one moment.
@@ -33,18 +47,19 @@ struct SyncEngine {
   func synchronise() async throws -> Progress {
     var progress = Progress()
     let start = try await look()
-    try await makeKnown(after: start)
+    try await progress.goOn { _ in try await makeKnown(after: start) }
     try await checkOwnFiles()
     // Others may write meanwhile; a bound keeps a fast writer from holding this forever.
     for round in 0..<Self.maximumRounds {
-      let sent = try await send()
+      var sent = 0
+      try await progress.goOn { if !$0 { sent = try await send() } }
       let received = try await receive(after: round == 0 ? start : look())
       progress.sent += sent
       progress.received += received
       if sent == 0, received.changeCount == 0 { break }
     }
-    try await publishSnapshotIfDue()
-    try await retire()
+    try await progress.goOn { _ in try await publishSnapshotIfDue() }
+    try await progress.goOn { _ in try await retire() }
     let replica = try await store.write { try $0.requireSyncSettings().replicaID }
     try await reach { try await transport.pack(replica) }
     try await noteMark()
@@ -83,7 +98,7 @@ struct SyncEngine {
     remote.number < settings.acknowledged.number
   }
 
-  /// Runs a call of the transport; its errors say that the place cannot be reached.
+  /// Runs a call of the transport; its errors say that the place cannot be reached, or refuses.
   func reach<R>(_ body: () async throws -> R) async throws -> R {
     do {
       return try await body()
@@ -120,7 +135,7 @@ extension SyncEngine {
         try await changeIdentity(placeHasLost: true)
         isFlushed = false
       case .refused(let reason):
-        throw TallyError.refused(reason)
+        throw TallyError.refused(SyncRefusal(reason))
       }
     }
     return sent

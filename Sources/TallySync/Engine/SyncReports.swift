@@ -85,6 +85,8 @@ public struct SyncStatus: Hashable, Sendable {
   public let lastSent: Timestamp?
   /// When changes of another replica were last merged; `nil` if never.
   public let lastReceived: Timestamp?
+  /// Why the place has refused the last exchange, as a sentence for people; `nil` if it has not.
+  public let refused: String?
   /// The objects whose changes wait.
   public let pending: Int
   /// When the oldest of them changed; `nil` if nothing waits.

@@ -33,6 +33,8 @@ struct SyncSettings: Codable, Equatable {
   /// In microseconds since 1970; `nil` if it has never happened.
   var lastSent: Int64?
   var lastReceived: Int64?
+  /// Why the place has refused the last exchange; `nil` if it has not.
+  var refused: String?
   /// What identified the files of this replica at the place when it had written them.
   var mark: Data?
   /// When those files were looked at, and when old ones were deleted.

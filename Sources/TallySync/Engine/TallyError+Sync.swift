@@ -7,6 +7,8 @@ extension TallyError.Code {
   public static let alreadySynchronises = TallyError.Code(named: "alreadySynchronises")
   /// The folder or hub of the space cannot be reached; nothing is lost.
   public static let syncUnreachable = TallyError.Code(named: "syncUnreachable")
+  /// The hub of the space refuses what this store sends or asks; nothing is lost.
+  public static let syncRefused = TallyError.Code(named: "syncRefused")
   /// Another process synchronises the store.
   public static let syncBusy = TallyError.Code(named: "syncBusy")
   /// A text is not an invitation or recovery code, or not one that is valid now.
@@ -28,9 +30,10 @@ extension TallyError {
   static let syncBusy = TallyError(
     .syncBusy, "Another process synchronises this store", remedy: "Let it finish, or stop it")
 
-  /// The folder or hub cannot be reached.
+  /// The folder or hub cannot be reached, or refuses.
   static func unreachable(_ cause: any Error) -> TallyError {
-    TallyError(
+    if let refusal = (cause as? any SyncTransportError)?.refusal { return refused(refusal) }
+    return TallyError(
       .syncUnreachable, "The place of the space cannot be reached: \(String(describing: cause).withoutFullStop)",
       remedy: "Nothing is lost; synchronise again when it is there", cause: cause)
   }
@@ -47,12 +50,16 @@ extension TallyError {
       remedy: "Copy the whole text again, or ask for a new invitation")
   }
 
-  /// The folder or hub takes no more segments for now.
-  static func refused(_ reason: String) -> TallyError {
+  /// The folder or hub refuses.
+  static func refused(_ refusal: SyncRefusal) -> TallyError {
     TallyError(
-      .syncUnreachable, "The place takes no more changes: \(reason.withoutFullStop)",
-      remedy: "Nothing is lost; make room there, and synchronise again")
+      .syncRefused, "The place of the space refuses: \(refusal.reason.withoutFullStop)",
+      remedy: "Nothing is lost; changes wait until it takes them. Ask an owner of the space, or who runs the place",
+      cause: refusal)
   }
+
+  /// What the place has said; `nil` for other errors.
+  var refusal: SyncRefusal? { code == .syncRefused ? cause as? SyncRefusal : nil }
 
   static func conflictNotFound(_ id: UInt64) -> TallyError {
     TallyError(

@@ -18,6 +18,17 @@ public struct SyncPlace: Hashable, Sendable {
   public var isHub: Bool { address.hasPrefix("https://") || address.hasPrefix("http://") }
 }
 
+extension SyncPlace: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The address: the token is secret.
+  public var description: String { address }
+
+  /// The address.
+  public var debugDescription: String { address }
+
+  /// The address alone.
+  public var customMirror: Mirror { Mirror(self, children: ["address": address]) }
+}
+
 /// Connects stores to places that are not folders.
 ///
 /// `TallySync` itself reaches folders only, so that an application without a hub builds no client for HTTP.

@@ -80,7 +80,7 @@ struct LessonTests {
       let error = await #expect(throws: TallyError.self) {
         try await space.sync(0).synchronise(through: MemoryTransport(place))
       }
-      #expect(error?.code == .syncUnreachable && error?.message.contains("The account is full") == true)
+      #expect(error?.code == .syncRefused && error?.message.contains("The account is full") == true)
       #expect(try await space.sync(0).status().pending == 1)
       await place.refuseSegments(nil)
       try await space.synchroniseAll(through: place)
@@ -178,7 +178,7 @@ struct LessonTests {
 
 extension FolderSpace {
   /// Synchronises all stores through a place in memory until nothing is left.
-  fileprivate func synchroniseAll(through place: MemoryPlace) async throws {
+  func synchroniseAll(through place: MemoryPlace) async throws {
     for _ in 0..<3 {
       for store in stores { try await StoreSync(store).synchronise(through: MemoryTransport(place)) }
     }

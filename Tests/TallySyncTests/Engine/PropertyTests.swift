@@ -30,7 +30,7 @@ struct PropertyTests {
           if random.oneIn(2), let store = space.stores.randomElement(using: &random) {
             do {
               try await StoreSync(store).synchronise(through: MemoryTransport(place))
-            } catch let error as TallyError where error.code == .syncUnreachable {}
+            } catch let error as TallyError where [.syncUnreachable, .syncRefused].contains(error.code) {}
           }
           if let saved { await place.restore(saved) }
         }

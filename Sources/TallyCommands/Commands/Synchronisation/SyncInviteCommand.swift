@@ -7,7 +7,7 @@ struct SyncInviteCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "invite",
     abstract: "Print an invitation for another device.",
-    usage: "tally sync invite [--valid <duration>] [<options>]",
+    usage: "tally sync invite [--valid <duration>] [--role owner|writer|reader] [<options>]",
     discussion: """
       Everyone who has it can read the tasks until the space gets a new key. It names the space, not the folder: \
       'join' takes that with --at. That of a hub names the hub, too, and is for one device.
@@ -19,6 +19,15 @@ struct SyncInviteCommand: SessionCommand {
   @Option(help: ArgumentHelp("How long it can be used, 24h unless given.", valueName: "duration"))
   var valid: String?
 
+  @Option(help: ArgumentHelp("What it may do at a hub: owner, writer (unless given) or reader.", valueName: "role"))
+  var role: String?
+
+  func validate() throws {
+    if let role, InvitedRole(rawValue: role) == nil {
+      throw ValidationError("The role is owner, writer or reader.")
+    }
+  }
+
   func run(in session: Session) throws {
     let end = try valid.map { try session.clock.instant($0, of: "--valid", bareDay: .end) }
     let seconds = end.map { ($0.microsecondsSince1970 - session.clock.now.microsecondsSince1970) / 1_000_000 } ?? 86_400
@@ -27,9 +36,12 @@ struct SyncInviteCommand: SessionCommand {
     }
     let sync = try session.sync(session.openStore(for: .changing))
     let client = session.invocation.hubClient
-    let text = try session.wait {
+    guard try role == nil || session.wait(for: { try await sync.place().isHub }) else {
+      throw CommandFailure.usage("A folder has no roles", remedy: "Leave out --role")
+    }
+    let text = try session.wait { [role] in
       guard let client, try await sync.place().isHub else { return try await sync.invite(for: .seconds(seconds)) }
-      return try await client.invite(sync, validInSeconds: seconds)
+      return try await client.invite(sync, as: role.flatMap(InvitedRole.init) ?? .writer, validInSeconds: seconds)
     }
     try session.answer(["invitation": .text(text)], plain: .record(["invitation"])) {
       try session.output.write(text + "\n")

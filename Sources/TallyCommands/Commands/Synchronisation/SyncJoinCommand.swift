@@ -10,11 +10,11 @@ struct SyncJoinCommand: SessionCommand {
     abstract: "Join the space of another device.",
     usage: """
       tally sync join <invitation> --at <folder> [--name <device>] [<options>]
-      tally sync join <invitation to a hub> [--name <device>] [<options>]
+      tally sync join <invitation to a hub> [--insecure] [--name <device>] [<options>]
       tally sync join --at <folder> --passphrase-file <file> [--name <device>] [<options>]
       """,
     discussion: """
-      Takes an invitation or the recovery code. Tasks that this store has are added to those of the space.
+      Takes an invitation or the recovery code; '-' reads it from standard input. Tasks that this store has are added to those of the space.
 
       With --plain, a line has these columns: space, replica.
       """
@@ -32,8 +32,10 @@ struct SyncJoinCommand: SessionCommand {
   @Option(help: ArgumentHelp("The name of this device.", valueName: "device"))
   var name: String?
 
+  @OptionGroup var insecure: InsecureOption
+
   func validate() throws {
-    if at == nil, invitation.map({ SyncPlace($0).isHub }) != true {
+    if at == nil, invitation.map({ $0 == "-" || SyncPlace($0).isHub }) != true {
       throw ValidationError("Name the folder with --at.")
     }
     if invitation == nil, passphraseFile == nil {
@@ -41,13 +43,28 @@ struct SyncJoinCommand: SessionCommand {
     }
   }
 
+  /// The invitation from standard input.
+  private func readInvitation(_ session: Session) throws -> String {
+    // The program that reaches hubs reads it by itself: it can be read once.
+    if at == nil { _ = try session.hubClient }
+    let text = try session.readLines().first?.text ?? ""
+    guard SyncPlace(text).isHub == (at == nil) else {
+      throw at == nil
+        ? CommandFailure.usage("The invitation is not to a hub", remedy: "Name the folder with --at")
+        : CommandFailure.usage("The invitation is to a hub, not to a folder", remedy: "Leave out --at")
+    }
+    return text
+  }
+
   func run(in session: Session) throws {
+    let invitation = try invitation == "-" ? readInvitation(session) : invitation
+    try invitation.map(insecure.check)
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
     let folder = FilePath(at ?? "")
     let (status, code) = try session.withStoreForAdding { store in
       let sync = StoreSync(store, connector: session.invocation.hubClient)
       let client = try invitation.flatMap { SyncPlace($0).isHub ? try session.hubClient : nil }
-      try session.wait { [invitation, name] in
+      try session.wait { [name] in
         if let client, let invitation {
           try await client.join(sync, by: invitation, deviceName: name ?? Session.deviceName)
         } else if let invitation {

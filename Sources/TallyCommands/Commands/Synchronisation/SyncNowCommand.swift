@@ -9,7 +9,7 @@ struct SyncNowCommand: SessionCommand {
     abstract: "Send and fetch changes until nothing is left.",
     usage: "tally sync now [<options>]",
     discussion: """
-      Ends with status 75 if the folder or hub cannot be reached: nothing is lost, and changes wait.
+      Ends with status 75 if the folder or hub cannot be reached or refuses: nothing is lost, and changes wait.
 
       With --plain, a line has these columns: \(SyncReport.columns.joined(separator: ", ")).
       """

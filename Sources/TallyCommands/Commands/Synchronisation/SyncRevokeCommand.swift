@@ -22,7 +22,7 @@ struct SyncRevokeCommand: SessionCommand {
   func run(in session: Session) throws {
     guard let replica = ReplicaID(replica) else {
       throw CommandFailure.usage(
-        "The replica has not 32 hexadecimal digits", remedy: "Copy it from 'tally sync members'")
+        "The replica must have 32 hexadecimal digits", remedy: "Copy it from 'tally sync members'")
     }
     let sync = try session.sync(session.openStore(for: .changing))
     guard try session.wait(for: { try await sync.place().isHub }) else {

@@ -12,7 +12,8 @@ struct SyncSetupCommand: SessionCommand {
     abstract: "Create a space in a folder or at a hub, with all that this store has.",
     usage: """
       tally sync setup <folder> [--passphrase-file <file>] [--no-encryption] [--name <device>] [<options>]
-      tally sync setup <address> [--account-file <file>] [--no-encryption] [--name <device>] [<options>]
+      tally sync setup <address> [--account-file <file>] [--hub-secret-file <file>] [--insecure] [--no-encryption] \
+      [--name <device>] [<options>]
       """,
     discussion: """
       Prints an invitation, with which another device joins within a day, and a recovery code. Both open all tasks: give \
@@ -31,16 +32,29 @@ struct SyncSetupCommand: SessionCommand {
   @Option(help: ArgumentHelp("Use the account of a hub whose token is a file's first line.", valueName: "file"))
   var accountFile: String?
 
+  @Option(help: ArgumentHelp("Create an account with the hub's secret in a file's first line.", valueName: "file"))
+  var hubSecretFile: String?
+
   @Flag(help: "Do not encrypt: everyone who sees the folder can read the tasks.")
   var noEncryption = false
 
   @Option(help: ArgumentHelp("The name of this device.", valueName: "device"))
   var name: String?
 
+  @OptionGroup var insecure: InsecureOption
+
   func validate() throws {
     if noEncryption, passphraseFile != nil {
       throw ValidationError("Give only one of --passphrase-file and --no-encryption.")
     }
+    if accountFile != nil, hubSecretFile != nil {
+      throw ValidationError("Give only one of --account-file and --hub-secret-file.")
+    }
+  }
+
+  private func account(_ session: Session) throws -> HubAccountChoice {
+    if let accountFile { return .token(try session.secret("token of the account", inFile: accountFile)) }
+    return .new(secret: try hubSecretFile.map { try session.secret("secret of the hub", inFile: $0) })
   }
 
   func run(in session: Session) throws {
@@ -53,7 +67,8 @@ struct SyncSetupCommand: SessionCommand {
       throw CommandFailure.usage(
         "A hub takes no passphrase", remedy: "Leave out --passphrase-file; other devices join with an invitation")
     }
-    let account = try accountFile.map(session.passphrase(inFile:))
+    try insecure.check(folder)
+    let account = try account(session)
     let client = isHub ? try session.hubClient : nil
     guard !folder.isEmpty else { throw CommandFailure.usage("The folder has no name", remedy: "Name a folder") }
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
@@ -62,7 +77,7 @@ struct SyncSetupCommand: SessionCommand {
         let (sync, deviceName) = (StoreSync(store, connector: client), name ?? Session.deviceName)
         if let client {
           return try await client.setUp(
-            sync, at: folder, account: account, deviceName: deviceName, isEncrypted: !noEncryption)
+            sync, at: folder, as: account, deviceName: deviceName, isEncrypted: !noEncryption)
         }
         return try await sync.setUp(
           in: FilePath(folder), deviceName: deviceName, isEncrypted: !noEncryption, passphrase: passphrase)

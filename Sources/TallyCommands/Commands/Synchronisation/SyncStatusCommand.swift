@@ -32,6 +32,7 @@ struct SyncStatusCommand: SessionCommand {
       "This device    \(status.name.escapedForDisplay())", "Last sent      \(name(status.lastSent))",
       "Last received  \(name(status.lastReceived))", "Waiting        \(waiting)",
       "Conflicts      \(status.conflicts)",
-    ] + others.map { "Device         \($0)" }
+    ] + (status.refused.map { ["Refused        \($0.escapedForDisplay())"] } ?? [])
+      + others.map { "Device         \($0)" }
   }
 }

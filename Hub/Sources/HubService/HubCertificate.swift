@@ -1,0 +1,64 @@
+import NIOCore
+package import NIOSSL
+import Synchronization
+
+/// The certificate with which a hub serves TLS, and its key.
+///
+/// Connections that begin after ``reload()`` get the contents of the files then; others go on.
+package final class HubCertificate: Sendable {
+  private struct Pair {
+    let chain: [NIOSSLCertificateSource]
+    let key: NIOSSLPrivateKeySource
+  }
+
+  private let certificateFile: String
+  private let keyFile: String
+  private let pair: Mutex<Pair>
+
+  /// Reads the files.
+  ///
+  /// - Parameters:
+  ///   - certificateFile: The certificate and those between it and its root, as PEM.
+  ///   - keyFile: The private key, as PEM.
+  /// - Throws: `NIOSSLError` if they cannot be read, or do not belong together.
+  package init(certificateFile: String, keyFile: String) throws {
+    (self.certificateFile, self.keyFile) = (certificateFile, keyFile)
+    pair = Mutex(try Self.load(certificateFile, keyFile))
+  }
+
+  /// Reads the files again.
+  ///
+  /// - Throws: As ``init(certificateFile:keyFile:)``; the hub goes on with those that it has.
+  package func reload() throws {
+    let new = try Self.load(certificateFile, keyFile)
+    pair.withLock { $0 = new }
+  }
+
+  /// What the server needs.
+  package var configuration: TLSConfiguration {
+    var configuration = Self.configuration(of: pair.withLock { $0 })
+    configuration.sslContextCallback = { [self] _, promise in
+      let pair = pair.withLock { $0 }
+      var current = NIOSSLContextConfigurationOverride()
+      (current.certificateChain, current.privateKey) = (pair.chain, pair.key)
+      promise.succeed(current)
+    }
+    return configuration
+  }
+
+  private static func configuration(of pair: Pair) -> TLSConfiguration {
+    var configuration = TLSConfiguration.makeServerConfiguration(certificateChain: pair.chain, privateKey: pair.key)
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.applicationProtocols = ["http/1.1"]
+    return configuration
+  }
+
+  private static func load(_ certificateFile: String, _ keyFile: String) throws -> Pair {
+    let pair = Pair(
+      chain: try NIOSSLCertificate.fromPEMFile(certificateFile).map { .certificate($0) },
+      key: .privateKey(try NIOSSLPrivateKey(file: keyFile, format: .pem)))
+    // Fails for a key of another certificate.
+    _ = try NIOSSLContext(configuration: configuration(of: pair))
+    return pair
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import SystemPackage
+import TallyTestSupport
+import Testing
+
+@testable import TallyCommands
+
+/// Commands that reach a hub, without one.
+struct HubCommandTests {
+  @Test(arguments: [
+    "http://hub.example", "http://192.168.1.2:8420/", "http://127.0.0.1.hub.example", "http://localhost@hub.example",
+    "http://127.0.0.256", "http:///nothing", "http://[fe80::1]:8420", "http://localhost .hub.example",
+  ])
+  func anAddressWithoutTLSOnAnotherMachineIsExposed(_ address: String) {
+    #expect(HubAddress(address).isExposed)
+  }
+
+  @Test(arguments: [
+    "https://hub.example", "http://127.0.0.1:8420", "http://127.8.9.10/#membership.key", "http://localhost:8420",
+    "http://[::1]:8420",
+  ])
+  func anAddressOnThisMachineOrWithTLSIsNot(_ address: String) {
+    #expect(!HubAddress(address).isExposed)
+  }
+
+  @Test(arguments: [["setup", "http://hub.example"], ["join", "http://hub.example/#membership.key"]])
+  func aTokenIsNotSentInTheClearUnlessAsked(_ arguments: [String]) throws {
+    try withProgram { program in
+      let refused = try program.run(["sync"] + arguments)
+      #expect(refused.status == 64 && refused.errors.contains("--insecure"), "\(refused)")
+      // This program has no client for hubs: it gets as far as to look for one.
+      let allowed = try program.run(["sync"] + arguments + ["--insecure"])
+      #expect(allowed.status == 75 && allowed.errors.contains("tally-hub-client"), "\(allowed)")
+      let loopback = try program.run(["sync"] + arguments.map { $0.replacing("hub.example", with: "127.0.0.1") })
+      #expect(loopback.status == 75, "\(loopback)")
+    }
+  }
+
+  @Test func aClientThatCannotBeStartedIsSaidToBeThere() throws {
+    try withProgram { program in
+      var program = program
+      program.environment["PATH"] = program.directory.string
+      let client = program.directory.appending("tally-hub-client").string
+      try Data("no program".utf8).write(to: URL(filePath: client))
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: client)
+      let outcome = try program.run(["sync", "setup", "https://hub.example"])
+      #expect(outcome.status == 75 && outcome.errors.contains("cannot be started"), "\(outcome)")
+      try FileManager.default.removeItem(atPath: client)
+      let missing = try program.run(["sync", "setup", "https://hub.example"])
+      #expect(missing.status == 75 && missing.errors.contains("not found"), "\(missing)")
+    }
+  }
+
+  @Test func anInvitationIsReadFromStandardInput() throws {
+    try withProgram { program in
+      let folder = program.directory.appending("shared").string
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      let other = program.directory.appending("other").string
+      let setup = try program.run(["--store", other, "sync", "setup", folder, "--json"])
+      let answer = try #require(
+        try JSONSerialization.jsonObject(with: Data(setup.output.utf8)) as? [String: Any])
+      let invitation = try #require(answer["invitation"] as? String)
+      let joined = try program.run(["sync", "join", "-", "--at", folder], input: invitation + "\n")
+      #expect(joined.status == 0, "\(joined)")
+      let hub = try program.run(["sync", "join", "-", "--at", folder], input: "https://hub.example/#membership.key\n")
+      #expect(hub.status == 64 && hub.errors.contains("--at"), "\(hub)")
+    }
+  }
+
+  @Test func theClientForHubsReadsTheInvitationItself() throws {
+    try withProgram { program in
+      var program = program
+      program.environment["PATH"] = "\(program.directory.string):/usr/bin:/bin"
+      let client = program.directory.appending("tally-hub-client").string
+      try Data("#!/bin/sh\necho \"read $(cat)\"\n".utf8).write(to: URL(filePath: client))
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: client)
+      let outcome = try program.run(["sync", "join", "-"], input: "https://hub.example/#membership.key")
+      #expect(outcome.output == "read https://hub.example/#membership.key\n", "\(outcome)")
+    }
+  }
+
+  @Test(arguments: [("--account-file", "token of the account"), ("--hub-secret-file", "secret of the hub")])
+  func aFileWithASecretIsCalledWhatItIs(_ option: String, _ name: String) throws {
+    try withProgram { program in
+      let file = program.directory.appending("empty").string
+      let missing = try program.run(["sync", "setup", "https://hub.example", option, file])
+      #expect(missing.errors.contains(name) && !missing.errors.contains("assphrase"), "\(missing)")
+      try Data().write(to: URL(filePath: file))
+      let empty = try program.run(["sync", "setup", "https://hub.example", option, file])
+      #expect(empty.status == 64 && empty.errors.contains(name), "\(empty)")
+    }
+  }
+
+  @Test func aRoleIsOneOfThree() throws {
+    try withProgram { program in
+      let outcome = try program.run(["sync", "invite", "--role", "guest"])
+      #expect(outcome.status == 64 && outcome.errors.contains("owner"), "\(outcome)")
+    }
+  }
+}
