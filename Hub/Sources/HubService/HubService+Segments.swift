@@ -18,7 +18,7 @@ extension HubService {
   private static let mostByteCount = 8 << 20
 
   @Sendable private func append(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-    let member = try await member(request, context)
+    let member = try await writer(request, context)
     let bytes = try await request.bytes()
     let parts = try SegmentFrame.split(bytes).orBadRequest("The body is not made of whole segments.")
     let answers = try await store.append(parts.map(\.bytes), of: try context.replica(), by: member)

@@ -17,6 +17,7 @@ package final class HubService: Sendable {
   let store: any HubStore
   let configuration: HubConfiguration
   let waits = HubWaits()
+  let writers = MemberCache()
   let measures: HubMeasures
   private let limiter: RateLimiter
   private let strangers: RateLimiter
@@ -79,8 +80,12 @@ package final class HubService: Sendable {
 extension HubService {
   /// What the token of a request about a space allows; without a space, the token of an account.
   func grant(of request: Request, in space: SpaceID?) async throws -> HubGrant {
+    try await grant(of: Self.token(of: request), in: space)
+  }
+
+  private static func token(of request: Request) -> String {
     let header = request.headers[.authorization] ?? ""
-    return try await grant(of: header.hasPrefix("Bearer ") ? String(header.dropFirst("Bearer ".count)) : "", in: space)
+    return header.hasPrefix("Bearer ") ? String(header.dropFirst("Bearer ".count)) : ""
   }
 
   private func grant(of token: String, in space: SpaceID?) async throws -> HubGrant {
@@ -98,6 +103,18 @@ extension HubService {
       throw HTTPError(.forbidden, message: "Only an owner of the space may do this.")
     }
     return member
+  }
+
+  /// The member that appends to the space of the path, which may have been revoked: the store decides.
+  func writer(_ request: Request, _ context: BasicRequestContext) async throws -> HubMember {
+    let space = try context.space()
+    guard let hash = HubToken(Self.token(of: request)).hash, let known = writers[hash], known.space == space else {
+      let member = try await member(request, context)
+      if let hash = HubToken(Self.token(of: request)).hash { writers[hash] = member }
+      return member
+    }
+    try Self.take(from: limiter, for: known.id)
+    return known
   }
 
   /// The member of a space whose token is given; its request counts.

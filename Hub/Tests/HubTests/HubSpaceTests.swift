@@ -1,6 +1,10 @@
+import Crypto
 import Foundation
 import HubClient
+import HubSamples
 import HubService
+import HubStorage
+import HubWire
 import SystemPackage
 import Tally
 import TallySync
@@ -120,6 +124,58 @@ struct HubSpaceTests {
       for _ in 0..<2 { _ = try await access.createAccount() }
       let fault = await #expect(throws: HubFault.self) { try await access.createAccount() }
       #expect(fault?.isRefusal == false)
+    }
+  }
+
+  @Test func aTokenIsForOneSpace() async throws {
+    try await withHub { hub in
+      let (access, spaces) = (HubAccess(at: hub.url), [SpaceID(), SpaceID()])
+      let account = try await access.createAccount().token
+      var tokens: [String] = []
+      for space in spaces { tokens.append(try await access.createSpace(space, account: account).token) }
+      _ = try await HubTransport(at: hub.url, space: spaces[0], token: tokens[0]).heads()
+      for token in [tokens[1], account, ""] {
+        let stranger = HubTransport(at: hub.url, space: spaces[0], token: token)
+        await #expect(throws: (any Error).self) { try await stranger.heads() }
+        await #expect(throws: (any Error).self) { try await stranger.cards() }
+      }
+    }
+  }
+
+  @Test func aRevokedMemberThatHasAppendedIsDenied() async throws {
+    try await withHub { hub in
+      let (access, space) = (HubAccess(at: hub.url), SpaceID())
+      let account = try await access.createAccount().token
+      let token = try await access.createSpace(space, account: account).token
+      let transport = HubTransport(at: hub.url, space: space, token: token)
+      var stream = SealedStream(in: space)
+      for isRevoked in [false, true] {
+        let segment = stream.next(1)[0]
+        let head = try #require(SegmentHead(of: segment))
+        if isRevoked { try await access.revoke(stream.replica, behind: 1, in: space, token: token) }
+        let answer = try await transport.append(segment, of: stream.replica, head: head)
+        #expect((answer == .stored) == !isRevoked)
+      }
+      #expect(try await hub.store.segments(after: 0, byteCount: 1 << 20, in: space).count == 1)
+    }
+  }
+
+  @Test func theStoreHasNoToken() async throws {
+    try await withDirectory { directory in
+      var tokens: [String] = []
+      try await withHub(HubOptions(), in: directory) { hub in
+        let (access, space) = (HubAccess(at: hub.url), SpaceID())
+        tokens.append(try await access.createAccount().token)
+        tokens.append(try await access.createSpace(space, account: tokens[0]).token)
+        tokens.append(try await access.invite(to: space, role: .writer, validInSeconds: 60, token: tokens[1]))
+      }
+      let data = try Data(contentsOf: URL(filePath: directory.appending("data.mdb").string))
+      for token in tokens {
+        let bytes = try #require(Hexadecimal.bytes(of: token))
+        #expect(data.range(of: Data(token.utf8)) == nil && data.range(of: Data(bytes)) == nil)
+        let hash = Data(SHA256.hash(data: Data(token.utf8)))
+        #expect(data.range(of: hash) != nil)
+      }
     }
   }
 
