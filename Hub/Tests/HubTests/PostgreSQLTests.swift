@@ -9,7 +9,7 @@ import TallySync
 import TallySyncConformance
 import Testing
 
-/// What is special about hubs on PostgreSQL.
+/// Hubs on PostgreSQL, several of them, and moves between databases.
 @Suite(.enabled(if: PostgreSQLServer.address != nil))
 struct PostgreSQLTests {
   @Test func theHubKeepsThePromisesOfAPlace() async throws {

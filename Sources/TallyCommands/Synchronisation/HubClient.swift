@@ -46,7 +46,7 @@ public struct HubFailure: Error {
   /// Takes what the hub says.
   ///
   /// - Parameters:
-  ///   - message: What is wrong, without a full stop.
+  ///   - message: The problem, without a full stop.
   ///   - isRefusal: Whether asking again would not help.
   public init(_ message: String, isRefusal: Bool) { (self.message, self.isRefusal) = (message, isRefusal) }
 }

@@ -20,7 +20,7 @@ extension StoreSync {
   /// new, or somebody has synchronised the store.
   ///
   /// - Parameter report: Receives what happened.
-  /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
+  /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`; what the store throws.
   public func run(_ report: @Sendable (SyncEvent) -> Void) async throws {
     while true {
       let connection = try await connect()
@@ -94,7 +94,7 @@ extension StoreSync {
     do {
       let exchange = try await exchange(through: connection)
       return (.synchronised(exchange.report), exchange.isUnfinished ? 30 : nil)
-    } catch let error as TallyError where [.syncUnreachable, .syncBusy, .storeBusy, .diskFull].contains(error.code) {
+    } catch let error as TallyError where Self.retriedCodes.contains(error.code) {
       let seconds = min(30, Double(1 << min(failures, 5)))
       return (.failed(error, retryInSeconds: seconds), seconds)
     } catch let error as TallyError where error.code == .syncRefused {
@@ -107,6 +107,11 @@ extension StoreSync {
   static func secondsAfterRefusal(_ refusal: SyncRefusal?, failures: Int) -> Double {
     refusal?.retryInSeconds ?? min(300, 5 * Double(1 << min(failures, 6)))
   }
+
+  /// What passes without anybody doing something here; another device may send the missing key.
+  private static let retriedCodes: [TallyError.Code] = [
+    .syncUnreachable, .syncBusy, .storeBusy, .diskFull, .spaceKeyMissing,
+  ]
 
   /// Wakes the agent after local commits, when none follows for a moment.
   private func followStore(_ wake: Wake) async throws {

@@ -26,7 +26,7 @@ package final class PostgreSQLHubStore: HubStore {
     }
   }
 
-  /// Answers what was asked, and ends the connections.
+  /// Answers the calls that were made, and ends the connections.
   package func close() {
     announcements.close()
     pool.close()

@@ -58,7 +58,7 @@ final class PostgreSQLPool: Sendable {
     }
   }
 
-  /// Answers what was asked, and ends the connections.
+  /// Answers the calls that were made, and ends the connections.
   func close() {
     state.withLock { $0.isClosed = true }
     for _ in 0..<count { wake.signal() }
