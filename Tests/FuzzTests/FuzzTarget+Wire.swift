@@ -48,11 +48,14 @@ extension FuzzTarget {
     }
   }
 
-  /// Reads the bytes as a card, as an envelope with one, and as the key that lies beside the cards.
+  /// Reads the bytes as a card, as its clear part, as an envelope with one, and as the key that lies beside the cards.
   func readCard(_ bytes: [UInt8]) throws {
+    if let clear = try? CardClearPart(decoding: bytes) { try expectCanonical(clear.encoded, bytes) }
+    if let record = try? EpochRecord(decoding: bytes) { try expectCanonical(record.encoded, bytes) }
     if let card = try? Card(decoding: bytes) { try expectCanonical(card.encoded, bytes) }
     if let key = try? WrappedKey(parsing: bytes) { try expectCanonical(key.bytes, bytes) }
     guard let envelope = try? Envelope(parsing: bytes) else { return }
+    _ = try? envelope.cardClearPart
     let (replica, space) = (envelope.header.label.replica, SpaceKeys(unencrypted: envelope.header.space))
     _ = try? Card(opening: envelope, of: replica, in: space)
   }

@@ -16,13 +16,14 @@ extension ExitStatus {
   private static let codes: [ExitStatus: [TallyError.Code]] = [
     .notFound: [
       .taskNotFound, .listNotFound, .filterNotFound, .storeMissing, .nothingToUndo, .nothingToRedo, .undoConflict,
-      .notSynchronising, .conflictNotFound,
+      .notSynchronising, .conflictNotFound, .deviceRevoked, .spaceKeyMissing, .replicaNotFound,
     ],
     .usage: [
       .blankTitle, .blankListName, .invalidColor, .invalidDay, .invalidInstant, .invalidState, .valueOutOfRange,
       .inconsistentTask, .differentPlaces, .invalidLink, .invalidToken, .invalidTag, .invalidPriority,
       .invalidAttribute, .invalidParent, .invalidRecurrence, .invalidFilter, .invalidKey, .invalidValue, .invalidIndex,
       .invalidGoal, .emptySearch, .alreadySynchronises, .invalidInvitation, .wrongPassphrase,
+      .tooManyReplicas, .spaceNotEncrypted,
     ],
     .badData: [.duplicateID, .unknownList, .malformedDocument, .unknownKey, .damagedStore],
     .inputUnreadable: [.inputUnreadable],

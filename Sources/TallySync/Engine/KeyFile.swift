@@ -19,6 +19,15 @@ struct KeyFile {
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path.string)
   }
 
+  /// Deletes the file.
+  ///
+  /// - Returns: Whether there was one.
+  func remove() throws -> Bool {
+    guard FileManager.default.fileExists(atPath: path.string) else { return false }
+    try SystemCalls.removeFile(path)
+    return true
+  }
+
   /// The keys of the space in a folder whose passphrase this is.
   ///
   /// - Throws: `TallyError` with `wrongPassphrase` or `syncUnreachable`.

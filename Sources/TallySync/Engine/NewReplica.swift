@@ -42,8 +42,7 @@ extension StoreWriteTransaction {
     // The stream of the old replica may have segments that this store does not know: merging all of it again is safe. One
     // that was lost is covered by the snapshot.
     try setProgress(placeHasLost ? StreamProgress(head: settings.acknowledged) : StreamProgress(), of: old)
-    settings.replica = UUID()
-    settings.replicaKeys = Data(ReplicaKeys().bytes)
+    settings.becomeNewReplica()
     (settings.sealed, settings.acknowledged) = (.start, .start)
     (settings.cardNumber, settings.snapshot) = (0, nil)
     try forgetWhatOthersHaveSeen()

@@ -5,7 +5,8 @@ extension StoreSync {
   /// Sends and fetches until nothing is left.
   ///
   /// - Returns: A summary.
-  /// - Throws: `TallyError` with `notSynchronising`, `syncUnreachable` (nothing is lost, changes wait) or `syncBusy`.
+  /// - Throws: `TallyError` with `notSynchronising`, `syncUnreachable` (nothing is lost, changes wait), `syncBusy`,
+  ///   `deviceRevoked` or `spaceKeyMissing`.
   @discardableResult
   public func synchronise() async throws -> SyncReport {
     while true {
@@ -84,7 +85,7 @@ extension StoreSync {
       return SyncReport(
         sent: progress.sent, received: progress.received.changeCount,
         pending: try transaction.countPending().count, conflicts: try transaction.storedConflicts().count,
-        blocked: try transaction.blockedReplicas(), deletedTaskIDs: deleted,
+        blocked: try transaction.blockedReplicas().filter { !$0.isRevoked }, deletedTaskIDs: deleted,
         isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)))
     }
     return Exchange(report: report, isUnfinished: progress.received.hasSkipped || !report.blocked.isEmpty)

@@ -48,8 +48,8 @@ extension StoreSync {
   ///
   /// - Parameter file: The file.
   /// - Returns: How many objects have changed.
-  /// - Throws: `TallyError` with `notSynchronising`, `inputUnreadable`, or `malformedDocument` for a file that is damaged, of another
-  ///   space, or no such file; nothing is changed then.
+  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, `spaceKeyMissing`, `inputUnreadable`, or `malformedDocument` for a
+  ///   file that is damaged, of another space, of a revoked device, or no such file; nothing is changed then.
   @discardableResult
   public func apply(_ file: FilePath) async throws -> Int {
     let bytes = try Self.contents(of: file)
@@ -93,13 +93,19 @@ extension StoreWriteTransaction {
   }
 
   /// Verifies and opens a file: a card, then the parts of a snapshot of the same replica.
-  fileprivate func open(_ bytes: [UInt8]) throws -> FileContent {
-    let keys = try requireSyncSettings().spaceKeys()
+  ///
+  /// The card may bring a new key.
+  fileprivate mutating func open(_ bytes: [UInt8]) throws -> FileContent {
     do {
       let envelopes = try Envelope.all(in: bytes)
       guard let first = envelopes.first, envelopes.count > 1 else { throw EnvelopeFault.tooShort }
       let author = first.header.label.replica
+      try take([author: first.bytes]).requireTaken()
+      let (keys, membership) = (try requireSyncSettings().spaceKeys(), try membership())
       let card = try Card(opening: first, of: author, in: keys)
+      guard membership.revocations[author] == nil,
+        membership.admits(author, card.verifyingKey, sealedInEpoch: first.header.epoch)
+      else { throw EnvelopeFault.notOfMember }
       if let known = try self.card(of: author), known.verifyingKey != card.verifyingKey {
         throw EnvelopeFault.signatureDoesNotVerify
       }

@@ -17,7 +17,7 @@ extension StoreSync {
   /// after one second, then after twice the time, up to 30 seconds; at once when the place changes.
   ///
   /// - Parameter report: Receives what happened.
-  /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
+  /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`; what the store throws.
   public func run(_ report: @Sendable (SyncEvent) -> Void) async throws {
     while true {
       let connection = try await connect()
@@ -80,11 +80,16 @@ extension StoreSync {
     do {
       let exchange = try await exchange(through: connection)
       return (.synchronised(exchange.report), exchange.isUnfinished ? 30 : nil)
-    } catch let error as TallyError where [.syncUnreachable, .syncBusy, .storeBusy, .diskFull].contains(error.code) {
+    } catch let error as TallyError where Self.retriedCodes.contains(error.code) {
       let seconds = min(30, Double(1 << min(failures, 5)))
       return (.failed(error, retryInSeconds: seconds), seconds)
     }
   }
+
+  /// What passes without anybody doing something here; another device may send the missing key.
+  private static let retriedCodes: [TallyError.Code] = [
+    .syncUnreachable, .syncBusy, .storeBusy, .diskFull, .spaceKeyMissing,
+  ]
 
   /// Wakes the agent after local commits, when none follows for a moment.
   private func followStore(_ wake: Wake) async throws {

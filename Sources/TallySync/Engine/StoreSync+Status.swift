@@ -15,7 +15,7 @@ extension StoreSync {
       let blocked = try transaction.blockedReplicas()
       return SyncStatus(
         space: try settings.spaceKeys().space, replica: settings.replicaID, name: settings.deviceName,
-        place: settings.place, isStopped: settings.isStopped,
+        place: settings.place, isStopped: settings.isStopped, isRevoked: settings.isRevoked ?? false,
         lastSent: settings.lastSent.map(Timestamp.init(clamping:)),
         lastReceived: settings.lastReceived.map(Timestamp.init(clamping:)), pending: count, oldestPending: oldest,
         members: try transaction.members(besides: settings.replicaID), blocked: blocked,
@@ -55,7 +55,8 @@ extension StoreSync {
       let own = SyncStatus.Member(
         replica: settings.replicaID, name: settings.deviceName,
         lastSeen: settings.lastSent.map(Timestamp.init(clamping:)), behind: 0,
-        code: try settings.spaceKeys().code(of: settings.replicaID, settings.secretKeys().verifyingKey))
+        code: try settings.spaceKeys().code(of: settings.replicaID, settings.secretKeys().verifyingKey),
+        isRevoked: settings.isRevoked ?? false)
       return [own] + (try transaction.members(besides: settings.replicaID))
     }
   }
@@ -77,19 +78,26 @@ extension StoreWriteTransaction {
   }
 
   func blockedReplicas() throws -> [BlockedReplica] {
-    try streamProgress().compactMap { replica, progress in
-      try progress.block.map { BlockedReplica(replica: replica, name: try card(of: replica)?.name, reason: $0) }
+    let revoked = try revocations()
+    return try streamProgress().compactMap { replica, progress in
+      try progress.block.map { reason in
+        BlockedReplica(
+          replica: replica, name: try card(of: replica)?.name, reason: reason, isRevoked: revoked[replica] != nil)
+      }
     }.sorted { $0.replica < $1.replica }
   }
 
   fileprivate func members(besides own: ReplicaID) throws -> [SyncStatus.Member] {
-    let (progress, keys) = (try streamProgress(), try requireSyncSettings().spaceKeys())
+    let (progress, keys, revoked) = (
+      try streamProgress(), try requireSyncSettings().spaceKeys(), try revocations()
+    )
     let cards = try syncValues(under: SyncKey.cards).compactMap { UUID(bytes: $0.key).map { ReplicaID($0) } }
-    return try Set(cards).union(progress.keys).subtracting([own]).sorted().map { replica in
+    return try Set(cards).union(progress.keys).union(revoked.keys).subtracting([own]).sorted().map { replica in
       let (known, card) = (progress[replica], try card(of: replica))
       return SyncStatus.Member(
         replica: replica, name: card?.name, lastSeen: known?.lastSeen.map(Timestamp.init(clamping:)),
-        behind: known?.behind ?? 0, code: card.map { keys.code(of: replica, $0.verifyingKey) })
+        behind: known?.behind ?? 0, code: card.map { keys.code(of: replica, $0.verifyingKey) },
+        isRevoked: revoked[replica] != nil)
     }
   }
 }

@@ -145,9 +145,11 @@ public struct StoreSync: Sendable {
   ///
   /// - Parameter duration: How long it is taken, in whole seconds.
   /// - Returns: The text.
-  /// - Throws: `TallyError` with `notSynchronising`.
+  /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`.
   public func invite(for duration: Duration = .seconds(86_400)) async throws -> String {
-    let keys = try await store.write { try $0.requireSyncSettings().spaceKeys() }
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    if settings.isRevoked == true { throw TallyError.deviceRevoked }
+    let keys = try settings.spaceKeys()
     return try invitation(to: keys, until: store.configuration.now().adding(seconds: duration.components.seconds))
   }
 
@@ -210,13 +212,7 @@ extension StoreSync {
     } catch {
       throw TallyError.unreachable(error)
     }
-    let opens = cards.contains { replica, bytes in
-      (try? Card(opening: Envelope(parsing: bytes), of: replica, in: keys)) != nil
-    }
-    guard opens || cards.isEmpty else {
-      throw TallyError.invalidInvitation("The key opens nothing in the folder")
-    }
-    return try await begin(in: keys, at: place, deviceName: deviceName)
+    return try await begin(in: keys.matched(to: cards), at: place, deviceName: deviceName)
   }
 
   /// Makes the store a replica: everything that it has counts as a change.

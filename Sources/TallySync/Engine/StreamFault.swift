@@ -4,6 +4,8 @@ enum StreamFault: Error, CustomStringConvertible {
   case notWhole
   case unknownReplica
   case brokenChain
+  case revoked
+  case lacksNewKey
 
   /// A sentence for people.
   var description: String {
@@ -12,6 +14,8 @@ enum StreamFault: Error, CustomStringConvertible {
     case .notWhole: "The next segment has not arrived completely, or is damaged."
     case .unknownReplica: "The card of the device has not arrived, so its changes cannot be verified."
     case .brokenChain: "A segment does not follow the one before it: the stream was changed."
+    case .revoked: "The device was revoked: what it wrote afterwards is not taken."
+    case .lacksNewKey: "The device has joined with an old key: invite it again."
     }
   }
 }

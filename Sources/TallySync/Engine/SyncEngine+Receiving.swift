@@ -8,26 +8,31 @@ extension SyncEngine {
   /// - Returns: The merged changes.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func receive(after look: Look) async throws -> Received {
-    let own = try await store.write { transaction in
+    let (own, revocations) = try await store.write { transaction in
       let own = try transaction.requireSyncSettings().replicaID
-      try transaction.learn(look.cards)
       try transaction.note(look.heads, besides: own)
-      return own
+      return (own, try transaction.revocations())
     }
     var received = try await receiveSnapshots()
     for (replica, head) in look.heads.sorted(by: { $0.key < $1.key }) where replica != own {
-      received += try await receive(from: replica, upTo: head.number)
+      received += try await receive(from: replica, upTo: head.number, cutOff: revocations[replica]?.cutOff.number)
     }
     return received
   }
 
   /// Reads the stream of one replica until its end, or to the first segment that cannot be taken.
-  private func receive(from replica: ReplicaID, upTo last: UInt64) async throws -> Received {
+  private func receive(
+    from replica: ReplicaID, upTo last: UInt64, cutOff: UInt64?
+  ) async throws -> Received {
     var received = Received()
     while true {
       let number = try await store.write { try $0.streamProgress()[replica]?.head.number ?? 0 }
       // After a file was lost the head is behind the merged segments, and more may follow behind the gap.
       guard number != last else { return received }
+      if let cutOff, number >= cutOff {
+        if number < last { try await block(replica, because: StreamFault.revoked.description) }
+        return received
+      }
       let segments = try await reach {
         try await transport.segments(of: replica, after: number, byteCount: Self.batchByteCount)
       }
@@ -67,26 +72,6 @@ extension SyncEngine {
 }
 
 extension StoreWriteTransaction {
-  /// The card of a replica; `nil` if it has not arrived.
-  func card(of replica: ReplicaID) throws -> Card? {
-    try syncValue(forKey: SyncKey.cards + replica.bytes).map { try card($0, of: replica) }
-  }
-
-  fileprivate func card(_ bytes: [UInt8], of replica: ReplicaID) throws -> Card {
-    try Card(opening: Envelope(parsing: bytes), of: replica, in: requireSyncSettings().spaceKeys())
-  }
-
-  /// Keeps the cards of replicas that are new here; a card that does not open blocks the stream that it would verify.
-  fileprivate mutating func learn(_ cards: [ReplicaID: [UInt8]]) throws {
-    for (replica, bytes) in cards where try syncValue(forKey: SyncKey.cards + replica.bytes) != bytes {
-      guard let new = try? card(bytes, of: replica) else { continue }
-      let known = try card(of: replica)
-      // A replica keeps its keys for life: another key under its id would be somebody else's.
-      guard known == nil || known?.verifyingKey == new.verifyingKey else { continue }
-      try setSyncValue(bytes, forKey: SyncKey.cards + replica.bytes)
-    }
-  }
-
   /// Remembers what the place has, for the status; a place that has lost segments that were merged here needs a snapshot.
   fileprivate mutating func note(_ heads: [ReplicaID: SegmentHead], besides own: ReplicaID) throws {
     let known = try streamProgress()
@@ -141,10 +126,16 @@ extension StoreWriteTransaction {
   ) throws -> (Envelope, SegmentBody) {
     let envelope = try Envelope(parsing: bytes)
     guard envelope.header.label.number == position.head.number + 1 else { throw StreamFault.otherNumber }
-    guard let card = try card(of: replica) else { throw StreamFault.unknownReplica }
+    let cutOff = try revocations()[replica]?.cutOff
+    if let cutOff, envelope.header.label.number > cutOff.number { throw StreamFault.revoked }
+    guard let card = try card(of: replica) else {
+      throw try membership().records.isEmpty ? StreamFault.unknownReplica : .lacksNewKey
+    }
     let content = try envelope.open(
       as: .segment, of: replica, verifying: card.verifyingKey, in: settings.spaceKeys())
     guard envelope.header.label.link == position.head.hash else { throw StreamFault.brokenChain }
+    let position = StreamPosition(envelope)
+    if let cutOff, cutOff.number == position.number, cutOff != position { throw StreamFault.brokenChain }
     return (envelope, try SegmentBody(decoding: content, by: replica))
   }
 }

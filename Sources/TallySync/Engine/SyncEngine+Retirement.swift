@@ -74,12 +74,12 @@ extension StoreWriteTransaction {
 
   /// The last own segment that every replica active in the last 400 days has merged.
   fileprivate func numberThatAllHaveSeen() throws -> UInt64 {
-    let (settings, progress) = (try requireSyncSettings(), try streamProgress())
+    let (settings, progress, revoked) = (try requireSyncSettings(), try streamProgress(), try revocations())
     var least = UInt64.max
     for (key, _) in try syncValues(under: SyncKey.cards) {
-      guard let replica = ReplicaID(bytes: key), replica != settings.replicaID, let card = try card(of: replica) else {
-        continue
-      }
+      guard let replica = ReplicaID(bytes: key), replica != settings.replicaID, revoked[replica] == nil,
+        let card = try card(of: replica)
+      else { continue }
       let known = progress[replica]
       let lastSign = max(known?.lastSeen ?? .min, card.createdAt)
       guard lastSign >= now.microsecondsSince1970 - Self.maximumSilence else { continue }

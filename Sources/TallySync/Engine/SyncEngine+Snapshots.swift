@@ -10,10 +10,12 @@ extension SyncEngine {
   /// - Returns: The merged changes.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func receiveSnapshots() async throws -> Received {
-    let own = try await store.write { try $0.requireSyncSettings().replicaID }
+    let (own, revoked) = try await store.write { transaction in
+      (try transaction.requireSyncSettings().replicaID, try transaction.revocations())
+    }
     let names = try await reach { try await transport.snapshots() }
     var received = Received()
-    for name in names where name.replica != own {
+    for name in names where name.replica != own && revoked[name.replica] == nil {
       let isKnown = try await store.write { try $0.syncValue(forKey: SyncKey.snapshots + name.key) != nil }
       guard !isKnown else { continue }
       guard let first = try await openPart(0, of: name) else {
@@ -118,7 +120,8 @@ extension SnapshotName {
 extension StoreWriteTransaction {
   /// The content of a part of a snapshot; `nil` if it is not that part, or cannot be verified.
   func content(of bytes: [UInt8], _ number: Int, of name: SnapshotName) throws -> [UInt8]? {
-    guard let card = try card(of: name.replica), let envelope = try? Envelope(parsing: bytes),
+    guard try revocations()[name.replica] == nil, let card = try card(of: name.replica),
+      let envelope = try? Envelope(parsing: bytes),
       envelope.header.label.number == UInt64(number), envelope.header.label.link.bytes.starts(with: name.digest)
     else { return nil }
     let keys = try requireSyncSettings().spaceKeys()

@@ -29,16 +29,24 @@ struct SyncEngine {
   /// Exchanges until nothing is left in either direction.
   ///
   /// - Returns: How much was sent and received.
-  /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
+  /// - Throws: `TallyError` with `syncUnreachable`, `deviceRevoked` or `spaceKeyMissing`; what the store throws.
   func synchronise() async throws -> Progress {
     var progress = Progress()
+    if try await store.write({ try $0.requireSyncSettings().isRevoked }) == true { throw TallyError.deviceRevoked }
     let start = try await look()
+    // Before anything is sealed, and before a copy becomes a new replica, for which no key was sealed.
+    try await takeCards(of: start)
     try await makeKnown(after: start)
     try await checkOwnFiles()
     // Others may write meanwhile; a bound keeps a fast writer from holding this forever.
     for round in 0..<Self.maximumRounds {
+      let look = try await round == 0 ? start : look()
+      if round > 0 {
+        try await takeCards(of: look)
+        try await publishCard(after: look)
+      }
       let sent = try await send()
-      let received = try await receive(after: round == 0 ? start : look())
+      let received = try await receive(after: look)
       progress.sent += sent
       progress.received += received
       if sent == 0, received.changeCount == 0 { break }
@@ -61,6 +69,16 @@ struct SyncEngine {
     if !isOurs || isAhead(remote, of: settings) || isBehind(remote, settings) {
       try await store.becomeNewReplica(placeHasLost: isBehind(remote, settings))
     }
+    try await publishCard(after: look)
+  }
+
+  /// Takes the cards of others, with the newest key of the space.
+  private func takeCards(of look: Look) async throws {
+    try await store.write { try $0.take(look.cards) }.requireTaken()
+  }
+
+  /// Ensures that the place has the card of this replica.
+  private func publishCard(after look: Look) async throws {
     let (replica, known) = try await store.write { transaction in
       let replica = try transaction.requireSyncSettings().replicaID
       return (replica, try transaction.syncValue(forKey: SyncKey.cards + replica.bytes))
@@ -139,9 +157,11 @@ extension StoreWriteTransaction {
     settings.cardNumber += 1
     try setSyncSettings(settings)
     let keys = try settings.secretKeys()
-    let card = Card(name: settings.deviceName, keys: keys, createdAt: now.microsecondsSince1970)
+    let space = try settings.spaceKeys()
+    let card = Card(
+      name: settings.deviceName, keys: keys, createdAt: now.microsecondsSince1970, olderKeys: space.olderKeys)
     let envelope = try card.sealed(
-      number: settings.cardNumber, of: settings.replicaID, with: keys, in: settings.spaceKeys())
+      number: settings.cardNumber, of: settings.replicaID, with: keys, in: space, record: currentRecord())
     try setSyncValue(envelope.bytes, forKey: SyncKey.cards + settings.replicaID.bytes)
     return (settings.cardNumber, envelope)
   }

@@ -35,7 +35,7 @@ public struct SyncReport: Hashable, Sendable {
   public let pending: Int
   /// The conflicts that are kept.
   public let conflicts: Int
-  /// The replicas whose segments cannot be taken.
+  /// The replicas whose segments cannot be taken, except revoked ones.
   public let blocked: [BlockedReplica]
   /// The tasks that others have deleted; ``StoreSync/restore(_:)`` brings them back.
   public let deletedTaskIDs: [UUID]
@@ -51,6 +51,8 @@ public struct BlockedReplica: Hashable, Sendable {
   public let name: String?
   /// Why, as a sentence for people.
   public let reason: String
+  /// Whether the device was revoked, so that it stays so.
+  public let isRevoked: Bool
 }
 
 /// How a store stands in its space.
@@ -69,6 +71,8 @@ public struct SyncStatus: Hashable, Sendable {
     ///
     /// People compare them on two devices to see that both mean the same one.
     public let code: String?
+    /// Whether the device was revoked: nothing that it writes is taken.
+    public let isRevoked: Bool
   }
 
   /// The space.
@@ -81,6 +85,8 @@ public struct SyncStatus: Hashable, Sendable {
   public let place: String
   /// Whether synchronisation was stopped.
   public let isStopped: Bool
+  /// Whether another device has revoked this one; everything stays in this store.
+  public let isRevoked: Bool
   /// When the place last acknowledged a segment; `nil` if never.
   public let lastSent: Timestamp?
   /// When changes of another replica were last merged; `nil` if never.

@@ -38,6 +38,26 @@ struct SyncSettings: Codable, Equatable {
   /// When those files were looked at, and when old ones were deleted.
   var lastCheck: Int64?
   var lastUpkeep: Int64?
+  /// Keys besides those in `keys`, of replicas that revoked at the same time.
+  var otherKeys: [OtherKey]?
+  /// Who this store was before, the latest last: keys may have been sealed for that replica.
+  var formerReplicas: [FormerReplica]?
+  /// Whether another replica has revoked this one.
+  var isRevoked: Bool?
+}
+
+extension SyncSettings {
+  /// A further key of an epoch.
+  struct OtherKey: Codable, Equatable {
+    var epoch: UInt32
+    var key: Data
+  }
+
+  /// A replica that this store was, with its secret keys.
+  struct FormerReplica: Codable, Equatable {
+    var replica: UUID
+    var keys: Data
+  }
 }
 
 /// A snapshot that this replica has published.
@@ -66,8 +86,34 @@ extension SyncSettings {
     guard isEncrypted else { return SpaceKeys(unencrypted: space) }
     let keys = keys.compactMapValues { SpaceKey(bytes: $0) }
     guard let epoch = keys.keys.max() else { throw SyncFault.damagedSettings }
-    return SpaceKeys(space: space, epoch: epoch, keys: keys)
+    let others = (otherKeys ?? []).compactMap { other in
+      SpaceKey(bytes: other.key).map { EpochKey(epoch: other.epoch, key: $0) }
+    }
+    return SpaceKeys(space: space, epoch: epoch, keys: keys, others: others)
   }
+
+  /// Stores the keys of the space.
+  mutating func setKeys(of space: SpaceKeys) {
+    keys = space.keys.mapValues { Data($0.bytes) }
+    otherKeys = space.others.isEmpty ? nil : space.others.map { OtherKey(epoch: $0.epoch, key: Data($0.key.bytes)) }
+  }
+
+  /// Who this store is and was, with the secret keys.
+  func identities() throws -> [(replica: ReplicaID, keys: ReplicaKeys)] {
+    let former = (formerReplicas ?? []).compactMap { former in
+      ReplicaKeys(bytes: former.keys).map { (ReplicaID(former.replica), $0) }
+    }
+    return [(replicaID, try secretKeys())] + former.reversed()
+  }
+
+  /// Becomes a replica of its own; its keys are new, too.
+  mutating func becomeNewReplica() {
+    let former = FormerReplica(replica: replica, keys: replicaKeys)
+    formerReplicas = ((formerReplicas ?? []) + [former]).suffix(Self.keptIdentityCount)
+    (replica, replicaKeys) = (UUID(), Data(ReplicaKeys().bytes))
+  }
+
+  private static let keptIdentityCount = 16
 
   func secretKeys() throws -> ReplicaKeys {
     guard let keys = ReplicaKeys(bytes: replicaKeys) else { throw SyncFault.damagedSettings }

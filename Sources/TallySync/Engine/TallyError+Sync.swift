@@ -15,6 +15,16 @@ extension TallyError.Code {
   public static let wrongPassphrase = TallyError.Code(named: "wrongPassphrase")
   /// No value that lost a race has the given number.
   public static let conflictNotFound = TallyError.Code(named: "conflictNotFound")
+  /// Another device of the space has revoked this one; the store keeps everything.
+  public static let deviceRevoked = TallyError.Code(named: "deviceRevoked")
+  /// The space has a new key, which was not sealed for this device.
+  public static let spaceKeyMissing = TallyError.Code(named: "spaceKeyMissing")
+  /// No other replica of the space has the given id.
+  public static let replicaNotFound = TallyError.Code(named: "replicaNotFound")
+  /// The space has more replicas than a new key can be sealed for.
+  public static let tooManyReplicas = TallyError.Code(named: "tooManyReplicas")
+  /// The space is not encrypted, so it has no key that could change.
+  public static let spaceNotEncrypted = TallyError.Code(named: "spaceNotEncrypted")
 }
 
 extension TallyError {
@@ -24,6 +34,27 @@ extension TallyError {
 
   static let alreadySynchronises = TallyError(
     .alreadySynchronises, "This store belongs to a space already", remedy: "Leave that space first")
+
+  static let deviceRevoked = TallyError(
+    .deviceRevoked, "This device was revoked",
+    remedy: "It keeps all tasks and changes; to take part again, leave the space and join with a new invitation")
+
+  static let spaceKeyMissing = TallyError(
+    .spaceKeyMissing, "The space has a new key that this device did not get",
+    remedy: "Synchronise other devices first; if that does not help, leave the space and join with a new invitation")
+
+  static let tooManyReplicas = TallyError(
+    .tooManyReplicas, "The space has too many devices for a new key",
+    remedy: "Create a new space, and let the devices join that are still in use")
+
+  static let spaceNotEncrypted = TallyError(
+    .spaceNotEncrypted, "The space is not encrypted, so it has no key that could change",
+    remedy: "Take the folder from the device, or create a new space with encryption")
+
+  static func replicaNotFound(_ replica: ReplicaID) -> TallyError {
+    TallyError(
+      .replicaNotFound, "No other device of the space is \(replica)", remedy: "Copy the id from the list of members")
+  }
 
   static let syncBusy = TallyError(
     .syncBusy, "Another process synchronises this store", remedy: "Let it finish, or stop it")

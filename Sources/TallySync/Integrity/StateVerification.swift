@@ -104,6 +104,14 @@ struct StateVerification {
       let card = try? ReplicaID(bytes: key).map { try Card(opening: Envelope(parsing: bytes), of: $0, in: keys) }
       if card == nil { unreadableKeys.append(SyncKey.cards + key) }
     }
+    for (key, bytes) in try transaction.syncValues(under: SyncKey.epochs)
+    where (try? EpochRecord(decoding: bytes)) == nil {
+      unreadableKeys.append(SyncKey.epochs + key)
+    }
+    for (key, bytes) in try transaction.syncValues(under: SyncKey.revocations) {
+      var reader = ByteReader(bytes)
+      if (try? EpochRecord.Revocation(from: &reader)) == nil { unreadableKeys.append(SyncKey.revocations + key) }
+    }
     for (key, bytes) in try transaction.syncValues(under: SyncKey.conflicts)
     where (try? JSONDecoder().decode(StoredConflict.self, from: Data(bytes))) == nil {
       unreadableKeys.append(SyncKey.conflicts + key)

@@ -30,6 +30,10 @@ enum SyncKey {
   // 12, 14 and 15 are in SyncTables: completions of deleted tasks, saved filters, and when deleted records were kept.
   /// The last segment that was acknowledged at a time: the time.
   static let ages: [UInt8] = [13]
+  /// The record of the newest epoch: its number and the hash of its key.
+  static let epochs: [UInt8] = [16]
+  /// Up to where the segments of a revoked replica count: its id.
+  static let revocations: [UInt8] = [17]
 }
 
 extension StoreWriteTransaction {

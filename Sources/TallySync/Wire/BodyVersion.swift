@@ -1,21 +1,24 @@
 /// The version with which each body begins.
 enum BodyVersion {
   static let current: UInt8 = 1
+  /// That of a card with the keys of past epochs.
+  static let cardWithKeys: UInt8 = 2
 
   /// Reads a body, its version first.
   ///
   /// - Parameters:
   ///   - bytes: The body, or anything else.
+  ///   - newest: The newest version of this kind of body.
   ///   - read: Reads the rest, up to the end.
   /// - Returns: The value that was read.
   /// - Throws: ``EnvelopeFault/needsNewerVersion``, or ``EnvelopeFault/malformed(_:)``.
   static func decode<Value>(
-    _ bytes: [UInt8], read: (inout ByteReader) throws(CodingFault) -> Value
+    _ bytes: [UInt8], newest: UInt8 = current, read: (inout ByteReader) throws(CodingFault) -> Value
   ) throws(EnvelopeFault) -> Value {
-    guard (bytes.first ?? 0) <= current else { throw .needsNewerVersion }
+    guard (bytes.first ?? 0) <= newest else { throw .needsNewerVersion }
     do throws(CodingFault) {
       var reader = ByteReader(bytes)
-      guard try reader.byte() == current else { throw .impossibleValue }
+      guard try reader.byte() >= current else { throw .impossibleValue }
       let value = try read(&reader)
       guard reader.isAtEnd else { throw .trailingBytes }
       return value

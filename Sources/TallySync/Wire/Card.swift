@@ -10,6 +10,8 @@ struct Card: Hashable, Sendable {
   let agreementKey: [UInt8]
   /// When it was made, in microseconds since 1970.
   let createdAt: Int64
+  /// The keys of all epochs before the one whose key seals the card, ascending by epoch.
+  let olderKeys: [EpochKey]
 
   static let agreementKeyByteCount = 32
 
@@ -19,29 +21,38 @@ struct Card: Hashable, Sendable {
   ///   - name: The name of the device; cut after ``maximumNameByteCount`` bytes, between characters.
   ///   - keys: The keys of the replica.
   ///   - createdAt: The time now, in microseconds since 1970.
-  init(name: String, keys: ReplicaKeys, createdAt: Int64) {
+  ///   - olderKeys: The keys of past epochs, ascending by epoch.
+  init(name: String, keys: ReplicaKeys, createdAt: Int64, olderKeys: [EpochKey] = []) {
     var name = name
     while name.utf8.count > Self.maximumNameByteCount { name.removeLast() }
-    self.init(name: name, verifyingKey: keys.verifyingKey, agreementKey: keys.agreementKey, createdAt: createdAt)
+    self.init(
+      name: name, verifyingKey: keys.verifyingKey, agreementKey: keys.agreementKey, createdAt: createdAt,
+      olderKeys: olderKeys)
   }
 
-  private init(name: String, verifyingKey: VerifyingKey, agreementKey: [UInt8], createdAt: Int64) {
+  private init(
+    name: String, verifyingKey: VerifyingKey, agreementKey: [UInt8], createdAt: Int64, olderKeys: [EpochKey]
+  ) {
     (self.name, self.verifyingKey, self.agreementKey) = (name, verifyingKey, agreementKey)
-    self.createdAt = createdAt
+    (self.createdAt, self.olderKeys) = (createdAt, olderKeys)
   }
 }
 
-// The form of a card: version, 1; time of making; verifying key, 32 bytes; key for key agreement, 32 bytes; name.
+// The form of a card: version, 1 or 2; time of making; verifying key, 32 bytes; key for key agreement, 32 bytes; name; in
+// version 2: count of older keys, from 1, for each, ascending: epoch, 4 bytes, and key, 32 bytes.
 
 extension Card {
   /// The bytes of the card, equal for equal cards.
   var encoded: [UInt8] {
     var writer = ByteWriter()
-    writer.append(raw: [BodyVersion.current])
+    writer.append(raw: [olderKeys.isEmpty ? BodyVersion.current : BodyVersion.cardWithKeys])
     writer.append(signed: createdAt)
     writer.append(raw: verifyingKey.bytes)
     writer.append(raw: agreementKey)
     writer.append(counted: name.utf8)
+    guard !olderKeys.isEmpty else { return writer.bytes }
+    writer.append(UInt64(olderKeys.count))
+    for key in olderKeys { writer.append(raw: key.bytes) }
     return writer.bytes
   }
 
@@ -50,15 +61,18 @@ extension Card {
   /// - Parameter bytes: What ``encoded`` returned, or anything else.
   /// - Throws: ``EnvelopeFault/needsNewerVersion``, or ``EnvelopeFault/malformed(_:)`` for anything else.
   init(decoding bytes: [UInt8]) throws(EnvelopeFault) {
-    self = try BodyVersion.decode(bytes) { reader throws(CodingFault) in
+    let version = bytes.first
+    self = try BodyVersion.decode(bytes, newest: BodyVersion.cardWithKeys) { reader throws(CodingFault) in
       let createdAt = try reader.signedNumber()
-      guard let key = VerifyingKey(bytes: try reader.bytes(VerifyingKey.byteCount)) else { throw .impossibleValue }
+      let key = try reader.verifyingKey()
       let agreementKey = try reader.bytes(Card.agreementKeyByteCount)
       let name = try reader.countedBytes()
       guard name.count <= Card.maximumNameByteCount, let name = String(validating: name, as: UTF8.self) else {
         throw .impossibleValue
       }
-      return Card(name: name, verifyingKey: key, agreementKey: agreementKey, createdAt: createdAt)
+      let olderKeys = version == BodyVersion.cardWithKeys ? try reader.epochKeys() : []
+      return Card(
+        name: name, verifyingKey: key, agreementKey: agreementKey, createdAt: createdAt, olderKeys: olderKeys)
     }
   }
 
@@ -76,11 +90,15 @@ extension Card {
   ///   - replica: Whose it is.
   ///   - keys: The keys of the replica, those with which the card was made.
   ///   - space: The space.
+  ///   - record: The record of the newest epoch, for the clear part; `nil` in the first epoch.
   /// - Returns: The sealed card.
   /// - Throws: As sealing any envelope.
-  func sealed(number: UInt64, of replica: ReplicaID, with keys: ReplicaKeys, in space: SpaceKeys) throws -> Envelope {
+  func sealed(
+    number: UInt64, of replica: ReplicaID, with keys: ReplicaKeys, in space: SpaceKeys, record: EpochRecord? = nil
+  ) throws -> Envelope {
     try Envelope(
-      sealing: encoded, as: EnvelopeHeader.Label(kind: .card, replica: replica, number: number), with: keys, in: space)
+      sealing: encoded, as: EnvelopeHeader.Label(kind: .card, replica: replica, number: number), with: keys, in: space,
+      clearPart: record.map { CardClearPart($0, of: replica, verifyingKey, having: olderKeys).encoded })
   }
 
   /// Opens a card, whose signature is verified with the key in it.

@@ -26,6 +26,10 @@ struct ContentHash: Hashable, Sendable {
   static let none = ContentHash()
 }
 
+extension ContentHash: Comparable {
+  static func < (left: ContentHash, right: ContentHash) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
+}
+
 extension ContentHash: Codable {
   init(from decoder: any Decoder) throws {
     let bytes = try decoder.singleValueContainer().decode(Data.self)

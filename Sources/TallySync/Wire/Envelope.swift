@@ -49,20 +49,22 @@ extension Envelope {
   ///   - label: What it is, and of whom.
   ///   - keys: The keys of that replica.
   ///   - space: The space; if it is not encrypted the body is only padded and signed.
+  ///   - clearPart: Bytes of a card of an encrypted space that everybody may read; `nil` for none.
   ///   - salt: Random bytes, other ones for each envelope; only tests give them.
   /// - Throws: ``EnvelopeFault/tooLarge``; ``EnvelopeFault/unknownEpoch(_:)`` if the key of the newest epoch is
   ///   missing; an error of the cryptographic library.
   init(
     sealing body: [UInt8], as label: EnvelopeHeader.Label, with keys: ReplicaKeys, in space: SpaceKeys,
-    salt: [UInt8] = .random(count: EnvelopeHeader.saltByteCount)
+    clearPart: [UInt8]? = nil, salt: [UInt8] = .random(count: EnvelopeHeader.saltByteCount)
   ) throws {
     let padded = BodyPadding.padded(body)
+    let clear = clearPart.map { UInt32(truncatingIfNeeded: $0.count).bigEndianBytes + $0 } ?? []
     let header = EnvelopeHeader(
-      label: label, space: space.space, isSealed: space.isEncrypted, epoch: space.epoch,
-      salt: space.isEncrypted ? salt : Array(repeating: 0, count: EnvelopeHeader.saltByteCount),
-      bodyByteCount: padded.count + (space.isEncrypted ? EnvelopeHeader.tagByteCount : 0))
+      label: label, space: space.space, isSealed: space.isEncrypted, hasClearPart: clearPart != nil,
+      epoch: space.epoch, salt: space.isEncrypted ? salt : Array(repeating: 0, count: EnvelopeHeader.saltByteCount),
+      bodyByteCount: clear.count + padded.count + (space.isEncrypted ? EnvelopeHeader.tagByteCount : 0))
     guard header.totalByteCount <= EnvelopeHeader.maximumByteCount else { throw EnvelopeFault.tooLarge }
-    var bytes = header.bytes
+    var bytes = header.bytes + clear
     if space.isEncrypted {
       guard let key = space.keys[space.epoch] else { throw EnvelopeFault.unknownEpoch(space.epoch) }
       let box = try ChaChaPoly.seal(padded, using: key.key(forSalt: salt), nonce: .once, authenticating: bytes)
@@ -106,23 +108,56 @@ extension Envelope {
     guard key.verifies(bytes[signedByteCount...], of: bytes[..<signedByteCount]) else { throw .signatureDoesNotVerify }
   }
 
+  /// The bytes of a card that everybody can read; `nil` if there are none.
+  ///
+  /// - Throws: ``EnvelopeFault/tooShort`` if they are not whole.
+  var clearPart: [UInt8]? {
+    get throws(EnvelopeFault) {
+      guard header.hasClearPart else { return nil }
+      return Array(bytes[EnvelopeHeader.byteCount + Self.countByteCount..<(try sealedStart)])
+    }
+  }
+
+  private static let countByteCount = 4
+
+  /// Where the body begins, behind the clear part.
+  private var sealedStart: Int {
+    get throws(EnvelopeFault) {
+      guard header.hasClearPart else { return EnvelopeHeader.byteCount }
+      let start = EnvelopeHeader.byteCount + Self.countByteCount
+      guard start <= signedByteCount else { throw .tooShort }
+      let count = Int(clamping: UInt32(bigEndianBytes: bytes[EnvelopeHeader.byteCount..<start]))
+      guard count <= signedByteCount - start else { throw .tooShort }
+      return start + count
+    }
+  }
+
   /// Opens the body without verifying the signature.
   func content(in space: SpaceKeys) throws(EnvelopeFault) -> [UInt8] {
-    let body = bytes[EnvelopeHeader.byteCount..<signedByteCount]
+    let start = try sealedStart
+    let body = bytes[start..<signedByteCount]
     guard header.isSealed else { return try BodyPadding.content(of: body) }
-    guard let key = space.keys[header.epoch] else { throw .unknownEpoch(header.epoch) }
-    let padded: [UInt8]
-    do {
-      let box = try ChaChaPoly.SealedBox(
-        nonce: .once, ciphertext: body.dropLast(EnvelopeHeader.tagByteCount),
-        tag: body.suffix(EnvelopeHeader.tagByteCount))
-      padded = Array(
-        try ChaChaPoly.open(
-          box, using: key.key(forSalt: header.salt), authenticating: bytes[..<EnvelopeHeader.byteCount]))
-    } catch {
-      throw .doesNotOpen
+    let keys = space.keys(ofEpoch: header.epoch)
+    guard !keys.isEmpty else { throw .unknownEpoch(header.epoch) }
+    for key in keys {
+      if let padded = open(body, authenticating: bytes[..<start], with: key) {
+        return try BodyPadding.content(of: padded)
+      }
     }
-    return try BodyPadding.content(of: padded)
+    throw .doesNotOpen
+  }
+
+  /// The bytes that a key opens; `nil` if it does not.
+  private func open(
+    _ body: ArraySlice<UInt8>, authenticating clear: ArraySlice<UInt8>, with key: SpaceKey
+  ) -> [UInt8]? {
+    guard
+      let box = try? ChaChaPoly.SealedBox(
+        nonce: .once, ciphertext: body.dropLast(EnvelopeHeader.tagByteCount),
+        tag: body.suffix(EnvelopeHeader.tagByteCount)),
+      let padded = try? ChaChaPoly.open(box, using: key.key(forSalt: header.salt), authenticating: clear)
+    else { return nil }
+    return Array(padded)
   }
 }
 

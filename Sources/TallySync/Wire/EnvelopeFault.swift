@@ -19,6 +19,8 @@ enum EnvelopeFault: Error, Hashable {
   case unknownEpoch(UInt32)
   case signatureDoesNotVerify
   case doesNotOpen
+  /// Its author was revoked, or has joined with an old key.
+  case notOfMember
   /// Signed and sealed, but not written by any version of Tally.
   case malformed(CodingFault)
 }
@@ -39,6 +41,7 @@ extension EnvelopeFault: CustomStringConvertible {
     case .unknownEpoch(let epoch): "The data is encrypted with key \(epoch), which this device does not have."
     case .signatureDoesNotVerify: "The signature does not match: the data is damaged or forged."
     case .doesNotOpen: "The data cannot be decrypted: it is damaged, or this device has a wrong key."
+    case .notOfMember: "The data was written by a device that does not belong to the space any more."
     case .malformed: "The data was opened, but its content is not what Tally writes."
     }
   }

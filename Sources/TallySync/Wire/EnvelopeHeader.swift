@@ -29,6 +29,8 @@ struct EnvelopeHeader: Hashable, Sendable {
   let label: Label
   let space: SpaceID
   let isSealed: Bool
+  /// Whether a clear part stands before the sealed body, as in cards with the record of an epoch.
+  let hasClearPart: Bool
   /// The number of the key; 0 for an unsealed body.
   let epoch: UInt32
   /// Random; zeros for an unsealed body.
@@ -41,15 +43,19 @@ struct EnvelopeHeader: Hashable, Sendable {
   static let magic = Array("TLYS".utf8)
   private static let format: UInt8 = 1
   private static let sealedFlag: UInt8 = 1
+  private static let clearPartFlag: UInt8 = 2
 
-  init(label: Label, space: SpaceID, isSealed: Bool, epoch: UInt32, salt: [UInt8], bodyByteCount: Int) {
-    (self.label, self.space, self.isSealed) = (label, space, isSealed)
+  init(
+    label: Label, space: SpaceID, isSealed: Bool, hasClearPart: Bool = false, epoch: UInt32, salt: [UInt8],
+    bodyByteCount: Int
+  ) {
+    (self.label, self.space, self.isSealed, self.hasClearPart) = (label, space, isSealed, hasClearPart)
     (self.epoch, self.salt, self.bodyByteCount) = (epoch, salt, bodyByteCount)
   }
 
   /// The bytes of the header.
   var bytes: [UInt8] {
-    let flags = isSealed ? Self.sealedFlag : 0
+    let flags = (isSealed ? Self.sealedFlag : 0) | (hasClearPart ? Self.clearPartFlag : 0)
     return Self.magic + [Self.format, label.kind.rawValue, flags, 0] + space.bytes + label.replica.bytes
       + epoch.bigEndianBytes + label.number.bigEndianBytes + label.link.bytes + salt
       + UInt32(bodyByteCount).bigEndianBytes
@@ -64,10 +70,13 @@ struct EnvelopeHeader: Hashable, Sendable {
     guard start.prefix(4) == Self.magic.prefix(start.count) else { throw .notAnEnvelope }
     guard start.count < 5 || start[4] == Self.format else { throw .needsNewerVersion }
     guard start.count == Self.byteCount, let space = SpaceID(bytes: start[8..<24]) else { throw .tooShort }
-    guard let frame = SegmentFrame(start), start[6] <= Self.sealedFlag, start[7] == 0 else { throw .needsNewerVersion }
+    let (isSealed, hasClearPart) = (start[6] & Self.sealedFlag != 0, start[6] & Self.clearPartFlag != 0)
+    guard let frame = SegmentFrame(start), start[6] <= Self.sealedFlag | Self.clearPartFlag, start[7] == 0,
+      !hasClearPart || isSealed && frame.kind == .card
+    else { throw .needsNewerVersion }
     self.init(
       label: Label(kind: frame.kind, replica: frame.replica, number: frame.number, link: frame.previous), space: space,
-      isSealed: start[6] == Self.sealedFlag, epoch: UInt32(bigEndianBytes: start[40..<44]),
+      isSealed: isSealed, hasClearPart: hasClearPart, epoch: UInt32(bigEndianBytes: start[40..<44]),
       salt: Array(start[84..<116]), bodyByteCount: frame.bodyByteCount)
     guard bodyByteCount <= Self.maximumByteCount, totalByteCount <= Self.maximumByteCount else { throw .tooLarge }
   }

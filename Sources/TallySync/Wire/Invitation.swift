@@ -4,16 +4,11 @@
 struct Invitation: Equatable, Sendable {
   let space: SpaceID
   /// The newest key and its epoch; `nil` for a space without encryption.
-  let key: Key?
+  let key: EpochKey?
   /// Until when it may be used, in seconds since 1970.
   ///
   /// Only a courtesy: the key in it does not expire.
   let expiry: Int64
-
-  struct Key: Equatable, Sendable {
-    let epoch: UInt32
-    let key: SpaceKey
-  }
 
   /// Invites to a space.
   ///
@@ -24,7 +19,7 @@ struct Invitation: Equatable, Sendable {
   init(to space: SpaceKeys, expiry: Int64) throws(EnvelopeFault) {
     if space.isEncrypted {
       guard let key = space.keys[space.epoch] else { throw .unknownEpoch(space.epoch) }
-      self.key = Key(epoch: space.epoch, key: key)
+      self.key = EpochKey(epoch: space.epoch, key: key)
     } else {
       key = nil
     }
@@ -47,7 +42,7 @@ extension Invitation {
   /// The line of text that the other device takes.
   var text: String {
     let head = [key == nil ? 0 : Self.encryptedFlag] + space.bytes + expiry.bigEndianBytes
-    return KeyText.invitation.text(of: head + (key.map { $0.epoch.bigEndianBytes + $0.key.bytes } ?? []))
+    return KeyText.invitation.text(of: head + (key?.bytes ?? []))
   }
 
   /// Reads an invitation.
@@ -63,7 +58,7 @@ extension Invitation {
     else { throw .needsNewerVersion }
     (self.space, expiry) = (space, Int64(bigEndianBytes: bytes[17..<25]))
     key = SpaceKey(bytes: bytes[25...].dropFirst(4)).map {
-      Key(epoch: UInt32(bigEndianBytes: bytes[25...].prefix(4)), key: $0)
+      EpochKey(epoch: UInt32(bigEndianBytes: bytes[25...].prefix(4)), key: $0)
     }
     guard now < expiry else { throw .expired }
   }

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 
 /// The secret keys of one replica: one signs what it writes, the other receives keys that are meant for it alone.
 struct ReplicaKeys: Sendable, CustomStringConvertible {
@@ -40,6 +41,21 @@ struct ReplicaKeys: Sendable, CustomStringConvertible {
   /// - Throws: An error of the cryptographic library.
   func signature(of bytes: [UInt8]) throws -> [UInt8] {
     Array(try signing.signature(for: bytes))
+  }
+}
+
+extension ReplicaKeys {
+  /// Opens bytes that were sealed for this replica (HPKE, RFC 9180); `nil` if they were not.
+  func open(
+    _ encapsulatedKey: some Collection<UInt8>, _ box: some Collection<UInt8>, suite: HPKE.Ciphersuite, context: Data,
+    authenticating clear: [UInt8]
+  ) -> [UInt8]? {
+    guard
+      var receiver = try? HPKE.Recipient(
+        privateKey: agreement, ciphersuite: suite, info: context, encapsulatedKey: Data(encapsulatedKey)),
+      let bytes = try? receiver.open(Data(box), authenticating: clear)
+    else { return nil }
+    return Array(bytes)
   }
 }
 

@@ -66,6 +66,6 @@ struct CardTests {
       guard let other = try? Card(decoding: changed) else { continue }
       #expect(other.encoded == changed)
     }
-    #expect(throws: EnvelopeFault.needsNewerVersion) { try Card(decoding: [2]) }
+    #expect(throws: EnvelopeFault.needsNewerVersion) { try Card(decoding: [3]) }
   }
 }

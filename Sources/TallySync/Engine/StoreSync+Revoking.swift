@@ -1,0 +1,73 @@
+import SystemPackage
+import Tally
+import TallySystem
+
+/// What a user needs after revoking a device.
+public struct RevokedReplica: Hashable, Sendable {
+  /// The replica that was revoked.
+  public let replica: ReplicaID
+  /// The new key of the space, to be kept on paper in place of the old one.
+  public let recoveryCode: String
+  /// Whether the space cannot be joined with its passphrase any more.
+  public let isPassphraseDeleted: Bool
+}
+
+extension StoreSync {
+  /// Revokes a replica: the space gets a new key, which all others get and this one does not.
+  ///
+  /// What it wrote before stays; of its later changes none is merged anywhere. It keeps the tasks that it has. Before and
+  /// after, the store synchronises. Revoking it again publishes nothing new and returns the recovery code again.
+  ///
+  /// - Parameters:
+  ///   - replica: Which.
+  ///   - passphrase: The passphrase of a space in a folder, for the new key; without one, joining by passphrase ends.
+  /// - Returns: The new recovery code.
+  /// - Throws: `TallyError` with `replicaNotFound`, `tooManyReplicas`, `spaceNotEncrypted` or `deviceRevoked`; with
+  ///   `syncUnreachable` if the place cannot be reached. If that happens after the new key was made, the next exchange
+  ///   publishes it; ask again for the code.
+  public func revoke(_ replica: ReplicaID, passphrase: String? = nil) async throws -> RevokedReplica {
+    guard try await store.write({ try $0.requireSyncSettings() }).isEncrypted else {
+      throw TallyError.spaceNotEncrypted
+    }
+    try await synchronise()
+    try await makeEpoch(revoking: replica)
+    try await synchronise()
+    // Another replica may have made a later epoch meanwhile.
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    let keys = try settings.spaceKeys()
+    guard let key = keys.keys[keys.epoch] else { throw SyncFault.damagedSettings }
+    let isDeleted = try changePassphrase(to: passphrase, of: keys, at: settings.syncPlace)
+    return RevokedReplica(replica: replica, recoveryCode: RecoveryCode(key).text, isPassphraseDeleted: isDeleted)
+  }
+
+  /// Makes the epoch in one write, unless the replica was revoked before.
+  private func makeEpoch(revoking replica: ReplicaID) async throws {
+    let lock = try await takeTurn()
+    defer { lock.release() }
+    try await store.write { transaction in
+      guard try transaction.revocations()[replica] == nil else { return }
+      guard try transaction.requireSyncSettings().replicaID != replica, let card = try transaction.card(of: replica)
+      else { throw TallyError.replicaNotFound(replica) }
+      let cutOff = try transaction.streamProgress()[replica]?.head ?? .start
+      let revocation = EpochRecord.Revocation(verifyingKey: card.verifyingKey, cutOff: cutOff)
+      try transaction.makeEpoch(revoking: [replica: revocation])
+    }
+  }
+
+  /// Wraps the new key with the passphrase, or deletes the wrapped old one.
+  ///
+  /// - Returns: Whether it was deleted.
+  private func changePassphrase(to passphrase: String?, of keys: SpaceKeys, at place: SyncPlace) throws -> Bool {
+    guard !place.isHub else { return false }
+    let file = KeyFile(in: FilePath(place.address), space: keys.space)
+    do {
+      if let passphrase {
+        try file.write(keys, passphrase: passphrase)
+        return false
+      }
+      return try file.remove()
+    } catch {
+      throw TallyError.unreachable(error)
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import Tally
+
+/// What the cards of others mean for this replica.
+enum CardOutcome {
+  case taken
+  /// Another replica has revoked this one.
+  case revoked
+  /// The space has a new key, which was not sealed for this one.
+  case lacksKey
+
+  /// - Throws: `TallyError` with `deviceRevoked` or `spaceKeyMissing`.
+  func requireTaken() throws {
+    switch self {
+    case .taken: return
+    case .revoked: throw TallyError.deviceRevoked
+    case .lacksKey: throw TallyError.spaceKeyMissing
+    }
+  }
+}
+
+extension StoreWriteTransaction {
+  /// The card of a replica; `nil` if it has not arrived.
+  func card(of replica: ReplicaID) throws -> Card? {
+    try syncValue(forKey: SyncKey.cards + replica.bytes).map { bytes in
+      try Card(opening: Envelope(parsing: bytes), of: replica, in: requireSyncSettings().spaceKeys())
+    }
+  }
+
+  /// Takes the cards of others, and the records of epochs in them.
+  ///
+  /// A card that does not open blocks the stream that it would verify. One record may give the key that opens another
+  /// card, so they are read until nothing new is found.
+  ///
+  /// - Parameter cards: The cards at the place.
+  /// - Returns: Whether this replica still belongs to the space and has its key.
+  /// - Throws: What the store throws.
+  mutating func take(_ cards: [ReplicaID: [UInt8]]) throws -> CardOutcome {
+    let new = try cards.filter { try syncValue(forKey: SyncKey.cards + $0.key.bytes) != $0.value }
+    var open = try inOrder(new.values.compactMap { try? Envelope(parsing: $0) })
+    let start = try requireSyncSettings().spaceKeys()
+    var (outcome, isChanged) = (CardOutcome.taken, false)
+    var isProgress = true
+    while isProgress {
+      (outcome, isProgress) = (.taken, false)
+      for (index, envelope) in open.enumerated().reversed() {
+        let taken = try take(envelope)
+        if taken.outcome == .revoked { return .revoked }
+        if taken.outcome == .lacksKey { outcome = .lacksKey }
+        isChanged = isChanged || taken.isNewRecord
+        isProgress = isProgress || taken.isNewRecord || taken.isStored
+        if taken.isStored { open.remove(at: index) }
+      }
+    }
+    if try isChanged || requireSyncSettings().spaceKeys() != start { try followRecords() }
+    return outcome
+  }
+
+  /// After records: cards with old keys go, this replica writes its own again, and makes an epoch if one is missing.
+  private mutating func followRecords() throws {
+    try forgetCardsWithOldKeys()
+    try setSyncValue(nil, forKey: SyncKey.cards + requireSyncSettings().replicaID.bytes)
+    guard let record = try currentRecord(), try !membership().isComplete(record), try hasCardsOfAllListed() else {
+      return
+    }
+    try makeEpoch(revoking: [:])
+  }
+
+  /// Cards in the order in which they are read, the first one last: those of a record that many known replicas carry come
+  /// first, so that a revoked replica alone does not decide.
+  private func inOrder(_ envelopes: [Envelope]) throws -> [Envelope] {
+    var carriers: [EpochRecord: Int] = [:]
+    for envelope in envelopes {
+      guard let record = try? envelope.epochRecord, let key = try knownKey(of: envelope.header.label.replica),
+        (try? envelope.verify(by: key)) != nil
+      else { continue }
+      carriers[record, default: 0] += 1
+    }
+    let ranked = envelopes.map { envelope -> (rank: (Int, UInt32, ReplicaID), envelope: Envelope) in
+      let record = try? envelope.epochRecord
+      let count = record.flatMap { carriers[$0] } ?? 0
+      return ((-count, record?.number ?? .max, envelope.header.label.replica), envelope)
+    }
+    return ranked.sorted { $0.rank > $1.rank }.map(\.envelope)
+  }
+
+  private func knownKey(of replica: ReplicaID) throws -> VerifyingKey? {
+    let settings = try requireSyncSettings()
+    if replica == settings.replicaID { return try settings.secretKeys().verifyingKey }
+    return try card(of: replica)?.verifyingKey ?? membership().listed[replica]
+  }
+}
+
+extension Membership {
+  /// The key in the card of a replica that has joined since this one last looked, and proves that it has the newest key known here.
+  fileprivate func provenKey(in envelope: Envelope, _ space: SpaceKeys) -> VerifyingKey? {
+    let replica = envelope.header.label.replica
+    guard let clear = try? envelope.cardClearPart,
+      space.keys(ofEpoch: space.epoch).contains(where: { clear.proves(that: replica, has: $0) }),
+      admits(replica, clear.verifyingKey, sealedInEpoch: space.epoch)
+    else { return nil }
+    return clear.verifyingKey
+  }
+}
+
+// MARK: - One card
+
+/// What became of one card.
+private struct TakenCard {
+  var outcome = CardOutcome.taken
+  var isNewRecord = false
+  var isStored = false
+}
+
+extension StoreWriteTransaction {
+  /// Takes one card: the record in it if its author may speak, then the card itself.
+  private mutating func take(_ envelope: Envelope) throws -> TakenCard {
+    let (settings, replica) = (try requireSyncSettings(), envelope.header.label.replica)
+    let (space, membership) = (try settings.spaceKeys(), try membership())
+    let card = try? Card(opening: envelope, of: replica, in: space)
+    let opened = card.flatMap {
+      membership.admits(replica, $0.verifyingKey, sealedInEpoch: envelope.header.epoch) ? $0 : nil
+    }
+    guard let key = try knownKey(of: replica) ?? opened?.verifyingKey ?? membership.provenKey(in: envelope, space)
+    else { return TakenCard() }
+    do throws(EnvelopeFault) {
+      try envelope.check(.card, replica, space)
+      try envelope.verify(by: key)
+    } catch {
+      return TakenCard()
+    }
+    var taken = TakenCard()
+    if membership.revocations[replica] == nil, let record = try? envelope.epochRecord {
+      taken = try take(record)
+      guard taken.outcome == .taken else { return taken }
+    }
+    guard replica != settings.replicaID, let opened, opened.verifyingKey == key else { return taken }
+    // The last card from before the revocation stays: it verifies the segments that count.
+    if try membership.revocations[replica] != nil && syncValue(forKey: SyncKey.cards + replica.bytes) != nil {
+      return taken
+    }
+    try setSyncValue(envelope.bytes, forKey: SyncKey.cards + replica.bytes)
+    try add(opened.olderKeys)
+    taken.isStored = true
+    return taken
+  }
+
+  /// Takes the record of an epoch.
+  private mutating func take(_ record: EpochRecord) throws -> TakenCard {
+    var settings = try requireSyncSettings()
+    let space = try settings.spaceKeys()
+    if record.revocations[settings.replicaID] != nil {
+      try changeSyncSettings { $0.isRevoked = true }
+      return TakenCard(outcome: .revoked)
+    }
+    var isNew = try add(record.revocations)
+    let identities = try settings.identities()
+    let key =
+      space.key(ofEpoch: record.number, hash: record.keyHash)
+      ?? identities.lazy.compactMap { record.key(for: $0.replica, $0.keys, in: space.space) }.first
+    guard let key else {
+      return TakenCard(outcome: record.number >= space.epoch ? .lacksKey : .taken, isNewRecord: isNew)
+    }
+    settings = try requireSyncSettings()
+    settings.setKeys(of: space.adding(EpochKey(epoch: record.number, key: key)))
+    try setSyncSettings(settings)
+    if record.number >= space.epoch, try !membership().records.contains(where: { $0.keyHash == record.keyHash }) {
+      try put(record)
+      isNew = true
+    }
+    return TakenCard(isNewRecord: isNew)
+  }
+
+  /// Takes keys of past epochs from a card.
+  private mutating func add(_ older: [EpochKey]) throws {
+    try changeSyncSettings { settings in
+      let space = try settings.spaceKeys()
+      guard space.isEncrypted else { return }
+      settings.setKeys(of: older.filter { $0.epoch <= space.epoch }.reduce(space) { $0.adding($1) })
+    }
+  }
+}

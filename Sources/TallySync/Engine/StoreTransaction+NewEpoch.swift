@@ -1,0 +1,57 @@
+import Foundation
+import Tally
+
+extension StoreWriteTransaction {
+  /// The largest card that every place takes.
+  static var largestCardInBytes: Int { 64 << 10 }
+
+  /// Makes the next epoch: a new key for all members, which is in use from now on.
+  ///
+  /// - Parameter new: The replicas that are revoked now.
+  /// - Throws: `TallyError` with `tooManyReplicas`; what the store throws.
+  mutating func makeEpoch(revoking new: [ReplicaID: EpochRecord.Revocation]) throws {
+    _ = try add(new)
+    var settings = try requireSyncSettings()
+    let space = try settings.spaceKeys()
+    let epoch = EpochKey(epoch: space.epoch + 1, key: SpaceKey())
+    let record = EpochRecord(
+      number: epoch.epoch, keyHash: epoch.key.hash(in: space.space), members: try members(getting: epoch, settings),
+      revocations: try revocations())
+    try put(record)
+    settings.setKeys(of: space.adding(epoch))
+    // Segments of the revoked replica that were deleted may be covered by its own snapshot alone, which is not taken.
+    settings.needsSnapshot = settings.needsSnapshot || !new.isEmpty
+    try setSyncSettings(settings)
+    guard try makeCard().card.bytes.count <= Self.largestCardInBytes else { throw TallyError.tooManyReplicas }
+  }
+
+  /// Seals a key for all members: this replica, and those whose cards are here.
+  private func members(
+    getting epoch: EpochKey, _ settings: SyncSettings
+  ) throws -> [ReplicaID: EpochRecord.Member] {
+    let (space, own) = (try settings.spaceKeys().space, try settings.secretKeys())
+    var keys = [settings.replicaID: (own.verifyingKey, own.agreementKey)]
+    for (id, _) in try syncValues(under: SyncKey.cards) {
+      guard let replica = ReplicaID(bytes: id), replica != settings.replicaID, let card = try card(of: replica) else {
+        continue
+      }
+      keys[replica] = (card.verifyingKey, card.agreementKey)
+    }
+    for replica in try revocations().keys { keys[replica] = nil }
+    var members: [ReplicaID: EpochRecord.Member] = [:]
+    for (replica, (verifyingKey, agreementKey)) in keys {
+      // A card with bytes that are not a key: its author cannot get one.
+      guard
+        let sealed = try? epoch.key.sealed(for: agreementKey, of: replica, epoch: epoch.epoch, in: space)
+      else { continue }
+      members[replica] = EpochRecord.Member(verifyingKey: verifyingKey, sealedKey: sealed)
+    }
+    return members
+  }
+
+  /// Whether a new key can be sealed for all members that the records list.
+  func hasCardsOfAllListed() throws -> Bool {
+    let own = try requireSyncSettings().replicaID
+    return try membership().listed.keys.allSatisfy { try $0 == own || card(of: $0) != nil }
+  }
+}
