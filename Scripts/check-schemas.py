@@ -373,7 +373,7 @@ def synchronise(tally, prints):
         prints("syncNow", store, "sync", "now")
     statuses = [prints("syncStatus", store, "sync", "status") for store in ["first", "second"]]
     assert statuses[0]["stateHash"] == statuses[1]["stateHash"], statuses
-    prints("syncMembers", "second", "sync", "members")
+    other = prints("syncMembers", "second", "sync", "members")["replicas"][1]["replica"]
     conflict = prints("conflicts", "first", "conflicts")["conflicts"][0]
     prints("conflictRestored", "first", "conflicts", "restore", str(conflict["id"]))
     prints("change", "second", "delete", task)
@@ -383,6 +383,10 @@ def synchronise(tally, prints):
     file = folder.with_name("first.tally")
     prints("syncDiff", "first", "sync", "diff", str(file))
     prints("syncApply", "second", "sync", "apply", str(file))
+    prints("syncRevoke", "second", "sync", "revoke", other)
+    assert prints("syncMembers", "second", "sync", "members")["replicas"][1]["isRevoked"]
+    assert prints("error", "first", "sync", "now", status=1)["error"]["code"] == "deviceRevoked"
+    prints("syncStatus", "first", "sync", "status")
     prints("syncLeave", "second", "sync", "leave")
 
 

@@ -98,6 +98,29 @@ struct SyncTests {
     }
   }
 
+  @Test func aRevokedDeviceIsShutOutOfAFolder() throws {
+    try withTwoDevices { devices in
+      let invitation = try #require(try devices.answer("first", "invite")["invitation"] as? String)
+      let replica = try #require(try devices.answer("second", "status")["replica"] as? String)
+      let answer = try devices.answer("first", "revoke", replica)
+      #expect(Set(answer.keys) == ["revoked", "recoveryCode"] && answer["revoked"] as? String == replica)
+      _ = try devices.run("second", "add", "late")
+      let late = try devices.program.run(["--store", devices.store("second"), "sync", "now"])
+      #expect(late.status == 1 && late.errors.contains("This device was revoked"), "\(late)")
+      try devices.expect("isRevoked", is: true, "second", "status")
+      try devices.expect("pending", is: 1, "second", "status")
+      let members = try #require(try devices.answer("first", "members")["replicas"] as? [[String: Any]])
+      #expect(members.map { $0["isRevoked"] as? Bool } == [false, true])
+      let shown = try devices.run("first", "sync", "members")
+      #expect(shown.output.contains("revoked"))
+      let refused = try devices.program.run(
+        ["--store", devices.store("third"), "sync", "join", invitation, "--at", devices.folder])
+      #expect(refused.status != 0 && refused.errors.contains("new key"), "\(refused)")
+      let code = try #require(answer["recoveryCode"] as? String)
+      _ = try devices.answer("third", "join", code, "--at", devices.folder)
+    }
+  }
+
   @Test func storesThatShareNoFolderExchangeFiles() throws {
     try withTwoDevices { devices in
       let (file, answer) = (devices.directory("first.tally"), devices.directory("second.tally"))

@@ -364,8 +364,10 @@ extension CommandDescription {
     sync members: Show the devices of the space, this one first.
     """,
     """
-    sync revoke: Shut a device out of a space at a hub.
+    sync revoke: Shut a device out of the space, which gets a new key.
     positional |  | replica |  | The replica, as 'tally sync members' shows it.
+    option | --passphrase-file | file |  | Let devices join with the passphrase in a file's first line; without, \
+    that ends.
     """,
     """
     sync stop: Stop synchronising until the next 'tally sync now'; changes wait.

@@ -54,12 +54,12 @@ extension BlockedReplica {
 }
 
 extension SyncStatus.Member {
-  static let columns = ["replica", "name", "lastSeen", "behind", "code"]
+  static let columns = ["replica", "name", "lastSeen", "behind", "code", "isRevoked"]
 
   var facts: Facts {
     [
       "replica": .text(replica.description), "name": .text(name), "lastSeen": .instant(lastSeen),
-      "behind": .count(behind),
+      "behind": .count(behind), "isRevoked": .flag(isRevoked),
     ]
   }
 
@@ -73,13 +73,13 @@ extension SyncStatus.Member {
 extension SyncStatus {
   static let columns = [
     "space", "replica", "at", "lastSent", "lastReceived", "pending", "oldestPending", "conflicts", "tooLarge",
-    "needsUpgrade", "stateHash",
+    "needsUpgrade", "stateHash", "isRevoked",
   ]
 
   var facts: Facts {
     [
       "space": .text(space.description), "replica": .text(replica.description), "name": .text(name),
-      "at": .text(place), "isStopped": .flag(isStopped), "lastSent": .instant(lastSent),
+      "at": .text(place), "isStopped": .flag(isStopped), "isRevoked": .flag(isRevoked), "lastSent": .instant(lastSent),
       "lastReceived": .instant(lastReceived), "pending": .count(pending), "oldestPending": .instant(oldestPending),
       "replicas": .array(members.map(\.facts)), "blocked": .array(blocked.map(\.facts)),
       "conflicts": .count(conflicts), "tooLarge": .count(tooLarge), "needsUpgrade": .flag(needsUpgrade),

@@ -24,7 +24,7 @@ struct SyncMembersCommand: SessionCommand {
     ) {
       for member in members {
         let name = (member.name ?? "unknown").escapedForDisplay()
-        let seen = member.lastSeen.map(session.clock.relativeName) ?? "never"
+        let seen = member.isRevoked ? "revoked" : member.lastSeen.map(session.clock.relativeName) ?? "never"
         try session.output.write(
           "  \(name)  \(session.painter.paint("\(member.shownCode ?? "")  \(seen)  \(member.replica)", .detail))\n")
       }

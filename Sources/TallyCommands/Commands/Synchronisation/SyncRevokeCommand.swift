@@ -6,33 +6,58 @@ import TallySync
 struct SyncRevokeCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
-    abstract: "Shut a device out of a space at a hub.",
-    usage: "tally sync revoke <replica> [<options>]",
+    abstract: "Shut a device out of the space, which gets a new key.",
+    usage: "tally sync revoke <replica> [--passphrase-file <file>] [<options>]",
     discussion: """
-      The hub takes no more changes of the device and gives it none; those that it has sent stay. Only an owner of the space \
-      may do this. The device keeps its tasks and the key, with which it can read what it has.
+      What the device has sent stays; nothing that it writes afterwards is taken. Other devices get a new key by themselves, \
+      and what they write with it the device cannot read; it keeps its tasks. Invitations and recovery codes from before are \
+      worthless. A hub refuses the device, too; only an owner of the space may do this there. In a folder that it still \
+      reaches, a device can delete files: take the folder from it.
 
-      With --plain, a line has this column: revoked.
+      With --plain, a line has these columns: revoked, recoveryCode.
       """
   )
 
   @Argument(help: ArgumentHelp("The replica, as 'tally sync members' shows it.", valueName: "replica"))
   var replica: String
 
+  @Option(
+    help: ArgumentHelp(
+      "Let devices join with the passphrase in a file's first line; without, that ends.", valueName: "file"))
+  var passphraseFile: String?
+
   func run(in session: Session) throws {
     guard let replica = ReplicaID(replica) else {
       throw CommandFailure.usage(
         "The replica has not 32 hexadecimal digits", remedy: "Copy it from 'tally sync members'")
     }
+    let passphrase = try passphraseFile.map(session.passphrase(inFile:))
     let sync = try session.sync(session.openStore(for: .changing))
-    guard try session.wait(for: { try await sync.place().isHub }) else {
+    let isHub = try session.wait { try await sync.place().isHub }
+    guard !isHub || passphrase == nil else {
       throw CommandFailure.usage(
-        "Nobody can be shut out of a folder", remedy: "Take the folder from that device, or create a new space")
+        "A hub takes no passphrase", remedy: "Leave out --passphrase-file; other devices join with an invitation")
     }
-    let client = try session.hubClient
-    try session.wait { try await client.revoke(replica, sync) }
-    try session.answer(["revoked": .text("\(replica)")], plain: .record(["revoked"])) {
-      session.say("Revoked the device. Its changes are refused from now on.")
+    let client = isHub ? try session.hubClient : nil
+    let revoked = try session.wait { () -> RevokedReplica? in
+      if let client { try await client.revoke(replica, sync) }
+      do {
+        return try await sync.revoke(replica, passphrase: passphrase)
+      } catch let error as TallyError where client != nil && error.code == .spaceNotEncrypted {
+        // The hub shuts it out; there is no key that could change.
+        return nil
+      }
+    }
+    try session.answer(
+      ["revoked": .text("\(replica)"), "recoveryCode": .text(revoked?.recoveryCode)],
+      plain: .record(["revoked", "recoveryCode"])
+    ) {
+      if let code = revoked?.recoveryCode { try session.output.write("Recovery code: \(code)\n") }
+      session.say("Revoked the device. What it writes from now on is not taken.")
+      if revoked != nil { session.hint("Keep the new recovery code on paper; the old one opens nothing new.") }
+      if revoked?.isPassphraseDeleted == true {
+        session.note("Nobody can join with the passphrase any more. To allow it, revoke again with --passphrase-file.")
+      }
     }
   }
 }

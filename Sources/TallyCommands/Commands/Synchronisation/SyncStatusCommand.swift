@@ -26,10 +26,12 @@ struct SyncStatusCommand: SessionCommand {
     let others = status.members.map { member in
       "\((member.name ?? member.replica.description).escapedForDisplay()), last change \(name(member.lastSeen))"
         + (member.behind > 0 ? ", \(member.behind.counted("segment")) not merged" : "")
+        + (member.isRevoked ? ", revoked" : "")
     }
     return [
       "\(SyncPlace(status.place).isHub ? "Hub   " : "Folder")         \(status.place.escapedForDisplay())\(status.isStopped ? " (stopped)" : "")",
-      "This device    \(status.name.escapedForDisplay())", "Last sent      \(name(status.lastSent))",
+      "This device    \(status.name.escapedForDisplay())\(status.isRevoked ? " (revoked)" : "")",
+      "Last sent      \(name(status.lastSent))",
       "Last received  \(name(status.lastReceived))", "Waiting        \(waiting)",
       "Conflicts      \(status.conflicts)",
     ] + others.map { "Device         \($0)" }
