@@ -21,6 +21,8 @@ package final class HubService: Sendable {
   let measures: HubMeasures
   private let limiter: RateLimiter
   private let strangers: RateLimiter
+  /// Of tokens that are unknown.
+  private let guesses: RateLimiter
   private let draining = Atomic(false)
 
   /// Takes what the hub needs.
@@ -38,6 +40,7 @@ package final class HubService: Sendable {
     limiter = RateLimiter(burst: configuration.burst, perSecond: configuration.requestsPerSecond)
     strangers = RateLimiter(
       burst: configuration.burstOfStrangers, perSecond: configuration.requestsOfStrangersPerSecond)
+    guesses = RateLimiter(burst: configuration.burst, perSecond: configuration.requestsPerSecond)
   }
 
   /// The routes.
@@ -90,6 +93,7 @@ extension HubService {
 
   private func grant(of token: String, in space: SpaceID?) async throws -> HubGrant {
     guard let hash = HubToken(token).hash, let grant = try await store.grant(for: hash, in: space) else {
+      try Self.take(from: guesses, for: nil)
       throw HTTPError(.unauthorized, message: "The token is missing, unknown or revoked.")
     }
     return grant

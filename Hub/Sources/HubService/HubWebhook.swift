@@ -109,10 +109,17 @@ package final class HubWebhook: Service {
     }
     let dueAt = ContinuousClock.now + Self.interval * (1 << failures)
     messages.withLock { messages in
-      let position = max(messages[space]?.position ?? 0, message.position)
-      messages[space] = Message(position: position, failures: failures, dueAt: dueAt)
+      guard messages[space] == nil else { return }
+      messages[space] = Message(position: message.position, failures: failures, dueAt: dueAt)
     }
   }
+
+  /// A receiver cannot point the hub to another address.
+  private static let client: HTTPClient = {
+    var configuration = HTTPClient.Configuration.singletonConfiguration
+    configuration.redirectConfiguration = .disallow
+    return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+  }()
 
   private func post(_ position: UInt64, of space: SpaceID) async throws -> UInt {
     let encoder = JSONEncoder()
@@ -123,7 +130,7 @@ package final class HubWebhook: Service {
     request.headers.add(name: "Content-Type", value: "application/json")
     request.headers.add(name: "Tally-Signature", value: signature(of: body, at: Int64(Date.now.timeIntervalSince1970)))
     request.body = .bytes(ByteBuffer(bytes: body))
-    return try await HTTPClient.shared.execute(request, timeout: Self.timeout).status.code
+    return try await Self.client.execute(request, timeout: Self.timeout).status.code
   }
 
   /// The time and the HMAC-SHA-256 of the time, a full stop and the body.

@@ -26,7 +26,7 @@ package protocol HubStore: Sendable {
   /// Reports spaces that other hubs have announced, until the task is cancelled.
   func followOthers(_ report: @escaping @Sendable ([SpaceID]) -> Void) async
 
-  /// How often each of some spaces has changed; those that are not there are missing.
+  /// How often each of some spaces has changed; those that are not there, or move, are missing.
   func changeCounts(of spaces: [SpaceID]) async throws -> [SpaceID: UInt64]
 
   // MARK: Accounts and tokens

@@ -2,16 +2,20 @@ import SystemPackage
 
 /// Small files that an operator writes.
 enum TextFile {
-  private static let mostBytes = 1 << 20
+  private static let partByteCount = 1 << 16
 
   /// The text of a file.
   static func read(_ path: String) throws -> String {
     let file = try FileDescriptor.open(FilePath(path), .readOnly)
     return try file.closeAfter {
-      let bytes = try [UInt8](unsafeUninitializedCapacity: mostBytes) { buffer, count in
-        count = try file.read(into: UnsafeMutableRawBufferPointer(buffer))
+      var bytes: [UInt8] = []
+      while true {
+        let part = try [UInt8](unsafeUninitializedCapacity: partByteCount) { buffer, count in
+          count = try file.read(into: UnsafeMutableRawBufferPointer(buffer))
+        }
+        guard !part.isEmpty else { return String(decoding: bytes, as: UTF8.self) }
+        bytes += part
       }
-      return String(decoding: bytes, as: UTF8.self)
     }
   }
 

@@ -89,6 +89,15 @@ struct PostgreSQLTests {
         }
         #expect(throws: HubStoreError.spaceExists) { try move.cancel() }
         try move.copy()
+        // What the old database has may be old from now on.
+        await #expect(throws: HubStoreError.self) { _ = try await first.space(member.space) }
+        // Back to a database that still has the rest of this move, or to itself: nothing is deleted.
+        let back = try PostgreSQLMove(of: member.space, from: new, to: old)
+        #expect(throws: HubStoreError.spaceExists) { try back.copy() }
+        #expect(throws: HubStoreError.noSpace) { try back.finish() }
+        let itself = try PostgreSQLMove(of: member.space, from: old, to: old)
+        #expect(throws: HubStoreError.spaceExists) { try itself.copy() }
+        #expect(throws: HubStoreError.noSpace) { try itself.finish() }
         try move.finish()
         #expect(try await first.space(member.space) == nil)
         #expect(try await second.segments(after: 0, byteCount: 10_000, in: member.space).map(\.bytes) == segments)

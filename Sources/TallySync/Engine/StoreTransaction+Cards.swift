@@ -139,15 +139,22 @@ extension StoreWriteTransaction {
       return taken
     }
     try setSyncValue(envelope.bytes, forKey: SyncKey.cards + replica.bytes)
-    try add(opened.olderKeys)
+    // A revoked replica could hand over a key of its own, with which somebody who joined later would seal.
+    if try revocations()[replica] == nil { try add(opened.olderKeys) }
     taken.isStored = true
     return taken
   }
+
+  /// How far the number of an epoch may be above the newest one that is known here.
+  private static let mostEpochsAtOnce: Int64 = 65_536
 
   /// Takes the record of an epoch.
   private mutating func take(_ record: EpochRecord) throws -> TakenCard {
     var settings = try requireSyncSettings()
     let space = try settings.spaceKeys()
+    // Without encryption anybody could write a card; numbers must not run out.
+    guard space.isEncrypted, Int64(record.number) - Int64(space.epoch) <= Self.mostEpochsAtOnce, record.number < .max
+    else { return TakenCard() }
     if record.revocations[settings.replicaID] != nil {
       try changeSyncSettings { $0.isRevoked = true }
       return TakenCard(outcome: .revoked)

@@ -13,6 +13,7 @@ extension StoreWriteTransaction {
     _ = try add(new)
     var settings = try requireSyncSettings()
     let space = try settings.spaceKeys()
+    guard space.epoch < .max else { throw SyncFault.damagedSettings }
     let epoch = EpochKey(epoch: space.epoch + 1, key: SpaceKey())
     let record = EpochRecord(
       number: epoch.epoch, keyHash: epoch.key.hash(in: space.space), members: try members(getting: epoch, settings),

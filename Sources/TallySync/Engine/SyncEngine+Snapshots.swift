@@ -43,14 +43,17 @@ extension SyncEngine {
 
   /// Whether a snapshot covers something that this replica lacks and cannot fetch segment by segment.
   private func need(of summary: SnapshotSummary) async throws -> Need {
-    let (own, positions) = try await store.write { transaction in
-      (try transaction.requireSyncSettings().replicaID, try transaction.streamProgress())
+    let (own, positions, revoked) = try await store.write { transaction in
+      let own = try transaction.requireSyncSettings().replicaID
+      return (own, try transaction.streamProgress(), try transaction.revocations())
     }
     var need = Need.never
     for (replica, covered) in summary.coverage where replica != own {
       let position = positions[replica] ?? StreamProgress()
       guard covered.number > position.head.number else { continue }
       if position.block != nil { return .now }
+      // Segments behind the cut-off may be at the place, and are not taken.
+      if let cutOff = revoked[replica]?.cutOff.number, position.head.number >= cutOff { return .now }
       let next = try await reach {
         try await transport.segments(of: replica, after: position.head.number, byteCount: 1)
       }

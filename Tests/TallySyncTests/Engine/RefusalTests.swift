@@ -94,13 +94,11 @@ struct RefusalTests {
       } else {
         Issue.record("\(String(describing: first))")
       }
-      // Its own card was news.
-      try await Task.sleep(for: .seconds(1))
-      let before = transport.calls.filter { $0 == .append }.count
       for number in 0..<5 { try await store.write { _ = try $0.add("task \(number)", to: .inbox) } }
       // Longer than the agent waits after a commit.
       try await Task.sleep(for: .seconds(1))
-      #expect(transport.calls.filter { $0 == .append }.count == before)
+      // The first time, and perhaps once more because its own card was news.
+      #expect(transport.calls.filter { $0 == .append }.count <= 2)
       // Somebody synchronises by hand when the place takes changes again: the agent goes on at once.
       transport.refuseNothing()
       try await sync.synchronise()

@@ -81,19 +81,29 @@ final class ChangeAnnouncements: Sendable {
   }
 
   private func turn(_ connection: PostgreSQLConnection) throws(PostgreSQLFault) {
+    // Before the wait, since an earlier connection or statement may have left something.
+    guard try !pass(through: connection) else {
+      usleep(Self.pauseInMicroseconds)
+      return
+    }
     wait(for: [connection.socket], milliseconds: 60_000)
+  }
+
+  /// Reports changes of others, and announces those of this hub.
+  ///
+  /// - Returns: Whether there were any.
+  private func pass(through connection: PostgreSQLConnection) throws(PostgreSQLFault) -> Bool {
     let others = try connection.notifications().flatMap { $0.split(separator: ",").compactMap { SpaceID(String($0)) } }
     if !others.isEmpty { state.withLock { $0.report }?(others) }
     let changed = state.withLock { state in
       defer { state.changed = [] }
       return Array(state.changed)
     }
-    guard !changed.isEmpty else { return }
     for start in stride(from: 0, to: changed.count, by: Self.mostInOnePayload) {
       let payload = changed[start...].prefix(Self.mostInOnePayload).map(\.description).joined(separator: ",")
       try connection.execute("NOTIFY \(Self.channel), '\(payload)'")
     }
-    usleep(Self.pauseInMicroseconds)
+    return !(others.isEmpty && changed.isEmpty)
   }
 
   /// Waits for a call of `wake` or for the sockets.

@@ -29,15 +29,24 @@ final class PostgreSQLConnection {
   private var prepared: [String: String] = [:]
   private var preparedCount = 0
 
-  private static let answerTimeoutInMilliseconds: Int32 = 10_000
+  private let answerTimeoutInMilliseconds: Int32
+
+  /// For requests; a migration or a move may take as long as it needs.
+  static let requestTimeoutInMilliseconds: Int32 = 10_000
+  static let noTimeout: Int32 = -1
 
   /// Connects.
   ///
-  /// - Parameter text: A connection string of libpq, as pairs or as an address.
+  /// - Parameters:
+  ///   - text: A connection string of libpq, as pairs or as an address.
+  ///   - timeout: How long to wait for each answer.
   /// - Throws: ``PostgreSQLFault/disconnected(_:)``.
-  init(to text: String) throws(PostgreSQLFault) {
+  init(to text: String, timeoutInMilliseconds timeout: Int32 = requestTimeoutInMilliseconds) throws(PostgreSQLFault) {
+    answerTimeoutInMilliseconds = timeout
     // The pairs of the text come last: they win.
-    let pairs = [("connect_timeout", "3"), ("application_name", "tally-hub"), ("dbname", text)]
+    let pairs = [
+      ("connect_timeout", "3"), ("tcp_user_timeout", "10000"), ("application_name", "tally-hub"), ("dbname", text),
+    ]
     guard let connection = Self.connect(pairs) else { throw .disconnected("There is no memory for a connection.") }
     self.connection = connection
     // An error ends the connection in `deinit`.
@@ -135,8 +144,12 @@ final class PostgreSQLConnection {
         answers.append(Self.answer(in: result))
       }
     }
-    // What ends the transaction.
-    PQclear(try nextResult())
+    // The commit comes last: without it nothing has happened.
+    let end = try nextResult()
+    defer { PQclear(end) }
+    guard let end, PQresultStatus(end) == PGRES_PIPELINE_SYNC else {
+      return end.map { Self.answer(in: $0) } ?? .failure(.disconnected(message))
+    }
     if isNew, case .failure(let fault) = answers.first {
       prepared[query.text] = nil
       return .failure(fault)
@@ -150,7 +163,7 @@ final class PostgreSQLConnection {
     while true {
       guard PQflush(connection) >= 0 else { throw .disconnected(message) }
       if PQisBusy(connection) == 0 { break }
-      guard try waitForInput(milliseconds: Self.answerTimeoutInMilliseconds) else {
+      guard try waitForInput(milliseconds: answerTimeoutInMilliseconds) else {
         throw .disconnected("The server does not answer.")
       }
     }

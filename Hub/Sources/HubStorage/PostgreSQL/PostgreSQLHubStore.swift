@@ -94,7 +94,7 @@ package final class PostgreSQLHubStore: HubStore {
 
   package func changeCounts(of spaces: [SpaceID]) async throws -> [SpaceID: UInt64] {
     let rows = try await query(
-      "SELECT id, change_count FROM space WHERE id = ANY($1::uuid[])", [.ids(spaces.map(\.bytes))]
+      "SELECT id, change_count FROM space WHERE id = ANY($1::uuid[]) AND NOT is_frozen", [.ids(spaces.map(\.bytes))]
     ) { (try $0.space(), try $0.number()) }
     return Dictionary(rows) { first, _ in first }
   }
@@ -154,11 +154,14 @@ extension PostgreSQLHubStore {
 
   package func space(_ id: SpaceID) async throws -> HubSpace? {
     try await query(
-      "SELECT account, position, change_count, byte_count, byte_limit FROM space WHERE id = $1", [.id(id)]
+      "SELECT account, position, change_count, byte_count, byte_limit, is_frozen FROM space WHERE id = $1", [.id(id)]
     ) {
-      HubSpace(
+      let space = HubSpace(
         account: try $0.id(), position: try $0.number(), changeCount: try $0.number(), byteCount: Int(try $0.integer()),
         limitInBytes: Int(try $0.integer()))
+      // What is here may be old: the devices would think that the hub has lost something.
+      guard try !$0.boolean() else { throw HubStoreError.moving }
+      return space
     }.first
   }
 
@@ -190,6 +193,8 @@ extension PostgreSQLHubStore {
 }
 
 extension HubStoreError {
+  fileprivate static let moving = HubStoreError.unavailable("The space moves to another database.")
+
   /// What the functions of the database raise, by the codes of `Schema/Format1.sql`.
   init(_ fault: PostgreSQLFault) {
     switch fault {
@@ -201,7 +206,7 @@ extension HubStoreError {
         case "TH002": .denied
         case "TH003": .quota
         case "TH004": .spaceExists
-        case "TH005": .unavailable("The space moves to another database.")
+        case "TH005": .moving
         // Serialisation failures, deadlocks, a shutdown, a standby, no room on the disk.
         case "40001", "40P01", "25006", "53100", "53200", "53300": .unavailable(message)
         case _ where code.hasPrefix("57") || code.hasPrefix("08"): .unavailable(message)

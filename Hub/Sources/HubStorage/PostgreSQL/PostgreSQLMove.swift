@@ -20,7 +20,10 @@ package struct PostgreSQLMove {
   package init(of space: SpaceID, from source: String, to target: String) throws {
     self.space = space
     do throws(PostgreSQLFault) {
-      (self.source, self.target) = (try PostgreSQLConnection(to: source), try PostgreSQLConnection(to: target))
+      (self.source, self.target) = (
+        try PostgreSQLConnection(to: source, timeoutInMilliseconds: PostgreSQLConnection.noTimeout),
+        try PostgreSQLConnection(to: target, timeoutInMilliseconds: PostgreSQLConnection.noTimeout)
+      )
     } catch {
       throw HubStoreError(error)
     }
@@ -28,9 +31,12 @@ package struct PostgreSQLMove {
 
   /// Freezes the space in its old database, and copies it in one transaction; one that is there already stays.
   ///
-  /// - Throws: ``HubStoreError``; with `noSpace` the old database does not have it.
+  /// - Throws: ``HubStoreError``; with `noSpace` the old database does not have it, with `spaceExists` the new one has the rest of
+  ///   an earlier move, which ``finish()`` deletes.
   package func copy() throws {
     guard try count(in: source) > 0 else { throw HubStoreError.noSpace }
+    let isBegun = try count(in: source, "AND is_frozen") > 0
+    guard try count(in: target, isBegun ? "AND is_frozen" : "") == 0 else { throw HubStoreError.spaceExists }
     try run("UPDATE space SET is_frozen = true WHERE id = '\(space)'", in: source)
     guard try count(in: target) == 0 else { return }
     try run("BEGIN", in: target)
@@ -50,7 +56,7 @@ package struct PostgreSQLMove {
   ///
   /// - Throws: ``HubStoreError``; with `noSpace` the new database does not have it.
   package func finish() throws {
-    guard try count(in: target) > 0 else { throw HubStoreError.noSpace }
+    guard try count(in: target, "AND NOT is_frozen") > 0 else { throw HubStoreError.noSpace }
     guard try count(in: source, "AND NOT is_frozen") == 0 else { throw HubStoreError.spaceExists }
     try run("BEGIN", in: source)
     for table in Self.tables { try run("DELETE FROM \(table) WHERE \(condition(on: table))", in: source) }

@@ -91,11 +91,18 @@ final class PostgreSQLPool: Sendable {
   }
 
   private func takeJobs() -> ([Job], isClosed: Bool) {
-    state.withLock { state in
+    let (overdue, taken, isClosed) = state.withLock { state in
+      let now = ContinuousClock.now
+      let overdue = Array(state.jobs.prefix { $0.deadline <= now })
+      state.jobs.removeFirst(overdue.count)
       let taken = Array(state.jobs.prefix(min(Self.mostAtOnce, max(1, state.jobs.count / count))))
       state.jobs.removeFirst(taken.count)
-      return (taken, state.isClosed)
+      return (overdue, taken, state.isClosed)
     }
+    for job in overdue {
+      job.continuation.resume(throwing: PostgreSQLFault.disconnected("The database is too slow."))
+    }
+    return (taken, isClosed)
   }
 
   /// Connects, after a pause that grows with each failure.

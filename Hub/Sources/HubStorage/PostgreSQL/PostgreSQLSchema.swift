@@ -17,7 +17,10 @@ package enum PostgreSQLSchema {
   /// - Throws: ``HubStoreError``.
   package static func migrate(at address: String) throws -> Int {
     do throws(PostgreSQLFault) {
-      let connection = try PostgreSQLConnection(to: address)
+      let connection = try PostgreSQLConnection(
+        to: address, timeoutInMilliseconds: PostgreSQLConnection.noTimeout)
+      // Two programs at once: the second one waits, and finds the first one's tables. The lock ends with the connection.
+      try connection.execute("SELECT pg_advisory_lock(6056113420)")
       let found = try existingFormat(through: connection)
       guard found <= steps.count else {
         throw .refused(code: "", message: "The database has format \(found), and this version knows \(steps.count).")
@@ -40,10 +43,8 @@ package enum PostgreSQLSchema {
   private static func script(from format: Int) -> String {
     var generator = SystemRandomNumberGenerator()
     let incarnation = (0..<16).map { _ in String(format: "%02x", UInt8.random(in: .min ... .max, using: &generator)) }
-    // Two programs at once: the second one waits, and finds the first one's tables.
     return """
       BEGIN;
-      SELECT pg_advisory_xact_lock(6056113420);
       CREATE SCHEMA IF NOT EXISTS tally_hub;
       \(steps[format...].map { String(decoding: $0, as: UTF8.self) }.joined())
       INSERT INTO meta SELECT 0, decode('\(incarnation.joined())', 'hex') WHERE NOT EXISTS (SELECT FROM meta);

@@ -9,8 +9,6 @@ enum PostgreSQLValue: Sendable {
   case bytes([UInt8])
   case integer(Int64)
   case small(Int16)
-  case text(String)
-  case boolean(Bool)
   case integers([Int64])
   case byteStrings([[UInt8]])
   case ids([[UInt8]])
@@ -28,8 +26,6 @@ enum PostgreSQLValue: Sendable {
     case .bytes(let bytes): bytes
     case .integer(let number): UInt64(bitPattern: number).bytes
     case .small(let number): [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]
-    case .text(let text): Array(text.utf8)
-    case .boolean(let value): [value ? 1 : 0]
     case .integers(let numbers):
       Self.array(of: numbers.map { UInt64(bitPattern: $0).bytes }, type: 20)
     case .byteStrings(let strings): Self.array(of: strings, type: 17)

@@ -224,8 +224,9 @@ CREATE FUNCTION put_token(
   the_hash bytea, the_kind smallint, the_account uuid, the_space uuid, the_member uuid, the_role smallint, expiry bigint)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM FROM space WHERE id = the_space AND is_frozen FOR SHARE;
-  IF FOUND THEN RAISE EXCEPTION 'the space moves' USING ERRCODE = 'TH005'; END IF;
+  -- Locked though it is not frozen: a move that begins now waits for this token.
+  PERFORM FROM space WHERE id = the_space FOR SHARE;
+  IF EXISTS (SELECT FROM space WHERE id = the_space AND is_frozen) THEN RAISE EXCEPTION 'the space moves' USING ERRCODE = 'TH005'; END IF;
   INSERT INTO token VALUES (the_hash, the_kind, the_account, the_space, the_member, the_role, expiry)
     ON CONFLICT (hash) DO UPDATE SET kind = the_kind, account = the_account, space = the_space, member = the_member,
       role = the_role, expires_at = expiry;
