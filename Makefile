@@ -133,7 +133,7 @@ test-hub-api: hub ## Sends thousands of requests to a hub, as its OpenAPI descri
 	@Scripts/set-up.sh database
 	@Hub/Scripts/check-api.py --database
 
-test-hub-faults: build hub ## Kills, cuts off, restores and wipes what is around a hub while devices write; minutes.
+test-hub-faults: build hub ## Kills, cuts off, restores and wipes everything around a hub while devices write; minutes.
 	@Scripts/set-up.sh faults
 	@Hub/Scripts/check-faults.py
 

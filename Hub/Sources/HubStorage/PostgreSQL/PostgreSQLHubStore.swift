@@ -159,7 +159,7 @@ extension PostgreSQLHubStore {
       let space = HubSpace(
         account: try $0.id(), position: try $0.number(), changeCount: try $0.number(), byteCount: Int(try $0.integer()),
         limitInBytes: Int(try $0.integer()))
-      // What is here may be old: the devices would think that the hub has lost something.
+      // These rows may be old: the devices would think that the hub has lost something.
       guard try !$0.boolean() else { throw HubStoreError.moving }
       return space
     }.first
