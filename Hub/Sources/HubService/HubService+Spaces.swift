@@ -61,7 +61,7 @@ extension HubService {
   @Sendable private func invite(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
     let member = try await member(request, context, isOwner: true)
     let message = try await request.message(HubMessage.NewInvitation.self)
-    let role = try HubRole(rawValue: message.role ?? HubRole.writer.rawValue).orBadRequest("There is no such role.")
+    let role = try HubRole(rawValue: message.role ?? HubRole.writer.rawValue).orBadRequest("The role is unknown.")
     let seconds = message.validInSeconds ?? 7 * 86_400
     guard (1...Self.longestInvitationInSeconds).contains(seconds) else {
       throw HTTPError(.badRequest, message: "An invitation is valid for a second at least and a year at most.")

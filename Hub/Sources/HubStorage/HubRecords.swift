@@ -147,9 +147,9 @@ package enum HubAppendAnswer: Hashable, Sendable {
 
 /// Why a hub's store refuses a call.
 package enum HubStoreError: Error, Hashable, CustomStringConvertible {
-  /// There is a space with the id.
+  /// A space with the id exists.
   case spaceExists
-  /// There is no space with the id.
+  /// The id is not that of a space.
   case noSpace
   /// The bytes are not what they should be, for a reason.
   case malformed(String)
@@ -165,8 +165,8 @@ package enum HubStoreError: Error, Hashable, CustomStringConvertible {
   /// A sentence for operators.
   package var description: String {
     switch self {
-    case .spaceExists: "There is a space with this id."
-    case .noSpace: "There is no space with this id."
+    case .spaceExists: "A space with this id exists."
+    case .noSpace: "The id is not that of a space."
     case .malformed(let reason): reason
     case .quota: "The space has no room."
     case .denied: "This member may not do this, or not as this replica."

@@ -110,6 +110,41 @@ struct PostgreSQLTests {
     }
   }
 
+  @Test func anAnswerCountsWhenItIsCommitted() async throws {
+    try await PostgreSQLServer.withDatabase { address in
+      _ = try PostgreSQLSchema.migrate(at: address)
+      let store = try await PostgreSQLHubStore(at: address, connectionCount: 1)
+      defer { store.close() }
+      let member = HubMember(id: UUID(), space: SpaceID(), role: .owner)
+      let token = try #require(TokenHash(bytes: Array(0..<32)))
+      try await store.createSpace(of: HubAccount(id: UUID(), limitInBytes: 10_000), with: member, token: token)
+      // The function returns its answer, and then its transaction fails.
+      try await PostgreSQLServer.run(
+        """
+        CREATE FUNCTION tally_hub.fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''at the commit''; END';
+        CREATE CONSTRAINT TRIGGER fails AFTER INSERT ON tally_hub.segment DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION tally_hub.fail();
+        """, in: address)
+      var stream = SealedStream(in: member.space)
+      let (segment, replica) = (stream.next(1), stream.replica)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<20 {
+          group.addTask {
+            await #expect(throws: HubStoreError.self) {
+              _ = try await store.append(segment, of: replica, by: member)
+            }
+            // An answer is never that of another question, though it may fail with the connection.
+            let space = try? await store.space(member.space)
+            #expect(space == nil || space?.position == 0)
+          }
+        }
+        try await group.waitForAll()
+      }
+      try await PostgreSQLServer.run("DROP TRIGGER fails ON tally_hub.segment", in: address)
+      #expect(try await store.append(segment, of: replica, by: member) == [.stored(1)])
+    }
+  }
+
   @Test func aDatabaseWithoutTablesIsRefused() async throws {
     try await PostgreSQLServer.withDatabase { address in
       await #expect(throws: HubStoreError.self) { _ = try await PostgreSQLHubStore(at: address) }

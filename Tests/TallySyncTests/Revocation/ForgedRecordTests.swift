@@ -67,6 +67,49 @@ struct ForgedRecordTests {
     }
   }
 
+  /// A device hands over a key for the next epoch before it is revoked; one that joins later must not seal with it.
+  @Test func aKeyFromARevokedReplicaIsNotTakenByThoseWhoJoinLater() async throws {
+    try await withScatteredSpace(3) { space in
+      let thief = try await Thief(space, 2)
+      // Of several keys of one epoch the one with the smallest hash seals.
+      let key = (0..<2_000).map { _ in SpaceKey() }.min {
+        $0.hash(in: thief.space.space) < $1.hash(in: thief.space.space)
+      }
+      let planted = EpochKey(epoch: 2, key: try #require(key))
+      try thief.publish(nil, as: thief.replica, number: 50, to: space.folder(0), handingOver: [planted])
+      try await space.settle()
+      _ = try await space.sync(0).revoke(thief.replica)
+      try await space.settle()
+      let late = try await space.join(invitedBy: 0)
+      try await space.settle()
+      #expect(try await space.key(late) == space.key(0))
+      try await space.expectUnchanged([0, 1, late], epoch: 2, revoked: [thief.replica])
+    }
+  }
+
+  @Test func numbersOfEpochsDoNotRunOut() async throws {
+    try await withScatteredSpace(3) { space in
+      let member = try await Thief(space, 2)
+      let record = try await member.record(.max, revoking: [], in: space)
+      try member.publish(record, as: member.replica, number: 50, to: space.folder(0))
+      try await space.settle()
+      #expect(try await space.epoch(0) == 1)
+      _ = try await space.sync(0).revoke(member.replica)
+      try await space.settle()
+      try await space.expectUnchanged([0, 1], epoch: 2, revoked: [member.replica])
+    }
+  }
+
+  @Test func aSpaceWithoutEncryptionTakesNoRecord() async throws {
+    try await withScatteredSpace(2, isEncrypted: false) { space in
+      let member = try await Thief(space, 1)
+      let record = try await member.record(2, revoking: [space.replica(0)], in: space)
+      try member.publish(record, as: member.replica, number: 50, to: space.folder(0), inEpoch: 2)
+      #expect(try await space.synchronise(0) == nil)
+      #expect(try await !space.sync(0).status().isRevoked)
+    }
+  }
+
   @Test func aRecordWithAnotherKeyThanItSaysGivesNobodyAKey() async throws {
     let (space, keys, replica) = (SpaceID(), ReplicaKeys(), ReplicaID(UUID()))
     let (key, other) = (SpaceKey(), SpaceKey())
@@ -148,12 +191,13 @@ private struct Thief {
 
   /// Puts a card with a record into a folder.
   func publish(
-    _ record: EpochRecord?, as replica: ReplicaID, number: UInt64, to folder: FilePath, inEpoch epoch: UInt32? = nil
+    _ record: EpochRecord?, as replica: ReplicaID, number: UInt64, to folder: FilePath, inEpoch epoch: UInt32? = nil,
+    handingOver olderKeys: [EpochKey] = []
   ) throws {
     let keys = SpaceKeys(
       space: space.space, epoch: epoch ?? space.epoch,
       keys: space.keys.merging([epoch ?? space.epoch: SpaceKey()]) { known, _ in known })
-    let card = try Card(name: "not I", keys: self.keys, createdAt: 0)
+    let card = try Card(name: "not I", keys: self.keys, createdAt: 0, olderKeys: olderKeys)
       .sealed(number: number, of: replica, with: self.keys, in: keys, record: record)
     let path = folder.appending("tally-\(space.space)").appending("replicas").appending("\(replica)")
     try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)

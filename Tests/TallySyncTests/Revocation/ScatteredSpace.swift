@@ -13,10 +13,10 @@ final class ScatteredSpace {
   let clock = TestClock.noon
   private(set) var stores: [TaskStore] = []
 
-  init(_ count: Int, in directory: FilePath) async throws {
+  init(_ count: Int, in directory: FilePath, isEncrypted: Bool = true) async throws {
     self.directory = directory
     try makeStore()
-    _ = try await sync(0).setUp(in: folder(0), deviceName: "device 0")
+    _ = try await sync(0).setUp(in: folder(0), deviceName: "device 0", isEncrypted: isEncrypted)
     try await sync(0).synchronise()
     for _ in 1..<count { try await join(invitedBy: 0) }
     try await settle()
@@ -132,9 +132,11 @@ final class ScatteredSpace {
 }
 
 /// Runs a body with stores that synchronise through folders of their own, and checks and closes them.
-func withScatteredSpace(_ count: Int, _ body: (ScatteredSpace) async throws -> Void) async throws {
+func withScatteredSpace(
+  _ count: Int, isEncrypted: Bool = true, _ body: (ScatteredSpace) async throws -> Void
+) async throws {
   try await withTemporaryDirectory { directory in
-    let space = try await ScatteredSpace(count, in: directory)
+    let space = try await ScatteredSpace(count, in: directory, isEncrypted: isEncrypted)
     try await body(space)
     for store in space.stores {
       try checkInvariants(of: store)

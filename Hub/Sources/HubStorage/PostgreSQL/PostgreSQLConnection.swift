@@ -12,7 +12,7 @@ struct PostgreSQLQuery: Sendable {
 
 /// Why a statement has no answer.
 enum PostgreSQLFault: Error, Hashable {
-  /// There is no connection, or it ended; whether the statement took effect is unknown.
+  /// The connection is missing or has ended; whether the statement took effect is unknown.
   case disconnected(String)
   /// The server refuses the statement, with the code of the error (SQLSTATE).
   case refused(code: String, message: String)
@@ -47,7 +47,9 @@ final class PostgreSQLConnection {
     let pairs = [
       ("connect_timeout", "3"), ("tcp_user_timeout", "10000"), ("application_name", "tally-hub"), ("dbname", text),
     ]
-    guard let connection = Self.connect(pairs) else { throw .disconnected("There is no memory for a connection.") }
+    guard let connection = Self.connect(pairs) else {
+      throw .disconnected("The memory is not enough for a connection.")
+    }
     self.connection = connection
     // An error ends the connection in `deinit`.
     guard PQstatus(connection) == CONNECTION_OK else { throw .disconnected(message) }
@@ -144,12 +146,10 @@ final class PostgreSQLConnection {
         answers.append(Self.answer(in: result))
       }
     }
-    // The commit comes last: without it nothing has happened.
+    // The commit comes last: without it the statement may have done nothing, and later answers cannot be told apart.
     let end = try nextResult()
     defer { PQclear(end) }
-    guard let end, PQresultStatus(end) == PGRES_PIPELINE_SYNC else {
-      return end.map { Self.answer(in: $0) } ?? .failure(.disconnected(message))
-    }
+    guard PQresultStatus(end) == PGRES_PIPELINE_SYNC else { throw .disconnected(message) }
     if isNew, case .failure(let fault) = answers.first {
       prepared[query.text] = nil
       return .failure(fault)

@@ -127,7 +127,7 @@ final class PostgreSQLPool: Sendable {
       return (jobs.filter { $0.deadline <= .now || state.isClosed }, state.fault)
     }
     for job in overdue {
-      job.continuation.resume(throwing: fault ?? .disconnected("There is no connection to the database."))
+      job.continuation.resume(throwing: fault ?? .disconnected("The database is not connected."))
     }
     for _ in 0..<(jobs.count - overdue.count) { wake.signal() }
   }

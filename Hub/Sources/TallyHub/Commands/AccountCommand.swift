@@ -36,7 +36,7 @@ struct AccountCommand: AsyncParsableCommand {
     func run() async throws {
       let store = try await place.open()
       guard let id = UUID(uuidString: account), try await store.account(id) != nil else {
-        throw ValidationError("There is no such account.")
+        throw ValidationError("The account is unknown.")
       }
       try await store.put(HubAccount(id: id, limitInBytes: bytes))
       try store.close()

@@ -44,7 +44,7 @@ struct SyncRevokeCommand: SessionCommand {
       do {
         return try await sync.revoke(replica, passphrase: passphrase)
       } catch let error as TallyError where client != nil && error.code == .spaceNotEncrypted {
-        // The hub shuts it out; there is no key that could change.
+        // The hub shuts it out; the space has no key that could change.
         return nil
       }
     }
