@@ -37,6 +37,33 @@ struct HubStoreTests {
     }
   }
 
+  @Test func aFullDiskLosesNothing() async throws {
+    try await withDirectory { directory in
+      let store = try LMDBHubStore(at: directory, limitInBytes: 1 << 20)
+      let member = HubMember(id: UUID(), space: SpaceID(), role: .owner)
+      let token = try #require(TokenHash(bytes: Array(0..<32)))
+      try await store.createSpace(of: HubAccount(id: UUID(), limitInBytes: .max), with: member, token: token)
+      var (stream, stored) = (SealedStream(in: member.space), [[UInt8]]())
+      var refusal: HubStoreError?
+      while refusal == nil {
+        let segment = stream.next(1, bodyByteCount: 20_000)
+        do {
+          #expect(
+            try await store.append(segment, of: stream.replica, by: member) == [.stored(UInt64(stored.count + 1))])
+          stored += segment
+        } catch let error as HubStoreError {
+          refusal = error
+        }
+      }
+      guard case .unavailable = refusal else {
+        Issue.record("\(String(describing: refusal))")
+        return
+      }
+      #expect(try await store.segments(after: 0, byteCount: 1 << 24, in: member.space).map(\.bytes) == stored)
+      try store.close()
+    }
+  }
+
   @Test func whatAStoreHasSurvivesItsEnd() async throws {
     try await withDirectory { directory in
       let token = try #require(TokenHash(bytes: Array(0..<32)))

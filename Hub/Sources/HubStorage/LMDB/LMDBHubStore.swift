@@ -17,10 +17,13 @@ package final class LMDBHubStore: HubStore {
 
   /// Opens a store, or creates it.
   ///
-  /// - Parameter directory: Its directory, which is created if it is missing.
+  /// - Parameters:
+  ///   - directory: Its directory, which is created if it is missing.
+  ///   - limit: How large its file may become; what the disk allows without one.
   /// - Throws: `LMDBError`; ``HubStoreError/malformed(_:)`` for a store of a newer version.
-  package init(at directory: FilePath) throws {
+  package init(at directory: FilePath, limitInBytes limit: Int? = nil) throws {
     var options = LMDBEnvironment.Options()
+    if let limit { (options.mapSizeInBytes, options.maximumMapSizeInBytes) = (limit, limit) }
     options.createsDirectory = true
     environment = try LMDBEnvironment(path: directory, options: options)
     tables = try environment.write { transaction in
@@ -48,7 +51,11 @@ package final class LMDBHubStore: HubStore {
   func write<R: Sendable>(
     _ body: @escaping @Sendable (HubTables, inout WriteTransaction) throws -> R
   ) async throws -> R {
-    try await environment.groupCommit { [tables] transaction in try body(tables, &transaction) }
+    do {
+      return try await environment.groupCommit { [tables] transaction in try body(tables, &transaction) }
+    } catch let error as LMDBError where [.diskFull, .mapFull].contains(error.code) {
+      throw HubStoreError.unavailable("\(error)")
+    }
   }
 
   func read<R>(_ body: (HubTables, borrowing ReadTransaction) throws -> R) throws -> R {
