@@ -89,6 +89,7 @@ let package = Package(
       name: "HubLoad",
       dependencies: [
         "HubClient", "HubSamples", "HubWire", httpClient, nio, tallySync, systemPackage,
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "Tally", package: "tally"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

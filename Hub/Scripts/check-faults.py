@@ -238,6 +238,53 @@ def two_hubs(folder, generator, rounds):
         return f"killed {rounds} times, {count} tasks"
 
 
+def three_servers(folder, generator, rounds):
+    """A map divides spaces among three servers; one moves from server to server while it is written, and one server is killed."""
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(database(folder, f"server-{number}")) for number in range(3)]
+        addresses, rules = [migrated(server) for server in servers], {"-": 0, **dict.fromkeys("56789", 1), **dict.fromkeys("abcdef", 2)}
+
+        def write_rules():
+            lines = [f"{prefix} {addresses[number]}" for prefix, number in rules.items()]
+            (folder / "map").write_text("\n".join(lines) + "\n")
+
+        write_rules()
+        hub = Hub("--databases", folder / "map")
+        spaces = {}
+        while len(spaces) < 3:
+            place = folder / f"space-{len(spaces)}-{generator.randrange(1 << 32):x}"
+            place.mkdir()
+            space = Space(place, hub, generator).join()
+            space.id = space.devices[0].run("sync", "status")["space"]
+            spaces.setdefault(rules.get(space.id[0], 0), space)
+        moved = spaces[0]
+
+        def move():
+            for number in range(rounds):
+                source, target = addresses[number % 3], addresses[(number + 1) % 3]
+                words = [PROGRAMS / "tally-hub", "move", moved.id, "--from", source, "--to", target]
+                subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+                rules[moved.id] = (number + 1) % 3
+                write_rules()
+                hub.stop()
+                hub.start()
+                subprocess.run([*words, "--finish"], check=True, stdout=subprocess.DEVNULL)
+                count = sum(int(server.query("hub", f"SELECT count(*) FROM tally_hub.space WHERE id = '{moved.id}'")) for server in servers)
+                require(count == 1, f"{count} databases have the space that was moved")
+
+        moved.write(1, move)
+        # A server that is lost stops its own spaces only.
+        servers[1].kill()
+        for number in [1, 2]:
+            spaces[number].add()
+            status = spaces[number].devices[0].attempt("sync", "now")
+            require((status == 0) == (number == 2), f"server 1 is lost: a space of server {number} ends with {status}")
+        servers[1].start()
+        count = sum(space.finish("three servers") for space in spaces.values())
+        hub.stop()
+        return f"a space moved {rounds} times, a server killed, {count} tasks"
+
+
 @contextlib.contextmanager
 def network():
     """A network namespace that reaches this one through a pair of devices; needs root."""
@@ -318,8 +365,8 @@ def clock_off(folder, generator, _):
 
 
 FAULTS = [
-    steps_on_lmdb, steps_on_postgresql, database_killed, primary_lost, database_restored, database_wiped, two_hubs, network_cut,
-    slow_connections, clock_off,
+    steps_on_lmdb, steps_on_postgresql, database_killed, primary_lost, database_restored, database_wiped, two_hubs, three_servers,
+    network_cut, slow_connections, clock_off,
 ]
 
 

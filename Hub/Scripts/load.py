@@ -21,6 +21,8 @@ from devices import ROOT, Hub, require
 RELEASE = ROOT / ".build/hub/release"
 README = ROOT / "Hub/README.md"
 CLIENTS = 32
+SPACES = 1_000
+BATCH = 16
 BODY = 256
 # A segment has a header of 120 bytes, the body, and a tag and a signature.
 SEGMENT = 120 + BODY + 64
@@ -41,7 +43,7 @@ def account(place):
 
 
 def serve(place):
-    return Hub(*place, "--requests-per-second", "1000000", "--burst", "1000000", program=RELEASE / "tally-hub")
+    return Hub(*place, "--requests-per-second", "1000000", "--burst", "1000000", "--spaces-per-account", "100000", program=RELEASE / "tally-hub")
 
 
 def post(hub, path, message, token):
@@ -52,11 +54,11 @@ def post(hub, path, message, token):
 
 
 def append(place, seconds):
-    """Appends by wrk, each to one of as many spaces as there are clients: rate, p50 and p99 in ms."""
+    """Appends by wrk, each to one of many spaces: rate, p50 and p99 in ms."""
     token, hub = account(place), serve(place)
     try:
         words = []
-        for _ in range(CLIENTS):
+        for _ in range(SPACES):
             space = secrets.token_hex(16)
             words += [space, post(hub, "/v1/spaces", {"space": space}, token)["token"]]
         command = ["wrk", "-t", 2, "-c", CLIENTS, "-d", seconds, "--latency", "-s", ROOT / "Hub/Scripts/append.lua", hub.address]
@@ -64,6 +66,16 @@ def append(place, seconds):
         require("Non-2xx" not in done and "Socket errors" not in done, done)
         rate = float(re.search(r"Requests/sec: +([\d.]+)", done)[1])
         return rate, *(milliseconds(re.search(rf" {share}% +([\d.]+\w+)", done)[1]) for share in [50, 99])
+    finally:
+        hub.stop()
+
+
+def append_batches(place, seconds):
+    """Appends by the own client, several segments with each request: segments a second, p50 and p99 of a request in ms."""
+    token, hub = account(place), serve(place)
+    try:
+        result = figures(load(hub, token, "append", "--clients", CLIENTS, "--batch", BATCH, "--body", BODY, "--seconds", seconds))
+        return result["rate"], result["p50"], result["p99"]
     finally:
         hub.stop()
 
@@ -133,6 +145,7 @@ def measure(seconds, waiters, tasks):
             places = [["--data", str(folder / "hub")], ["--database", address, "--connections", "32"]]
             plain = [pgbench(server, seconds)]
             appends = [append(place, seconds) for place in places]
+            batches = [append_batches(place, seconds) for place in places]
             plain.append(pgbench_again(server, seconds))
             memories = [waiting(place, waiters) for place in places]
             relays = []
@@ -146,6 +159,9 @@ def measure(seconds, waiters, tasks):
         (f"durable appends a second, {CLIENTS} clients, {SEGMENT} bytes each", [f"{rate:,.0f}" for rate, _, _ in appends]),
         ("p50 and p99 of an append, ms", [f"{p50:.1f}, {p99:.1f}" for _, p50, p99 in appends]),
         (f"÷ plain `INSERT`s of pgbench, {plain_rate:,.0f} a second", [f"{rate / plain_rate:.2f}" for rate, _, _ in appends]),
+        (f"the same with {BATCH} segments in a request: segments a second", [f"{rate:,.0f}" for rate, _, _ in batches]),
+        ("p50 and p99 of such a request, ms", [f"{p50:.1f}, {p99:.1f}" for _, p50, p99 in batches]),
+        ("÷ plain `INSERT`s of pgbench, of one row each", [f"{rate / plain_rate:.2f}" for rate, _, _ in batches]),
         (f"memory with {waiters:,} waiting clients, MB (without)", [f"{after:.0f} ({before:.0f})" for before, after in memories]),
         (f"joining with {tasks:,} tasks, s", [f"{r['joinSeconds']:.2f}" for r in relays]),
         (f"a change from device to device, {tasks:,} tasks each, p50 and p99, ms", [f"{r['p50']:.0f}, {r['p99']:.0f}" for r in relays]),

@@ -45,5 +45,8 @@ package struct SealedStream: Sendable {
     stride(from: value.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> $0) }
   }
 
-  private func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: .min ... .max) } }
+  private func random(_ count: Int) -> [UInt8] {
+    let bytes = (0..<(count + 7) / 8).flatMap { _ in bigEndian(UInt64.random(in: .min ... .max)) }
+    return Array(bytes.prefix(count))
+  }
 }

@@ -19,6 +19,8 @@ package struct HubConfiguration: Sendable {
   /// The same for all requests together that come without a token: new accounts, and invitations to join.
   package var burstOfStrangers = 100.0, requestsOfStrangersPerSecond = 10.0
 
+  /// How many spaces an account may have in each database.
+  package var mostSpaces = 100
   /// How many devices of a space may have a card.
   package var mostCards = 1_000
   /// When a connection is closed on which nothing arrives; a request that waits for its answer may take longer.

@@ -68,11 +68,8 @@ extension HubService {
     else {
       throw HTTPError(.badRequest, message: "The body is not a card of this replica.")
     }
-    let cards = try await store.cards(in: member.space)
-    guard cards[replica] != nil || cards.count < configuration.mostCards else {
-      throw HTTPError(.lackOfRoom, message: "The space has as many devices as it may have.")
-    }
-    try await store.putCard(bytes, number: try context.number("number"), of: replica, by: member)
+    try await store.putCard(
+      bytes, number: try context.number("number"), of: replica, by: member, mostCards: configuration.mostCards)
     noteChange(of: member.space)
     return Response(status: .noContent)
   }

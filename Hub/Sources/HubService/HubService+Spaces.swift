@@ -54,7 +54,8 @@ extension HubService {
     let space = try SpaceID(message.space).orBadRequest("The id of the space is invalid.")
     let (member, token) = (HubMember(id: UUID(), space: space, role: .owner), HubToken())
     guard let hash = token.hash else { throw HTTPError(.internalServerError) }
-    try await store.createSpace(of: account, with: member, token: hash)
+    try await store.createSpace(
+      of: account, with: member, token: hash, mostSpaces: configuration.mostSpaces)
     return try .json(HubMessage.Member(member, token: token), status: .created)
   }
 
@@ -90,7 +91,7 @@ extension HubService {
     let heads = try await store.replicas(in: member.space).filter { $0.value.head.number > 0 }
     return try .json(
       HubMessage.Heads(
-        incarnation: Hexadecimal.text(of: try await store.incarnation()), position: space.position,
+        incarnation: Hexadecimal.text(of: try await store.incarnation(for: member.space)), position: space.position,
         change: space.changeCount,
         heads: heads.sorted { $0.key < $1.key }.map { HubMessage.Head($0.value.head, of: $0.key) }))
   }

@@ -56,7 +56,7 @@ package final class HubService: Sendable {
       guard !draining.load(ordering: .relaxed), !waits.isDraining else {
         throw HTTPError(.serviceUnavailable, message: "This hub is about to stop.")
       }
-      _ = try await store.incarnation()
+      _ = try await store.incarnation(for: nil)
       return HTTPResponse.Status.ok
     }
     let version = router.group("v1")
@@ -241,7 +241,7 @@ extension HubStoreError {
     case .spaceExists: .conflict
     case .noSpace: .notFound
     case .malformed: .badRequest
-    case .quota: .lackOfRoom
+    case .full: .lackOfRoom
     case .denied: .forbidden
     case .unavailable: .serviceUnavailable
     case .database: .internalServerError

@@ -33,10 +33,10 @@ package struct DividedHubStore: HubStore {
 
   private func store(of space: SpaceID) -> any HubStore { stores[number(of: space)] }
 
-  package func incarnation() async throws -> [UInt8] {
-    // Each answers: the hub is ready when all of them are.
-    for store in stores.dropFirst() { _ = try await store.incarnation() }
-    return try await stores[0].incarnation()
+  package func incarnation(for space: SpaceID?) async throws -> [UInt8] {
+    if let space { return try await store(of: space).incarnation(for: space) }
+    for store in stores.dropFirst() { _ = try await store.incarnation(for: nil) }
+    return try await stores[0].incarnation(for: nil)
   }
 
   package func close() throws {
@@ -89,8 +89,10 @@ package struct DividedHubStore: HubStore {
 
   // MARK: Spaces
 
-  package func createSpace(of account: HubAccount, with member: HubMember, token: TokenHash) async throws {
-    try await store(of: member.space).createSpace(of: account, with: member, token: token)
+  package func createSpace(
+    of account: HubAccount, with member: HubMember, token: TokenHash, mostSpaces: Int
+  ) async throws {
+    try await store(of: member.space).createSpace(of: account, with: member, token: token, mostSpaces: mostSpaces)
   }
 
   package func space(_ id: SpaceID) async throws -> HubSpace? { try await store(of: id).space(id) }
@@ -127,8 +129,10 @@ package struct DividedHubStore: HubStore {
     try await store(of: space).segments(of: replica, after: number, byteCount: byteCount, in: space)
   }
 
-  package func putCard(_ card: [UInt8], number: UInt64, of replica: ReplicaID, by member: HubMember) async throws {
-    try await store(of: member.space).putCard(card, number: number, of: replica, by: member)
+  package func putCard(
+    _ card: [UInt8], number: UInt64, of replica: ReplicaID, by member: HubMember, mostCards: Int
+  ) async throws {
+    try await store(of: member.space).putCard(card, number: number, of: replica, by: member, mostCards: mostCards)
   }
 
   package func cards(in space: SpaceID) async throws -> [ReplicaID: [UInt8]] {

@@ -74,7 +74,7 @@ package struct HubSpace: Hashable, Sendable {
   package let position: UInt64
   /// Rises with each change of what the space has.
   package let changeCount: UInt64
-  /// The bytes of its segments and snapshots.
+  /// The bytes of its segments, snapshots and cards.
   package let byteCount: Int
   /// How many it may have.
   package let limitInBytes: Int
@@ -122,7 +122,7 @@ package struct HubTotals: Hashable, Codable, Sendable {
   package var spaces = 0
   /// Segments that were ever appended.
   package var appendedSegments: UInt64 = 0
-  /// The bytes of segments and snapshots.
+  /// The bytes of segments, snapshots and cards.
   package var bytes = 0
 
   /// Nothing.
@@ -153,8 +153,8 @@ package enum HubStoreError: Error, Hashable, CustomStringConvertible {
   case noSpace
   /// The bytes are not what they should be, for a reason.
   case malformed(String)
-  /// The space has no room.
-  case quota
+  /// It would be more than a space or an account may have, for a reason.
+  case full(String)
   /// The member may not do this, or not as this replica, or was revoked.
   case denied
   /// The database does not answer, or not for this space now; the same call may succeed later.
@@ -168,10 +168,16 @@ package enum HubStoreError: Error, Hashable, CustomStringConvertible {
     case .spaceExists: "A space with this id exists."
     case .noSpace: "The id is not that of a space."
     case .malformed(let reason): reason
-    case .quota: "The space has no room."
+    case .full(let reason): reason
     case .denied: "This member may not do this, or not as this replica."
     case .unavailable(let reason): "The database is not available: \(reason)"
     case .database(let code, let reason): "The database refuses a statement: \(code) \(reason)"
     }
   }
+}
+
+extension HubStoreError {
+  static let noRoom = HubStoreError.full("The space has no room.")
+  static let tooManyCards = HubStoreError.full("The space has as many devices as it may have.")
+  static let tooManySpaces = HubStoreError.full("The account has as many spaces as it may have.")
 }

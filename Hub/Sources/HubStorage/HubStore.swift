@@ -7,7 +7,11 @@ package import TallySync
 /// its machine. Any function may throw an error of the database besides ``HubStoreError``.
 package protocol HubStore: Sendable {
   /// Sixteen random bytes that distinguish one database from another.
-  func incarnation() async throws -> [UInt8]
+  ///
+  /// - Parameter space: Those of the database that has it; `nil` for the first one, after all databases have answered.
+  /// - Returns: The bytes.
+  /// - Throws: ``HubStoreError``.
+  func incarnation(for space: SpaceID?) async throws -> [UInt8]
 
   /// Ends the use of the store, after the calls that are under way.
   func close() throws
@@ -53,8 +57,8 @@ package protocol HubStore: Sendable {
 
   /// Creates a space with its first member.
   ///
-  /// - Throws: ``HubStoreError/spaceExists``.
-  func createSpace(of account: HubAccount, with member: HubMember, token: TokenHash) async throws
+  /// - Throws: ``HubStoreError/spaceExists``; ``HubStoreError/full(_:)`` if the account has `mostSpaces` of them.
+  func createSpace(of account: HubAccount, with member: HubMember, token: TokenHash, mostSpaces: Int) async throws
 
   /// A space; `nil` if there is none with the id.
   func space(_ id: SpaceID) async throws -> HubSpace?
@@ -123,8 +127,11 @@ package protocol HubStore: Sendable {
 
   /// Keeps a card unless a newer one of the replica is there; a new replica is this member's from now on.
   ///
-  /// - Throws: ``HubStoreError/denied``, ``HubStoreError/noSpace``.
-  func putCard(_ card: [UInt8], number: UInt64, of replica: ReplicaID, by member: HubMember) async throws
+  /// - Throws: ``HubStoreError/denied``, ``HubStoreError/noSpace``; ``HubStoreError/full(_:)`` if the space has no room, or
+  ///   `mostCards` of other replicas.
+  func putCard(
+    _ card: [UInt8], number: UInt64, of replica: ReplicaID, by member: HubMember, mostCards: Int
+  ) async throws
 
   /// The newest card of each replica.
   func cards(in space: SpaceID) async throws -> [ReplicaID: [UInt8]]
@@ -132,7 +139,7 @@ package protocol HubStore: Sendable {
   /// Keeps a part of a snapshot, which counts when all its parts are there.
   ///
   /// - Returns: Whether it counts from now on.
-  /// - Throws: ``HubStoreError/denied``, ``HubStoreError/quota``, ``HubStoreError/noSpace``,
+  /// - Throws: ``HubStoreError/denied``, ``HubStoreError/full(_:)``, ``HubStoreError/noSpace``,
   ///   ``HubStoreError/malformed(_:)``.
   @discardableResult
   func putPart(_ part: [UInt8], number: Int, of snapshot: SnapshotName, by member: HubMember) async throws -> Bool

@@ -26,6 +26,7 @@ struct HubStoreConformance {
     ("a segment that is there is known, another one is a fork", { try await $0.repeatedSegments() }),
     ("a segment that does not follow is a gap", { try await $0.gaps() }),
     ("a full space refuses and stays as it is", { try await $0.quota() }),
+    ("an account has no more spaces, a space no more cards than they may", { try await $0.limits() }),
     ("a reader, another member and a revoked replica are denied", { try await $0.denials() }),
     ("a replica is the member's that writes as it first", { try await $0.replicaIsOfOneMember() }),
     ("bytes that are not a segment of the replica are refused", { try await $0.malformed() }),
@@ -50,14 +51,14 @@ struct HubStoreConformance {
     let account = HubAccount(id: UUID(), limitInBytes: limitInBytes)
     try await store.put(account)
     let (member, token) = (HubMember(id: UUID(), space: SpaceID(), role: .owner), token())
-    try await store.createSpace(of: account, with: member, token: token)
+    try await store.createSpace(of: account, with: member, token: token, mostSpaces: .max)
     return (member, token)
   }
 
   private func incarnationStays() async throws {
-    let first = try await store.incarnation()
+    let first = try await store.incarnation(for: nil)
     try require(first.count, is: 16, "the bytes of the incarnation")
-    try require(try await store.incarnation(), is: first, "the incarnation")
+    try require(try await store.incarnation(for: nil), is: first, "the incarnation")
   }
 
   private func limitOfAnAccount() async throws {
@@ -118,7 +119,8 @@ struct HubStoreConformance {
     let other = self.token()
     do {
       try await store.createSpace(
-        of: account, with: HubMember(id: UUID(), space: member.space, role: .owner), token: other)
+        of: account, with: HubMember(id: UUID(), space: member.space, role: .owner), token: other,
+        mostSpaces: .max)
       throw Unmet(description: "a second space with one id")
     } catch HubStoreError.spaceExists {}
     try require(try await store.grant(for: other, in: member.space), is: nil, "the grant of the second owner")
@@ -199,8 +201,49 @@ struct HubStoreConformance {
     do {
       try await store.putPart([UInt8](repeating: 1, count: 500), number: 0, of: stream.snapshot(1, 1), by: member)
       throw Unmet(description: "a snapshot that has no room is stored")
-    } catch HubStoreError.quota {}
+    } catch HubStoreError.full {}
     try require(try await store.snapshots(in: member.space), is: [], "the snapshots")
+    do {
+      try await store.putCard(
+        [UInt8](repeating: 1, count: 500), number: 1, of: stream.replica, by: member, mostCards: .max)
+      throw Unmet(description: "a card that has no room is stored")
+    } catch HubStoreError.full {}
+    let byteCount = try await store.space(member.space)?.byteCount ?? 0
+    for number in 1...3 as ClosedRange<UInt64> {
+      try await store.putCard([1, 2, 3], number: number, of: stream.replica, by: member, mostCards: .max)
+    }
+    try require(try await store.space(member.space)?.byteCount, is: byteCount + 3, "the bytes with a card")
+  }
+
+  private func limits() async throws {
+    let account = HubAccount(id: UUID(), limitInBytes: 10_000)
+    try await store.put(account)
+    // Equal beginnings: in the same database.
+    let ids = (1...3).compactMap { number in
+      SpaceID(bytes: [0] + (0..<14).map { _ in UInt8.random(in: .min ... .max) } + [number])
+    }
+    let members = ids.map { HubMember(id: UUID(), space: $0, role: .owner) }
+    for member in members.prefix(2) {
+      try await store.createSpace(of: account, with: member, token: token(), mostSpaces: 2)
+    }
+    let lost = token()
+    do {
+      try await store.createSpace(of: account, with: members[2], token: lost, mostSpaces: 2)
+      throw Unmet(description: "a third space of two")
+    } catch HubStoreError.full {}
+    try require(try await store.space(members[2].space), is: nil, "the space that is one too many")
+    try require(try await store.grant(for: lost, in: members[2].space), is: nil, "the grant of its token")
+    let replicas = (0..<3).map { _ in ReplicaID(UUID()) }
+    for replica in replicas.prefix(2) {
+      try await store.putCard([1], number: 1, of: replica, by: members[0], mostCards: 2)
+    }
+    do {
+      try await store.putCard([1], number: 1, of: replicas[2], by: members[0], mostCards: 2)
+      throw Unmet(description: "a third card of two")
+    } catch HubStoreError.full {}
+    try await store.putCard([2], number: 2, of: replicas[0], by: members[0], mostCards: 2)
+    try require(
+      try await store.cards(in: members[0].space), is: [replicas[0]: [2], replicas[1]: [1]], "the cards")
   }
 
   private func denials() async throws {
@@ -234,10 +277,10 @@ struct HubStoreConformance {
     }
     try await store.put(.invitation(owner.space, .writer, by: other.id, expiresAt: 10), for: late)
     var stream = SealedStream(in: owner.space)
-    try await store.putCard([1], number: 1, of: stream.replica, by: other)
+    try await store.putCard([1], number: 1, of: stream.replica, by: other, mostCards: .max)
     try require(try await store.append(stream.next(1), of: stream.replica, by: owner), is: [.denied], "a segment")
     let attempts: [(String, () async throws -> Void)] = [
-      ("a card", { try await store.putCard([2], number: .max, of: stream.replica, by: owner) }),
+      ("a card", { try await store.putCard([2], number: .max, of: stream.replica, by: owner, mostCards: .max) }),
       ("a snapshot", { try await store.putPart([1], number: 0, of: stream.snapshot(1, 1), by: owner) }),
       ("a deletion", { try await store.delete(segmentsOf: stream.replica, upTo: 1, snapshots: [], by: owner) }),
     ]
@@ -251,7 +294,7 @@ struct HubStoreConformance {
     _ = try await store.revoke(stream.replica, behind: 0, in: owner.space)
     let fresh = SealedStream(in: owner.space)
     do {
-      try await store.putCard([1], number: 1, of: fresh.replica, by: other)
+      try await store.putCard([1], number: 1, of: fresh.replica, by: other, mostCards: .max)
       throw Unmet(description: "a revoked member becomes another replica")
     } catch HubStoreError.denied {}
     try require(
@@ -299,7 +342,7 @@ struct HubStoreConformance {
     let (member, _) = try await space()
     let replica = ReplicaID(UUID())
     for (number, byte) in [(1, 1), (3, 3), (2, 2), (3, 4)] as [(UInt64, UInt8)] {
-      try await store.putCard([byte], number: number, of: replica, by: member)
+      try await store.putCard([byte], number: number, of: replica, by: member, mostCards: .max)
     }
     try require(try await store.cards(in: member.space), is: [replica: [4]], "the cards")
   }
@@ -357,7 +400,7 @@ struct HubStoreConformance {
     }
     _ = try await store.append(stream.next(1), of: stream.replica, by: member)
     try await requireChange("a segment")
-    try await store.putCard([1], number: 1, of: stream.replica, by: member)
+    try await store.putCard([1], number: 1, of: stream.replica, by: member, mostCards: .max)
     try await requireChange("a card")
     try await store.putPart([1], number: 0, of: stream.snapshot(1, 1), by: member)
     try await requireChange("a snapshot")

@@ -75,11 +75,11 @@ struct PostgreSQLTests {
         defer { for store in [first, second] { store.close() } }
         let member = HubMember(id: UUID(), space: SpaceID(), role: .owner)
         let token = try #require(TokenHash(bytes: Array(0..<32)))
-        try await first.createSpace(of: HubAccount(id: UUID(), limitInBytes: 10_000), with: member, token: token)
+        try await first.createSpace(of: HubAccount(id: UUID(), limitInBytes: 10_000), with: member, token: token, mostSpaces: .max)
         var stream = SealedStream(in: member.space)
         let segments = stream.next(3)
         _ = try await first.append(segments, of: stream.replica, by: member)
-        try await first.putCard([1, 2], number: 4, of: stream.replica, by: member)
+        try await first.putCard([1, 2], number: 4, of: stream.replica, by: member, mostCards: .max)
         _ = try await first.putPart([7], number: 0, of: stream.snapshot(1, 1), by: member)
         let move = try PostgreSQLMove(of: member.space, from: old, to: new)
         #expect(throws: HubStoreError.noSpace) { try move.finish() }
@@ -117,7 +117,7 @@ struct PostgreSQLTests {
       defer { store.close() }
       let member = HubMember(id: UUID(), space: SpaceID(), role: .owner)
       let token = try #require(TokenHash(bytes: Array(0..<32)))
-      try await store.createSpace(of: HubAccount(id: UUID(), limitInBytes: 10_000), with: member, token: token)
+      try await store.createSpace(of: HubAccount(id: UUID(), limitInBytes: 10_000), with: member, token: token, mostSpaces: .max)
       // The function returns its answer, and then its transaction fails.
       try await PostgreSQLServer.run(
         """
@@ -168,14 +168,14 @@ struct PostgreSQLTests {
       _ = try PostgreSQLSchema.migrate(at: address)
       let store = try await PostgreSQLHubStore(at: address, connectionCount: 2)
       defer { store.close() }
-      let incarnation = try await store.incarnation()
+      let incarnation = try await store.incarnation(for: nil)
       for _ in 0..<3 {
         try await PostgreSQLServer.run(
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tally-hub' AND datname = current_database()",
           in: address)
         // The first calls may find a connection that has ended.
         var found: [UInt8]?
-        for _ in 0..<10 where found == nil { found = try? await store.incarnation() }
+        for _ in 0..<10 where found == nil { found = try? await store.incarnation(for: nil) }
         #expect(found == incarnation)
       }
     }

@@ -88,7 +88,10 @@ extension StoreSync {
         blocked: try transaction.blockedReplicas().filter { !$0.isRevoked }, deletedTaskIDs: deleted,
         isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)))
     }
-    return Exchange(report: report, isUnfinished: progress.received.hasSkipped || !report.blocked.isEmpty)
+    let lasting = StreamFault.allCases.filter(\.needsAPerson).map(\.description)
+    return Exchange(
+      report: report,
+      isUnfinished: progress.received.hasSkipped || report.blocked.contains { !lasting.contains($0.reason) })
   }
 
   /// Keeps what the place has refused for the status, until an exchange succeeds.

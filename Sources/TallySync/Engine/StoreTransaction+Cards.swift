@@ -62,7 +62,11 @@ extension StoreWriteTransaction {
     guard let record = try currentRecord(), try !membership().isComplete(record), try hasCardsOfAllListed() else {
       return
     }
-    try makeEpoch(revoking: [:])
+    do {
+      try makeEpoch(revoking: [:])
+    } catch let error as TallyError where error.code == .tooManyReplicas {
+      // The key of the record stays in use: synchronising goes on, and the next revocation reports it.
+    }
   }
 
   /// Cards in the order in which they are read, the first one last: those of a record that many known replicas carry come

@@ -4,11 +4,13 @@ import Tally
 extension StoreWriteTransaction {
   /// The largest card that every place takes.
   static var largestCardInBytes: Int { 64 << 10 }
+  /// What a card needs besides the record and the keys of past epochs, at most.
+  private static var cardOverheadInBytes: Int { 4 << 10 }
 
   /// Makes the next epoch: a new key for all members, which is in use from now on.
   ///
   /// - Parameter new: The replicas that are revoked now.
-  /// - Throws: `TallyError` with `tooManyReplicas`; what the store throws.
+  /// - Throws: `TallyError` with `tooManyReplicas`, before anything has changed except `new`; what the store throws.
   mutating func makeEpoch(revoking new: [ReplicaID: EpochRecord.Revocation]) throws {
     _ = try add(new)
     var settings = try requireSyncSettings()
@@ -18,12 +20,15 @@ extension StoreWriteTransaction {
     let record = EpochRecord(
       number: epoch.epoch, keyHash: epoch.key.hash(in: space.space), members: try members(getting: epoch, settings),
       revocations: try revocations())
+    let keysInBytes = space.keys.count * (SpaceKey.byteCount + 8)
+    guard record.encoded.count + keysInBytes <= Self.largestCardInBytes - Self.cardOverheadInBytes else {
+      throw TallyError.tooManyReplicas
+    }
     try put(record)
     settings.setKeys(of: space.adding(epoch))
     // Segments of the revoked replica that were deleted may be covered by its own snapshot alone, which is not taken.
     settings.needsSnapshot = settings.needsSnapshot || !new.isEmpty
     try setSyncSettings(settings)
-    guard try makeCard().card.bytes.count <= Self.largestCardInBytes else { throw TallyError.tooManyReplicas }
   }
 
   /// Seals a key for all members: this replica, and those whose cards are here.

@@ -1,11 +1,19 @@
 /// Why a segment does not continue a stream.
-enum StreamFault: Error, CustomStringConvertible {
+enum StreamFault: Error, CaseIterable, CustomStringConvertible {
   case otherNumber
   case notWhole
   case unknownReplica
   case brokenChain
   case revoked
   case lacksNewKey
+
+  /// Whether a person must do something first: looking again changes nothing.
+  var needsAPerson: Bool {
+    switch self {
+    case .revoked, .lacksNewKey: true
+    case .otherNumber, .notWhole, .unknownReplica, .brokenChain: false
+    }
+  }
 
   /// A sentence for people.
   var description: String {

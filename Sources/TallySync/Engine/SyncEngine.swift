@@ -173,8 +173,10 @@ extension StoreWriteTransaction {
     try setSyncSettings(settings)
     let keys = try settings.secretKeys()
     let space = try settings.spaceKeys()
+    // A card has a limit; a name of any length is no reason to stop synchronising.
+    let name = String(decoding: settings.deviceName.utf8.prefix(1_000), as: UTF8.self)
     let card = Card(
-      name: settings.deviceName, keys: keys, createdAt: now.microsecondsSince1970, olderKeys: space.olderKeys)
+      name: name, keys: keys, createdAt: now.microsecondsSince1970, olderKeys: space.olderKeys)
     let envelope = try card.sealed(
       number: settings.cardNumber, of: settings.replicaID, with: keys, in: space, record: currentRecord())
     try setSyncValue(envelope.bytes, forKey: SyncKey.cards + settings.replicaID.bytes)

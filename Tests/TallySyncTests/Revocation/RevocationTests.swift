@@ -224,6 +224,7 @@ struct RevocationTests {
       let error = await #expect(throws: TallyError.self) { _ = try await space.sync(0).revoke(revoked) }
       #expect(error?.code == .tooManyReplicas)
       #expect(try await space.epoch(0) == 1)
+      try await space.synchronise(0)
       #expect(try await space.sync(0).members().allSatisfy { !$0.isRevoked })
     }
   }

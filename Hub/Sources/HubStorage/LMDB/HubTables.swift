@@ -16,6 +16,8 @@ struct HubTables: Sendable {
   let members: Table
   /// By space: account, position, bytes, limit.
   let spaces: Table
+  /// By account and space: nothing.
+  let accountSpaces: Table
   /// By space and replica: member, cut-off, number and hash of the last segment.
   let replicas: Table
   /// By space and position: replica, number, then the sealed bytes.
@@ -38,6 +40,7 @@ struct HubTables: Sendable {
     tokens = try open("tokens", in: &transaction)
     members = try open("members", in: &transaction)
     spaces = try open("spaces", in: &transaction)
+    accountSpaces = try open("accountSpaces", in: &transaction)
     replicas = try open("replicas", in: &transaction)
     segments = try open("segments", in: &transaction)
     positions = try open("positions", in: &transaction)

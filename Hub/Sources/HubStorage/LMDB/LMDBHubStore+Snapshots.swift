@@ -2,15 +2,22 @@ import LMDB
 package import TallySync
 
 extension LMDBHubStore {
-  package func putCard(_ card: [UInt8], number: UInt64, of replica: ReplicaID, by member: HubMember) async throws {
+  package func putCard(
+    _ card: [UInt8], number: UInt64, of replica: ReplicaID, by member: HubMember, mostCards: Int
+  ) async throws {
     let space = member.space
     try await write { tables, transaction in
       let key = space.bytes + replica.bytes
-      guard let row = try tables.space(space, in: transaction) else { throw HubStoreError.noSpace }
+      guard var row = try tables.space(space, in: transaction) else { throw HubStoreError.noSpace }
       let stream = try tables.ownReplica(replica, of: member, in: transaction)
-      if let known = try tables.cards.value(forKey: key, in: transaction), UInt64(bytes: known.prefix(8)) > number {
-        return
+      let known = try tables.cards.value(forKey: key, in: transaction)
+      if let known {
+        guard UInt64(bytes: known.prefix(8)) <= number else { return }
+      } else {
+        guard try tables.cardCount(in: space, transaction) < mostCards else { throw HubStoreError.tooManyCards }
       }
+      row.byteCount += card.count - (known.map { $0.count - 8 } ?? 0)
+      guard row.byteCount <= row.limitInBytes else { throw HubStoreError.noRoom }
       try tables.replicas.put(stream.bytes, forKey: key, in: &transaction)
       try tables.cards.put(number.bytes + card, forKey: key, in: &transaction)
       try tables.putChanged(row, of: space, in: &transaction)
@@ -53,7 +60,7 @@ extension LMDBHubStore {
         row.byteCount -= try tables.deleteIncomplete(of: snapshot.replica, besides: key, in: space, &transaction)
       }
       row.byteCount += part.count
-      guard row.byteCount <= row.limitInBytes else { throw HubStoreError.quota }
+      guard row.byteCount <= row.limitInBytes else { throw HubStoreError.noRoom }
       try tables.parts.put(part, forKey: partKey, in: &transaction)
       try tables.snapshots.put(UInt64(snapshot.partCount).bytes + count.bytes, forKey: key, in: &transaction)
       try tables.replicas.put(stream.bytes, forKey: space.bytes + snapshot.replica.bytes, in: &transaction)
@@ -107,6 +114,15 @@ extension LMDBHubStore {
 }
 
 extension HubTables {
+  fileprivate func cardCount(in space: SpaceID, _ transaction: borrowing WriteTransaction) throws -> Int {
+    var count = 0
+    try cards.forEach(withPrefix: space.bytes, in: transaction) { _, _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
   /// - Returns: How many bytes are free now.
   fileprivate func deleteSegments(
     of replica: ReplicaID, upTo number: UInt64, in space: SpaceID, _ transaction: inout WriteTransaction

@@ -62,7 +62,7 @@ package final class LMDBHubStore: HubStore {
     try environment.read { transaction in try body(tables, transaction) }
   }
 
-  package func incarnation() async throws -> [UInt8] {
+  package func incarnation(for _: SpaceID?) async throws -> [UInt8] {
     try read { tables, transaction in try tables.meta.value(forKey: Self.incarnationKey, in: transaction) ?? [] }
   }
 }
@@ -109,16 +109,10 @@ extension LMDBHubStore {
       let isNew = try tables.accounts.insert(account.row, forKey: account.id.bytes, in: &transaction)
       guard !isNew else { return }
       try tables.accounts.put(account.row, forKey: account.id.bytes, in: &transaction)
-      var rows: [[UInt8]: SpaceRow] = [:]
-      try tables.spaces.forEach(withPrefix: [], in: transaction) { key, value in
-        let row = try SpaceRow([UInt8](decoding: value))
-        if row.account == account.id { rows[try [UInt8](decoding: key)] = row }
-        return true
-      }
-      for (key, row) in rows {
-        var row = row
+      for space in try tables.spaceIDs(of: account.id, in: transaction) {
+        guard var row = try tables.space(space, in: transaction) else { continue }
         row.limitInBytes = account.limitInBytes
-        try tables.spaces.put(row.bytes, forKey: key, in: &transaction)
+        try tables.spaces.put(row.bytes, forKey: space.bytes, in: &transaction)
       }
     }
   }
@@ -145,12 +139,16 @@ extension LMDBHubStore {
 // MARK: - Spaces and members
 
 extension LMDBHubStore {
-  package func createSpace(of account: HubAccount, with member: HubMember, token: TokenHash) async throws {
+  package func createSpace(
+    of account: HubAccount, with member: HubMember, token: TokenHash, mostSpaces: Int
+  ) async throws {
     try await write { tables, transaction in
-      let row = SpaceRow(of: account).bytes
-      guard try tables.spaces.insert(row, forKey: member.space.bytes, in: &transaction) else {
-        throw HubStoreError.spaceExists
+      guard try !tables.spaces.contains(member.space.bytes, in: transaction) else { throw HubStoreError.spaceExists }
+      guard try tables.spaceIDs(of: account.id, in: transaction).count < mostSpaces else {
+        throw HubStoreError.tooManySpaces
       }
+      try tables.spaces.put(SpaceRow(of: account).bytes, forKey: member.space.bytes, in: &transaction)
+      try tables.accountSpaces.put([], forKey: account.id.bytes + member.space.bytes, in: &transaction)
       try tables.add(member, token: token, in: &transaction)
     }
   }
@@ -206,6 +204,17 @@ extension HubTables {
   fileprivate func add(_ member: HubMember, token: TokenHash, in transaction: inout WriteTransaction) throws {
     try tokens.put(HubGrant.member(member).row, forKey: token.bytes, in: &transaction)
     try members.put(token.bytes, forKey: member.space.bytes + member.id.bytes, in: &transaction)
+  }
+
+  func spaceIDs<T: LMDBTransaction & ~Copyable>(of account: UUID, in transaction: borrowing T) throws -> [SpaceID] {
+    var spaces: [SpaceID] = []
+    try accountSpaces.forEach(withPrefix: account.bytes, in: transaction) { key, _ in
+      var reader = RowReader(try [UInt8](decoding: key))
+      _ = try reader.id()
+      spaces.append(try reader.space())
+      return true
+    }
+    return spaces
   }
 
   func space<T: LMDBTransaction & ~Copyable>(_ id: SpaceID, in transaction: borrowing T) throws -> SpaceRow? {

@@ -1,10 +1,14 @@
 package import TallySync
 
 extension PostgreSQLHubStore {
-  package func putCard(_ card: [UInt8], number: UInt64, of replica: ReplicaID, by member: HubMember) async throws {
+  package func putCard(
+    _ card: [UInt8], number: UInt64, of replica: ReplicaID, by member: HubMember, mostCards: Int
+  ) async throws {
     try await run(
-      "SELECT put_card($1, $2, $3, $4, $5)",
-      [.id(member.space), .id(member.id), .id(replica), .number(number), .bytes(card)])
+      "SELECT put_card($1, $2, $3, $4, $5, $6)",
+      [
+        .id(member.space), .id(member.id), .id(replica), .number(number), .bytes(card), .integer(Int64(mostCards)),
+      ])
   }
 
   package func cards(in space: SpaceID) async throws -> [ReplicaID: [UInt8]] {

@@ -64,7 +64,7 @@ package final class PostgreSQLHubStore: HubStore {
     _ = try await query(text, parameters) { _ in }
   }
 
-  package func incarnation() async throws -> [UInt8] {
+  package func incarnation(for _: SpaceID?) async throws -> [UInt8] {
     try await query("SELECT incarnation FROM meta") { try $0.bytes() }.first ?? []
   }
 
@@ -143,12 +143,14 @@ extension PostgreSQLHubStore {
 // MARK: - Spaces and members
 
 extension PostgreSQLHubStore {
-  package func createSpace(of account: HubAccount, with member: HubMember, token: TokenHash) async throws {
+  package func createSpace(
+    of account: HubAccount, with member: HubMember, token: TokenHash, mostSpaces: Int
+  ) async throws {
     try await run(
-      "SELECT create_space($1, $2, $3, $4, $5::smallint, $6)",
+      "SELECT create_space($1, $2, $3, $4, $5, $6::smallint, $7)",
       [
-        .id(member.space), .id(account.id), .integer(Int64(account.limitInBytes)), .id(member.id),
-        .small(Int16(member.role.code)), .bytes(token.bytes),
+        .id(member.space), .id(account.id), .integer(Int64(account.limitInBytes)), .integer(Int64(mostSpaces)),
+        .id(member.id), .small(Int16(member.role.code)), .bytes(token.bytes),
       ])
   }
 
@@ -204,9 +206,11 @@ extension HubStoreError {
         switch code {
         case "TH001": .noSpace
         case "TH002": .denied
-        case "TH003": .quota
+        case "TH003": .noRoom
         case "TH004": .spaceExists
         case "TH005": .moving
+        case "TH006": .tooManySpaces
+        case "TH007": .tooManyCards
         // Serialisation failures, deadlocks, a shutdown, a standby, no room on the disk.
         case "40001", "40P01", "25006", "53100", "53200", "53300": .unavailable(message)
         case _ where code.hasPrefix("57") || code.hasPrefix("08"): .unavailable(message)

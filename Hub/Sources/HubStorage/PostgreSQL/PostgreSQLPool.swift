@@ -10,10 +10,14 @@ final class PostgreSQLPool: Sendable {
     /// When it fails if no connection has sent it.
     let deadline: ContinuousClock.Instant
     let continuation: CheckedContinuation<[PostgreSQLRow], any Error>
+
+    var byteCount: Int { query.parameters.reduce(0) { $0 + $1.byteCount } }
   }
 
   private struct State {
     var jobs: [Job] = []
+    /// Of the parameters of all jobs.
+    var byteCount = 0
     var isClosed = false
     /// Why the last attempt to connect failed.
     var fault: PostgreSQLFault?
@@ -27,6 +31,8 @@ final class PostgreSQLPool: Sendable {
   private let count: Int
 
   private static let mostAtOnce = 16
+  /// What waits for a slow database must fit into memory.
+  private static let mostBytes = 256 << 20
   private static let patience = Duration.seconds(5)
 
   init(to address: String, count: Int) {
@@ -46,12 +52,16 @@ final class PostgreSQLPool: Sendable {
   func run(_ query: PostgreSQLQuery) async throws -> [PostgreSQLRow] {
     try await withCheckedThrowingContinuation { continuation in
       let job = Job(query: query, deadline: .now + Self.patience, continuation: continuation)
-      let isClosed = state.withLock { state in
-        if !state.isClosed { state.jobs.append(job) }
-        return state.isClosed
+      let refusal = state.withLock { state -> String? in
+        if state.isClosed { return "The store is closed." }
+        let byteCount = state.byteCount + job.byteCount
+        if byteCount > Self.mostBytes { return "Too many bytes wait for the database." }
+        state.byteCount = byteCount
+        state.jobs.append(job)
+        return nil
       }
-      if isClosed {
-        continuation.resume(throwing: PostgreSQLFault.disconnected("The store is closed."))
+      if let refusal {
+        continuation.resume(throwing: PostgreSQLFault.disconnected(refusal))
       } else {
         wake.signal()
       }
@@ -97,6 +107,7 @@ final class PostgreSQLPool: Sendable {
       state.jobs.removeFirst(overdue.count)
       let taken = Array(state.jobs.prefix(min(Self.mostAtOnce, max(1, state.jobs.count / count))))
       state.jobs.removeFirst(taken.count)
+      state.byteCount -= (overdue + taken).reduce(0) { $0 + $1.byteCount }
       return (overdue, taken, state.isClosed)
     }
     for job in overdue {
@@ -124,6 +135,7 @@ final class PostgreSQLPool: Sendable {
     let (overdue, fault) = state.withLock { state in
       let rest = jobs.filter { $0.deadline > .now && !state.isClosed }
       state.jobs.insert(contentsOf: rest, at: 0)
+      state.byteCount += rest.reduce(0) { $0 + $1.byteCount }
       return (jobs.filter { $0.deadline <= .now || state.isClosed }, state.fault)
     }
     for job in overdue {

@@ -33,6 +33,16 @@ enum PostgreSQLValue: Sendable {
     }
   }
 
+  /// About how much memory it needs.
+  var byteCount: Int {
+    switch self {
+    case .null, .integer, .small: 8
+    case .bytes(let bytes): bytes.count
+    case .integers(let numbers): 8 * numbers.count
+    case .byteStrings(let strings), .ids(let strings): strings.reduce(0) { $0 + $1.count }
+    }
+  }
+
   /// One dimension without missing values, counted from 1; none for an empty array.
   private static func array(of elements: [[UInt8]], type: Int32) -> [UInt8] {
     var bytes = (elements.isEmpty ? 0 : 1 as Int32).bytes + (0 as Int32).bytes + type.bytes

@@ -232,13 +232,19 @@ BEGIN
       role = the_role, expires_at = expiry;
 END $$;
 
--- TH004: there is a space with the id.
+-- TH004: there is a space with the id. TH006: the account has as many as it may have.
 CREATE FUNCTION create_space(
-  the_space uuid, the_account uuid, the_limit bigint, the_member uuid, its_role smallint, its_token bytea)
+  the_space uuid, the_account uuid, the_limit bigint, most_spaces bigint, the_member uuid, its_role smallint,
+  its_token bytea)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
+  -- One after the other, or two at once would count the same.
+  PERFORM FROM account WHERE id = the_account FOR UPDATE;
   INSERT INTO space (id, account, byte_limit) VALUES (the_space, the_account, the_limit) ON CONFLICT DO NOTHING;
   IF NOT FOUND THEN RAISE EXCEPTION 'the space exists' USING ERRCODE = 'TH004'; END IF;
+  IF (SELECT count(*) FROM space WHERE account = the_account) > most_spaces THEN
+    RAISE EXCEPTION 'too many spaces' USING ERRCODE = 'TH006';
+  END IF;
   PERFORM add_member(the_space, the_member, its_role, its_token);
 END $$;
 
@@ -287,14 +293,27 @@ BEGIN
   RETURN true;
 END $$;
 
-CREATE FUNCTION put_card(the_space uuid, the_member uuid, the_replica uuid, the_number bigint, the_body bytea)
+-- TH003: the space has no room. TH007: it has as many cards as it may have.
+CREATE FUNCTION put_card(
+  the_space uuid, the_member uuid, the_replica uuid, the_number bigint, the_body bytea, most_cards bigint)
 RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  place space%ROWTYPE;
+  known card%ROWTYPE;
+  added bigint;
 BEGIN
-  PERFORM lock_space(the_space);
+  place := lock_space(the_space);
   PERFORM take_replica(the_space, the_replica, the_member, true);
+  SELECT * INTO known FROM card WHERE space = the_space AND replica = the_replica;
+  IF known.number > the_number THEN RETURN; END IF;
+  IF known.number IS NULL AND (SELECT count(*) FROM card WHERE space = the_space) >= most_cards THEN
+    RAISE EXCEPTION 'too many cards' USING ERRCODE = 'TH007';
+  END IF;
+  added := octet_length(the_body) - coalesce(octet_length(known.body), 0);
+  IF place.byte_count + added > place.byte_limit THEN RAISE EXCEPTION 'no room' USING ERRCODE = 'TH003'; END IF;
   INSERT INTO card (space, replica, number, body) VALUES (the_space, the_replica, the_number, the_body)
-    ON CONFLICT (space, replica) DO UPDATE SET number = the_number, body = the_body WHERE card.number <= the_number;
-  IF FOUND THEN PERFORM note_change(the_space, 0); END IF;
+    ON CONFLICT (space, replica) DO UPDATE SET number = the_number, body = the_body;
+  PERFORM note_change(the_space, added);
 END $$;
 
 -- Deletes a snapshot and returns its bytes.
