@@ -38,7 +38,8 @@ struct DeviceLoad: AsyncParsableCommand {
     ])
   }
 
-  /// From the commit on one device to the commit on the other.
+  /// From the commit on one device to the commit on the other, whose agent waits at the hub; without the time that an agent lets
+  /// pass before it sends.
   private func relay(_ stores: [TaskStore]) async throws -> Durations {
     let agents = stores.map { store in Task { try await store.sync.run { _ in } } }
     defer { for agent in agents { agent.cancel() } }
@@ -46,9 +47,13 @@ struct DeviceLoad: AsyncParsableCommand {
     var durations = Durations()
     for number in 0..<changes {
       let id = try await stores[number % 2].write { try $0.add("Change \(number)", to: .inbox).id }
-      let (start, other) = (ContinuousClock.now, stores[1 - number % 2])
+      let (start, own, other) = (ContinuousClock.now, stores[number % 2], stores[1 - number % 2])
+      async let sent = own.sync.synchronise()
       while try other.read({ try $0.task(id) }) == nil { try await Task.sleep(for: .milliseconds(1)) }
       durations.append(.now - start)
+      _ = try await sent
+      // Both agents look once more, and wait again.
+      try await Task.sleep(for: .milliseconds(400))
     }
     return durations
   }

@@ -42,7 +42,8 @@ struct HubStoreTests {
       let store = try LMDBHubStore(at: directory, limitInBytes: 1 << 20)
       let member = HubMember(id: UUID(), space: SpaceID(), role: .owner)
       let token = try #require(TokenHash(bytes: Array(0..<32)))
-      try await store.createSpace(of: HubAccount(id: UUID(), limitInBytes: .max), with: member, token: token, mostSpaces: .max)
+      try await store.createSpace(
+        of: HubAccount(id: UUID(), limitInBytes: .max), with: member, token: token, mostSpaces: .max)
       var (stream, stored) = (SealedStream(in: member.space), [[UInt8]]())
       var refusal: HubStoreError?
       while refusal == nil {
@@ -71,7 +72,8 @@ struct HubStoreTests {
       var stream = SealedStream(in: member.space)
       var store = try LMDBHubStore(at: directory)
       let incarnation = try await store.incarnation(for: nil)
-      try await store.createSpace(of: HubAccount(id: UUID(), limitInBytes: 1_000), with: member, token: token, mostSpaces: .max)
+      try await store.createSpace(
+        of: HubAccount(id: UUID(), limitInBytes: 1_000), with: member, token: token, mostSpaces: .max)
       _ = try await store.append(stream.next(1), of: stream.replica, by: member)
       try store.close()
       store = try LMDBHubStore(at: directory)

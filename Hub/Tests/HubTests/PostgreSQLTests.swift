@@ -75,7 +75,8 @@ struct PostgreSQLTests {
         defer { for store in [first, second] { store.close() } }
         let member = HubMember(id: UUID(), space: SpaceID(), role: .owner)
         let token = try #require(TokenHash(bytes: Array(0..<32)))
-        try await first.createSpace(of: HubAccount(id: UUID(), limitInBytes: 10_000), with: member, token: token, mostSpaces: .max)
+        try await first.createSpace(
+          of: HubAccount(id: UUID(), limitInBytes: 10_000), with: member, token: token, mostSpaces: .max)
         var stream = SealedStream(in: member.space)
         let segments = stream.next(3)
         _ = try await first.append(segments, of: stream.replica, by: member)
@@ -117,7 +118,8 @@ struct PostgreSQLTests {
       defer { store.close() }
       let member = HubMember(id: UUID(), space: SpaceID(), role: .owner)
       let token = try #require(TokenHash(bytes: Array(0..<32)))
-      try await store.createSpace(of: HubAccount(id: UUID(), limitInBytes: 10_000), with: member, token: token, mostSpaces: .max)
+      try await store.createSpace(
+        of: HubAccount(id: UUID(), limitInBytes: 10_000), with: member, token: token, mostSpaces: .max)
       // The function returns its answer, and then its transaction fails.
       try await PostgreSQLServer.run(
         """
