@@ -29,6 +29,8 @@ extension StoreWriteTransaction {
     // Segments of the revoked replica that were deleted may be covered by its own snapshot alone, which is not taken.
     settings.needsSnapshot = settings.needsSnapshot || !new.isEmpty
     try setSyncSettings(settings)
+    // The next exchange publishes the record with a new card.
+    try setSyncValue(nil, forKey: SyncKey.cards + settings.replicaID.bytes)
   }
 
   /// Seals a key for all members: this replica, and those whose cards are here.

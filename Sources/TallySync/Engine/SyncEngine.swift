@@ -173,7 +173,7 @@ extension StoreWriteTransaction {
     try setSyncSettings(settings)
     let keys = try settings.secretKeys()
     let space = try settings.spaceKeys()
-    // A card has a limit; a name of any length is no reason to stop synchronising.
+    // A card has a limit, and a long name must not stop synchronisation.
     let name = String(decoding: settings.deviceName.utf8.prefix(1_000), as: UTF8.self)
     let card = Card(
       name: name, keys: keys, createdAt: now.microsecondsSince1970, olderKeys: space.olderKeys)

@@ -171,6 +171,13 @@ final class PostgreSQLConnection {
     return PQgetResult(connection)
   }
 
+  /// Whether the server has ended the connection while nothing was sent, as after a restart.
+  var hasEnded: Bool {
+    var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    guard poll(&descriptor, 1, 0) != 0 else { return false }
+    return PQconsumeInput(connection) == 0 || PQstatus(connection) != CONNECTION_OK
+  }
+
   private func waitForInput(milliseconds: Int32) throws(PostgreSQLFault) -> Bool {
     var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     guard poll(&descriptor, 1, milliseconds) > 0 else { return false }

@@ -87,6 +87,7 @@ final class PostgreSQLPool: Sendable {
         if isClosed { return }
         continue
       }
+      if connection?.hasEnded == true { connection = nil }
       if connection == nil { connection = connect(&failures) }
       guard let open = connection else {
         giveBack(jobs)
