@@ -146,7 +146,7 @@ final class PostgreSQLConnection {
         answers.append(Self.answer(in: result))
       }
     }
-    // The commit comes last: without it the statement may have done nothing, and later answers cannot be told apart.
+    // The commit comes last: without it the statement may have done nothing, and later answers cannot be distinguished.
     let end = try nextResult()
     defer { PQclear(end) }
     guard PQresultStatus(end) == PGRES_PIPELINE_SYNC else { throw .disconnected(message) }
