@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""Uses the screens of tally-web in a headless Chromium as a person does; skipped without Chromium.
+
+Every scenario runs at the width of a phone and of a desktop, in light and in dark, on a store of its own. Nothing may
+appear on the console, no request may leave the server, nothing may be wider than the window, and an accessibility checker
+must find nothing on any screen. Pictures go to .build/web-pages. Names of scenarios as arguments run only those.
+"""
+
+import base64
+import json
+import pathlib
+import sys
+import tempfile
+
+from web import ALT, ROOT, Page, Terminal, Web, find_browser, row
+
+sys.path.insert(0, str(ROOT / "Scripts"))
+import environment  # noqa: E402
+
+PICTURES = ROOT / ".build/web-pages"
+SIZES = [(390, 844), (1280, 900)]
+SCREENS = [
+    "today", "inbox", "upcoming", "past", "overdue", "next", "active", "completed", "all", "lists", "history", "keyboard",
+    "more",
+]
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u202etxt.exe\u202c {{title}} ]]>"
+SCENARIOS = []
+
+
+def scenario(function):
+    SCENARIOS.append(function)
+    return function
+
+
+def fill(tally):
+    """A small to-do list with something on every screen."""
+    tally("lists", "add", "Garden", "--color", "34C759")
+    tally("lists", "add", "Work")
+    tally("add", "Water the plants", "--today", "--list", "Garden")
+    tally("add", "Send the report", "--today", "--list", "Work", "--due", "today 23:59", "--priority", "high")
+    tally("add", "Repair the fence", "--tomorrow", "--list", "Garden", "--tag", "wood")
+    tally("add", "Prepare the talk", "--on", "+3d", "--list", "Work", "--notes", "ten minutes, no slides")
+    tally("add", "Answer the letter", "--due", "yesterday 18:00")
+    tally("add", "Clear the attic", "--on", "yesterday")
+    tally("add", "Read about 東京 🗼")
+    tally("add", HOSTILE, "--tag", "<b>tag</b>")
+    tally("log", "Fixed the tap", "--today")
+
+
+def check(page, place):
+    """Asserts what holds for every screen."""
+    page.keep_noise()
+    assert not page.noise, f"{place}: the console shows {json.dumps(page.noise)[:800]}"
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0, f"{place}: {wide} pixels wider than the window"
+    strange = page.evaluate("document.querySelectorAll('main script, img, iframe, [onerror], [onload], [style]:not(.gap)').length")
+    assert strange == 0, f"{place}: {strange} elements that no template has"
+    page.evaluate(page.axe)
+    found = page.call(
+        "Runtime.evaluate", expression="axe.run({resultTypes: ['violations']}).then(found => JSON.stringify(found.violations.map("
+        "rule => [rule.id, rule.help, ...rule.nodes.slice(0, 3).map(node => node.html.slice(0, 200))])))",
+        awaitPromise=True, returnByValue=True)["result"]["value"]
+    assert found == "[]", f"{place}: the accessibility checker finds {found}"
+
+
+@scenario
+def screens(page, tally, name):
+    """Every screen can be opened, is sound, and is kept as a picture."""
+    fill(tally)
+    task = json.loads(tally("find", "Prepare", "--json"))["sections"][0]["tasks"][0]["id"]
+    garden = json.loads(tally("lists", "--json"))["lists"][0]["id"]
+    for path in [*SCREENS, f"tasks/{task}", f"lists/{garden}"]:
+        page.visit(f"/{path}")
+        check(page, f"/{path}, {name}")
+        picture = page.call("Page.captureScreenshot", captureBeyondViewport=False)["data"]
+        (PICTURES / f"{path.split('/')[0] if '/' in path else path}-{name}{'-one' if '/' in path else ''}.png").write_bytes(base64.b64decode(picture))
+    page.visit("/inbox")
+    assert HOSTILE in page.titles(), page.titles()
+
+
+@scenario
+def capture(page, tally, name):
+    """The field shows what it understands, and adds the task where it says; a notice undoes it."""
+    tally("lists", "add", "Work")
+    page.visit("/today")
+    assert page.evaluate("document.querySelector('.first-steps') !== null"), "an empty store has first steps"
+    check(page, f"an empty store, {name}")
+    page.press("c")
+    page.type("Call Ann tomorrow 9am #phone list:Work !high")
+    page.wait("document.querySelectorAll('#understood .part').length === 5", "five parts that are understood")
+    words = page.evaluate("document.getElementById('understood').innerText")
+    assert "tomorrow" in words and "#phone" in words and "high" in words, words
+    check(page, f"while typing, {name}")
+    page.press("Enter")
+    page.wait("document.querySelector('.notice')?.innerText.includes('Call Ann')", "the notice")
+    task = json.loads(tally("find", "Ann", "--json"))["sections"][0]["tasks"][0]
+    assert (task["title"], task["list"], task["tags"], task["priority"]) == ("Call Ann", "Work", ["phone"], "high"), task
+    page.type("Today's work")
+    page.press("Enter")
+    page.wait(row("Today's work"), "the row of the new task")
+    assert page.evaluate("document.querySelector('.first-steps') === null || document.getElementById('empty').hidden")
+    page.wait("document.querySelector('.notice button')", "the button that undoes")
+    page.click("document.querySelector('.notice button')")
+    page.wait("!(" + row("Today's work") + ")", "the row to go")
+    page.click("document.getElementById('capture-text')")
+    page.type("Pay rent friday")
+    page.wait("document.querySelector('#understood input')", "the offer to keep it as typed")
+    page.click("document.querySelector('#understood input')")
+    page.click("document.querySelector('#capture > button')")
+    page.wait(row("Pay rent friday"), "the sentence without any part taken out")
+
+
+@scenario
+def states(page, tally, name):
+    """A tap goes round the three states, by mouse, finger and keyboard."""
+    tally("add", "Water the plants", "--today")
+    page.visit("/today")
+
+    def state():
+        return json.loads(tally("all", "--json"))["sections"][0]["tasks"][0]["state"]
+
+    for expected, act in [
+        ("active", lambda: page.click(f"{row('Water the plants')}.querySelector('.state')")),
+        ("completed", lambda: page.touch(f"{row('Water the plants')}.querySelector('.state')")),
+        ("notStarted", lambda: (page.evaluate(f"{row('Water the plants')}.querySelector('.title').focus()"), page.press(" "))),
+    ]:
+        act()
+        page.wait(f"{row('Water the plants')}.classList.contains('{expected}')", expected)
+        page.wait(f"document.querySelector('.notice') && {row('Water the plants')}.querySelector('.state').ariaLabel.startsWith('{expected[0].upper()}')", f"the server's {expected}")
+        assert state() == expected, state()
+    check(page, f"states, {name}")
+    page.press("u")
+    page.wait(f"{row('Water the plants')}.classList.contains('completed')", "undo by keyboard")
+
+
+@scenario
+def live(page, tally, name):
+    """What a terminal changes appears at once, in its place, without reading the view again; also after a pause."""
+    tally("add", "first", "--today")
+    page.visit("/today")
+    page.evaluate("window.kept = document.querySelector('#rows .row')")
+    tally("add", "second", "--today")
+    page.wait(row("second"), "the task that the terminal has added")
+    assert page.titles() == ["first", "second"] and page.evaluate("kept.isConnected"), page.titles()
+    tally("done", json.loads(tally("find", "first", "--json"))["sections"][0]["tasks"][0]["id"])
+    page.wait("[...document.querySelectorAll('#rows .title')].map(title => title.textContent).join() === 'second,first'", "the completed task last")
+    page.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    page.evaluate("tallyRows.source.close()")
+    tally("add", "third", "--today")
+    page.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    page.evaluate("tallyRows.follow()")
+    page.wait(row("third"), "the task that was added in between")
+    assert page.titles() == ["second", "third", "first"], page.titles()
+    page.visit("/upcoming")
+    tally("add", "later", "--on", "+5d")
+    tally("add", "sooner", "--on", "+4d")
+    page.wait(f"{row('later')} && {row('sooner')}", "both days")
+    headings = page.evaluate("[...document.querySelectorAll('#rows > li')].map(item => item.className.split(' ')[0]).join()")
+    assert headings == "day,row,day,row", headings
+    check(page, f"live, {name}")
+
+
+@scenario
+def order(page, tally, name):
+    """Rows are dragged within their place, onto a day and onto a list; the menu and the keyboard do the same."""
+    tally("lists", "add", "Work")
+    for title in ["one", "two", "three"]:
+        tally("add", title, "--today")
+    page.visit("/today")
+
+    def expect(titles):
+        words = ",".join(titles)
+        page.wait(f"[...document.querySelectorAll('#rows .title')].map(title => title.textContent).join() === '{words}'", f"the order {words}")
+        stored = [task["title"] for task in json.loads(tally("today", "--json"))["sections"][0]["tasks"]]
+        assert stored == titles, stored
+
+    page.drag(f"{row('three')}.querySelector('.handle')", row("one"), below=-12)
+    expect(["three", "one", "two"])
+    page.evaluate(f"{row('two')}.querySelector('.title').focus()")
+    page.press("ArrowUp", ALT)
+    expect(["three", "two", "one"])
+    page.click(f"{row('two')}.querySelector('.handle')")
+    page.wait("document.querySelector('dialog[open] [role=menu]')", "the menu")
+    check(page, f"the menu, {name}")
+    page.click("[...document.querySelectorAll('[role=menuitem]')].find(item => item.textContent === 'Move up')")
+    expect(["two", "three", "one"])
+    if page.size[0] > 1000:
+        page.drag(f"{row('one')}.querySelector('.handle')", "document.querySelector('#places a[href=\"/upcoming\"]')")
+        expect(["two", "three"])
+        page.drag(f"{row('three')}.querySelector('.handle')", "[...document.querySelectorAll('#places a')].find(link => link.innerText.includes('Work'))")
+        page.wait(f"{row('three')}.innerText.includes('Work')", "the list beside the title")
+
+
+@scenario
+def several(page, tally, name):
+    """Several tasks are selected, and changed as one step."""
+    for title in ["one", "two", "three"]:
+        tally("add", title)
+    page.visit("/inbox")
+    page.click(f"{row('one')}.querySelector('input')")
+    page.evaluate(f"{row('three')}.querySelector('.title').focus()")
+    page.press("x")
+    page.wait("document.getElementById('selected').textContent === '2 selected'", "two selected tasks")
+    check(page, f"a selection, {name}")
+    page.click("[...document.querySelectorAll('.tools button')].find(button => button.value === 'today')")
+    page.wait("document.querySelectorAll('#rows .row').length === 1", "two tasks to go")
+    assert page.titles() == ["two"], page.titles()
+    page.press("u")
+    page.wait("document.querySelectorAll('#rows .row').length === 3", "one undo for both")
+
+
+@scenario
+def sheet(page, tally, name):
+    """A task's sheet shows and changes everything; markup and 1 MB come through unchanged."""
+    tally("lists", "add", "Work")
+    tally("add", HOSTILE)
+    task = json.loads(tally("all", "--json"))["sections"][0]["tasks"][0]["id"]
+    page.visit(f"/tasks/{task}")
+    assert page.evaluate("document.getElementById('title').value") == HOSTILE
+    fields = {"notes": "first line\nsecond </textarea> line", "day": "2031-05-06", "due": "2031-05-07 17:30", "repeat": "every 2 weeks",
+              "tags": "home, <i>x</i>", "reminder": "2031-05-05 08:00"}
+    for field, value in fields.items():
+        page.evaluate(f"document.getElementById('{field}').value = {json.dumps(value)}")
+    page.evaluate("document.getElementById('list').selectedIndex = 1; document.getElementById('priority').value = 'medium'")
+    page.click("document.querySelector('#sheet .main')")
+    page.wait("location.pathname.startsWith('/tasks/') && document.querySelector('.notice')", "the notice of the saved sheet")
+    saved = json.loads(tally("show", task, "--json"))
+    assert (saved["title"], saved["notes"], saved["scheduledDate"], saved["list"], saved["priority"]) == (
+        HOSTILE, fields["notes"], "2031-05-06", "Work", "medium"), saved
+    assert sorted(saved["tags"]) == ["<i>x</i>", "home"] and "FREQ=WEEKLY;INTERVAL=2" in json.dumps(saved["recurrence"]), saved
+    for field in ["due", "repeat", "reminder"]:
+        assert page.evaluate(f"document.getElementById('{field}').value") == fields[field], field
+    # Saved once more without a change, nothing changes.
+    before = tally("history", "--plain")
+    page.click("document.querySelector('#sheet .main')")
+    page.wait("document.readyState === 'complete' && !document.querySelector('.notice')", "the sheet without a notice")
+    assert tally("history", "--plain") == before, "saving without a change"
+    page.click("document.getElementById('subtask')")
+    page.type("part of it")
+    page.press("Enter")
+    page.wait(row("part of it"), "the sub-task")
+    check(page, f"a sheet, {name}")
+    long = "x" * 1_000_000
+    page.evaluate("document.getElementById('title').value = 'x'.repeat(1000000)")
+    page.click("document.querySelector('#sheet .main')")
+    page.wait("document.querySelector('.notice')?.innerText.includes('xxxx')", "the notice of the long title", seconds=30)
+    assert json.loads(tally("show", task, "--json"))["title"] == long
+
+
+@scenario
+def many(page, tally, name):
+    """A list of 3,000 tasks makes rows as they come into view, and stays right while it changes."""
+    tally("add", "-", "--today", text="".join(f"task {number}\n" for number in range(3000)))
+    page.visit("/today")
+    assert page.evaluate("document.querySelectorAll('#rows .row').length") < 500
+    page.evaluate("scrollTo(0, document.body.scrollHeight / 2)")
+    page.wait("[...document.querySelectorAll('#rows .row')].some(row => { const box = row.getBoundingClientRect(); return box.top > 100 && box.top < innerHeight; })", "rows in the middle")
+    tally("add", "the last one", "--today")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    for _ in range(40):
+        if page.evaluate(f"!!{row('the last one')}"):
+            break
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        page.wait("!tallyRows.filling", "the rows")
+    page.wait(row("the last one"), "the last row")
+    count = page.evaluate("[...document.querySelectorAll('#rows .row, #rows .gap')].reduce((sum, item) => sum + (item.matches('.gap') ? Number(item.dataset.count) : 1), 0)")
+    assert count == 3001, count
+
+
+def main():
+    environment.enter()
+    if not find_browser():
+        print("check-web: skipped without Chromium; on Debian: apt-get install chromium, elsewhere set CHROMIUM", file=sys.stderr)
+        return
+    import axe_core_python
+
+    axe = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    chosen = [function for function in SCENARIOS if not sys.argv[1:] or function.__name__ in sys.argv[1:]]
+    for function in chosen:
+        for width, height in SIZES:
+            for scheme in ["light", "dark"]:
+                name = f"{width}-{scheme}"
+                with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
+                    with Page(web, width, height, scheme) as page:
+                        page.axe = axe + "\n;0"
+                        try:
+                            function(page, Terminal(f"{folder}/store"), name)
+                        except AssertionError as failure:
+                            raise AssertionError(f"{function.__name__}, {name}: {failure}") from failure
+        print(f"{function.__name__}: {function.__doc__.splitlines()[0]}", flush=True)
+    print(f"web: {len(chosen)} scenarios at {' and '.join(str(width) for width, _ in SIZES)} pixels, light and dark, are sound")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except AssertionError as failure:
+        sys.exit(f"check-web: {failure}")
