@@ -85,7 +85,7 @@ class Browser:
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self.receive())
 
-    def evaluate(self, expression):
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+    def evaluate(self, expression, awaits=False):
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=awaits)
         assert "exceptionDetails" not in result, result.get("exceptionDetails")
         return result["result"].get("value")

@@ -21,7 +21,7 @@ PICTURES = ROOT / ".build/web-pages"
 SIZES = [(390, 844), (1280, 900)]
 SCREENS = [
     "today", "inbox", "upcoming", "past", "overdue", "next", "active", "completed", "all", "lists", "history", "keyboard",
-    "more",
+    "more", "search?q=the", "tags", "filters", "find?q=is:open", "statistics", "done", "settings",
 ]
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u202etxt.exe\u202c {{title}} ]]>"
 SCENARIOS = []
@@ -73,7 +73,8 @@ def screens(page, tally, name):
         page.visit(f"/{path}")
         check(page, f"/{path}, {name}")
         picture = page.call("Page.captureScreenshot", captureBeyondViewport=False)["data"]
-        (PICTURES / f"{path.split('/')[0] if '/' in path else path}-{name}{'-one' if '/' in path else ''}.png").write_bytes(base64.b64decode(picture))
+        kind = f"{path.split('/')[0]}-one" if "/" in path else path.split("?")[0]
+        (PICTURES / f"{kind}-{name}.png").write_bytes(base64.b64decode(picture))
     page.visit("/inbox")
     assert HOSTILE in page.titles(), page.titles()
 
@@ -245,6 +246,116 @@ def sheet(page, tally, name):
     page.click("document.querySelector('#sheet .main')")
     page.wait("document.querySelector('.notice')?.innerText.includes('xxxx')", "the notice of the long title", seconds=30)
     assert json.loads(tally("show", task, "--json"))["title"] == long
+
+
+@scenario
+def finding(page, tally, name):
+    """Search finds as one types; tags and filters are screens that follow the store."""
+    fill(tally)
+    page.visit("/today")
+    page.press("/")
+    page.type("repo")
+    page.wait(f"location.pathname === '/search' && {row('Send the report')}?.querySelector('mark')", "the marked match")
+    check(page, f"search, {name}")
+    page.type("zzz")
+    page.wait("document.querySelector('#main .empty')", "no match")
+    page.visit("/tags")
+    page.click("[...document.querySelectorAll('#main a')].find(link => link.innerText.includes('wood'))")
+    page.wait("document.querySelector('h1')?.innerText === '#wood' && window.tallyRows", "the screen of the tag")
+    page.click("document.getElementById('capture-text')")
+    page.type("Saw the logs")
+    page.press("Enter")
+    page.wait(row("Saw the logs"), "the task that got the tag")
+    tally("add", "Stack the logs", "--tag", "wood")
+    page.wait(row("Stack the logs"), "the task of the terminal")
+    check(page, f"a tag, {name}")
+    page.visit("/filters")
+    page.evaluate("document.getElementById('filter-name').value = 'Soon <b>'; document.getElementById('filter-text').value = 'due<=today+1d is:open'")
+    page.click("document.querySelector('form[action=\"/filters\"] button')")
+    page.wait("[...document.querySelectorAll('#main a')].some(link => link.innerText === 'Soon <b>')", "the saved filter")
+    page.click("[...document.querySelectorAll('#main a')].find(link => link.innerText === 'Soon <b>')")
+    page.wait(row("Answer the letter"), "its tasks")
+    check(page, f"a filter, {name}")
+
+
+@scenario
+def statistics(page, tally, name):
+    """The numbers are those of the command line, and every bar leads to its tasks."""
+    fill(tally)
+    for number in range(3):
+        tally("log", f"errand {number}", "--at", "yesterday 10:00", "--list", "Work")
+    page.visit("/statistics")
+    printed = json.loads(tally("stats", "--json"))
+    tiles = page.evaluate("Object.fromEntries([...document.querySelectorAll('.tiles > div')].map(tile => [tile.children[0].innerText, Number(tile.children[1].innerText)]))")
+    assert tiles["All time"] == printed["completed"]["allTime"] == 4 and tiles["Open"] == printed["open"]["total"], tiles
+    links = page.evaluate("[...document.querySelectorAll('.chart a')].map(link => [link.pathname + link.search, Number(link.firstChild.data)])")
+    assert len(links) >= 6, links
+    for path, count in links:
+        page.visit(path)
+        rows = page.evaluate("document.querySelectorAll('#main .row').length")
+        assert rows == count, f"{path}: {rows} tasks instead of {count}"
+
+
+@scenario
+def settings(page, tally, name):
+    """The appearance that is chosen wins over the system's, and the first day of the week is used."""
+    page.visit("/settings")
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    other = "light" if page.size[2] == "dark" else "dark"
+    page.evaluate(f"document.getElementById('appearance').value = '{other}'; document.getElementById('week-start').value = '7'")
+    page.click("document.querySelector('#main .main')")
+    page.wait(f"document.documentElement?.dataset.appearance === '{other}'", "the other appearance")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != ground
+    page.visit("/statistics")
+    chart = "[...document.querySelectorAll('.card')].find(card => card.querySelector('h2')?.innerText === 'By weekday')"
+    assert page.evaluate(f"{chart}.querySelector('tbody th').innerText") == "Sunday"
+    check(page, f"the other appearance, {name}")
+
+
+@scenario
+def keys(page, tally, name):
+    """The keyboard alone adds, finds, changes, selects, moves, plans, deletes and undoes; the sheet lists its keys."""
+    tally("lists", "add", "Work")
+    page.visit("/today")
+    page.press("c")
+    for title in ["one", "two", "three"]:
+        page.type(title)
+        page.press("Enter")
+        page.wait(row(title), title)
+    page.press("Escape")
+    page.press("j")
+    page.wait("document.activeElement.textContent === 'one'", "the first row")
+    page.press("j")
+    page.press("x")
+    page.press("k")
+    page.press("x")
+    page.wait("document.getElementById('selected').textContent === '2 selected'", "two selected tasks")
+    page.press("w")
+    page.wait("document.querySelectorAll('#rows .row').length === 1", "both planned for tomorrow")
+    page.press("u")
+    page.wait("document.querySelectorAll('#rows .row').length === 3", "both back")
+    page.press("Escape")
+    page.evaluate(f"{row('three')}.querySelector('.title').focus()")
+    page.press("m")
+    page.wait("document.querySelector('dialog[open]')", "the menu")
+    page.press("ArrowDown")
+    page.press("Enter")
+    page.wait(f"{row('three')}.classList.contains('completed')", "the second item of the menu")
+    page.evaluate(f"{row('two')}.querySelector('.title').focus()")
+    page.press("Delete")
+    page.wait(f"!{row('two')}", "the deleted task to go")
+    page.evaluate(f"{row('one')}.querySelector('.title').focus()")
+    page.press("Enter")
+    page.wait("location.pathname.startsWith('/tasks/') && document.documentElement.classList.contains('scripted')", "the sheet")
+    page.press("g")
+    page.press("i")
+    page.wait("location.pathname === '/inbox' && document.documentElement.classList.contains('scripted')", "the inbox")
+    page.press("?")
+    page.wait("location.pathname === '/keyboard'", "the sheet of keys")
+    listed = page.evaluate("[...document.querySelectorAll('.keys kbd')].map(key => key.textContent)")
+    page.wait("document.documentElement.classList.contains('scripted')", "the scripts")
+    known = page.evaluate("import(document.querySelector('script').src.replace('app.js', 'keyboard.js')).then(keys => keys.KEYS)", awaits=True)
+    assert sorted(listed) == sorted(known), (listed, known)
 
 
 @scenario

@@ -88,10 +88,11 @@ class Page(Browser):
         """Waits until an expression is true; returns how long that took in seconds."""
         start = time.monotonic()
         while time.monotonic() - start < seconds:
-            if self.evaluate(f"!!({expression})"):
+            # Between two pages there is no document, for a moment.
+            if self.evaluate(f"(() => {{ try {{ return !!({expression}); }} catch {{ return false; }} }})()"):
                 return time.monotonic() - start
             time.sleep(0.01)
-        shown = self.evaluate("document.getElementById('main').innerText.slice(0, 2000)")
+        shown = self.evaluate("document.getElementById('notice').innerText + '\\n' + document.getElementById('main').innerText.slice(0, 2000)")
         raise AssertionError(f"waited in vain for {what}; the page shows:\n{shown}")
 
     def titles(self):

@@ -5,7 +5,9 @@ package enum WebAssets {
   /// The templates, by name.
   package static let templates: [String: [UInt8]] = [
     "agenda": PackageResources.agenda_mustache,
+    "done": PackageResources.done_mustache,
     "failure": PackageResources.failure_mustache,
+    "filters": PackageResources.filters_mustache,
     "history": PackageResources.history_mustache,
     "keyboard": PackageResources.keyboard_mustache,
     "lists": PackageResources.lists_mustache,
@@ -15,6 +17,10 @@ package enum WebAssets {
     "places": PackageResources.places_mustache,
     "row": PackageResources.row_mustache,
     "rows": PackageResources.rows_mustache,
+    "search": PackageResources.search_mustache,
+    "settings": PackageResources.settings_mustache,
+    "statistics": PackageResources.statistics_mustache,
+    "tags": PackageResources.tags_mustache,
     "task": PackageResources.task_mustache,
     "understood": PackageResources.understood_mustache,
     "view": PackageResources.view_mustache,
@@ -30,5 +36,6 @@ package enum WebAssets {
     "keyboard.js": PackageResources.keyboard_js,
     "requests.js": PackageResources.requests_js,
     "rows.js": PackageResources.rows_js,
+    "search.js": PackageResources.search_js,
   ]
 }

@@ -81,6 +81,9 @@ extension WebService {
     addTaskRoutes(to: router)
     addListRoutes(to: router)
     addHistoryRoutes(to: router)
+    addQueryRoutes(to: router)
+    addStatisticsRoutes(to: router)
+    addSettingsRoutes(to: router)
     return router
   }
 

@@ -110,12 +110,18 @@ struct SecurityTests {
           $0.attributes = ["<b>name</b>": .text(hostile)]
         }
         _ = try transaction.add(hostile) { $0.parentID = parent.id }
+        try transaction.complete(task.id)
+        try transaction.saveFilter(.text(contains: hostile), as: String(hostile.prefix(60)))
         try transaction.setActionName(hostile)
         return (list.id, task.id)
       }
       let paths = [
         "/today", "/all", "/lists", "/lists/\(list.text)", "/tasks/\(task.text)", "/history", "/more", "/agenda",
-        "/today?done=1.0", "/capture?text=\(RunningWeb.encoded(hostile + " #<i>x</i>"))",
+        "/today?done=1.0", "/search?q=alert", "/tags", "/filters", "/find?q=alert", "/statistics", "/done",
+        "/settings",
+        "/tag?name=\(RunningWeb.encoded(hostile.filter { $0 != "#" && $0 != "," }))",
+        "/search?q=\(RunningWeb.encoded(hostile))", "/statistics?goal=\(RunningWeb.encoded("1/day"))",
+        "/capture?text=\(RunningWeb.encoded(hostile + " #<i>x</i>"))",
       ]
       for path in paths {
         let answer = try await web.get(path)
@@ -210,6 +216,11 @@ struct SecurityTests {
       #expect(try Form("back=\(RunningWeb.encoded(path))").back == "/today")
     }
     #expect(try Form("back=%2Flists%2F1%3Ffrom%3D2").back == "/lists/1?from=2")
+  }
+
+  @Test func sentencesCannotBeReversedByATitle() {
+    let title = "invoice\u{202E}fdp.exe\u{2066}\n" + String(repeating: "x", count: 100)
+    #expect(title.quotable(to: 20) == "invoicefdp.exe xxx…")
   }
 
   @Test func secretsDifferAndAreComparedWhole() {

@@ -5,6 +5,7 @@ import { startCapture } from "./capture.js";
 import { Gestures } from "./gestures.js";
 import { startKeyboard } from "./keyboard.js";
 import { Rows, announceChanges } from "./rows.js";
+import { startSearch } from "./search.js";
 
 document.documentElement.classList.add("scripted");
 startNotices();
@@ -13,9 +14,22 @@ const main = document.getElementById("main");
 const gestures = new Gestures(main);
 startKeyboard(gestures);
 
+// A screen that does not follow the store is read again after a change. What a person is typing into a sheet stays.
+document.addEventListener("tally-changed", async () => {
+  if (document.getElementById("rows")) return;
+  const response = await fetch(location.href);
+  if (!response.ok) return;
+  const answer = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("main");
+  const [old, fresh] = [main, answer].map((part) => [...part.querySelectorAll("ol.rows")]);
+  if (document.getElementById("sheet") && old.length === fresh.length) old.forEach((list, index) => list.replaceWith(fresh[index]));
+  else main.replaceChildren(...answer.childNodes);
+});
+
 const list = document.getElementById("rows");
+let rows;
+startSearch(() => rows?.source.close());
 if (list) {
-  const rows = new Rows(list);
+  rows = new Rows(list);
   let refreshing;
 
   // The counts beside the places, and the agenda, follow when a burst of changes is over.

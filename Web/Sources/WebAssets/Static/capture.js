@@ -31,12 +31,20 @@ export function startCapture() {
   });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const answer = await send("/capture", new FormData(form));
-    if (!answer) return;
+    // At once, so that the next task can be typed; a text that is refused comes back.
+    const fields = new FormData(form);
+    const text = field.value;
     field.value = "";
+    clearTimeout(timer);
     asked += 1;
     understood.replaceChildren();
-    show(answer.words, answer.change);
     field.focus();
+    const answer = await send("/capture", fields);
+    if (!answer) {
+      if (!field.value) field.value = text;
+      return;
+    }
+    show(answer.words, answer.change);
+    document.dispatchEvent(new Event("tally-changed"));
   });
 }

@@ -12,13 +12,20 @@ const MENU = [
 export class Gestures {
   constructor(main) {
     this.main = main;
-    this.form = document.getElementById("rows-form");
-    this.tools = main.querySelector(".tools");
     main.addEventListener("click", (event) => this.click(event));
     main.addEventListener("change", () => this.chosen());
     main.addEventListener("submit", (event) => this.submit(event));
     main.addEventListener("pointerdown", (event) => this.press(event));
     this.menu = this.makeMenu();
+  }
+
+  // The screen's content may be replaced by that of a search.
+  get form() {
+    return document.getElementById("rows-form");
+  }
+
+  get tools() {
+    return this.main.querySelector(".tools");
   }
 
   rows() {

@@ -2,6 +2,12 @@
 
 import { undo } from "./requests.js";
 
+// The keys below, for the scenario that compares them with the sheet.
+export const KEYS = [
+  "c", "/", "j", "k", "Space", "Enter", "x", "Escape", "t", "w", "n", "Alt ↑", "Alt ↓", "m", "Delete", "u", "g t", "g i",
+  "g u", "g l", "?",
+];
+
 const PLACES = { t: "/today", i: "/inbox", u: "/upcoming", l: "/lists" };
 
 export function startKeyboard(gestures) {

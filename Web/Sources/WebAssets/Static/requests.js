@@ -60,13 +60,18 @@ export async function send(path, fields) {
 
 export async function change(path, fields) {
   const answer = await send(path, fields);
-  if (answer) show(answer.words, answer.change);
+  if (answer) {
+    show(answer.words, answer.change);
+    document.dispatchEvent(new Event("tally-changed"));
+  }
   return answer;
 }
 
 export async function undo(id) {
   const answer = await send("/undo", id ? { change: id } : {});
-  if (answer) show(answer.words, null);
+  if (!answer) return;
+  show(answer.words, null);
+  document.dispatchEvent(new Event("tally-changed"));
 }
 
 // A notice that the server has rendered goes like any other one.

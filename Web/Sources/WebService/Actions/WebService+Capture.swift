@@ -8,14 +8,22 @@ extension WebService {
     router.post("capture") { [self] request, _ in
       let form = try await request.form()
       let (text, isLiteral) = (form["text"]?.withUnixLineBreaks ?? "", form["literal"] == "yes")
-      let place = try CapturePlace(form: form["place"] ?? "inbox")
+      let name = form["place"] ?? "inbox"
+      // On the screen of a tag, a new task gets it.
+      let tag = name.hasPrefix("tag:") ? String(name.dropFirst("tag:".count)) : nil
+      let place = tag == nil ? try CapturePlace(form: name) : .inbox
       return try await change(form, request) { transaction in
-        guard !isLiteral else { return _ = try transaction.add(text, to: place) }
+        guard !isLiteral else {
+          return _ = try transaction.add(text, to: place) { task in
+            if let tag { task.tags.insert(tag) }
+          }
+        }
         let lists = try transaction.lists()
         let entry = QuickEntry.parse(text, reference: transaction.dateReference, lists: lists.map(\.name))
         let list = lists.first { $0.name == entry.listName }
         try transaction.add(entry.title, to: place) { task in
           entry.fill(&task)
+          if let tag { task.tags.insert(tag) }
           if let list { task.listID = list.id }
         }
       }

@@ -29,7 +29,7 @@ extension RowFrame {
     var row: [String: Any] = [
       "id": task.id.text, "state": task.state.name, "stateName": task.state.words,
       "title": task.title.shortened(to: 400),
-      "short": task.title.shortened(to: 80), "details": details, "hasDetails": !details.isEmpty,
+      "short": task.title.quotable(to: 80), "details": details, "hasDetails": !details.isEmpty,
     ]
     if view?.hasDaySections == true, let day = task.scheduledDate {
       row["rowDay"] = day.iso8601

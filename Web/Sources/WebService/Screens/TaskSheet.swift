@@ -12,7 +12,7 @@ struct TaskSheet {
     let words = ChangeSentences(clock: clock)
     let lists = try transaction.lists()
     var content: [String: Any] = [
-      "id": task.id.text, "path": "/tasks/\(task.id.text)", "short": task.title.shortened(to: 80), "title": task.title,
+      "id": task.id.text, "path": "/tasks/\(task.id.text)", "short": task.title.quotable(to: 80), "title": task.title,
       "notes": task.notes ?? "", "day": task.scheduledDate?.iso8601 ?? "", "due": Self.text(ofDueOf: task, clock),
       "reminder": task.reminderDate.map(clock.text) ?? "", "repeat": task.recurrence?.words ?? "",
       "tags": task.tags.joined(separator: ", "),

@@ -31,7 +31,7 @@ extension WebService {
       "title": title, "path": path, "version": assetVersion, "place": capture.place, "placeName": capture.name,
       "searched": query["q"] ?? "",
     ]) { own, _ in own }
-    if let appearance = request.cookies["tally-appearance"]?.value, ["light", "dark"].contains(appearance) {
+    if let appearance = request.cookies[Self.appearanceCookie]?.value, ["light", "dark"].contains(appearance) {
       context["appearance"] = appearance
     }
     return .html(try renderer.html(template, context))
@@ -63,11 +63,7 @@ extension WebService {
         place("/past", "Past", path), place("/overdue", "Overdue", path), place("/next", "Next", path),
       ],
       "navLists": lists, "lists": lists, "isLists": path == "/lists",
-      "more": [
-        ("/active", "Active"), ("/completed", "Completed"), ("/all", "All tasks"), ("/history", "History"),
-        ("/keyboard", "Keyboard"),
-      ]
-      .map { place($0.0, $0.1, path) },
+      "more": Self.morePlaces.map { place($0.path, $0.name, path) },
       "tabs": tabs.map { place($0.0, $0.1, path) },
     ]
   }
@@ -88,4 +84,10 @@ extension WebService {
     let sentences = ChangeSentences(clock: Clock(transaction))(entry, limit: 1)
     return ["words": sentences.joined(separator: " "), "change": change.text, "back": back]
   }
+
+  private static let morePlaces: [(path: String, name: String)] = [
+    ("/tags", "Tags"), ("/filters", "Filters"), ("/active", "Active"), ("/completed", "Completed"),
+    ("/all", "All tasks"),
+    ("/statistics", "Statistics"), ("/history", "History"), ("/settings", "Settings"), ("/keyboard", "Keyboard"),
+  ]
 }

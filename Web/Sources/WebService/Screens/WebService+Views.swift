@@ -35,12 +35,17 @@ extension WebService {
     let shown = min(first, window.count)
     let rest = window.count - shown - window.tasks.count
     var content: [String: Any] = [
-      "view": screen.view.text, "feed": window.version, "count": window.count, "first": shown,
+      "view": screen.view.text, "path": screen.path, "feed": window.version, "count": window.count, "first": shown,
       "hasEarlier": shown > 0, "rows": window.frame.rows(window.tasks, in: screen.view), "isOrdered": screen.isOrdered,
       "emptyWords": screen.emptyWords, "summary": Self.summary(window.count, window.completedCount),
       "isFirst": try store.read { try $0.taskCount } == 0,
     ]
-    if rest > 0 { content["rest"] = ["count": rest, "from": shown + window.tasks.count] }
+    if rest > 0 {
+      content["rest"] = [
+        "count": rest,
+        "address": "\(screen.path)\(screen.path.contains("?") ? "&" : "?")from=\(shown + window.tasks.count)",
+      ]
+    }
     if screen.view == .today { content["agenda"] = try store.read { try agenda($0) } }
     content.merge(more) { _, new in new }
     return try page(

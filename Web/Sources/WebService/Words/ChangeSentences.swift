@@ -8,11 +8,11 @@ struct ChangeSentences {
   func callAsFunction(_ change: HistoryChange, limit: Int = 5) -> [String] {
     var sentences = change.tasks.prefix(limit).map(sentence)
     sentences += change.lists.map { difference in
-      let name = (difference.after ?? difference.before)?.name.shortened(to: 60) ?? ""
+      let name = (difference.after ?? difference.before)?.name.quotable() ?? ""
       return Self.verb(difference.before == nil, difference.after == nil, "Changed") + " list “\(name)”"
     }
     sentences += change.savedFilters.map { difference in
-      let name = (difference.after ?? difference.before)?.name.shortened(to: 60) ?? ""
+      let name = (difference.after ?? difference.before)?.name.quotable() ?? ""
       return Self.verb(difference.before == nil, difference.after == nil, "Saved") + " filter “\(name)”"
     }
     if !change.values.isEmpty { sentences.append("Changed \(change.values.count.counted("value"))") }
@@ -23,7 +23,7 @@ struct ChangeSentences {
 
   private func sentence(_ difference: HistoryChange.Difference<TaskItem>) -> String {
     guard let task = difference.task else { return "" }
-    let title = "“\(task.title.shortened(to: 60))”"
+    let title = "“\(task.title.quotable())”"
     guard let before = difference.before, let after = difference.after else {
       return Self.verb(difference.before == nil, difference.after == nil, "") + " \(title)"
     }

@@ -28,6 +28,15 @@ struct Clock: Equatable, Sendable {
     return "\(Self.weekdays[day.weekday - 1]) \(day.day) \(Self.months[day.month - 1])\(year)"
   }
 
+  /// `November 2026`.
+  func monthName(of day: CalendarDay) -> String { "\(Self.months[day.month - 1]) \(day.year)" }
+
+  /// The name of a day of the week from 1, Monday, to 7; `nil` for another number.
+  static func weekdayName(_ number: Int) -> String? {
+    (1...7).contains(number)
+      ? ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"][number - 1] : nil
+  }
+
   /// `today`, `tomorrow`, `yesterday`, or its name.
   func relativeName(of day: CalendarDay) -> String {
     switch Int(day.dayNumber) - Int(today.dayNumber) {
@@ -54,10 +63,16 @@ struct Clock: Equatable, Sendable {
     "\(CalendarDay(containing: instant, in: timeZone).iso8601) \(clock(at: instant))"
   }
 
-  private func clock(at instant: Timestamp) -> String {
+  /// The time on a wall, and the weekday from 1, Monday, to 7.
+  func wallTime(at instant: Timestamp) -> (weekday: Int, hour: Int, minute: Int) {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = timeZone
-    let time = calendar.dateComponents([.hour, .minute], from: instant.date)
-    return String(format: "%02d:%02d", time.hour ?? 0, time.minute ?? 0)
+    let time = calendar.dateComponents([.weekday, .hour, .minute], from: instant.date)
+    return (((time.weekday ?? 1) + 5) % 7 + 1, time.hour ?? 0, time.minute ?? 0)
+  }
+
+  private func clock(at instant: Timestamp) -> String {
+    let time = wallTime(at: instant)
+    return String(format: "%02d:%02d", time.hour, time.minute)
   }
 }

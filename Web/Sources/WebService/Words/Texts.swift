@@ -8,6 +8,14 @@ extension String {
     return dropFirst(length).isEmpty ? line : line + "…"
   }
 
+  /// The text for a sentence or a label: short, and without the characters that would reverse the words around it.
+  func quotable(to length: Int = 60) -> String {
+    String(shortened(to: length).unicodeScalars.filter { !Self.directions.contains($0.value) })
+  }
+
+  /// The embeddings, overrides and isolates of the Unicode bidirectional algorithm, UAX 9.
+  private static let directions: Set<UInt32> = Set(0x202A...0x202E).union(0x2066...0x2069)
+
   /// The text with the line breaks of Unix: a browser sends those of a form as CR and LF.
   var withUnixLineBreaks: String { replacing("\r\n", with: "\n") }
 }
