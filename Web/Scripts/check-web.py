@@ -11,6 +11,7 @@ import json
 import pathlib
 import sys
 import tempfile
+import time
 
 from web import ALT, ROOT, Page, Terminal, Web, find_browser, row
 
@@ -21,14 +22,21 @@ PICTURES = ROOT / ".build/web-pages"
 SIZES = [(390, 844), (1280, 900)]
 SCREENS = [
     "today", "inbox", "upcoming", "past", "overdue", "next", "active", "completed", "all", "lists", "history", "keyboard",
-    "more", "search?q=the", "tags", "filters", "find?q=is:open", "statistics", "done", "settings",
+    "more", "search?q=the", "tags", "filters", "find?q=is:open", "statistics", "done", "settings", "transfer", "sync",
 ]
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u202etxt.exe\u202c {{title}} ]]>"
 SCENARIOS = []
+# Those that do not depend on how the screens look.
+ONCE = []
 
 
 def scenario(function):
     SCENARIOS.append(function)
+    return function
+
+
+def once(function):
+    ONCE.append(function)
     return function
 
 
@@ -378,6 +386,138 @@ def many(page, tally, name):
     assert count == 3001, count
 
 
+@scenario
+def transfer(page, tally, name):
+    """An export is that of the command line; a file is imported with its outcome in words, and undone."""
+    fill(tally)
+    page.visit("/transfer")
+    exported = page.evaluate("fetch('/export?format=json').then(answer => answer.text())", awaits=True)
+    printed = tally("export", "-o", "-")
+
+    def tasks(text):
+        return {key: value for key, value in json.loads(text).items() if key != "exportDate"}
+
+    assert tasks(exported) == tasks(printed)
+    with tempfile.NamedTemporaryFile("w", suffix=".ndjson") as file:
+        file.writelines(json.dumps({"text": f"imported {number}", "state": "notStarted", "id": f"00000000-0000-8000-8000-{number:012}",
+                                    "createdAt": "2026-01-01T00:00:00Z"}) + "\n" for number in range(2000))
+        file.flush()
+        before = json.loads(tally("count", "--json"))["count"]
+        for is_dry, words in [(True, "Nothing is changed yet"), (False, "2000 tasks added")]:
+            page.visit("/transfer")
+            document = page.call("DOM.getDocument")["root"]["nodeId"]
+            node = page.call("DOM.querySelector", nodeId=document, selector="#import-file")["nodeId"]
+            page.call("DOM.setFileInputFiles", nodeId=node, files=[file.name])
+            page.evaluate(f"document.querySelector('#import input[name=dry]').checked = {json.dumps(is_dry)}")
+            page.click("document.querySelector('#import .main')")
+            page.wait(f"document.getElementById('outcome').textContent.includes({json.dumps(words)})", words, seconds=30)
+            check(page, f"an import, {name}")
+            assert json.loads(tally("count", "--json"))["count"] == before + (0 if is_dry else 2000)
+    page.evaluate("document.getElementById('import-text').value = '- [ ] from a text'; document.getElementById('import-format').value = 'markdown'")
+    page.visit("/history")
+    page.click("[...document.querySelectorAll('#main button')].find(button => button.ariaLabel?.startsWith('Undo'))")
+    page.wait("document.querySelector('.undone')", "the undone import")
+    assert json.loads(tally("count", "--json"))["count"] == before
+
+
+@scenario
+def devices(page, tally, name):
+    """The status of synchronisation, and what another device has deleted, which comes back."""
+    page.visit("/sync")
+    assert "tally sync setup" in page.evaluate("document.getElementById('main').innerText")
+    with tempfile.TemporaryDirectory(prefix="tally-shared-") as folder:
+        pathlib.Path(f"{folder}/shared").mkdir()
+        invitation = json.loads(tally("sync", "setup", f"{folder}/shared", "--name", "laptop", "--json"))["invitation"]
+        tally("add", "Call the dentist")
+        tally("sync", "now")
+        phone = Terminal(f"{folder}/phone")
+        phone("sync", "join", invitation, "--at", f"{folder}/shared", "--name", "phone")
+        phone("delete", json.loads(phone("all", "--json"))["sections"][0]["tasks"][0]["id"])
+        phone("sync", "now")
+        tally("sync", "now")
+        page.visit("/sync")
+        words = page.evaluate("document.getElementById('main').innerText")
+        assert "phone" in words and "laptop" in words and "Call the dentist" in words, words
+        check(page, f"a shared store, {name}")
+        page.click("[...document.querySelectorAll('#main button')].find(button => button.innerText === 'Restore')")
+        page.wait("!document.getElementById('main').innerText.includes('Call the dentist')", "the task to leave the list")
+        assert json.loads(tally("count", "--json"))["count"] == 1
+
+
+CROWD = """
+(async () => {
+  const rows = () => [...document.querySelectorAll('#rows .row')].map(row => row.dataset.id);
+  const random = list => list[Math.floor(Math.random() * list.length)];
+  const send = (path, fields) => fetch(path, { method: 'POST', body: new URLSearchParams(fields), headers: { Accept: 'application/json' } });
+  for (let step = 0; step < STEPS; step += 1) {
+    const [id, other] = [random(rows()), random(rows())];
+    const kind = Math.random();
+    if (kind < 0.2 || !id) await send('/capture', { text: `NAME ${step}`, place: document.querySelector('[name=place]').value, literal: 'yes' });
+    else if (kind < 0.5) await send('/change', { action: 'advance', id });
+    else if (kind < 0.85 && id !== other) await send('/change', { action: 'before', id, anchor: other });
+    else if (kind < 0.9) await send('/change', { action: 'delete', id });
+    else await send('/change', { action: 'priority', priority: 'high', id });
+  }
+  window.isDone = true;
+})()
+"""
+# The titles of the rows that are there, by position, and the number of all.
+SHOWN = """
+(() => {
+  const shown = {};
+  let position = 0;
+  for (const child of document.getElementById('rows').children) {
+    if (child.matches('.row')) shown[position++] = child.dataset.id;
+    else if (child.matches('.gap')) position += Number(child.dataset.count);
+  }
+  return [position, shown];
+})()
+"""
+
+
+@once
+def crowd(page, tally, _):
+    """Two browsers and a terminal change one list 2,000 times at once: all show what the store has."""
+    tally("lists", "add", "Shared")
+    tally("add", "-", "--list", "Shared", text="".join(f"start {number}\n" for number in range(40)))
+    path = f"/lists/{json.loads(tally('lists', '--json'))['lists'][0]['id']}"
+    with Page(page.web, 390, 844, "light") as other:
+        for browser, name in [(page, "left"), (other, "right")]:
+            browser.visit(path)
+            browser.call("Runtime.evaluate", expression=CROWD.replace("STEPS", "800").replace("NAME", name))
+        for number in range(400):
+            if number % 4:
+                tally("add", f"terminal {number}", "--list", "Shared")
+            else:
+                tasks = json.loads(tally("list", "Shared", "--json"))["sections"][0]["tasks"]
+                tally("edit", tasks[number % len(tasks)]["id"], "--tag", "seen", may_fail=True)
+        for browser in [page, other]:
+            browser.wait("window.isDone", "the changes of a browser", seconds=120)
+        stored = [task["id"] for task in json.loads(tally("list", "Shared", "--json"))["sections"][0]["tasks"]]
+        for browser, name in [(page, "left"), (other, "right")]:
+            deadline = time.monotonic() + 10
+            while True:
+                count, shown = browser.evaluate(SHOWN)
+                differing = [position for position, id in shown.items() if int(position) >= len(stored) or stored[int(position)] != id]
+                if count == len(stored) and not differing and len(shown) > 30:
+                    break
+                assert time.monotonic() < deadline, f"{name}: {count} of {len(stored)} tasks, {len(differing)} of {len(shown)} rows differ"
+                time.sleep(0.05)
+            browser.keep_noise()
+        assert tally("verify")
+    noise = [event for event in page.noise if "404" not in json.dumps(event) and "409" not in json.dumps(event)]
+    assert not noise, json.dumps(noise)[:500]
+
+
+@once
+def stopping(page, tally, _):
+    """SIGTERM ends the server within a second although streams are open; the screens go on with the next server."""
+    tally("add", "x", "--today")
+    page.visit("/today")
+    seconds = page.web.stop()
+    assert seconds < 1, f"it took {seconds} s"
+
+
 def main():
     environment.enter()
     if not find_browser():
@@ -387,10 +527,10 @@ def main():
 
     axe = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
     PICTURES.mkdir(parents=True, exist_ok=True)
-    chosen = [function for function in SCENARIOS if not sys.argv[1:] or function.__name__ in sys.argv[1:]]
+    chosen = [function for function in SCENARIOS + ONCE if not sys.argv[1:] or function.__name__ in sys.argv[1:]]
     for function in chosen:
-        for width, height in SIZES:
-            for scheme in ["light", "dark"]:
+        for width, height in SIZES if function in SCENARIOS else SIZES[1:]:
+            for scheme in ["light", "dark"] if function in SCENARIOS else ["light"]:
                 name = f"{width}-{scheme}"
                 with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
                     with Page(web, width, height, scheme) as page:

@@ -20,8 +20,10 @@ package enum WebAssets {
     "search": PackageResources.search_mustache,
     "settings": PackageResources.settings_mustache,
     "statistics": PackageResources.statistics_mustache,
+    "sync": PackageResources.sync_mustache,
     "tags": PackageResources.tags_mustache,
     "task": PackageResources.task_mustache,
+    "transfer": PackageResources.transfer_mustache,
     "understood": PackageResources.understood_mustache,
     "view": PackageResources.view_mustache,
   ]
@@ -37,5 +39,6 @@ package enum WebAssets {
     "requests.js": PackageResources.requests_js,
     "rows.js": PackageResources.rows_js,
     "search.js": PackageResources.search_js,
+    "transfer.js": PackageResources.transfer_js,
   ]
 }

@@ -84,6 +84,8 @@ extension WebService {
     addQueryRoutes(to: router)
     addStatisticsRoutes(to: router)
     addSettingsRoutes(to: router)
+    addTransferRoutes(to: router)
+    addSynchronisationRoutes(to: router)
     return router
   }
 

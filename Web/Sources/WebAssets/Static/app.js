@@ -6,10 +6,12 @@ import { Gestures } from "./gestures.js";
 import { startKeyboard } from "./keyboard.js";
 import { Rows, announceChanges } from "./rows.js";
 import { startSearch } from "./search.js";
+import { startTransfer } from "./transfer.js";
 
 document.documentElement.classList.add("scripted");
 startNotices();
 startCapture();
+startTransfer();
 const main = document.getElementById("main");
 const gestures = new Gestures(main);
 startKeyboard(gestures);

@@ -88,6 +88,7 @@ extension WebService {
   private static let morePlaces: [(path: String, name: String)] = [
     ("/tags", "Tags"), ("/filters", "Filters"), ("/active", "Active"), ("/completed", "Completed"),
     ("/all", "All tasks"),
-    ("/statistics", "Statistics"), ("/history", "History"), ("/settings", "Settings"), ("/keyboard", "Keyboard"),
+    ("/statistics", "Statistics"), ("/history", "History"), ("/transfer", "Export and import"),
+    ("/sync", "Synchronisation"), ("/settings", "Settings"), ("/keyboard", "Keyboard"),
   ]
 }
