@@ -3,7 +3,8 @@
 
 Every scenario runs at the width of a phone and of a desktop, in light and in dark, on a store of its own. Nothing may
 appear on the console, no request may leave the server, nothing may be wider than the window, and an accessibility checker
-must find nothing on any screen. Pictures go to .build/web-pages. Names of scenarios as arguments run only those.
+must find nothing on any screen. Pictures go to .build/web-pages. Names of scenarios as arguments run only those;
+--record takes the pictures of the README instead.
 """
 
 import base64
@@ -40,7 +41,7 @@ def once(function):
     return function
 
 
-def fill(tally):
+def fill(tally, is_hostile=True):
     """A small to-do list with something on every screen."""
     tally("lists", "add", "Garden", "--color", "34C759")
     tally("lists", "add", "Work")
@@ -50,9 +51,10 @@ def fill(tally):
     tally("add", "Prepare the talk", "--on", "+3d", "--list", "Work", "--notes", "ten minutes, no slides")
     tally("add", "Answer the letter", "--due", "yesterday 18:00")
     tally("add", "Clear the attic", "--on", "yesterday")
-    tally("add", "Read about 東京 🗼")
-    tally("add", HOSTILE, "--tag", "<b>tag</b>")
     tally("log", "Fixed the tap", "--today")
+    if is_hostile:
+        tally("add", "Read about 東京 🗼")
+        tally("add", HOSTILE, "--tag", "<b>tag</b>")
 
 
 def check(page, place):
@@ -85,6 +87,23 @@ def screens(page, tally, name):
         (PICTURES / f"{kind}-{name}.png").write_bytes(base64.b64decode(picture))
     page.visit("/inbox")
     assert HOSTILE in page.titles(), page.titles()
+
+
+def record(axe):
+    """Takes the pictures of the README."""
+    for (width, height), scheme, name in [((1280, 760), "light", "desktop"), ((390, 760), "dark", "phone")]:
+        with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
+            tally = Terminal(f"{folder}/store")
+            fill(tally, is_hostile=False)
+            tally("start", json.loads(tally("find", "plants", "--json"))["sections"][0]["tasks"][0]["id"])
+            with Page(web, width, height, scheme) as page:
+                page.axe = axe
+                page.visit("/today")
+                check(page, name)
+                picture = page.call("Page.captureScreenshot")["data"]
+                path = ROOT / f"docs/images/today-{name}.png"
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(base64.b64decode(picture))
 
 
 @scenario
@@ -511,7 +530,7 @@ def crowd(page, tally, _):
 
 @once
 def stopping(page, tally, _):
-    """SIGTERM ends the server within a second although streams are open; the screens go on with the next server."""
+    """SIGTERM ends the server within a second although streams are open."""
     tally("add", "x", "--today")
     page.visit("/today")
     seconds = page.web.stop()
@@ -526,6 +545,9 @@ def main():
     import axe_core_python
 
     axe = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
+    axe += "\n;0"
+    if sys.argv[1:] == ["--record"]:
+        return record(axe)
     PICTURES.mkdir(parents=True, exist_ok=True)
     chosen = [function for function in SCENARIOS + ONCE if not sys.argv[1:] or function.__name__ in sys.argv[1:]]
     for function in chosen:
@@ -534,7 +556,7 @@ def main():
                 name = f"{width}-{scheme}"
                 with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
                     with Page(web, width, height, scheme) as page:
-                        page.axe = axe + "\n;0"
+                        page.axe = axe
                         try:
                             function(page, Terminal(f"{folder}/store"), name)
                         except AssertionError as failure:

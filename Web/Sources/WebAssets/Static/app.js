@@ -38,14 +38,18 @@ if (list) {
   async function refresh() {
     const path = document.body.dataset.path;
     const places = await fetch(`/places?${new URLSearchParams({ at: path })}`);
-    if (places.ok) document.getElementById("places").innerHTML = await places.text();
+    const html = await places.text();
+    const nav = document.getElementById("places");
+    // Who is in there with the keyboard stays there.
+    if (places.ok && !nav.contains(document.activeElement)) nav.innerHTML = html;
     if (path !== "/today") return;
     const agenda = await fetch("/agenda");
     if (!agenda.ok) return;
     const old = document.getElementById("agenda");
-    const html = await agenda.text();
-    if (old) old.outerHTML = html;
-    else list.insertAdjacentHTML("beforebegin", html);
+    const section = await agenda.text();
+    if (old?.contains(document.activeElement)) return;
+    if (old) old.outerHTML = section;
+    else list.insertAdjacentHTML("beforebegin", section);
   }
 
   list.addEventListener("rows-changed", () => {
