@@ -142,6 +142,9 @@ struct SecurityTests {
       let announced = try await Exchange(
         web.port, "POST /capture", lines + ["Content-Length: 104857600"], body: "text=x")
       #expect(announced.status == 413)
+      let document = try await Exchange(
+        web.port, "POST /import", lines + ["Content-Length: \(WebService.longestDocumentInBytes + 1)"], body: "x")
+      #expect(document.status == 413)
       // 100 MB that come without saying how many they are.
       let answer = try await Connection.run(to: web.port) { connection in
         let head = ["POST /capture HTTP/1.1"] + lines + ["Transfer-Encoding: chunked"]
