@@ -65,6 +65,10 @@ def check(page, place):
     assert wide <= 0, f"{place}: {wide} pixels wider than the window"
     strange = page.evaluate("document.querySelectorAll('main script, img, iframe, [onerror], [onload], [style]:not(.gap)').length")
     assert strange == 0, f"{place}: {strange} elements that no template has"
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0, f"{place}: {wide} pixels wider than the window with text of twice the size"
+    page.evaluate("document.documentElement.style.fontSize = ''")
     page.evaluate(page.axe)
     found = page.call(
         "Runtime.evaluate", expression="axe.run({resultTypes: ['violations']}).then(found => JSON.stringify(found.violations.map("
@@ -212,6 +216,8 @@ def order(page, tally, name):
     check(page, f"the menu, {name}")
     page.click("[...document.querySelectorAll('[role=menuitem]')].find(item => item.textContent === 'Move up')")
     expect(["two", "three", "one"])
+    page.touch_drag(f"{row('one')}.querySelector('.handle')", row("two"), below=-12)
+    expect(["one", "two", "three"])
     if page.size[0] > 1000:
         page.drag(f"{row('one')}.querySelector('.handle')", "document.querySelector('#places a[href=\"/upcoming\"]')")
         expect(["two", "three"])

@@ -130,6 +130,16 @@ class Page(Browser):
                 y=y + (box[1] + below - y) * step / 5, button="left", buttons=1)
         self.call("Input.dispatchMouseEvent", type="mouseReleased", x=box[0], y=box[1] + below, button="left", clickCount=1)
 
+    def touch_drag(self, start, end, below=0):
+        """Drags with a finger."""
+        x, y = self.center(start)
+        box = self.evaluate(f"(() => {{ const box = ({end}).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()")
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        for step in range(1, 6):
+            point = {"x": x + (box[0] - x) * step / 5, "y": y + (box[1] + below - y) * step / 5}
+            self.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=[point])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
     def touch(self, expression):
         x, y = self.center(expression)
         self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
