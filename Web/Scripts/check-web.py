@@ -4,12 +4,14 @@
 Every scenario runs at the width of a phone and of a desktop, in light and in dark, on a store of its own. Nothing may
 appear on the console, no request may leave the server, nothing may be wider than the window, and an accessibility checker
 must find nothing on any screen. Pictures go to .build/web-pages. Names of scenarios as arguments run only those;
---record takes the pictures of the README instead.
+--record takes the pictures of the README and the accessibility trees instead.
 """
 
 import base64
+import difflib
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import time
@@ -94,7 +96,7 @@ def screens(page, tally, name):
 
 
 def record(axe):
-    """Takes the pictures of the README."""
+    """Takes the pictures of the README, and the accessibility trees."""
     for (width, height), scheme, name in [((1280, 760), "light", "desktop"), ((390, 760), "dark", "phone")]:
         with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
             tally = Terminal(f"{folder}/store")
@@ -108,6 +110,59 @@ def record(axe):
                 path = ROOT / f"docs/images/today-{name}.png"
                 path.parent.mkdir(exist_ok=True)
                 path.write_bytes(base64.b64decode(picture))
+    for width, height in SIZES:
+        with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
+            with Page(web, width, height, "light") as page:
+                compare_trees(page, Terminal(f"{folder}/store"), is_recording=True)
+
+
+TREES = ROOT / "Web/Tests/Trees"
+ROLES = {
+    "banner", "navigation", "main", "region", "form", "search", "toolbar", "status", "heading", "link", "button", "checkbox",
+    "textbox", "searchbox", "combobox", "list", "listitem", "table", "Date", "ColorWell", "progressbar", "dialog", "menu",
+}
+STATES = ["expanded", "required", "disabled", "hasPopup"]
+
+
+def tree(page):
+    """What a screen reader gets: roles, names and states, with digits as #."""
+    nodes = {node["nodeId"]: node for node in page.call("Accessibility.getFullAXTree")["nodes"]}
+    lines = []
+
+    def walk(node, depth):
+        role = node.get("role", {}).get("value")
+        if not node.get("ignored") and role in ROLES:
+            states = [item["name"] for item in node.get("properties", []) if item["name"] in STATES and item["value"].get("value")]
+            name = re.sub(r"\d+", "#", node.get("name", {}).get("value", ""))
+            lines.append(" ".join([f"{'  ' * depth}{role} {name!r}", *states]))
+            depth += 1
+        for child in node.get("childIds", []):
+            walk(nodes[child], depth)
+
+    walk(next(node for node in nodes.values() if "parentId" not in node), 0)
+    return "\n".join(lines) + "\n"
+
+
+def compare_trees(page, tally, is_recording=False):
+    fill(tally)
+    task = json.loads(tally("find", "Prepare", "--json"))["sections"][0]["tasks"][0]["id"]
+    for path in ["today", "inbox", "lists", "filters", "search?q=fence", "transfer", "keyboard", f"tasks/{task}"]:
+        page.visit(f"/{path}")
+        file = TREES / f"{re.split('[?/]', path)[0]}-{page.size[0]}.txt"
+        shown = tree(page)
+        if is_recording:
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(shown)
+            continue
+        expected = file.read_text()
+        difference = "\n".join(difflib.unified_diff(expected.split("\n"), shown.split("\n"), "recorded", "shown", lineterm=""))
+        assert not difference, f"{path}: the accessibility tree differs; --record takes a new one\n{difference}"
+
+
+@scenario
+def trees(page, tally, name):
+    """What screen readers get of the screens is what was recorded."""
+    compare_trees(page, tally)
 
 
 @scenario
