@@ -70,7 +70,7 @@ def check(page, place):
     page.evaluate("document.documentElement.style.fontSize = '200%'")
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0, f"{place}: {wide} pixels wider than the window with text of twice the size"
-    page.evaluate("document.documentElement.style.fontSize = ''")
+    page.evaluate("document.documentElement.removeAttribute('style')")
     page.evaluate(page.axe)
     found = page.call(
         "Runtime.evaluate", expression="axe.run({resultTypes: ['violations']}).then(found => JSON.stringify(found.violations.map("
@@ -161,7 +161,7 @@ def compare_trees(page, tally, is_recording=False):
 
 @scenario
 def trees(page, tally, name):
-    """What screen readers get of the screens is what was recorded."""
+    """Screen readers get the same trees of the screens as those that were recorded."""
     compare_trees(page, tally)
 
 
