@@ -7,6 +7,7 @@ export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats page smoke outside faults
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers test-service
+.PHONY: web test-web bench-web
 .PHONY: install uninstall completions installation
 .PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync
 
@@ -104,6 +105,9 @@ faults: build ## Causes faults of every kind, a few of each: crashes, kills, fai
 
 test-faults: set-up ## Causes thousands of faults of every kind and prints their number; it prints the expected duration.
 	@Scripts/test-faults.sh
+	swift build --product tally
+	swift build $(WEB) --product tally-web
+	@Web/Scripts/soak.py
 
 test-mutants: set-up ## Leaves out or changes some hundreds of steps of the sources, one at a time: a test must notice each.
 	@Scripts/mutants.py
@@ -143,6 +147,20 @@ bench-hub: hub-set-up ## Measures a hub on LMDB and PostgreSQL, beside pgbench, 
 	swift build $(HUB) -c release --product HubLoad
 	@Hub/Scripts/load.py
 
+WEB = --package-path Web --scratch-path .build/web
+web: build ## Shows the demo's data in a browser; the first build takes minutes.
+	swift build $(WEB) --product tally-web
+	@Web/Scripts/demo.sh
+
+test-web: build ## Runs the tests of the screens, a package of its own, then uses them in Chromium if there is one; minutes.
+	swift build --build-tests $(WEB)
+	swift test --skip-build $(WEB) --disable-xctest
+	@Web/Scripts/check-web.py
+
+bench-web: build ## Measures the screens in Chromium over 100,000 tasks: first paint, tap, scrolling, arrivals.
+	swift build $(WEB) -c release --product tally-web
+	@Web/Scripts/figures.py
+
 OPTIMISED = -c release -Xswiftc -enable-testing --scratch-path .build/optimised
 test-long: set-up ## Compares views, filters, searches and merges with plain models through long random histories; an hour.
 	swift build --build-tests $(OPTIMISED)
@@ -164,4 +182,4 @@ smoke: ## Runs the benchmarks on small stores, to check their answers, not their
 	@Benchmarks/Scripts/before.py --smoke >/dev/null
 	@Benchmarks/Scripts/bench.py readme --check
 
-SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Hub/Sources Hub/Tests Hub/Package.swift Package.swift)
+SWIFT_FILES := $(wildcard Sources Tests Examples Benchmarks/Sources Benchmarks/Benchmarks Benchmarks/Package.swift Hub/Sources Hub/Tests Hub/Package.swift Web/Sources Web/Tests Web/Package.swift Package.swift)

@@ -9,8 +9,8 @@
 #   database also a PostgreSQL server, which the tests of the hub start by themselves
 #   faults   also strace, faketime and ip, for Hub/Scripts/check-faults.py
 #   load     also PostgreSQL and wrk, for Hub/Scripts/load.py
-#   browser  only Chromium, for Scripts/check-page.py. That takes a minute and 400 MB, so only .ci/run asks for it. It
-#            never fails, as that check can be skipped; TALLY_NO_BROWSER=1 skips the installation.
+#   browser  only Chromium, for Scripts/check-page.py and Web/Scripts/check-web.py. That takes a minute and 400 MB, so
+#            only .ci/run asks for it. It never fails, as those checks can be skipped; TALLY_NO_BROWSER=1 skips the installation.
 # Quiet, and without a network, if nothing is missing.
 set -euo pipefail
 

@@ -55,6 +55,7 @@ struct RootCommand: ParsableCommand {
         + [
           DueCommand.self, FindCommand.self, CountCommand.self, FilterCommand.self, SearchCommand.self,
           CompletedCommand.self, ListCommand.self, ShowCommand.self, HistoryCommand.self, StatsCommand.self,
+          WebCommand.self,
         ]
     ),
     (

@@ -15,9 +15,10 @@ public enum TallyCommandLine {
       try execute(invocation, output)
       try output.flush()
       return ExitStatus.success.rawValue
-    } catch is NeedsHubClient {
+    } catch let needed as NeedsCompanion {
       try? output.flush()
-      return report(HubProgram.replaceThisProcess(invocation), of: invocation)
+      let arguments = needed.arguments ?? invocation.arguments
+      return report(needed.program.replaceThisProcess(arguments, invocation.environment), of: invocation)
     } catch {
       // Output from before the failure still counts; a second failure would add nothing.
       try? output.flush()

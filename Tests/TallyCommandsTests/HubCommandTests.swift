@@ -51,6 +51,24 @@ struct HubCommandTests {
     }
   }
 
+  @Test func theScreensAreShownByAProgramThatGetsTheStoreAndTheSettings() throws {
+    try withProgram { program in
+      var program = program
+      program.environment["PATH"] = "\(program.directory.string):/usr/bin:/bin"
+      let missing = try program.run(["web"])
+      #expect(missing.status == 75 && missing.errors.contains("tally-web"), "\(missing)")
+      let web = program.directory.appending("tally-web").string
+      try Data("#!/bin/sh\necho \"$@\"\n".utf8).write(to: URL(filePath: web))
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: web)
+      let shown = try program.run([
+        "web", "--port", "0", "--open", "--time-zone", "Asia/Kathmandu", "--week-start", "sunday",
+      ])
+      #expect(shown.status == 0, "\(shown)")
+      #expect(
+        shown.output.contains("--time-zone Asia/Kathmandu --week-start 1 --day-start 0 --port 0 --open"), "\(shown)")
+    }
+  }
+
   @Test func anInvitationIsReadFromStandardInput() throws {
     try withProgram { program in
       let folder = program.directory.appending("shared").string

@@ -95,3 +95,24 @@ extension QuickEntry {
     return parser.read()
   }
 }
+
+extension QuickEntry {
+  /// Sets what the sentence says about a task, except its title and its list; what it does not say stays.
+  ///
+  /// ```swift
+  /// let entry = QuickEntry.parse("Pay rent friday #home", calendar: .current, now: .now())
+  /// try await store.write { try $0.add(entry.title, to: .today, entry.fill) }  // on friday, not today
+  /// ```
+  ///
+  /// - Parameter task: the task; one with defaults of its own, such as the day of the place where it was captured, keeps
+  ///   those that the sentence does not mention.
+  public func fill(_ task: inout TaskItem) {
+    if let scheduledDate { task.scheduledDate = scheduledDate }
+    if let dueDay { task.dueDay = dueDay }
+    if let dueDate { task.dueDate = dueDate }
+    if let reminderDate { task.reminderDate = reminderDate }
+    for tag in tags { task.tags.insert(tag) }
+    if priority != .none { task.priority = priority }
+    if let recurrence { task.recurrence = recurrence }
+  }
+}

@@ -1,11 +1,24 @@
 import Foundation
 import LMDB
 
-/// A view kept up to date from the changes, without being read again.
-struct ObservedView {
+/// A view kept up to date from the changes, without being read again, by a caller that chooses when to look.
+///
+/// ``TaskStore/observe(_:)`` waits and delivers. A program that answers requests wants to be up to date at the moment of a
+/// request, whether or not anybody waits:
+///
+/// ```swift
+/// var today = try store.read { try ObservedView(.today, in: $0) }
+/// // Later, at any time:
+/// let difference = try store.read { try today.follow($0) }
+/// print(today.count, difference.insertions.count)
+/// ```
+///
+/// Keeps the tasks of the view in memory.
+public struct ObservedView: Sendable {
   private typealias Row = (key: ViewKey, task: TaskItem)
 
-  private let view: TaskView
+  /// The view that is followed.
+  public let view: TaskView
   /// In the view's order.
   private var rows: [Row]
   private var keys: [UUID: ViewKey]
@@ -14,6 +27,17 @@ struct ObservedView {
   private var timeZone: TimeZone
   /// How often whole views were read, and how many tasks were looked up.
   private(set) var counts = ObservationCounts(viewReadCount: 1)
+
+  /// Reads a view, to follow it from there.
+  ///
+  /// - Parameters:
+  ///   - view: the view to follow.
+  ///   - transaction: the snapshot in which to read it.
+  /// - Throws: `listNotFound` for a list that does not exist, and what reading the view throws.
+  /// - Complexity: what the view shows.
+  public init(_ view: TaskView, in transaction: borrowing StoreReadTransaction) throws {
+    try self.init(try transaction.view(view), in: transaction)
+  }
 
   /// Begins with what the view shows in a snapshot.
   init(_ result: ViewResult, in transaction: borrowing StoreReadTransaction) throws {
@@ -30,8 +54,23 @@ struct ObservedView {
     keys = Dictionary(rows.map { ($0.task.id, $0.key) }) { first, _ in first }
   }
 
-  /// Follows the store to a newer snapshot, and returns how the view has changed.
-  mutating func follow(_ transaction: borrowing StoreReadTransaction) throws -> ViewDifference {
+  /// The number of tasks that the view shows.
+  public var count: Int { rows.count }
+
+  /// The tasks of the view, in its order, sections ignored.
+  public var tasks: some RandomAccessCollection<TaskItem> { rows.lazy.map(\.task) }
+
+  /// The commit and the store up to which the view is followed.
+  public var position: StorePosition { last }
+
+  /// Follows the store to a newer snapshot.
+  ///
+  /// - Parameter transaction: the snapshot, of the same store and not older than the last one.
+  /// - Returns: how the view has changed since the last snapshot; empty if it has not. A deleted list shows nothing.
+  /// - Throws: what looking up the changed tasks throws.
+  /// - Complexity: the tasks that have changed since the last snapshot, in whatever view; the whole view where they
+  ///   cannot be listed, as after a restored backup.
+  public mutating func follow(_ transaction: borrowing StoreReadTransaction) throws -> ViewDifference {
     let position = try transaction.position
     let changes = try transaction.changes(since: last)
     var difference = ViewDifference(sequence: changes.sequence, asOf: transaction.now)

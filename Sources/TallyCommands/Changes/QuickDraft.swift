@@ -32,13 +32,8 @@ struct QuickDraft {
 
   /// Sets everything about the new task except its title.
   func fill(_ task: inout TaskItem) {
-    task.scheduledDate = entry.scheduledDate
-    if let dueDay = entry.dueDay { task.dueDay = dueDay } else { task.dueDate = entry.dueDate }
-    task.reminderDate = entry.reminderDate
+    entry.fill(&task)
     task.listID = list?.id
-    task.tags = entry.tags
-    task.priority = entry.priority
-    task.recurrence = entry.recurrence
   }
 }
 

@@ -142,6 +142,11 @@ extension CommandDescription {
     option | --html | file |  | Write a page to this file, or '-' for standard output.
     """,
     """
+    web: Show the tasks in a browser on this machine.
+    option | --port | port |  | The port; 0 for any free one.
+    flag | --open |  |  | Open the address in a browser.
+    """,
+    """
     add: Capture a task.
     positional* |  | text |  | The title, or '-' to read lines from standard input.
     flag | --today |  |  | Schedule it for today.

@@ -64,14 +64,11 @@ extension CommandFailure {
   }
 }
 
-/// The command needs a client for HTTP, which this program lacks.
-struct NeedsHubClient: Error {}
-
 extension Session {
   /// The client; another program has one, which is started in place of this.
   var hubClient: any HubClient {
     get throws {
-      guard let client = invocation.hubClient else { throw NeedsHubClient() }
+      guard let client = invocation.hubClient else { throw NeedsCompanion(program: .hubClient) }
       return client
     }
   }
@@ -81,7 +78,7 @@ extension Session {
     let sync = StoreSync(store, connector: invocation.hubClient)
     guard invocation.hubClient == nil else { return sync }
     let isHub = try wait { try await sync.isSetUp ? try await sync.place().isHub : false }
-    if isHub { throw NeedsHubClient() }
+    if isHub { throw NeedsCompanion(program: .hubClient) }
     return sync
   }
 }

@@ -178,8 +178,7 @@ private struct Follower {
   init(_ view: TaskView, in store: TaskStore) throws {
     self.view = view
     let (observed, result) = try store.read { transaction in
-      let result = try transaction.view(view)
-      return (try ObservedView(result, in: transaction), result)
+      (try ObservedView(view, in: transaction), try transaction.view(view))
     }
     (self.observed, tasks, sections) = (observed, result.tasks, result.sections)
   }
@@ -201,6 +200,10 @@ private struct Follower {
       Issue.record("\(view.name): \(difference)", sourceLocation: sourceLocation)
       tasks = shown
     }
+    let (held, position) = (observed.tasks, try store.read { try $0.position })
+    #expect(
+      held.elementsEqual(shown) { $0.isIdentical(to: $1) } && observed.count == shown.count
+        && observed.position == position, "\(view.name)", sourceLocation: sourceLocation)
     #expect(sections == fresh && followed == fresh, "\(view.name)", sourceLocation: sourceLocation)
     sections = fresh
     return difference

@@ -1,0 +1,62 @@
+import Foundation
+import SystemPackage
+import TallySystem
+
+/// A program of a package of its own, which takes the place of this one for what it alone can do.
+struct CompanionProgram: Sendable {
+  /// Its file, beside this program or in PATH.
+  let name: String
+  /// The code of the failure where it is missing.
+  let code: String
+  /// The directory of the sources that builds it.
+  let sources: String
+  /// The beginning of the sentence that it was not found.
+  let purpose: String
+
+  /// The commands of `tally` with a client for hubs.
+  static let hubClient = CompanionProgram(
+    name: "tally-hub-client", code: "syncUnreachable", sources: "Hub", purpose: "Hubs are reached by")
+  /// The screens in a browser.
+  static let web = CompanionProgram(
+    name: "tally-web", code: "programMissing", sources: "Web", purpose: "The screens in a browser are shown by")
+
+  /// Replaces this process by the program.
+  ///
+  /// - Parameters:
+  ///   - arguments: Its arguments.
+  ///   - environment: Its variables.
+  /// - Returns: Only if that fails, why.
+  func replaceThisProcess(_ arguments: [String], _ environment: EnvironmentVariables) -> CommandFailure {
+    do {
+      let path = try find(in: environment)
+      try ForegroundProgram.replaceThisProcess(path, arguments, environment: environment.intact)
+    } catch let failure as CommandFailure {
+      return failure
+    } catch {
+      return CommandFailure(
+        .busy, code: code, "\(purpose) the program \(name), which cannot be started: \(error)",
+        remedy: "Check that it is built for this machine")
+    }
+  }
+
+  /// Beside this program, or in PATH.
+  private func find(in environment: EnvironmentVariables) throws -> FilePath {
+    let own = Bundle.main.executablePath.map { FilePath($0).removingLastComponent().string }
+    let others = (try environment.value(of: "PATH") ?? "/usr/bin:/bin").split(separator: ":").map(String.init)
+    for directory in [own].compactMap({ $0 }) + others {
+      let path = FilePath(directory).appending(name)
+      if FileManager.default.isExecutableFile(atPath: path.string) { return path }
+    }
+    throw CommandFailure(
+      .busy, code: code, "\(purpose) the program \(name), which was not found",
+      remedy: "Build it in the directory \(sources) of the sources, and put it beside tally or into a directory of PATH"
+    )
+  }
+}
+
+/// The command is one of another program, which is started in place of this.
+struct NeedsCompanion: Error {
+  let program: CompanionProgram
+  /// Its arguments; `nil` for those of this program.
+  var arguments: [String]?
+}

@@ -1,0 +1,165 @@
+"""A tally-web that runs, and a browser on its screens, for scenarios."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "Scripts"))
+
+from browser import LONGEST_WAIT_IN_SECONDS, Browser, find_browser  # noqa: E402
+
+# Keys as the protocol names them: key, code, number, text.
+KEYS = {
+    "Enter": ("Enter", "Enter", 13, "\r"), "Escape": ("Escape", "Escape", 27, ""), "Tab": ("Tab", "Tab", 9, ""),
+    " ": (" ", "Space", 32, " "), "ArrowDown": ("ArrowDown", "ArrowDown", 40, ""), "ArrowUp": ("ArrowUp", "ArrowUp", 38, ""),
+    "Delete": ("Delete", "Delete", 46, ""), "/": ("/", "Slash", 191, "/"), "?": ("?", "Slash", 191, "?"),
+}
+ALT = 1
+
+
+class Web:
+    """A server on a free port with a store, stopped at the end of a `with` statement."""
+
+    def __init__(self, store, *options):
+        program = os.environ.get("TALLY_WEB") or ROOT / ".build/web/debug/tally-web"
+        self.process = subprocess.Popen(
+            [program, "--store", store, "--port", "0", *options], stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        assert line.startswith("Tally is at "), f"tally-web printed {line!r}"
+        self.first_address = line.split()[-1]
+        self.address = self.first_address.split("/open")[0]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        """Ends the server, and returns how long that took in seconds."""
+        start = time.monotonic()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(LONGEST_WAIT_IN_SECONDS)
+        assert status == 0, f"tally-web ended with {status}"
+        return time.monotonic() - start
+
+    def cookie(self):
+        """Lets in a client that is not a browser: the header that it must send."""
+
+        class Stay(urllib.request.HTTPRedirectHandler):
+            def redirect_request(self, *_):
+                return None
+
+        try:
+            urllib.request.build_opener(Stay).open(self.first_address)
+        except urllib.error.HTTPError as answer:
+            return answer.headers["Set-Cookie"].split(";")[0]
+        raise AssertionError("the first address leads nowhere")
+
+
+class Page(Browser):
+    """A browser on the screens of a server."""
+
+    def __init__(self, web, width, height, scheme):
+        super().__init__(find_browser())
+        self.web = web
+        self.size = (width, height, scheme)
+        self.noise = []
+        self.open(web.first_address, width, height, scheme)
+
+    def visit(self, path):
+        self.keep_noise()
+        self.open(self.web.address + path, *self.size)
+        self.wait("document.documentElement.classList.contains('scripted')", f"the scripts of {path}")
+
+    def keep_noise(self):
+        names = ["Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"]
+        self.noise += [event for event in self.events if event.get("method") in names]
+        self.events.clear()
+
+    def wait(self, expression, what, seconds=10):
+        """Waits until an expression is true; returns how long that took in seconds."""
+        start = time.monotonic()
+        while time.monotonic() - start < seconds:
+            # Between two pages there is no document, for a moment.
+            if self.evaluate(f"(() => {{ try {{ return !!({expression}); }} catch {{ return false; }} }})()"):
+                return time.monotonic() - start
+            time.sleep(0.01)
+        shown = self.evaluate("document.getElementById('notice').innerText + '\\n' + document.getElementById('main').innerText.slice(0, 2000)")
+        raise AssertionError(f"waited in vain for {what}; the page shows:\n{shown}")
+
+    def titles(self):
+        return self.evaluate("[...document.querySelectorAll('#rows .title')].map(title => title.textContent)")
+
+    def press(self, key, modifiers=0):
+        name, code, number, text = KEYS.get(key) or (key, f"Key{key.upper()}", ord(key.upper()), key)
+        event = {"key": name, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers}
+        down = {"text": text} if text and not modifiers else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **event, **down)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **event)
+
+    def type(self, text):
+        self.call("Input.insertText", text=text)
+
+    def center(self, expression):
+        box = self.evaluate(
+            f"(() => {{ const element = {expression}; element.scrollIntoView({{block: 'center'}});"
+            " const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()")
+        return box
+
+    def click(self, expression):
+        x, y = self.center(expression)
+        for kind in ["mousePressed", "mouseReleased"]:
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def drag(self, start, end, below=0):
+        """Drags from one element to another, some pixels below its middle."""
+        x, y = self.center(start)
+        box = self.evaluate(f"(() => {{ const box = ({end}).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()")
+        self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
+        for step in range(1, 6):
+            self.call(
+                "Input.dispatchMouseEvent", type="mouseMoved", x=x + (box[0] - x) * step / 5,
+                y=y + (box[1] + below - y) * step / 5, button="left", buttons=1)
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", x=box[0], y=box[1] + below, button="left", clickCount=1)
+
+    def touch_drag(self, start, end, below=0):
+        """Drags with a finger."""
+        x, y = self.center(start)
+        box = self.evaluate(f"(() => {{ const box = ({end}).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()")
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        for step in range(1, 6):
+            point = {"x": x + (box[0] - x) * step / 5, "y": y + (box[1] + below - y) * step / 5}
+            self.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=[point])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def touch(self, expression):
+        x, y = self.center(expression)
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+
+def row(title):
+    """The expression of the row with a title."""
+    return f"[...document.querySelectorAll('.row')].find(row => row.querySelector('.title').textContent === {json.dumps(title)})"
+
+
+class Terminal:
+    """The command line on a store."""
+
+    def __init__(self, store):
+        self.program = os.environ.get("TALLY") or ROOT / ".build/debug/tally"
+        self.store = store
+
+    def __call__(self, *arguments, text="", may_fail=False):
+        result = subprocess.run(
+            [self.program, "--store", self.store, *arguments], input=text, capture_output=True, encoding="utf-8", check=False)
+        assert result.returncode == 0 or may_fail, f"tally {' '.join(arguments)[:200]}: {result.stderr}"
+        return result.stdout

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+import SystemPackage
+import Tally
+import UnixSignals
+import WebService
+
+/// The program `tally-web`.
+@main
+struct TallyWebCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "tally-web", abstract: "Show a store's tasks in a browser on this machine.",
+    discussion: """
+      Prints an address that lets a browser in, and serves until SIGTERM or SIGINT. Nobody else can use the address: it \
+      has a random token, and leads to this machine only.
+      """)
+
+  @Option(help: "The store's directory; default $TALLY_STORE, else ~/.local/share/tally.") var store: String?
+  @Option(help: "The port; 0 for any free one.") var port = 8421
+  @Flag(help: "Open the address in a browser.") var open = false
+  @Option(help: "An IANA time zone; default the system's.") var timeZone: String?
+  @Option(help: "The day a week starts on, as 1 for Sunday to 7 for Saturday; default the locale's.") var weekStart:
+    Int?
+  @Option(help: "The minute at which a day begins.") var dayStart = 0
+
+  func validate() throws {
+    guard (0...65_535).contains(port) else { throw ValidationError("A port is a number up to 65535.") }
+    guard weekStart.map((1...7).contains) ?? true else { throw ValidationError("A week starts on day 1 to 7.") }
+    guard (0..<720).contains(dayStart) else { throw ValidationError("A day begins before noon, at minute 0 to 719.") }
+  }
+
+  func run() async throws {
+    var logger = Logger(label: "tally-web") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = .warning
+    let store = try TaskStore(at: try directory(), configuration: try storeConfiguration())
+    let service = try WebService(store: store, logger: logger)
+    let opens = open
+    let application = service.application(port: port, logger: logger) { service in
+      // If nobody reads it, the browser cannot come in; the program goes on all the same.
+      _ = try? FileDescriptor.standardOutput.writeAll("Tally is at \(service.keys.firstAddress)\n".utf8)
+      if opens { Browser.open(service.keys.firstAddress) }
+    }
+    var configuration = ServiceGroupConfiguration(
+      services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    // Requests in progress are answered; one that does not end is cut off.
+    configuration.maximumGracefulShutdownDuration = .milliseconds(800)
+    try await ServiceGroup(configuration: configuration).run()
+    try store.close(waitingAtMost: .milliseconds(100))
+  }
+
+  private func directory() throws -> FilePath {
+    let environment = ProcessInfo.processInfo.environment
+    func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    if let path = store ?? value("TALLY_STORE") { return FilePath(path) }
+    if let data = value("XDG_DATA_HOME"), data.hasPrefix("/") { return FilePath(data).appending("tally") }
+    guard let home = value("HOME") else { throw ValidationError("Name the store's directory with --store.") }
+    return FilePath(home).appending(".local/share/tally")
+  }
+
+  private func storeConfiguration() throws -> TaskStore.Configuration {
+    var configuration = TaskStore.Configuration()
+    if let timeZone {
+      guard let zone = TimeZone(identifier: timeZone) else { throw ValidationError("There is no such time zone.") }
+      configuration.calendar.timeZone = zone
+    }
+    if let weekStart { configuration.calendar.firstWeekday = weekStart }
+    configuration.dayStartInMinutes = dayStart
+    return configuration
+  }
+}
+
+/// The person's browser.
+enum Browser {
+  /// Opens an address; without a browser nothing happens, as the address is printed, too.
+  static func open(_ address: String) {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    #if os(macOS)
+      process.arguments = ["open", address]
+    #else
+      process.arguments = ["xdg-open", address]
+    #endif
+    (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+    try? process.run()
+  }
+}

@@ -1,0 +1,73 @@
+// Keys: the same as on the sheet that the server shows at /keyboard.
+
+import { undo } from "./requests.js";
+
+// The keys below, for the scenario that compares them with the sheet.
+export const KEYS = [
+  "c", "/", "j", "k", "Space", "Enter", "x", "Escape", "t", "w", "n", "Alt ↑", "Alt ↓", "m", "Delete", "u", "g t", "g i",
+  "g u", "g l", "?",
+];
+
+const PLACES = { t: "/today", i: "/inbox", u: "/upcoming", l: "/lists" };
+
+export function startKeyboard(gestures) {
+  let wentFirst = false;
+
+  function current() {
+    return document.activeElement?.closest?.(".row") ?? null;
+  }
+
+  function go(step) {
+    const rows = gestures.rows();
+    const index = rows.indexOf(current());
+    const row = rows[index < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, index + step))];
+    row?.querySelector(".title").focus();
+    row?.scrollIntoView({ block: "nearest" });
+  }
+
+  const onRow = {
+    " ": (row) => row.querySelector(".state").click(),
+    x: (row) => {
+      row.querySelector("input[name=id]").click();
+    },
+    t: (row) => gestures.perform(gestures.affected(row), { action: "today" }),
+    w: (row) => gestures.perform(gestures.affected(row), { action: "tomorrow" }),
+    n: (row) => gestures.perform(gestures.affected(row), { action: "unplan" }),
+    m: (row) => gestures.openMenu(row),
+    Delete: (row) => gestures.perform(gestures.affected(row), { action: "delete" }),
+  };
+  const anywhere = {
+    c: () => document.getElementById("capture-text").focus(),
+    "/": () => document.getElementById("search-text").focus(),
+    j: () => go(1),
+    k: () => go(-1),
+    u: () => undo(null),
+    "?": () => location.assign("/keyboard"),
+    Escape: () => gestures.selectNone(),
+  };
+
+  addEventListener("keydown", (event) => {
+    const isTyping = event.target.matches("input:not([type=checkbox]), textarea, select");
+    if (isTyping || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.isComposing) return;
+    if (event.altKey) {
+      const direction = { ArrowUp: "up", ArrowDown: "down" }[event.key];
+      if (direction && current()) {
+        event.preventDefault();
+        gestures.step(current(), direction);
+      }
+      return;
+    }
+    if (wentFirst) {
+      wentFirst = false;
+      if (PLACES[event.key]) return location.assign(PLACES[event.key]);
+    }
+    if (event.key === "g") return (wentFirst = true);
+    // A button or a link does with these keys what it always does.
+    const isOwn = event.key === " " && event.target.matches("button, input");
+    const row = current();
+    const action = row && onRow[event.key] && !isOwn ? () => onRow[event.key](row) : anywhere[event.key];
+    if (!action || isOwn) return;
+    event.preventDefault();
+    action();
+  });
+}

@@ -1,0 +1,46 @@
+// Importing a file, with progress: first while it is sent, then while it is read.
+
+export function startTransfer() {
+  const form = document.getElementById("import");
+  if (!form) return;
+  const file = document.getElementById("import-file");
+  const progress = document.getElementById("progress");
+  const outcome = document.getElementById("outcome");
+
+  async function send() {
+    const options = new URLSearchParams({ format: form.elements.format.value, dry: form.elements.dry.checked ? "yes" : "" });
+    const response = await fetch(`/import?${options}`, { method: "POST", body: file.files[0], headers: { Accept: "application/json" } });
+    if (!response.ok) {
+      const answer = await response.json();
+      return `${answer.failure}. ${answer.remedy}.`;
+    }
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    let words = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return words;
+      const lines = (text + value).split("\n");
+      text = lines.pop();
+      for (const line of lines) {
+        const step = JSON.parse(line);
+        if (step.progress) progress.value = Number(step.progress);
+        words = step.words ?? step.failure ?? words;
+      }
+    }
+  }
+
+  form.addEventListener("submit", async (event) => {
+    if (!file.files.length) return;
+    event.preventDefault();
+    progress.hidden = false;
+    progress.removeAttribute("value");
+    outcome.textContent = "";
+    try {
+      outcome.textContent = await send();
+    } catch {
+      outcome.textContent = "The connection broke. Nothing was imported unless the history shows it.";
+    }
+    progress.hidden = true;
+  });
+}

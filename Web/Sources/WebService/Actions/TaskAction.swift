@@ -1,0 +1,72 @@
+import Foundation
+import Hummingbird
+import Tally
+
+/// A change of one or several tasks, as a form names it.
+enum TaskAction: Sendable {
+  /// To the next of the three states.
+  case advance
+  case state(TaskState)
+  case plan(CalendarDay?)
+  case move(list: UUID?)
+  case before(UUID)
+  case after(UUID)
+  case tag(String)
+  case untag(String)
+  case priority(Priority)
+  case delete
+
+  /// Reads the fields `action`, `day`, `list`, `anchor`, `tag` and `priority` of a form.
+  ///
+  /// - Throws: `HTTPError` for an unknown action, errors of the library for its values.
+  init(_ form: Form, _ reference: DateReference) throws {
+    switch form["action"] {
+    case nil, "advance": self = .advance
+    case "start": self = .state(.active)
+    case "complete": self = .state(.completed)
+    case "reopen": self = .state(.notStarted)
+    case "today": self = .plan(reference.today)
+    case "tomorrow": self = .plan(try reference.today.adding(days: 1))
+    case "unplan": self = .plan(nil)
+    case "plan":
+      self = .plan(try form.text("day").map { try DateExpression($0, as: .day).day(against: reference) })
+    case "list": self = .move(list: try form.id("list"))
+    case "before": self = .before(try Self.anchor(form))
+    case "after": self = .after(try Self.anchor(form))
+    case "tag": self = .tag(form.text("tag") ?? "")
+    case "untag": self = .untag(form.text("tag") ?? "")
+    case "priority": self = .priority(try Priority(name: form["priority"] ?? ""))
+    case "delete": self = .delete
+    default: throw HTTPError(.badRequest, message: "There is no such action.")
+    }
+  }
+
+  private static func anchor(_ form: Form) throws -> UUID {
+    guard let id = try form.id("anchor") else { throw HTTPError(.badRequest, message: "A place needs a neighbour.") }
+    return id
+  }
+
+  /// Changes the tasks, in their order.
+  func apply(to ids: [UUID], in transaction: inout StoreWriteTransaction) throws {
+    var anchor: UUID?
+    for id in ids {
+      switch self {
+      case .advance: try transaction.advanceState(of: id)
+      case .state(let state): try transaction.setState(state, of: id)
+      case .plan(let day): try transaction.schedule(id, on: day)
+      case .move(let list): try transaction.move(id, toList: list)
+      // The first goes beside the anchor, each other one behind the one before it.
+      case .before(let first):
+        if let anchor { try transaction.move(id, after: anchor) } else { try transaction.move(id, before: first) }
+      case .after(let first): try transaction.move(id, after: anchor ?? first)
+      case .tag(let tag): try transaction.update(id) { $0.tags.insert(tag) }
+      case .untag(let tag): try transaction.update(id) { $0.tags.remove(tag) }
+      case .priority(let priority): try transaction.update(id) { $0.priority = priority }
+      case .delete:
+        // A sub-task goes with its parent.
+        if try transaction.task(id) != nil { try transaction.delete(id) }
+      }
+      anchor = id
+    }
+  }
+}

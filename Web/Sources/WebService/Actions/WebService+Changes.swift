@@ -1,0 +1,69 @@
+import Foundation
+import Hummingbird
+import Tally
+
+extension WebService {
+  func addChangeRoutes(to router: Router<BasicRequestContext>) {
+    router.post("change") { [self] request, _ in
+      let form = try await request.form()
+      let advanced = try form.id("advance")
+      let ids = try advanced.map { [$0] } ?? form.ids()
+      guard !ids.isEmpty else { throw HTTPError(.badRequest, message: "Select tasks first.") }
+      return try await change(form, request) { transaction in
+        let action = advanced == nil ? try TaskAction(form, transaction.dateReference) : .advance
+        try action.apply(to: ids, in: &transaction)
+      }
+    }
+    router.post("undo") { [self] request, _ in
+      let form = try await request.form()
+      let id = try form.text("change").map { try ChangeID(text: $0) }
+      return try await change(form, request, words: "Undone") { transaction in
+        if let id { try transaction.undo(id) } else { try transaction.undo() }
+      }
+    }
+    router.post("redo") { [self] request, _ in
+      try await change(try await request.form(), request, words: "Done again") { try $0.redo() }
+    }
+  }
+
+  /// Changes the store, and answers with the words of the change and the id that undoes it.
+  ///
+  /// - Parameters:
+  ///   - form: Says which screen to go back to.
+  ///   - request: A script's gets the notice, any other one is sent back.
+  ///   - words: What to say before the words of the history.
+  ///   - path: The screen to go to instead.
+  ///   - body: The change.
+  /// - Returns: The answer.
+  /// - Throws: What the change throws.
+  func change<Result: Sendable>(
+    _ form: Form, _ request: Request, words: String? = nil, to path: String? = nil,
+    _ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> Result
+  ) async throws -> Response {
+    let change = try await store.write { transaction in
+      try transaction.setActionName("tally-web")
+      _ = try body(&transaction)
+      return try transaction.changeID
+    }
+    let back = path ?? form.back
+    guard request.wantsJSON else {
+      // The notice of the screen to which the browser goes has the button that undoes the change.
+      let separator = back.contains("?") ? "&" : "?"
+      return .redirect(to: change.map { "\(back)\(separator)done=\($0.text)" } ?? back)
+    }
+    guard let change else { return try .json(Answer(change: nil, words: words ?? "Nothing has changed")) }
+    let shown = try store.read { transaction in try notice(of: change, back: back, in: transaction) }
+    let parts = [words, shown?["words"] as? String].compactMap(\.self)
+    return try .json(Answer(change: change.text, words: parts.joined(separator: ": ")))
+  }
+
+  private struct Answer: Encodable {
+    let change: String?
+    let words: String
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// The present, against which dates are read.
+  var dateReference: DateReference { DateReference(now: now, today: today, calendar: calendar) }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Tally
+
+/// What rows show besides their task: the names of days and lists.
+struct RowFrame: Equatable, Sendable {
+  let clock: Clock
+  let lists: [UUID: TaskList]
+
+  init(_ transaction: borrowing StoreReadTransaction) throws {
+    clock = Clock(transaction)
+    lists = Dictionary(try transaction.lists().map { ($0.id, $0) }) { first, _ in first }
+  }
+
+  /// Whether rows of both look the same, whatever the time of day.
+  func looksLike(_ other: RowFrame) -> Bool {
+    clock.today == other.clock.today && clock.timeZone == other.clock.timeZone && lists == other.lists
+  }
+}
+
+extension RowFrame {
+  /// The row of a task, as the template names its parts.
+  ///
+  /// - Parameters:
+  ///   - task: The task.
+  ///   - view: Where it is shown, whose day or list is not repeated; `nil` outside a view.
+  /// - Returns: What `row.mustache` shows.
+  func row(_ task: TaskItem, in view: TaskView? = nil) -> [String: Any] {
+    let details = details(of: task, in: view)
+    var row: [String: Any] = [
+      "id": task.id.text, "state": task.state.name, "stateName": task.state.words,
+      "title": task.title.shortened(to: 400),
+      "short": task.title.quotable(to: 80), "details": details, "hasDetails": !details.isEmpty,
+    ]
+    if view?.hasDaySections == true, let day = task.scheduledDate {
+      row["rowDay"] = day.iso8601
+      row["rowDayName"] = clock.heading(of: day)
+    }
+    return row
+  }
+
+  private func details(of task: TaskItem, in view: TaskView?) -> [[String: String]] {
+    var details: [[String: String]] = []
+    func add(_ text: String, kind: String = "") {
+      details.append(kind.isEmpty ? ["text": text] : ["text": text, "kind": kind])
+    }
+    if let list = task.listID.flatMap({ lists[$0] }), view != .list(list.id) {
+      details.append(["text": list.name.shortened(to: 60), "color": list.colorHex, "kind": "list"])
+    }
+    if let day = task.scheduledDate, view != .today, view?.hasDaySections != true { add(clock.relativeName(of: day)) }
+    if let completed = task.completedAt { add("done \(clock.relativeName(of: completed.instant))") }
+    if !task.isCompleted {
+      let isLate = task.isOverdue(at: clock.now, in: clock.timeZone)
+      if let due = task.dueDay.map(clock.relativeName) ?? task.dueDate.map(clock.relativeName) {
+        add((isLate ? "overdue since " : "due ") + due, kind: isLate ? "late" : "due")
+      }
+      if let reminder = task.reminderDate { add("reminder \(clock.relativeName(of: reminder))") }
+    }
+    if task.priority != .none { add("\(task.priority.name) priority", kind: "priority") }
+    for tag in task.tags { add("#\(tag)", kind: "tag") }
+    if let recurrence = task.recurrence { add("repeats \(recurrence.words)") }
+    if task.notes != nil { add("notes") }
+    if task.parentID != nil { add("sub-task") }
+    return details
+  }
+
+  /// Rows with the heading of each day before its first task.
+  func rows(_ tasks: some Sequence<TaskItem>, in view: TaskView) -> [[String: Any]] {
+    var last: CalendarDay?
+    return tasks.map { task in
+      var row = row(task, in: view)
+      if view.hasDaySections, let day = task.scheduledDate, day != last {
+        row["rowHeading"] = clock.heading(of: day)
+        last = day
+      }
+      return row
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import Mustache
+import WebAssets
+
+/// The templates.
+///
+/// Two braces escape what they write; no template has three.
+struct Renderer: Sendable {
+  private let library: MustacheLibrary
+
+  /// Reads the templates of the program.
+  init() throws {
+    var library = MustacheLibrary()
+    for (name, bytes) in WebAssets.templates {
+      try library.register(String(decoding: bytes, as: UTF8.self), named: name)
+    }
+    self.library = library
+  }
+
+  /// A template, filled.
+  func html(_ name: String, _ context: [String: Any]) throws -> String {
+    guard let html = library.render(context, withTemplate: name) else { throw MissingTemplate(name: name) }
+    return html
+  }
+
+  private struct MissingTemplate: Error {
+    let name: String
+  }
+}

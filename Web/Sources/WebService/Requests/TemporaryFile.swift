@@ -1,0 +1,32 @@
+import Foundation
+import SystemPackage
+
+/// A file for a document on its way, which only its owner can read.
+struct TemporaryFile: Sendable {
+  let path: FilePath
+  let descriptor: FileDescriptor
+
+  init() throws {
+    path = FilePath(FileManager.default.temporaryDirectory.path(percentEncoded: false))
+      .appending("tally-web-\(UUID().uuidString)")
+    descriptor = try FileDescriptor.open(
+      path, .readWrite, options: [.create, .exclusiveCreate], permissions: [.ownerRead, .ownerWrite])
+  }
+
+  func append(_ bytes: [UInt8]) throws { try descriptor.writeAll(bytes) }
+
+  func size() throws -> Int { Int(try descriptor.seek(offset: 0, from: .end)) }
+
+  func bytes(at position: Int, count: Int) throws -> [UInt8] {
+    try [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+      initializedCount = try descriptor.read(
+        fromAbsoluteOffset: Int64(position), into: UnsafeMutableRawBufferPointer(buffer))
+    }
+  }
+
+  /// Deletes it; it is temporary, so that a failure is none of the reader's.
+  func remove() {
+    try? descriptor.close()
+    try? FileManager.default.removeItem(atPath: path.string)
+  }
+}

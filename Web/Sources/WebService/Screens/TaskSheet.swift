@@ -1,0 +1,52 @@
+import Foundation
+import Tally
+
+/// Everything that a task has, as its sheet shows it.
+struct TaskSheet {
+  /// What `task.mustache` names.
+  let content: [String: Any]
+
+  init(_ task: TaskItem, in transaction: borrowing StoreReadTransaction) throws {
+    let frame = try RowFrame(transaction)
+    let clock = frame.clock
+    let words = ChangeSentences(clock: clock)
+    let lists = try transaction.lists()
+    var content: [String: Any] = [
+      "id": task.id.text, "path": "/tasks/\(task.id.text)", "short": task.title.quotable(to: 80), "title": task.title,
+      "notes": task.notes ?? "", "day": task.scheduledDate?.iso8601 ?? "", "due": Self.text(ofDueOf: task, clock),
+      "reminder": task.reminderDate.map(clock.text) ?? "", "repeat": task.recurrence?.words ?? "",
+      "tags": task.tags.joined(separator: ", "),
+      "states": [TaskState.notStarted, .active, .completed].map {
+        ["value": $0.name, "name": $0.words, "selected": $0 == task.state] as [String: Any]
+      },
+      "priorities": [Priority.none, .low, .medium, .high].map {
+        ["value": $0.name, "name": $0.name, "selected": $0 == task.priority] as [String: Any]
+      },
+      "lists": lists.map {
+        ["id": $0.id.text, "name": $0.name.shortened(to: 60), "selected": $0.id == task.listID] as [String: Any]
+      },
+      "subtasks": try transaction.subtasks(of: task.id).map { frame.row($0) },
+      "facts": try Self.facts(task, clock, transaction.handle(of: task.id)),
+      "changes": try transaction.history(of: task.id, limit: 5).map {
+        ["when": clock.relativeName(of: $0.date), "words": words($0, limit: 1).first ?? ""]
+      },
+    ]
+    if let parent = try task.parentID.flatMap({ try transaction.task($0) }) {
+      content["parent"] = ["id": parent.id.text, "title": parent.title.shortened(to: 80)]
+    }
+    self.content = content
+  }
+
+  /// When a task is due, as the field shows it and reads it again.
+  static func text(ofDueOf task: TaskItem, _ clock: Clock) -> String {
+    task.dueDay?.iso8601 ?? task.dueDate.map(clock.text) ?? ""
+  }
+
+  private static func facts(_ task: TaskItem, _ clock: Clock, _ handle: String) -> [[String: String]] {
+    var facts = [("Handle", handle), ("Created", clock.relativeName(of: task.createdAt))]
+    facts.append(("Changed", clock.relativeName(of: task.updatedAt)))
+    if let completed = task.completedAt { facts.append(("Completed", clock.relativeName(of: completed.instant))) }
+    facts += task.attributes.sorted { $0.key < $1.key }.map { ("@\($0.key)", "\($0.value)") }
+    return facts.map { ["name": $0.0, "value": $0.1] }
+  }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Hummingbird
+import Tally
+
+extension WebService {
+  func addHistoryRoutes(to router: Router<BasicRequestContext>) {
+    router.get("history") { [self] request, _ in
+      let content = try store.read { transaction in
+        let sentences = ChangeSentences(clock: Clock(transaction))
+        let changes = try transaction.history(limit: Self.shownChangeCount).map { entry(for: $0, sentences) }
+        return ["changes": changes, "canRedo": try transaction.redoableChange != nil] as [String: Any]
+      }
+      return try page("history", title: "History", for: request, content)
+    }
+  }
+
+  private static let shownChangeCount = 100
+
+  private func entry(for change: HistoryChange, _ sentences: ChangeSentences) -> [String: Any] {
+    let words = sentences(change)
+    return [
+      "id": change.id.text, "when": sentences.clock.relativeName(of: change.date), "action": change.actionName ?? "",
+      "sentences": words, "first": words.first ?? "", "isUndone": change.isUndone,
+      "canUndo": change.kind == .change && !change.isUndone,
+    ]
+  }
+}

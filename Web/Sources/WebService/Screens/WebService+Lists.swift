@@ -1,0 +1,58 @@
+import Foundation
+import Hummingbird
+import Tally
+
+extension WebService {
+  func addListRoutes(to router: Router<BasicRequestContext>) {
+    router.get("lists") { [self] request, _ in try page("lists", title: "Lists", for: request, [:]) }
+    router.get("lists/:id") { [self] request, context in
+      let list = try list(context)
+      return try await show(
+        .list(list), for: request, ["list": ["id": list.id.text, "name": list.name, "color": list.colorHex]])
+    }
+    router.post("lists") { [self] request, _ in
+      let form = try await request.form()
+      let (name, color) = (form["name"] ?? "", Self.color(form))
+      return try await change(form, request, to: "/lists") { try $0.addList(name: name, colorHex: color) }
+    }
+    router.post("lists/:id") { [self] request, context in
+      let (id, form) = (try list(context).id, try await request.form())
+      switch form["action"] {
+      case "delete": return try await change(form, request, to: "/lists") { try $0.deleteList(id) }
+      case "up": return try await change(form, request, to: "/lists") { try Self.moveList(id, by: -1, in: &$0) }
+      case "down": return try await change(form, request, to: "/lists") { try Self.moveList(id, by: 1, in: &$0) }
+      default:
+        return try await change(form, request, to: "/lists/\(id.text)") { transaction in
+          if let name = form["name"] { try transaction.renameList(id, to: name) }
+          if form["color"] != nil { try transaction.recolorList(id, to: Self.color(form)) }
+        }
+      }
+    }
+  }
+
+  private func list(_ context: BasicRequestContext) throws -> TaskList {
+    let id = try UUID(form: try context.parameters.require("id"))
+    guard let list = try store.read({ try $0.list(id) }) else {
+      throw TallyError(
+        .listNotFound, "This list does not exist any more", remedy: "Look for its deletion in the history")
+    }
+    return list
+  }
+
+  /// The colour without the `#` that a browser puts before it.
+  private static func color(_ form: Form) -> String {
+    (form["color"] ?? TaskList.defaultColorHex).trimmingPrefix("#").uppercased()
+  }
+
+  /// Moves a list beside its neighbour, if it has one.
+  private static func moveList(_ id: UUID, by step: Int, in transaction: inout StoreWriteTransaction) throws {
+    let lists = try transaction.lists()
+    guard let index = lists.firstIndex(where: { $0.id == id }), lists.indices.contains(index + step) else { return }
+    let neighbour = lists[index + step].id
+    if step < 0 {
+      try transaction.moveList(id, before: neighbour)
+    } else {
+      try transaction.moveList(id, after: neighbour)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Hummingbird
+import Tally
+import TallySync
+
+extension WebService {
+  func addSynchronisationRoutes(to router: Router<BasicRequestContext>) {
+    router.get("sync") { [self] request, _ in
+      try page("sync", title: "Synchronisation", for: request, try await synchronisation())
+    }
+    router.post("sync/conflicts") { [self] request, _ in
+      let form = try await request.form()
+      guard let id = form["conflict"].flatMap({ UInt64($0) }) else {
+        throw HTTPError(.badRequest, message: "A value that lost has a number.")
+      }
+      try await StoreSync(store).restoreConflict(id)
+      return Response.redirect(to: "/sync")
+    }
+    router.post("sync/trash") { [self] request, _ in
+      try await StoreSync(store).restore(try await request.form().ids())
+      return Response.redirect(to: "/sync")
+    }
+  }
+
+  /// The status, the devices, what lost a race, and deleted tasks.
+  private func synchronisation() async throws -> [String: Any] {
+    let sync = StoreSync(store)
+    guard try await sync.isSetUp else { return ["isOn": false] }
+    let (status, clock) = (try await sync.status(), try store.read { Clock($0) })
+    let (conflicts, trash) = (try await sync.conflicts(), try await sync.trash())
+    let facts = [
+      ("Device", status.name), ("Place", status.place), ("Waiting", status.pending.counted("change")),
+      ("Last sent", status.lastSent.map(clock.relativeName) ?? "never"),
+      ("Last received", status.lastReceived.map(clock.relativeName) ?? "never"),
+    ]
+    return [
+      "isOn": true, "facts": facts.map { ["name": $0.0, "value": $0.1] }, "warnings": warnings(status),
+      "members": status.members.map { member in
+        [
+          "name": member.name ?? member.replica.description,
+          "words": "\(member.lastSeen.map { "seen \(clock.relativeName(of: $0))" } ?? "")"
+            + (member.isRevoked ? ", revoked" : ""),
+        ]
+      },
+      "conflicts": conflicts.prefix(Self.longestListInRows).map {
+        ["id": "\($0.id)", "words": "\($0.field): \($0.lost.quotable(to: 200)), \(clock.relativeName(of: $0.lostAt))"]
+      },
+      "trash": trash.filter { !$0.isList }.prefix(Self.longestListInRows).map {
+        [
+          "id": $0.id.text, "name": $0.name.shortened(to: 100),
+          "when": ($0.deletedAt ?? $0.noticedAt).map { "deleted \(clock.relativeName(of: $0))" } ?? "",
+        ]
+      },
+    ]
+  }
+
+  private static let longestListInRows = 100
+
+  private func warnings(_ status: SyncStatus) -> [String] {
+    [
+      status.isStopped ? "Synchronisation is stopped." : nil, status.refused.map { "Refused: \($0)" },
+      status.isRevoked ? "This device has been revoked." : nil,
+      status.needsUpgrade ? "Another device has a newer version: install it here, too." : nil,
+    ].compactMap(\.self) + status.blocked.map { "\($0.name ?? $0.replica.description) is blocked: \($0.reason)" }
+  }
+}

@@ -1,0 +1,106 @@
+import HTTPTypes
+package import Hummingbird
+package import Logging
+import NIOCore
+import ServiceLifecycle
+package import Tally
+import WebAssets
+
+/// The screens of a store, for the browsers of one person on this machine.
+///
+/// A screen is one view, query or answer of the library, rendered as HTML that needs no script; a script follows the view
+/// by events. No rule of tasks is here: what a change means is the library's business.
+package final class WebService: Sendable {
+  let store: TaskStore
+  let renderer: Renderer
+  let feeds: Feeds
+  let streams: StreamLimit
+  /// What a browser needs to get in.
+  package let keys = Keys()
+  /// Changes whenever an asset does, so that browsers may keep them.
+  let assetVersion: String
+
+  /// Takes what the screens show.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - largestStreamCount: How many event streams may be open at once.
+  ///   - logger: Where failures are noted.
+  /// - Throws: Errors of the templates.
+  package init(store: TaskStore, largestStreamCount: Int = 64, logger: Logger) throws {
+    self.store = store
+    renderer = try Renderer()
+    feeds = Feeds(store, renderer, logger: logger)
+    streams = StreamLimit(largestStreamCount)
+    assetVersion = Self.digest(WebAssets.files)
+  }
+
+  /// A number that depends on every byte, FNV-1a: it need not resist anybody.
+  private static func digest(_ files: [String: [UInt8]]) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for (_, bytes) in files.sorted(by: { $0.key < $1.key }) {
+      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    }
+    return String(hash, radix: 16)
+  }
+}
+
+extension WebService {
+  /// The service, listening on loopback only.
+  ///
+  /// - Parameters:
+  ///   - port: The port; 0 for any free one.
+  ///   - logger: Where it logs.
+  ///   - onServerRunning: Called once it listens.
+  /// - Returns: The service.
+  package func application(
+    port: Int, logger: Logger, onServerRunning: @escaping @Sendable (WebService) async -> Void
+  ) -> some ApplicationProtocol {
+    Application(
+      router: router(),
+      server: .http1(configuration: .init(idleTimeout: .seconds(120))),
+      configuration: .init(address: .hostname("127.0.0.1", port: port), serverName: "tally-web"),
+      services: [feeds],
+      onServerRunning: { [self] channel in
+        keys.port = channel.localAddress?.port ?? port
+        await onServerRunning(self)
+      },
+      logger: logger)
+  }
+
+  private func router() -> Router<BasicRequestContext> {
+    let router = Router()
+    router.add(middleware: Headers())
+    router.add(middleware: Failures(service: self))
+    router.add(middleware: Gate(keys: keys))
+    addAssetRoutes(to: router)
+    addViewRoutes(to: router)
+    addEventRoutes(to: router)
+    addCaptureRoutes(to: router)
+    addChangeRoutes(to: router)
+    addTaskRoutes(to: router)
+    addListRoutes(to: router)
+    addHistoryRoutes(to: router)
+    addQueryRoutes(to: router)
+    addStatisticsRoutes(to: router)
+    addSettingsRoutes(to: router)
+    addTransferRoutes(to: router)
+    addSynchronisationRoutes(to: router)
+    return router
+  }
+
+  private func addAssetRoutes(to router: Router<BasicRequestContext>) {
+    router.get("assets/:version/:name") { _, context in
+      let name = try context.parameters.require("name")
+      guard let bytes = WebAssets.files[name] else { throw HTTPError(.notFound) }
+      let type =
+        name.hasSuffix(".css")
+        ? "text/css; charset=utf-8"
+        : name.hasSuffix(".svg") ? "image/svg+xml" : "text/javascript; charset=utf-8"
+      return Response(
+        status: .ok,
+        headers: [.contentType: type, .cacheControl: "private, max-age=31536000, immutable"],
+        body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+  }
+}

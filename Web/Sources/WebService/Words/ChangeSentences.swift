@@ -1,0 +1,48 @@
+import Tally
+
+/// Says what a write changed, for the history and for notices.
+struct ChangeSentences {
+  let clock: Clock
+
+  /// At most a few sentences, one for each record.
+  func callAsFunction(_ change: HistoryChange, limit: Int = 5) -> [String] {
+    var sentences = change.tasks.prefix(limit).map(sentence)
+    sentences += change.lists.map { difference in
+      let name = (difference.after ?? difference.before)?.name.quotable() ?? ""
+      return Self.verb(difference.before == nil, difference.after == nil, "Changed") + " list “\(name)”"
+    }
+    sentences += change.savedFilters.map { difference in
+      let name = (difference.after ?? difference.before)?.name.quotable() ?? ""
+      return Self.verb(difference.before == nil, difference.after == nil, "Saved") + " filter “\(name)”"
+    }
+    if !change.values.isEmpty { sentences.append("Changed \(change.values.count.counted("value"))") }
+    if change.tasks.count > limit { sentences.append("and \((change.tasks.count - limit).counted("other task"))") }
+    if change.kind == .cut { sentences.append("Too large to record, so that it cannot be undone") }
+    return sentences
+  }
+
+  private func sentence(_ difference: HistoryChange.Difference<TaskItem>) -> String {
+    guard let task = difference.task else { return "" }
+    let title = "“\(task.title.quotable())”"
+    guard let before = difference.before, let after = difference.after else {
+      return Self.verb(difference.before == nil, difference.after == nil, "") + " \(title)"
+    }
+    if before.state != after.state {
+      switch (before.state, after.state) {
+      case (_, .completed): return "Completed \(title)"
+      case (.completed, _): return "Reopened \(title)"
+      case (_, .active): return "Started \(title)"
+      case (_, .notStarted): return "Stopped \(title)"
+      }
+    }
+    if before.scheduledDate != after.scheduledDate {
+      return "Planned \(title) for \(after.scheduledDate.map(clock.relativeName) ?? "no day")"
+    }
+    if before.listID != after.listID { return "Moved \(title) to another list" }
+    return before.sortOrder == after.sortOrder ? "Changed \(title)" : "Moved \(title)"
+  }
+
+  private static func verb(_ isNew: Bool, _ isGone: Bool, _ otherwise: String) -> String {
+    isNew ? "Added" : isGone ? "Deleted" : otherwise
+  }
+}

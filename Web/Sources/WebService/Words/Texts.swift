@@ -1,0 +1,42 @@
+import Foundation
+import Tally
+
+extension String {
+  /// The text on one line and of a length that a row, a label or a message has room for.
+  func shortened(to length: Int = 200) -> String {
+    let line = prefix(length).map { $0.isNewline ? " " : String($0) }.joined()
+    return dropFirst(length).isEmpty ? line : line + "…"
+  }
+
+  /// The text for a sentence or a label: short, and without the characters that would reverse the words around it.
+  func quotable(to length: Int = 60) -> String {
+    String(shortened(to: length).unicodeScalars.filter { !Self.directions.contains($0.value) })
+  }
+
+  /// The embeddings, overrides and isolates of the Unicode bidirectional algorithm, UAX 9.
+  private static let directions: Set<UInt32> = Set(0x202A...0x202E).union(0x2066...0x2069)
+
+  /// The text with the line breaks of Unix: a browser sends those of a form as CR and LF.
+  var withUnixLineBreaks: String { replacing("\r\n", with: "\n") }
+}
+
+extension Int {
+  /// `1 task`, `2 tasks`.
+  func counted(_ noun: String) -> String { self == 1 ? "1 \(noun)" : "\(self) \(noun)s" }
+}
+
+extension UUID {
+  /// As addresses and forms write it.
+  var text: String { uuidString.lowercased() }
+}
+
+extension TaskState {
+  /// The state, for people.
+  var words: String {
+    switch self {
+    case .notStarted: "Not started"
+    case .active: "Active"
+    case .completed: "Completed"
+    }
+  }
+}

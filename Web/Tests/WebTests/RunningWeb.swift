@@ -1,0 +1,78 @@
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Tally
+import WebService
+
+/// The screens of a temporary store, served on a free port.
+struct RunningWeb: Sendable {
+  let service: WebService
+  let store: TaskStore
+  let port: Int
+  /// What the first address gave: the cookie of a browser that is let in.
+  let cookie: String
+  /// Lets it stop as SIGTERM does.
+  let stop: @Sendable () async -> Void
+
+  var host: String { "127.0.0.1:\(port)" }
+}
+
+/// Runs a body with served screens; afterwards the store must be sound.
+func withWeb(
+  largestStreamCount: Int = 64, _ body: @escaping @Sendable (RunningWeb) async throws -> Void
+) async throws {
+  let store = try TaskStore.temporary()
+  var logger = Logger(label: "web")
+  logger.logLevel = .critical
+  let service = try WebService(store: store, largestStreamCount: largestStreamCount, logger: logger)
+  let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+  let application = service.application(port: 0, logger: logger) { continuation.yield($0.keys.port) }
+  let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
+  try await withThrowingTaskGroup { tasks in
+    tasks.addTask { try await group.run() }
+    for await port in ports {
+      let open = try await Exchange(
+        port, "GET /open?token=\(service.keys.token.text)", ["Host: 127.0.0.1:\(port)"])
+      let cookie = open.headers["set-cookie"]?.split(separator: ";").first.map(String.init) ?? ""
+      try await body(
+        RunningWeb(
+          service: service, store: store, port: port, cookie: cookie,
+          stop: { await group.triggerGracefulShutdown() }))
+      break
+    }
+    await group.triggerGracefulShutdown()
+    try await tasks.waitForAll()
+  }
+  let report = try store.verify()
+  if !report.isSound { throw UnsoundStore(faults: report.faultCount) }
+  try store.close()
+}
+
+private struct UnsoundStore: Error {
+  let faults: Int
+}
+
+extension RunningWeb {
+  /// Gets a screen as a browser that was let in.
+  func get(_ path: String, _ headers: [String] = []) async throws -> Exchange {
+    try await Exchange(port, "GET \(path)", ["Host: \(host)", "Cookie: \(cookie)"] + headers)
+  }
+
+  /// Sends a form as a page of the server does.
+  func post(_ path: String, _ fields: [(String, String)], _ headers: [String] = []) async throws -> Exchange {
+    let form = fields.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
+    return try await Exchange(
+      port, "POST \(path)",
+      [
+        "Host: \(host)", "Cookie: \(cookie)", "Origin: http://\(host)",
+        "Content-Type: application/x-www-form-urlencoded",
+        "Content-Length: \(form.utf8.count)",
+      ] + headers, body: form)
+  }
+
+  static func encoded(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+  }
+}
