@@ -26,13 +26,15 @@ extension Journal {
     let isContradicted = try isContradicted(published)
     guard let next = try nextHeader(occasion, published.header, newest, isContradicted, environment) else { return }
     // What another process commits meanwhile would not fit to both headers (R8, R16).
-    let holdsTurn = published.header.state == .clean || occasion == .cleaning || isContradicted
-    let pin = holdsTurn || breaks(.pin) ? nil : try unsafe Self.beginPin(environment.handle)
+    var holdsTurn = published.header.state == .clean || occasion == .cleaning || isContradicted
+    let pin = unsafe holdsTurn || breaks(.pin) ? nil : try? Self.beginPin(environment.handle)
+    // Without a slot for a second pin, the old one must make room for it, and nobody may write in between.
+    if unsafe pin == nil && !breaks(.pin) { holdsTurn = true }
     do {
       if holdsTurn {
         try makeSteady(next, published)
-        let isUnpinned = next.state == .clean || breaks(.pin)
-        try unsafe exchangePin(isUnpinned ? nil : Self.beginPin(environment.handle))
+        unsafe setPin(nil)
+        if next.state == .dirty && !breaks(.pin) { unsafe setPin(try Self.beginPin(environment.handle)) }
         extendLifetime(turn)
       } else {
         turn.abort()
@@ -44,14 +46,14 @@ extension Journal {
       if let pin = unsafe pin { unsafe mdb_txn_abort(pin) }
       throw error
     }
+    noteCheckpoint()
+  }
+
+  private func noteCheckpoint() {
     state.withLock { state in
       state.isCheckpointDue = false
       state.lastCheckpoint = .now
     }
-  }
-
-  private func exchangePin(_ pin: OpaquePointer?) {
-    unsafe setPin(pin)
   }
 
   /// Flushes the data file, then the header that says so (R7).
@@ -88,7 +90,6 @@ extension Journal {
       // A record from before a commit without one must not continue those after it (R6).
       if tail.transaction != newest {
         next.position.chain = JournalChecksum.of([newest], after: next.position.chain)
-        tail = Tail(epoch: header.epoch, position: next.position, transaction: newest)
       }
     }
     next.state = occasion == .cleaning ? .clean : .dirty

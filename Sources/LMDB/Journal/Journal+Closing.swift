@@ -14,12 +14,18 @@ extension Journal {
   /// the next opening recovers.
   func leave() {
     presence.release()
-    guard (try? checkpointLock.acquire(.exclusive)) != nil else { return }
+    // Another process's checkpoint takes as long as a flush; one that is stopped in it must not hold this one up.
+    let isTurn = try? waitForResult(
+      until: .after(Self.longestWaitForLeaving), pausing: { _ in pause(microseconds: 1_000) },
+      { () throws -> Bool? in try checkpointLock.tryAcquire(.exclusive) ? true : nil })
+    guard isTurn != nil else { return }
     defer { checkpointLock.release() }
     guard !isFailed, (try? presence.tryAcquire(.exclusive)) == true else { return }
     defer { presence.release() }
     try? cleanUnused()
   }
+
+  private static let longestWaitForLeaving = Duration.seconds(2)
 
   /// Marks a file clean that nobody has open.
   private func cleanUnused() throws {

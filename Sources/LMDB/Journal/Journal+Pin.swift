@@ -39,12 +39,19 @@ extension Journal {
     unsafe mdb_txn_abort(old)
   }
 
+  /// Forgets a pin whose slot is lost: ending it would clear the slot, which may be another process's by now.
+  func forgetPin() {
+    state.withLock { state in
+      unsafe state.pin = nil
+      state.pinnedTransaction = nil
+    }
+  }
+
   /// Whether a slot of the pin's transaction is still this process's: others may have taken it for dead.
   func isPinLive(_ environment: LMDBEnvironment) throws -> Bool {
     while true {
       guard let pinned = state.withLock({ $0.pinnedTransaction }) else { return false }
-      let readers = try environment.readerTable()
-      if readers.contains(where: { $0.processID == getpid() && $0.transactionID == Int(pinned) }) { return true }
+      if try environment.hasReader(ofThisProcessAt: pinned) { return true }
       // A checkpoint may have exchanged it meanwhile.
       if state.withLock({ $0.pinnedTransaction }) == pinned { return false }
     }

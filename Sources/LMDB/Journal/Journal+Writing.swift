@@ -41,7 +41,7 @@ extension Journal {
     }
     if let pinned, pinned <= steady, pinned == steady || newest != steady {
       if try isPinLive(environment) { return true }
-      unsafe setPin(nil)
+      forgetPin()
     }
     // Nothing has been written since: now is as good as then.
     guard newest == steady else { return false }

@@ -142,7 +142,7 @@ final class Journal: @unchecked Sendable {
   func fail() {
     state.withLock { $0.isFailed = true }
     guard let shared = try? file.shared() else { return }
-    // Whoever does not learn of it here meets the failure at the next flush: the system reports it to every descriptor.
+    // A process that does not learn of it here meets the failure at the next flush: the system reports it to every descriptor.
     try? file.share(JournalFile.Shared(generation: shared.generation, boot: shared.boot, isFailed: true))
   }
 

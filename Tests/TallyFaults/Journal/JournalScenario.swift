@@ -37,7 +37,6 @@ struct JournalScenario {
     ("restored meta", .restoredMeta, "durable"),
     ("checksum", .checksum, "relaxed"), ("chain", .chain, "pauses"), ("voiding", .voiding, "full disk"),
     ("recovery pin", .recoveryPin, "killed alone"),
-    ("recovery flush", .recoveryFlush, "killed alone"),
     ("ring limit", .ringLimit, "narrow"), ("steady without record", .steadyWithoutRecord, "narrow"),
     ("clean flush", .cleanFlush, "pauses"), ("directory flush", .directoryFlush, "durable"),
   ]
