@@ -121,6 +121,33 @@ package enum SystemCalls {
     try check(fsync(descriptor.rawValue))
   }
 
+  /// Flushes the bytes of a file to the disk, and of what describes it only what reading them needs.
+  ///
+  /// The corresponding C function is `fdatasync`.
+  package static func flushData(_ descriptor: FileDescriptor) throws(Errno) {
+    #if os(Linux)
+      while fdatasync(descriptor.rawValue) != 0 {
+        let error = Errno(rawValue: errno)
+        if error != .interrupted { throw error }
+      }
+    #else
+      try flush(descriptor)
+    #endif
+  }
+
+  /// Whether another process holds a POSIX lock on a byte of a file.
+  ///
+  /// The corresponding C function is `fcntl` with `F_GETLK`.
+  package static func isLockedByOthers(_ descriptor: FileDescriptor, byte: Int) throws(Errno) -> Bool {
+    var lock = flock()
+    lock.l_type = Int16(F_WRLCK)
+    lock.l_whence = Int16(SEEK_SET)
+    (lock.l_start, lock.l_len) = (off_t(byte), 1)
+    // The call only writes into the local it is given.
+    try check(unsafe fcntl(descriptor.rawValue, F_GETLK, &lock))
+    return lock.l_type != Int16(F_UNLCK)
+  }
+
   /// Flushes a directory, so that a file created or renamed in it is found after a power cut.
   package static func flushDirectory(_ path: FilePath) throws {
     let directory = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])

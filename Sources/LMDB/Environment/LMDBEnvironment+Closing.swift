@@ -12,6 +12,8 @@ extension LMDBEnvironment {
   ///
   /// The corresponding C function is `mdb_env_close`.
   public func close(waitingAtMost limit: Duration = .zero) throws(LMDBError) {
+    // The thread may wait for this one's own transaction, which keeps the environment from being closed anyway.
+    if !isInUseByThisThread { journal?.stopKeeper() }
     do throws(LMDBError) {
       try drained("close", waitingAtMost: limit) { (state) throws(LMDBError) in
         try flushBeforeClosing()
@@ -20,13 +22,17 @@ extension LMDBEnvironment {
         endWriteTurn(in: &state)
       }
     } catch {
-      guard error.code == .closed else { throw error }
+      guard error.code == .closed else {
+        journal?.resumeKeeper(self)
+        throw error
+      }
       return
     }
     closeHandle()
   }
 
   private func flushBeforeClosing() throws(LMDBError) {
+    if let journal { return try LMDBError.translating("close") { try journal.flushRecords() } }
     guard options.durability == .noMetaSync, !options.isReadOnly else { return }
     // Nothing else is inside liblmdb, and the handle is open until `closeHandle`.
     let result = unsafe mdb_env_sync(handle, 1)
@@ -49,8 +55,10 @@ extension LMDBEnvironment {
       return state.idle
     }
     for reader in idle { reader.abortHandle() }
+    journal?.endPin()
     // Nothing of the environment is live, and `isClosed` keeps it so.
     unsafe mdb_env_close(handle)
+    journal?.leave()
     EnvironmentRegistry.leave(identity)
   }
 }

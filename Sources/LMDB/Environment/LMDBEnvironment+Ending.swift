@@ -6,6 +6,8 @@ extension LMDBEnvironment {
   func beginNested(in parent: TransactionCore) throws(LMDBError) -> WriteTransaction {
     let parentHandle = try unsafe parent.usableHandle("begin nested write")
     let core = TransactionCore(environment: self, isWrite: true, thread: parent.thread, parent: parent)
+    core.redo = parent.redo
+    core.redoMark = parent.redo?.mark
     // The parent is live, and waits until its child has ended; the call writes into the core's own field.
     let result = unsafe mdb_txn_begin(handle, parentHandle, 0, &core.handle)
     guard result == MDB_SUCCESS else { throw parent.failed(result, "begin nested write") }
@@ -17,17 +19,68 @@ extension LMDBEnvironment {
     // An unusable transaction is left to the `deinit` of its owner, which aborts it.
     let transaction = try unsafe core.usableHandle("commit")
     guard core.thread == currentThread() else { throw LMDBError(.wrongThread, operation: "commit") }
+    // Only read, while it is live.
+    let transactionID = unsafe Int(mdb_txn_id(transaction))
+    // If it throws, the owner's `deinit` aborts.
+    try prepareRecord(of: core, transactionID)
     if core.parent == nil { forgetWriter() }
     // Forgotten before it is freed, so that nothing can use it afterwards.
     unsafe core.handle = nil
-    // Only read, while it is live.
-    let transactionID = unsafe Int(mdb_txn_id(transaction))
     // Frees the transaction whatever it returns.
     let result = unsafe mdb_txn_commit(transaction)
     if result != MDB_SUCCESS { core.dropOpenedDatabases() }
-    defer { if core.parent == nil { leaveWriter(core) } }
-    guard result == MDB_SUCCESS else { return try resolve(commit: transactionID, that: result, core) }
+    let outcome = Result { () throws(LMDBError) in try concludeRecord(of: core, transactionID, result) }
+    if core.parent == nil { leaveWriter(core) }
+    if try outcome.get() { try makeSteady() }
     if let parent = core.parent { parent.openedDatabases += core.openedDatabases }
+  }
+
+  /// Ends a commit, still in its turn, and returns whether it must become steady.
+  private func concludeRecord(of core: TransactionCore, _ transactionID: Int, _ result: Int32) throws(LMDBError) -> Bool
+  {
+    guard let journal, let write = core.journalWrite else {
+      if result != MDB_SUCCESS {
+        core.undoNestedRedo()
+        try resolve(commit: transactionID, that: result, core)
+      }
+      return false
+    }
+    // As when it was cleared.
+    if write.isDirect { unsafe mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), 1) }
+    guard result == MDB_SUCCESS else {
+      if !write.isDirect && isPanicked {
+        // The record may be on the disk; recovery finds out.
+        journal.fail()
+        throw LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: result)
+      }
+      do {
+        try journal.void(write)
+      } catch {
+        throw LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: result)
+      }
+      try resolve(commit: transactionID, that: result, core)
+      return false
+    }
+    defer { journal.startKeeper(self) }
+    return try LMDBError.translating("commit") { try journal.noteCommit(write, transaction: UInt64(transactionID)) }
+  }
+
+  /// Writes the record of an outermost transaction.
+  private func prepareRecord(of core: TransactionCore, _ transactionID: Int) throws(LMDBError) {
+    guard let journal, let write = core.journalWrite else { return }
+    try LMDBError.translating("commit") {
+      // The environment is open as long as the transaction is.
+      try unsafe journal.prepare(write, transaction: UInt64(transactionID), handle)
+    }
+  }
+
+  /// Makes a commit steady that has no record; it can be seen already.
+  private func makeSteady() throws(LMDBError) {
+    do {
+      try journal?.checkpoint(.routine, self)
+    } catch {
+      throw LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: (error as? LMDBError)?.returnCode ?? 0)
+    }
   }
 
   /// Aborts what has not ended; called when the transaction is dropped.
@@ -35,6 +88,7 @@ extension LMDBEnvironment {
     // In a child of a fork the transaction and its lock are the parent's.
     guard unsafe core.handle != nil, !isForked else { return }
     if core.parent != nil {
+      core.undoNestedRedo()
       core.abortHandle()
     } else if core.thread == currentThread() {
       forgetWriter()
@@ -98,6 +152,7 @@ extension LMDBEnvironment {
 
   /// Whether liblmdb refuses everything since a failure, so that the environment must be opened again.
   package var hasPanicked: Bool {
+    if let journal, journal.isFailed { return true }
     do {
       return try whileOpen("look for a failure") { isPanicked }
     } catch {

@@ -96,6 +96,8 @@ extension LMDBEnvironment {
       if options.isReadOnly { flags |= UInt32(MDB_RDONLY) }
       if options.isFrozenFile { flags |= UInt32(MDB_NOSUBDIR | MDB_NOLOCK) }
       if options.durability == .noMetaSync { flags |= UInt32(MDB_NOMETASYNC) }
+      // Safe only beside a journal, which says how far the pages have been flushed.
+      if options.journal != nil && !options.isReadOnly { flags |= UInt32(MDB_NOSYNC) }
       let mode = mdb_mode_t(options.fileMode.rawValue)
       let opened = unsafe path.withPlatformString { unsafe mdb_env_open(handle, $0, flags, mode) }
       try check(opened, "open")

@@ -56,6 +56,11 @@ extension LMDBEnvironment {
     /// directory, so that every process must set one: one that does not holds up the others without limit. Waiting
     /// means trying again and again.
     public var writeWaitLimit: Duration?
+    /// How commits share one flush each; `nil` for liblmdb's own two flushes.
+    ///
+    /// Every process that writes must set it once one has. Where no limit is set for the wait for other writers, there
+    /// is one that is never reached.
+    package var journal: JournalOptions?
 
     /// Creates the defaults.
     public init() {}

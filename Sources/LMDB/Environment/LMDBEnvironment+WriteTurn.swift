@@ -21,8 +21,8 @@ extension LMDBEnvironment {
   }
 
   /// Waits for the other threads, then for the other processes; does nothing where waiting has no limit.
-  func beginWriteTurn(_ thread: UInt) throws(LMDBError) {
-    guard let limit = options.writeWaitLimit, let writeLock else { return }
+  func beginWriteTurn(_ thread: UInt, waitingAtMost ownLimit: Duration? = nil) throws(LMDBError) {
+    guard let limit = ownLimit ?? options.writeWaitLimit, let writeLock else { return }
     let deadline = ContinuousClock.Instant.after(limit)
     try waitForThreads(thread, limit)
     do throws(LMDBError) {

@@ -34,6 +34,8 @@ public final class LMDBEnvironment: Sendable {
   let stamps: DatabaseStamps
   /// Taken before liblmdb's own lock between processes, which has no limit; `nil` if there is to be none.
   let writeLock: FileLock?
+  /// Where commits are recorded before they are flushed as pages; `nil` where liblmdb flushes each.
+  let journal: Journal?
   // Guarded by itself.
   let state: Monitor<State>
 
@@ -51,6 +53,8 @@ public final class LMDBEnvironment: Sendable {
   public init(path: FilePath, options: Options = Options()) throws(LMDBError) {
     var options = options
     if options.isFrozenFile { options.isReadOnly = true }
+    // The order of commits in the journal is that of the write turns.
+    if options.journal != nil { options.writeWaitLimit = options.writeWaitLimit ?? .longestWait }
     let generation = ForkDetection.generation
     let opened = generation.current
     try Self.createDirectory(path, options: options)
@@ -60,6 +64,7 @@ public final class LMDBEnvironment: Sendable {
       writeLock = try Self.writeLock(of: path, options: options)
       try Self.checkNumbers(of: options)
       try Self.reserveLockFile(in: path, options: options)
+      journal = try Self.openJournal(in: path, options: options, turn: writeLock)
       // Kept for the life of this object, which closes it once.
       let handle = try unsafe Self.openHandle(path: path, options: options)
       unsafe self.handle = handle
@@ -83,7 +88,12 @@ public final class LMDBEnvironment: Sendable {
       defer { state.isClosed = true }
       return !state.isClosed
     }
-    if isOpen { closeHandle() }
+    if isOpen {
+      journal?.stopKeeper()
+      // Nobody is left to learn of a failure; the next opening recovers.
+      try? journal?.flushRecords()
+      closeHandle()
+    }
   }
 
   /// The file with the data.

@@ -42,6 +42,13 @@ struct MetaPage {
 }
 
 extension MetaPage {
+  /// The bytes with which a meta page begins.
+  static func head(ofPage number: Int) -> [UInt8] {
+    var head = UInt64(number).storedBytes + [UInt8](repeating: 0, count: headByteCount - 8)
+    head[10] = UInt8(pageFlag)
+    return head
+  }
+
   /// Whether liblmdb's own two trees have the flags that they always have.
   var hasSoundFlags: Bool {
     freePages.flags & ~Self.lacksDirectoryFlag == Self.integerKeysFlag && names.flags == 0

@@ -40,7 +40,7 @@ struct WriteLog {
         let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard words.count == 2, let number = UInt64(words[1]) else { throw FileLog.Malformed() }
         return words[0] == "begun" ? .begun(number) : .acknowledged(number)
-      case .flush(let file) where dataFiles.contains(file): return .flush
+      case .flush(let file, _) where dataFiles.contains(file): return .flush
       case .resize(let file, let length) where dataFiles.contains(file): return .truncate(length: length)
       case .link, .move: return .naming
       default: break

@@ -4,8 +4,9 @@ import TallyTestSupport
 
 /// A directory tree as a power cut may leave it at some event of a log.
 ///
-/// Everything flushed is there. Of a file's later writes any sectors may be there; of a directory's later changes any
-/// may be, in their order: flushing a file says nothing about its name, nor flushing a directory about those above it.
+/// Everything flushed is there, that is all writes from before the flush began. Of a file's later writes any sectors may be
+/// there, each as after any of its writes; of a directory's later changes any may be, in their order: flushing a file says
+/// nothing about its name, nor flushing a directory about those above it.
 /// The one assumption about the filesystem is that a renaming takes place as a whole or not at all, and is there once
 /// the directory of the new name has been flushed.
 struct CutDisk {
@@ -17,12 +18,12 @@ struct CutDisk {
     fileprivate var hasDirectories: Bool { self == .directories || self == .everything }
   }
 
-  private struct File {
+  fileprivate struct File {
     var flushed: [UInt8] = []
     /// As the processes see it.
     var written: [UInt8] = []
-    /// The sectors written since the last flush.
-    var unflushedSectors: Set<Int> = []
+    /// What each sector written since the last flush has been since, with the events that wrote it.
+    var versions: [Int: [(event: Int, bytes: [UInt8])]] = [:]
   }
 
   private typealias Entries = [String: UInt64]
@@ -44,7 +45,7 @@ struct CutDisk {
   private var flushedDirectories: [UInt64: Entries] = [:]
   private var changes: [Change] = []
 
-  private static let sectorSizeInBytes = 512
+  fileprivate static let sectorSizeInBytes = 512
 
   /// Begins with a copy of the tree that the log's processes found, whose inodes must be those of the original.
   init(log: FileLog, tree: FileTree, forgetting forgotten: Forgotten) {
@@ -75,7 +76,8 @@ struct CutDisk {
       guard let count = files[file]?.written.count else { return }
       let kept = files[file]?.written.prefix(length) ?? []
       files[file]?.written = kept + [UInt8](repeating: 0, count: max(0, length - count))
-    case .flush(let inode): flush(inode)
+    case .beginningOfFlush, .ending: break
+    case .flush(let inode, let since): flush(inode, since: since)
     case .entry(let directory, let name, let target, let isDirectory):
       guard directories[directory] != nil, directories[directory]?[name] != target else { return }
       if isDirectory { (directories[target], flushedDirectories[target]) = ([:], [:]) } else { files[target] = File() }
@@ -93,17 +95,16 @@ struct CutDisk {
     files[inode] = nil
     Self.put(bytes, at: offset, in: &file.written)
     if isSynchronous && !forgotten.hasFiles {
-      Self.put(bytes, at: offset, in: &file.flushed)
+      file.flushSectors(offset..<offset + bytes.count)
     } else {
-      let size = Self.sectorSizeInBytes
-      file.unflushedSectors.formUnion(offset / size...(offset + bytes.count - 1) / size)
+      file.noteSectors(offset..<offset + bytes.count, at: position)
     }
     files[inode] = file
   }
 
-  private mutating func flush(_ inode: UInt64) {
-    if let file = files[inode] {
-      if !forgotten.hasFiles { files[inode] = File(flushed: file.written, written: file.written) }
+  private mutating func flush(_ inode: UInt64, since: Int) {
+    if files[inode] != nil {
+      if !forgotten.hasFiles { files[inode]?.flush(before: since) }
     } else if directories[inode] != nil, !forgotten.hasDirectories {
       for change in changes where change.directory == inode { Self.make(change, in: &flushedDirectories) }
       changes.removeAll { $0.directory == inode }
@@ -127,57 +128,106 @@ struct CutDisk {
   ///   - path: The directory.
   ///   - newestNameOnly: Whether of the unflushed changes of names the newest alone is there, rather than any of them.
   ///   - isIntact: Whether everything unflushed is there, too: the power did not fail here.
+  ///   - tornFile: The name of files whose sectors may be torn, too, which no disk does.
   ///   - generator: What decides.
   /// - Returns: The files that are not there as the processes saw them.
   /// - Throws: An error of the system.
   @discardableResult
   func place(
-    at path: FilePath, newestNameOnly: Bool = false, isIntact: Bool = false, using generator: inout SeededGenerator
+    at path: FilePath, newestNameOnly: Bool = false, isIntact: Bool = false, tearing tornFile: String? = nil,
+    using generator: inout SeededGenerator
   ) throws -> [FilePath] {
-    let percentages = isIntact ? [100] : [0, 0, 50, 50, 100]
-    let namePercentage = percentages.randomElement(using: &generator) ?? 0
-    let sectorPercentage = percentages.randomElement(using: &generator) ?? 0
+    let namePercentage = (isIntact ? [100] : Self.percentages).randomElement(using: &generator) ?? 0
     var found = flushedDirectories
     for (index, change) in changes.enumerated() {
       let isThere = Int.random(in: 0..<100, using: &generator) < namePercentage
       if newestNameOnly ? index == changes.count - 1 : isThere { Self.make(change, in: &found) }
     }
-    return try place(root, at: path, found, sectorPercentage, &generator)
+    return try place(root, at: path, found, isIntact, tornFile, &generator)
   }
 
+  private static let percentages = [0, 0, 50, 50, 100]
+
   private func place(
-    _ inode: UInt64, at path: FilePath, _ found: [UInt64: Entries], _ percentage: Int,
-    _ generator: inout SeededGenerator
+    _ inode: UInt64, at path: FilePath, _ found: [UInt64: Entries], _ isIntact: Bool,
+    _ tornFile: String?, _ generator: inout SeededGenerator
   ) throws -> [FilePath] {
     var torn: [FilePath] = []
     if let entries = found[inode] {
       try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: false)
       for (name, target) in entries.sorted(by: { $0.key < $1.key }) {
-        torn += try place(target, at: path.appending(name), found, percentage, &generator)
+        torn += try place(target, at: path.appending(name), found, isIntact, tornFile, &generator)
       }
     } else if let file = files[inode] {
-      let image = image(of: file, percentage, &generator)
+      // Each file has its own, so that one may be new as a whole beside an old one.
+      let percentage = (isIntact ? [100] : Self.percentages).randomElement(using: &generator) ?? 0
+      let isTorn = !isIntact && path.lastComponent?.string == tornFile && generator.oneIn(3)
+      let image = image(of: file, percentage, isNewest: isIntact || generator.oneIn(2), isTorn: isTorn, &generator)
       try TallyFaults.write(image, to: path)
       if image != file.written { torn.append(path) }
     }
     return torn
   }
 
-  private func image(of file: File, _ percentage: Int, _ generator: inout SeededGenerator) -> [UInt8] {
+  private func image(
+    of file: File, _ percentage: Int, isNewest: Bool, isTorn: Bool, _ generator: inout SeededGenerator
+  ) -> [UInt8] {
     var image = file.flushed
-    let size = Self.sectorSizeInBytes
-    for sector in file.unflushedSectors.sorted() where Int.random(in: 0..<100, using: &generator) < percentage {
-      let end = min((sector + 1) * size, file.written.count)
-      if sector * size < end { Self.put(Array(file.written[sector * size..<end]), at: sector * size, in: &image) }
+    for (sector, versions) in file.versions.sorted(by: { $0.key < $1.key })
+    where Int.random(in: 0..<100, using: &generator) < percentage {
+      let version = isNewest ? versions.last : versions.randomElement(using: &generator)
+      let bytes = version?.bytes ?? []
+      guard isTorn && generator.oneIn(3) else {
+        Self.put(bytes, at: sector * Self.sectorSizeInBytes, in: &image)
+        continue
+      }
+      for word in stride(from: 0, to: bytes.count, by: 8) where generator.oneIn(2) {
+        let part = Array(bytes[word..<min(word + 8, bytes.count)])
+        Self.put(part, at: sector * Self.sectorSizeInBytes + word, in: &image)
+      }
     }
     return image
   }
 
-  private static func put(_ bytes: [UInt8], at offset: Int, in file: inout [UInt8]) {
+  fileprivate static func put(_ bytes: [UInt8], at offset: Int, in file: inout [UInt8]) {
     if file.count < offset + bytes.count {
       file += [UInt8](repeating: 0, count: offset + bytes.count - file.count)
     }
     file.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+  }
+}
+
+extension CutDisk.File {
+  /// Keeps what the sectors of a range are now.
+  fileprivate mutating func noteSectors(_ range: Range<Int>, at event: Int) {
+    let size = CutDisk.sectorSizeInBytes
+    for sector in range.lowerBound / size...(range.upperBound - 1) / size {
+      let bytes = Array(written[sector * size..<min((sector + 1) * size, written.count)])
+      versions[sector, default: []].append((event, bytes))
+    }
+  }
+
+  /// Makes the sectors of a range last as they are now.
+  fileprivate mutating func flushSectors(_ range: Range<Int>) {
+    let size = CutDisk.sectorSizeInBytes
+    for sector in range.lowerBound / size...(range.upperBound - 1) / size {
+      let bytes = Array(written[sector * size..<min((sector + 1) * size, written.count)])
+      CutDisk.put(bytes, at: sector * size, in: &flushed)
+      versions[sector] = nil
+    }
+  }
+
+  /// Makes the writes from before an event last.
+  fileprivate mutating func flush(before event: Int) {
+    let size = CutDisk.sectorSizeInBytes
+    for (sector, all) in versions {
+      let later = all.firstIndex { $0.event >= event } ?? all.count
+      guard later > 0 else { continue }
+      CutDisk.put(all[later - 1].bytes, at: sector * size, in: &flushed)
+      versions[sector] = later == all.count ? nil : Array(all[later...])
+    }
+    // A length may change without a write.
+    if versions.isEmpty { flushed = written }
   }
 }
 
@@ -190,6 +240,12 @@ struct FileTree {
   init(_ path: FilePath) throws {
     root = try Self.inode(of: path)
     try add(path, root)
+  }
+
+  /// A directory with nothing in it.
+  init(emptyWith root: UInt64) {
+    self.root = root
+    directories[root] = [:]
   }
 
   private static func inode(of path: FilePath) throws -> UInt64 {

@@ -6,7 +6,11 @@ struct FileLog {
   enum Event {
     case write(file: UInt64, offset: Int, bytes: [UInt8], isSynchronous: Bool)
     case resize(file: UInt64, length: Int)
-    case flush(UInt64)
+    case beginningOfFlush
+    /// A process has been killed.
+    case ending
+    /// All that was written before an event is on the disk.
+    case flush(UInt64, since: Int)
     /// A directory has an entry, for a new file or for one that it had already.
     case entry(directory: UInt64, name: String, target: UInt64, isDirectory: Bool)
     case link(directory: UInt64, name: String, target: UInt64)
@@ -16,7 +20,7 @@ struct FileLog {
     /// Whether it changes or flushes names: after such an event a power cut is worth trying.
     var isOfNames: Bool {
       switch self {
-      case .write, .resize: false
+      case .write, .resize, .beginningOfFlush, .ending: false
       default: true
       }
     }
@@ -29,12 +33,15 @@ struct FileLog {
   init(_ file: FilePath) throws {
     let data = try bytes(of: file)
     var (events, offset) = ([Event](), 0)
+    var beginnings: [UInt64: Int] = [:]
     while offset < data.count {
       guard offset + 40 <= data.count else { throw Malformed() }
       let numbers = (0..<5).map { Self.number(data[offset + 8 * $0..<offset + 8 * $0 + 8]) }
       let end = offset + 40 + Int(numbers[4])
       guard end <= data.count else { throw Malformed() }
-      events.append(try Self.event(numbers, Array(data[offset + 40..<end])))
+      if UInt8(truncatingIfNeeded: numbers[0]) == UInt8(ascii: "B") { beginnings[numbers[2]] = events.count }
+      let since = beginnings[numbers[2]] ?? events.count
+      events.append(try Self.event(numbers, Array(data[offset + 40..<end]), flushedSince: since))
       offset = end
     }
     self.events = events
@@ -44,14 +51,16 @@ struct FileLog {
     bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  private static func event(_ numbers: [UInt64], _ bytes: [UInt8]) throws -> Event {
+  private static func event(_ numbers: [UInt64], _ bytes: [UInt8], flushedSince since: Int) throws -> Event {
     let (first, second, third) = (numbers[1], numbers[2], numbers[3])
     let names = bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
     switch UInt8(truncatingIfNeeded: numbers[0]) {
     case UInt8(ascii: "W"): return .write(file: first, offset: Int(second), bytes: bytes, isSynchronous: false)
     case UInt8(ascii: "M"): return .write(file: first, offset: Int(second), bytes: bytes, isSynchronous: true)
     case UInt8(ascii: "T"): return .resize(file: first, length: Int(second))
-    case UInt8(ascii: "S"): return .flush(first)
+    case UInt8(ascii: "K"): return .ending
+    case UInt8(ascii: "B"): return .beginningOfFlush
+    case UInt8(ascii: "S"): return .flush(first, since: since)
     case UInt8(ascii: "E"): return .entry(directory: first, name: names[0], target: second, isDirectory: third != 0)
     case UInt8(ascii: "L"): return .link(directory: first, name: names[0], target: second)
     case UInt8(ascii: "R") where names.count == 2:

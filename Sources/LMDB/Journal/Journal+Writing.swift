@@ -1,0 +1,181 @@
+import CLMDB
+import SystemPackage
+import TallySystem
+
+// The way of a commit; all of it within the write lock.
+
+extension Journal {
+  /// Looks whether a transaction that has just begun may commit; `nil` if a checkpoint must come first.
+  func begin(
+    _ transaction: OpaquePointer?, _ environment: LMDBEnvironment
+  ) throws -> JournalWrite? {
+    if isFailed { throw Self.failed }
+    // Before the header: a checkpoint publishes first and exchanges the pin afterwards.
+    let pinned = state.withLock { $0.pinnedTransaction }
+    let published = try published()
+    if try isContradicted(published) { return nil }
+    let header = published.header
+    // The caller's, just begun.
+    let newest = unsafe UInt64(mdb_txn_id(transaction)) - 1
+    guard header.state == .dirty else {
+      let isDirect = state.withLock { $0.directCommitsLeft > 0 }
+      return isDirect ? JournalWrite(header: header, position: header.position, isDirect: true) : nil
+    }
+    guard try isProtected(pinned, header.steadyTransaction, newest, environment) else { return nil }
+    try follow(to: newest, header)
+    if tail.transaction != newest {
+      guard breaks(.steadyWithoutRecord) else { return nil }
+      tail.transaction = newest
+    }
+    return JournalWrite(header: header, position: tail.position, isDirect: false)
+  }
+
+  /// Whether this process keeps the pages of the steady commit (R2, R3).
+  private func isProtected(
+    _ pinned: UInt64?, _ steady: UInt64, _ newest: UInt64, _ environment: LMDBEnvironment
+  ) throws -> Bool {
+    if breaks(.pin) { return true }
+    if breaks(.ownPin), try isPinnedByOthers(environment, atMost: steady) {
+      unsafe setPin(nil)
+      return true
+    }
+    if let pinned, pinned <= steady, pinned == steady || newest != steady {
+      if try isPinLive(environment) { return true }
+      forgetPin()
+    }
+    // Nothing has been written since: now is as good as then.
+    guard newest == steady else { return false }
+    // The environment is open, and its write lock held.
+    unsafe setPin(try Self.beginPin(environment.handle))
+    return true
+  }
+
+  /// Follows the records of other processes up to a commit (R4).
+  func follow(to transaction: UInt64, _ header: JournalHeader) throws {
+    if tail.epoch != header.epoch || tail.transaction < header.steadyTransaction {
+      tail = Tail(epoch: header.epoch, position: header.position, transaction: header.steadyTransaction)
+    }
+    while tail.transaction < transaction, let next = try record(at: tail.position, header),
+      next.record.transaction == tail.transaction + 1
+    {
+      tail.position = next.end
+      tail.transaction += 1
+    }
+  }
+
+  /// Writes the record of a transaction that is about to be committed, and flushes it (R1).
+  ///
+  /// If it throws the transaction must be aborted.
+  func prepare(_ write: JournalWrite, transaction: UInt64, _ handle: OpaquePointer) throws {
+    assert(!isDurable || !write.isDirect || write.header.state == .clean, "a direct commit beside records")
+    if write.isDirect {
+      write.plan = .direct
+      // Only the holder of the write lock changes the flag, and only a commit reads it.
+      unsafe mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), 0)
+      return
+    }
+    guard !write.redo.isEmpty else { return }
+    try clearOrphan(at: write.position, write.header)
+    guard let offset = offset(for: write) else {
+      write.plan = .pages
+      return
+    }
+    var record = JournalRecord(
+      payloadByteCount: write.redo.payloadByteCount, sequence: write.position.sequence + 1, transaction: transaction,
+      epoch: write.header.epoch, chain: write.position.chain)
+    // Read within the call only.
+    record.checksum = unsafe write.redo.bytes.withUnsafeBytes {
+      unsafe record.computedChecksum(
+        of: UnsafeRawBufferPointer(rebasing: $0[JournalRecord.byteCount...]), ignoringChain: breaks(.chain))
+    }
+    write.redo.setHead(record.encoded)
+    let physical = Int(offset % UInt64(write.header.ringSizeInBytes))
+    write.plan = .record(
+      physical: physical,
+      end: JournalPosition(
+        sequence: record.sequence, offset: offset + UInt64(record.ringByteCount), chain: record.checksum))
+    if !breaks(.recordFirst) { try writeRecord(write) }
+  }
+
+  private func writeRecord(_ write: JournalWrite) throws {
+    guard case .record(let physical, _) = write.plan else { return }
+    try file.write(
+      write.redo.bytes.padded(to: JournalFile.blockSizeInBytes), at: JournalFile.ringOffset + physical)
+    guard isDurable, !breaks(.recordFlush) else { return }
+    do {
+      try flushing(file.flush)
+    } catch {
+      // The record may be on the disk or not, and recovery would replay it.
+      throw LMDBError(
+        .commitOutcomeUnknown, operation: "commit", returnCode: (error as? Errno)?.rawValue ?? 0)
+    }
+  }
+
+  /// Where the record goes; `nil` if it does not fit before those that recovery may need.
+  private func offset(for write: JournalWrite) -> UInt64? {
+    guard !write.redo.isTooLong else { return nil }
+    let ring = UInt64(write.header.ringSizeInBytes)
+    let count = UInt64(JournalRecord.ringByteCount(ofPayload: write.redo.payloadByteCount))
+    guard count <= ring / 2 else { return nil }
+    var offset = write.position.offset
+    if offset % ring + count > ring { offset += ring - offset % ring }
+    let isFree = offset + count - write.header.position.offset <= ring
+    return isFree || breaks(.ringLimit) ? offset : nil
+  }
+
+  /// Removes the record of a commit that did not take place, as its process ended or its disk was full, for good: its
+  /// number is about to be used again, and recovery might take it for the new one (R5).
+  private func clearOrphan(at place: JournalPosition, _ header: JournalHeader) throws {
+    if breaks(.voiding) { return }
+    let ring = UInt64(header.ringSizeInBytes)
+    var hasFound = false
+    for physical in Set([Int(place.offset % ring), 0]) {
+      guard let record = try head(at: physical), record.sequence == place.sequence + 1, record.epoch == header.epoch
+      else { continue }
+      try clearRecord(at: physical)
+      hasFound = true
+    }
+    if hasFound { try flushing(file.flush) }
+  }
+
+  private func clearRecord(at physical: Int) throws {
+    try file.write(
+      [UInt8](repeating: 0, count: JournalFile.blockSizeInBytes), at: JournalFile.ringOffset + physical)
+  }
+
+  /// Notes that liblmdb has committed a transaction.
+  ///
+  /// - Returns: Whether it must become steady before it is acknowledged.
+  func noteCommit(_ write: JournalWrite, transaction: UInt64) throws -> Bool {
+    if breaks(.recordFirst) { try writeRecord(write) }
+    var isRecord = false
+    if case .record(_, let end) = write.plan {
+      tail = Tail(epoch: write.header.epoch, position: end, transaction: transaction)
+      isRecord = true
+    }
+    let ring = UInt64(write.header.ringSizeInBytes)
+    let behind = transaction - min(transaction, write.header.steadyTransaction)
+    let used = isRecord ? tail.position.offset - write.header.position.offset : 0
+    let isDue = isRecord && (behind >= options.checkpointCommitCount || used > ring / 2)
+    let isLate = behind >= Self.tolerableDelay * UInt64(options.checkpointCommitCount)
+    state.withLock { state in
+      state.lastCommit = .now
+      if isRecord && !isDurable { state.hasUnflushedRecord = true }
+      if isDue { state.isCheckpointDue = true }
+      if write.isDirect { state.directCommitsLeft -= 1 }
+    }
+    if isDue { state.wakeAll() }
+    if case .pages = write.plan { return !breaks(.steadyWithoutRecord) }
+    return isDue && (!options.hasKeeper || isLate)
+  }
+
+  /// By how many times the due number of commits a checkpoint may be late before writers wait for it.
+  private static let tolerableDelay: UInt64 = 4
+
+  /// Removes the record of a commit that liblmdb refused (R5); the next writer cannot have begun.
+  func void(_ write: JournalWrite) throws {
+    guard case .record(let physical, _) = write.plan, !breaks(.voiding) else { return }
+    try clearRecord(at: physical)
+    try flushing(file.flush)
+  }
+}

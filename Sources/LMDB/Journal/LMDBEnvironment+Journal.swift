@@ -1,0 +1,64 @@
+import SystemPackage
+import TallySystem
+
+/// The state of a journal in numbers.
+package struct JournalInformation: Sendable, Hashable {
+  /// Whether the file is a plain one that other programs may copy.
+  package let isClean: Bool
+  /// The commit to which recovery would go back before it repeats the later ones.
+  package let steadyTransactionID: Int
+  /// How many commits it would repeat.
+  package let recordCount: Int
+  /// The room for records, and how much of it they take.
+  package let ringSizeInBytes: Int
+  package let usedBytes: Int
+}
+
+extension LMDBEnvironment {
+  /// The state of the journal; `nil` without one.
+  ///
+  /// Throws `closed`, `forked`, `panic`, `ioFailure`.
+  package func journalInformation() throws(LMDBError) -> JournalInformation? {
+    guard let journal else { return nil }
+    return try whileOpen("information") { () throws(LMDBError) in
+      try LMDBError.translating("information") { try journal.information(newest: UInt64(newestTransactionID)) }
+    }
+  }
+
+  /// Makes the newest commit the steady one; for tests and benchmarks.
+  ///
+  /// Throws as ``beginWrite()``.
+  package func makeCheckpoint(cleaning: Bool = false) throws(LMDBError) {
+    guard let journal else { return }
+    try LMDBError.translating("checkpoint") {
+      try journal.checkpoint(cleaning ? .cleaning : .routine, self)
+    }
+  }
+
+  /// Opens the journal that the options ask for, after recovering the data file.
+  static func openJournal(
+    in path: FilePath, options: Options, turn: FileLock?
+  ) throws(LMDBError) -> Journal? {
+    guard let journal = options.journal, !options.isFrozenFile else { return nil }
+    return try LMDBError.translating("open") {
+      try Journal.open(in: path, options: options, journal: journal, turn: turn)
+    }
+  }
+}
+
+extension Journal {
+  fileprivate func information(newest: UInt64) throws -> JournalInformation {
+    let header = try published().header
+    var place = header.position
+    var count = 0
+    if header.state == .dirty {
+      while let next = try record(at: place, header), next.record.transaction <= newest {
+        place = next.end
+        count += 1
+      }
+    }
+    return JournalInformation(
+      isClean: header.state == .clean, steadyTransactionID: Int(header.steadyTransaction), recordCount: count,
+      ringSizeInBytes: header.ringSizeInBytes, usedBytes: Int(place.offset - header.position.offset))
+  }
+}
