@@ -55,7 +55,8 @@ if (list) {
   list.addEventListener("rows-changed", () => {
     gestures.chosen();
     clearTimeout(refreshing);
-    refreshing = setTimeout(refresh, 200);
+    // Without a network the next change asks again.
+    refreshing = setTimeout(() => refresh().catch(() => {}), 200);
   });
   announceChanges(rows);
   rows.follow();

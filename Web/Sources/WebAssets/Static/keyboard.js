@@ -8,6 +8,9 @@ export const KEYS = [
   "g u", "g l", "?",
 ];
 
+// The keys that go from row to row.
+const MOVES = ["j", "k"];
+
 const PLACES = { t: "/today", i: "/inbox", u: "/upcoming", l: "/lists" };
 
 export function startKeyboard(gestures) {
@@ -49,6 +52,8 @@ export function startKeyboard(gestures) {
   addEventListener("keydown", (event) => {
     const isTyping = event.target.matches("input:not([type=checkbox]), textarea, select");
     if (isTyping || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.isComposing) return;
+    // A key that is held goes from row to row, and does nothing to them.
+    if (event.repeat && !MOVES.includes(event.key)) return;
     if (event.altKey) {
       const direction = { ArrowUp: "up", ArrowDown: "down" }[event.key];
       if (direction && current()) {
