@@ -6,7 +6,7 @@ extension Journal {
   /// Opens the journal of an environment that is about to be opened, creates it where it is missing, and recovers the
   /// data file after a crash.
   ///
-  /// - Returns: `nil` where there is no journal, and none may be created.
+  /// - Returns: The journal; `nil` if the environment has none and this process may not create one.
   /// - Throws: `busy` where another process recovers it for too long; `readOnly` where recovery is needed and nothing
   ///   can be written; `corrupted`, `diskFull`, `ioFailure`.
   static func open(

@@ -102,7 +102,7 @@ extension Journal {
 
   // MARK: Records
 
-  /// The record that continues a place, with its changes; `nil` if there is no whole one (R5).
+  /// The record that continues a place, with its changes; `nil` if it is missing or incomplete (R5).
   func record(
     at place: JournalPosition, _ header: JournalHeader
   ) throws -> (record: JournalRecord, payload: [UInt8], end: JournalPosition)? {

@@ -15,8 +15,8 @@ struct TallyWebCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tally-web", abstract: "Show a store's tasks in a browser on this machine.",
     discussion: """
-      Prints an address that lets a browser in, and serves until SIGTERM or SIGINT. Nobody else can use the address: it \
-      has a random token, and leads to this machine only.
+      Prints an address that lets a browser in, and serves until SIGTERM or SIGINT. The address has a random token, and \
+      leads to this machine only. With --open, other users of this machine can see it in the list of processes.
       """)
 
   @Option(help: "The store's directory; default $TALLY_STORE, else ~/.local/share/tally.") var store: String?
@@ -64,7 +64,7 @@ struct TallyWebCommand: AsyncParsableCommand {
   private func storeConfiguration() throws -> TaskStore.Configuration {
     var configuration = TaskStore.Configuration()
     if let timeZone {
-      guard let zone = TimeZone(identifier: timeZone) else { throw ValidationError("There is no such time zone.") }
+      guard let zone = TimeZone(identifier: timeZone) else { throw ValidationError("The time zone is unknown.") }
       configuration.calendar.timeZone = zone
     }
     if let weekStart { configuration.calendar.firstWeekday = weekStart }

@@ -35,7 +35,7 @@ package final class WebService: Sendable {
     assetVersion = Self.digest(WebAssets.files)
   }
 
-  /// A number that depends on every byte, FNV-1a: it need not resist anybody.
+  /// A number that depends on every byte, FNV-1a: a check for change, not a defence.
   private static func digest(_ files: [String: [UInt8]]) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for (_, bytes) in files.sorted(by: { $0.key < $1.key }) {

@@ -101,10 +101,10 @@ export class Rows {
   }
 
   remove(position) {
-    const { child, offset } = this.find(position) ?? {};
+    const { child } = this.find(position) ?? {};
     if (!child) return;
     if (child.classList.contains("row")) child.remove();
-    else this.resize(child, Number(child.dataset.count) - 1 + 0 * offset);
+    else this.resize(child, Number(child.dataset.count) - 1);
   }
 
   insert({ position, html }) {

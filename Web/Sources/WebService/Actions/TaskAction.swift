@@ -37,7 +37,7 @@ enum TaskAction: Sendable {
     case "untag": self = .untag(form.text("tag") ?? "")
     case "priority": self = .priority(try Priority(name: form["priority"] ?? ""))
     case "delete": self = .delete
-    default: throw HTTPError(.badRequest, message: "There is no such action.")
+    default: throw HTTPError(.badRequest, message: "The action is unknown.")
     }
   }
 

@@ -52,7 +52,7 @@ extension CapturePlace {
     case "today": self = .today
     case "upcoming": self = .upcoming
     case let list where list.hasPrefix("list:"): self = .list(try UUID(form: String(list.dropFirst("list:".count))))
-    default: throw HTTPError(.badRequest, message: "There is no such place.")
+    default: throw HTTPError(.badRequest, message: "The place is unknown.")
     }
   }
 }

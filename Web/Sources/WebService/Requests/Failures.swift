@@ -66,7 +66,7 @@ struct Failure {
     case let error as TallyError:
       self.init(Self.status(of: error.code), error.message, error.remedy)
     case let error as HTTPError:
-      let message = error.body ?? (error.status == .notFound ? "There is no such screen." : error.status.reasonPhrase)
+      let message = error.body ?? (error.status == .notFound ? "The screen is unknown." : error.status.reasonPhrase)
       self.init(error.status, message.hasSuffix(".") ? String(message.dropLast()) : message, "Go back, and try again")
     default:
       self.init(.internalServerError, "The screen failed", "Try again; if it fails again, see what the program printed")

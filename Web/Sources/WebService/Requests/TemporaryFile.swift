@@ -24,7 +24,7 @@ struct TemporaryFile: Sendable {
     }
   }
 
-  /// Deletes it; it is temporary, so that a failure is none of the reader's.
+  /// Deletes it; a failure is ignored, since the system deletes temporary files.
   func remove() {
     try? descriptor.close()
     try? FileManager.default.removeItem(atPath: path.string)

@@ -64,7 +64,7 @@ struct StatisticsSelection {
     (options.from, options.to) = (try day("from"), try day("to"))
     if let unit = query.text("by") {
       guard let known = Series.Unit(rawValue: unit) else {
-        throw HTTPError(.badRequest, message: "There is no such unit.")
+        throw HTTPError(.badRequest, message: "The unit is unknown.")
       }
       options.unit = known
     }

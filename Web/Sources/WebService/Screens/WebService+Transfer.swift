@@ -38,7 +38,7 @@ extension WebService {
   private static func format(_ name: String?) throws -> DocumentFormat? {
     try name.map { name in
       guard let format = DocumentFormat(rawValue: name) else {
-        throw HTTPError(.badRequest, message: "There is no such format.")
+        throw HTTPError(.badRequest, message: "The format is unknown.")
       }
       return format
     }
