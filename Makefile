@@ -8,7 +8,7 @@ export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats page smoke outside faults
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers test-service
 .PHONY: web test-web bench-web
-.PHONY: install uninstall completions installation
+.PHONY: install install-web uninstall completions installation
 .PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync
 
 help: ## Lists the targets.
@@ -88,7 +88,10 @@ PREFIX = /usr/local
 install: set-up ## Builds the program and installs it with its completions and manual page: PREFIX=/usr/local, DESTDIR.
 	@Scripts/install.sh install "$(PREFIX)" "$(DESTDIR)"
 
-uninstall: ## Removes what `make install` has installed: PREFIX=/usr/local, DESTDIR.
+install-web: set-up ## Builds tally-web and installs it beside tally, for `tally web`: PREFIX=/usr/local, DESTDIR.
+	@Scripts/install.sh install-web "$(PREFIX)" "$(DESTDIR)"
+
+uninstall: ## Removes what `make install` and `make install-web` have installed: PREFIX=/usr/local, DESTDIR.
 	@Scripts/install.sh uninstall "$(PREFIX)" "$(DESTDIR)"
 
 formats: build ## Moves tasks to Taskwarrior, calendars, todo.txt, tables and checklists, and back.
@@ -148,7 +151,7 @@ bench-hub: hub-set-up ## Measures a hub on LMDB and PostgreSQL, beside pgbench, 
 	@Hub/Scripts/load.py
 
 WEB = --package-path Web --scratch-path .build/web
-web: build ## Shows the demo's data in a browser; the first build takes minutes.
+web: set-up ## Shows the demo's data in a browser; the first build takes minutes.
 	swift build $(WEB) --product tally-web
 	@Web/Scripts/demo.sh
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Uses a server without a pause for some minutes (the argument; 3 without it) and looks at its memory, which must stay flat.
+"""Uses a server without a pause for some minutes and looks at its memory, which must stay flat: soak.py [--minutes 60].
 
 Screens are loaded, tasks added, changed and deleted, streams opened and left without a word, bad requests sent. The first
 third is for warming up; after it the memory may not grow by more than 16 MB.
 """
 
+import argparse
 import http.client
 import pathlib
 import random
@@ -68,7 +69,9 @@ def step(client, numbers):
 
 
 def main():
-    minutes = float(sys.argv[1]) if sys.argv[1:] else 3
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=3, help="the duration (default: 3)")
+    minutes = parser.parse_args().minutes
     numbers = random.Random(SEED)
     with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
         client = Client(web)

@@ -20,6 +20,8 @@ public struct DateReference: Hashable, Sendable {
   public let weekStart: Int
   /// Which way an expression without a date looks.
   public var direction: Direction
+  /// The minutes after midnight at which a day begins, for the day to which a night belongs.
+  public let dayStartInMinutes: Int
 
   /// Creates a reference from the present and a calendar, whose time zone and first weekday count.
   ///
@@ -29,9 +31,15 @@ public struct DateReference: Hashable, Sendable {
   ///     begins hours after midnight.
   ///   - calendar: Gives the time zone and the first day of the week.
   ///   - direction: Which way an expression without a date looks.
-  public init(now: Timestamp, today: CalendarDay? = nil, calendar: Calendar, direction: Direction = .forward) {
+  ///   - dayStartInMinutes: The minutes after midnight at which a day begins.
+  public init(
+    now: Timestamp, today: CalendarDay? = nil, calendar: Calendar, direction: Direction = .forward,
+    dayStartInMinutes: Int = 0
+  ) {
     self.now = now
-    self.today = today ?? CalendarDay(containing: now, in: calendar)
+    self.today =
+      today ?? CalendarDay(containing: now, in: calendar.timeZone, startingAtMinute: dayStartInMinutes)
+    self.dayStartInMinutes = dayStartInMinutes
     timeZone = calendar.timeZone
     weekStart = StatisticsPeriods.isoWeekday(ofFoundation: calendar.firstWeekday)
     self.direction = direction

@@ -55,6 +55,8 @@ extension TallyError {
     public static let invalidAttribute = Code("invalidAttribute")
     /// A sub-task would be nested too deeply, be its own ancestor, or lie in another list than its parent.
     public static let invalidParent = Code("invalidParent")
+    /// A change could not be undone, and was to be made only if it can.
+    public static let irreversible = Code("irreversible")
     /// The key of a value or of an application's index, or a namespace, is empty, too long or of another type.
     public static let invalidKey = Code("invalidKey")
     /// A value of an application cannot be stored, or cannot be read as the type asked for.

@@ -25,7 +25,11 @@ extension TaskItem {
   }
 
   /// Whether the task is open and late if today is some day, as views say it where days begin after midnight.
-  package func isOverdue(at now: Timestamp, on today: CalendarDay) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - now: The instant by which due dates and reminders have passed.
+  ///   - today: The day before which due days have ended.
+  public func isOverdue(at now: Timestamp, on today: CalendarDay) -> Bool {
     guard !isCompleted else { return false }
     return overdueDate.map { $0 < now } ?? dueDay.map { $0 < today } ?? false
   }

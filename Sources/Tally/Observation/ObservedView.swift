@@ -112,7 +112,7 @@ public struct ObservedView: Sendable {
 }
 
 extension ObservedView {
-  /// Puts some tasks where they belong now; those without a value are gone.
+  /// Puts some tasks where they belong now; those without a value are gone. Nothing has changed if it throws.
   private mutating func replace(
     _ ids: Set<UUID>, by tasks: [UUID: TaskItem], in transaction: borrowing StoreReadTransaction,
     _ difference: inout ViewDifference
@@ -122,10 +122,12 @@ extension ObservedView {
     var changed: [Row] = []
     // A query for a list that is gone has no definition, and no tasks.
     let definition = tasks.isEmpty ? nil : try transaction.definition(of: view)
+    var newKeys: [UUID: ViewKey] = [:]
+    if let definition {
+      for (id, task) in tasks where ids.contains(id) { newKeys[id] = try transaction.key(of: task, in: definition) }
+    }
     for id in ids {
-      let (old, task) = (keys[id], tasks[id])
-      let new = try definition.flatMap { definition in try task.flatMap { try transaction.key(of: $0, in: definition) }
-      }
+      let (old, new, task) = (keys[id], newKeys[id], tasks[id])
       if let new, let task, old == new {
         if !rows[position(of: new)].task.isIdentical(to: task) { changed.append((new, task)) }
         continue

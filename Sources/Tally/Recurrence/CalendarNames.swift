@@ -1,9 +1,9 @@
 /// The English names of weekdays and months.
-package enum CalendarNames {
+public enum CalendarNames {
   /// From Monday on.
-  package static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+  public static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
   /// From January on.
-  package static let months = [
+  public static let months = [
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
   ]

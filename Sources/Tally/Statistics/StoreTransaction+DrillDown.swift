@@ -1,6 +1,6 @@
 import Foundation
 
-// The tasks behind the numbers: the same days, the same lists, the same ledger as the counts.
+// The tasks behind the numbers of completions: the same days, the same lists, the same ledger as the counts.
 
 extension StoreTransaction where Base: ~Copyable {
   /// Hands each task that the statistics count as completed to a closure, newest first; nothing is collected.

@@ -113,6 +113,10 @@ extension TallyError {
   static let nothingToRedo = TallyError(
     .nothingToRedo, "Nothing has been undone since the last change", remedy: "Make the change again by hand")
 
+  static let irreversible = TallyError(
+    .irreversible, "The change is too large to be undone: afterwards neither it nor any earlier one can be",
+    remedy: "Export or back up the store first; nothing was changed")
+
   static let tooManyChanges = TallyError(
     .valueOutOfRange, "There are too many steps in one write", remedy: "Spread them over several writes")
 

@@ -30,11 +30,8 @@ struct QuickDraft {
     sentence.contains("list:") ? QuickEntry.parse(sentence, reference: reference).listName : nil
   }
 
-  /// Sets everything about the new task except its title.
-  func fill(_ task: inout TaskItem) {
-    entry.fill(&task)
-    task.listID = list?.id
-  }
+  /// Where the task goes.
+  var place: CapturePlace { list.map { .list($0.id) } ?? .inbox }
 }
 
 extension QuickDraft {

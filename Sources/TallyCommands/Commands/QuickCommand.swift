@@ -37,7 +37,7 @@ struct QuickCommand: SessionCommand {
     try session.write(for: .adding) { transaction in
       let draft = try QuickDraft(sentence, reference, defaultList: session.settings[.defaultList], in: transaction)
       reminderDate = draft.entry.reminderDate
-      let task = try transaction.add(draft.entry.title) { draft.fill(&$0) }
+      let task = try transaction.add(draft.entry, to: draft.place)
       var change = try session.added(task, namingDates: false, in: transaction)
       change.messages.append(draft.words(session.clock))
       change.warnings += draft.warnings

@@ -8,17 +8,19 @@ struct CompanionProgram: Sendable {
   let name: String
   /// The code of the failure where it is missing.
   let code: String
-  /// The directory of the sources that builds it.
-  let sources: String
+  /// How the sources build it.
+  let build: String
   /// The beginning of the sentence that it was not found.
   let purpose: String
 
   /// The commands of `tally` with a client for hubs.
   static let hubClient = CompanionProgram(
-    name: "tally-hub-client", code: "syncUnreachable", sources: "Hub", purpose: "Hubs are reached by")
+    name: "tally-hub-client", code: "syncUnreachable",
+    build: "Build it in the directory Hub of the sources", purpose: "Hubs are reached by")
   /// The screens in a browser.
   static let web = CompanionProgram(
-    name: "tally-web", code: "programMissing", sources: "Web", purpose: "The screens in a browser are shown by")
+    name: "tally-web", code: "programMissing", build: "Run 'make install-web' in the sources",
+    purpose: "The screens in a browser are shown by")
 
   /// Replaces this process by the program.
   ///
@@ -49,7 +51,7 @@ struct CompanionProgram: Sendable {
     }
     throw CommandFailure(
       .busy, code: code, "\(purpose) the program \(name), which was not found",
-      remedy: "Build it in the directory \(sources) of the sources, and put it beside tally or into a directory of PATH"
+      remedy: "\(build); the program is looked for beside tally and in PATH"
     )
   }
 }

@@ -2,7 +2,7 @@ import Tally
 
 /// The weekdays' names, from Monday on, whose number is 1 (ISO 8601).
 enum WeekdayName {
-  static let full = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+  static let full = CalendarNames.weekdays
   static let short = full.map { String($0.prefix(3)) }
 
   /// ISO 8601's number of a weekday, by its name or the name's first three letters, in any case.
@@ -14,14 +14,7 @@ enum WeekdayName {
 
 /// The months' names, from January on.
 enum MonthName {
-  static let short = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-}
-
-extension CalendarDay {
-  /// The day without its weekday: `21 Nov`, with the year if it is not the year of `today`.
-  func shortName(asOf today: CalendarDay) -> String {
-    "\(day) \(MonthName.short[month - 1])" + (year == today.year ? "" : " \(year)")
-  }
+  static let short = CalendarNames.months.map { String($0.prefix(3)) }
 }
 
 extension Series.Bucket {

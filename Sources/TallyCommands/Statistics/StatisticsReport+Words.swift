@@ -17,8 +17,7 @@ extension StatisticsReport {
     var conditions: [String] = []
     let minutes = options.dayStartInMinutes
     if minutes > 0 {
-      let time = WallTime(day: clock.today, hour: minutes / 60, minute: minutes % 60, second: 0)
-      conditions.append("days begin at \(time.clock)")
+      conditions.append("days begin at \(WallTime.clock(ofMinute: minutes))")
     }
     if options.usesRecordedOffsets { conditions.append("days in the time zone where the work was done") }
     if let text = options.filterText {

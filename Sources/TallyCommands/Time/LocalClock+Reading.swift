@@ -34,7 +34,8 @@ extension LocalClock {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = timeZone
     if countsWeeks { calendar.firstWeekday = try firstWeekday() }
-    return DateReference(now: now, today: today, calendar: calendar, direction: direction)
+    return DateReference(
+      now: now, today: today, calendar: calendar, direction: direction, dayStartInMinutes: dayStartInMinutes)
   }
 
   private func read<Value>(

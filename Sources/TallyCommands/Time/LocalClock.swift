@@ -2,7 +2,7 @@ import Foundation
 import Tally
 
 /// The current time and the time zone in which a command answers.
-struct LocalClock {
+struct LocalClock: DateNaming {
   /// The beginning of the current second: programs such as jq read no fraction.
   let now: Timestamp
   /// The present to the microsecond, by which the store orders its changes.
@@ -34,36 +34,5 @@ struct LocalClock {
   func beginningDays(atMinute dayStartInMinutes: Int) -> LocalClock {
     LocalClock(
       now: now, exactNow: exactNow, in: zone, beginningDaysAtMinute: dayStartInMinutes, firstWeekday: firstWeekday)
-  }
-
-  /// The local day in which an instant lies, by when days begin.
-  func day(of instant: Timestamp) -> CalendarDay {
-    CalendarDay(containing: instant, in: timeZone, startingAtMinute: dayStartInMinutes)
-  }
-}
-
-/// A local time, as a clock on the wall shows it.
-struct WallTime: Hashable {
-  let day: CalendarDay
-  let hour: Int
-  let minute: Int
-  let second: Int
-
-  /// The due time of a day alone: the whole day counts.
-  var isLastSecondOfDay: Bool { hour == 23 && minute == 59 && second == 59 }
-}
-
-extension LocalClock {
-  /// What a clock on the wall shows at an instant.
-  func wallTime(at instant: Timestamp) -> WallTime {
-    let local = instant.wholeSeconds + timeZone.secondsFromGMT(at: instant)
-    let dayNumber = floorDivide(local, by: 86_400)
-    let secondOfDay = Int(local - dayNumber * 86_400)
-    return WallTime(
-      day: CalendarDay(clamping: dayNumber),
-      hour: secondOfDay / 3_600,
-      minute: secondOfDay / 60 % 60,
-      second: secondOfDay % 60
-    )
   }
 }

@@ -224,6 +224,20 @@ struct ImportTests {
     }
   }
 
+  @Test func anImportThatCouldNotBeUndoneIsRefusedIfItMustBeUndoable() throws {
+    try withStore { (store: TaskStore) throws in
+      let title = String(repeating: "x", count: BeforeImages.maximumSizeInBytes + 1)
+      let id = try store.writeAndWait { try $0.add(title).id }
+      let line = "{\"id\":\"\(id.uuidString)\",\"text\":\"short\"}\n"
+      var options = ImportOptions(overwrites: true, mustBeUndoable: true)
+      expectError(.irreversible) { _ = try store.importText(line, .ndjson, options) }
+      #expect(try store.read { try $0.task(id)?.title } == title)
+      options.mustBeUndoable = false
+      #expect(try store.importText(line, .ndjson, options).tasks.changed == 1)
+      #expect(try store.read { try $0.task(id)?.title } == "short")
+    }
+  }
+
   @Test func aCancelledTaskEndsTheImport() async throws {
     try await withStore { (store: TaskStore) async throws in
       let task = Task {

@@ -98,13 +98,24 @@ extension BruteForceStatistics {
   }
 
   /// The tasks created by the last instant of some days and not completed by then.
-  private func openCount(atEndOf group: ClosedRange<Int64>) -> Int {
+  private func openCount(atEndOf group: ClosedRange<Int64>) -> Int { open(atEndOf: group).count }
+
+  private func open(atEndOf group: ClosedRange<Int64>) -> [HistoryModel.Life] {
     // A day that does not exist ends where the one before it does.
     var last = group.upperBound
     while !days.exists(last) { last -= 1 }
     let end = days.lastInstant(of: last)
-    return lives.count { life in
+    return lives.filter { life in
       life.createdAt <= end && !(life.completedInstant.map { $0 <= end } ?? false)
     }
+  }
+
+  /// The tasks behind the series that still exist, newest first: created in its days, and open at its end.
+  var seriesTasks: (created: [UUID], open: [UUID]) {
+    func ids(_ lives: [HistoryModel.Life]) -> [UUID] {
+      lives.compactMap(\.task).sorted { ($0.createdAt, $0.id.uuidString) > ($1.createdAt, $1.id.uuidString) }.map(\.id)
+    }
+    let created = lives.filter { seriesDays.contains(days.dayNumber(of: $0.createdAt)) }
+    return (ids(created), ids(open(atEndOf: seriesDays)))
   }
 }

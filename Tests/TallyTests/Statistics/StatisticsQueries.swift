@@ -37,6 +37,28 @@ struct StatisticsQueries {
     let isPair = options.listID != nil && filter.filter != .all
     #expect(actual.path == (isPair ? .ledger : filter.path), "\(question)")
     try compareSingleQuestions(actual, calendar: calendar, now: now, options)
+    let (created, open) = try seriesTasks(calendar: calendar, now: now, options)
+    #expect(created == expected.seriesTasks.created && open == expected.seriesTasks.open, "\(question)")
+  }
+
+  /// The tasks behind the series.
+  private func seriesTasks(
+    calendar: Calendar, now: Timestamp, _ options: StatisticsOptions
+  ) throws -> (created: [UUID], open: [UUID]) {
+    let store = history.store
+    let transaction = StoreReadTransaction(
+      base: try store.environment.beginRead(), tables: try store.tables, now: now, calendar: calendar,
+      dayStartInMinutes: 0, ids: store.configuration.ids, commitSequence: 0)
+    var (created, open): ([UUID], [UUID]) = ([], [])
+    try transaction.forEachCreatedTask(matching: options) { task in
+      created.append(task.id)
+      return true
+    }
+    try transaction.forEachOpenTask(atEndOf: options) { task in
+      open.append(task.id)
+      return true
+    }
+    return (created, open)
   }
 
   private static func compareCounts(

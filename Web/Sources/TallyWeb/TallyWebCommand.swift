@@ -16,7 +16,7 @@ struct TallyWebCommand: AsyncParsableCommand {
     commandName: "tally-web", abstract: "Show a store's tasks in a browser on this machine.",
     discussion: """
       Prints an address that lets a browser in, and serves until SIGTERM or SIGINT. The address has a random token, and \
-      leads to this machine only. With --open, other users of this machine can see it in the list of processes.
+      leads to this machine only. With --open, a browser reads it from a file that only you can read, for a minute.
       """)
 
   @Option(help: "The store's directory; default $TALLY_STORE, else ~/.local/share/tally.") var store: String?
@@ -34,22 +34,33 @@ struct TallyWebCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var logger = Logger(label: "tally-web") { StreamLogHandler.standardError(label: $0) }
-    logger.logLevel = .warning
+    let logger = Self.logger
     let store = try TaskStore(at: try directory(), configuration: try storeConfiguration())
     let service = try WebService(store: store, logger: logger)
-    let opens = open
+    let firstPage = open ? FirstPage() : nil
+    defer { firstPage?.remove() }
     let application = service.application(port: port, logger: logger) { service in
       // If nobody reads it, the browser cannot come in; the program goes on all the same.
       _ = try? FileDescriptor.standardOutput.writeAll("Tally is at \(service.keys.firstAddress)\n".utf8)
-      if opens { Browser.open(service.keys.firstAddress) }
+      firstPage?.open(leadingTo: service.keys.firstAddress, logger)
     }
     var configuration = ServiceGroupConfiguration(
       services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     // Requests in progress are answered; one that does not end is cut off.
     configuration.maximumGracefulShutdownDuration = .milliseconds(800)
     try await ServiceGroup(configuration: configuration).run()
-    try store.close(waitingAtMost: .milliseconds(100))
+    do {
+      try store.close(waitingAtMost: .milliseconds(100))
+    } catch let error as TallyError where error.code == .storeBusy {
+      // An import that commits just now, or was cut off: it is in the store as a whole, or not at all.
+      logger.warning("A long write was still in progress; it is in the store as a whole, or not at all")
+    }
+  }
+
+  private static var logger: Logger {
+    var logger = Logger(label: "tally-web") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = .warning
+    return logger
   }
 
   private func directory() throws -> FilePath {
@@ -70,21 +81,5 @@ struct TallyWebCommand: AsyncParsableCommand {
     if let weekStart { configuration.calendar.firstWeekday = weekStart }
     configuration.dayStartInMinutes = dayStart
     return configuration
-  }
-}
-
-/// The person's browser.
-enum Browser {
-  /// Opens an address; without a browser nothing happens, as the address is printed, too.
-  static func open(_ address: String) {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    #if os(macOS)
-      process.arguments = ["open", address]
-    #else
-      process.arguments = ["xdg-open", address]
-    #endif
-    (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-    try? process.run()
   }
 }

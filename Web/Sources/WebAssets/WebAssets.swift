@@ -5,6 +5,8 @@ package enum WebAssets {
   /// The templates, by name.
   package static let templates: [String: [UInt8]] = [
     "agenda": PackageResources.agenda_mustache,
+    "begin": PackageResources.begin_mustache,
+    "conflict": PackageResources.conflict_mustache,
     "done": PackageResources.done_mustache,
     "failure": PackageResources.failure_mustache,
     "filters": PackageResources.filters_mustache,
@@ -15,6 +17,7 @@ package enum WebAssets {
     "notice": PackageResources.notice_mustache,
     "page": PackageResources.page_mustache,
     "places": PackageResources.places_mustache,
+    "question": PackageResources.question_mustache,
     "row": PackageResources.row_mustache,
     "rows": PackageResources.rows_mustache,
     "search": PackageResources.search_mustache,

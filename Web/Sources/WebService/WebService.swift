@@ -32,16 +32,7 @@ package final class WebService: Sendable {
     renderer = try Renderer()
     feeds = Feeds(store, renderer, logger: logger)
     streams = StreamLimit(largestStreamCount)
-    assetVersion = Self.digest(WebAssets.files)
-  }
-
-  /// A number that depends on every byte, FNV-1a: a check for change, not a defence.
-  private static func digest(_ files: [String: [UInt8]]) -> String {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for (_, bytes) in files.sorted(by: { $0.key < $1.key }) {
-      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    }
-    return String(hash, radix: 16)
+    assetVersion = WebAssets.files.sorted { $0.key < $1.key }.map { String($0.value.fnv1a, radix: 16) }.joined().digest
   }
 }
 
@@ -74,6 +65,9 @@ extension WebService {
     router.add(middleware: Failures(service: self))
     router.add(middleware: Gate(keys: keys))
     addAssetRoutes(to: router)
+    router.get(RouterPath(Gate<BasicRequestContext>.firstPage)) { [self] _, _ in
+      Response.html(try renderer.html("begin", ["version": assetVersion]))
+    }
     addViewRoutes(to: router)
     addEventRoutes(to: router)
     addCaptureRoutes(to: router)

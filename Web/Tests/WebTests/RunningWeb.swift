@@ -21,9 +21,10 @@ struct RunningWeb: Sendable {
 
 /// Runs a body with served screens; afterwards the store must be sound.
 func withWeb(
-  largestStreamCount: Int = 64, _ body: @escaping @Sendable (RunningWeb) async throws -> Void
+  largestStreamCount: Int = 64, configuration: TaskStore.Configuration? = nil,
+  _ body: @escaping @Sendable (RunningWeb) async throws -> Void
 ) async throws {
-  let store = try TaskStore.temporary()
+  let store = try TaskStore.temporary(configuration: configuration)
   var logger = Logger(label: "web")
   logger.logLevel = .critical
   let service = try WebService(store: store, largestStreamCount: largestStreamCount, logger: logger)
@@ -57,7 +58,13 @@ private struct UnsoundStore: Error {
 extension RunningWeb {
   /// Gets a screen as a browser that was let in.
   func get(_ path: String, _ headers: [String] = []) async throws -> Exchange {
-    try await Exchange(port, "GET \(path)", ["Host: \(host)", "Cookie: \(cookie)"] + headers)
+    try await Exchange(port, "GET \(path)", lines(headers))
+  }
+
+  /// The headers of a browser that was let in; its cookies are in one line.
+  private func lines(_ headers: [String]) -> [String] {
+    let others = headers.filter { $0.hasPrefix("Cookie: ") }.map { "; \($0.dropFirst("Cookie: ".count))" }
+    return ["Host: \(host)", "Cookie: \(cookie)\(others.joined())"] + headers.filter { !$0.hasPrefix("Cookie: ") }
   }
 
   /// Sends a form as a page of the server does.
@@ -65,11 +72,20 @@ extension RunningWeb {
     let form = fields.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
     return try await Exchange(
       port, "POST \(path)",
-      [
-        "Host: \(host)", "Cookie: \(cookie)", "Origin: http://\(host)",
-        "Content-Type: application/x-www-form-urlencoded",
+      lines(headers) + [
+        "Origin: http://\(host)", "Content-Type: application/x-www-form-urlencoded",
         "Content-Length: \(form.utf8.count)",
-      ] + headers, body: form)
+      ], body: form)
+  }
+
+  /// Sends a document as the script of the import does.
+  func postDocument(_ text: String, _ path: String) async throws -> Exchange {
+    try await Exchange(
+      port, "POST \(path)",
+      [
+        "Host: \(host)", "Cookie: \(cookie)", "Origin: http://\(host)", "Accept: application/json",
+        "Content-Type: application/octet-stream", "Content-Length: \(text.utf8.count)",
+      ], body: text)
   }
 
   static func encoded(_ text: String) -> String {

@@ -82,6 +82,10 @@ struct ScreenTests {
       let list = try await web.store.write { try $0.addList(name: "Work").id }
       #expect(try await change([("action", "list"), ("list", list.text)]) == 303)
       #expect(try titles(.list(list)) == ["one", "two"])
+      #expect(try await change([("action", "plan"), ("day", "2031-05-06")]) == 303)
+      #expect(try await change([("action", "inbox")]) == 303)
+      #expect(try titles(.inbox) == ["one", "two"] && titles(.list(list)).isEmpty)
+      #expect(try await change([("action", "list"), ("list", list.text)]) == 303)
       #expect(try await change([("action", "delete")]) == 303)
       #expect(try titles(.all) == ["three"])
       try await web.store.write { try $0.undo() }

@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 import Tally
 import Testing
 
@@ -10,12 +11,34 @@ struct SecurityTests {
     try await withWeb { web in
       let answer = try await Exchange(
         web.port, "GET /open?token=\(web.service.keys.token.text)", ["Host: \(web.host)"])
-      #expect(answer.status == 303 && answer.headers["location"] == "/today")
+      #expect(answer.status == 303 && answer.headers["location"] == "/begin")
       let cookie = answer.headers["set-cookie"] ?? ""
       #expect(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict") && cookie.contains("Path=/"))
       #expect(!cookie.contains(web.service.keys.token.text))
+      // A page of this server, so that a browser sends the cookie from there; it says nothing about the store.
+      let first = try await Exchange(web.port, "GET /begin", ["Host: \(web.host)"])
+      #expect(
+        first.status == 200 && first.body.contains("url=/today") && !first.body.contains(web.service.keys.token.text))
       #expect(try await web.get("/today").status == 200)
     }
+  }
+
+  @Test func pageThatABrowserIsSentToIsReadableByItsOwnerAlone() throws {
+    let page = FirstPage()
+    defer { page.remove() }
+    #expect(!page.path.string.contains("token"))
+    try page.write(leadingTo: "http://127.0.0.1:1/open?token=abc")
+    func mode(_ path: String) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+    #expect(try mode(page.path.string) == 0o600)
+    #expect(try mode(page.path.removingLastComponent().string) == 0o700)
+    let text = try String(contentsOfFile: page.path.string, encoding: .utf8)
+    #expect(text.contains("url=http://127.0.0.1:1/open?token=abc"))
+    // Nobody's file is written over.
+    #expect(throws: (any Error).self) { try page.write(leadingTo: "http://127.0.0.1:1/") }
+    page.remove()
+    #expect(!FileManager.default.fileExists(atPath: page.path.removingLastComponent().string))
   }
 
   @Test(arguments: ["", "?token=", "?token=0", "?token=" + String(repeating: "0", count: 64), "?other=1"])
@@ -219,6 +242,52 @@ struct SecurityTests {
       #expect(try Form("back=\(RunningWeb.encoded(path))").back == "/today")
     }
     #expect(try Form("back=%2Flists%2F1%3Ffrom%3D2").back == "/lists/1?from=2")
+  }
+
+  @Test func heapOfCombiningMarksIsShortened() async throws {
+    let title = "Z" + String(repeating: "\u{0301}", count: 500_000) + "algo"
+    #expect(title.count == 5 && title.shortened(to: 400).unicodeScalars.count == 20)
+    #expect("👩‍👩‍👧‍👦🏴󠁧󠁢󠁳󠁣󠁴󠁿".shortened() == "👩‍👩‍👧‍👦🏴󠁧󠁢󠁳󠁣󠁴󠁿")
+    try await withWeb { web in
+      let id = try await web.store.write { transaction in
+        let list = try transaction.addList(name: title)
+        return try transaction.add(title, to: .today) { $0.listID = list.id }.id
+      }
+      for path in ["/today", "/all", "/lists", "/history", "/search?q=algo", "/places", "/rows?view=today"] {
+        #expect(try await web.get(path).body.utf8.count < 60_000, "\(path)")
+      }
+      #expect(try await web.get("/tasks/\(id.text)").body.contains(title))
+    }
+  }
+
+  @Test func formsKeepMarkupAsText() async throws {
+    let hostile = "<b onclick=x>&amp;\"'</b>"
+    try await withWeb { web in
+      #expect(try await web.post("/lists", [("name", hostile), ("color", "007AFF")]).status == 303)
+      #expect(try await web.post("/filters", [("name", hostile), ("text", "is:open")]).status == 303)
+      let form = [("text", hostile), ("place", "today"), ("literal", "yes")]
+      #expect(try await web.post("/capture", form).status == 303)
+      let (task, list) = try web.store.read { (try $0.view(.today).tasks[0], try $0.lists()[0]) }
+      let fields = [("title", hostile), ("notes", hostile), ("tags", hostile.filter { $0 != "#" && $0 != " " })]
+      #expect(try await web.post("/tasks/\(task.id.text)", fields).status == 303)
+      #expect(try await web.post("/tasks/\(task.id.text)/subtasks", [("title", hostile)]).status == 303)
+      let now = try #require(try web.store.read { try $0.task(task.id) })
+      #expect(now.title == hostile && now.notes == hostile && list.name == hostile)
+      // A conflict shows both values; the question before a loss shows the fields.
+      let stamps = [("was-title", "0"), ("title", hostile + "2")]
+      let conflict = try await web.post("/tasks/\(task.id.text)", stamps)
+      #expect(conflict.status == 409)
+      var bodies = [conflict.body]
+      for path in ["/today", "/lists", "/filters", "/tags", "/history", "/tasks/\(task.id.text)"] {
+        bodies.append(try await web.get(path).body)
+      }
+      for wrong in [
+        "/tasks/\(hostile.inAddress)", "/events?view=\(hostile.inAddress)", "/done?of=\(hostile.inAddress)",
+      ] {
+        bodies.append(try await web.get(wrong).body)
+      }
+      for body in bodies { #expect(!body.contains("<b onclick") && !body.contains("&amp;\"")) }
+    }
   }
 
   @Test func sentencesCannotBeReversedByATitle() {

@@ -11,14 +11,18 @@ public struct ImportOptions: Hashable, Sendable {
   public var overwrites: Bool
   /// The name of the import in the history, see ``StoreTransaction/setActionName(_:)``; `nil` for none.
   public var actionName: String?
+  /// Whether to refuse, with `irreversible`, an import that could not be undone, as it replaces more than the history keeps.
+  public var mustBeUndoable: Bool
 
   /// Creates options; the defaults give a strict import that merges and writes.
   public init(
-    isDryRun: Bool = false, isLenient: Bool = false, overwrites: Bool = false, actionName: String? = nil
+    isDryRun: Bool = false, isLenient: Bool = false, overwrites: Bool = false, actionName: String? = nil,
+    mustBeUndoable: Bool = false
   ) {
     self.isDryRun = isDryRun
     self.isLenient = isLenient
     self.overwrites = overwrites
     self.actionName = actionName
+    self.mustBeUndoable = mustBeUndoable
   }
 }

@@ -16,6 +16,7 @@ struct ImportSession<Source: DocumentSource & ~Copyable>: ~Copyable {
     }
     try transaction.apply(deltas)
     try importer.resolveSubtasks(in: &transaction)
+    if options.mustBeUndoable, !transaction.isUndoable { throw TallyError.irreversible }
     return importer.summary
   }
 

@@ -148,7 +148,11 @@ extension StoreTransaction where Base == WriteTransaction {
     let hadChanges = hasChanges
     hasChanges = false
     actionName = nil
-    defer { hasChanges = hasChanges || hadChanges }
+    let (calendar, dayStart) = (calendar, dayStartInMinutes)
+    defer {
+      hasChanges = hasChanges || hadChanges
+      countDays(in: calendar, startingAtMinute: dayStart)
+    }
     do {
       try body(&self)
       guard !isHalfDone else { throw TallyError.halfDone }

@@ -20,9 +20,9 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
   /// The instant at which this transaction began, by the store's clock: the `now` of its views and changes.
   public let now: Timestamp
   /// The calendar, with its time zone and first weekday, that defines days and weeks.
-  public let calendar: Calendar
+  public private(set) var calendar: Calendar
   /// The minutes after midnight at which a day begins.
-  let dayStartInMinutes: Int
+  public private(set) var dayStartInMinutes: Int
 
   /// Generates the ids of new records, which follow the store's clock.
   let ids: UUIDv7Generator
@@ -61,7 +61,31 @@ extension StoreTransaction where Base: ~Copyable {
   /// The local day of `now`: that of the calendar, or the one before until the store's day begins.
   public var today: CalendarDay { day(of: now) }
 
-  /// The local day in which an instant lies, by the store's start of days.
+  /// Counts days and weeks by other rules than the store's configuration, for the rest of this closure.
+  ///
+  /// For a program that answers several people over one store, each with a week and a start of day of their own:
+  ///
+  /// ```swift
+  /// let today = try store.read { transaction in
+  ///   transaction.countDays(in: person.calendar, startingAtMinute: person.dayStartInMinutes)
+  ///   return try transaction.view(.today)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - calendar: the calendar, with its time zone and first weekday.
+  ///   - dayStartInMinutes: the minutes after midnight at which a day begins, clamped to the morning.
+  public mutating func countDays(in calendar: Calendar, startingAtMinute dayStartInMinutes: Int) {
+    self.calendar = calendar
+    self.dayStartInMinutes = min(max(dayStartInMinutes, 0), 719)
+  }
+
+  /// The present, against which words for days and times are read, and by which they are named.
+  public var dateReference: DateReference {
+    DateReference(now: now, today: today, calendar: calendar, dayStartInMinutes: dayStartInMinutes)
+  }
+
+  /// The local day in which an instant lies, by the start of days.
   func day(of instant: Timestamp) -> CalendarDay {
     CalendarDay(containing: instant, in: calendar.timeZone, startingAtMinute: dayStartInMinutes)
   }

@@ -1,3 +1,5 @@
+import Tally
+
 extension StatisticsText {
   /// Shades from none to most that are distinct without colour.
   private static let glyphs = ["·", "░", "▒", "▓", "█"]

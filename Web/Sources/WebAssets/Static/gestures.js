@@ -176,7 +176,7 @@ export class Gestures {
     const drop = element?.closest("[data-drop]");
     if (drop) {
       const [kind, value] = drop.dataset.drop.split(/:(.*)/s);
-      const fields = kind === "day" ? { action: "plan", day: value } : { action: "list", list: value };
+      const fields = kind === "day" ? { action: "plan", day: value } : kind === "list" ? { action: "list", list: value } : { action: kind };
       return { element: drop, className: "target", fields };
     }
     const row = element?.closest("#rows[data-ordered] .row");

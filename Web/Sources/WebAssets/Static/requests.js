@@ -47,6 +47,13 @@ export async function send(path, fields) {
       method: "POST", body: new URLSearchParams(fields), headers: { Accept: "application/json" },
     });
     const answer = await response.json();
+    // A change that cannot be undone is made only if the person says so.
+    if (answer.question) {
+      if (!confirm(answer.question)) return null;
+      const confirmed = new URLSearchParams(fields);
+      confirmed.append("confirmed", "yes");
+      return await send(path, confirmed);
+    }
     if (!response.ok) {
       show(`${answer.failure}. ${answer.remedy}.`, null, true);
       return null;

@@ -8,7 +8,7 @@ export function startTransfer() {
   const outcome = document.getElementById("outcome");
 
   async function send() {
-    const options = new URLSearchParams({ format: form.elements.format.value, dry: form.elements.dry.checked ? "yes" : "" });
+    const options = new URLSearchParams({ format: form.elements.format.value, dry: form.elements.dry.checked ? "yes" : "", confirmed: form.elements.confirmed.checked ? "yes" : "" });
     const response = await fetch(`/import?${options}`, { method: "POST", body: file.files[0], headers: { Accept: "application/json" } });
     if (!response.ok) {
       const answer = await response.json();
@@ -25,7 +25,8 @@ export function startTransfer() {
       for (const line of lines) {
         const step = JSON.parse(line);
         if (step.progress) progress.value = Number(step.progress);
-        words = step.words ?? step.failure ?? words;
+        words = step.words ?? step.failure ?? step.question ?? words;
+        if (step.question) document.getElementById("confirm-import").hidden = false;
       }
     }
   }

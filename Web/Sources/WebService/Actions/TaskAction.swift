@@ -9,6 +9,8 @@ enum TaskAction: Sendable {
   case state(TaskState)
   case plan(CalendarDay?)
   case move(list: UUID?)
+  /// To the inbox, which has neither list nor day.
+  case inbox
   case before(UUID)
   case after(UUID)
   case tag(String)
@@ -30,6 +32,7 @@ enum TaskAction: Sendable {
     case "unplan": self = .plan(nil)
     case "plan":
       self = .plan(try form.text("day").map { try DateExpression($0, as: .day).day(against: reference) })
+    case "inbox": self = .inbox
     case "list": self = .move(list: try form.id("list"))
     case "before": self = .before(try Self.anchor(form))
     case "after": self = .after(try Self.anchor(form))
@@ -48,17 +51,19 @@ enum TaskAction: Sendable {
 
   /// Changes the tasks, in their order.
   func apply(to ids: [UUID], in transaction: inout StoreWriteTransaction) throws {
-    var anchor: UUID?
+    switch self {
+    case .before(let anchor): return try transaction.move(ids, before: anchor)
+    case .after(let anchor): return try transaction.move(ids, after: anchor)
+    default: break
+    }
     for id in ids {
       switch self {
       case .advance: try transaction.advanceState(of: id)
       case .state(let state): try transaction.setState(state, of: id)
       case .plan(let day): try transaction.schedule(id, on: day)
       case .move(let list): try transaction.move(id, toList: list)
-      // The first goes beside the anchor, each other one behind the one before it.
-      case .before(let first):
-        if let anchor { try transaction.move(id, after: anchor) } else { try transaction.move(id, before: first) }
-      case .after(let first): try transaction.move(id, after: anchor ?? first)
+      case .inbox: try transaction.move(id, to: .inbox)
+      case .before, .after: break
       case .tag(let tag): try transaction.update(id) { $0.tags.insert(tag) }
       case .untag(let tag): try transaction.update(id) { $0.tags.remove(tag) }
       case .priority(let priority): try transaction.update(id) { $0.priority = priority }
@@ -66,7 +71,6 @@ enum TaskAction: Sendable {
         // A sub-task goes with its parent.
         if try transaction.task(id) != nil { try transaction.delete(id) }
       }
-      anchor = id
     }
   }
 }

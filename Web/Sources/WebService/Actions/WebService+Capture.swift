@@ -13,31 +13,27 @@ extension WebService {
       let tag = name.hasPrefix("tag:") ? String(name.dropFirst("tag:".count)) : nil
       let place = tag == nil ? try CapturePlace(form: name) : .inbox
       return try await change(form, request) { transaction in
-        guard !isLiteral else {
-          return _ = try transaction.add(text, to: place) { task in
-            if let tag { task.tags.insert(tag) }
-          }
-        }
-        let lists = try transaction.lists()
-        let entry = QuickEntry.parse(text, reference: transaction.dateReference, lists: lists.map(\.name))
-        let list = lists.first { $0.name == entry.listName }
-        try transaction.add(entry.title, to: place) { task in
-          entry.fill(&task)
+        func insertTag(_ task: inout TaskItem) {
           if let tag { task.tags.insert(tag) }
-          if let list { task.listID = list.id }
         }
+        guard !isLiteral else { return _ = try transaction.add(text, to: place, insertTag) }
+        try transaction.add(try Self.entry(text, in: transaction), to: place, insertTag)
       }
     }
+  }
+
+  /// What a sentence is understood as.
+  private static func entry<Base: ~Copyable>(
+    _ text: String, in transaction: borrowing StoreTransaction<Base>
+  ) throws -> QuickEntry {
+    QuickEntry.parse(text, reference: transaction.dateReference, lists: try transaction.lists().map(\.name))
   }
 
   /// The parts of a sentence, as they are understood while it is typed.
   @Sendable private func understand(_ request: Request, _ context: BasicRequestContext) throws -> Response {
     let text = try request.query()["text"] ?? ""
-    let html = try store.read { transaction in
-      let clock = Clock(transaction)
-      let entry = QuickEntry.parse(
-        text, reference: transaction.dateReference, lists: try transaction.lists().map(\.name))
-      let parts = entry.words(clock)
+    let html = try store.read(by: DayRules(request)) { transaction in
+      let parts = try Self.entry(text, in: transaction).words(transaction.dateReference)
       return try renderer.html("understood", ["parts": parts, "hasParts": !parts.isEmpty])
     }
     return .html(html)
@@ -59,7 +55,7 @@ extension CapturePlace {
 
 extension QuickEntry {
   /// What the sentence gives besides a title, part by part.
-  fileprivate func words(_ clock: Clock) -> [[String: String]] {
+  fileprivate func words(_ clock: DateReference) -> [[String: String]] {
     var words: [[String: String]] = []
     func add(_ kind: Kind, _ name: String, _ text: String?) {
       if let text { words.append(["kind": kind.rawValue, "kindName": name, "text": text]) }

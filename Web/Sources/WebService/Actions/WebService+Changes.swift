@@ -40,10 +40,17 @@ extension WebService {
     _ form: Form, _ request: Request, words: String? = nil, to path: String? = nil,
     _ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> Result
   ) async throws -> Response {
-    let change = try await store.write { transaction in
-      try transaction.setActionName("tally-web")
-      _ = try body(&transaction)
-      return try transaction.changeID
+    let (rules, isConfirmed) = (DayRules(request), form["confirmed"] == "yes")
+    let change: ChangeID?
+    do {
+      change = try await store.write(by: rules) { transaction in
+        try transaction.setActionName("tally-web")
+        _ = try body(&transaction)
+        guard isConfirmed || transaction.isUndoable else { throw IrreversibleChange() }
+        return try transaction.changeID
+      }
+    } catch is IrreversibleChange {
+      return try question(about: form, request)
     }
     let back = path ?? form.back
     guard request.wantsJSON else {
@@ -52,9 +59,26 @@ extension WebService {
       return .redirect(to: change.map { "\(back)\(separator)done=\($0.text)" } ?? back)
     }
     guard let change else { return try .json(Answer(change: nil, words: words ?? "Nothing has changed")) }
-    let shown = try store.read { transaction in try notice(of: change, back: back, in: transaction) }
+    let shown = try store.read(by: rules) { transaction in try notice(of: change, back: back, in: transaction) }
     let parts = [words, shown?["words"] as? String].compactMap(\.self)
-    return try .json(Answer(change: change.text, words: parts.joined(separator: ": ")))
+    return try .json(Answer(change: shown?["change"] as? String, words: parts.joined(separator: ": ")))
+  }
+
+  /// Asks before a change that could not be undone: the same form once more, with a button that confirms it.
+  ///
+  /// Sent with 409; a script gets the words, and sends the form again with `confirmed=yes`.
+  private func question(about form: Form, _ request: Request) throws -> Response {
+    guard !request.wantsJSON else {
+      return try .json(["question": IrreversibleChange.words], status: .conflict)
+    }
+    var response = try page("question", title: "This cannot be undone", for: request) { _ in
+      [
+        "words": IrreversibleChange.words, "action": request.uri.path, "back": form.back,
+        "fields": form.fields.map { ["name": $0.name, "value": $0.value] },
+      ]
+    }
+    response.status = .conflict
+    return response
   }
 
   private struct Answer: Encodable {
@@ -63,7 +87,9 @@ extension WebService {
   }
 }
 
-extension StoreTransaction where Base: ~Copyable {
-  /// The present, against which dates are read.
-  var dateReference: DateReference { DateReference(now: now, today: today, calendar: calendar) }
+/// A change replaces more than the history keeps, and nobody has confirmed it; it was rolled back.
+struct IrreversibleChange: Error {
+  static let words =
+    "This change is too large to be undone: afterwards neither it nor any earlier change can be undone. "
+    + "Export your tasks first if you may need them."
 }

@@ -3,11 +3,11 @@ import Tally
 
 /// What rows show besides their task: the names of days and lists.
 struct RowFrame: Equatable, Sendable {
-  let clock: Clock
+  let clock: DateReference
   let lists: [UUID: TaskList]
 
   init(_ transaction: borrowing StoreReadTransaction) throws {
-    clock = Clock(transaction)
+    clock = transaction.dateReference
     lists = Dictionary(try transaction.lists().map { ($0.id, $0) }) { first, _ in first }
   }
 
@@ -49,7 +49,7 @@ extension RowFrame {
     if let day = task.scheduledDate, view != .today, view?.hasDaySections != true { add(clock.relativeName(of: day)) }
     if let completed = task.completedAt { add("done \(clock.relativeName(of: completed.instant))") }
     if !task.isCompleted {
-      let isLate = task.isOverdue(at: clock.now, in: clock.timeZone)
+      let isLate = task.isOverdue(at: clock.now, on: clock.today)
       if let due = task.dueDay.map(clock.relativeName) ?? task.dueDate.map(clock.relativeName) {
         add((isLate ? "overdue since " : "due ") + due, kind: isLate ? "late" : "due")
       }

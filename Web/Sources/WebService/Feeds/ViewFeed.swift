@@ -27,6 +27,7 @@ actor ViewFeed {
   static let largestDifferenceInRows = 400
 
   nonisolated let view: TaskView
+  private let rules: DayRules
   private let store: TaskStore
   private let renderer: Renderer
   /// Numbers of another feed, or of an earlier run of the program, mean nothing here.
@@ -35,31 +36,36 @@ actor ViewFeed {
   private var frame: RowFrame
   private var number = 0
   private var events: [Event] = []
-  private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
-  private var listenerCount = 0
+  private var listeners = Listeners()
   private(set) var lastUse = ContinuousClock.now
 
-  init(_ view: TaskView, of store: TaskStore, _ renderer: Renderer) throws {
-    (self.view, self.store, self.renderer) = (view, store, renderer)
-    (observed, frame) = try store.read { (try ObservedView(view, in: $0), try RowFrame($0)) }
+  init(_ view: TaskView, by rules: DayRules, of store: TaskStore, _ renderer: Renderer) throws {
+    (self.view, self.rules, self.store, self.renderer) = (view, rules, store, renderer)
+    (observed, frame) = try store.read(by: rules) { (try ObservedView(view, in: $0), try RowFrame($0)) }
   }
 }
 
 extension ViewFeed {
   /// Follows the view to the present, and notes an event if it has changed.
   func catchUp() throws {
-    let (difference, newFrame) = try store.read { (try observed.follow($0), try RowFrame($0)) }
+    let (newFrame, difference) = try store.read(by: rules) { (try RowFrame($0), try observed.follow($0)) }
     let looksTheSame = newFrame.looksLike(frame)
     frame = newFrame
     if difference.isEmpty, looksTheSame { return }
     let isSmall =
       difference.insertions.count + difference.moves.count + difference.updates.count
       <= Self.largestDifferenceInRows
+    // The rows have changed, whatever becomes of the event; a browser that lacks a number begins again.
     number += 1
-    let text = looksTheSame && isSmall ? try changeEvent(difference) : resetEvent
-    events.append(Event(number: number, bytes: ByteBuffer(string: text)))
+    do {
+      let text = looksTheSame && isSmall ? try changeEvent(difference) : try resetEvent()
+      events.append(Event(number: number, bytes: ByteBuffer(string: text)))
+    } catch {
+      events = []
+      throw error
+    }
     if events.count > Self.keptEventCount { events.removeFirst(events.count - Self.keptEventCount) }
-    for listener in listeners.values { listener.yield() }
+    listeners.wake()
   }
 
   /// The rows from a position on, as they are now.
@@ -77,10 +83,10 @@ extension ViewFeed {
 
 extension ViewFeed {
   /// The events after a version; an event that says to begin again if they are not there any more.
-  func events(after version: String?) -> (events: [ByteBuffer], version: String) {
+  func events(after version: String?) throws -> (events: [ByteBuffer], version: String) {
     lastUse = .now
     guard let seen = number(of: version), seen >= number - events.count else {
-      return ([ByteBuffer(string: resetEvent)], self.version)
+      return ([ByteBuffer(string: try resetEvent())], self.version)
     }
     return (events.suffix(number - seen).map(\.bytes), self.version)
   }
@@ -93,20 +99,18 @@ extension ViewFeed {
     return number
   }
 
-  /// Wakes its reader after each event; a slow reader is woken once for several.
-  func listen() -> AsyncStream<Void> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    listenerCount += 1
-    let id = listenerCount
-    listeners[id] = continuation
-    continuation.onTermination = { _ in Task { await self.stopListening(id) } }
-    return stream
+  /// Wakes a stream after each event, until the stream ends; a slow one is woken once for several.
+  func listen(_ continuation: Listeners.Continuation) {
+    listeners.add(continuation) { id in Task { await self.stopListening(id) } }
   }
 
   private func stopListening(_ id: Int) {
-    listeners[id] = nil
+    listeners.remove(id)
     lastUse = .now
   }
+
+  /// Ends all streams of the view.
+  func end() { listeners.end() }
 
   var isUsed: Bool { !listeners.isEmpty }
 }
@@ -120,6 +124,7 @@ extension ViewFeed {
       let html: String
     }
 
+    let view: String
     let count: Int
     let completed: Int
     let removals: [Int]
@@ -130,7 +135,8 @@ extension ViewFeed {
 
   private func changeEvent(_ difference: ViewDifference) throws -> String {
     let change = Change(
-      count: observed.count, completed: observed.tasks.count(where: \.isCompleted), removals: difference.removals,
+      view: view.text, count: observed.count, completed: observed.tasks.count(where: \.isCompleted),
+      removals: difference.removals,
       insertions: try difference.insertions.map { .init(position: $0.position, html: try html($0.task)) },
       moves: try difference.moves.map { .init(position: $0.position, origin: $0.origin, html: try html($0.task)) },
       updates: try difference.updates.map { .init(position: $0.position, html: try html($0.task)) })
@@ -141,14 +147,25 @@ extension ViewFeed {
     try renderer.html("row", frame.row(task, in: view))
   }
 
+  private struct Reset: Encodable {
+    let view: String
+    let count: Int
+  }
+
   /// A browser that gets it asks for the rows that it shows.
-  private var resetEvent: String {
-    "id: \(version)\nevent: reset\ndata: {\"count\":\(observed.count)}\n\n"
+  private func resetEvent() throws -> String { try event("reset", Reset(view: view.text, count: observed.count)) }
+
+  /// Says that a view cannot be followed, as its list does not exist any more.
+  static func goneEvent(of view: TaskView) throws -> ByteBuffer {
+    ByteBuffer(string: "event: gone\ndata: \(try json(["view": view.text]))\n\n")
   }
 
   private func event(_ name: String, _ data: some Encodable) throws -> String {
-    // JSON has no line breaks outside its texts, and those in texts are escaped: one line of an event.
-    let json = String(decoding: try JSONEncoder().encode(data), as: UTF8.self)
-    return "id: \(version)\nevent: \(name)\ndata: \(json)\n\n"
+    "id: \(version)\nevent: \(name)\ndata: \(try Self.json(data))\n\n"
+  }
+
+  /// JSON has no line breaks outside its texts, and those in texts are escaped: one line of an event.
+  private static func json(_ data: some Encodable) throws -> String {
+    String(decoding: try JSONEncoder().encode(data), as: UTF8.self)
   }
 }

@@ -11,36 +11,67 @@ extension WebService {
     router.get("rows", use: rows)
   }
 
-  /// The events of a view, from a version on.
+  /// What a browser's pages follow: views, each from a version on, and what is around them.
   ///
-  /// `?view=today&after=VERSION`; a browser that reconnects sends the last version that it has seen in `Last-Event-ID`.
-  @Sendable private func follow(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-    let query = try request.query()
-    let feed = try await feeds.feed(of: try TaskView(text: query["view"] ?? ""))
-    let start = request.headers["Last-Event-ID"] ?? query["after"]
-    guard streams.enter() else {
+  /// `?view=today&after=VERSION&view=inbox&after=VERSION&places=VERSION&agenda=VERSION&store=VERSION`, each part only if it
+  /// is shown. A browser that connects again with the same address sends the last version of its view, or of the store, in
+  /// `Last-Event-ID`.
+  @Sendable func follow(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+    let (query, rules) = (try request.query(), DayRules(request))
+    let seen = try SeenVersions(query, lastEventID: request.headers["Last-Event-ID"])
+    guard let place = streams.enter() else {
       throw HTTPError(.serviceUnavailable, headers: [.retryAfter: "10"], message: "Too many screens are open.")
     }
-    let body = ResponseBody { [streams] writer in
-      defer { streams.leave() }
-      try await request.body.consumeWithCancellationOnInboundClose { _ in
-        var version = start
+    let body = ResponseBody { [self] writer in
+      try await request.body.consumeWithCancellationOnInboundClose { [self] _ in
+        var seen = seen
+        let (news, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        var followed: [Followed] = []
+        for view in seen.views {
+          guard let feed = try? await feeds.feed(of: view.view, by: rules) else {
+            try await writer.write(try ViewFeed.goneEvent(of: view.view))
+            continue
+          }
+          await feed.listen(continuation)
+          followed.append(Followed(feed: feed, version: view.version))
+        }
+        let around = await feeds.surroundings(by: rules)
+        await around.listen(continuation, forAgenda: seen.agenda != nil)
         // Comments, so that a browser that has gone is noticed.
-        let comments = AsyncTimerSequence(interval: .seconds(15), clock: .continuous).map { _ in false }
-        let news = await feed.listen().map { true }
-        for try await isNews in chain([true].async, merge(news, comments)).cancelOnGracefulShutdown() {
-          guard isNews else {
+        let comments = AsyncTimerSequence(interval: .seconds(15), clock: .continuous).map { _ in Wake.comment }
+        let wakes = chain([Wake.start].async, merge(chain(news.map { _ in Wake.news }, [.end].async), comments))
+        for try await wake in wakes.cancelOnGracefulShutdown() {
+          if wake == .end { break }
+          guard wake != .comment else {
             try await writer.write(ByteBuffer(string: ":\n\n"))
             continue
           }
-          let events = await feed.events(after: version)
-          version = events.version
-          for event in events.events { try await writer.write(event) }
+          for index in followed.indices {
+            let answer = try await followed[index].feed.events(after: followed[index].version)
+            followed[index].version = answer.version
+            for event in answer.events { try await writer.write(event) }
+          }
+          let state = try await around.state(withAgenda: seen.agenda != nil, isFresh: wake == .start)
+          for event in seen.advance(to: state) { try await writer.write(ByteBuffer(string: event)) }
         }
         try await writer.finish(nil)
       }
+      withExtendedLifetime(place) {}
     }
     return Response(status: .ok, headers: [.contentType: "text/event-stream"], body: body)
+  }
+
+  private struct Followed {
+    let feed: ViewFeed
+    var version: String?
+  }
+
+  private enum Wake {
+    case start
+    case news
+    case comment
+    /// What was followed has ended: the browser connects again.
+    case end
   }
 
   /// The rows that come into view: `?view=today&from=200&count=100`.
@@ -50,7 +81,8 @@ extension WebService {
     guard let first = Int(query["from"] ?? "0"), let count = Int(query["count"] ?? "100"), first >= 0, count > 0 else {
       throw HTTPError(.badRequest, message: "Rows have numbers.")
     }
-    let window = try await feeds.feed(of: view).window(from: first, count: min(count, Self.longestWindowInRows))
+    let window = try await feeds.feed(of: view, by: DayRules(request)).window(
+      from: first, count: min(count, Self.longestWindowInRows))
     let rows = try window.tasks.map { try renderer.html("row", window.frame.row($0, in: view)) }
     return try .json(
       RowsAnswer(version: window.version, count: window.count, completed: window.completedCount, rows: rows))

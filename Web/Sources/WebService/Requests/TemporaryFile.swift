@@ -1,8 +1,10 @@
 import Foundation
 import SystemPackage
 
-/// A file for a document on its way, which only its owner can read.
-struct TemporaryFile: Sendable {
+/// A file for a document on its way, which only its owner can read; deleted with its last reference.
+///
+/// An answer that nobody writes, as the browser has left, releases it, too.
+final class TemporaryFile: Sendable {
   let path: FilePath
   let descriptor: FileDescriptor
 
@@ -24,8 +26,8 @@ struct TemporaryFile: Sendable {
     }
   }
 
-  /// Deletes it; a failure is ignored, since the system deletes temporary files.
-  func remove() {
+  deinit {
+    // A failure is ignored, since the system deletes temporary files.
     try? descriptor.close()
     try? FileManager.default.removeItem(atPath: path.string)
   }

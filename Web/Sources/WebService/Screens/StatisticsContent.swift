@@ -5,10 +5,10 @@ import Tally
 struct StatisticsContent {
   private let statistics: Statistics
   private let selection: StatisticsSelection
-  private let clock: Clock
+  private let clock: DateReference
   private let lists: [TaskList]
 
-  init(_ statistics: Statistics, _ selection: StatisticsSelection, _ clock: Clock, _ lists: [TaskList]) {
+  init(_ statistics: Statistics, _ selection: StatisticsSelection, _ clock: DateReference, _ lists: [TaskList]) {
     (self.statistics, self.selection, self.clock, self.lists) = (statistics, selection, clock, lists)
   }
 
@@ -69,7 +69,7 @@ extension StatisticsContent {
     switch statistics.series.by {
     case .day: clock.name(of: start)
     case .week: "week of \(clock.name(of: start))"
-    case .month: clock.monthName(of: start)
+    case .month: "\(CalendarNames.months[start.month - 1]) \(start.year)"
     case .year: "\(start.year)"
     }
   }
@@ -85,22 +85,29 @@ extension StatisticsContent {
   }
 
   private var series: [String: Any] {
-    chart(
-      "Completed",
-      zip(statistics.series.buckets, days).map { bucket, days in
-        (
-          bucketName(bucket.start), bucket.completed,
-          selection.address(["from": days.first.iso8601, "to": days.last.iso8601])
-        )
-      })
+    chart("Completed", of: .completed) { $0.completed }
   }
 
   private var created: [String: Any] {
-    chart("Created", statistics.series.buckets.map { (bucketName($0.start), $0.created, nil) })
+    chart("Created", of: .created) { $0.created }
   }
 
   private var open: [String: Any] {
-    chart("Open at the end", statistics.series.buckets.map { (bucketName($0.start), $0.open, nil) })
+    chart("Open at the end", of: .open) { $0.open }
+  }
+
+  /// A number of each bucket, whose bar leads to its tasks.
+  private func chart(
+    _ title: String, of kind: TasksBehindBar.Kind, _ count: (Series.Bucket) -> Int
+  ) -> [String: Any] {
+    chart(
+      title,
+      zip(statistics.series.buckets, days).map { bucket, days in
+        let address = selection.address([
+          "of": kind.rawValue, "from": days.first.iso8601, "to": days.last.iso8601,
+        ])
+        return (bucketName(bucket.start), count(bucket), address)
+      })
   }
 
   private var weekdays: [String: Any] {
@@ -109,7 +116,7 @@ extension StatisticsContent {
       statistics.byWeekday.enumerated().map { index, count in
         // Both count from one: the calendar's Sunday is 1, the library's Monday is.
         let weekday = (statistics.weekStart - 1 + index) % 7 + 1
-        return (Clock.weekdayName(weekday) ?? "", count, selection.address(["weekday": "\(weekday)"]))
+        return (CalendarNames.weekdays[weekday - 1], count, selection.address(["weekday": "\(weekday)"]))
       })
   }
 

@@ -12,10 +12,8 @@ struct TaskSheet {
     let words = ChangeSentences(clock: clock)
     let lists = try transaction.lists()
     var content: [String: Any] = [
-      "id": task.id.text, "path": "/tasks/\(task.id.text)", "short": task.title.quotable(to: 80), "title": task.title,
-      "notes": task.notes ?? "", "day": task.scheduledDate?.iso8601 ?? "", "due": Self.text(ofDueOf: task, clock),
-      "reminder": task.reminderDate.map(clock.text) ?? "", "repeat": task.recurrence?.words ?? "",
-      "tags": task.tags.joined(separator: ", "),
+      "id": task.id.text, "path": "/tasks/\(task.id.text)", "short": task.title.quotable(to: 80),
+      "stamps": SheetField.stamps(of: task, clock),
       "states": [TaskState.notStarted, .active, .completed].map {
         ["value": $0.name, "name": $0.words, "selected": $0 == task.state] as [String: Any]
       },
@@ -31,18 +29,17 @@ struct TaskSheet {
         ["when": clock.relativeName(of: $0.date), "words": words($0, limit: 1).first ?? ""]
       },
     ]
+    content["titleText"] = SheetField.title.text(of: task, clock)
+    for field in [SheetField.notes, .day, .due, .reminder, .repeat, .tags] {
+      content[field.rawValue] = field.text(of: task, clock)
+    }
     if let parent = try task.parentID.flatMap({ try transaction.task($0) }) {
       content["parent"] = ["id": parent.id.text, "title": parent.title.shortened(to: 80)]
     }
     self.content = content
   }
 
-  /// When a task is due, as the field shows it and reads it again.
-  static func text(ofDueOf task: TaskItem, _ clock: Clock) -> String {
-    task.dueDay?.iso8601 ?? task.dueDate.map(clock.text) ?? ""
-  }
-
-  private static func facts(_ task: TaskItem, _ clock: Clock, _ handle: String) -> [[String: String]] {
+  private static func facts(_ task: TaskItem, _ clock: DateReference, _ handle: String) -> [[String: String]] {
     var facts = [("Handle", handle), ("Created", clock.relativeName(of: task.createdAt))]
     facts.append(("Changed", clock.relativeName(of: task.updatedAt)))
     if let completed = task.completedAt { facts.append(("Completed", clock.relativeName(of: completed.instant))) }

@@ -5,12 +5,11 @@ import Tally
 extension WebService {
   func addHistoryRoutes(to router: Router<BasicRequestContext>) {
     router.get("history") { [self] request, _ in
-      let content = try store.read { transaction in
-        let sentences = ChangeSentences(clock: Clock(transaction))
+      try page("history", title: "History", for: request, following: .store) { transaction in
+        let sentences = ChangeSentences(clock: transaction.dateReference)
         let changes = try transaction.history(limit: Self.shownChangeCount).map { entry(for: $0, sentences) }
-        return ["changes": changes, "canRedo": try transaction.redoableChange != nil] as [String: Any]
+        return ["changes": changes, "canRedo": try transaction.redoableChange != nil]
       }
-      return try page("history", title: "History", for: request, content)
     }
   }
 

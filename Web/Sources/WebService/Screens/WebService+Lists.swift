@@ -4,7 +4,7 @@ import Tally
 
 extension WebService {
   func addListRoutes(to router: Router<BasicRequestContext>) {
-    router.get("lists") { [self] request, _ in try page("lists", title: "Lists", for: request, [:]) }
+    router.get("lists") { [self] request, _ in try page("lists", title: "Lists", for: request, following: .store) }
     router.get("lists/:id") { [self] request, context in
       let list = try list(context)
       return try await show(

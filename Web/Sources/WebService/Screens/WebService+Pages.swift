@@ -2,30 +2,47 @@ import Foundation
 import Hummingbird
 import Tally
 
+/// What a page follows besides the counts of the navigation.
+enum Following {
+  case nothing
+  /// Any change: the screen is read again. The version is that of the content, if it is from an earlier snapshot.
+  case store(version: String?)
+
+  /// Any change after the page's snapshot.
+  static var store: Following { .store(version: nil) }
+  /// The rows of a view, from a version on.
+  case view(TaskView, version: String)
+}
+
 extension WebService {
-  /// Renders a page around a screen's own content.
+  /// Renders a page around a screen's own content, from one snapshot.
   ///
   /// - Parameters:
   ///   - template: The screen's template.
-  ///   - title: The page's title.
-  ///   - request: Whose path, notice and appearance the page shows.
+  ///   - title: The page's title, unless the content has another one.
+  ///   - request: Whose path, notice, appearance and days the page shows.
   ///   - capture: Where a captured task goes, as sent and as shown.
+  ///   - following: What the page's event stream reports.
   ///   - content: What the screen's template names.
   /// - Returns: The page.
-  /// - Throws: Errors of the storage.
+  /// - Throws: What the content throws; errors of the storage.
   func page(
     _ template: String, title: String, for request: Request,
-    capture: (place: String, name: String) = ("inbox", "Inbox"),
-    _ content: [String: Any]
+    capture: (place: String, name: String) = ("inbox", "Inbox"), following: Following = .nothing,
+    _ content: (inout StoreReadTransaction) throws -> [String: Any] = { _ in [:] }
   ) throws -> Response {
     let query = try request.query()
     let path = request.uri.path
-    var context = content
-    try store.read { transaction in
-      context.merge(try places(at: path, in: transaction)) { own, _ in own }
+    var context = try store.read(by: DayRules(request)) { transaction in
+      var context = try content(&transaction)
+      let places = try Places(transaction)
+      context.merge(places.content(at: path)) { own, _ in own }
+      context["events"] = try Self.eventsAddress(
+        following, places, agenda: context["agendaVersion"] as? String, transaction)
       if let change = try query.text("done").map({ try ChangeID(text: $0) }) {
         context["notice"] = try notice(of: change, back: path, in: transaction)
       }
+      return context
     }
     context.merge([
       "title": title, "path": path, "version": assetVersion, "place": capture.place, "placeName": capture.name,
@@ -37,43 +54,18 @@ extension WebService {
     return .html(try renderer.html(template, context))
   }
 
-  /// The navigation, with counts.
-  func places(at path: String, in transaction: borrowing StoreReadTransaction) throws -> [String: Any] {
-    let counts = try placeCounts(transaction)
-    func place(_ path: String, _ name: String, _ current: String, drop: String? = nil) -> [String: Any] {
-      var place: [String: Any] = ["path": path, "name": name, "current": path == current]
-      if let count = counts[path], count > 0 { place["openCount"] = count }
-      place["drop"] = drop
-      return place
+  /// The address of a page's event stream, with the versions of what the page shows.
+  private static func eventsAddress(
+    _ following: Following, _ places: Places, agenda: String?, _ transaction: borrowing StoreReadTransaction
+  ) throws -> String {
+    var parts = [("places", places.version)]
+    switch following {
+    case .nothing: break
+    case .store(let version): parts.append(("store", try version ?? Surroundings.version(transaction)))
+    case .view(let view, let version): parts += [("view", view.text), ("after", version)]
     }
-    let today = transaction.today
-    let lists: [[String: Any]] = try transaction.lists().map { list in
-      [
-        "id": list.id.text, "name": list.name.shortened(to: 60), "color": list.colorHex,
-        "count": try transaction.count(.list(list.id) && .is(.open)), "current": path == "/lists/\(list.id.text)",
-      ]
-    }
-    let tabs = [
-      ("/today", "Today"), ("/inbox", "Inbox"), ("/upcoming", "Upcoming"), ("/lists", "Lists"), ("/more", "More"),
-    ]
-    return [
-      "places": [
-        place("/today", "Today", path, drop: "day:\(today.iso8601)"), place("/inbox", "Inbox", path, drop: "list:"),
-        place("/upcoming", "Upcoming", path, drop: "day:\(try today.adding(days: 1).iso8601)"),
-        place("/past", "Past", path), place("/overdue", "Overdue", path), place("/next", "Next", path),
-      ],
-      "navLists": lists, "lists": lists, "isLists": path == "/lists",
-      "more": Self.morePlaces.map { place($0.path, $0.name, path) },
-      "tabs": tabs.map { place($0.0, $0.1, path) },
-    ]
-  }
-
-  private func placeCounts(_ transaction: borrowing StoreReadTransaction) throws -> [String: Int] {
-    [
-      "/today": try transaction.count(.day(on: .today) && .is(.open)),
-      "/inbox": try transaction.count(.list(nil as UUID?) && !.has(.day) && .is(.open)),
-      "/overdue": try transaction.count(.is(.overdue)),
-    ]
+    if let agenda { parts.append(("agenda", agenda)) }
+    return "/events?" + parts.map { "\($0.0)=\($0.1.inAddress)" }.joined(separator: "&")
   }
 
   /// What a change did, with the button that undoes it.
@@ -81,14 +73,9 @@ extension WebService {
     of change: ChangeID, back: String, in transaction: borrowing StoreReadTransaction
   ) throws -> [String: Any]? {
     guard let entry = try transaction.historyChange(change) else { return nil }
-    let sentences = ChangeSentences(clock: Clock(transaction))(entry, limit: 1)
-    return ["words": sentences.joined(separator: " "), "change": change.text, "back": back]
+    let sentences = ChangeSentences(clock: transaction.dateReference)(entry, limit: 1)
+    var notice: [String: Any] = ["words": sentences.joined(separator: " "), "back": back]
+    if entry.kind != .cut { notice["change"] = change.text }
+    return notice
   }
-
-  private static let morePlaces: [(path: String, name: String)] = [
-    ("/tags", "Tags"), ("/filters", "Filters"), ("/active", "Active"), ("/completed", "Completed"),
-    ("/all", "All tasks"),
-    ("/statistics", "Statistics"), ("/history", "History"), ("/transfer", "Export and import"),
-    ("/sync", "Synchronisation"), ("/settings", "Settings"), ("/keyboard", "Keyboard"),
-  ]
 }

@@ -11,11 +11,12 @@ extension WebService {
       return try await show(screen, for: request)
     }
     router.get("tags") { [self] request, _ in
-      let tags = try store.read { try $0.tags() }.map { use in
-        ["name": use.tag, "address": use.tag.inAddress, "open": use.openCount, "completed": use.completedCount]
-          as [String: Any]
+      try page("tags", title: "Tags", for: request, following: .store) { transaction in
+        let tags: [[String: Any]] = try transaction.tags().map { use in
+          ["name": use.tag, "address": use.tag.inAddress, "open": use.openCount, "completed": use.completedCount]
+        }
+        return ["tags": tags]
       }
-      return try page("tags", title: "Tags", for: request, ["tags": tags])
     }
     router.get("tag") { [self] request, _ in
       let name = try request.query()["name"] ?? ""
@@ -39,10 +40,12 @@ extension WebService {
 
   private func addFilterRoutes(to router: Router<BasicRequestContext>) {
     router.get("filters") { [self] request, _ in
-      let filters = try store.read { try $0.savedFilters() }.map {
-        ["name": $0.name, "address": $0.name.inAddress, "text": $0.text]
+      try page("filters", title: "Filters", for: request, following: .store) { transaction in
+        let filters = try transaction.savedFilters().map {
+          ["name": $0.name, "address": $0.name.inAddress, "text": $0.text]
+        }
+        return ["filters": filters]
       }
-      return try page("filters", title: "Filters", for: request, ["filters": filters])
     }
     router.get("filter") { [self] request, _ in
       let name = try request.query()["name"] ?? ""
@@ -65,20 +68,20 @@ extension WebService {
   /// The tasks with the words that were typed, best first.
   private func search(_ request: Request) throws -> Response {
     let query = SearchQuery(try request.query()["q"] ?? "")
-    let matches = query.isEmpty ? [] : try store.search(query, limit: Self.longestSearchInRows)
-    let frame = try store.read { try RowFrame($0) }
-    let rows = matches.map { match in
-      var row = frame.row(match.task)
-      row["marks"] = Marks.parts(of: match.task.title, match.titleRanges)
-      return row
-    }
-    return try page(
-      "search", title: "Search", for: request,
-      [
+    return try page("search", title: "Search", for: request, following: .store) { transaction in
+      let matches = query.isEmpty ? [] : try transaction.search(query, limit: Self.longestSearchInRows)
+      let frame = try RowFrame(transaction)
+      let rows = matches.map { match in
+        var row = frame.row(match.task)
+        row["marks"] = Marks.parts(of: match.task.title, match.titleRanges)
+        return row
+      }
+      return [
         "rows": rows, "isEmpty": query.isEmpty, "hasResults": !rows.isEmpty,
         "path": "/search?q=\(query.text.inAddress)",
         "found": rows.count == Self.longestSearchInRows ? "The best \(rows.count) tasks" : rows.count.counted("task"),
-      ])
+      ]
+    }
   }
 
   private static let longestSearchInRows = 50

@@ -6,30 +6,34 @@ import Tally
 extension WebService {
   func addSettingsRoutes(to router: Router<BasicRequestContext>) {
     router.get("settings") { [self] request, _ in
-      let (configuration, weekStart) = (store.configuration, request.cookies[Self.weekStartCookie]?.value ?? "")
-      let minutes = configuration.dayStartInMinutes
-      return try page(
-        "settings", title: "Settings", for: request,
+      let (configuration, rules) = (store.configuration, DayRules(request))
+      let appearance = request.cookies[Self.appearanceCookie]?.value ?? ""
+      return try page("settings", title: "Settings", for: request) { transaction in
         [
           "appearances": [("", "As the system"), ("light", "Light"), ("dark", "Dark")].map {
-            ["value": $0.0, "name": $0.1, "selected": $0.0 == request.cookies[Self.appearanceCookie]?.value ?? ""]
-              as [String: Any]
+            ["value": $0.0, "name": $0.1, "selected": $0.0 == appearance] as [String: Any]
           },
-          "weekdays": [["value": "", "name": "As the system", "selected": weekStart.isEmpty] as [String: Any]]
+          "weekdays": [["value": "", "name": "As the system", "selected": rules.weekStart == nil] as [String: Any]]
             + (1...7).map { day in
-              ["value": "\(day)", "name": Clock.weekdayName(day) ?? "", "selected": "\(day)" == weekStart]
+              ["value": "\(day)", "name": CalendarNames.weekdays[day - 1], "selected": day == rules.weekStart]
             },
+          "ownDayStart": rules.dayStartInMinutes.map { WallTime.clock(ofMinute: $0) } ?? "",
+          "dayStart": WallTime.clock(ofMinute: configuration.dayStartInMinutes),
           "directory": store.directory.string, "zone": configuration.calendar.timeZone.identifier,
-          "dayStart": String(format: "%02d:%02d", minutes / 60, minutes % 60),
-          "tasks": try store.read { try $0.taskCount },
-        ])
+          "tasks": try transaction.taskCount,
+        ]
+      }
     }
     router.post("settings") { request, _ in
       let form = try await request.form()
       let appearance = form["appearance"].flatMap { ["light", "dark"].contains($0) ? $0 : nil }
       let weekStart = form["week-start"].flatMap { Int($0) }.flatMap { (1...7).contains($0) ? "\($0)" : nil }
+      let dayStart = try form.text("day-start").map { "\(try Self.minutes($0))" }
+      let cookies = [
+        (Self.appearanceCookie, appearance), (DayRules.weekStartCookie, weekStart), (DayRules.dayStartCookie, dayStart),
+      ]
       var response = Response.redirect(to: "/settings")
-      for (name, value) in [(Self.appearanceCookie, appearance), (Self.weekStartCookie, weekStart)] {
+      for (name, value) in cookies {
         response.setCookie(
           Cookie(
             name: name, value: value ?? "", maxAge: value == nil ? 0 : 365 * 86_400, path: "/", secure: false,
@@ -40,15 +44,13 @@ extension WebService {
   }
 
   static let appearanceCookie = "tally-appearance"
-  static let weekStartCookie = "tally-week-start"
 
-  /// The store's calendar with the first day of the week that the person has chosen in this browser.
-  func calendar(for request: Request) -> Calendar {
-    var calendar = store.configuration.calendar
-    if let day = request.cookies[Self.weekStartCookie].flatMap({ Int($0.value) }), (1...7).contains(day) {
-      // The calendar's days begin with Sunday, the library's with Monday.
-      calendar.firstWeekday = day % 7 + 1
+  /// The minutes after midnight of a time before noon, as a field sends it: `04:30`.
+  private static func minutes(_ text: String) throws -> Int {
+    let parts = text.split(separator: ":").prefix(2).compactMap { Int($0) }
+    guard parts.count == 2, (0..<12).contains(parts[0]), (0..<60).contains(parts[1]) else {
+      throw HTTPError(.badRequest, message: "A day begins before noon, as 04:30.")
     }
-    return calendar
+    return 60 * parts[0] + parts[1]
   }
 }

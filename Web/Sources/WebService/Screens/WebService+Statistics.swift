@@ -5,55 +5,38 @@ import Tally
 extension WebService {
   func addStatisticsRoutes(to router: Router<BasicRequestContext>) {
     router.get("statistics") { [self] request, _ in
-      let (query, calendar) = (try request.query(), calendar(for: request))
-      let (selection, clock, lists) = try store.read { transaction in
-        (try StatisticsSelection(query, in: transaction), Clock(transaction), try transaction.lists())
+      let query = try request.query()
+      return try page("statistics", title: "Statistics", for: request, following: .store) { transaction in
+        let selection = try StatisticsSelection(query, in: transaction)
+        let statistics = try transaction.statistics(selection.options)
+        var content = StatisticsContent(
+          statistics, selection, transaction.dateReference, try transaction.lists()
+        ).content
+        let year = HeatMap.days(upTo: transaction.today, weekStart: statistics.weekStart)
+        let counts = try transaction.heatMap(selection.options(from: year.lowerBound, to: year.upperBound))
+        content["heat"] = HeatMap(counts, selection, transaction.dateReference).content
+        return content
       }
-      let statistics = try store.statistics(calendar: calendar, selection.options)
-      return try page(
-        "statistics", title: "Statistics", for: request,
-        StatisticsContent(statistics, selection, clock, lists).content)
     }
     router.get("done") { [self] request, _ in
-      let content = try completedTasks(try request.query())
-      return try page("done", title: "Completed tasks", for: request, content)
-    }
-  }
-
-  /// The tasks behind a bar: the same days, list and filter; and, of a profile, those of one weekday or hour.
-  private func completedTasks(_ query: Form) throws -> [String: Any] {
-    let (weekday, hour) = (query.text("weekday").flatMap { Int($0) }, query.text("hour").flatMap { Int($0) })
-    return try store.read { transaction in
-      let selection = try StatisticsSelection(query, in: transaction)
-      let frame = try RowFrame(transaction)
-      var (rows, count): ([[String: Any]], Int) = ([], 0)
-      try transaction.forEachCompletedTask(matching: selection.options) { task in
-        guard let instant = task.completedAt?.instant else { return }
-        let time = frame.clock.wallTime(at: instant)
-        guard weekday == nil || weekday == time.weekday, hour == nil || hour == time.hour else { return }
-        count += 1
-        if count <= Self.longestDrillDownInRows { rows.append(frame.row(task)) }
+      let query = try request.query()
+      return try page("done", title: "Tasks", for: request, following: .store) { transaction in
+        try TasksBehindBar(query, in: transaction).content(transaction)
       }
-      let deleted =
-        weekday == nil && hour == nil
-        ? try transaction.completionCountOfDeletedTasks(matching: selection.options) : 0
-      return [
-        "rows": rows, "hasRows": count > 0, "selected": selection.words(frame.clock),
-        "found": count.counted("task") + (count > rows.count ? ", the newest \(rows.count) of which are shown" : "")
-          + (deleted > 0 ? ", and \(deleted) that have been deleted since" : ""),
-      ]
     }
   }
-
-  private static let longestDrillDownInRows = 200
 }
 
-/// Which completions a person asks for, as the address of a screen names it.
+/// Which events a person asks for, as the address of a screen names them.
 struct StatisticsSelection {
   let options: StatisticsOptions
   /// The name of the list, if one is selected.
   let listName: String?
   let query: Form
+
+  /// The longest range, and the most bars of a chart: a chart of all years by day would take minutes.
+  static let longestRangeInDays = 36_525
+  static let largestBarCount = 1_000
 
   init(_ query: Form, in transaction: borrowing StoreReadTransaction) throws {
     var options = StatisticsOptions()
@@ -68,21 +51,46 @@ struct StatisticsSelection {
       }
       options.unit = known
     }
+    try Self.checkRange(of: options, today: transaction.today)
     options.listID = try query.id("list")
     if let filter = query.text("filter") { options.filter = try TaskFilter(text: filter) }
     if let goal = query.text("goal") { options.goal = try Goal(text: goal) }
-    options.dayStartInMinutes = 0
+    options.dayStartInMinutes = transaction.dayStartInMinutes
     listName = try options.listID.flatMap { try transaction.list($0)?.name }
     (self.options, self.query) = (options, query)
   }
 
+  private static func checkRange(of options: StatisticsOptions, today: CalendarDay) throws {
+    guard let from = options.from else { return }
+    let last = options.to ?? max(today, from)
+    let dayCount = Int(last.dayNumber) - Int(from.dayNumber) + 1
+    let daysOfBar =
+      switch options.unit {
+      case .day: 1
+      case .week: 7
+      case .month: 28
+      case .year: 365
+      }
+    guard dayCount <= longestRangeInDays else {
+      throw HTTPError(.badRequest, message: "Statistics reach over a hundred years at most.")
+    }
+    guard dayCount <= daysOfBar * largestBarCount else {
+      throw HTTPError(.badRequest, message: "A chart has \(largestBarCount) bars at most: choose a longer unit.")
+    }
+  }
+
+  /// The same list and filter, on other days.
+  func options(from: CalendarDay, to: CalendarDay) -> StatisticsOptions {
+    var options = options
+    (options.from, options.to, options.unit) = (from, to, .day)
+    return options
+  }
+
   /// The selection in words, one for each part.
-  func words(_ clock: Clock) -> [String] {
+  func words(_ clock: DateReference) -> [String] {
     [
       options.from.map { "from \(clock.name(of: $0))" }, options.to.map { "to \(clock.name(of: $0))" },
       listName.map { "in “\($0.shortened(to: 60))”" }, options.filter == .all ? nil : "matching \(options.filter.text)",
-      query.text("hour").map { "completed at \($0) o’clock" },
-      query.text("weekday").flatMap { Int($0) }.flatMap { Clock.weekdayName($0) }.map { "completed on a \($0)" },
     ].compactMap(\.self)
   }
 

@@ -6,7 +6,11 @@ import TallySync
 extension WebService {
   func addSynchronisationRoutes(to router: Router<BasicRequestContext>) {
     router.get("sync") { [self] request, _ in
-      try page("sync", title: "Synchronisation", for: request, try await synchronisation())
+      let version = try store.read(by: DayRules(request)) { try Surroundings.version($0) }
+      let content = try await synchronisation(by: DayRules(request))
+      return try page("sync", title: "Synchronisation", for: request, following: .store(version: version)) { _ in
+        content
+      }
     }
     router.post("sync/conflicts") { [self] request, _ in
       let form = try await request.form()
@@ -23,10 +27,10 @@ extension WebService {
   }
 
   /// The status, the devices, what lost a race, and deleted tasks.
-  private func synchronisation() async throws -> [String: Any] {
+  private func synchronisation(by rules: DayRules) async throws -> [String: Any] {
     let sync = StoreSync(store)
     guard try await sync.isSetUp else { return ["isOn": false] }
-    let (status, clock) = (try await sync.status(), try store.read { Clock($0) })
+    let (status, clock) = (try await sync.status(), try store.read(by: rules) { $0.dateReference })
     let (conflicts, trash) = (try await sync.conflicts(), try await sync.trash())
     let facts = [
       ("Device", status.name), ("Place", status.place), ("Waiting", status.pending.counted("change")),

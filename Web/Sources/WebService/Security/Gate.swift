@@ -25,20 +25,27 @@ struct Gate<Context: RequestContext>: RouterMiddleware {
       }
     }
     if request.uri.path == "/open" { return try open(request) }
-    // Styles and scripts say nothing about the store.
-    if request.method == .get, request.uri.path.hasPrefix("/assets/") { return try await next(request, context) }
+    // Styles, scripts and the page behind the first address say nothing about the store.
+    let path = request.uri.path
+    if request.method == .get, path.hasPrefix("/assets/") || path == Self.firstPage {
+      return try await next(request, context)
+    }
     guard let cookie = request.cookies[keys.cookieName]?.value, keys.session.equals(cookie) else {
       throw HTTPError(.unauthorized, message: "Open the address that tally web has printed.")
     }
     return try await next(request, context)
   }
 
-  /// Exchanges the token of the first address for the cookie, and leaves that address.
+  /// Goes on to a screen. A browser that came from a file or from another program's page does not send a strict cookie
+  /// along redirects, only from a page of this server.
+  static var firstPage: String { "/begin" }
+
+  /// Exchanges the token of the first address for the cookie, and leaves that address, which no history keeps.
   private func open(_ request: Request) throws -> Response {
     guard request.method == .get, let token = request.uri.queryParameters.get("token"), keys.token.equals(token) else {
       throw HTTPError(.unauthorized, message: "Open the address that tally web has printed.")
     }
-    var response = Response.redirect(to: "/today")
+    var response = Response.redirect(to: Self.firstPage)
     response.setCookie(
       Cookie(
         name: keys.cookieName, value: keys.session.text, path: "/", secure: false, httpOnly: true, sameSite: .strict))

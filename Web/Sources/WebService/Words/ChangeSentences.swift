@@ -2,7 +2,7 @@ import Tally
 
 /// Says what a write changed, for the history and for notices.
 struct ChangeSentences {
-  let clock: Clock
+  let clock: DateReference
 
   /// At most a few sentences, one for each record.
   func callAsFunction(_ change: HistoryChange, limit: Int = 5) -> [String] {

@@ -4,7 +4,7 @@ import Tally
 extension String {
   /// The text on one line and of a length that a row, a label or a message has room for.
   func shortened(to length: Int = 200) -> String {
-    let line = prefix(length).map { $0.isNewline ? " " : String($0) }.joined()
+    let line = prefix(length).map { $0.isNewline ? " " : $0.withFewMarks }.joined()
     return dropFirst(length).isEmpty ? line : line + "…"
   }
 
@@ -18,6 +18,14 @@ extension String {
 
   /// The text with the line breaks of Unix: a browser sends those of a form as CR and LF.
   var withUnixLineBreaks: String { replacing("\r\n", with: "\n") }
+}
+
+extension Character {
+  /// The character with so many combining marks as languages have; a heap of them would cover the lines around it, and
+  /// make a short text as long as its author likes. The longest emoji have about ten parts.
+  fileprivate var withFewMarks: String {
+    String(String.UnicodeScalarView(unicodeScalars.prefix(16)))
+  }
 }
 
 extension Int {

@@ -1,0 +1,74 @@
+import Foundation
+import Tally
+
+/// What a person has changed on a task's sheet.
+///
+/// The form has a stamp of each value that it showed. A field is written only if the person changed it, so that an old
+/// sheet puts nothing back; a field that somebody else has changed meanwhile is a conflict, about which the person decides.
+struct TaskEdit: Sendable {
+  /// A field that this form and somebody else have changed.
+  struct Conflict {
+    let field: SheetField
+    let own: String
+    let now: String
+  }
+
+  /// The fields that the form changes, with their texts.
+  private let changes: [(field: SheetField, text: String)]
+
+  /// Compares a form with the task as it is now.
+  ///
+  /// - Throws: ``SheetConflict``.
+  init(_ form: Form, of task: TaskItem, _ reference: DateReference) throws {
+    var (changes, conflicts): ([(field: SheetField, text: String)], [Conflict]) = ([], [])
+    for field in SheetField.allCases {
+      guard let text = form[field.rawValue]?.withUnixLineBreaks else { continue }
+      let (now, stamp) = (field.text(of: task, reference), form[field.stampName])
+      // Without a stamp the form says what the field is to be, whatever it was.
+      if text == now || stamp == text.digest { continue }
+      if let stamp, stamp != now.digest { conflicts.append(Conflict(field: field, own: text, now: now)) }
+      changes.append((field, text))
+    }
+    self.changes = changes
+    guard conflicts.isEmpty else { throw SheetConflict(task: task, conflicts: conflicts, changes: changes) }
+  }
+
+  /// Writes the changes.
+  func apply(to id: UUID, in transaction: inout StoreWriteTransaction) throws {
+    let reference = transaction.dateReference
+    try transaction.update(id) { task in
+      for (field, text) in changes where field != .state { try field.set(text, of: &task, reference) }
+    }
+    // A state of its own, as its rules concern sub-tasks and series.
+    if let state = changes.first(where: { $0.field == .state }) {
+      try transaction.setState(try TaskState(name: state.text), of: id)
+    }
+  }
+}
+
+/// A sheet was saved whose fields somebody else has changed meanwhile; nothing was written.
+struct SheetConflict: Error {
+  let task: TaskItem
+  let conflicts: [TaskEdit.Conflict]
+  let changes: [(field: SheetField, text: String)]
+
+  /// What `conflict.mustache` names: the form once more, with both values of each conflict to choose from.
+  func content(_ clock: DateReference, _ lists: [TaskList]) -> [String: Any] {
+    func shown(_ field: SheetField, _ text: String) -> String {
+      guard field == .list else { return text }
+      return lists.first { $0.id.text == text }?.name.shortened(to: 60) ?? ""
+    }
+    let open = Set(conflicts.map(\.field))
+    return [
+      "id": task.id.text, "short": task.title.quotable(to: 80), "stamps": SheetField.stamps(of: task, clock),
+      "conflicts": conflicts.map { conflict in
+        [
+          "field": conflict.field.rawValue, "name": conflict.field.name,
+          "now": conflict.now, "nowShown": shown(conflict.field, conflict.now), "nowIsEmpty": conflict.now.isEmpty,
+          "own": conflict.own, "ownShown": shown(conflict.field, conflict.own), "ownIsEmpty": conflict.own.isEmpty,
+        ] as [String: Any]
+      },
+      "changes": changes.filter { !open.contains($0.field) }.map { ["name": $0.field.rawValue, "value": $0.text] },
+    ]
+  }
+}

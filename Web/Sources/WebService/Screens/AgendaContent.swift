@@ -1,0 +1,48 @@
+import Tally
+
+/// What asks for attention besides the tasks that are planned for today.
+struct AgendaContent {
+  private let frame: RowFrame
+  private let sections: [(name: String, tasks: [TaskItem])]
+  private let pastCount: Int
+  private let inboxCount: Int
+
+  init(_ transaction: borrowing StoreReadTransaction) throws {
+    let agenda = try transaction.agenda()
+    frame = try RowFrame(transaction)
+    (pastCount, inboxCount) = (agenda.pastCount, agenda.inboxCount)
+    let today = transaction.today
+    sections = [
+      ("Overdue", agenda.overdue), ("Due today", agenda.dueToday), ("Missed reminders", agenda.missedReminders),
+    ]
+    // Those that are planned for today are below.
+    .map { ($0.0, $0.1.filter { $0.scheduledDate != today }) }
+    .filter { !$0.1.isEmpty }
+  }
+
+  /// A text that differs where what is shown does, in this run of the program.
+  var version: String {
+    var hasher = Hasher()
+    for task in sections.flatMap(\.tasks) {
+      hasher.combine(task)
+      hasher.combine(task.listID.flatMap { frame.lists[$0] })
+    }
+    hasher.combine([pastCount, inboxCount, Int(frame.clock.today.dayNumber)])
+    return hasher.finalize().version
+  }
+
+  /// What `agenda.mustache` names; `nil` if nothing asks for attention.
+  var content: [String: Any]? {
+    let sections: [[String: Any]] = sections.map { name, tasks in
+      ["name": name, "count": tasks.count, "rows": tasks.prefix(Self.longestSectionInRows).map { frame.row($0) }]
+    }
+    let lines: [[String: String]] = [
+      pastCount > 0 ? ["path": "/past", "text": "\(pastCount.counted("task")) left from earlier days"] : nil,
+      inboxCount > 0 ? ["path": "/inbox", "text": "\(inboxCount.counted("task")) in the inbox"] : nil,
+    ].compactMap(\.self)
+    if sections.isEmpty, lines.isEmpty { return nil }
+    return ["sections": sections, "lines": lines, "hasLines": !lines.isEmpty]
+  }
+
+  private static let longestSectionInRows = 20
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Tally
+
+/// The navigation: the places and the lists, with the numbers of their open tasks.
+struct Places: Hashable {
+  private struct List: Hashable {
+    let id: UUID
+    let name: String
+    let color: String
+    let openCount: Int
+  }
+
+  private let today: CalendarDay
+  private let tomorrow: CalendarDay
+  /// By the place's address.
+  private let openCounts: [String: Int]
+  private let lists: [List]
+
+  init(_ transaction: borrowing StoreReadTransaction) throws {
+    today = transaction.today
+    tomorrow = try transaction.today.adding(days: 1)
+    openCounts = [
+      "/today": try transaction.count(.day(on: .today) && .is(.open)),
+      "/inbox": try transaction.count(.inInbox && .is(.open)), "/overdue": try transaction.count(.is(.overdue)),
+    ]
+    lists = try transaction.lists().map { list in
+      List(
+        id: list.id, name: list.name.shortened(to: 60), color: list.colorHex,
+        openCount: try transaction.count(.list(list.id) && .is(.open)))
+    }
+  }
+
+  /// What `places.mustache` names, on the screen with an address.
+  func content(at path: String) -> [String: Any] {
+    func place(_ address: String, _ name: String, drop: String? = nil) -> [String: Any] {
+      var place: [String: Any] = ["path": address, "name": name, "current": address == path]
+      if let count = openCounts[address], count > 0 { place["openCount"] = count }
+      place["drop"] = drop
+      return place
+    }
+    let lists: [[String: Any]] = lists.map { list in
+      [
+        "id": list.id.text, "name": list.name, "color": list.color, "count": list.openCount,
+        "current": path == "/lists/\(list.id.text)",
+      ]
+    }
+    return [
+      "places": [
+        place("/today", "Today", drop: "day:\(today.iso8601)"), place("/inbox", "Inbox", drop: "inbox"),
+        place("/upcoming", "Upcoming", drop: "day:\(tomorrow.iso8601)"), place("/past", "Past"),
+        place("/overdue", "Overdue"), place("/next", "Next"),
+      ],
+      "navLists": lists, "lists": lists, "isLists": path == "/lists",
+      "more": Self.more.map { place($0.path, $0.name) }, "tabs": Self.tabs.map { place($0.path, $0.name) },
+    ]
+  }
+
+  private static let tabs: [(path: String, name: String)] = [
+    ("/today", "Today"), ("/inbox", "Inbox"), ("/upcoming", "Upcoming"), ("/lists", "Lists"), ("/more", "More"),
+  ]
+
+  private static let more: [(path: String, name: String)] = [
+    ("/tags", "Tags"), ("/filters", "Filters"), ("/active", "Active"), ("/completed", "Completed"),
+    ("/all", "All tasks"), ("/statistics", "Statistics"), ("/history", "History"), ("/transfer", "Export and import"),
+    ("/sync", "Synchronisation"), ("/settings", "Settings"), ("/keyboard", "Keyboard"),
+  ]
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Tally
+
+/// A field of a task's sheet, as text: what the form shows, and what it sends.
+enum SheetField: String, CaseIterable {
+  case title, state, list, day, priority, due, reminder, `repeat`, tags, notes
+
+  /// The text of a task's field; what a form sends if nobody changes it.
+  func text(of task: TaskItem, _ clock: DateReference) -> String {
+    switch self {
+    case .title: task.title.withUnixLineBreaks
+    case .state: task.state.name
+    case .list: task.listID?.text ?? ""
+    case .day: task.scheduledDate?.iso8601 ?? ""
+    case .priority: task.priority.name
+    case .due: task.dueDay?.iso8601 ?? task.dueDate.map(clock.text) ?? ""
+    case .reminder: task.reminderDate.map(clock.text) ?? ""
+    case .repeat: task.recurrence?.words ?? ""
+    case .tags: task.tags.joined(separator: ", ")
+    case .notes: (task.notes ?? "").withUnixLineBreaks
+    }
+  }
+
+  /// The name above the field.
+  var name: String { self == .repeat ? "Repeats" : rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+
+  /// The name of the hidden field with the stamp of the text that was shown.
+  var stampName: String { "was-\(rawValue)" }
+
+  /// The stamps of all fields, for a form that shows them.
+  static func stamps(of task: TaskItem, _ clock: DateReference) -> [[String: String]] {
+    allCases.map { ["name": $0.stampName, "value": $0.text(of: task, clock).digest] }
+  }
+}
+
+extension SheetField {
+  /// Sets the field to what a text says; an empty one clears it.
+  ///
+  /// - Throws: errors of the library for what cannot be read.
+  func set(_ text: String, of task: inout TaskItem, _ reference: DateReference) throws {
+    let value = text.allSatisfy(\.isWhitespace) ? nil : text
+    switch self {
+    case .title: task.title = text
+    case .notes: task.notes = value
+    case .state: task.state = try TaskState(name: text)
+    case .priority: task.priority = try Priority(name: text)
+    case .list: task.listID = try value.map { try UUID(form: $0) }
+    case .day: task.scheduledDate = try value.map { try DateExpression($0, as: .day).day(against: reference) }
+    case .reminder:
+      task.reminderDate = try value.map { try DateExpression($0).instant(against: reference, bareDay: .morning) }
+    case .due:
+      switch try value.map({ try DateExpression($0).resolved(against: reference) }) {
+      case .day(let day): task.dueDay = day
+      case .instant(let instant): task.dueDate = instant
+      case nil: (task.dueDay, task.dueDate) = (nil, nil)
+      }
+    case .repeat:
+      task.recurrence = try value.map { text in
+        do { return try Recurrence(phrase: text) } catch { return try Recurrence(text: text) }
+      }
+    case .tags:
+      task.tags = TagSet(
+        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces.union(["#"])) }.filter { !$0.isEmpty })
+    }
+  }
+}

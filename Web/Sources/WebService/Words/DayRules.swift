@@ -1,0 +1,62 @@
+import Foundation
+import Hummingbird
+import Tally
+
+/// How a person counts days and weeks: as the settings of the browser say, else as the program was started.
+struct DayRules: Hashable, Sendable {
+  /// The first day of the week, from 1 for Monday to 7 for Sunday; `nil` for that of the program.
+  var weekStart: Int?
+  /// The minutes after midnight at which a day begins, before noon; `nil` for those of the program.
+  var dayStartInMinutes: Int?
+}
+
+extension DayRules {
+  static let weekStartCookie = "tally-week-start"
+  static let dayStartCookie = "tally-day-start"
+
+  /// The rules of the browser that sends a request.
+  init(_ request: Request) {
+    func number(_ name: String, in range: Range<Int>) -> Int? {
+      request.cookies[name].flatMap { Int($0.value) }.flatMap { range.contains($0) ? $0 : nil }
+    }
+    weekStart = number(Self.weekStartCookie, in: 1..<8)
+    dayStartInMinutes = number(Self.dayStartCookie, in: 0..<720)
+  }
+
+  fileprivate func apply<Base: ~Copyable>(to transaction: inout StoreTransaction<Base>) {
+    var calendar = transaction.calendar
+    // The calendar's days begin with Sunday, the library's with Monday.
+    if let weekStart { calendar.firstWeekday = weekStart % 7 + 1 }
+    transaction.countDays(in: calendar, startingAtMinute: dayStartInMinutes ?? transaction.dayStartInMinutes)
+  }
+}
+
+extension TaskStore {
+  /// Reads from one snapshot, whose days and weeks are those of a person.
+  func read<Result>(
+    by rules: DayRules, _ body: (inout StoreReadTransaction) throws -> Result
+  ) throws -> Result {
+    try read { transaction in
+      rules.apply(to: &transaction)
+      return try body(&transaction)
+    }
+  }
+
+  /// Changes the store; days and weeks are those of a person.
+  func write<Result: Sendable>(
+    by rules: DayRules, _ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> Result
+  ) async throws -> Result {
+    try await write { transaction in
+      rules.apply(to: &transaction)
+      return try body(&transaction)
+    }
+  }
+}
+
+extension DateReference {
+  /// `2026-11-21 14:00`, which the field that shows it reads again.
+  func text(of instant: Timestamp) -> String {
+    let time = wallTime(at: instant)
+    return "\(time.day.iso8601) \(time.clock)"
+  }
+}
