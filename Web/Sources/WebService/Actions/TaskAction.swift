@@ -9,6 +9,8 @@ enum TaskAction: Sendable {
   case state(TaskState)
   case plan(CalendarDay?)
   case move(list: UUID?)
+  /// To no list and no day.
+  case moveToInbox
   case before(UUID)
   case after(UUID)
   case tag(String)
@@ -29,8 +31,12 @@ enum TaskAction: Sendable {
     case "tomorrow": self = .plan(try reference.today.adding(days: 1))
     case "unplan": self = .plan(nil)
     case "plan":
-      self = .plan(try form.text("day").map { try DateExpression($0, as: .day).day(against: reference) })
-    case "list": self = .move(list: try form.id("list"))
+      guard let day = form.text("day") else { throw HTTPError(.badRequest, message: "Choose a day first.") }
+      self = .plan(try DateExpression(day, as: .day).day(against: reference))
+    case "list":
+      guard let list = form.text("list") else { throw HTTPError(.badRequest, message: "Choose a list first.") }
+      self = .move(list: list == "none" ? nil : try UUID(form: list))
+    case "inbox": self = .moveToInbox
     case "before": self = .before(try Self.anchor(form))
     case "after": self = .after(try Self.anchor(form))
     case "tag": self = .tag(form.text("tag") ?? "")
@@ -55,6 +61,7 @@ enum TaskAction: Sendable {
       case .state(let state): try transaction.setState(state, of: id)
       case .plan(let day): try transaction.schedule(id, on: day)
       case .move(let list): try transaction.move(id, toList: list)
+      case .moveToInbox: try transaction.update(id) { ($0.listID, $0.scheduledDate) = (nil, nil) }
       // The first goes beside the anchor, each other one behind the one before it.
       case .before(let first):
         if let anchor { try transaction.move(id, after: anchor) } else { try transaction.move(id, before: first) }

@@ -17,6 +17,8 @@ actor ViewFeed {
   struct Window: Sendable {
     let tasks: [TaskItem]
     let frame: RowFrame
+    /// Those that are shown below their parents.
+    let nested: Set<UUID>
     let count: Int
     let completedCount: Int
     let version: String
@@ -33,6 +35,7 @@ actor ViewFeed {
   private let epoch = Secret().text.prefix(8)
   private var observed: ObservedView
   private var frame: RowFrame
+  private var nested: Set<UUID>
   private var number = 0
   private var events: [Event] = []
   private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -41,25 +44,67 @@ actor ViewFeed {
 
   init(_ view: TaskView, of store: TaskStore, _ renderer: Renderer) throws {
     (self.view, self.store, self.renderer) = (view, store, renderer)
-    (observed, frame) = try store.read { (try ObservedView(view, in: $0), try RowFrame($0)) }
+    (observed, frame) = try store.read { transaction in
+      var frame = try RowFrame(transaction)
+      frame.families = try Families(in: transaction)
+      return (try ObservedView(view, in: transaction), frame)
+    }
+    nested = Self.nested(observed, frame)
   }
 }
 
 extension ViewFeed {
   /// Follows the view to the present, and notes an event if it has changed.
   func catchUp() throws {
-    let (difference, newFrame) = try store.read { (try observed.follow($0), try RowFrame($0)) }
+    var families = frame.families
+    let (difference, newFrame, changedFamilies) = try store.read { transaction in
+      (
+        try observed.follow(transaction), try RowFrame(transaction), try families?.follow(transaction) ?? []
+      )
+    }
     let looksTheSame = newFrame.looksLike(frame)
     frame = newFrame
-    if difference.isEmpty, looksTheSame { return }
-    let isSmall =
-      difference.insertions.count + difference.moves.count + difference.updates.count
-      <= Self.largestDifferenceInRows
+    frame.families = families
+    if difference.isEmpty, changedFamilies.isEmpty, looksTheSame { return }
+    let updates = updates(difference, changedFamilies)
+    if difference.isEmpty, updates.isEmpty, looksTheSame { return }
+    let rowCount = difference.insertions.count + difference.moves.count + updates.count
     number += 1
-    let text = looksTheSame && isSmall ? try changeEvent(difference) : resetEvent
+    let isSmall = rowCount <= Self.largestDifferenceInRows
+    let text = looksTheSame && isSmall ? try changeEvent(difference, updates) : try resetEvent()
     events.append(Event(number: number, bytes: ByteBuffer(string: text)))
     if events.count > Self.keptEventCount { events.removeFirst(events.count - Self.keptEventCount) }
     for listener in listeners.values { listener.yield() }
+  }
+
+  /// The rows that have to be drawn again where they are: those of changed tasks, of tasks whose sub-tasks have changed, and
+  /// of sub-tasks that have come below their parents or have left them.
+  private func updates(_ difference: ViewDifference, _ families: Set<UUID>) -> [(position: Int, task: TaskItem)] {
+    let before = nested
+    nested = Self.nested(observed, frame)
+    let others = families.union(nested.symmetricDifference(before))
+    let updates = difference.updates.map { (position: $0.position, task: $0.task) }
+    guard !others.isEmpty else { return updates }
+    let drawn = Set(
+      (difference.insertions.map(\.task) + difference.moves.map(\.task)).map(\.id) + updates.map(\.task.id))
+    let positions = observed.tasks.enumerated().filter { others.contains($1.id) && !drawn.contains($1.id) }
+    return (updates + positions.map { (position: $0.offset, task: $0.element) }).sorted { $0.position < $1.position }
+  }
+
+  /// The tasks that are shown below their parents: those whose parent is in the view; by day, on the same day.
+  private static func nested(_ observed: ObservedView, _ frame: RowFrame) -> Set<UUID> {
+    guard frame.families?.isEmpty == false else { return [] }
+    let subtasks = observed.tasks.filter { $0.parentID != nil }
+    guard !subtasks.isEmpty else { return [] }
+    let parents = Set(subtasks.compactMap(\.parentID))
+    let shown = Dictionary(
+      observed.tasks.filter { parents.contains($0.id) }.map { ($0.id, $0.scheduledDate) }
+    ) { first, _ in first }
+    return Set(
+      subtasks.filter { task in
+        guard let day = task.parentID.flatMap({ shown[$0] }) else { return false }
+        return !observed.view.hasDaySections || day == task.scheduledDate
+      }.map(\.id))
   }
 
   /// The rows from a position on, as they are now.
@@ -67,7 +112,7 @@ extension ViewFeed {
     lastUse = .now
     try catchUp()
     return Window(
-      tasks: Array(observed.tasks.dropFirst(first).prefix(count)), frame: frame, count: observed.count,
+      tasks: Array(observed.tasks.dropFirst(first).prefix(count)), frame: frame, nested: nested, count: observed.count,
       completedCount: observed.tasks.count(where: \.isCompleted), version: version)
   }
 
@@ -77,10 +122,10 @@ extension ViewFeed {
 
 extension ViewFeed {
   /// The events after a version; an event that says to begin again if they are not there any more.
-  func events(after version: String?) -> (events: [ByteBuffer], version: String) {
+  func events(after version: String?) throws -> (events: [ByteBuffer], version: String) {
     lastUse = .now
     guard let seen = number(of: version), seen >= number - events.count else {
-      return ([ByteBuffer(string: resetEvent)], self.version)
+      return ([ByteBuffer(string: try resetEvent())], self.version)
     }
     return (events.suffix(number - seen).map(\.bytes), self.version)
   }
@@ -93,14 +138,17 @@ extension ViewFeed {
     return number
   }
 
-  /// Wakes its reader after each event; a slow reader is woken once for several.
-  func listen() -> AsyncStream<Void> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  /// Wakes a stream after each event, until the stream ends; a slow one is woken once for several.
+  func listen(_ continuation: AsyncStream<Void>.Continuation) {
     listenerCount += 1
     let id = listenerCount
     listeners[id] = continuation
-    continuation.onTermination = { _ in Task { await self.stopListening(id) } }
-    return stream
+    // A stream follows several feeds.
+    let others = continuation.onTermination
+    continuation.onTermination = { reason in
+      others?(reason)
+      Task { await self.stopListening(id) }
+    }
   }
 
   private func stopListening(_ id: Int) {
@@ -120,6 +168,7 @@ extension ViewFeed {
       let html: String
     }
 
+    let view: String
     let count: Int
     let completed: Int
     let removals: [Int]
@@ -128,27 +177,41 @@ extension ViewFeed {
     let updates: [Row]
   }
 
-  private func changeEvent(_ difference: ViewDifference) throws -> String {
+  private func changeEvent(
+    _ difference: ViewDifference, _ updates: [(position: Int, task: TaskItem)]
+  ) throws -> String {
     let change = Change(
-      count: observed.count, completed: observed.tasks.count(where: \.isCompleted), removals: difference.removals,
+      view: view.text, count: observed.count, completed: observed.tasks.count(where: \.isCompleted),
+      removals: difference.removals,
       insertions: try difference.insertions.map { .init(position: $0.position, html: try html($0.task)) },
       moves: try difference.moves.map { .init(position: $0.position, origin: $0.origin, html: try html($0.task)) },
-      updates: try difference.updates.map { .init(position: $0.position, html: try html($0.task)) })
+      updates: try updates.map { .init(position: $0.position, html: try html($0.task)) })
     return try event("change", change)
   }
 
   private func html(_ task: TaskItem) throws -> String {
-    try renderer.html("row", frame.row(task, in: view))
+    try renderer.html("row", frame.rowOrPlace(task, in: view, nested: nested))
+  }
+
+  private struct Reset: Encodable {
+    let view: String
+    let count: Int
   }
 
   /// A browser that gets it asks for the rows that it shows.
-  private var resetEvent: String {
-    "id: \(version)\nevent: reset\ndata: {\"count\":\(observed.count)}\n\n"
+  private func resetEvent() throws -> String { try event("reset", Reset(view: view.text, count: observed.count)) }
+
+  /// Says that a view cannot be followed, because its list does not exist any more.
+  static func goneEvent(of view: String) throws -> ByteBuffer {
+    ByteBuffer(string: "event: gone\ndata: \(try json(["view": view]))\n\n")
   }
 
   private func event(_ name: String, _ data: some Encodable) throws -> String {
-    // JSON has no line breaks outside its texts, and those in texts are escaped: one line of an event.
-    let json = String(decoding: try JSONEncoder().encode(data), as: UTF8.self)
-    return "id: \(version)\nevent: \(name)\ndata: \(json)\n\n"
+    "id: \(version)\nevent: \(name)\ndata: \(try Self.json(data))\n\n"
+  }
+
+  /// JSON has no line breaks outside its texts, and those in texts are escaped: one line of an event.
+  private static func json(_ data: some Encodable) throws -> String {
+    String(decoding: try JSONEncoder().encode(data), as: UTF8.self)
   }
 }

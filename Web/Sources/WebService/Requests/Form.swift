@@ -28,6 +28,9 @@ struct Form: Sendable {
   /// The last value of a name.
   subscript(name: String) -> String? { fields.last { $0.name == name }?.value }
 
+  /// All values of a name.
+  func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+
   /// The value of a name; `nil` if it is missing or blank.
   func text(_ name: String) -> String? {
     self[name].flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0.withUnixLineBreaks }
@@ -35,7 +38,7 @@ struct Form: Sendable {
 
   /// All values of a name that are ids.
   func ids(_ name: String = "id") throws -> [UUID] {
-    try fields.filter { $0.name == name }.map { try UUID(form: $0.value) }
+    try all(name).map { try UUID(form: $0) }
   }
 
   /// The value of a name as an id; `nil` if it is missing or empty.

@@ -20,11 +20,13 @@ extension WebService {
   ) throws -> Response {
     let query = try request.query()
     let path = request.uri.path
+    // Where a notice leads back to: this screen with its query, which may be a tag's name.
+    let back = content["path"] as? String ?? path
     var context = content
     try store.read { transaction in
       context.merge(try places(at: path, in: transaction)) { own, _ in own }
       if let change = try query.text("done").map({ try ChangeID(text: $0) }) {
-        context["notice"] = try notice(of: change, back: path, in: transaction)
+        context["notice"] = try notice(of: change, back: back, in: transaction)
       }
     }
     context.merge([
@@ -34,6 +36,7 @@ extension WebService {
     if let appearance = request.cookies[Self.appearanceCookie]?.value, ["light", "dark"].contains(appearance) {
       context["appearance"] = appearance
     }
+    if request.cookies[Self.keysCookie]?.value == "off" { context["keysOff"] = true }
     return .html(try renderer.html(template, context))
   }
 
@@ -53,18 +56,22 @@ extension WebService {
         "count": try transaction.count(.list(list.id) && .is(.open)), "current": path == "/lists/\(list.id.text)",
       ]
     }
+    let tomorrow = try today.adding(days: 1)
+    let drops = [
+      "/today": "day:\(today.iso8601)", "/inbox": "inbox", "/upcoming": "day:\(tomorrow.iso8601)", "/lists": "lists",
+    ]
     let tabs = [
       ("/today", "Today"), ("/inbox", "Inbox"), ("/upcoming", "Upcoming"), ("/lists", "Lists"), ("/more", "More"),
     ]
     return [
       "places": [
-        place("/today", "Today", path, drop: "day:\(today.iso8601)"), place("/inbox", "Inbox", path, drop: "list:"),
-        place("/upcoming", "Upcoming", path, drop: "day:\(try today.adding(days: 1).iso8601)"),
+        place("/today", "Today", path, drop: drops["/today"]), place("/inbox", "Inbox", path, drop: drops["/inbox"]),
+        place("/upcoming", "Upcoming", path, drop: drops["/upcoming"]),
         place("/past", "Past", path), place("/overdue", "Overdue", path), place("/next", "Next", path),
       ],
       "navLists": lists, "lists": lists, "isLists": path == "/lists",
       "more": Self.morePlaces.map { place($0.path, $0.name, path) },
-      "tabs": tabs.map { place($0.0, $0.1, path) },
+      "tabs": tabs.map { place($0.0, $0.1, path, drop: drops[$0.0]) },
     ]
   }
 

@@ -19,6 +19,7 @@ extension WebService {
             + (1...7).map { day in
               ["value": "\(day)", "name": Clock.weekdayName(day) ?? "", "selected": "\(day)" == weekStart]
             },
+          "keysOn": request.cookies[Self.keysCookie]?.value != "off",
           "directory": store.directory.string, "zone": configuration.calendar.timeZone.identifier,
           "dayStart": String(format: "%02d:%02d", minutes / 60, minutes % 60),
           "tasks": try store.read { try $0.taskCount },
@@ -28,8 +29,11 @@ extension WebService {
       let form = try await request.form()
       let appearance = form["appearance"].flatMap { ["light", "dark"].contains($0) ? $0 : nil }
       let weekStart = form["week-start"].flatMap { Int($0) }.flatMap { (1...7).contains($0) ? "\($0)" : nil }
+      let keys = form["keys"] == nil ? "off" : nil
       var response = Response.redirect(to: "/settings")
-      for (name, value) in [(Self.appearanceCookie, appearance), (Self.weekStartCookie, weekStart)] {
+      for (name, value) in [
+        (Self.appearanceCookie, appearance), (Self.weekStartCookie, weekStart), (Self.keysCookie, keys),
+      ] {
         response.setCookie(
           Cookie(
             name: name, value: value ?? "", maxAge: value == nil ? 0 : 365 * 86_400, path: "/", secure: false,
@@ -41,6 +45,7 @@ extension WebService {
 
   static let appearanceCookie = "tally-appearance"
   static let weekStartCookie = "tally-week-start"
+  static let keysCookie = "tally-keys"
 
   /// The store's calendar with the first day of the week that the person has chosen in this browser.
   func calendar(for request: Request) -> Calendar {

@@ -36,7 +36,8 @@ extension WebService {
     let rest = window.count - shown - window.tasks.count
     var content: [String: Any] = [
       "view": screen.view.text, "path": screen.path, "feed": window.version, "count": window.count, "first": shown,
-      "hasEarlier": shown > 0, "rows": window.frame.rows(window.tasks, in: screen.view), "isOrdered": screen.isOrdered,
+      "hasEarlier": shown > 0, "rows": window.frame.rows(window.tasks, in: screen.view, nested: window.nested),
+      "isOrdered": screen.isOrdered,
       "emptyWords": screen.emptyWords, "summary": Self.summary(window.count, window.completedCount),
       "isFirst": try store.read { try $0.taskCount } == 0,
     ]
@@ -46,6 +47,8 @@ extension WebService {
         "address": "\(screen.path)\(screen.path.contains("?") ? "&" : "?")from=\(shown + window.tasks.count)",
       ]
     }
+    content["hasAgenda"] = screen.view == .today
+    content["isEmpty"] = window.count == 0
     if screen.view == .today { content["agenda"] = try store.read { try agenda($0) } }
     content.merge(more) { _, new in new }
     return try page(
