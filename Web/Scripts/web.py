@@ -18,18 +18,20 @@ from browser import LONGEST_WAIT_IN_SECONDS, Browser, find_browser  # noqa: E402
 KEYS = {
     "Enter": ("Enter", "Enter", 13, "\r"), "Escape": ("Escape", "Escape", 27, ""), "Tab": ("Tab", "Tab", 9, ""),
     " ": (" ", "Space", 32, " "), "ArrowDown": ("ArrowDown", "ArrowDown", 40, ""), "ArrowUp": ("ArrowUp", "ArrowUp", 38, ""),
+    "Home": ("Home", "Home", 36, ""), "End": ("End", "End", 35, ""),
     "Delete": ("Delete", "Delete", 46, ""), "/": ("/", "Slash", 191, "/"), "?": ("?", "Slash", 191, "?"),
 }
 ALT = 1
+SHIFT = 8
 
 
 class Web:
-    """A server on a free port with a store, stopped at the end of a `with` statement."""
+    """A server on a port, a free one unless given, with a store; stopped at the end of a `with` statement."""
 
-    def __init__(self, store, *options):
+    def __init__(self, store, *options, port=0):
         program = os.environ.get("TALLY_WEB") or ROOT / ".build/web/debug/tally-web"
         self.process = subprocess.Popen(
-            [program, "--store", store, "--port", "0", *options], stdout=subprocess.PIPE, text=True)
+            [program, "--store", store, "--port", str(port), *options], stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         assert line.startswith("Tally is at "), f"tally-web printed {line!r}"
         self.first_address = line.split()[-1]
@@ -79,6 +81,19 @@ class Page(Browser):
         self.open(self.web.address + path, *self.size)
         self.wait("document.documentElement.classList.contains('scripted')", f"the scripts of {path}")
 
+    def new_tab(self):
+        """Opens another tab of the same browser, and turns to it; `turn` leads back."""
+        former, self.session = self.session, None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ["Page", "Runtime", "Log", "Network"]:
+            self.call(f"{domain}.enable")
+        return former, self.session
+
+    def turn(self, session):
+        self.session = session
+        self.call("Page.bringToFront")
+
     def keep_noise(self):
         names = ["Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"]
         self.noise += [event for event in self.events if event.get("method") in names]
@@ -94,6 +109,9 @@ class Page(Browser):
             time.sleep(0.01)
         shown = self.evaluate("document.getElementById('notice').innerText + '\\n' + document.getElementById('main').innerText.slice(0, 2000)")
         raise AssertionError(f"waited in vain for {what}; the page shows:\n{shown}")
+
+    def text(self, selector="#main"):
+        return self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText")
 
     def titles(self):
         return self.evaluate("[...document.querySelectorAll('#rows .title')].map(title => title.textContent)")
@@ -114,10 +132,10 @@ class Page(Browser):
             " const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()")
         return box
 
-    def click(self, expression):
+    def click(self, expression, modifiers=0):
         x, y = self.center(expression)
         for kind in ["mousePressed", "mouseReleased"]:
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, modifiers=modifiers)
 
     def drag(self, start, end, below=0):
         """Drags from one element to another, some pixels below its middle."""

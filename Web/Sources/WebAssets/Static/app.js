@@ -1,10 +1,14 @@
 // Without these scripts every screen can be read and used; with them it follows the store and answers at once.
 
-import { startNotices } from "./requests.js";
+import { ConnectionNotice, follow } from "./connection.js";
 import { startCapture } from "./capture.js";
+import { startFamilies } from "./families.js";
 import { Gestures } from "./gestures.js";
 import { startKeyboard } from "./keyboard.js";
+import { show, startNotices } from "./requests.js";
+import { Places } from "./places.js";
 import { Rows, announceChanges } from "./rows.js";
+import { Screen } from "./screen.js";
 import { startSearch } from "./search.js";
 import { startTransfer } from "./transfer.js";
 
@@ -15,51 +19,34 @@ startTransfer();
 const main = document.getElementById("main");
 const gestures = new Gestures(main);
 startKeyboard(gestures);
+startFamilies(main);
 
-// A screen that does not follow the store is read again after a change. What a person is typing into a sheet stays.
-document.addEventListener("tally-changed", async () => {
-  if (document.getElementById("rows")) return;
-  const response = await fetch(location.href);
-  if (!response.ok) return;
-  const answer = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("main");
-  const [old, fresh] = [main, answer].map((part) => [...part.querySelectorAll("ol.rows")]);
-  if (document.getElementById("sheet") && old.length === fresh.length) old.forEach((list, index) => list.replaceWith(fresh[index]));
-  else main.replaceChildren(...answer.childNodes);
-});
-
+const places = new Places(main);
+const screen = new Screen(main, () => gestures.chosen());
 const list = document.getElementById("rows");
-let rows;
-startSearch(() => rows?.source.close());
-if (list) {
-  rows = new Rows(list);
-  let refreshing;
+let rows = list ? new Rows(list) : null;
+// A search takes the place of the screen.
+startSearch(() => (rows = null));
 
-  // The counts beside the places, and the agenda, follow when a burst of changes is over.
-  async function refresh() {
-    const path = document.body.dataset.path;
-    const places = await fetch(`/places?${new URLSearchParams({ at: path })}`);
-    const html = await places.text();
-    const nav = document.getElementById("places");
-    // Who is in there with the keyboard stays there.
-    if (places.ok && !nav.contains(document.activeElement)) nav.innerHTML = html;
-    if (path !== "/today") return;
-    const agenda = await fetch("/agenda");
-    if (!agenda.ok) return;
-    const old = document.getElementById("agenda");
-    const section = await agenda.text();
-    if (old?.contains(document.activeElement)) return;
-    if (old) old.outerHTML = section;
-    else list.insertAdjacentHTML("beforebegin", section);
-  }
-
-  list.addEventListener("rows-changed", () => {
-    gestures.chosen();
-    clearTimeout(refreshing);
-    // Without a network the next change asks again.
-    refreshing = setTimeout(() => refresh().catch(() => {}), 200);
-  });
+if (rows) {
+  list.addEventListener("rows-changed", () => gestures.chosen());
   announceChanges(rows);
-  rows.follow();
-  // For scenarios.
-  window.tallyRows = rows;
 }
+
+const connection = new ConnectionNotice(() => stream.retry());
+// What the screen shows, and in which versions, as the server has rendered it.
+const shown = new URLSearchParams((document.body.dataset.events ?? "").split("?")[1]);
+const member = { view: rows?.view, version: rows?.version };
+for (const name of ["places", "agenda", "store"]) member[name] = shown.get(name) ?? undefined;
+const stream = follow(member, (message) => {
+  if (message.state) connection.set(message.state);
+  else if (message.event === "places") places.read();
+  else if (message.event === "agenda") places.readAgenda();
+  else if (message.event === "gone") show("This list does not exist any more. The history can bring it back.", null, true);
+  else if (message.event === "stale") rows ?? screen.changed();
+  else rows?.receive(message);
+});
+// A change of this screen is shown without waiting for the stream.
+document.addEventListener("tally-changed", () => rows ?? screen.changed());
+// For scenarios.
+Object.assign(window, { tallyRows: rows, tallyStream: stream });

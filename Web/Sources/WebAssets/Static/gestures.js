@@ -1,22 +1,19 @@
-// What hands do with rows: the three states by one tap, selection, drag and drop, and the menu that does the same.
+// What hands do with rows: the three states by one tap, selection, and what is done with the selected ones.
 
-import { change } from "./requests.js";
-
-const MENU = [
-  ["Next state", { action: "advance" }], ["Complete", { action: "complete" }], ["Plan for today", { action: "today" }],
-  ["Plan for tomorrow", { action: "tomorrow" }], ["Plan for no day", { action: "unplan" }], ["Move up", "up"],
-  ["Move down", "down"], ["High priority", { action: "priority", priority: "high" }],
-  ["No priority", { action: "priority", priority: "none" }], ["Delete", { action: "delete" }],
-];
+import { Drag } from "./drag.js";
+import { Menu } from "./menu.js";
+import { change, show } from "./requests.js";
 
 export class Gestures {
   constructor(main) {
     this.main = main;
+    this.menu = new Menu(this);
+    this.drag = new Drag(this);
     main.addEventListener("click", (event) => this.click(event));
     main.addEventListener("change", () => this.chosen());
     main.addEventListener("submit", (event) => this.submit(event));
-    main.addEventListener("pointerdown", (event) => this.press(event));
-    this.menu = this.makeMenu();
+    main.addEventListener("keydown", (event) => this.enter(event));
+    main.addEventListener("pointerdown", (event) => this.drag.press(event));
   }
 
   // The screen's content may be replaced by that of a search.
@@ -34,7 +31,8 @@ export class Gestures {
 
   // The selected rows, in their order on the screen; each task once.
   selection() {
-    const rows = this.rows().filter((row) => row.querySelector("input[name=id]").checked);
+    const boxes = [...this.main.querySelectorAll(".row > input[name=id]:checked")];
+    const rows = boxes.map((box) => box.closest(".row"));
     return rows.filter((row, index) => rows.findIndex((other) => other.dataset.id === row.dataset.id) === index);
   }
 
@@ -46,7 +44,8 @@ export class Gestures {
 
   chosen() {
     const selection = this.selection();
-    for (const row of this.rows()) row.classList.toggle("chosen", row.querySelector("input[name=id]").checked);
+    for (const row of this.main.querySelectorAll(".row.chosen")) row.classList.remove("chosen");
+    for (const row of selection) row.classList.add("chosen");
     this.tools?.classList.toggle("active", selection.length > 0);
     const words = document.getElementById("selected");
     if (words) words.textContent = `${selection.length} selected`;
@@ -57,6 +56,13 @@ export class Gestures {
     this.chosen();
   }
 
+  // Selects the rows between the last one that was clicked and this one.
+  selectRange(box) {
+    const boxes = [...this.main.querySelectorAll(".row > input[name=id]")];
+    const [from, to] = [boxes.indexOf(this.lastBox), boxes.indexOf(box)].sort((a, b) => a - b);
+    if (from >= 0) for (const between of boxes.slice(from, to + 1)) between.checked = box.checked;
+  }
+
   perform(rows, fields) {
     const form = new URLSearchParams(fields);
     for (const row of rows) form.append("id", row.dataset.id);
@@ -64,128 +70,59 @@ export class Gestures {
   }
 
   click(event) {
+    const box = event.target.closest(".row > input[name=id]");
+    if (box) {
+      if (event.shiftKey) this.selectRange(box);
+      this.lastBox = box;
+      return this.chosen();
+    }
     const button = event.target.closest("button");
     if (button?.classList.contains("state")) {
       event.preventDefault();
-      const row = button.closest(".row");
-      // At once, before the answer; the event of the server draws the row again.
-      const next = { notStarted: "active", active: "completed", completed: "notStarted" };
-      const state = Object.keys(next).find((name) => row.classList.contains(name));
-      row.classList.replace(state, next[state]);
-      this.perform([row], { action: "advance" }).then((answer) => answer ?? row.classList.replace(next[state], state));
-    } else if (button?.classList.contains("handle") && !this.wasDragged) {
-      this.openMenu(button.closest(".row"), button);
+      this.advance(button.closest(".row"));
+    } else if (button?.classList.contains("handle") && !this.drag.wasDragged) {
+      this.menu.open(button.closest(".row"));
+    } else if (button?.value === "none" && button.closest(".tools")) {
+      event.preventDefault();
+      this.selectNone();
     }
+  }
+
+  // At once, before the answer; the event of the server draws the row again.
+  async advance(row) {
+    const next = { notStarted: "active", active: "completed", completed: "notStarted" };
+    const state = Object.keys(next).find((name) => row.classList.contains(name));
+    row.classList.replace(state, next[state]);
+    if (!(await this.perform([row], { action: "advance" }))) row.classList.replace(next[state], state);
   }
 
   submit(event) {
-    if (event.target !== this.form || !event.submitter?.value) return;
+    const action = event.submitter?.value;
+    // The default button of forms with rows, which Enter presses, does nothing.
+    if (action === "nothing") return event.preventDefault();
+    if (event.target !== this.form || !action) return;
     event.preventDefault();
     const selection = this.selection();
     if (!selection.length) return;
-    const fields = { action: event.submitter.value };
+    const fields = { action };
     for (const name of ["day", "list"]) fields[name] = this.form.elements[name]?.value ?? "";
+    if (action === "plan" && !fields.day) return show("Choose a day first.", null, true);
+    if (action === "list" && !fields.list) return show("Choose a list first.", null, true);
     this.perform(selection, fields).then((answer) => answer && this.selectNone());
   }
 
-  // --- Menu
-
-  makeMenu() {
-    const dialog = document.createElement("dialog");
-    dialog.setAttribute("aria-label", "Task");
-    const menu = document.createElement("div");
-    menu.setAttribute("role", "menu");
-    for (const [words, action] of MENU) {
-      const item = document.createElement("button");
-      item.type = "button";
-      item.setAttribute("role", "menuitem");
-      item.textContent = words;
-      item.addEventListener("click", () => {
-        dialog.close();
-        if (typeof action === "string") this.step(this.menuRow, action);
-        else this.perform(this.affected(this.menuRow), action);
-      });
-      menu.append(item);
-    }
-    menu.addEventListener("keydown", (event) => {
-      const items = [...menu.children];
-      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (!step) return;
-      event.preventDefault();
-      items[(items.indexOf(document.activeElement) + step + items.length) % items.length].focus();
-    });
-    dialog.append(menu);
-    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-    document.body.append(dialog);
-    return dialog;
-  }
-
-  openMenu(row) {
-    this.menuRow = row;
-    this.menu.showModal();
-    this.menu.querySelector("button").focus();
+  // Enter in a field of the tools presses the field's own button.
+  enter(event) {
+    const button = event.key === "Enter" && event.target.matches(".tools input, .tools select") && event.target.dataset.button;
+    if (!button) return;
+    event.preventDefault();
+    this.tools.querySelector(`button[value=${button}]`).click();
   }
 
   // One place up or down among the rows of the same list of rows.
   step(row, direction) {
-    const rows = [...row.parentElement.querySelectorAll(".row")];
+    const rows = [...row.parentElement.children].filter((child) => child.matches(".row"));
     const other = rows[rows.indexOf(row) + (direction === "up" ? -1 : 1)];
     if (other) this.perform([row], { action: direction === "up" ? "before" : "after", anchor: other.dataset.id });
-  }
-
-  // --- Drag: by its handle, with a mouse, a finger or a pen.
-
-  press(event) {
-    const handle = event.target.closest(".handle");
-    this.wasDragged = false;
-    if (!handle || event.button !== 0) return;
-    const row = handle.closest(".row");
-    const start = { x: event.clientX, y: event.clientY };
-    let target = null;
-    const clear = () => {
-      for (const element of document.querySelectorAll(".drop-before, .drop-after, .target")) {
-        element.classList.remove("drop-before", "drop-after", "target");
-      }
-    };
-    const move = (event) => {
-      if (!this.wasDragged && Math.hypot(event.clientX - start.x, event.clientY - start.y) < 6) return;
-      this.wasDragged = true;
-      row.classList.add("dragged");
-      clear();
-      target = this.target(event, row);
-      target?.element.classList.add(target.className);
-    };
-    const end = (event) => {
-      removeEventListener("pointermove", move);
-      removeEventListener("pointerup", end);
-      removeEventListener("pointercancel", end);
-      row.classList.remove("dragged");
-      clear();
-      if (event.type === "pointerup" && this.wasDragged && target) this.perform(this.affected(row), target.fields);
-      // The click that follows is not one on the menu.
-      setTimeout(() => (this.wasDragged = false));
-    };
-    addEventListener("pointermove", move);
-    addEventListener("pointerup", end);
-    addEventListener("pointercancel", end);
-  }
-
-  // What lies under the pointer: a neighbour, a day or a list.
-  target(event, dragged) {
-    const element = document.elementFromPoint(event.clientX, event.clientY);
-    const drop = element?.closest("[data-drop]");
-    if (drop) {
-      const [kind, value] = drop.dataset.drop.split(/:(.*)/s);
-      const fields = kind === "day" ? { action: "plan", day: value } : kind === "list" ? { action: "list", list: value } : { action: kind };
-      return { element: drop, className: "target", fields };
-    }
-    const row = element?.closest("#rows[data-ordered] .row");
-    if (!row || row === dragged) return null;
-    const box = row.getBoundingClientRect();
-    const isBefore = event.clientY < box.top + box.height / 2;
-    return {
-      element: row, className: isBefore ? "drop-before" : "drop-after",
-      fields: { action: isBefore ? "before" : "after", anchor: row.dataset.id },
-    };
   }
 }

@@ -4,12 +4,12 @@ import { undo } from "./requests.js";
 
 // The keys below, for the scenario that compares them with the sheet.
 export const KEYS = [
-  "c", "/", "j", "k", "Space", "Enter", "x", "Escape", "t", "w", "n", "Alt ↑", "Alt ↓", "m", "Delete", "u", "g t", "g i",
-  "g u", "g l", "?",
+  "c", "/", "j", "k", "↓", "↑", "Space", "Enter", "x", "Escape", "t", "w", "n", "Alt ↑", "Alt ↓", "m", "Delete", "u", "g t",
+  "g i", "g u", "g l", "?",
 ];
 
 // The keys that go from row to row.
-const MOVES = ["j", "k"];
+const MOVES = ["j", "k", "ArrowDown", "ArrowUp"];
 
 const PLACES = { t: "/today", i: "/inbox", u: "/upcoming", l: "/lists" };
 
@@ -21,7 +21,7 @@ export function startKeyboard(gestures) {
   }
 
   function go(step) {
-    const rows = gestures.rows();
+    const rows = gestures.rows().filter((row) => row.checkVisibility());
     const index = rows.indexOf(current());
     const row = rows[index < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, index + step))];
     row?.querySelector(".title").focus();
@@ -30,13 +30,13 @@ export function startKeyboard(gestures) {
 
   const onRow = {
     " ": (row) => row.querySelector(".state").click(),
-    x: (row) => {
-      row.querySelector("input[name=id]").click();
-    },
+    ArrowDown: () => go(1),
+    ArrowUp: () => go(-1),
+    x: (row) => row.querySelector("input[name=id]").click(),
     t: (row) => gestures.perform(gestures.affected(row), { action: "today" }),
     w: (row) => gestures.perform(gestures.affected(row), { action: "tomorrow" }),
     n: (row) => gestures.perform(gestures.affected(row), { action: "unplan" }),
-    m: (row) => gestures.openMenu(row),
+    m: (row) => gestures.menu.open(row),
     Delete: (row) => gestures.perform(gestures.affected(row), { action: "delete" }),
   };
   const anywhere = {
@@ -62,15 +62,18 @@ export function startKeyboard(gestures) {
       }
       return;
     }
+    // Speech input types letters: keys of one character can be switched off in the settings (WCAG 2.1.4).
+    const isCharacter = event.key.length === 1 && event.key !== " ";
+    if (isCharacter && document.documentElement.dataset.keys === "off") return;
     if (wentFirst) {
       wentFirst = false;
       if (PLACES[event.key]) return location.assign(PLACES[event.key]);
     }
     if (event.key === "g") return (wentFirst = true);
     // A button or a link does with these keys what it always does.
-    const isOwn = event.key === " " && event.target.matches("button, input");
+    const isOwn = event.key === " " && event.target.matches("button, input, summary");
     const row = current();
-    const action = row && onRow[event.key] && !isOwn ? () => onRow[event.key](row) : anywhere[event.key];
+    const action = row && onRow[event.key] ? () => onRow[event.key](row) : anywhere[event.key];
     if (!action || isOwn) return;
     event.preventDefault();
     action();

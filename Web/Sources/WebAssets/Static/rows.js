@@ -1,12 +1,23 @@
-// The rows of a view: made as they come into view, and changed by the events of the server.
+// The rows of a view: made as they come near the window, released when they are far from it, and changed by the events of
+// the server.
 //
-// Children of the list are rows, headings of days, and gaps, which stand for rows that are not there yet. A position
-// counts rows and what gaps stand for.
+// Children of the list are rows, places of rows that are shown below their parents, headings of days, and gaps, which stand
+// for rows that are not there. A position counts all but the headings.
 
+import { foldAgain } from "./families.js";
+import { morph } from "./morph.js";
 import { announce } from "./requests.js";
+import { epoch, number } from "./stream.js";
 
-const ROW_HEIGHT = 48;
+const ROW_HEIGHT_PIXELS = 48;
 const CHUNK = 100;
+// Rows are made when they are as near to the window as this, and released when they are farther than that.
+const NEAR_PIXELS = 1200;
+const FAR_PIXELS = 6000;
+// What the rows that a page has at least are not worth releasing.
+const FEW_ROWS = 400;
+// How long rows of a newer version wait for the events that lead to it.
+const PATIENCE_MILLISECONDS = 1000;
 
 export class Rows {
   constructor(list) {
@@ -15,39 +26,44 @@ export class Rows {
     this.version = list.dataset.version;
     this.count = Number(list.dataset.count);
     this.filling = false;
-    for (const gap of list.querySelectorAll(".gap")) this.prepare(gap, Number(gap.dataset.count));
     this.watch = new IntersectionObserver((entries) => {
       if (entries.some((entry) => entry.isIntersecting)) this.fill();
-    }, { rootMargin: "1200px 0px" });
-    for (const gap of list.querySelectorAll(".gap")) this.watch.observe(gap);
+    }, { rootMargin: `${NEAR_PIXELS}px 0px` });
+    for (const gap of list.querySelectorAll(".gap")) {
+      this.prepare(gap, Number(gap.dataset.count));
+      this.watch.observe(gap);
+    }
   }
 
-  follow() {
-    // The browser reconnects by itself, with the id of the last event.
-    this.source = new EventSource(`/events?${new URLSearchParams({ view: this.view, after: this.version })}`);
-    this.source.addEventListener("change", (event) => this.apply(JSON.parse(event.data), event.lastEventId));
-    this.source.addEventListener("reset", (event) => this.reset(JSON.parse(event.data), event.lastEventId));
+  // An event of the server. One that does not follow the version that is shown makes all rows be asked for again.
+  receive({ event, id, data }) {
+    const isNext = epoch(id) === epoch(this.version) && number(id) === number(this.version) + 1;
+    if (epoch(id) === epoch(this.version) && number(id) <= number(this.version)) return;
+    if (event === "change" && isNext) this.apply(data, id);
+    else this.reset(data, id);
   }
 
   // --- Gaps
 
-  prepare(gap, count) {
+  prepare(gap, count, height = count * ROW_HEIGHT_PIXELS) {
     gap.className = "gap";
     gap.dataset.count = count;
     gap.replaceChildren();
     gap.setAttribute("aria-hidden", "true");
-    gap.style.height = `${count * ROW_HEIGHT}px`;
+    gap.style.height = `${height}px`;
     return gap;
   }
 
-  gap(count) {
-    const gap = this.prepare(document.createElement("li"), count);
+  gap(count, height) {
+    const gap = this.prepare(document.createElement("li"), count, height);
     this.watch.observe(gap);
     return gap;
   }
 
+  // A gap keeps the height of each row that it stands for.
   resize(gap, count) {
-    if (count > 0) this.prepare(gap, count);
+    const height = parseFloat(gap.style.height) / Number(gap.dataset.count);
+    if (count > 0) this.prepare(gap, count, count * height);
     else {
       this.watch.unobserve(gap);
       gap.remove();
@@ -57,7 +73,8 @@ export class Rows {
   // --- Positions
 
   static size(child) {
-    return child.classList.contains("row") ? 1 : child.classList.contains("gap") ? Number(child.dataset.count) : 0;
+    if (child.classList.contains("gap")) return Number(child.dataset.count);
+    return child.classList.contains("day") ? 0 : 1;
   }
 
   // The child at a position, and how far into it the position lies; null behind the last one.
@@ -83,6 +100,7 @@ export class Rows {
   static element(html) {
     const template = document.createElement("template");
     template.innerHTML = html;
+    foldAgain(template.content);
     return template.content.firstElementChild;
   }
 
@@ -98,13 +116,14 @@ export class Rows {
     this.version = version;
     this.settle(change.count, change.completed);
     this.restore(focus);
+    this.wake?.();
   }
 
   remove(position) {
     const { child } = this.find(position) ?? {};
     if (!child) return;
-    if (child.classList.contains("row")) child.remove();
-    else this.resize(child, Number(child.dataset.count) - 1);
+    if (child.classList.contains("gap")) this.resize(child, Number(child.dataset.count) - 1);
+    else child.remove();
   }
 
   insert({ position, html }) {
@@ -115,12 +134,11 @@ export class Rows {
 
   update({ position, html }) {
     const { child } = this.find(position) ?? {};
-    if (!child?.classList.contains("row")) return;
+    if (!child || child.classList.contains("gap")) return;
     const row = Rows.element(html);
-    const isChosen = child.querySelector("input[name=id]").checked;
-    row.querySelector("input[name=id]").checked = isChosen;
-    row.classList.toggle("chosen", isChosen);
-    child.replaceWith(row);
+    // A place of a row that is shown below its parent becomes a row, or the other way round.
+    if (child.className.split(" ")[0] !== row.className.split(" ")[0]) child.replaceWith(row);
+    else morph(child, row);
   }
 
   // Everything may be different: ask for the rows that are in view.
@@ -130,6 +148,7 @@ export class Rows {
     this.list.replaceChildren();
     if (count > 0) this.list.append(this.gap(count));
     this.settle(count);
+    this.wake?.();
     this.fill();
   }
 
@@ -146,24 +165,35 @@ export class Rows {
   }
 
   headings() {
+    // From the last one, so that a heading knows whether the next row with a day needs it.
     let day = null;
     for (const child of [...this.list.children]) {
       if (child.classList.contains("day")) {
-        const next = child.nextElementSibling;
+        const next = Rows.afterHeading(child);
         if (!next?.classList.contains("row") || next.dataset.day !== child.dataset.day || day === child.dataset.day) child.remove();
         else day = child.dataset.day;
       } else if (child.dataset.day && child.dataset.day !== day) {
         day = child.dataset.day;
-        const heading = document.createElement("li");
-        heading.className = "day";
-        heading.dataset.day = day;
-        heading.dataset.drop = `day:${day}`;
-        const words = document.createElement("h2");
-        words.textContent = child.dataset.dayName;
-        heading.append(words);
-        this.list.insertBefore(heading, child);
+        this.list.insertBefore(Rows.heading(child), child);
       } else if (child.classList.contains("gap")) day = null;
     }
+  }
+
+  static afterHeading(heading) {
+    let next = heading.nextElementSibling;
+    while (next?.classList.contains("nested")) next = next.nextElementSibling;
+    return next;
+  }
+
+  static heading(row) {
+    const heading = document.createElement("li");
+    heading.className = "day";
+    heading.dataset.day = row.dataset.day;
+    heading.dataset.drop = `day:${row.dataset.day}`;
+    const words = document.createElement("h2");
+    words.textContent = row.dataset.dayName;
+    heading.append(words);
+    return heading;
   }
 
   // --- Focus: a row that moves or is drawn again keeps it.
@@ -189,38 +219,117 @@ export class Rows {
     if (this.filling) return;
     this.filling = true;
     try {
-      while (await this.fillOne());
+      let isFilled;
+      while ((isFilled = await this.fillOne())) this.release();
+      // A gap that left the surroundings of the window and came back between two frames was not noticed: look at all once more.
+      if (isFilled === null) {
+        for (const gap of this.list.querySelectorAll(".gap")) {
+          this.watch.unobserve(gap);
+          this.watch.observe(gap);
+        }
+      }
+    } catch {
+      // The notice of the connection says that the server does not answer; the next event or scroll asks again.
     } finally {
       this.filling = false;
     }
   }
 
+  // Returns whether rows came; null if no gap is near.
   async fillOne() {
+    const near = NEAR_PIXELS + 2;
     const gap = [...this.list.querySelectorAll(".gap")].find((gap) => {
       const box = gap.getBoundingClientRect();
-      return box.bottom > -1200 && box.top < innerHeight + 1200;
+      return box.bottom >= -near && box.top <= innerHeight + near;
     });
-    if (!gap) return false;
+    if (!gap) return null;
     const size = Number(gap.dataset.count);
-    const visible = Math.max(0, Math.floor((-600 - gap.getBoundingClientRect().top) / ROW_HEIGHT));
-    const offset = Math.min(visible, Math.max(0, size - CHUNK));
+    const box = gap.getBoundingClientRect();
+    // In the middle of a gap: from above the window on. A gap whose end is near: its end.
+    const before = Math.floor((-NEAR_PIXELS / 2 - box.top) / (box.height / size));
+    const offset = Math.max(0, Math.min(before, size - CHUNK));
     const first = this.position(gap) + offset;
-    const version = this.version;
-    const response = await fetch(`/rows?${new URLSearchParams({ view: this.view, from: first, count: Math.min(CHUNK, size - offset) })}`);
-    if (!response.ok) return false;
-    const answer = await response.json();
-    // An event came in between, or is on its way: ask again after it.
-    if (answer.version !== version || this.version !== version || !gap.isConnected) {
-      await new Promise((resolve) => setTimeout(resolve, 30));
-      return true;
-    }
-    const rows = answer.rows.map(Rows.element);
+    const count = Math.min(CHUNK, size - offset);
+    const answer = await this.ask(first, count);
+    if (!answer) return false;
+    // The page has changed meanwhile: look again.
+    if (answer.version !== this.version) return true;
+    return this.put(answer, first);
+  }
+
+  // Puts rows into the gap that stands for them; false if there is none any more.
+  put({ rows: html, count, completed }, first) {
+    const { child: gap, offset } = this.find(first) ?? {};
+    if (!gap?.classList.contains("gap")) return false;
+    const [size, height] = [Number(gap.dataset.count), parseFloat(gap.style.height)];
+    const rows = html.slice(0, size - offset).map(Rows.element);
     const rest = size - offset - rows.length;
-    if (rest > 0) gap.after(this.gap(rest));
+    if (rest > 0) gap.after(this.gap(rest, (rest * height) / size));
     gap.after(...rows);
     this.resize(gap, offset);
-    this.settle(answer.count, answer.completed);
+    this.settle(count, completed);
     return rows.length > 0;
+  }
+
+  // Rows of the version that is shown. Where the events that lead to a newer one do not come, the page begins with it.
+  async ask(first, count) {
+    const version = this.version;
+    const response = await fetch(`/rows?${new URLSearchParams({ view: this.view, from: first, count })}`);
+    if (!response.ok) return null;
+    const answer = await response.json();
+    if (answer.version === this.version) return answer;
+    if (this.version === version) {
+      await new Promise((resolve) => {
+        this.wake = resolve;
+        setTimeout(resolve, PATIENCE_MILLISECONDS);
+      });
+      this.wake = null;
+    }
+    const isBehind = epoch(answer.version) !== epoch(this.version) || number(answer.version) > number(this.version);
+    if (this.version === version && isBehind) this.reset(answer, answer.version);
+    return answer;
+  }
+
+  // --- Releasing
+
+  // Rows far from the window become gaps again, of the same height, so that a page does not grow while somebody scrolls.
+  release() {
+    if (this.list.childElementCount < FEW_ROWS) return;
+    const far = [...this.list.children].filter((child) => {
+      if (child.classList.contains("gap") || Rows.isInUse(child)) return false;
+      const box = child.getBoundingClientRect();
+      return box.bottom < -FAR_PIXELS || box.top > innerHeight + FAR_PIXELS;
+    });
+    // Runs of neighbours; a heading goes with its rows.
+    let run = [];
+    for (const child of far) {
+      if (run.length && run.at(-1).nextElementSibling !== child) {
+        this.releaseRun(run);
+        run = [];
+      }
+      run.push(child);
+    }
+    if (run.length) this.releaseRun(run);
+    this.headings();
+  }
+
+  releaseRun(run) {
+    const height = run.at(-1).getBoundingClientRect().bottom - run[0].getBoundingClientRect().top;
+    const count = run.reduce((sum, child) => sum + Rows.size(child), 0);
+    if (count === 0) return;
+    const [before, after] = [run[0].previousElementSibling, run.at(-1).nextElementSibling];
+    for (const child of run) child.remove();
+    for (const gap of [before, after]) {
+      if (!gap?.classList.contains("gap")) continue;
+      const total = Number(gap.dataset.count) + count;
+      return void this.prepare(gap, total, parseFloat(gap.style.height) + height);
+    }
+    this.list.insertBefore(this.gap(count, height), after);
+  }
+
+  // Rows that are selected, dragged or have the focus stay.
+  static isInUse(row) {
+    return row.matches(".chosen, .dragged") || row.querySelector(".chosen") || row.contains(document.activeElement);
   }
 }
 

@@ -14,6 +14,7 @@ export function startSearch(leave) {
     if (number !== asked || !response.ok) return;
     const answer = new DOMParser().parseFromString(html, "text/html");
     leave();
+    document.body.dataset.path = "/search";
     main.replaceChildren(...answer.getElementById("main").childNodes);
     document.title = answer.title;
     if (location.pathname === "/search") history.replaceState(null, "", address);

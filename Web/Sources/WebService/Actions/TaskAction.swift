@@ -31,9 +31,12 @@ enum TaskAction: Sendable {
     case "tomorrow": self = .plan(try reference.today.adding(days: 1))
     case "unplan": self = .plan(nil)
     case "plan":
-      self = .plan(try form.text("day").map { try DateExpression($0, as: .day).day(against: reference) })
+      guard let day = form.text("day") else { throw HTTPError(.badRequest, message: "Choose a day first.") }
+      self = .plan(try DateExpression(day, as: .day).day(against: reference))
+    case "list":
+      guard let list = form.text("list") else { throw HTTPError(.badRequest, message: "Choose a list first.") }
+      self = .move(list: list == "none" ? nil : try UUID(form: list))
     case "inbox": self = .inbox
-    case "list": self = .move(list: try form.id("list"))
     case "before": self = .before(try Self.anchor(form))
     case "after": self = .after(try Self.anchor(form))
     case "tag": self = .tag(form.text("tag") ?? "")

@@ -6,6 +6,8 @@ extension WebService {
   func addChangeRoutes(to router: Router<BasicRequestContext>) {
     router.post("change") { [self] request, _ in
       let form = try await request.form()
+      // The default button, which Enter presses in a field of the tools: no other button is meant.
+      if form["action"] == "nothing" { return Response.redirect(to: form.back) }
       let advanced = try form.id("advance")
       let ids = try advanced.map { [$0] } ?? form.ids()
       guard !ids.isEmpty else { throw HTTPError(.badRequest, message: "Select tasks first.") }

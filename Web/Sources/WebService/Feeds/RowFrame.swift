@@ -2,9 +2,11 @@ import Foundation
 import Tally
 
 /// What rows show besides their task: the names of days and lists.
-struct RowFrame: Equatable, Sendable {
+struct RowFrame: Sendable {
   let clock: DateReference
   let lists: [UUID: TaskList]
+  /// Where rows show sub-tasks below their parents; otherwise they stand alone.
+  var families: Families?
 
   init(_ transaction: borrowing StoreReadTransaction) throws {
     clock = transaction.dateReference
@@ -30,12 +32,33 @@ extension RowFrame {
       "id": task.id.text, "state": task.state.name, "stateName": task.state.words,
       "title": task.title.shortened(to: 400),
       "short": task.title.quotable(to: 80), "details": details, "hasDetails": !details.isEmpty,
+      // A template looks in the row of the parent for what a row lacks.
+      "isNested": false, "rowDay": false, "rowDayName": false, "rowHeading": false, "marks": false,
+      "family": family(of: task) as Any? ?? false,
     ]
     if view?.hasDaySections == true, let day = task.scheduledDate {
       row["rowDay"] = day.iso8601
       row["rowDayName"] = clock.heading(of: day)
     }
     return row
+  }
+
+  private static let longestFamilyInRows = 50
+
+  /// The sub-tasks of a task and how many of them are completed; `nil` if it has none.
+  private func family(of task: TaskItem) -> [String: Any]? {
+    guard let children = families?.children(of: task.id), !children.isEmpty else { return nil }
+    let rest = children.count - Self.longestFamilyInRows
+    return [
+      "parent": task.id.text, "name": task.title.quotable(to: 80), "total": children.count,
+      "done": children.count(where: \.isCompleted),
+      "children": children.prefix(Self.longestFamilyInRows).map { row($0) }, "more": rest > 0 ? rest as Any : false,
+    ]
+  }
+
+  /// The row of a task in a view, or what takes its place where it is shown below its parent.
+  func rowOrPlace(_ task: TaskItem, in view: TaskView, nested: Set<UUID>) -> [String: Any] {
+    nested.contains(task.id) ? ["id": task.id.text, "isNested": true, "rowHeading": false] : row(task, in: view)
   }
 
   private func details(of task: TaskItem, in view: TaskView?) -> [[String: String]] {
@@ -59,15 +82,18 @@ extension RowFrame {
     for tag in task.tags { add("#\(tag)", kind: "tag") }
     if let recurrence = task.recurrence { add("repeats \(recurrence.words)") }
     if task.notes != nil { add("notes") }
-    if task.parentID != nil { add("sub-task") }
+    if task.parentID != nil, families == nil || view != nil { add("sub-task") }
     return details
   }
 
   /// Rows with the heading of each day before its first task.
-  func rows(_ tasks: some Sequence<TaskItem>, in view: TaskView) -> [[String: Any]] {
+  ///
+  /// - Parameter nested: those that are shown below their parents.
+  func rows(_ tasks: some Sequence<TaskItem>, in view: TaskView, nested: Set<UUID>) -> [[String: Any]] {
     var last: CalendarDay?
     return tasks.map { task in
-      var row = row(task, in: view)
+      var row = rowOrPlace(task, in: view, nested: nested)
+      if nested.contains(task.id) { return row }
       if view.hasDaySections, let day = task.scheduledDate, day != last {
         row["rowHeading"] = clock.heading(of: day)
         last = day

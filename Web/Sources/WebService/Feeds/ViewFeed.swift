@@ -17,6 +17,8 @@ actor ViewFeed {
   struct Window: Sendable {
     let tasks: [TaskItem]
     let frame: RowFrame
+    /// Those that are shown below their parents.
+    let nested: Set<UUID>
     let count: Int
     let completedCount: Int
     let version: String
@@ -34,6 +36,7 @@ actor ViewFeed {
   private let epoch = Secret().text.prefix(8)
   private var observed: ObservedView
   private var frame: RowFrame
+  private var nested: Set<UUID>
   private var number = 0
   private var events: [Event] = []
   private var listeners = Listeners()
@@ -41,24 +44,35 @@ actor ViewFeed {
 
   init(_ view: TaskView, by rules: DayRules, of store: TaskStore, _ renderer: Renderer) throws {
     (self.view, self.rules, self.store, self.renderer) = (view, rules, store, renderer)
-    (observed, frame) = try store.read(by: rules) { (try ObservedView(view, in: $0), try RowFrame($0)) }
+    (observed, frame) = try store.read(by: rules) { transaction in
+      var frame = try RowFrame(transaction)
+      frame.families = try Families(in: transaction)
+      return (try ObservedView(view, in: transaction), frame)
+    }
+    nested = Self.nested(observed, frame)
   }
 }
 
 extension ViewFeed {
   /// Follows the view to the present, and notes an event if it has changed.
   func catchUp() throws {
-    let (newFrame, difference) = try store.read(by: rules) { (try RowFrame($0), try observed.follow($0)) }
+    var families = frame.families
+    let (newFrame, changedFamilies, difference) = try store.read(by: rules) { transaction in
+      // The view last: nothing has changed here if one of them fails.
+      (try RowFrame(transaction), try families?.follow(transaction) ?? [], try observed.follow(transaction))
+    }
     let looksTheSame = newFrame.looksLike(frame)
     frame = newFrame
-    if difference.isEmpty, looksTheSame { return }
-    let isSmall =
-      difference.insertions.count + difference.moves.count + difference.updates.count
-      <= Self.largestDifferenceInRows
+    frame.families = families
+    if difference.isEmpty, changedFamilies.isEmpty, looksTheSame { return }
+    let updates = updates(difference, changedFamilies)
+    if difference.isEmpty, updates.isEmpty, looksTheSame { return }
+    let rowCount = difference.insertions.count + difference.moves.count + updates.count
+    let isSmall = rowCount <= Self.largestDifferenceInRows
     // The rows have changed, whatever becomes of the event; a browser that lacks a number begins again.
     number += 1
     do {
-      let text = looksTheSame && isSmall ? try changeEvent(difference) : try resetEvent()
+      let text = looksTheSame && isSmall ? try changeEvent(difference, updates) : try resetEvent()
       events.append(Event(number: number, bytes: ByteBuffer(string: text)))
     } catch {
       events = []
@@ -68,12 +82,42 @@ extension ViewFeed {
     listeners.wake()
   }
 
+  /// The rows that have to be drawn again where they are: those of changed tasks, of tasks whose sub-tasks have changed, and
+  /// of sub-tasks that have come below their parents or have left them.
+  private func updates(_ difference: ViewDifference, _ families: Set<UUID>) -> [(position: Int, task: TaskItem)] {
+    let before = nested
+    nested = Self.nested(observed, frame)
+    let others = families.union(nested.symmetricDifference(before))
+    let updates = difference.updates.map { (position: $0.position, task: $0.task) }
+    guard !others.isEmpty else { return updates }
+    let drawn = Set(
+      (difference.insertions.map(\.task) + difference.moves.map(\.task)).map(\.id) + updates.map(\.task.id))
+    let positions = observed.tasks.enumerated().filter { others.contains($1.id) && !drawn.contains($1.id) }
+    return (updates + positions.map { (position: $0.offset, task: $0.element) }).sorted { $0.position < $1.position }
+  }
+
+  /// The tasks that are shown below their parents: those whose parent is in the view; by day, on the same day.
+  private static func nested(_ observed: ObservedView, _ frame: RowFrame) -> Set<UUID> {
+    guard frame.families?.isEmpty == false else { return [] }
+    let subtasks = observed.tasks.filter { $0.parentID != nil }
+    guard !subtasks.isEmpty else { return [] }
+    let parents = Set(subtasks.compactMap(\.parentID))
+    let shown = Dictionary(
+      observed.tasks.filter { parents.contains($0.id) }.map { ($0.id, $0.scheduledDate) }
+    ) { first, _ in first }
+    return Set(
+      subtasks.filter { task in
+        guard let day = task.parentID.flatMap({ shown[$0] }) else { return false }
+        return !observed.view.hasDaySections || day == task.scheduledDate
+      }.map(\.id))
+  }
+
   /// The rows from a position on, as they are now.
   func window(from first: Int, count: Int) throws -> Window {
     lastUse = .now
     try catchUp()
     return Window(
-      tasks: Array(observed.tasks.dropFirst(first).prefix(count)), frame: frame, count: observed.count,
+      tasks: Array(observed.tasks.dropFirst(first).prefix(count)), frame: frame, nested: nested, count: observed.count,
       completedCount: observed.tasks.count(where: \.isCompleted), version: version)
   }
 
@@ -133,18 +177,20 @@ extension ViewFeed {
     let updates: [Row]
   }
 
-  private func changeEvent(_ difference: ViewDifference) throws -> String {
+  private func changeEvent(
+    _ difference: ViewDifference, _ updates: [(position: Int, task: TaskItem)]
+  ) throws -> String {
     let change = Change(
       view: view.text, count: observed.count, completed: observed.tasks.count(where: \.isCompleted),
       removals: difference.removals,
       insertions: try difference.insertions.map { .init(position: $0.position, html: try html($0.task)) },
       moves: try difference.moves.map { .init(position: $0.position, origin: $0.origin, html: try html($0.task)) },
-      updates: try difference.updates.map { .init(position: $0.position, html: try html($0.task)) })
+      updates: try updates.map { .init(position: $0.position, html: try html($0.task)) })
     return try event("change", change)
   }
 
   private func html(_ task: TaskItem) throws -> String {
-    try renderer.html("row", frame.row(task, in: view))
+    try renderer.html("row", frame.rowOrPlace(task, in: view, nested: nested))
   }
 
   private struct Reset: Encodable {

@@ -83,7 +83,9 @@ extension WebService {
     }
     let window = try await feeds.feed(of: view, by: DayRules(request)).window(
       from: first, count: min(count, Self.longestWindowInRows))
-    let rows = try window.tasks.map { try renderer.html("row", window.frame.row($0, in: view)) }
+    let rows = try window.tasks.map {
+      try renderer.html("row", window.frame.rowOrPlace($0, in: view, nested: window.nested))
+    }
     return try .json(
       RowsAnswer(version: window.version, count: window.count, completed: window.completedCount, rows: rows))
   }

@@ -2,6 +2,7 @@
 enum KeyboardSheet {
   static let keys: [(key: String, words: String)] = [
     ("c", "Type a new task"), ("/", "Search"), ("j", "Go to the next task"), ("k", "Go to the previous task"),
+    ("↓", "From a task to the next one"), ("↑", "From a task to the previous one"),
     ("Space", "Next state of the task: start it, complete it, reopen it"), ("Enter", "Open the task"),
     ("x", "Select the task"), ("Escape", "Select nothing; close the menu"), ("t", "Plan for today"),
     ("w", "Plan for tomorrow"), ("n", "Plan for no day"), ("Alt ↑", "Move the task up"),

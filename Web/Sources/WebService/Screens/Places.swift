@@ -44,16 +44,20 @@ struct Places: Hashable {
         "current": path == "/lists/\(list.id.text)",
       ]
     }
+    let drops = [
+      "/today": "day:\(today.iso8601)", "/inbox": "inbox", "/upcoming": "day:\(tomorrow.iso8601)", "/lists": "lists",
+    ]
     return [
-      "places": [
-        place("/today", "Today", drop: "day:\(today.iso8601)"), place("/inbox", "Inbox", drop: "inbox"),
-        place("/upcoming", "Upcoming", drop: "day:\(tomorrow.iso8601)"), place("/past", "Past"),
-        place("/overdue", "Overdue"), place("/next", "Next"),
-      ],
-      "navLists": lists, "lists": lists, "isLists": path == "/lists",
-      "more": Self.more.map { place($0.path, $0.name) }, "tabs": Self.tabs.map { place($0.path, $0.name) },
+      "places": Self.views.map { place($0.path, $0.name, drop: drops[$0.path]) },
+      "navLists": lists, "lists": lists, "isLists": path == "/lists", "more": Self.more.map { place($0.path, $0.name) },
+      "tabs": Self.tabs.map { place($0.path, $0.name, drop: drops[$0.path]) },
     ]
   }
+
+  private static let views: [(path: String, name: String)] = [
+    ("/today", "Today"), ("/inbox", "Inbox"), ("/upcoming", "Upcoming"), ("/past", "Past"), ("/overdue", "Overdue"),
+    ("/next", "Next"),
+  ]
 
   private static let tabs: [(path: String, name: String)] = [
     ("/today", "Today"), ("/inbox", "Inbox"), ("/upcoming", "Upcoming"), ("/lists", "Lists"), ("/more", "More"),

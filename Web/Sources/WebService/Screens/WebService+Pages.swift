@@ -35,12 +35,14 @@ extension WebService {
     let path = request.uri.path
     var context = try store.read(by: DayRules(request)) { transaction in
       var context = try content(&transaction)
+      // Where a notice leads back to: this screen with its query, which may be a tag's name.
+      let back = context["path"] as? String ?? path
       let places = try Places(transaction)
       context.merge(places.content(at: path)) { own, _ in own }
       context["events"] = try Self.eventsAddress(
         following, places, agenda: context["agendaVersion"] as? String, transaction)
       if let change = try query.text("done").map({ try ChangeID(text: $0) }) {
-        context["notice"] = try notice(of: change, back: path, in: transaction)
+        context["notice"] = try notice(of: change, back: back, in: transaction)
       }
       return context
     }
@@ -51,6 +53,7 @@ extension WebService {
     if let appearance = request.cookies[Self.appearanceCookie]?.value, ["light", "dark"].contains(appearance) {
       context["appearance"] = appearance
     }
+    if request.cookies[Self.keysCookie]?.value == "off" { context["keysOff"] = true }
     return .html(try renderer.html(template, context))
   }
 

@@ -19,6 +19,7 @@ extension WebService {
             },
           "ownDayStart": rules.dayStartInMinutes.map { WallTime.clock(ofMinute: $0) } ?? "",
           "dayStart": WallTime.clock(ofMinute: configuration.dayStartInMinutes),
+          "keysOn": request.cookies[Self.keysCookie]?.value != "off",
           "directory": store.directory.string, "zone": configuration.calendar.timeZone.identifier,
           "tasks": try transaction.taskCount,
         ]
@@ -29,8 +30,10 @@ extension WebService {
       let appearance = form["appearance"].flatMap { ["light", "dark"].contains($0) ? $0 : nil }
       let weekStart = form["week-start"].flatMap { Int($0) }.flatMap { (1...7).contains($0) ? "\($0)" : nil }
       let dayStart = try form.text("day-start").map { "\(try Self.minutes($0))" }
+      let keys = form["keys"] == nil ? "off" : nil
       let cookies = [
-        (Self.appearanceCookie, appearance), (DayRules.weekStartCookie, weekStart), (DayRules.dayStartCookie, dayStart),
+        (Self.appearanceCookie, appearance), (DayRules.weekStartCookie, weekStart), (Self.keysCookie, keys),
+        (DayRules.dayStartCookie, dayStart),
       ]
       var response = Response.redirect(to: "/settings")
       for (name, value) in cookies {
@@ -44,6 +47,7 @@ extension WebService {
   }
 
   static let appearanceCookie = "tally-appearance"
+  static let keysCookie = "tally-keys"
 
   /// The minutes after midnight of a time before noon, as a field sends it: `04:30`.
   private static func minutes(_ text: String) throws -> Int {

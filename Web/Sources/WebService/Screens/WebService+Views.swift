@@ -38,7 +38,8 @@ extension WebService {
     let rest = window.count - shown - window.tasks.count
     var content: [String: Any] = [
       "view": screen.view.text, "path": screen.path, "feed": window.version, "count": window.count, "first": shown,
-      "hasEarlier": shown > 0, "rows": window.frame.rows(window.tasks, in: screen.view), "isOrdered": screen.isOrdered,
+      "hasEarlier": shown > 0, "rows": window.frame.rows(window.tasks, in: screen.view, nested: window.nested),
+      "isOrdered": screen.isOrdered,
       "emptyWords": screen.emptyWords, "summary": Self.summary(window.count, window.completedCount),
     ]
     if rest > 0 {
@@ -47,6 +48,8 @@ extension WebService {
         "address": "\(screen.path)\(screen.path.contains("?") ? "&" : "?")from=\(shown + window.tasks.count)",
       ]
     }
+    content["hasAgenda"] = screen.view == .today
+    content["isEmpty"] = window.count == 0
     content.merge(more) { _, new in new }
     return try page(
       "view", title: screen.title, for: request, capture: (screen.place, screen.placeName),

@@ -1,0 +1,261 @@
+"""What each screen shows."""
+
+import base64
+import datetime
+import json
+import pathlib
+import tempfile
+
+from scenario import HOSTILE, PICTURES, check, compare_trees, fill, scenario, task_id
+from web import Terminal, row
+
+SCREENS = [
+    "today", "inbox", "upcoming", "past", "overdue", "next", "active", "completed", "all", "lists", "history", "keyboard",
+    "more", "search?q=the", "tags", "filters", "find?q=is:open", "statistics", "done", "settings", "transfer", "sync",
+]
+
+
+@scenario
+def screens(page, tally, name):
+    """Every screen can be opened, is sound, and is kept as a picture."""
+    fill(tally)
+    task = json.loads(tally("find", "Prepare", "--json"))["sections"][0]["tasks"][0]["id"]
+    garden = json.loads(tally("lists", "--json"))["lists"][0]["id"]
+    for path in [*SCREENS, f"tasks/{task}", f"lists/{garden}"]:
+        page.visit(f"/{path}")
+        check(page, f"/{path}, {name}")
+        picture = page.call("Page.captureScreenshot", captureBeyondViewport=False)["data"]
+        kind = f"{path.split('/')[0]}-one" if "/" in path else path.split("?")[0]
+        (PICTURES / f"{kind}-{name}.png").write_bytes(base64.b64decode(picture))
+    page.visit("/inbox")
+    assert HOSTILE in page.titles(), page.titles()
+
+
+@scenario
+def trees(page, tally, name):
+    """Screen readers get the same trees of the screens as those that were recorded."""
+    compare_trees(page, tally)
+
+
+@scenario
+def finding(page, tally, name):
+    """Search finds as one types; tags and filters are screens that follow the store."""
+    fill(tally)
+    page.visit("/today")
+    page.press("/")
+    page.type("repo")
+    page.wait(f"location.pathname === '/search' && {row('Send the report')}?.querySelector('mark')", "the marked match")
+    check(page, f"search, {name}")
+    page.type("zzz")
+    page.wait("document.querySelector('#main .empty')", "no match")
+    page.visit("/tags")
+    page.click("[...document.querySelectorAll('#main a')].find(link => link.innerText.includes('wood'))")
+    page.wait("document.querySelector('h1')?.innerText === '#wood' && window.tallyRows", "the screen of the tag")
+    page.click("document.getElementById('capture-text')")
+    page.type("Saw the logs")
+    page.press("Enter")
+    page.wait(row("Saw the logs"), "the task that got the tag")
+    tally("add", "Stack the logs", "--tag", "wood")
+    page.wait(row("Stack the logs"), "the task of the terminal")
+    check(page, f"a tag, {name}")
+    page.visit("/filters")
+    page.evaluate("document.getElementById('filter-name').value = 'Soon <b>'; document.getElementById('filter-text').value = 'due<=today+1d is:open'")
+    page.click("document.querySelector('form[action=\"/filters\"] button')")
+    page.wait("[...document.querySelectorAll('#main a')].some(link => link.innerText === 'Soon <b>')", "the saved filter")
+    page.click("[...document.querySelectorAll('#main a')].find(link => link.innerText === 'Soon <b>')")
+    page.wait(row("Answer the letter"), "its tasks")
+    check(page, f"a filter, {name}")
+
+
+@scenario
+def statistics(page, tally, name):
+    """The numbers are those of the command line, and every bar leads to its tasks."""
+    fill(tally)
+    for number in range(3):
+        tally("log", f"errand {number}", "--at", "yesterday 10:00", "--list", "Work")
+    page.visit("/statistics")
+    printed = json.loads(tally("stats", "--json"))
+    tiles = page.evaluate("Object.fromEntries([...document.querySelectorAll('.tiles > div')].map(tile => [tile.children[0].innerText, Number(tile.children[1].innerText)]))")
+    assert tiles["All time"] == printed["completed"]["allTime"] == 4 and tiles["Open"] == printed["open"]["total"], tiles
+    links = page.evaluate("[...document.querySelectorAll('.chart a')].map(link => [link.pathname + link.search, Number(link.firstChild.data)])")
+    assert len(links) >= 6, links
+    for path, count in links:
+        page.visit(path)
+        rows = page.evaluate("document.querySelectorAll('#main .row').length")
+        assert rows == count, f"{path}: {rows} tasks instead of {count}"
+
+
+@scenario
+def settings(page, tally, name):
+    """The appearance that is chosen wins over the system's, and the first day of the week is used."""
+    page.visit("/settings")
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    other = "light" if page.size[2] == "dark" else "dark"
+    page.evaluate(f"document.getElementById('appearance').value = '{other}'; document.getElementById('week-start').value = '7'")
+    page.click("document.querySelector('#main .main')")
+    page.wait(f"document.documentElement?.dataset.appearance === '{other}'", "the other appearance")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != ground
+    page.visit("/statistics")
+    chart = "[...document.querySelectorAll('.card')].find(card => card.querySelector('h2')?.innerText === 'By weekday')"
+    assert page.evaluate(f"{chart}.querySelector('tbody th').innerText") == "Sunday"
+    check(page, f"the other appearance, {name}")
+
+
+@scenario
+def transfer(page, tally, name):
+    """An export is that of the command line; a file is imported with its outcome in words, and undone."""
+    fill(tally)
+    page.visit("/transfer")
+    exported = page.evaluate("fetch('/export?format=json').then(answer => answer.text())", awaits=True)
+    printed = tally("export", "-o", "-")
+
+    def tasks(text):
+        return {key: value for key, value in json.loads(text).items() if key != "exportDate"}
+
+    assert tasks(exported) == tasks(printed)
+    with tempfile.NamedTemporaryFile("w", suffix=".ndjson") as file:
+        file.writelines(json.dumps({"text": f"imported {number}", "state": "notStarted", "id": f"00000000-0000-8000-8000-{number:012}",
+                                    "createdAt": "2026-01-01T00:00:00Z"}) + "\n" for number in range(2000))
+        file.flush()
+        before = json.loads(tally("count", "--json"))["count"]
+        for is_dry, words in [(True, "Nothing is changed yet"), (False, "2000 tasks added")]:
+            page.visit("/transfer")
+            document = page.call("DOM.getDocument")["root"]["nodeId"]
+            node = page.call("DOM.querySelector", nodeId=document, selector="#import-file")["nodeId"]
+            page.call("DOM.setFileInputFiles", nodeId=node, files=[file.name])
+            page.evaluate(f"document.querySelector('#import input[name=dry]').checked = {json.dumps(is_dry)}")
+            page.click("document.querySelector('#import .main')")
+            page.wait(f"document.getElementById('outcome').textContent.includes({json.dumps(words)})", words, seconds=30)
+            check(page, f"an import, {name}")
+            assert json.loads(tally("count", "--json"))["count"] == before + (0 if is_dry else 2000)
+    page.evaluate("document.getElementById('import-text').value = '- [ ] from a text'; document.getElementById('import-format').value = 'markdown'")
+    page.visit("/history")
+    page.click("[...document.querySelectorAll('#main button')].find(button => button.ariaLabel?.startsWith('Undo'))")
+    page.wait("document.querySelector('.undone')", "the undone import")
+    assert json.loads(tally("count", "--json"))["count"] == before
+
+
+@scenario
+def devices(page, tally, name):
+    """The status of synchronisation, and what another device has deleted, which comes back."""
+    page.visit("/sync")
+    assert "tally sync setup" in page.evaluate("document.getElementById('main').innerText")
+    with tempfile.TemporaryDirectory(prefix="tally-shared-") as folder:
+        pathlib.Path(f"{folder}/shared").mkdir()
+        invitation = json.loads(tally("sync", "setup", f"{folder}/shared", "--name", "laptop", "--json"))["invitation"]
+        tally("add", "Call the dentist")
+        tally("sync", "now")
+        phone = Terminal(f"{folder}/phone")
+        phone("sync", "join", invitation, "--at", f"{folder}/shared", "--name", "phone")
+        phone("delete", json.loads(phone("all", "--json"))["sections"][0]["tasks"][0]["id"])
+        phone("sync", "now")
+        tally("sync", "now")
+        page.visit("/sync")
+        words = page.evaluate("document.getElementById('main').innerText")
+        assert "phone" in words and "laptop" in words and "Call the dentist" in words, words
+        check(page, f"a shared store, {name}")
+        page.click("[...document.querySelectorAll('#main button')].find(button => button.innerText === 'Restore')")
+        page.wait("!document.getElementById('main').innerText.includes('Call the dentist')", "the task to leave the list")
+        assert json.loads(tally("count", "--json"))["count"] == 1
+
+
+@scenario
+def days(page, tally, name):
+    """Upcoming and Past show their tasks by day, nearest day first and newest day first."""
+    for title, day in [("in three days", "+3d"), ("tomorrow", "tomorrow"), ("the day before", str(datetime.date.today() - datetime.timedelta(2))), ("a day ago", "yesterday")]:
+        tally("add", title, "--on", day)
+    for path, titles in [("/upcoming", ["tomorrow", "in three days"]), ("/past", ["a day ago", "the day before"])]:
+        page.visit(path)
+        kinds = page.evaluate("[...document.querySelectorAll('#rows > li')].map(item => item.className.split(' ')[0])")
+        assert kinds == ["day", "row", "day", "row"] and sorted(page.titles()) == sorted(titles), (path, kinds, page.titles())
+        check(page, f"{path}, {name}")
+    assert json.loads(tally("past", "--json"))["sections"][0]["tasks"][0]["title"] == page.titles()[0]
+
+
+@scenario
+def lists(page, tally, name):
+    """A list is created with its colour, renamed, moved and deleted with its tasks; undo brings it back."""
+    page.visit("/lists")
+    for list_name, color in [("Home", "#34c759"), ("Work", "#ff9500")]:
+        page.evaluate(f"document.getElementById('new-name').value = '{list_name}'; document.getElementById('new-color').value = '{color}'")
+        page.click("[...document.querySelectorAll('#main button')].find(button => button.innerText === 'Create')")
+        page.wait(f"[...document.querySelectorAll('.cards bdi')].some(name => name.innerText === '{list_name}')", list_name)
+    assert page.evaluate("[...document.querySelectorAll('.cards circle')].map(dot => dot.getAttribute('fill'))") == ["#34C759", "#FF9500"]
+    check(page, f"the lists, {name}")
+    page.click("document.querySelector('[aria-label=\"Move Work up\"]')")
+    page.wait("document.querySelector('.cards bdi')?.innerText === 'Work'", "the order")
+    page.click("document.querySelector('.cards a')")
+    page.wait("document.querySelector('h1')?.innerText === 'Work' && document.documentElement.classList.contains('scripted')", "the list")
+    page.click("document.getElementById('capture-text')")
+    page.type("captured here")
+    page.press("Enter")
+    page.wait(row("captured here"), "the task of the list")
+    page.click("document.querySelector('details summary')")
+    page.evaluate("document.getElementById('list-name').value = 'Office'")
+    check(page, f"the form of a list, {name}")
+    page.click("[...document.querySelectorAll('details button')].find(button => button.value === 'edit')")
+    page.wait("document.querySelector('h1')?.innerText === 'Office' && document.documentElement.classList.contains('scripted')", "the new name")
+    page.click("document.querySelector('details summary')")
+    page.click("[...document.querySelectorAll('details button')].find(button => button.value === 'delete')")
+    page.wait("location.pathname === '/lists' && document.querySelector('.notice form button')", "the notice")
+    assert json.loads(tally("count", "--json"))["count"] == 0
+    page.click("document.querySelector('.notice form button')")
+    page.wait("[...document.querySelectorAll('.cards bdi')].some(name => name.innerText === 'Office')", "the list again")
+    assert json.loads(tally("count", "--json"))["count"] == 1
+
+
+@scenario
+def history(page, tally, name):
+    """Any change of the history can be undone, and what was undone last is done again."""
+    tally("add", "first")
+    tally("add", "second")
+    tally("done", task_id(tally, "second"))
+    page.visit("/history")
+    page.click("[...document.querySelectorAll('#main button')].find(button => button.ariaLabel === 'Undo: Added “first”')")
+    page.wait("document.querySelector('.undone')", "the undone change")
+    assert [task["title"] for task in json.loads(tally("all", "--json"))["sections"][0]["tasks"]] == ["second"]
+    check(page, f"the history, {name}")
+    page.click("[...document.querySelectorAll('#main button')].find(button => button.innerText === 'Redo')")
+    page.wait("!document.querySelector('.undone')", "the change done again")
+    assert json.loads(tally("count", "--json"))["count"] == 2
+
+
+@scenario
+def recurrence(page, tally, name):
+    """A recurrence is read and shown in words; completing a task gives the next one."""
+    page.visit("/today")
+    page.click("document.getElementById('capture-text')")
+    page.type("Water the plants today every 3 days")
+    page.wait("document.getElementById('understood').innerText.includes('every 3 days')", "the words while typing")
+    page.press("Enter")
+    page.wait(f"{row('Water the plants')}?.innerText.includes('repeats every 3 days')", "the words in the row")
+    page.click(f"{row('Water the plants')}.querySelector('.title')")
+    page.wait("document.getElementById('repeat')?.value === 'every 3 days'", "the words of the sheet")
+    tally("done", task_id(tally, "plants"))
+    page.visit("/upcoming")
+    page.wait(row("Water the plants"), "the next one")
+    check(page, f"a recurrence, {name}")
+
+
+@scenario
+def conflicts(page, tally, name):
+    """A value that lost a race between two devices is shown, and can be written again."""
+    with tempfile.TemporaryDirectory(prefix="tally-shared-") as folder:
+        pathlib.Path(f"{folder}/shared").mkdir()
+        invitation = json.loads(tally("sync", "setup", f"{folder}/shared", "--name", "laptop", "--json"))["invitation"]
+        tally("add", "Call the dentist")
+        tally("sync", "now")
+        phone = Terminal(f"{folder}/phone")
+        phone("sync", "join", invitation, "--at", f"{folder}/shared", "--name", "phone")
+        task = json.loads(phone("all", "--json"))["sections"][0]["tasks"][0]["id"]
+        tally("edit", task, "--title", "Call the doctor")
+        phone("edit", task, "--title", "Call the surgery")
+        for device in [phone, tally, phone, tally]:
+            device("sync", "now")
+        page.visit("/sync")
+        page.wait("[...document.querySelectorAll('#main button')].some(button => button.innerText === 'Write it again')", "the value that lost")
+        check(page, f"a conflict, {name}")
+        shown = json.loads(tally("show", task, "--json"))["title"]
+        page.click("[...document.querySelectorAll('#main button')].find(button => button.innerText === 'Write it again')")
+        page.wait("document.getElementById('main').innerText.includes('None.')", "no value that lost")
+        assert {shown, json.loads(tally("show", task, "--json"))["title"]} == {"Call the doctor", "Call the surgery"}
