@@ -29,6 +29,7 @@ def record(axe):
             tally = Terminal(f"{folder}/store")
             fill(tally, is_hostile=False)
             tally("start", task_id(tally, "plants"))
+            tally("done", task_id(tally, "cans"))
             with Page(web, width, height, scheme) as page:
                 page.axe = axe
                 page.visit("/today")

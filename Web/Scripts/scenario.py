@@ -28,7 +28,9 @@ def fill(tally, is_hostile=True):
     """A small to-do list with something on every screen."""
     tally("lists", "add", "Garden", "--color", "34C759")
     tally("lists", "add", "Work")
-    tally("add", "Water the plants", "--today", "--list", "Garden")
+    plants = json.loads(tally("add", "Water the plants", "--today", "--list", "Garden", "--json"))["changed"][0]["id"]
+    for part in ["Fill the cans", "Feed the tomatoes"]:
+        tally("add", part, "--parent", plants)
     tally("add", "Send the report", "--today", "--list", "Work", "--due", "today 23:59", "--priority", "high")
     tally("add", "Repair the fence", "--tomorrow", "--list", "Garden", "--tag", "wood")
     tally("add", "Prepare the talk", "--on", "+3d", "--list", "Work", "--notes", "ten minutes, no slides")

@@ -375,7 +375,7 @@ def notices(page, tally, _):
     page.click("[...document.querySelectorAll('details button')].find(button => button.value === 'rename')")
     page.wait("document.querySelector('h1')?.innerText === '#house' && document.querySelector('.notice form button')", "the notice of the server")
     page.click("document.querySelector('.notice form button')")
-    page.wait("document.querySelector('h1')?.innerText === '#house' && document.getElementById('empty')?.innerText.includes('No task')", "the tag without tasks")
+    page.wait("location.search.includes('name=house') && document.getElementById('empty')?.checkVisibility()", "the tag without tasks")
     assert "home" in tally("tags", "--plain")
 
 
