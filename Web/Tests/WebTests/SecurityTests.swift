@@ -205,13 +205,17 @@ struct SecurityTests {
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
         for _ in 0..<1_000 {
           group.addTask {
-            try await Connection.run(to: web.port) { connection in
-              try await connection.write(head)
-              let status = Exchange(await connection.read { $0.contains("\r\n\r\n") }).status
-              opened.yield()
-              // Stays open until all have been tried.
-              if status == 200 { try? await Task.sleep(for: .seconds(3600)) }
-              return status
+            while true {
+              let status = try? await Connection.run(to: web.port) { connection in
+                try await connection.write(head)
+                let status = Exchange(await connection.read { $0.contains("\r\n\r\n") }).status
+                opened.yield()
+                // Stays open until all have been tried.
+                if status == 200 { try? await Task.sleep(for: .seconds(3600)) }
+                return status
+              }
+              // On a busy machine the system may refuse some of so many connections.
+              if let status { return status }
             }
           }
         }
