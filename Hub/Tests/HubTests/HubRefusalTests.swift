@@ -138,7 +138,9 @@ private actor RefusingHub {
 
   private func append(_ body: [UInt8]) throws -> String {
     bodies.append(body)
-    guard isAccepting else { throw HTTPError(status, message: "Not now.") }
+    guard isAccepting else {
+      throw HTTPError(status, headers: status == .tooManyRequests ? [.retryAfter: "42"] : [:], message: "Not now.")
+    }
     let answers = (SegmentFrame.split(body) ?? []).map { _ in #"{"answer": "stored", "position": 1}"# }
     return #"{"answers": [\#(answers.joined(separator: ","))]}"#
   }
