@@ -32,7 +32,7 @@ extension FolderTransport {
 
   private func store(_ segment: [UInt8], of replica: ReplicaID) throws -> AppendAnswer {
     let directory = try ownDirectory(.replicas, of: replica)
-    guard SegmentFrame(segment)?.replica == replica, let head = SegmentHead(of: segment), head.number > 0 else {
+    guard SegmentFrame(segment[...])?.replica == replica, let head = SegmentHead(of: segment), head.number > 0 else {
       throw FolderFault(kind: .invalid, path: directory, reason: "the bytes are not one segment of the replica")
     }
     let range = FolderName.SegmentRange(first: head.number, last: head.number, digest: head.digest)
