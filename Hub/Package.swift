@@ -51,7 +51,8 @@ let package = Package(
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(
       name: "HubStorage", dependencies: ["CLibPQ", lmdb, tallySync, crypto, systemPackage],
-      resources: [.embedInCode("PostgreSQL/Schema/Format1.sql"), .embedInCode("PostgreSQL/Schema/Format2.sql")], swiftSettings: settings),
+      resources: [.embedInCode("PostgreSQL/Schema/Format1.sql"), .embedInCode("PostgreSQL/Schema/Format2.sql")],
+      swiftSettings: settings),
     .target(
       name: "HubService",
       dependencies: [
