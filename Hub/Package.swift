@@ -34,6 +34,7 @@ let package = Package(
     .package(name: "tally", path: "..", traits: ["CommandLine"]),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -50,7 +51,8 @@ let package = Package(
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(
       name: "HubStorage", dependencies: ["CLibPQ", lmdb, tallySync, crypto, systemPackage],
-      resources: [.embedInCode("PostgreSQL/Schema/Format1.sql")], swiftSettings: settings),
+      resources: [.embedInCode("PostgreSQL/Schema/Format1.sql"), .embedInCode("PostgreSQL/Schema/Format2.sql")],
+      swiftSettings: settings),
     .target(
       name: "HubService",
       dependencies: [
@@ -58,6 +60,7 @@ let package = Package(
         ssl, httpClient, httpTypes, .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "HummingbirdTLS", package: "hummingbird"), .product(name: "JWTKit", package: "jwt-kit"),
+        .product(name: "Instrumentation", package: "swift-distributed-tracing"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],

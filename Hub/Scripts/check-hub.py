@@ -18,14 +18,14 @@ import time
 from devices import LIMIT, TALLY, UNREACHABLE, Device, Failure, Hub, require, require_equal
 
 
-def check(folder, shows, kill_count):
+def check(folder, shows, kill_count, absence):
     hub = Hub("--data", folder / "hub")
     laptop, phone = (Device(folder / name, shows) for name in ["laptop", "phone"])
     laptop.run("add", "Buy milk")
     invitation = laptop.run("sync", "setup", hub.address)["invitation"]
     phone.run("sync", "join", invitation)
     require(phone.titles() == {"Buy milk"}, "the first task is not on the second device")
-    times = agents(hub, laptop, phone)
+    times = agents(hub, laptop, phone, absence)
     kills(hub, [laptop, phone], kill_count)
     refusals(hub, laptop, phone, invitation, folder)
     hub.stop()
@@ -33,13 +33,13 @@ def check(folder, shows, kill_count):
     return times
 
 
-def agents(hub, laptop, phone):
+def agents(hub, laptop, phone, absence):
     with laptop.agent(), phone.agent():
         laptop.run("add", "Call Ada")
         live = phone.wait("Call Ada")
         hub.stop()
         phone.run("add", "Written without the hub")
-        time.sleep(2)
+        time.sleep(absence)
         require("Written without the hub" not in laptop.titles(), "a change arrived without a hub")
         hub.start()
         back = laptop.wait("Written without the hub")
@@ -120,13 +120,14 @@ def encrypted(folder, shows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=5, help="how often the hub is killed")
+    parser.add_argument("--absence", type=float, default=2, help="how many seconds the hub is away")
     parser.add_argument("--show", action="store_true", help="print the commands")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        live, back = check(pathlib.Path(folder), arguments.show, arguments.kills)
+        live, back = check(pathlib.Path(folder), arguments.show, arguments.kills, arguments.absence)
     print(
-        f"hub: a change was on the other device after {live:.1f} s, and {back:.1f} s after the hub was back; "
-        f"killed {arguments.kills} times, nothing lost")
+        f"hub: a change was on the other device after {live:.1f} s, and {back:.1f} s after the hub was back from an absence of "
+        f"{arguments.absence:.0f} s; killed {arguments.kills} times, nothing lost")
 
 
 if __name__ == "__main__":

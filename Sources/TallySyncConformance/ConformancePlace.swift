@@ -47,7 +47,7 @@ struct ConformancePlace: Sendable {
 }
 
 extension SyncTransport {
-  /// Appends segments that must be stored.
+  /// Appends segments one by one, which must be stored.
   func store(_ segments: [SampleStream.Segment]) async throws {
     for segment in segments {
       let answer = try await append(segment)
@@ -55,8 +55,11 @@ extension SyncTransport {
     }
   }
 
+  /// Appends one segment.
   func append(_ segment: SampleStream.Segment) async throws -> AppendAnswer {
-    try await append(segment.bytes, of: segment.replica, head: segment.head)
+    let answers = try await append([segment.bytes], of: segment.replica)
+    try require(answers.count, is: 1, "the number of answers to one segment")
+    return answers[0]
   }
 
   /// Expects that everything behind a number is given, in order and byte for byte.

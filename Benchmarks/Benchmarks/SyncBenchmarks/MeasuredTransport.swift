@@ -40,8 +40,10 @@ final class MeasuredTransport: SyncTransport {
     try await measure(.other) { try await place.segments(of: replica, after: number, byteCount: byteCount) }
   }
 
-  func append(_ segment: [UInt8], of replica: ReplicaID, head: SegmentHead) async throws -> AppendAnswer {
-    try await measure(.append, segment.count) { try await place.append(segment, of: replica, head: head) }
+  func append(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> [AppendAnswer] {
+    try await measure(.append, segments.reduce(0) { $0 + $1.count }) {
+      try await place.append(segments, of: replica)
+    }
   }
 
   func cards() async throws -> [ReplicaID: [UInt8]] { try await measure(.other) { try await place.cards() } }

@@ -67,23 +67,26 @@ public final class HubTransport: SyncTransport {
     return segments.map(\.bytes)
   }
 
-  /// Appends a segment.
+  /// Appends segments by one request.
   ///
   /// - Parameters:
-  ///   - segment: The sealed bytes.
+  ///   - segments: The sealed bytes, whose numbers follow each other.
   ///   - replica: Whose stream it is.
-  ///   - head: Its number and the start of its hash.
-  /// - Returns: Whether it is stored now, or why not.
-  /// - Throws: ``HubFault``; the segment may be stored or not.
-  public func append(_ segment: [UInt8], of replica: ReplicaID, head: SegmentHead) async throws -> AppendAnswer {
-    let answer = try await client.send(.POST, "\(path(replica))/segments", segment, allowing: [403, 409, 507])
-    guard let first = try answer.message(HubMessage.AppendAnswers.self).answers.first else { throw HubFault.unexpected }
-    switch first.answer {
+  /// - Returns: For each one, up to the first that is not there now, whether it is stored or why not.
+  /// - Throws: ``HubFault``; some segments may be stored, but none without those before it.
+  public func append(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> [AppendAnswer] {
+    let body = Array(segments.joined())
+    let answer = try await client.send(.POST, "\(path(replica))/segments", body, allowing: [403, 409, 507])
+    return try answer.message(HubMessage.AppendAnswers.self).answers.map { try Self.answer($0) }
+  }
+
+  private static func answer(_ message: HubMessage.AppendAnswer) throws -> AppendAnswer {
+    switch message.answer {
     case "stored": return .stored
     case "known": return .known
     case "fork": return .fork
     case "gap":
-      guard let head = first.head?.head else { throw HubFault.unexpected }
+      guard let head = message.head?.head else { throw HubFault.unexpected }
       return .gap(head)
     case "quota": return .refused("The space has no room at the hub.")
     case "denied": return .refused("The hub takes no changes of this device: it may only read, or was revoked.")

@@ -1,6 +1,8 @@
 import ArgumentParser
+import AsyncHTTPClient
 import Foundation
 import HubClient
+import NIOCore
 import SystemPackage
 import Tally
 import TallySync
@@ -11,6 +13,7 @@ struct DeviceLoad: AsyncParsableCommand {
 
   @OptionGroup var hub: HubOptions
   @Option(help: "A directory for the stores.") var directory: String
+  @Option(help: "Where the hub shows its measurements.") var metrics: String
   @Option var tasks = 100_000
   @Option var changes = 200
 
@@ -24,9 +27,12 @@ struct DeviceLoad: AsyncParsableCommand {
         }
       }
     }
+    let beforeUpload = ContinuousClock.now
     let invitation = try await stores[0].sync.setUp(atHub: hub.url, account: hub.account, deviceName: "first")
       .invitation
     try await stores[0].sync.synchronise()
+    let uploaded = ContinuousClock.now - beforeUpload
+    let requests = try await requestCount()
     let start = ContinuousClock.now
     try await stores[1].sync.join(hubInvitation: invitation, deviceName: "second")
     try await stores[1].sync.synchronise()
@@ -34,8 +40,17 @@ struct DeviceLoad: AsyncParsableCommand {
     let durations = try await relay(stores)
     for store in stores { try store.close() }
     try printFigures([
-      "joinSeconds": joined / .seconds(1), "p50": durations.milliseconds(0.5), "p99": durations.milliseconds(0.99),
+      "uploadSeconds": uploaded / .seconds(1), "uploadRequests": requests, "joinSeconds": joined / .seconds(1),
+      "p50": durations.milliseconds(0.5), "p99": durations.milliseconds(0.99),
     ])
+  }
+
+  /// How many requests the hub has answered.
+  private func requestCount() async throws -> Double {
+    let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: metrics), timeout: .seconds(10))
+    let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
+    return text.split(separator: "\n").filter { $0.hasPrefix("tally_hub_requests_total") }
+      .compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +)
   }
 
   /// From the commit on one device to the commit on the other, whose agent waits at the hub; without the time that an agent lets

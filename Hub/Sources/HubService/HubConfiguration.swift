@@ -19,7 +19,7 @@ package struct HubConfiguration: Sendable {
   /// The same for all requests together that come without a token: new accounts, and invitations to join.
   package var burstOfStrangers = 100.0, requestsOfStrangersPerSecond = 10.0
 
-  /// How many spaces an account may have in each database.
+  /// How many spaces an account may have.
   package var mostSpaces = 100
   /// How many devices of a space may have a card.
   package var mostCards = 1_000

@@ -63,20 +63,21 @@ package final class HubMeasures: Sendable {
     let isKnown = route?.hasPrefix("/") == true
     let request = Request(
       route: isKnown ? route ?? "" : "none", method: isKnown ? method.rawValue : "any", status: status)
-    let dimensions = [("route", request.route), ("method", request.method), ("status", "\(status)")]
-    requests.withLock { known in
-      let counter =
-        known[request] ?? Counter(label: "tally_hub_requests_total", dimensions: dimensions, factory: factory)
+    let counter = requests.withLock { known in
+      if let counter = known[request] { return counter }
+      let dimensions = [("route", request.route), ("method", request.method), ("status", "\(status)")]
+      let counter = Counter(label: "tally_hub_requests_total", dimensions: dimensions, factory: factory)
       known[request] = counter
-      counter.increment()
+      return counter
     }
-    durations.withLock { known in
-      let timer =
-        known[request.route]
-        ?? Timer(label: "tally_hub_request_seconds", dimensions: [("route", request.route)], factory: factory)
+    counter.increment()
+    let timer = durations.withLock { known in
+      if let timer = known[request.route] { return timer }
+      let timer = Timer(label: "tally_hub_request_seconds", dimensions: [("route", request.route)], factory: factory)
       known[request.route] = timer
-      timer.recordNanoseconds(Int64(duration / .nanoseconds(1)))
+      return timer
     }
+    timer.recordNanoseconds(Int64(duration / .nanoseconds(1)))
   }
 
   func noteRefusal(_ reason: String) {

@@ -18,18 +18,17 @@ extension HubService {
   private static let mostByteCount = 8 << 20
 
   @Sendable private func append(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-    let member = try await writer(request, context)
+    let (member, replica) = (try await writer(request, context), try context.replica())
     let bytes = try await request.bytes()
     let parts = try SegmentFrame.split(bytes).orBadRequest("The body is not made of whole segments.")
-    let answers = try await store.append(parts.map(\.bytes), of: try context.replica(), by: member)
+    let answers = try await store.append(parts.map(\.bytes), of: replica, by: member)
     measures.noteAppended(parts.map(\.bytes), answers)
     if let position = answers.compactMap(\.storedPosition).last {
       configuration.webhook?.noteAppend(to: member.space, position: position)
     }
     if answers.contains(where: { if case .stored = $0 { true } else { false } }) { noteChange(of: member.space) }
-    return try .json(
-      HubMessage.AppendAnswers(answers: answers.map { HubMessage.AppendAnswer($0, of: try context.replica()) }),
-      status: answers.last?.status ?? .ok)
+    let message = HubMessage.AppendAnswers(answers: answers.map { HubMessage.AppendAnswer($0, of: replica) })
+    return .json(message.json, status: answers.last?.status ?? .ok)
   }
 
   @Sendable private func stream(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
@@ -64,7 +63,8 @@ extension HubService {
   @Sendable private func putCard(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
     let (member, replica) = (try await member(request, context), try context.replica())
     let bytes = try await request.bytes(upTo: 64 << 10)
-    guard let frame = SegmentFrame(bytes), frame.byteCount == bytes.count, frame.replica == replica, !frame.isSegment
+    guard let frame = SegmentFrame(bytes[...]), frame.byteCount == bytes.count, frame.replica == replica,
+      !frame.isSegment
     else {
       throw HTTPError(.badRequest, message: "The body is not a card of this replica.")
     }

@@ -4,6 +4,7 @@ import HTTPTypes
 package import HubStorage
 import HubWire
 package import Hummingbird
+import Instrumentation
 import Logging
 import Synchronization
 import TallySync
@@ -48,7 +49,8 @@ package final class HubService: Sendable {
   /// - Returns: A router with all of them.
   package func router() -> Router<BasicRequestContext> {
     let router = Router()
-    router.add(middleware: TracingMiddleware())
+    // It answers with several writes instead of one, even if nobody traces.
+    if !(InstrumentationSystem.instrument is NoOpInstrument) { router.add(middleware: TracingMiddleware()) }
     router.add(middleware: HubMeasuresMiddleware(measures: measures))
     router.add(middleware: HubErrorMiddleware())
     router.get("health") { _, _ in HTTPResponse.Status.ok }
@@ -205,9 +207,13 @@ extension Request {
 extension Response {
   /// An answer as JSON.
   static func json(_ message: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
-    let bytes = try JSONEncoder().encode(message)
-    return Response(
-      status: status, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    .json(String(decoding: try JSONEncoder().encode(message), as: UTF8.self), status: status)
+  }
+
+  /// An answer that is JSON.
+  static func json(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
+    Response(
+      status: status, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(string: text)))
   }
 
   /// An answer of sealed bytes.

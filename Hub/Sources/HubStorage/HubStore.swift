@@ -3,7 +3,7 @@ package import TallySync
 
 /// Where a hub keeps what it cannot read, sealed segments, snapshots and cards, and who may reach them.
 ///
-/// Every function is one transaction, and none spans two spaces. Data reported as stored survives a crash of the hub and of
+/// Every function takes effect as a whole or not at all, and none is about two spaces. Data reported as stored survives a crash of the hub and of
 /// its machine. Any function may throw an error of the database besides ``HubStoreError``.
 package protocol HubStore: Sendable {
   /// Sixteen random bytes that distinguish one database from another.
@@ -59,6 +59,9 @@ package protocol HubStore: Sendable {
   ///
   /// - Throws: ``HubStoreError/spaceExists``; ``HubStoreError/full(_:)`` if the account has `mostSpaces` of them.
   func createSpace(of account: HubAccount, with member: HubMember, token: TokenHash, mostSpaces: Int) async throws
+
+  /// How many spaces an account has.
+  func spaceCount(of account: UUID) async throws -> Int
 
   /// A space; `nil` if there is none with the id.
   func space(_ id: SpaceID) async throws -> HubSpace?

@@ -10,7 +10,7 @@ struct ReceivedSegment: Sendable {
 
   /// Reads the clear header, and hashes the bytes.
   init(_ bytes: [UInt8], of replica: ReplicaID, in space: SpaceID) throws(HubStoreError) {
-    guard let frame = SegmentFrame(bytes), frame.isSegment, frame.byteCount == bytes.count else {
+    guard let frame = SegmentFrame(bytes[...]), frame.isSegment, frame.byteCount == bytes.count else {
       throw .malformed("The bytes are not one segment.")
     }
     guard frame.replica == replica, frame.space == space.bytes else {

@@ -90,6 +90,16 @@ package enum HubMessage {
     package init(answer: String, position: UInt64? = nil, head: Head? = nil) {
       (self.answer, self.position, self.head) = (answer, position, head)
     }
+
+    // None of the texts has a character that JSON escapes: they are words and hexadecimal digits.
+    fileprivate var json: String {
+      var fields = [#""answer":"\#(answer)""#]
+      if let position { fields.append(#""position":\#(position)"#) }
+      if let head {
+        fields.append(#""head":{"replica":"\#(head.replica)","number":\#(head.number),"digest":"\#(head.digest)"}"#)
+      }
+      return "{\(fields.joined(separator: ","))}"
+    }
   }
 
   /// What became of segments, up to the first one that is neither stored nor known.
@@ -97,6 +107,9 @@ package enum HubMessage {
     package let answers: [AppendAnswer]
 
     package init(answers: [AppendAnswer]) { self.answers = answers }
+
+    /// As `JSONEncoder` would encode it: most of the answers of a busy hub are this one, and that takes a tenth of a request.
+    package var json: String { #"{"answers":[\#(answers.map(\.json).joined(separator: ","))]}"# }
   }
 
   /// The message of a webhook.

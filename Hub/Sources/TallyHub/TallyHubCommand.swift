@@ -23,7 +23,7 @@ struct TallyHubCommand: AsyncParsableCommand {
     @Option(help: "The port; 0 for any free one.") var port = 8420
     @Option(help: "How many requests of a device are answered each second, for long.") var requestsPerSecond = 60.0
     @Option(help: "How many of them are answered in a row.") var burst = 600.0
-    @Option(help: "How many spaces an account may have, in each database.") var spacesPerAccount = 100
+    @Option(help: "How many spaces an account may have.") var spacesPerAccount = 100
     @Option(help: "Create accounts only for those who send the text in this file.") var secretFile: String?
     @Option(help: "Serve /metrics on this port of 127.0.0.1.") var metricsPort: Int?
     @Option(help: "Serve TLS with the certificates in this PEM file.") var certificate: String?

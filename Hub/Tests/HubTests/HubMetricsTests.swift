@@ -66,13 +66,11 @@ struct HubMetricsTests {
       var stream = SealedStream(in: space)
       let transport = HubTransport(at: hub.url, space: space, token: token)
       for segment in stream.next(2) {
-        let frame = try #require(SegmentFrame(segment))
-        let head = SegmentHead(number: frame.number, digest: [])
-        #expect(try await transport.append(segment, of: stream.replica, head: head) == .stored)
+        #expect(try await transport.append([segment], of: stream.replica) == [.stored])
       }
       _ = stream.next(1)
       let late = try #require(stream.next(1).first)
-      _ = try await transport.append(late, of: stream.replica, head: SegmentHead(number: 4, digest: []))
+      _ = try await transport.append([late], of: stream.replica)
       await #expect(throws: HubFault.self) {
         _ = try await HubTransport(at: hub.url, space: space, token: "wrong").heads()
       }

@@ -151,10 +151,9 @@ struct HubSpaceTests {
       var stream = SealedStream(in: space)
       for isRevoked in [false, true] {
         let segment = stream.next(1)[0]
-        let head = try #require(SegmentHead(of: segment))
         if isRevoked { try await access.revoke(stream.replica, behind: 1, in: space, token: token) }
-        let answer = try await transport.append(segment, of: stream.replica, head: head)
-        #expect((answer == .stored) == !isRevoked)
+        let answers = try await transport.append([segment], of: stream.replica)
+        #expect((answers == [.stored]) == !isRevoked)
       }
       #expect(try await hub.store.segments(after: 0, byteCount: 1 << 20, in: space).count == 1)
     }

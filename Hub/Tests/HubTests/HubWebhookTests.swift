@@ -85,8 +85,7 @@ struct HubWebhookTests {
     let transport = HubTransport(at: hub.url, space: space, token: token)
     var stream = SealedStream(in: space)
     for segment in stream.next(count) {
-      let head = try #require(SegmentHead(of: segment))
-      #expect(try await transport.append(segment, of: stream.replica, head: head) == .stored)
+      #expect(try await transport.append([segment], of: stream.replica) == [.stored])
     }
   }
 }

@@ -27,6 +27,29 @@ enum PostgreSQLServer {
     }
   }
 
+  /// Runs a body while a transaction that has run a statement is open.
+  static func withTransaction(_ statement: String, in database: String, _ body: () async throws -> Void) async throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["psql", "-qXAt", "-v", "ON_ERROR_STOP=1", database]
+    let (input, output) = (Pipe(), Pipe())
+    (process.standardInput, process.standardOutput) = (input, output)
+    let (ends, end) = AsyncStream.makeStream(of: Int32.self)
+    process.terminationHandler = { end.yield($0.terminationStatus) }
+    let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+    output.fileHandleForReading.readabilityHandler = { handle in
+      if !handle.availableData.isEmpty { answer.yield() }
+    }
+    try process.run()
+    try input.fileHandleForWriting.write(contentsOf: Data("BEGIN; \(statement);\n\\echo begun\n".utf8))
+    for await _ in answers { break }
+    try await body()
+    try input.fileHandleForWriting.write(contentsOf: Data("COMMIT;\n".utf8))
+    try input.fileHandleForWriting.close()
+    for await _ in ends { break }
+    output.fileHandleForReading.readabilityHandler = nil
+  }
+
   /// Runs a statement at the server, or in a database.
   static func run(_ statement: String, in database: String? = nil) async throws {
     let process = Process()

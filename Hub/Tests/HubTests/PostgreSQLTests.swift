@@ -151,7 +151,34 @@ struct PostgreSQLTests {
     try await PostgreSQLServer.withDatabase { address in
       await #expect(throws: HubStoreError.self) { _ = try await PostgreSQLHubStore(at: address) }
       let formats = [try PostgreSQLSchema.migrate(at: address), try PostgreSQLSchema.migrate(at: address)]
-      #expect(formats == [0, 1])
+      #expect(formats == [0, 2])
+    }
+  }
+
+  @Test func aDatabaseOfTheFirstFormatKeepsWhatItHas() async throws {
+    try await PostgreSQLServer.withDatabase { address in
+      #expect(try PostgreSQLSchema.migrate(at: address, to: 1) == 0)
+      let (space, member, replica) = (SpaceID(), UUID(), ReplicaID(UUID()))
+      var stream = SealedStream(in: space, of: replica)
+      let segments = stream.next(3)
+      let hash = Hexadecimal.text(of: Array(SHA256.hash(data: segments[0])))
+      try await PostgreSQLServer.run(
+        """
+        SET search_path = tally_hub;
+        SELECT put_account('\(member)', 100000);
+        SELECT create_space('\(space)', '\(member)', 100000, 9, '\(member)', 1::smallint, decode(repeat('07', 32), 'hex'));
+        SELECT append_segments(
+          '\(space)', '\(member)', '\(replica)', '{1}', ARRAY[decode(repeat('00', 32), 'hex')],
+          ARRAY[decode('\(hash)', 'hex')], ARRAY[decode('\(Hexadecimal.text(of: segments[0]))', 'hex')]);
+        """, in: address)
+      await #expect(throws: HubStoreError.self) { _ = try await PostgreSQLHubStore(at: address) }
+      #expect(try PostgreSQLSchema.migrate(at: address) == 1)
+      let store = try await PostgreSQLHubStore(at: address, connectionCount: 2)
+      defer { store.close() }
+      let owner = HubMember(id: member, space: space, role: .owner)
+      let answers = try await store.append(segments, of: replica, by: owner)
+      #expect(answers == [.known(1), .stored(2), .stored(3)])
+      #expect(try await store.segments(after: 0, byteCount: 1 << 20, in: space).map(\.bytes) == segments)
     }
   }
 

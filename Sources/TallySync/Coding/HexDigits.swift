@@ -1,10 +1,16 @@
 /// Bytes as two lower-case hexadecimal digits each, as ids and the names in a folder have them.
 enum HexDigits {
-  private static let digits = Array("0123456789abcdef")
+  private static let digits = Array("0123456789abcdef".utf8)
 
   /// The digits of some bytes.
   static func text(of bytes: some Sequence<UInt8>) -> String {
-    String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] })
+    var text: [UInt8] = []
+    text.reserveCapacity(2 * bytes.underestimatedCount)
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 0xF)])
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// The bytes of some digits; `nil` if there is anything else, upper case included.

@@ -4,7 +4,12 @@ import Tally
 /// Seals local changes into segments, which wait in the store until the place has acknowledged them.
 struct Outbox {
   /// How many objects one write seals at most, so that others do not wait for long.
-  static let batchSize = 2_000
+  static let mostSealedAtOnce = 2_000
+  /// How many segments are sent together at most.
+  static let mostSentAtOnce = 256
+  /// How many bytes are sent together at most, unless one segment alone has more: a slow line must take them in the time of one
+  /// request.
+  static let mostBytesAtOnce = 512 << 10
 
   /// Takes local changes into segments.
   ///
@@ -50,9 +55,16 @@ struct Outbox {
     }
   }
 
-  /// The first segments that wait, in order.
-  static func segments(limit: Int, in transaction: borrowing StoreWriteTransaction) throws -> [[UInt8]] {
-    try transaction.syncValues(under: SyncKey.outbox, limit: limit).map(\.value)
+  /// The first segments that wait, in order: those that are sent together.
+  static func nextBatch(in transaction: borrowing StoreWriteTransaction) throws -> [Envelope] {
+    var (envelopes, byteCount) = ([Envelope](), 0)
+    try transaction.forEachSyncValue(withPrefix: SyncKey.outbox) { _, bytes in
+      byteCount += bytes.count
+      guard envelopes.isEmpty || byteCount <= mostBytesAtOnce else { return false }
+      envelopes.append(try Envelope(parsing: bytes))
+      return envelopes.count < mostSentAtOnce
+    }
+    return envelopes
   }
 
   static func remove(_ number: UInt64, in transaction: inout StoreWriteTransaction) throws {

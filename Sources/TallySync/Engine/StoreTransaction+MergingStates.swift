@@ -13,7 +13,7 @@ extension StoreWriteTransaction {
     _ join: (inout StateMerge, inout SyncSettings, borrowing StoreWriteTransaction) throws -> R
   ) throws -> (result: R, deletedTaskIDs: [UUID]) {
     var (settings, merge) = (try requireSyncSettings(), try StateMerge(in: self))
-    while try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self) {}
+    while try Outbox.seal(limit: Outbox.mostSealedAtOnce, with: &merge, &settings, in: &self) {}
     let result = try join(&merge, &settings, self)
     try Outbox.put(merge.revived, &settings, in: &self)
     let deleted = try merge.finish(in: &self)

@@ -137,26 +137,37 @@ extension SyncEngine {
   private func send() async throws -> Int {
     while try await store.write({ try $0.sealLocalChanges() }) {}
     var (sent, isFlushed) = (0, false)
-    while let bytes = try await store.write({ try Outbox.segments(limit: 1, in: $0).first }) {
+    while true {
+      let batch = try await store.write { try Outbox.nextBatch(in: $0) }
+      guard let replica = batch.first?.header.label.replica else { return sent }
       // A relaxed store could forget after a power cut what others have by then, and seal another segment of its number.
       if !isFlushed { try store.flush() }
       isFlushed = true
-      let envelope = try Envelope(parsing: bytes)
-      let (replica, head) = (envelope.header.label.replica, envelope.head)
-      switch try await reach({ try await transport.append(bytes, of: replica, head: head) }) {
-      case .stored, .known:
-        sent += try await store.write { try $0.acknowledge(envelope) }
-      case .fork:
+      let answers = try await reach {
+        let answers = try await transport.append(batch.map(\.bytes), of: replica)
+        guard (1...batch.count).contains(answers.count) else { throw UnansweredSegments() }
+        return answers
+      }
+      let stored = Array(batch.prefix(answers.prefix { $0.isThere }.count))
+      sent += try await store.write { try $0.acknowledge(stored) }
+      switch answers.last {
+      case .fork?:
         try await changeIdentity(placeHasLost: false)
         isFlushed = false
-      case .gap:
+      case .gap?:
         try await changeIdentity(placeHasLost: true)
         isFlushed = false
-      case .refused(let reason):
+      case .refused(let reason)?:
         throw TallyError.refused(SyncRefusal(reason))
+      case .stored?, .known?, nil:
+        continue
       }
     }
-    return sent
+  }
+
+  /// The place has answered to none of the segments, or to more than it was sent.
+  private struct UnansweredSegments: Error, CustomStringConvertible {
+    let description = "It does not say which changes it has stored."
   }
 
   private func changeIdentity(placeHasLost: Bool) async throws {
@@ -189,25 +200,29 @@ extension StoreWriteTransaction {
   fileprivate mutating func sealLocalChanges() throws -> Bool {
     var settings = try requireSyncSettings()
     var merge = try StateMerge(in: self)
-    let hasMore = try Outbox.seal(limit: Outbox.batchSize, with: &merge, &settings, in: &self)
+    let hasMore = try Outbox.seal(limit: Outbox.mostSealedAtOnce, with: &merge, &settings, in: &self)
     guard hasMore else { return false }
     try merge.finish(in: &self)
     try setSyncSettings(settings)
     return true
   }
 
-  /// Removes a segment that the place has stored.
+  /// Removes segments that the place has stored.
   ///
-  /// - Returns: How many objects it changes.
-  fileprivate mutating func acknowledge(_ envelope: Envelope) throws -> Int {
+  /// - Returns: How many objects they change.
+  fileprivate mutating func acknowledge(_ envelopes: [Envelope]) throws -> Int {
+    guard let last = envelopes.last else { return 0 }
     var settings = try requireSyncSettings()
-    let number = envelope.header.label.number
-    try Outbox.remove(number, in: &self)
-    settings.acknowledged = StreamPosition(envelope)
+    let space = try settings.spaceKeys()
+    var count = 0
+    for envelope in envelopes {
+      try Outbox.remove(envelope.header.label.number, in: &self)
+      settings.byteCountSinceSnapshot += envelope.bytes.count
+      count += try SegmentBody(decoding: envelope.content(in: space), by: settings.replicaID).changes.count
+    }
+    settings.acknowledged = StreamPosition(last)
     settings.lastSent = now.microsecondsSince1970
-    settings.byteCountSinceSnapshot += envelope.bytes.count
     try setSyncSettings(settings)
-    let content = try envelope.content(in: settings.spaceKeys())
-    return try SegmentBody(decoding: content, by: settings.replicaID).changes.count
+    return count
   }
 }

@@ -6,33 +6,37 @@ extension FolderTransport {
   /// The age from which a temporary file is a left-over of a crash.
   private static let leftOverAgeInSeconds = 3_600
 
-  /// Stores a segment as a file of its own, durably.
+  /// Stores each segment as a file of its own, durably.
   ///
   /// A damaged file of the same segment is replaced.
   ///
   /// - Parameters:
-  ///   - segment: The sealed bytes.
+  ///   - segments: The sealed bytes, whose numbers follow each other.
   ///   - replica: Whose stream it is.
-  ///   - head: Its number and the start of its hash.
-  /// - Returns: Whether it is stored now, or why not; a full disk refuses it.
-  /// - Throws: `FolderFault` if the folder cannot be reached or written, or the bytes are not what the head names.
-  public func append(_ segment: [UInt8], of replica: ReplicaID, head: SegmentHead) async throws -> AppendAnswer {
+  /// - Returns: For each one, up to the first that is not there now, whether it is stored or why not; a full disk refuses.
+  /// - Throws: `FolderFault` if the folder cannot be reached or written, or bytes are not a segment of the replica.
+  public func append(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> [AppendAnswer] {
     try await onQueue { transport in
-      do {
-        return try transport.store(segment, of: replica, head: head)
-      } catch let fault as FolderFault where fault.kind == .full {
-        return .refused(fault.description)
+      var answers: [AppendAnswer] = []
+      for segment in segments {
+        do {
+          answers.append(try transport.store(segment, of: replica))
+        } catch let fault as FolderFault where fault.kind == .full {
+          answers.append(.refused(fault.description))
+        }
+        if answers.last?.isThere != true { break }
       }
+      return answers
     }
   }
 
-  private func store(_ segment: [UInt8], of replica: ReplicaID, head: SegmentHead) throws -> AppendAnswer {
+  private func store(_ segment: [UInt8], of replica: ReplicaID) throws -> AppendAnswer {
     let directory = try ownDirectory(.replicas, of: replica)
+    guard SegmentFrame(segment[...])?.replica == replica, let head = SegmentHead(of: segment), head.number > 0 else {
+      throw FolderFault(kind: .invalid, path: directory, reason: "the bytes are not one segment of the replica")
+    }
     let range = FolderName.SegmentRange(first: head.number, last: head.number, digest: head.digest)
     let path = directory.appending(FolderName.segments(range).text)
-    guard FolderDisk.segments(in: segment, range: range, of: replica) != nil else {
-      throw FolderFault(kind: .invalid, path: path, reason: "the bytes are not the segment that its head names")
-    }
     let entries = try listing.entries(.replicas, of: replica)
     if let answer = try answer(for: range, of: replica, among: entries) {
       // An attempt that stored it may have failed before its name was safe.

@@ -2,8 +2,8 @@
 ///
 /// The place cannot read what it holds and need not understand it. What an implementation promises:
 ///
-/// - **Appending is atomic and durable.** When ``append(_:of:head:)`` returns, the segment survives a crash of this machine
-///   and of the place, and no other replica ever sees a part of it.
+/// - **Appending is atomic and durable.** When ``append(_:of:)`` answers that a segment is stored, it survives a crash of this
+///   machine and of the place, and no other replica ever sees a part of it.
 /// - **A stream never changes.** A segment, once there, is given back byte for byte or not at all; a second one with the same
 ///   number of the same replica is refused as a fork.
 /// - **Nothing has to be complete.** Segments may arrive late, in any order among replicas, or get lost: ``heads()`` and
@@ -34,15 +34,15 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached.
   func segments(of replica: ReplicaID, after number: UInt64, byteCount: Int) async throws -> [[UInt8]]
 
-  /// Appends a segment of this replica to its stream.
+  /// Appends segments of this replica to its stream, in their order.
   ///
   /// - Parameters:
-  ///   - segment: The sealed bytes.
+  ///   - segments: The sealed bytes, whose numbers follow each other; at least one.
   ///   - replica: Whose stream it is.
-  ///   - head: Its number and the start of its hash.
-  /// - Returns: Whether it is stored now, or why not.
-  /// - Throws: Any error, if the place cannot be reached; the segment may be stored or not.
-  func append(_ segment: [UInt8], of replica: ReplicaID, head: SegmentHead) async throws -> AppendAnswer
+  /// - Returns: For each segment whether it is stored now, or why not. The first one that is neither stored nor known ends the
+  ///   call: those after it are not stored, and have no answer.
+  /// - Throws: Any error, if the place cannot be reached; some segments may be stored, but none without those before it.
+  func append(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> [AppendAnswer]
 
   /// The cards of all replicas: small sealed descriptions, each with the key that verifies its segments.
   ///
@@ -140,6 +140,9 @@ public enum AppendAnswer: Hashable, Sendable {
   case gap(SegmentHead)
   /// The place takes no more for now; the text says why, for people.
   case refused(String)
+
+  /// Whether the place has the segment.
+  public var isThere: Bool { self == .stored || self == .known }
 }
 
 /// The name of a snapshot.

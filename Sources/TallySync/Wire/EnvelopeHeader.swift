@@ -71,7 +71,7 @@ struct EnvelopeHeader: Hashable, Sendable {
     guard start.count < 5 || start[4] == Self.format else { throw .needsNewerVersion }
     guard start.count == Self.byteCount, let space = SpaceID(bytes: start[8..<24]) else { throw .tooShort }
     let (isSealed, hasClearPart) = (start[6] & Self.sealedFlag != 0, start[6] & Self.clearPartFlag != 0)
-    guard let frame = SegmentFrame(start), start[6] <= Self.sealedFlag | Self.clearPartFlag, start[7] == 0,
+    guard let frame = SegmentFrame(start[...]), start[6] <= Self.sealedFlag | Self.clearPartFlag, start[7] == 0,
       !hasClearPart || isSealed && frame.kind == .card
     else { throw .needsNewerVersion }
     self.init(

@@ -53,6 +53,35 @@ extension TransportConformance {
       try await transport.requireSegments(Array(segments[..<2]), of: stream.replica, after: 0)
       try await transport.store(Array(segments[2...]))
     },
+    ConformanceCheck("segments that are sent together are stored in their order") { place in
+      var stream = place.stream()
+      let transport = try await place.connect(stream)
+      let segments = stream.next(20)
+      let bytes = segments.map(\.bytes)
+      let first = try await transport.append(Array(bytes[..<12]), of: stream.replica)
+      try require(first, is: Array(repeating: .stored, count: 12), "the answers to 12 segments")
+      try await transport.requireSegments(Array(segments[..<12]), of: stream.replica, after: 0)
+      // As after an answer that was lost.
+      let again = try await transport.append(Array(bytes[4...]), of: stream.replica)
+      let expected = Array(repeating: AppendAnswer.known, count: 8) + Array(repeating: .stored, count: 8)
+      try require(again, is: expected, "the answers to 8 segments that are there and 8 that follow")
+      try require(try await transport.heads(), is: [stream.replica: segments[19].head], "the heads")
+      try await transport.requireSegments(segments, of: stream.replica, after: 0)
+    },
+    ConformanceCheck("of segments that are sent together none is stored after one that is not") { place in
+      var stream = place.stream()
+      let transport = try await place.connect(stream)
+      var twin = stream
+      let (segments, other) = (stream.next(6), twin.next(2)[1])
+      let gap = [segments[0], segments[1], segments[3], segments[4]].map(\.bytes)
+      let answers = try await transport.append(gap, of: stream.replica)
+      try require(answers, is: [.stored, .stored, .gap(segments[1].head)], "the answers to segments 1, 2, 4 and 5")
+      let fork = [segments[0], other, segments[2]].map(\.bytes)
+      let refused = try await transport.append(fork, of: stream.replica)
+      try require(refused, is: [.known, .fork], "the answers to 1, another 2, and 3")
+      try require(try await transport.heads(), is: [stream.replica: segments[1].head], "the heads")
+      try await transport.requireSegments(Array(segments[..<2]), of: stream.replica, after: 0)
+    },
     ConformanceCheck("the streams of two replicas do not depend on each other") { place in
       var (first, second) = (place.stream(), place.stream())
       let transports = (try await place.connect(first), try await place.connect(second))

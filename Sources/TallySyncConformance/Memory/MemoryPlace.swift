@@ -18,6 +18,9 @@ public actor MemoryPlace {
   /// The place does not answer.
   public struct Unreachable: Error, Hashable {}
 
+  /// The bytes are not a segment.
+  public struct NoSegment: Error, Hashable {}
+
   /// The part of a snapshot is not there.
   public struct Missing: Error, Hashable {}
 

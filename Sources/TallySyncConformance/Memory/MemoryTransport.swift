@@ -50,18 +50,26 @@ public actor MemoryTransport: SyncTransport {
     }.result
   }
 
-  /// Appends a segment.
+  /// Appends segments.
   ///
   /// - Parameters:
-  ///   - segment: The sealed bytes.
+  ///   - segments: The sealed bytes, whose numbers follow each other.
   ///   - replica: Whose stream it is.
-  ///   - head: Its number and the start of its hash.
-  /// - Returns: Whether it is stored now, or why not.
-  /// - Throws: `MemoryPlace.Unreachable`.
-  public func append(_ segment: [UInt8], of replica: ReplicaID, head: SegmentHead) async throws -> AppendAnswer {
-    if let reason = await place.refusedReason() { return .refused(reason) }
+  /// - Returns: For each one, up to the first that is not there now, whether it is stored or why not.
+  /// - Throws: `MemoryPlace.NoSegment` or `MemoryPlace.Unreachable`.
+  public func append(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> [AppendAnswer] {
+    if let reason = await place.refusedReason() { return [.refused(reason)] }
+    let heads = try segments.map { segment in
+      guard let head = SegmentHead(of: segment) else { throw MemoryPlace.NoSegment() }
+      return head
+    }
     return try await change { contents in
-      contents.replicas[replica, default: .init()].append(segment, head: head)
+      var answers: [AppendAnswer] = []
+      for (segment, head) in zip(segments, heads) {
+        answers.append(contents.replicas[replica, default: .init()].append(segment, head: head))
+        if answers.last?.isThere != true { break }
+      }
+      return answers
     }
   }
 

@@ -6,6 +6,7 @@ struct WrongTransport: SyncTransport {
     case forgetsTheLastSegment, acceptsForks, acceptsGaps, givesGaps, givesAnotherOrder, ignoresTheLimit, givesNothing
     case changesBytes, keepsTheOldCard, showsIncompleteSnapshots, showsTheOldestFirst, deletesMore, deletesOthers
     case neverWakes, callsEveryWaitChanged, ignoresCancellation, doublesWhatIsKnown
+    case storesOnlyTheFirst, goesOnAfterARefusal
 
     /// The check that must find it; others may, too.
     var check: String {
@@ -24,6 +25,8 @@ struct WrongTransport: SyncTransport {
       case .callsEveryWaitChanged: "a wait ends at its limit"
       case .ignoresCancellation: "a cancelled wait ends with an error"
       case .doublesWhatIsKnown: "the same segment again is known"
+      case .storesOnlyTheFirst: "segments that are sent together are stored in their order"
+      case .goesOnAfterARefusal: "of segments that are sent together none is stored after one that is not"
       }
     }
   }
@@ -53,11 +56,22 @@ struct WrongTransport: SyncTransport {
     }
   }
 
-  func append(_ segment: [UInt8], of replica: ReplicaID, head: SegmentHead) async throws -> AppendAnswer {
-    let answer = try await inner.append(segment, of: replica, head: head)
-    return switch (answer, fault) {
-    case (.fork, .acceptsForks), (.gap, .acceptsGaps), (.known, .doublesWhatIsKnown): .stored
-    default: answer
+  func append(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> [AppendAnswer] {
+    var answers: [AppendAnswer] = []
+    switch fault {
+    case .storesOnlyTheFirst:
+      answers = try await inner.append([segments[0]], of: replica)
+      answers += segments.dropFirst().map { _ in .stored }
+    case .goesOnAfterARefusal:
+      for segment in segments { answers += try await inner.append([segment], of: replica) }
+    default:
+      answers = try await inner.append(segments, of: replica)
+    }
+    return answers.map { answer in
+      switch (answer, fault) {
+      case (.fork, .acceptsForks), (.gap, .acceptsGaps), (.known, .doublesWhatIsKnown): .stored
+      default: answer
+      }
     }
   }
 

@@ -36,7 +36,7 @@ struct ExchangeTests {
   /// More than one write seals: tasks whose changes come in the next one keep them.
   @Test func manyChangesThatDependOnEachOtherAreSealed() async throws {
     try await withFolderSpace { space in
-      let count = Outbox.batchSize + 100
+      let count = Outbox.mostSealedAtOnce + 100
       let ids = try await space.stores[0].write { transaction in
         try (0..<count).map { try transaction.add("task \($0)", to: .inbox).id }
       }

@@ -135,13 +135,23 @@ final class RefusingTransport: SyncTransport {
   private let base: any SyncTransport
   private let errors: Mutex<[Call: any Error]>
   private let made = Mutex<[Call]>([])
+  private let sent = Mutex<[[[UInt8]]]>([])
+  private let appending: Appending
 
-  init(_ base: any SyncTransport, refusing errors: [Call: any Error]) {
-    self.base = base
+  /// How segments are appended at the place.
+  typealias Appending = @Sendable (any SyncTransport, [[UInt8]], ReplicaID) async throws -> [AppendAnswer]
+
+  init(
+    _ base: any SyncTransport, refusing errors: [Call: any Error] = [:],
+    appending: @escaping Appending = { try await $0.append($1, of: $2) }
+  ) {
+    (self.base, self.appending) = (base, appending)
     self.errors = Mutex(errors)
   }
 
   var calls: [Call] { made.withLock { $0 } }
+  /// The segments of each call of append.
+  var batches: [[[UInt8]]] { sent.withLock { $0 } }
   var wasRefused: Bool { calls.contains { call in errors.withLock { $0[call] != nil } } }
 
   func refuseNothing() { errors.withLock { $0 = [:] } }
@@ -161,9 +171,10 @@ final class RefusingTransport: SyncTransport {
     return try await base.segments(of: replica, after: number, byteCount: byteCount)
   }
 
-  func append(_ segment: [UInt8], of replica: ReplicaID, head: SegmentHead) async throws -> AppendAnswer {
+  func append(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> [AppendAnswer] {
     try note(.append)
-    return try await base.append(segment, of: replica, head: head)
+    sent.withLock { $0.append(segments) }
+    return try await appending(base, segments, replica)
   }
 
   func cards() async throws -> [ReplicaID: [UInt8]] {

@@ -168,10 +168,10 @@ import Testing
       let (first, other) = (fixture.stream.next(), SampleStream(in: FolderFixture.space))
       let (transport, replica) = (fixture.transport, fixture.replica)
       let calls: [@Sendable () async throws -> Void] = [
-        { _ = try await transport.append(first.bytes + [0], of: replica, head: first.head) },
-        { _ = try await transport.append(first.bytes, of: other.replica, head: first.head) },
-        { _ = try await transport.append(first.bytes, of: replica, head: SegmentHead(number: 1, digest: [])) },
-        { _ = try await transport.append(first.bytes, of: replica, head: .none) },
+        { _ = try await transport.append([first.bytes + [0]], of: replica) },
+        { _ = try await transport.append([first.bytes], of: other.replica) },
+        { _ = try await transport.append([other.card(1)], of: other.replica) },
+        { _ = try await transport.append([[]], of: replica) },
         { try await transport.putCard(first.bytes, of: replica, number: 1) },
         { try await transport.putCard(other.card(1), of: other.replica, number: 0) },
         { try await transport.putPart(other.part(0), number: 1, of: other.snapshot(1, partCount: 1)) },

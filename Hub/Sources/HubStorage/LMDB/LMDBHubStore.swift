@@ -153,6 +153,10 @@ extension LMDBHubStore {
     }
   }
 
+  package func spaceCount(of account: UUID) async throws -> Int {
+    try read { tables, transaction in try tables.spaceIDs(of: account, in: transaction).count }
+  }
+
   package func space(_ id: SpaceID) async throws -> HubSpace? {
     try read { tables, transaction in try tables.space(id, in: transaction)?.space }
   }

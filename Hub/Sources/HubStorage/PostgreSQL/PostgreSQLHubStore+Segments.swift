@@ -5,14 +5,7 @@ extension PostgreSQLHubStore {
     _ segments: [[UInt8]], of replica: ReplicaID, by member: HubMember
   ) async throws -> [HubAppendAnswer] {
     let segments = try segments.map { try ReceivedSegment($0, of: replica, in: member.space) }
-    return try await query(
-      "SELECT * FROM append_segments($1, $2, $3, $4, $5, $6, $7)",
-      [
-        .id(member.space), .id(member.id), .id(replica), .integers(segments.map { Int64($0.number) }),
-        .byteStrings(segments.map(\.previousHash)), .byteStrings(segments.map(\.hash)),
-        .byteStrings(segments.map(\.bytes)),
-      ]
-    ) { row in try HubAppendAnswer(&row) }
+    return try await appends.append(.init(segments: segments, replica: replica, member: member))
   }
 
   package func segments(after position: UInt64, byteCount: Int, in space: SpaceID) async throws -> [HubSegment] {
@@ -43,20 +36,4 @@ extension PostgreSQLHubStore {
   }
 
   private static let mostAtOnce = 1_000
-}
-
-extension HubAppendAnswer {
-  /// Reads a row of `append_segments`.
-  fileprivate init(_ row: inout PostgreSQLRow) throws {
-    let (code, number) = (try row.integer(), try row.optionalInteger().map { UInt64(bitPattern: $0) })
-    switch (code, number) {
-    case (1, let position?): self = .stored(position)
-    case (2, let position?): self = .known(position)
-    case (3, _): self = .fork
-    case (4, let number?): self = .gap(SegmentHead(number: number, digest: try row.bytes()))
-    case (5, _): self = .quota
-    case (6, _): self = .denied
-    default: throw RowReader.Damaged()
-    }
-  }
 }

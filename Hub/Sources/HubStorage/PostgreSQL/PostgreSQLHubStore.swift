@@ -7,6 +7,7 @@ package import TallySync
 /// `Schema/Format1.sql`.
 package final class PostgreSQLHubStore: HubStore {
   private let pool: PostgreSQLPool
+  let appends: AppendGroups
   private let announcements: ChangeAnnouncements
 
   /// Connects to a database, whose schema must be that of this version.
@@ -17,6 +18,7 @@ package final class PostgreSQLHubStore: HubStore {
   /// - Throws: ``HubStoreError/unavailable(_:)``; ``HubStoreError/malformed(_:)`` for a database of another version.
   package init(at address: String, connectionCount: Int = 8) async throws {
     pool = PostgreSQLPool(to: address, count: connectionCount)
+    appends = AppendGroups(through: pool)
     announcements = ChangeAnnouncements(through: address)
     do {
       try await requireFormat()
@@ -154,6 +156,13 @@ extension PostgreSQLHubStore {
       ])
   }
 
+  package func spaceCount(of account: UUID) async throws -> Int {
+    // One that moves counts in its new database.
+    try await query("SELECT count(*) FROM space WHERE account = $1 AND NOT is_frozen", [.id(account)]) {
+      Int(try $0.integer())
+    }.first ?? 0
+  }
+
   package func space(_ id: SpaceID) async throws -> HubSpace? {
     try await query(
       "SELECT account, position, change_count, byte_count, byte_limit, is_frozen FROM space WHERE id = $1", [.id(id)]
@@ -195,7 +204,7 @@ extension PostgreSQLHubStore {
 }
 
 extension HubStoreError {
-  fileprivate static let moving = HubStoreError.unavailable("The space moves to another database.")
+  static let moving = HubStoreError.unavailable("The space moves to another database.")
 
   /// What the functions of the database raise, by the codes of `Schema/Format1.sql`.
   init(_ fault: PostgreSQLFault) {

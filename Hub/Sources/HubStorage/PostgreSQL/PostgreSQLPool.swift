@@ -9,7 +9,7 @@ final class PostgreSQLPool: Sendable {
     let query: PostgreSQLQuery
     /// When it fails if no connection has sent it.
     let deadline: ContinuousClock.Instant
-    let continuation: CheckedContinuation<[PostgreSQLRow], any Error>
+    let answer: @Sendable (PostgreSQLConnection.Answer) -> Void
 
     var byteCount: Int { query.parameters.reduce(0) { $0 + $1.byteCount } }
   }
@@ -51,20 +51,29 @@ final class PostgreSQLPool: Sendable {
   /// - Throws: ``PostgreSQLFault``.
   func run(_ query: PostgreSQLQuery) async throws -> [PostgreSQLRow] {
     try await withCheckedThrowingContinuation { continuation in
-      let job = Job(query: query, deadline: .now + Self.patience, continuation: continuation)
-      let refusal = state.withLock { state -> String? in
-        if state.isClosed { return "The store is closed." }
-        let byteCount = state.byteCount + job.byteCount
-        if byteCount > Self.mostBytes { return "Too many bytes wait for the database." }
-        state.byteCount = byteCount
-        state.jobs.append(job)
-        return nil
-      }
-      if let refusal {
-        continuation.resume(throwing: PostgreSQLFault.disconnected(refusal))
-      } else {
-        wake.signal()
-      }
+      run(query) { continuation.resume(with: $0.mapError { $0 as any Error }) }
+    }
+  }
+
+  /// Runs a statement, as a transaction of its own.
+  ///
+  /// - Parameters:
+  ///   - query: The statement.
+  ///   - answer: Is called once, on the thread of a connection or at once, and must not block.
+  func run(_ query: PostgreSQLQuery, _ answer: @escaping @Sendable (PostgreSQLConnection.Answer) -> Void) {
+    let job = Job(query: query, deadline: .now + Self.patience, answer: answer)
+    let refusal = state.withLock { state -> String? in
+      if state.isClosed { return "The store is closed." }
+      let byteCount = state.byteCount + job.byteCount
+      if byteCount > Self.mostBytes { return "Too many bytes wait for the database." }
+      state.byteCount = byteCount
+      state.jobs.append(job)
+      return nil
+    }
+    if let refusal {
+      answer(.failure(.disconnected(refusal)))
+    } else {
+      wake.signal()
     }
   }
 
@@ -96,7 +105,7 @@ final class PostgreSQLPool: Sendable {
       let answers = open.run(jobs.map(\.query))
       if answers.contains(where: Self.endsConnection) { connection = nil }
       for (job, answer) in zip(jobs, answers) {
-        job.continuation.resume(with: answer.mapError { $0 as any Error })
+        job.answer(answer)
       }
     }
   }
@@ -112,7 +121,7 @@ final class PostgreSQLPool: Sendable {
       return (overdue, taken, state.isClosed)
     }
     for job in overdue {
-      job.continuation.resume(throwing: PostgreSQLFault.disconnected("The database is too slow."))
+      job.answer(.failure(.disconnected("The database is too slow.")))
     }
     return (taken, isClosed)
   }
@@ -140,7 +149,7 @@ final class PostgreSQLPool: Sendable {
       return (jobs.filter { $0.deadline <= .now || state.isClosed }, state.fault)
     }
     for job in overdue {
-      job.continuation.resume(throwing: fault ?? .disconnected("The database is not connected."))
+      job.answer(.failure(fault ?? .disconnected("The database is not connected.")))
     }
     for _ in 0..<(jobs.count - overdue.count) { wake.signal() }
   }

@@ -3,19 +3,21 @@ import Foundation
 /// The schema of a hub's database.
 package enum PostgreSQLSchema {
   /// The version that this program reads and writes.
-  package static let format: Int64 = 1
+  package static let format: Int64 = 2
   /// SQLSTATE 42P01: the table is missing.
   static let undefinedTable = "42P01"
 
   /// The steps from each format to the next one, the first from an empty database.
-  private static let steps = [PackageResources.Format1_sql]
+  private static let steps = [PackageResources.Format1_sql, PackageResources.Format2_sql]
 
   /// Brings a database to the format of this program, in one transaction; one that has it stays.
   ///
-  /// - Parameter address: A connection string of libpq.
+  /// - Parameters:
+  ///   - address: A connection string of libpq.
+  ///   - format: An older format than that of this program, for tests.
   /// - Returns: The format before; 0 for an empty database.
   /// - Throws: ``HubStoreError``.
-  package static func migrate(at address: String) throws -> Int {
+  package static func migrate(at address: String, to format: Int64 = format) throws -> Int {
     do throws(PostgreSQLFault) {
       let connection = try PostgreSQLConnection(
         to: address, timeoutInMilliseconds: PostgreSQLConnection.noTimeout)
@@ -25,8 +27,8 @@ package enum PostgreSQLSchema {
       guard found <= steps.count else {
         throw .refused(code: "", message: "The database has format \(found), and this version knows \(steps.count).")
       }
-      guard found < steps.count else { return found }
-      try connection.execute(script(from: found))
+      guard found < format else { return found }
+      try connection.execute(script(from: found, to: Int(format)))
       return found
     } catch {
       throw HubStoreError(error)
@@ -40,15 +42,15 @@ package enum PostgreSQLSchema {
     return Int((try? row?.integer()) ?? 0)
   }
 
-  private static func script(from format: Int) -> String {
+  private static func script(from format: Int, to newFormat: Int) -> String {
     var generator = SystemRandomNumberGenerator()
     let incarnation = (0..<16).map { _ in String(format: "%02x", UInt8.random(in: .min ... .max, using: &generator)) }
     return """
       BEGIN;
       CREATE SCHEMA IF NOT EXISTS tally_hub;
-      \(steps[format...].map { String(decoding: $0, as: UTF8.self) }.joined())
+      \(steps[format..<newFormat].map { String(decoding: $0, as: UTF8.self) }.joined())
       INSERT INTO meta SELECT 0, decode('\(incarnation.joined())', 'hex') WHERE NOT EXISTS (SELECT FROM meta);
-      UPDATE meta SET format = \(steps.count);
+      UPDATE meta SET format = \(newFormat);
       COMMIT;
       """
   }

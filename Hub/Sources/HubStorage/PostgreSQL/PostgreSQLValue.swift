@@ -10,6 +10,7 @@ enum PostgreSQLValue: Sendable {
   case integer(Int64)
   case small(Int16)
   case integers([Int64])
+  case smallIntegers([Int32])
   case byteStrings([[UInt8]])
   case ids([[UInt8]])
 
@@ -28,6 +29,7 @@ enum PostgreSQLValue: Sendable {
     case .small(let number): [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]
     case .integers(let numbers):
       Self.array(of: numbers.map { UInt64(bitPattern: $0).bytes }, type: 20)
+    case .smallIntegers(let numbers): Self.array(of: numbers.map(\.bytes), type: 23)
     case .byteStrings(let strings): Self.array(of: strings, type: 17)
     case .ids(let ids): Self.array(of: ids, type: 2_950)
     }
@@ -39,6 +41,7 @@ enum PostgreSQLValue: Sendable {
     case .null, .integer, .small: 8
     case .bytes(let bytes): bytes.count
     case .integers(let numbers): 8 * numbers.count
+    case .smallIntegers(let numbers): 4 * numbers.count
     case .byteStrings(let strings), .ids(let strings): strings.reduce(0) { $0 + $1.count }
     }
   }
