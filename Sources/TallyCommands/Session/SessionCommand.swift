@@ -26,7 +26,7 @@ extension SessionCommand {
   func validate(with global: GlobalOptions) throws {}
 }
 
-/// A command as it was given: its own arguments, and the options that every command takes.
+/// A command that was given: its own arguments, and the options that every command takes.
 struct ParsedCommand {
   /// The words that name it.
   let words: [String]
