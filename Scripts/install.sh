@@ -35,6 +35,24 @@ if [ "$action" = uninstall ]; then
   exit 0
 fi
 
+# Most of the start of a program of this size is what the dynamic linker does to it. At a fixed address nothing has to be
+# relocated, which saves a third of the pages that it touches, and the C++ library, which only Swift's runtime uses, is
+# linked in: one library less to find, map and bind.
+static_linking() {
+  local scratch=$1 compiler library flag
+  local linking=(-use-ld=lld -Xclang-linker -no-pie -Xclang-linker -static-libgcc)
+  for compiler in cc gcc clang; do
+    library=$("$compiler" -print-file-name=libstdc++.a 2>/dev/null) || continue
+    [ -f "$library" ] || continue
+    # A directory of its own: beside it lies the shared library, which the linker would prefer.
+    mkdir -p "$scratch/libraries"
+    ln -sf "$library" "$scratch/libraries/libstdc++.a"
+    linking+=("-L$PWD/$scratch/libraries")
+    break
+  done
+  for flag in "${linking[@]}"; do flags+=(-Xswiftc "$flag"); done
+}
+
 staging=$(mktemp -d)
 trap 'rm -rf "$staging"' EXIT
 
@@ -44,7 +62,10 @@ build() {
   local flags=("${@:3}" -c "$configuration" --product "$product")
   # Apple's systems have Swift's libraries. Elsewhere the build has a directory of its own: the compiler does not compile
   # again what it has compiled for shared libraries, and the linker then lacks half of Foundation.
-  if [ "$(uname)" = Linux ]; then flags+=(--static-swift-stdlib --scratch-path "$scratch"); fi
+  if [ "$(uname)" = Linux ]; then
+    flags+=(--static-swift-stdlib --scratch-path "$scratch")
+    static_linking "$scratch"
+  fi
   swift build "${flags[@]}" >&2
   cp "$(swift build "${flags[@]}" --show-bin-path)/$product" "$staging/$product"
   strip "$staging/$product"

@@ -83,22 +83,21 @@ struct RootCommand: ParsableCommand {
 }
 
 extension RootCommand {
-  /// The command that arguments name, parsed without the others, since describing all of them takes longer than most
+  /// The command that arguments name, read without the others, since describing all of them takes longer than most
   /// commands do.
   ///
   /// - Returns: `nil` for everything else: help, a command with commands of its own, and arguments that are refused. The
   ///   whole parser then answers, and its messages name the program.
-  static func commandAlone(from arguments: [String]) -> (any CompleteCommand)? {
+  static func commandAlone(from arguments: [String]) -> ParsedCommand? {
     var rest = arguments
     let name = GlobalOptions.indexOfCommand(in: arguments).map { rest.remove(at: $0) }
+    if let command = PlainCommands.read(rest, for: name ?? "agenda") { return command }
     let command = name.map { name in groups.flatMap(\.commands).first { $0.configuration.commandName == name } }
     return (command ?? AgendaCommand.self).flatMap { parsed($0, from: rest) }
   }
 
-  private static func parsed<Own: SessionCommand>(_ command: Own.Type, from arguments: [String]) -> (
-    any CompleteCommand
-  )? {
+  private static func parsed<Own: SessionCommand>(_ command: Own.Type, from arguments: [String]) -> ParsedCommand? {
     guard command.configuration.subcommands.isEmpty else { return nil }
-    return (try? WithGlobalOptions<Own>.parseAsRoot(arguments)) as? WithGlobalOptions<Own>
+    return ((try? WithGlobalOptions<Own>.parseAsRoot(arguments)) as? WithGlobalOptions<Own>)?.parsed
   }
 }

@@ -41,6 +41,7 @@ extension TallyCommandLine {
       throw CommandFailure.usage(
         "An argument is not UTF-8", remedy: "Convert it, for example with 'iconv -t UTF-8'; nothing was done")
     }
+    if PlainCommands.isVersion(invocation.arguments) { return try output.write(version + "\n") }
     if invocation.arguments.first == Completion.command { return try output.write(Completion(invocation).lines()) }
     if let script = CompletionScript(askedForBy: invocation.arguments, environment: invocation.environment) {
       return try output.write(script.text)
@@ -51,9 +52,9 @@ extension TallyCommandLine {
     let arguments = try (isQuestion ? (try? settings.get()) ?? Settings() : settings.get()).expanding(
       invocation.arguments)
     guard let command = try parse(arguments, invocation, output) else { return }
-    let name = RootCommand.words(naming: type(of: command)).joined(separator: " ")
     let session = try Session(
-      options: command.global, settings: settings.get(), commandName: name, countsWeeks: command.own.countsWeeks,
+      options: command.global, settings: settings.get(), commandName: command.words.joined(separator: " "),
+      countsWeeks: command.own.countsWeeks,
       invocation: invocation, output: output)
     try command.own.run(in: session)
   }
@@ -62,12 +63,12 @@ extension TallyCommandLine {
   /// printed here.
   private static func parse(
     _ arguments: [String], _ invocation: Invocation, _ output: BufferedOutput
-  ) throws -> (any CompleteCommand)? {
+  ) throws -> ParsedCommand? {
     let words = FilterOptions.spelledOut(arguments)
     if let command = RootCommand.commandAlone(from: words) { return try validated(command) }
     do {
       var command = try RootCommand.parseAsRoot(words)
-      if let command = command as? any CompleteCommand { return try validated(command) }
+      if let command = command as? any CompleteCommand { return try validated(command.parsed) }
       if let failure = CommandFailure.unknownCommand(in: arguments) { throw failure }
       try command.run()
     } catch let failure as CommandFailure {
@@ -87,7 +88,7 @@ extension TallyCommandLine {
     return nil
   }
 
-  private static func validated(_ command: any CompleteCommand) throws -> any CompleteCommand {
+  private static func validated(_ command: ParsedCommand) throws -> ParsedCommand {
     try CommandFailure.replacing({ CommandFailure(refusing: command, $0) }) {
       try command.own.validate(with: command.global)
     }

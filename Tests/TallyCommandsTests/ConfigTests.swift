@@ -198,7 +198,7 @@ struct ConfigTests {
       ([:], nil, true, true), ([:], "always", false, true),
     ] as [([String: String], String?, Bool, Bool)])
   func colourIsDecidedInOnePlace(variables: [String: String], setting: String?, isTerminal: Bool, isWanted: Bool) {
-    #expect(Painter.isWanted(setting: setting, isTerminal: isTerminal, variables) == isWanted)
+    #expect(Painter.isWanted(setting: setting, isTerminal: isTerminal, EnvironmentVariables(variables)) == isWanted)
   }
 
   @Test func aDryRunOfQuickKnowsTheDefaultList() throws {

@@ -24,6 +24,11 @@ struct EncodedEntries: Sendable {
 
   @usableFromInline var count: Int { entries.count }
 
+  mutating func reserve(times factor: Double) {
+    bytes.reserveCapacity(Int(Double(bytes.count) * factor))
+    entries.reserveCapacity(Int(Double(entries.count) * factor))
+  }
+
   /// Records the entry whose bytes have been appended.
   @usableFromInline
   mutating func addEntry(at offset: Int, keyEnd: Int, announced: (key: Int, value: Int)) throws(LMDBError) {

@@ -12,6 +12,13 @@ package struct EntryBatch<Key: KeyCodable, Value: BinaryCodable>: Sendable {
   /// How many entries there are.
   @inlinable package var count: Int { encoded.count }
 
+  /// Makes room for some times as many entries as there are, of the same lengths.
+  ///
+  /// An array that grows by and by is copied each time, and each copy touches memory that the process has yet to receive.
+  package mutating func reserve(times factor: Double) {
+    encoded.reserve(times: factor)
+  }
+
   /// Adds an entry; the last one of a key counts.
   ///
   /// Throws `badKeySize`, and `badValueSize` for a value that is too long or a codec that wrote another length than it

@@ -29,6 +29,11 @@ struct TaskBatch {
     for record in new { try ledger.insert(record, counting: &deltas) }
   }
 
+  /// Makes room for some times as many new tasks as there are; they must be much alike.
+  mutating func reserve(times factor: Double) {
+    records.reserve(times: factor)
+  }
+
   /// The id of a task that appears twice among the changes or is stored already; `nil` if there is none.
   mutating func firstTakenID(_ transaction: borrowing WriteTransaction) throws(LMDBError) -> IDKey? {
     try records.firstTakenID(transaction)

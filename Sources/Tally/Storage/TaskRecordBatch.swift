@@ -53,6 +53,12 @@ struct TaskRecordBatch {
     changedFields += new.map { (TombstoneKey(.task, $0.item.id), TaskItem.changes(from: nil, to: $0.item)) }
   }
 
+  /// Makes room for some times as many new tasks as there are.
+  mutating func reserve(times factor: Double) {
+    records.reserve(times: factor)
+    for index in indexes { index.reserve(factor) }
+  }
+
   /// The id of a task that appears twice among the changes or is stored already; `nil` if there is none.
   mutating func firstTakenID(_ transaction: borrowing WriteTransaction) throws(LMDBError) -> IDKey? {
     try writer.tables.tasks.firstTakenKey(of: &records, in: transaction)

@@ -8,7 +8,8 @@ import TallySystem
 package final class TimeZoneDatabase: Sendable {
   /// The database of the system: in the directory that `TZDIR` names (tzset(3)), or one of the usual places.
   package static let system = TimeZoneDatabase(
-    directories: [ProcessInfo.processInfo.environment["TZDIR"]].compactMap { $0 } + [
+    // Only this variable: to read all of them takes longer than reading the zone. The system's copy is not changed.
+    directories: [unsafe getenv("TZDIR").map { unsafe String(cString: $0) }].compactMap { $0 } + [
       "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo",
     ])
 
@@ -38,15 +39,20 @@ package final class TimeZoneDatabase: Sendable {
     guard path.isRelative, !path.isEmpty, path.isLexicallyNormal, path.components.first?.kind == .regular else {
       return nil
     }
-    return directories.lazy.compactMap { Self.table(at: $0.pushing(path)) }.first
+    // Not lazily mapped: that would read the first file twice.
+    for directory in directories {
+      if let table = Self.table(at: directory.pushing(path)) { return table }
+    }
+    return nil
   }
 
   private static func table(at file: FilePath) -> TimeZoneTable? {
     // The largest zones have some kilobytes; a device or a pipe might never end.
     guard let status = try? file.stat(), status.type == .regular, status.size <= 1 << 20,
-      let data = try? Data(contentsOf: URL(filePath: file.string))
+      let descriptor = try? FileDescriptor.open(file, .readOnly, options: .closeOnExec),
+      let bytes = try? descriptor.closeAfter({ try descriptor.readToEnd() })
     else { return nil }
-    return TimeZoneTable(tzif: [UInt8](data))
+    return TimeZoneTable(tzif: bytes)
   }
 }
 

@@ -34,3 +34,7 @@ struct AgendaCommand: SessionCommand {
     }
   }
 }
+
+extension AgendaCommand: PlainOptions {
+  mutating func take(from arguments: inout PlainArguments) {}
+}

@@ -60,3 +60,11 @@ extension LocalClock {
     return completion
   }
 }
+
+extension DoneCommand: PlainOptions {
+  mutating func take(from arguments: inout PlainArguments) {
+    at = arguments.takeValue(of: "--at")
+    only = arguments.takeFlag("--only")
+    selection = .taken(from: &arguments)
+  }
+}

@@ -89,3 +89,17 @@ struct CountCommand: SessionCommand {
     try session.answer(["count": .count(count)], plain: .record(["count"])) { try session.output.write("\(count)\n") }
   }
 }
+
+extension FindCommand: PlainOptions {
+  mutating func take(from arguments: inout PlainArguments) {
+    explain = arguments.takeFlag("--explain")
+    page = .taken(from: &arguments)
+    filter = .taken(from: &arguments)
+  }
+}
+
+extension CountCommand: PlainOptions {
+  mutating func take(from arguments: inout PlainArguments) {
+    filter = .taken(from: &arguments)
+  }
+}

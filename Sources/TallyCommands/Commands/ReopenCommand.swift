@@ -20,3 +20,9 @@ struct ReopenCommand: SessionCommand {
     try session.changeTasks(selection, "Reopened") { task, transaction in try transaction.reopen(task.id) }
   }
 }
+
+extension ReopenCommand: PlainOptions {
+  mutating func take(from arguments: inout PlainArguments) {
+    selection = .taken(from: &arguments)
+  }
+}

@@ -22,3 +22,9 @@ struct StartCommand: SessionCommand {
     }
   }
 }
+
+extension StartCommand: PlainOptions {
+  mutating func take(from arguments: inout PlainArguments) {
+    selection = .taken(from: &arguments)
+  }
+}

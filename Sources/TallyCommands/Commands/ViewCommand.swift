@@ -114,3 +114,9 @@ enum AllView: ViewKind {
   static let emptyHint = "There are no tasks yet. Add one: tally add Buy milk"
   static func title(_ clock: LocalClock) -> String { "All tasks" }
 }
+
+extension ViewCommand: PlainOptions {
+  mutating func take(from arguments: inout PlainArguments) {
+    options = .taken(from: &arguments)
+  }
+}

@@ -19,9 +19,9 @@ extension CommandFailure {
   }
 
   /// An error that a command found in its arguments.
-  init(refusing command: any CompleteCommand, _ error: any Error) {
-    let words = (["tally"] + RootCommand.words(naming: type(of: command))).joined(separator: " ")
-    let usage = type(of: command).configuration.usage?.split(separator: "\n").first.map { "; usage: \($0)" } ?? ""
+  init(refusing command: ParsedCommand, _ error: any Error) {
+    let words = (["tally"] + command.words).joined(separator: " ")
+    let usage = type(of: command.own).configuration.usage?.split(separator: "\n").first.map { "; usage: \($0)" } ?? ""
     self = .usage(
       (error as? ValidationError)?.message ?? "\(error)",
       remedy: "Run '\(words) --help' for more information\(usage)")

@@ -43,6 +43,13 @@ struct FilterOptions: ParsableArguments {
   }
 }
 
+extension FilterOptions: PlainOptions {
+  /// Takes the words from plain arguments, after all options.
+  mutating func take(from arguments: inout PlainArguments) {
+    words = arguments.takeRest()
+  }
+}
+
 extension TaskOrder: ExpressibleByArgument {
   /// Reads an order by its text; `nil` for any other.
   public init?(argument: String) {

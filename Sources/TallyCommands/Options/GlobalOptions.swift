@@ -52,6 +52,28 @@ struct GlobalOptions: ParsableArguments {
   }
 }
 
+extension GlobalOptions: PlainOptions {
+  /// Takes the options from plain arguments.
+  mutating func take(from arguments: inout PlainArguments) {
+    let isJSON = arguments.takeFlag("--json")
+    let isPlain = arguments.takeFlag("--plain")
+    let directory = arguments.takeValue(of: "--store")
+    let dayText = arguments.takeValue(of: "--week-start")
+    let day = dayText.flatMap { WeekStart(argument: $0) }
+    arguments.require(!isJSON || !isPlain)
+    arguments.require(directory != "")
+    arguments.require((dayText == nil) == (day == nil))
+    json = isJSON
+    plain = isPlain
+    store = directory
+    weekStart = day
+    noColor = arguments.takeFlag("--no-color")
+    quiet = arguments.takeFlag("--quiet")
+    now = arguments.takeValue(of: "--now")
+    timeZone = arguments.takeValue(of: "--time-zone")
+  }
+}
+
 /// The first day of a week, numbered as Foundation's calendars count.
 enum WeekStart: Int, CaseIterable, ExpressibleByArgument {
   case monday = 2, tuesday, wednesday, thursday, friday, saturday

@@ -15,3 +15,14 @@ struct LimitOption: ParsableArguments {
     if let given, given < 1 { throw ValidationError("--limit must be at least 1.") }
   }
 }
+
+extension LimitOption: PlainOptions {
+  /// Takes the option from plain arguments.
+  mutating func take(from arguments: inout PlainArguments) {
+    let text = arguments.takeValue(of: "--limit")
+    let limit = text.flatMap { Int($0) }
+    arguments.require((text == nil) == (limit == nil))
+    arguments.require(limit ?? 1 >= 1)
+    given = limit
+  }
+}

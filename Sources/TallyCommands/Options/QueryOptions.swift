@@ -16,3 +16,14 @@ struct QueryOptions: ParsableArguments {
     ViewDescription(view: TaskQuery(filter, by: sort).view, title: title, emptyHint: emptyHint, limit: limit)
   }
 }
+
+extension QueryOptions: PlainOptions {
+  /// Takes the options from plain arguments.
+  mutating func take(from arguments: inout PlainArguments) {
+    let text = arguments.takeValue(of: "--sort")
+    let order = text.flatMap { TaskOrder(argument: $0) }
+    arguments.require((text == nil) == (order == nil))
+    sort = order ?? .place
+    limited = .taken(from: &arguments)
+  }
+}

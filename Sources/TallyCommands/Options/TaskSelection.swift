@@ -24,7 +24,13 @@ struct TaskSelection: ParsableArguments {
   }
 }
 
-extension TaskSelection {
+extension TaskSelection: PlainOptions {
+  /// Takes the options from plain arguments, after those of the command.
+  mutating func take(from arguments: inout PlainArguments) {
+    filter = arguments.takeValue(of: "--where")
+    names = arguments.takeRest()
+  }
+
   /// Finds the tasks, each once, parents before their sub-tasks; otherwise in the order of the names, or of their places.
   ///
   /// - Parameters:

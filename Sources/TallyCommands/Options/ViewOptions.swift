@@ -20,3 +20,12 @@ struct ViewOptions: ParsableArguments {
     return description
   }
 }
+
+extension ViewOptions: PlainOptions {
+  /// Takes the options from plain arguments.
+  mutating func take(from arguments: inout PlainArguments) {
+    open = arguments.takeFlag("--open")
+    tree = arguments.takeFlag("--tree")
+    limited = .taken(from: &arguments)
+  }
+}

@@ -7,25 +7,36 @@ import SystemPackage
 /// such variables at the start would be simpler, but `--help` needs none of them, and `--store` makes `TALLY_STORE`
 /// irrelevant.
 struct EnvironmentVariables: Sendable {
-  /// The variables that are UTF-8, which a started program gets.
-  let intact: [String: String]
-  private let brokenNames: Set<String>
+  /// The variables; `nil` for those of this process, of which only those in use are read: reading all of them takes longer
+  /// than opening a store.
+  private let given: [String: String]?
 
-  init(_ values: [String: String], brokenNames: Set<String> = []) {
-    intact = values.filter { !brokenNames.contains($0.key) }
-    self.brokenNames = brokenNames
+  private init(given: [String: String]?) { self.given = given }
+
+  init(_ values: [String: String]) { self.init(given: values) }
+
+  /// The variables of this process.
+  static let ofProcess = EnvironmentVariables(given: nil)
+
+  /// The variables that are UTF-8, which a started program gets.
+  var intact: [String: String] {
+    // Nothing changes the environment of this program. A name that is not found is not UTF-8 itself.
+    given ?? ProcessInfo.processInfo.environment.filter { name, _ in unsafe String(intact: getenv(name)) != nil }
   }
 
   /// The value of a variable; `nil` if it is not set.
   ///
   /// - Throws: ``CommandFailure`` where the value is not UTF-8.
   func value(of name: String) throws(CommandFailure) -> String? {
-    guard !brokenNames.contains(name) else {
+    if let given { return given[name] }
+    // As above.
+    guard let bytes = unsafe getenv(name) else { return nil }
+    guard let value = unsafe String(intact: bytes) else {
       throw .usage(
         "The variable \(name) is not UTF-8",
         remedy: "Convert it, for example with 'iconv -t UTF-8', or unset it; nothing was done")
     }
-    return intact[name]
+    return value
   }
 
   /// The value of a variable; `nil` if it is not set or empty.
@@ -44,14 +55,6 @@ struct EnvironmentVariables: Sendable {
   func ownDirectory(in variable: String, belowHome place: FilePath) throws(CommandFailure) -> FilePath? {
     if let path = try value(of: variable), path.hasPrefix("/") { return FilePath(path).appending("tally") }
     return try nonEmptyValue(of: "HOME").map { FilePath($0).pushing(place).appending("tally") }
-  }
-
-  /// The variables of this process.
-  static func ofProcess() -> EnvironmentVariables {
-    let values = ProcessInfo.processInfo.environment
-    // Nothing changes the environment of this program. A name that is not found is not UTF-8 itself.
-    return EnvironmentVariables(
-      values, brokenNames: Set(values.keys.filter { name in unsafe String(intact: getenv(name)) == nil }))
   }
 }
 

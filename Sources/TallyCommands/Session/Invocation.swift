@@ -41,7 +41,7 @@ public struct Invocation: Sendable {
     // The system's own copies, which nothing changes.
     let given = unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
     invocation.areArgumentsIntact = unsafe given.allSatisfy { unsafe String(intact: $0) != nil }
-    invocation.environment = .ofProcess()
+    invocation.environment = .ofProcess
     return invocation
   }
 

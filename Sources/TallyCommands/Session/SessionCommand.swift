@@ -26,11 +26,23 @@ extension SessionCommand {
   func validate(with global: GlobalOptions) throws {}
 }
 
+/// A command that was given: its own arguments, and the options that every command takes.
+struct ParsedCommand {
+  /// The words that name it.
+  let words: [String]
+  let own: any SessionCommand
+  let global: GlobalOptions
+}
+
 /// A command as the parser knows it.
 protocol CompleteCommand: ParsableCommand {
   associatedtype Own: SessionCommand
   var own: Own { get }
   var global: GlobalOptions { get }
+}
+
+extension CompleteCommand {
+  var parsed: ParsedCommand { ParsedCommand(words: RootCommand.words(naming: Self.self), own: own, global: global) }
 }
 
 /// A command's own arguments, then the options that every command takes.

@@ -21,7 +21,7 @@ struct SettingsText {
 
   /// What holds where a setting is not set.
   private func inForce(_ name: String) throws -> String {
-    let (options, variables) = (session.options, session.invocation.environment.intact)
+    let (options, variables) = (session.options, session.invocation.environment)
     let value: String? =
       switch Settings.Key(rawValue: name) {
       case .defaultList: "the inbox"
@@ -33,7 +33,7 @@ struct SettingsText {
       case .dayStart: "00:00"
       case .timeZone:
         session.clock.zone.name.escapedForDisplay() + ", from "
-          + (options.timeZone != nil ? "--time-zone" : variables["TZ"] != nil ? "TZ" : "the system")
+          + (options.timeZone != nil ? "--time-zone" : try variables.value(of: "TZ") != nil ? "TZ" : "the system")
       case .color: "auto"
       case nil: nil
       }

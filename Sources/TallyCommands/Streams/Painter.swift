@@ -19,7 +19,7 @@ struct Painter {
   ///   - isTerminal: Whether the output is a terminal.
   ///   - environment: The variables, which win over the setting.
   init(isRefused: Bool, setting: String?, isTerminal: Bool, environment: EnvironmentVariables) {
-    isEnabled = !isRefused && Self.isWanted(setting: setting, isTerminal: isTerminal, environment.intact)
+    isEnabled = !isRefused && Self.isWanted(setting: setting, isTerminal: isTerminal, environment)
     // Rainbow looks at the same variables, but takes NO_COLOR=0 and FORCE_COLOR=0 for something else.
     if isEnabled { (Rainbow.enabled, Rainbow.outputTarget) = (true, .console) }
     depth = ColorDepth(environment: environment, isForced: setting == "always")
@@ -27,8 +27,8 @@ struct Painter {
 
   /// Whether colour is wanted: `FORCE_COLOR` decides, else `NO_COLOR` or a dumb terminal, else the setting, else whether
   /// the output is a terminal.
-  static func isWanted(setting: String?, isTerminal: Bool, _ variables: [String: String]) -> Bool {
-    let value = { (name: String) in variables[name] ?? "" }
+  static func isWanted(setting: String?, isTerminal: Bool, _ environment: EnvironmentVariables) -> Bool {
+    let value = { (name: String) in (try? environment.value(of: name)) ?? "" }
     if !value("FORCE_COLOR").isEmpty { return value("FORCE_COLOR") != "0" }
     if !value("NO_COLOR").isEmpty || value("TERM") == "dumb" { return false }
     return setting == "always" || setting != "never" && isTerminal

@@ -171,6 +171,46 @@ extension JSONReaderTests {
     }
   }
 
+  /// Keys in the usual order and `null` are compared in place, which a piece's end cuts off.
+  @Test func recordsAreTheSameInPiecesOfEverySize() throws {
+    let text = """
+      {"schemaVersion": 2, "tasks": [
+        {"id": "0193a000-0000-7000-8000-000000000001", "text": "a", "notes": null, "state": "notStarted",
+         "scheduledDate" : null , "dueDate":null,"dueDay":null,\t"sortOrder": 7},
+        {"text":"b","notes":null,"id":"0193a000-0000-7000-8000-000000000002"}, {"text":"null","tags":[],"notes":"n"}
+      ], "lists": []}
+      """
+    let whole = try records(of: text, pieceSize: 65_536)
+    #expect(whole.count == 3)
+    for pieceSize in 4...80 { #expect(try records(of: text, pieceSize: pieceSize) == whole, "pieces of \(pieceSize)") }
+  }
+
+  @Test(arguments: [
+    (#"{"text":"a","text":"b"}"#, "appears twice", 13), (#"{"text":"a",}"#, "key in quotes", 13),
+    (#"{"text":"a","notes":nul}"#, "value is expected", 21), (#"{"text":"a","notes" null}"#, "colon", 21),
+    (#"{"text":"a" "notes":null}"#, "comma or }", 13), (#"{"text":"a","notes":null1}"#, "comma or }", 25),
+    (#"{"text":"a","notes":null"#, "ends too early", 25), (#"{"text":null}"#, "is not a text", 9),
+  ])
+  func faultsOfRecordsHaveTheirPlaces(text: String, message: String, column: Int) throws {
+    for pieceSize in [4, 5, 9, 65_536] {
+      #expect {
+        try records(of: text, as: .ndjson, pieceSize: pieceSize)
+      } throws: {
+        let error = try #require($0 as? TallyError)
+        return error.message.contains(message) && error.position == TextPosition(line: 1, column: column)
+      }
+    }
+  }
+
+  private func records(
+    of text: String, as format: InterchangeFormat = .json, pieceSize: Int
+  ) throws -> [String] {
+    var source = JSONDocumentSource(pieces(Array(text.utf8), of: pieceSize), format: format, isLenient: false)
+    var records: [String] = []
+    while let (record, position) = try source.next() { records.append("\(position) \(record)") }
+    return records
+  }
+
   /// All tokens as text: keys end in a colon, texts are in quotes, a full stop is the end.
   private func readAll(_ bytes: [UInt8], pieceSize: Int, framing: JSONReader.Framing = .document) throws -> String {
     var reader = JSONReader(pieces(bytes, of: pieceSize), framing: framing)

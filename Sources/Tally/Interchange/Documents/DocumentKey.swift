@@ -14,6 +14,7 @@ extension DocumentKey where Self: RawRepresentable<String> {
 struct DocumentKeyTable<Key: DocumentKey>: Sendable {
   private let keys = Array(Key.allCases)
   private let names = Key.allCases.map { Array($0.text.utf8) }
+  private let quotedNames = Key.allCases.map { Array("\"\($0.text)\"".utf8) }
 
   /// The index of the key with these bytes, tried first at `hint`: most objects have their keys in one order.
   func index(of bytes: [UInt8], hint: Int) -> Int? {
@@ -22,6 +23,11 @@ struct DocumentKeyTable<Key: DocumentKey>: Sendable {
   }
 
   subscript(index: Int) -> Key { keys[index] }
+
+  /// Skips the key with an index if it comes next.
+  func skipKey(at index: Int, in reader: inout JSONReader) throws -> Bool {
+    try index < quotedNames.count && reader.skipKey(inQuotes: quotedNames[index])
+  }
 }
 
 /// Walks the keys of one object.
@@ -44,21 +50,26 @@ struct DocumentEntries<Key: DocumentKey> {
   /// - Throws: `malformedDocument` for a known key that appears twice, and `unknownKey`, unless lenient: then unknown
   ///   keys are skipped with their values.
   mutating func next(from reader: inout JSONReader) throws -> Key? {
+    if first == nil, try Key.table.skipKey(at: hint, in: &reader) { return try accept(hint, reader) }
     while try first.take() ?? reader.next() == .key {
       guard let index = Key.table.index(of: reader.text, hint: hint) else {
         guard isLenient else { throw reader.unknownKey }
         try reader.skipValue(beginningWith: try reader.next())
         continue
       }
-      let key = Key.table[index]
-      guard seen & 1 << UInt32(index) == 0 else {
-        throw reader.fault("The key \(key.text) appears twice in its object")
-      }
-      seen |= 1 << UInt32(index)
-      hint = index + 1
-      return key
+      return try accept(index, reader)
     }
     return nil
+  }
+
+  private mutating func accept(_ index: Int, _ reader: borrowing JSONReader) throws -> Key {
+    let key = Key.table[index]
+    guard seen & 1 << UInt32(index) == 0 else {
+      throw reader.fault("The key \(key.text) appears twice in its object")
+    }
+    seen |= 1 << UInt32(index)
+    hint = index + 1
+    return key
   }
 }
 

@@ -5,7 +5,9 @@ extension JSONReader {
   ///
   /// - Throws: an error that names the key and has the value's position.
   mutating func read(_ kind: FieldKind, for key: some DocumentKey, orNull: Bool = false) throws -> FieldValue? {
+    if orNull, try skipNull() { return nil }
     let token = try next()
+    // One that is divided between two pieces of the input.
     if orNull, token == .null { return nil }
     do {
       switch kind {

@@ -56,7 +56,12 @@ package struct TaskDocument {
     var entries = DocumentEntries(TaskField.self, after: first, isLenient: isLenient)
     while let field = try entries.next(from: &reader) {
       let value = try reader.read(field.kind, for: field, orNull: field.isOptional)
-      if value != nil, field == .dueDate || field == .dueDay { dueCount += 1 }
+      guard let value else {
+        // Each key comes once, and nothing else has set it.
+        present |= 1 << UInt32(field.rawValue)
+        continue
+      }
+      if field == .dueDate || field == .dueDay { dueCount += 1 }
       self[field] = value
     }
   }

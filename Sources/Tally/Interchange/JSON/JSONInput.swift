@@ -57,6 +57,24 @@ package struct JSONInput: ~Copyable {
     continuationByteCount += 1
   }
 
+  /// Skips spaces, tabs and carriage returns, up to the end of the piece.
+  mutating func skipBlanks() {
+    while index < count, Self.isBlank(piece[index]) { index += 1 }
+  }
+
+  @inline(__always)
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+  }
+
+  /// Skips some bytes of ASCII if they come next; false, and nothing is skipped, if they do not, or not in this piece.
+  mutating func skip(_ bytes: [UInt8]) -> Bool {
+    guard count - index >= bytes.count else { return false }
+    for offset in bytes.indices where piece[index + offset] != bytes[offset] { return false }
+    index += bytes.count
+    return true
+  }
+
   /// Skips a line feed.
   package mutating func skipLineFeed() {
     index += 1

@@ -18,6 +18,8 @@ extension JSONReader {
     return .double(double)
   }
 
+  static let nullBytes = Array("null".utf8)
+
   mutating func readLiteral(_ word: String, _ token: Token) throws -> Token {
     for expected in word.utf8 {
       guard let byte = try input.peek() else { throw truncation() }

@@ -108,15 +108,47 @@ extension JSONReader {
     }
   }
 
+  /// Skips the next key of an object if it is the one that is expected; otherwise ``next()`` reads what comes.
+  ///
+  /// Objects of one kind mostly have their keys in one order: comparing them in place saves copying each.
+  mutating func skipKey(inQuotes key: [UInt8]) throws -> Bool {
+    if expectation == .separator, containers.last == true {
+      try skipWhiteSpace()
+      guard try input.peek() == UInt8(ascii: ",") else { return false }
+      input.skipByte()
+      expectation = .key
+    }
+    guard expectation == .key || expectation == .firstKey else { return false }
+    try skipWhiteSpace()
+    tokenPosition = input.position
+    guard input.skip(key) else { return false }
+    try readColon()
+    return true
+  }
+
+  /// Skips the value of a key if it is `null`.
+  mutating func skipNull() throws -> Bool {
+    guard expectation == .value, !containers.isEmpty else { return false }
+    try skipWhiteSpace()
+    tokenPosition = input.position
+    guard input.skip(Self.nullBytes) else { return false }
+    expectation = .separator
+    return true
+  }
+
   private mutating func key(_ byte: UInt8) throws -> Token {
     guard byte == UInt8(ascii: "\"") else { throw fault("A key in quotes is expected here") }
     try readString()
+    try readColon()
+    return .key
+  }
+
+  private mutating func readColon() throws {
     try skipWhiteSpace()
     guard let colon = try input.peek() else { throw truncation() }
     guard colon == UInt8(ascii: ":") else { throw fault("A colon is expected here", at: input.position) }
     input.skipByte()
     expectation = .value
-    return .key
   }
 
   /// Skips a comma, or closes the container.
@@ -171,7 +203,7 @@ extension JSONReader {
           throw fault("The line ends inside its object", at: input.position)
         }
         input.skipLineFeed()
-      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): input.skipByte()
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): input.skipBlanks()
       default: return
       }
     }

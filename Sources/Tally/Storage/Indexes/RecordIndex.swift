@@ -118,6 +118,8 @@ final class IndexBatch<Source: IndexedRecord> {
   let replace: (RecordChange<Source>) throws(LMDBError) -> Void
   /// Writes the changes in the index's own order, which touches each page once.
   let apply: (inout WriteTransaction) throws(LMDBError) -> Void
+  /// Makes room for some times as many new entries as there are.
+  let reserve: (_ factor: Double) -> Void
 
   private init(
     insert: @escaping ([Source]) throws(LMDBError) -> Void,
@@ -125,12 +127,14 @@ final class IndexBatch<Source: IndexedRecord> {
     apply: @escaping (inout WriteTransaction) throws(LMDBError) -> Void
   ) {
     (self.insert, self.replace, self.apply) = (insert, replace, apply)
+    reserve = { _ in }
   }
 
   @inline(__always)
   init<Definition: RecordIndex>(_ definition: Definition.Type, _ table: Index<Definition.Key>)
   where Definition.Source == Source {
     let changes = IndexChanges<Definition.Key>()
+    reserve = { changes.inserted.reserve(times: $0) }
     insert = { records throws(LMDBError) in
       try changes.insert { (inserted) throws(LMDBError) in
         // A span lends its records; an array's loop would copy each of them, for each index.
