@@ -73,6 +73,15 @@ extension LMDBEnvironment {
     try whileOpen("information") { newestTransactionID }
   }
 
+  /// Whether readers that begin now see a transaction: its commit has ended.
+  ///
+  /// Throws as ``beginRead()``.
+  package func hasAcknowledged(transaction: Int) throws(LMDBError) -> Bool {
+    let reader = try beginRead()
+    // Live until the end of this function.
+    return unsafe mdb_txn_id(reader.core.handle) >= transaction
+  }
+
   /// As ``lastTransactionID()``; the caller keeps the environment open.
   var newestTransactionID: Int {
     // A plain number.

@@ -3,20 +3,29 @@ import LMDB
 import SystemPackage
 import TallySystem
 
-/// Wakes the observations of one store: after each commit of any process, and once a second, as time changes views, too.
+/// Wakes the observations of one store: after each commit of any process, and once a second those that time changes, too.
 ///
 /// A commit of this process wakes them at once. A thread watches the directory for those of other processes; it runs
-/// while somebody waits.
+/// while somebody waits. It looks at the number of the newest transaction, which liblmdb reads from the file: a snapshot
+/// would write into the table of readers, so that a device with nothing to do would write to its disk.
 final class CommitWatch: Sendable {
   private struct State {
     /// Rises with each wake-up.
     var count: UInt64 = 0
-    /// The commit of the last wake-up.
-    var sequence: UInt64?
-    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    /// The newest transaction at the last wake-up of everybody.
+    var newest: Int?
+    /// Whether that wake-up's readers saw this transaction: one that is on its way to the disk is not acknowledged yet.
+    var isSettled = false
+    var waiters: [UInt64: Waiter] = [:]
     var lastWaiter: UInt64 = 0
     /// The watch of the thread, if it runs.
     var directoryWatch: DirectoryWatch?
+  }
+
+  private struct Waiter {
+    let continuation: CheckedContinuation<Void, Never>
+    /// Whether time alone may change what it observes.
+    let followsTime: Bool
   }
 
   // Constants.
@@ -42,7 +51,11 @@ final class CommitWatch: Sendable {
   var isRunning: Bool { state.withLock { $0.directoryWatch != nil } }
 
   /// Waits for a wake-up after the one with a number, or for the cancellation of the Swift task.
-  func wait(after count: UInt64) async {
+  ///
+  /// - Parameters:
+  ///   - count: The number.
+  ///   - followsTime: Whether to wake up once a second although nothing was committed.
+  func wait(after count: UInt64, followsTime: Bool) async {
     let id = state.withLock { state in
       state.lastWaiter += 1
       return state.lastWaiter
@@ -51,31 +64,39 @@ final class CommitWatch: Sendable {
       await withCheckedContinuation { continuation in
         let isLate = state.withLock { state in
           guard state.count == count, !Task.isCancelled else { return true }
-          state.waiters[id] = continuation
+          state.waiters[id] = Waiter(continuation: continuation, followsTime: followsTime)
           if state.directoryWatch == nil { startThread(&state) }
           return false
         }
         if isLate { continuation.resume() }
       }
     } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+      state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume()
     }
   }
 
   /// Wakes those who wait after a commit of this process.
   func noteCommit() {
     guard state.withLock({ !$0.waiters.isEmpty || $0.directoryWatch != nil }) else { return }
-    wakeAll(at: sequence)
+    wakeAll(at: newestTransaction)
   }
 
-  private func wakeAll(at sequence: UInt64? = nil) {
-    let waiters = state.withLock { state in
-      state.count += 1
-      if let sequence { state.sequence = sequence }
+  private func wakeAll(at newest: Int? = nil, isSettled: Bool = false) {
+    wake { state in
+      if let newest { state.newest = newest }
+      state.isSettled = isSettled
       defer { state.waiters = [:] }
       return state.waiters
     }
-    for waiter in waiters.values { waiter.resume() }
+  }
+
+  /// Wakes those whom a closure takes out of the state.
+  private func wake(_ take: (inout State) -> [UInt64: Waiter]) {
+    let waiters = state.withLock { state in
+      state.count += 1
+      return take(&state)
+    }
+    for waiter in waiters.values { waiter.continuation.resume() }
   }
 
   /// Ends the store, beside no look of the thread.
@@ -102,22 +123,39 @@ extension CommitWatch {
 
   private func run(_ watch: DirectoryWatch) {
     // Commits between the last look of an observer and now were not watched.
-    wakeAll(at: lookedUpSequence)
+    wakeAll(at: lookedUpTransaction)
     var tick = ContinuousClock.now + Self.interval
     while !connection.isClosed {
       watch.wait(atMost: tick - .now)
       if tick <= .now {
         if endIfIdle() { return }
         tick = .now + Self.interval
-        wakeAll(at: lookedUpSequence)
+        wakeForTick()
       } else {
         pause(microseconds: Self.settlingTime)
         // While the store is suspended nobody can look at what other processes write.
-        if let sequence = lookedUpSequence, sequence != state.withLock({ $0.sequence }) { wakeAll(at: sequence) }
+        if let newest = lookedUpTransaction, newest != state.withLock({ $0.newest }) { wakeAll(at: newest) }
       }
     }
     state.withLock { $0.directoryWatch = nil }
     wakeAll()
+  }
+
+  /// Wakes everybody if there may be a commit that they have not seen, since an event may be lost; otherwise those that
+  /// follow the time.
+  private func wakeForTick() {
+    let newest = lookedUpTransaction
+    if newest != nil, state.withLock({ $0.isSettled && $0.newest == newest }) {
+      return wake { state in
+        let due = state.waiters.filter(\.value.followsTime)
+        for id in due.keys { state.waiters[id] = nil }
+        return due
+      }
+    }
+    let isSettled = look.withLock { _ in
+      (try? connection.use { try $0.environment.hasAcknowledged(transaction: newest ?? 0) }) == true
+    }
+    wakeAll(at: newest, isSettled: isSettled)
   }
 
   /// Ends the thread when nobody waits.
@@ -128,14 +166,11 @@ extension CommitWatch {
     }
   }
 
-  /// The last commit, for the thread; `nil` while the store is suspended.
-  private var lookedUpSequence: UInt64? { look.withLock { _ in sequence } }
+  /// The newest transaction, for the thread; `nil` while the store is suspended.
+  private var lookedUpTransaction: Int? { look.withLock { _ in newestTransaction } }
 
-  /// The last commit; `nil` while the store is suspended.
-  private var sequence: UInt64? {
-    try? connection.use { store in
-      let transaction = try store.environment.beginRead()
-      return try store.tables.meta.value(forKey: .header, in: transaction)?.sequence
-    }
+  /// The newest transaction; `nil` while the store is suspended.
+  private var newestTransaction: Int? {
+    try? connection.use { try $0.environment.lastTransactionID() }
   }
 }

@@ -7,16 +7,19 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
   typealias Look = (inout StoreReadTransaction) throws -> Element?
 
   let store: TaskStore
+  /// Whether time alone may bring news.
+  var followsTime = true
   let begin: @Sendable () -> Look
 
   /// Begins to wait; each iterator remembers on its own what it has seen.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(store: store, look: begin())
+    Iterator(store: store, followsTime: followsTime, look: begin())
   }
 
   /// Waits for the next value.
   public struct Iterator: AsyncIteratorProtocol {
     let store: TaskStore
+    let followsTime: Bool
     let look: Look
 
     /// The next value; `nil` after cancellation or the closing of the store.
@@ -33,7 +36,7 @@ public struct StoreObservation<Element: Sendable>: AsyncSequence, Sendable {
         } catch let error as TallyError where error.code == .storeSuspended {
           // Screens go on when the store is resumed.
         }
-        await store.watch.wait(after: count)
+        await store.watch.wait(after: count, followsTime: followsTime)
       }
       return nil
     }

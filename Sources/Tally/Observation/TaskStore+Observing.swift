@@ -16,7 +16,7 @@ extension TaskStore {
   /// - Throws: `storeClosed`, and as `read`.
   public func changes(since position: StorePosition? = nil) throws -> StoreObservation<ChangeSet> {
     let start = try position ?? read { try $0.position }
-    return StoreObservation(store: self) {
+    return StoreObservation(store: self, followsTime: false) {
       var last = start
       return { transaction in
         let position = try transaction.position

@@ -14,10 +14,18 @@ enum HexDigits {
   }
 
   /// The bytes of some digits; `nil` if there is anything else, upper case included.
-  static func bytes(of text: some StringProtocol) -> [UInt8]? {
-    let values = text.utf8.map(value)
-    guard values.count.isMultiple(of: 2), !values.contains(nil) else { return nil }
-    return stride(from: 0, to: values.count, by: 2).map { (values[$0] ?? 0) << 4 | (values[$0 + 1] ?? 0) }
+  static func bytes(of text: some StringProtocol) -> [UInt8]? { bytes(of: Array(text.utf8)[...]) }
+
+  /// The bytes of some digits in ASCII.
+  static func bytes(of digits: ArraySlice<UInt8>) -> [UInt8]? {
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count / 2)
+    for index in stride(from: digits.startIndex, to: digits.endIndex, by: 2) {
+      guard let high = value(of: digits[index]), let low = value(of: digits[index + 1]) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
   }
 
   private static func value(of digit: UInt8) -> UInt8? {

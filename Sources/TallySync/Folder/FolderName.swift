@@ -46,20 +46,20 @@ enum FolderName: Hashable, Sendable {
   /// Numbers above it would not allow to count on.
   static let greatestNumber = UInt64(Int64.max)
 
-  private static let segmentEnding = ".seg"
-  private static let cardStart = "card-"
-  private static let cardEnding = ".card"
-  private static let partEnding = ".snap"
-  private static let partSeparator = "of"
-  private static let temporaryStart = ".tmp-"
-  private static let placeholderEnding = ".icloud"
+  private static let segmentEnding: StaticString = ".seg"
+  private static let cardStart: StaticString = "card-"
+  private static let cardEnding: StaticString = ".card"
+  private static let partEnding: StaticString = ".snap"
+  private static let partSeparator: StaticString = "of"
+  private static let temporaryStart: StaticString = ".tmp-"
+  private static let placeholderEnding: StaticString = ".icloud"
 
   /// Reads a name; `nil` for names of others.
   ///
   /// - Parameter text: The name, without its directory.
   init?(_ text: String) {
-    // The parsers take more than they should, such as a number without its zeros; writing the name again finds that.
-    guard let name = Self.parse(text[...]), name.text == text else { return nil }
+    var reader = FolderNameReader(text)
+    guard let name = Self.read(&reader), reader.isAtEnd else { return nil }
     self = name
   }
 
@@ -69,12 +69,12 @@ enum FolderName: Hashable, Sendable {
     case .segments(let range):
       "\(Self.padded(range.first))-\(Self.padded(range.last))-\(HexDigits.text(of: range.digest))\(Self.segmentEnding)"
     case .card(let number):
-      Self.cardStart + Self.padded(number) + Self.cardEnding
+      "\(Self.cardStart)\(Self.padded(number))\(Self.cardEnding)"
     case .part(let part, let stem):
       "\(Self.padded(stem.number))-\(HexDigits.text(of: stem.digest))-\(Self.padded(part, Self.partDigitCount))"
-        + Self.partSeparator + Self.padded(stem.partCount, Self.partDigitCount) + Self.partEnding
+        + "\(Self.partSeparator)\(Self.padded(stem.partCount, Self.partDigitCount))\(Self.partEnding)"
     case .temporary(let random):
-      Self.temporaryStart + Self.padded(random)
+      "\(Self.temporaryStart)\(Self.padded(random))"
     case .placeholder(let name):
       ".\(name.text)\(Self.placeholderEnding)"
     }
@@ -87,48 +87,38 @@ enum FolderName: Hashable, Sendable {
 }
 
 extension FolderName {
-  private static func parse(_ text: Substring) -> FolderName? {
-    if let stem = text.between("", segmentEnding) { return segments(stem) }
-    if let digits = text.between(cardStart, cardEnding) { return number(digits).map { .card($0) } }
-    if let stem = text.between("", partEnding) { return part(stem) }
-    if let stem = text.between(".", placeholderEnding) {
-      guard let name = FolderName(String(stem)), !name.isOfThisDevice else { return nil }
+  private static func read(_ reader: inout FolderNameReader) -> FolderName? {
+    if reader.take(cardStart) { return number(&reader, cardEnding).map { .card($0) } }
+    if reader.take(temporaryStart) { return reader.number(numberDigitCount).map { .temporary($0) } }
+    if reader.take(".") {
+      // Other devices never have a temporary file or a placeholder.
+      guard !reader.isAt("."), let name = read(&reader), reader.take(placeholderEnding) else { return nil }
       return .placeholder(name)
     }
-    return text.between(temporaryStart, "").flatMap { UInt64($0) }.map { .temporary($0) }
-  }
-
-  /// Whether other devices never have a file of the name.
-  private var isOfThisDevice: Bool {
-    switch self {
-    case .temporary, .placeholder: true
-    case .segments, .card, .part: false
-    }
-  }
-
-  private static func segments(_ stem: Substring) -> FolderName? {
-    let words = stem.split(separator: "-", omittingEmptySubsequences: false)
-    guard words.count == 3, let first = number(words[0]), let last = number(words[1]), let digest = digest(words[2]),
-      first <= last
+    guard let first = number(&reader, "-") else { return nil }
+    // Both begin with digits: that of a part is followed by one more sign than the digest has digits.
+    if let stem = stem(&reader, first) { return stem }
+    guard let last = number(&reader, "-"), first <= last, let digest = reader.digest(), reader.take(segmentEnding)
     else { return nil }
     return .segments(SegmentRange(first: first, last: last, digest: digest))
   }
 
-  private static func part(_ stem: Substring) -> FolderName? {
-    let words = stem.split(separator: "-", omittingEmptySubsequences: false)
-    guard words.count == 3, let number = number(words[0]), let digest = digest(words[1]),
-      let part = Int(words[2].prefix(partDigitCount)), let count = Int(words[2].suffix(partDigitCount))
+  /// The rest of the name of a part, whose first number was read; `nil`, and nothing read, for another one.
+  private static func stem(_ reader: inout FolderNameReader, _ number: UInt64) -> FolderName? {
+    var ahead = reader
+    guard let digest = ahead.digest(), ahead.take("-"), let part = ahead.number(partDigitCount),
+      ahead.take(partSeparator), let count = ahead.number(partDigitCount), ahead.take(partEnding),
+      let part = Int(exactly: part), let count = Int(exactly: count)
     else { return nil }
     let snapshot = SnapshotStem(number: number, digest: digest, partCount: count)
-    return snapshot.hasPart(part) ? .part(part, of: snapshot) : nil
+    guard snapshot.hasPart(part) else { return nil }
+    reader = ahead
+    return .part(part, of: snapshot)
   }
 
-  private static func digest(_ text: Substring) -> [UInt8]? {
-    HexDigits.bytes(of: text).flatMap { $0.count == SegmentHead.digestByteCount ? $0 : nil }
-  }
-
-  private static func number(_ text: Substring) -> UInt64? {
-    UInt64(text).flatMap { (1...greatestNumber).contains($0) ? $0 : nil }
+  private static func number(_ reader: inout FolderNameReader, _ ending: StaticString) -> UInt64? {
+    guard let number = reader.number(numberDigitCount), reader.take(ending) else { return nil }
+    return (1...greatestNumber).contains(number) ? number : nil
   }
 }
 
@@ -144,13 +134,5 @@ extension FolderName.SnapshotStem {
   /// Whether the snapshot has a part of a number.
   func hasPart(_ part: Int) -> Bool {
     (1...FolderName.mostParts).contains(partCount) && (0..<partCount).contains(part)
-  }
-}
-
-extension Substring {
-  /// The text between a start and an ending; `nil` if it has not both.
-  fileprivate func between(_ start: String, _ ending: String) -> Substring? {
-    guard hasPrefix(start), hasSuffix(ending), utf8.count >= start.utf8.count + ending.utf8.count else { return nil }
-    return dropFirst(start.count).dropLast(ending.count)
   }
 }

@@ -122,6 +122,39 @@ import Testing
     }
   }
 
+  /// Each look once began a snapshot, which wrote into liblmdb's table of readers: an idle device wrote to its disk.
+  @Test func whatTimeDoesNotChangeIsLookedAtOnlyAfterCommits() async throws {
+    try await withStore { store in
+      let (looks, timedLooks) = (Shared(0), Shared(0))
+      func observation(_ looks: Shared<Int>, followsTime: Bool) -> StoreObservation<Int> {
+        StoreObservation(store: store, followsTime: followsTime) {
+          { _ in
+            looks.withLock {
+              $0 += 1; return nil
+            }
+          }
+        }
+      }
+      let tasks = [(looks, false), (timedLooks, true)].map { looks, followsTime in
+        Task { for try await _ in observation(looks, followsTime: followsTime) {} }
+      }
+      // After the first looks only one of them goes on.
+      let last = Shared((looks: 0, timed: 0))
+      await waitUntil {
+        let now = (looks: looks.withLock { $0 }, timed: timedLooks.withLock { $0 })
+        return last.withLock { last in
+          if now.looks != last.looks { last = now }
+          return now.timed > last.timed + 2
+        }
+      }
+      let settled = looks.withLock { $0 }
+      try await store.write { _ = try $0.add("x", to: .inbox) }
+      await waitUntil { looks.withLock { $0 } > settled }
+      for task in tasks { task.cancel() }
+      for task in tasks { _ = try? await task.value }
+    }
+  }
+
   @Test func theThreadEndsWhenNobodyWaits() async throws {
     try await withStore { store in
       let waiting = Task { for try await _ in try store.changes() {} }
