@@ -12,7 +12,9 @@ import re
 import resource
 import secrets
 import subprocess
+import sys
 import tempfile
+import time
 import urllib.request
 
 import postgresql
@@ -132,6 +134,11 @@ def pgbench(server, seconds):
     return float(re.search(r"tps = ([\d.]+)", done.stdout).group(1))
 
 
+def connections(hub):
+    words = ["ss", "-Htn", "state", "established", f"( sport = :{hub.port} )"]
+    return len(subprocess.run(words, capture_output=True, text=True).stdout.splitlines())
+
+
 def waiting(place, count):
     """The resident memory of a hub for which clients wait, in MB, and before."""
     token, hub = account(place), serve(place)
@@ -146,8 +153,10 @@ def waiting(place, count):
     try:
         line = clients.stdout.readline()
         require(line, "the waiting clients ended")
-        connections = subprocess.run(["ss", "-Htn", "state", "established", f"( sport = :{hub.port} )"], capture_output=True, text=True)
-        require(len(connections.stdout.splitlines()) >= count, f"only {len(connections.stdout.splitlines())} connections")
+        start = time.monotonic()
+        while (found := connections(hub)) < count:
+            require(time.monotonic() - start < 60, f"only {found} connections")
+            time.sleep(1)
         return before, memory()
     finally:
         clients.stdin.close()
@@ -174,6 +183,12 @@ def table(results):
     return "\n".join(rows)
 
 
+def said(what, result):
+    """Shows a result while the others are measured."""
+    print(f"{what}: {result}", file=sys.stderr, flush=True)
+    return result
+
+
 def measure(seconds, waiters, tasks, changes):
     with postgresql.directory() as folder:
         server = postgresql.Server(folder / "server", {"shared_buffers": "256MB"}).create().start()
@@ -182,16 +197,16 @@ def measure(seconds, waiters, tasks, changes):
             address = server.database("hub")
             subprocess.run([RELEASE / "tally-hub", "migrate", "--database", address], check=True, stdout=subprocess.DEVNULL)
             places = [["--data", str(folder / "hub")], ["--database", address]]
-            plain = [pgbench(server, seconds)]
-            appends = [append(place, seconds, server) for place in places]
-            empty = [answers(place, seconds) for place in places]
-            batches = [append_batches(place, seconds) for place in places]
-            plain.append(pgbench_again(server, seconds))
-            memories = [waiting(place, waiters) for place in places]
+            plain = [said("inserts", pgbench(server, seconds))]
+            appends = [said("appends", append(place, seconds, server)) for place in places]
+            empty = [said("empty", answers(place, seconds)) for place in places]
+            batches = [said("batches", append_batches(place, seconds)) for place in places]
+            plain.append(said("inserts", pgbench_again(server, seconds)))
+            memories = [said("waiting", waiting(place, waiters)) for place in places]
             relays = []
             for number, place in enumerate(places):
                 with tempfile.TemporaryDirectory(dir=folder) as stores:
-                    relays.append(devices(place, stores, tasks, changes))
+                    relays.append(said("devices", devices(place, stores, tasks, changes)))
         finally:
             server.stop()
     plain_rate = sum(plain) / 2
