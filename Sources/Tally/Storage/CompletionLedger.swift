@@ -164,6 +164,12 @@ extension CompletionLedger {
     return true
   }
 
+  /// Whether an entry can be put with others at once: it is not there, and is of a live task, which no index has.
+  func isNew(_ key: CompletionKey, in transaction: borrowing WriteTransaction) throws(LMDBError) -> Bool {
+    guard !key.isTaskDeleted else { return false }
+    return try !tables.completions.contains(key, in: transaction)
+  }
+
   /// Restores an entry to an earlier state: a record, or nothing.
   func restore(
     _ key: CompletionKey, to record: CompletionRecord?, counting deltas: inout CounterDeltas,

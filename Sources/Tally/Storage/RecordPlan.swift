@@ -16,15 +16,30 @@ struct RecordPlan {
   ) throws(LMDBError) {
     for change in lists { try writer.write(change, recording: &images, in: &transaction) }
     var batch = try TaskRecordBatch(with: writer, in: transaction)
+    var new: [TaskRecord] = []
     for change in tasks {
-      try batch.add(change)
+      if let record = change.new, change.old == nil { new.append(record) }
+      if change.old != nil || new.count == TaskRecordBatch.bulkCount {
+        try batch.insert(new)
+        new.removeAll(keepingCapacity: true)
+      }
+      if change.old != nil { try batch.add(change) }
       if let old = change.old?.item, !old.isCompleted { deltas.count(CountedTask(open: old), sign: -1) }
       if let new = change.new?.item, !new.isCompleted { deltas.count(CountedTask(open: new), sign: 1) }
     }
+    try batch.insert(new)
     try batch.apply(recording: &images, in: &transaction)
     // The ledger's rules, applied to the tasks' changes, would not always give these entries.
+    var created = EntryBatch<CompletionKey, CompletionRecord>()
     for (key, record) in completions {
-      try writer.ledger.restore(key, to: record, counting: &deltas, recording: &images, in: &transaction)
+      if let record, try writer.ledger.isNew(key, in: transaction) {
+        images.add(key, nil)
+        deltas.count(CountedTask(key, record), sign: 1)
+        try created.add(record, forKey: key)
+      } else {
+        try writer.ledger.restore(key, to: record, counting: &deltas, recording: &images, in: &transaction)
+      }
     }
+    try writer.tables.completions.put(&created, in: &transaction)
   }
 }

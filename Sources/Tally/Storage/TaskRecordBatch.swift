@@ -4,6 +4,9 @@ import LMDB
 ///
 /// Of a new task only the bytes to be stored are kept: its texts are read once.
 struct TaskRecordBatch {
+  /// How many new tasks are best handed over at once: few enough for the processor's cache.
+  static let bulkCount = 256
+
   private let writer: RecordWriter
   private var records = EntryBatch<IDKey, TaskRecord>()
   private var removed: [TaskRecord] = []

@@ -103,11 +103,9 @@ extension StoreWriteTransaction {
 extension StoredCompletion {
   /// The instant and the record.
   fileprivate func parts() throws -> (instant: Timestamp, record: CompletionRecord) {
-    guard bytes.count > 8 else { throw LMDBError.undecodable("a completion is too short") }
-    let instant = try FieldValue(.instant, storedBytes: Array(bytes[..<8])).instant ?? .earliest
-    let bytes = Array(bytes[8...])
+    let instant = try instant()
     // The array lives until the record is read.
-    let record = try unsafe CompletionRecord(decoding: bytes.span.bytes)
+    let record = try unsafe CompletionRecord(decoding: bytes.span.bytes.extracting(8..<bytes.count))
     // Counters have no place for other times.
     _ = try Timestamp(microsecondsSince1970: record.createdAtMicroseconds)
     return (instant, record)
@@ -123,12 +121,21 @@ extension StoredCompletion {
   }
 
   /// When the task was completed.
-  package func instant() throws -> Timestamp { try parts().instant }
+  package func instant() throws -> Timestamp {
+    // The array lives until the instant is read.
+    guard bytes.count > 8, let instant = try? unsafe bytes.span.bytes.extracting(0..<8).storedInstant() else {
+      throw LMDBError.undecodable("a completion is too short, or of an impossible instant")
+    }
+    return instant
+  }
+
+  fileprivate func key(of id: UUID, isTaskDeleted: Bool) throws -> CompletionKey {
+    let completed = InstantKey(microseconds: try instant().microsecondsSince1970, id: id)
+    return CompletionKey(isTaskDeleted: isTaskDeleted, completed: completed)
+  }
 
   fileprivate func entry(of id: UUID, isTaskDeleted: Bool) throws -> (key: CompletionKey, record: CompletionRecord) {
-    let (instant, record) = try parts()
-    let completed = InstantKey(microseconds: instant.microsecondsSince1970, id: id)
-    return (CompletionKey(isTaskDeleted: isTaskDeleted, completed: completed), record)
+    (try key(of: id, isTaskDeleted: isTaskDeleted), try parts().record)
   }
 }
 
@@ -154,24 +161,32 @@ extension RecordPlan {
   static func completions(
     of task: MergedTask
   ) throws -> [(key: CompletionKey, record: CompletionRecord?)] {
-    var entries: [CompletionKey: CompletionRecord?] = [:]
+    var entries: [(key: CompletionKey, record: CompletionRecord?)] = []
+    func set(_ key: CompletionKey, to record: CompletionRecord?) {
+      // A task has few.
+      if let index = entries.firstIndex(where: { $0.key == key }) {
+        entries[index].record = record
+      } else {
+        entries.append((key, record))
+      }
+    }
     for completion in task.previous.all + task.completions.all {
       for isTaskDeleted in [false, true] {
-        entries[try completion.entry(of: task.id, isTaskDeleted: isTaskDeleted).key] = .some(nil)
+        set(try completion.key(of: task.id, isTaskDeleted: isTaskDeleted), to: nil)
       }
     }
     // One of the same instant as the current one is the same work.
     let instant = try task.completions.current?.instant()
     for completion in task.completions.detached where try completion.instant() != instant {
       let entry = try completion.entry(of: task.id, isTaskDeleted: true)
-      entries[entry.key] = entry.record
+      set(entry.key, to: entry.record)
     }
     if let completion = task.completions.current {
       var entry = try completion.entry(of: task.id, isTaskDeleted: task.item == nil)
       // Two replicas may have made the same instance of a repeating task at different times: the entry agrees with the task.
       if let item = task.item { entry.record.createdAtMicroseconds = item.createdAt.microsecondsSince1970 }
-      entries[entry.key] = entry.record
+      set(entry.key, to: entry.record)
     }
-    return entries.map { ($0.key, $0.value) }
+    return entries
   }
 }

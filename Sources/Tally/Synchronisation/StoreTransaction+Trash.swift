@@ -22,6 +22,16 @@ extension StoreWriteTransaction {
     return try unsafe TaskRecord(id: id, decoding: bytes.span.bytes).item
   }
 
+  /// The title and the notes of a task, also of a deleted one that is kept; `nil` if there is none.
+  ///
+  /// Read in place: only the texts are copied.
+  package func taskTexts(_ id: UUID) throws -> (title: [UInt8], notes: [UInt8])? {
+    if let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) { return try TaskFields(record).texts }
+    guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.task, id), in: base) else { return nil }
+    // The array lives until the texts are copied.
+    return try unsafe TaskFields(bytes.span.bytes).texts
+  }
+
   /// The deleted tasks and lists that are kept while the store synchronises, in the order of their ids.
   package func deletedObjects() throws -> [DeletedObject] {
     try deletedKeys().compactMap { key in

@@ -73,8 +73,8 @@ extension ObjectState {
     let number: (ReplicaID) -> UInt64
     var writer: ByteWriter
     var time: Int64
-    /// The replica that was written last, mostly the next one, too.
-    var last: (replica: ReplicaID, number: UInt64)?
+    /// The replica that was written last, mostly the next one, too, with the bytes of its number.
+    var last: (replica: ReplicaID, number: [UInt8])?
 
     mutating func encode(_ state: ObjectState) {
       writer.append(UInt64(state.registers.count))
@@ -112,14 +112,16 @@ extension ObjectState {
 
     private mutating func append(_ field: Field) {
       writer.append(UInt64(field.number))
-      writer.append(counted: field.name.utf8)
+      // Only attributes have names.
+      if field.name.isEmpty { writer.append(0) } else { writer.append(counted: field.name.utf8) }
     }
 
     private mutating func append(_ replica: ReplicaID) {
-      if let last, last.replica == replica { return writer.append(last.number) }
-      let new = number(replica)
-      writer.append(new)
-      last = (replica, new)
+      if let last, last.replica == replica { return writer.append(raw: last.number) }
+      var new = ByteWriter()
+      new.append(number(replica))
+      writer.append(raw: new.bytes)
+      last = (replica, new.bytes)
     }
 
     private mutating func append(time new: Int64) {

@@ -1,25 +1,53 @@
+import Tally
+
 /// Finds the values that lose a race when changes of another replica are joined.
 struct ConflictDetector {
   let own: ReplicaID
+  /// Who this store was before: what it wrote then is its own, too.
+  var former: Set<ReplicaID> = []
   /// The time now, in microseconds since 1970.
   let time: Int64
 
   /// The values that one of two concurrent writes replaces, as far as this replica is the author of one of them.
   ///
   /// The author of the change names the write that it has replaced. If that is not the one that is here, the author had not
-  /// seen this one.
+  /// seen this one. What arrives for the first time was not seen by a write of this replica.
   func conflicts(of change: ObjectChange, with known: ObjectState) -> [StoredConflict] {
-    change.state.registers.compactMap { field, new in
-      guard field.isJournaled, let old = known.registers[field], old != new, old.value != new.value else { return nil }
+    conflicts(of: change.state, to: change.object, with: known) { old, field in
+      isUnseen(old, replaced: change.replaced[field])
+    } isUnknown: { _ in
+      true
+    }
+  }
+
+  /// The same for the state of an object in a snapshot, which does not say what its writes have replaced.
+  func conflicts(of state: ObjectState, to object: ObjectKey, in snapshot: SnapshotReading, with known: ObjectState)
+    -> [StoredConflict]
+  {
+    guard !known.isEmpty else { return [] }
+    return conflicts(of: state, to: object, with: known) { old, field in
+      snapshot.uncovered[object]?.registers[field] == old
+    } isUnknown: {
+      // The values of a deleted object may be forgotten there.
+      snapshot.isUnknown($0) && !state.isDeleted
+    }
+  }
+
+  /// - Parameters:
+  ///   - isUnseen: Whether the author of the change had not seen a write of this replica.
+  ///   - isUnknown: Whether this replica had not seen a write when it made its own.
+  private func conflicts(
+    of state: ObjectState, to object: ObjectKey, with known: ObjectState,
+    isUnseen: (Register, ObjectState.Field) -> Bool, isUnknown: (Register) -> Bool
+  ) -> [StoredConflict] {
+    state.registers.compactMap { field, new in
+      guard field.isJournaled, let old = known.registers[field], old != new, old.value != new.value,
+        old.replica == own || former.contains(old.replica), new.replica != own, new.replica != old.replica
+      else { return nil }
       if new.wins(over: old) {
-        guard old.replica == own, new.replica != own, isUnseen(old, replaced: change.replaced[field]) else {
-          return nil
-        }
-        return StoredConflict(of: change.object, field, lost: old, to: new, at: time)
+        return isUnseen(old, field) ? StoredConflict(of: object, field, lost: old, to: new, at: time) : nil
       }
-      // What arrives for the first time was not seen by a write of this replica.
-      guard old.replica == own, new.replica != own else { return nil }
-      return StoredConflict(of: change.object, field, lost: new, to: old, at: time)
+      return isUnknown(new) ? StoredConflict(of: object, field, lost: new, to: old, at: time) : nil
     }
   }
 
@@ -33,5 +61,49 @@ struct ConflictDetector {
 
 extension ObjectState.Field {
   /// Whether a value that loses is worth keeping: not places, life and what nobody writes.
-  fileprivate var isJournaled: Bool { ![.life, .order, .created, .changed, .filterKey].contains(self) }
+  fileprivate var isJournaled: Bool {
+    switch self {
+    case .life, .order, .created, .changed, .filterKey: false
+    default: true
+    }
+  }
+}
+
+/// What finds the values that lose when a snapshot is merged.
+struct SnapshotReading: Sendable {
+  /// The last own segment that the snapshot covers.
+  private let covered: UInt64
+  /// When the last segment that was read of each replica was sealed: later writes of it are unknown here.
+  private let lastRead: [ReplicaID: Int64]
+  /// What this replica has written, as far as the snapshot does not cover it: the authors of other writes in it had not seen
+  /// that.
+  private(set) var uncovered: [ObjectKey: ObjectState] = [:]
+
+  /// Begins to read a snapshot.
+  ///
+  /// - Parameters:
+  ///   - summary: What it covers.
+  ///   - sent: The segments of this replica that it does not cover, as far as the place has them.
+  ///   - transaction: Of the store that merges it.
+  init(_ summary: SnapshotSummary, _ sent: [[UInt8]] = [], in transaction: borrowing StoreWriteTransaction) throws {
+    let settings = try transaction.requireSyncSettings()
+    covered = summary.coverage[settings.replicaID]?.number ?? 0
+    lastRead = try transaction.streamProgress().compactMapValues(\.lastSeen)
+    try add(sent, by: settings)
+  }
+
+  /// Adds own segments.
+  mutating func add(_ segments: [[UInt8]], by settings: SyncSettings) throws {
+    for bytes in segments {
+      let envelope = try Envelope(parsing: bytes)
+      guard envelope.header.label.number > covered else { continue }
+      let content = try envelope.content(in: settings.spaceKeys())
+      for change in try SegmentBody(decoding: content, by: settings.replicaID).changes {
+        uncovered[change.object, default: ObjectState()].join(change.state)
+      }
+    }
+  }
+
+  /// Whether a write came after all that this replica has read of its author.
+  func isUnknown(_ write: Register) -> Bool { lastRead[write.replica].map { write.time > $0 } ?? true }
 }

@@ -24,22 +24,20 @@ extension StoreSync {
     let lock = try await takeTurn()
     defer { lock.release() }
     try await becomeOwnReplica()
-    let (count, envelopes) = try await store.write { transaction -> (Int, [[UInt8]]) in
+    let (card, draft) = try await store.write { transaction in
       let known = try bytes.map { try transaction.open($0).states } ?? [:]
-      // Nothing to join: this only seals the local changes.
-      _ = try transaction.merging { _, _, _ in }
-      let snapshot = try transaction.makeSnapshot(without: known)
-      return (snapshot.objectCount, [try transaction.ownCard()] + snapshot.parts)
+      return (try transaction.ownCard(), try transaction.draftSnapshot(without: known))
     }
     do {
       let output = try AtomicFile(replacing: file)
-      for envelope in envelopes { _ = try output.descriptor.writeAll(envelope) }
+      _ = try output.descriptor.writeAll(card)
+      try await draft.forEachPart { _, part in _ = try output.descriptor.writeAll(part) }
       try output.publish()
     } catch {
       throw TallyError(
         .outputNotCreated, "The file cannot be written: \(file.string)", remedy: "Name another file", cause: error)
     }
-    return count
+    return draft.objectCount
   }
 
   /// Merges a file that another store of the space has written.
@@ -82,6 +80,7 @@ extension StoreSync {
 private struct FileContent {
   let author: ReplicaID
   let card: [UInt8]
+  let summary: SnapshotSummary
   let states: SnapshotPart.States
 }
 
@@ -119,7 +118,8 @@ extension StoreWriteTransaction {
         summary = part.summary
         states.merge(part.states) { $0.joined(with: $1) }
       }
-      return FileContent(author: author, card: first.bytes, states: states)
+      guard let summary else { throw EnvelopeFault.tooShort }
+      return FileContent(author: author, card: first.bytes, summary: summary, states: states)
     } catch let fault as EnvelopeFault {
       throw TallyError(
         .malformedDocument, "The file cannot be read: \(fault.description)",
@@ -132,11 +132,7 @@ extension StoreWriteTransaction {
       try setSyncValue(content.card, forKey: SyncKey.cards + content.author.bytes)
     }
     do {
-      return try merging { merge, settings, transaction in
-        for (object, state) in content.states { try merge.join(state, to: object, in: transaction) }
-        settings.lastReceived = transaction.now.microsecondsSince1970
-        return merge.touched.values.count { $0.recorded != nil }
-      }.result
+      return try merge(content.states, reading: SnapshotReading(content.summary, in: self)).result
     } catch let fault as CodingFault {
       throw TallyError(
         .malformedDocument, "The file has values that no task can have", remedy: "Write it with a newer version",

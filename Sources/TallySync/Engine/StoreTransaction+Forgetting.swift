@@ -3,7 +3,9 @@ import Tally
 extension StoreWriteTransaction {
   /// Keeps of objects that were deleted long ago, here or elsewhere, only who has written what and when.
   mutating func forgetDeletedRecords(before time: Int64) throws {
-    var (table, forgotten) = (try StateTable(in: self), [(object: ObjectKey, old: ObjectState, new: ObjectState)]())
+    var (table, forgotten) = (
+      try StateTable(in: self), [(object: ObjectKey, old: ObjectState, new: ObjectState, prepared: PreparedState?)]()
+    )
     for (isList, id) in try deletedKeys() {
       guard try timeOfKeeping(isList: isList, id: id)?.microsecondsSince1970 ?? .min < time,
         try !isPending(isList: isList, id: id)
@@ -11,7 +13,7 @@ extension StoreWriteTransaction {
       let object = ObjectKey(isList: isList, id: id)
       let state = try table.state(of: object, in: self)
       try forgetDeleted(isList: isList, id: id)
-      if state.isDeleted { forgotten.append((object, state, state.withoutValues)) }
+      if state.isDeleted { forgotten.append((object, state, state.withoutValues, nil)) }
     }
     try table.put(forgotten, in: &self)
   }

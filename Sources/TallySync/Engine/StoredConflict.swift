@@ -44,16 +44,21 @@ extension StoreWriteTransaction {
     }
   }
 
-  /// Keeps conflicts; one whose value was replaced by its own author's next one takes the place of the earlier.
+  /// Keeps conflicts that are not kept yet; one whose value was replaced by its own author's next one takes the place of the
+  /// earlier.
   mutating func keep(_ new: [(conflict: StoredConflict, replaced: Stamp?)]) throws {
     guard !new.isEmpty else { return }
     var kept = try storedConflicts()
     var next = (try syncValue(forKey: SyncKey.settings + [1]).map { UInt64(bigEndianBytes: $0) } ?? 0) + 1
-    for (conflict, replaced) in new {
-      let earlier = kept.firstIndex {
-        $0.conflict.object == conflict.object && $0.conflict.stateField == conflict.stateField
-          && $0.conflict.lostStamp == replaced
+    for (conflict, replaced) in new.suffix(StoredConflict.maximumCount) {
+      func index(ofLost stamp: Stamp?) -> Int? {
+        kept.firstIndex {
+          $0.conflict.object == conflict.object && $0.conflict.stateField == conflict.stateField
+            && $0.conflict.lostStamp == stamp
+        }
       }
+      if index(ofLost: conflict.lostStamp) != nil { continue }
+      let earlier = index(ofLost: replaced)
       if let earlier {
         kept[earlier].conflict = conflict
         try put(conflict, id: kept[earlier].id)

@@ -9,25 +9,31 @@ extension SyncEngine {
   /// That is the newest snapshot and the segments behind it. If something is damaged or lost, a snapshot is due, which
   /// covers it.
   ///
+  /// - Returns: Whether the files have changed since their mark was noted.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   /// - Complexity: Reads those segments and that snapshot.
-  func checkOwnFiles() async throws {
+  func checkOwnFiles() async throws -> Bool {
     let settings = try await store.write { try $0.requireSyncSettings() }
-    guard !settings.needsSnapshot, settings.acknowledged.number > 0 || settings.snapshot != nil else { return }
+    guard !settings.needsSnapshot, settings.acknowledged.number > 0 || settings.snapshot != nil else { return true }
     let mark = try await reach { try await transport.mark(of: settings.replicaID) }
     let isChanged = mark.map { Data($0) != settings.mark } ?? false
-    guard try await store.write({ try $0.isCheckDue() }) || isChanged else { return }
-    if let snapshot = settings.snapshot, try await !isWhole(snapshot.name(of: settings.replicaID)) {
-      return try await requireSnapshot()
-    }
+    guard try await store.write({ try $0.isCheckDue() }) || isChanged else { return false }
+    if try await !areWhole(settings) { try await requireSnapshot() }
+    return isChanged
+  }
+
+  /// Whether the place still returns what others need from this replica.
+  private func areWhole(_ settings: SyncSettings) async throws -> Bool {
+    if let snapshot = settings.snapshot, try await !isWhole(snapshot.name(of: settings.replicaID)) { return false }
     var number = settings.snapshot?.coveredNumber ?? 0
     while number < settings.acknowledged.number {
       let segments = try await reach {
         try await transport.segments(of: settings.replicaID, after: number, byteCount: Self.batchByteCount)
       }
-      guard !segments.isEmpty else { return try await requireSnapshot() }
+      guard !segments.isEmpty else { return false }
       number += UInt64(segments.count)
     }
+    return true
   }
 
   /// Records the current mark of this replica's files.
@@ -45,10 +51,12 @@ extension SyncEngine {
   /// Whether all parts of a snapshot are there and can be opened.
   func isWhole(_ name: SnapshotName) async throws -> Bool {
     guard try await reach({ try await transport.snapshots() }).contains(name) else { return false }
+    guard let opener = try await store.write({ try $0.opener(of: name) }) else { return false }
     for number in 0..<name.partCount {
       // One that cannot be read is not whole, either.
-      guard let bytes = try? await transport.part(number, of: name) else { return false }
-      guard try await store.write({ try $0.content(of: bytes, number, of: name) }) != nil else { return false }
+      guard let bytes = try? await transport.part(number, of: name), opener.content(of: bytes, number) != nil else {
+        return false
+      }
     }
     return true
   }

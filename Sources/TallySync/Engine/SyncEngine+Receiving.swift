@@ -4,16 +4,18 @@ import Tally
 extension SyncEngine {
   /// Fetches and merges what others have written since the last time.
   ///
-  /// - Parameter look: What the place has.
+  /// - Parameters:
+  ///   - look: What the place has.
+  ///   - takingSnapshots: Whether to look for snapshots of what cannot be fetched.
   /// - Returns: The merged changes.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
-  func receive(after look: Look) async throws -> Received {
+  func receive(after look: Look, takingSnapshots: Bool) async throws -> Received {
     let (own, revocations) = try await store.write { transaction in
       let own = try transaction.requireSyncSettings().replicaID
       try transaction.note(look.heads, besides: own)
       return (own, try transaction.revocations())
     }
-    var received = try await receiveSnapshots()
+    var received = takingSnapshots ? try await receiveSnapshots() : Received()
     for (replica, head) in look.heads.sorted(by: { $0.key < $1.key }) where replica != own {
       received += try await receive(from: replica, upTo: head.number, cutOff: revocations[replica]?.cutOff.number)
     }
@@ -96,7 +98,7 @@ extension StoreWriteTransaction {
       position = try transaction.streamProgress()[replica] ?? StreamProgress()
       position.block = nil
       let now = transaction.now.microsecondsSince1970
-      let detector = ConflictDetector(own: settings.replicaID, time: now)
+      let detector = ConflictDetector(own: settings.replicaID, former: settings.formerIDs, time: now)
       do {
         for bytes in segments {
           let (envelope, body) = try transaction.open(bytes, of: replica, after: position, in: settings)

@@ -8,16 +8,18 @@ extension SyncEngine {
   /// A segment goes if it is older than 30 days, a snapshot of this replica covers it, and either one of another replica
   /// does, too, or all that were active in the last 400 days have merged it.
   ///
+  /// - Returns: Whether some may have been deleted.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
-  func retire() async throws {
-    guard let old = try await store.write({ try $0.beginUpkeep() }) else { return }
+  func retire() async throws -> Bool {
+    guard let old = try await store.write({ try $0.beginUpkeep() }) else { return false }
     let settings = try await store.write { try $0.requireSyncSettings() }
-    guard let own = settings.snapshot else { return }
+    guard let own = settings.snapshot else { return false }
     let names = try await reach { try await transport.snapshots() }
-    guard names.contains(own.name(of: settings.replicaID)) else { return }
+    guard names.contains(own.name(of: settings.replicaID)) else { return false }
     let number = try await coveredTwice(upTo: min(old, own.coveredNumber), names)
     let snapshots = names.filter { $0.replica == settings.replicaID && $0.number + 1 < own.number }
     try await reach { try await transport.delete(segmentsOf: settings.replicaID, upTo: number, snapshots: snapshots) }
+    return true
   }
 
   /// The last own segment that all active replicas have merged, or that another replica's snapshot covers.

@@ -51,7 +51,8 @@ extension SyncEngine {
     for (replica, covered) in summary.coverage where replica != own {
       let position = positions[replica] ?? StreamProgress()
       guard covered.number > position.head.number else { continue }
-      if position.block != nil { return .now }
+      // A device that joins need not read the whole history.
+      if position.block != nil || position.head.number == 0 { return .now }
       // Segments behind the cut-off may be at the place, and are not taken.
       if let cutOff = revoked[replica]?.cutOff.number, position.head.number >= cutOff { return .now }
       let next = try await reach {
@@ -65,50 +66,71 @@ extension SyncEngine {
 
   /// A part of a snapshot; `nil` if it is not there or cannot be verified.
   func openPart(_ number: Int, of name: SnapshotName) async throws -> SnapshotPart? {
-    // Its author may have deleted it since it was listed.
-    guard let bytes = try? await transport.part(number, of: name) else { return nil }
-    guard let content = try await store.write({ try $0.content(of: bytes, number, of: name) }),
-      let part = try? SnapshotPart(decoding: content, by: name.replica), part.summary.partCount == name.partCount,
-      part.summary.coverageHash.bytes.starts(with: name.digest)
-    else { return nil }
-    return part
+    try await store.write { try $0.opener(of: name) }?.part(number, through: transport)
   }
 
   /// Merges the parts of a snapshot; streams go on behind it when all are merged.
   ///
+  /// Each part is fetched, verified and decoded while the one before it is merged.
+  ///
   /// - Returns: The merged changes; `nil` if a part is missing, or has a value that no object can have.
   private func merge(_ name: SnapshotName, first: SnapshotPart) async throws -> Received? {
-    var received = Received()
+    let sent = try await sentSegments(besides: first.summary)
+    guard let opener = try await store.write({ try $0.opener(of: name) }) else { return nil }
+    let reading = try await store.write { try SnapshotReading(first.summary, sent, in: $0) }
     // The last part has the lists: where tasks arrive before their list, each of them is shown elsewhere and then moved.
-    for number in [name.partCount - 1] + Array(0..<name.partCount - 1) {
+    let last = name.partCount - 1
+    var (received, part) = (Received(), last == 0 ? OpenedPart(first) : await opener.prepared(last, through: transport))
+    for number in 0..<name.partCount {
       // A part of another attempt to publish it has another summary.
-      guard let part = number == 0 ? first : try await openPart(number, of: name), part.summary == first.summary else {
-        return nil
-      }
+      guard let current = part, current.part.summary == first.summary else { return nil }
+      async let next =
+        number == last ? nil : number == 0 ? OpenedPart(first) : opener.prepared(number, through: transport)
       do {
-        received += try await store.write { try $0.merge(part) }
+        received += try await store.write { try $0.merge(current, reading) }
       } catch is CodingFault {
         return nil
       }
+      part = await next
     }
     try await store.write { try $0.cover(first.summary) }
     return received
   }
 
+  /// The segments of this replica that a snapshot does not cover, as far as the place has them.
+  private func sentSegments(besides summary: SnapshotSummary) async throws -> [[UInt8]] {
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    var (sent, number) = ([[UInt8]](), summary.coverage[settings.replicaID]?.number ?? 0)
+    while number < settings.acknowledged.number {
+      let segments = try await reach {
+        try await transport.segments(of: settings.replicaID, after: number, byteCount: Self.batchByteCount)
+      }
+      guard !segments.isEmpty else { break }
+      sent += segments
+      number += UInt64(segments.count)
+    }
+    return sent
+  }
+
   /// Publishes a snapshot if the segments since the last one are as large as it would be, or the place has lost some.
-  func publishSnapshotIfDue() async throws {
+  ///
+  /// - Returns: Whether it was published.
+  func publishSnapshotIfDue() async throws -> Bool {
     let due = try await store.write { transaction -> Bool in
       let settings = try transaction.requireSyncSettings()
       guard !settings.needsSnapshot else { return true }
       let least = max(Self.leastByteCount, settings.snapshot?.byteCount ?? 0)
       return settings.byteCountSinceSnapshot >= least
     }
-    guard due else { return }
-    let (name, parts, _) = try await store.write { try $0.makeSnapshot() }
-    for (number, part) in parts.enumerated() {
-      try await reach { try await transport.putPart(part, number: number, of: name) }
+    guard due else { return false }
+    let draft = try await store.write { try $0.draftSnapshot() }
+    var byteCount = 0
+    try await draft.forEachPart { number, part in
+      byteCount += part.count
+      try await reach { try await transport.putPart(part, number: number, of: draft.name) }
     }
-    try await store.write { try $0.notePublished(name, byteCount: parts.reduce(0) { $0 + $1.count }) }
+    try await store.write { [byteCount] in try $0.notePublished(draft.name, byteCount: byteCount) }
+    return true
   }
 
   /// With fewer bytes of segments since the last one, a snapshot is not worth its files.
@@ -120,24 +142,85 @@ extension SnapshotName {
   fileprivate var key: [UInt8] { replica.bytes + number.bigEndianBytes + digest }
 }
 
-extension StoreWriteTransaction {
-  /// The content of a part of a snapshot; `nil` if it is not that part, or cannot be verified.
-  func content(of bytes: [UInt8], _ number: Int, of name: SnapshotName) throws -> [UInt8]? {
-    guard try revocations()[name.replica] == nil, let card = try card(of: name.replica),
-      let envelope = try? Envelope(parsing: bytes),
-      envelope.header.label.number == UInt64(number), envelope.header.label.link.bytes.starts(with: name.digest)
+/// What verifies and opens the parts of a snapshot; it needs the store no more.
+struct SnapshotOpener: Sendable {
+  let name: SnapshotName
+  let verifyingKey: VerifyingKey
+  let keys: SpaceKeys
+
+  /// The content of a part; `nil` if it is not that part, or cannot be verified.
+  func content(of bytes: [UInt8], _ number: Int) -> [UInt8]? {
+    guard let envelope = try? Envelope(parsing: bytes), envelope.header.label.number == UInt64(number),
+      envelope.header.label.link.bytes.starts(with: name.digest)
     else { return nil }
-    let keys = try requireSyncSettings().spaceKeys()
-    return try? envelope.open(as: .snapshotPart, of: name.replica, verifying: card.verifyingKey, in: keys)
+    return try? envelope.open(as: .snapshotPart, of: name.replica, verifying: verifyingKey, in: keys)
+  }
+
+  /// Fetches a part; `nil` if it is not there or cannot be verified.
+  func part(_ number: Int, through transport: some SyncTransport) async -> SnapshotPart? {
+    // Its author may have deleted it since it was listed.
+    guard let bytes = try? await transport.part(number, of: name), let content = content(of: bytes, number),
+      let part = try? SnapshotPart(decoding: content, by: name.replica), part.summary.partCount == name.partCount,
+      part.summary.coverageHash.bytes.starts(with: name.digest)
+    else { return nil }
+    return part
+  }
+
+  /// Fetches a part to be merged.
+  func prepared(_ number: Int, through transport: some SyncTransport) async -> OpenedPart? {
+    await part(number, through: transport).map(OpenedPart.init)
+  }
+}
+
+/// A part that was verified, with what the table of states keeps of it.
+struct OpenedPart: Sendable {
+  let part: SnapshotPart
+  /// For each state.
+  let prepared: [PreparedState]
+
+  init(_ part: SnapshotPart) {
+    (self.part, prepared) = (part, part.states.map { PreparedState($1, of: $0) })
+  }
+}
+
+extension StoreWriteTransaction {
+  /// What opens a snapshot; `nil` if its author is revoked or unknown.
+  func opener(of name: SnapshotName) throws -> SnapshotOpener? {
+    guard try revocations()[name.replica] == nil, let card = try card(of: name.replica) else { return nil }
+    return SnapshotOpener(name: name, verifyingKey: card.verifyingKey, keys: try requireSyncSettings().spaceKeys())
   }
 
   /// Merges one part of a snapshot.
-  fileprivate mutating func merge(_ part: SnapshotPart) throws -> Received {
-    let (_, deleted) = try merging { merge, settings, transaction in
-      for (object, state) in part.states { try merge.join(state, to: object, in: transaction) }
-      settings.lastReceived = transaction.now.microsecondsSince1970
+  fileprivate mutating func merge(_ opened: OpenedPart, _ reading: SnapshotReading) throws -> Received {
+    let states = opened.part.states
+    return Received(
+      changeCount: states.count,
+      deletedTaskIDs: try merge(states, prepared: opened.prepared, reading: reading).deletedTaskIDs)
+  }
+
+  /// Merges states of a snapshot, and keeps the values that lose.
+  ///
+  /// - Returns: How many objects have changed, and the tasks that are not there any more.
+  mutating func merge(
+    _ states: SnapshotPart.States, prepared: [PreparedState] = [], reading: SnapshotReading
+  ) throws -> (result: Int, deletedTaskIDs: [UUID]) {
+    var (reading, conflicts) = (reading, [StoredConflict]())
+    let merged = try merging { merge, settings, transaction in
+      // Local changes are sealed now, and wait.
+      try reading.add(Outbox.segments(limit: .max, in: transaction), by: settings)
+      let now = transaction.now.microsecondsSince1970
+      let detector = ConflictDetector(own: settings.replicaID, former: settings.formerIDs, time: now)
+      merge.reserveCapacity(states.count)
+      for (index, (object, state)) in states.enumerated() {
+        let ready = index < prepared.count ? prepared[index] : nil
+        let known = try merge.join(state, to: object, prepared: ready, in: transaction)
+        conflicts += detector.conflicts(of: state, to: object, in: reading, with: known)
+      }
+      settings.lastReceived = now
+      return merge.touched.values.count { $0.recorded != nil }
     }
-    return Received(changeCount: part.states.count, deletedTaskIDs: deleted)
+    try keep(conflicts.map { ($0, nil) })
+    return merged
   }
 
   /// Continues the streams behind what a snapshot covers.
@@ -152,34 +235,23 @@ extension StoreWriteTransaction {
     }
   }
 
-  /// Makes a snapshot of all states, or of those that differ from known ones.
-  func makeSnapshot(
-    without known: SnapshotPart.States = [:]
-  ) throws -> (name: SnapshotName, parts: [[UInt8]], objectCount: Int) {
+  /// Prepares a snapshot of all states, or of those that differ from known ones.
+  ///
+  /// Local changes are sealed first: a record's text would not be that of its state otherwise.
+  mutating func draftSnapshot(without known: SnapshotPart.States = [:]) throws -> SnapshotDraft {
+    _ = try merging { _, _, _ in }
     let (settings, table) = (try requireSyncSettings(), try StateTable(in: self))
-    var states: SnapshotPart.States = [:]
-    try table.forEach(in: self) { object, state in
-      let state = state.fitting(ObjectChange.maximumByteCount)
-      if let known = known[object], known.joined(with: state) == known { return }
-      states.append(state, forKey: object)
+    var rows = try table.rows(in: self)
+    if !known.isEmpty {
+      rows = try rows.filter { row in
+        guard let known = known[row.object] else { return true }
+        return try known.joined(with: table.state(of: row)) != known
+      }
     }
-    let divided = SnapshotPart.divide(states)
     var coverage = try streamProgress().filter { $0.value.head.number > 0 }.mapValues(\.head)
     if settings.acknowledged.number > 0 { coverage[settings.replicaID] = settings.acknowledged }
-    let summary = SnapshotSummary(
-      coverage: coverage, madeAt: now.microsecondsSince1970,
-      stateHash: ContentHash(bytes: table.hash.bytes) ?? .none, partCount: divided.count)
-    let (keys, space) = (try settings.secretKeys(), try settings.spaceKeys())
-    let parts = try divided.enumerated().map { number, states in
-      let label = EnvelopeHeader.Label(
-        kind: .snapshotPart, replica: settings.replicaID, number: UInt64(number), link: summary.coverageHash)
-      let part = SnapshotPart(summary: summary, states: states)
-      return try Envelope(sealing: part.encoded(by: settings.replicaID), as: label, with: keys, in: space).bytes
-    }
-    let name = SnapshotName(
-      replica: settings.replicaID, number: (settings.snapshot?.number ?? 0) + 1,
-      digest: Array(summary.coverageHash.bytes.prefix(SegmentHead.digestByteCount)), partCount: divided.count)
-    return (name, parts, states.count)
+    return try SnapshotDraft(
+      rows, in: table, coverage: coverage, madeAt: now.microsecondsSince1970, of: settings)
   }
 
   fileprivate mutating func notePublished(_ name: SnapshotName, byteCount: Int) throws {

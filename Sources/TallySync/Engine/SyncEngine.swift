@@ -16,16 +16,18 @@ struct SyncEngine {
     var received = Received()
     /// Why the place takes something of this replica not; the rest was done all the same.
     var refusal: TallyError?
+    /// Whether files of this replica at the place may have changed.
+    var hasWritten = false
 
     /// Runs a step; if the place refuses it, the exchange goes on with the next one.
     ///
-    /// - Parameter step: Learns whether the place has refused something before.
+    /// - Parameter step: Learns whether the place has refused something before; returns whether it has written there.
     /// - Throws: What the step throws, except refusals.
-    mutating func goOn(_ step: (_ isRefused: Bool) async throws -> Void) async throws {
+    mutating func goOn(_ step: (_ isRefused: Bool) async throws -> Bool) async throws {
       do {
-        try await step(refusal != nil)
+        if try await step(refusal != nil) { hasWritten = true }
       } catch let error as TallyError where error.code == .syncRefused {
-        refusal = refusal ?? error
+        (refusal, hasWritten) = (refusal ?? error, true)
       }
     }
   }
@@ -51,7 +53,7 @@ struct SyncEngine {
     // Before anything is sealed, and before a copy becomes a new replica, for which no key was sealed.
     try await takeCards(of: start)
     try await progress.goOn { _ in try await makeKnown(after: start) }
-    try await checkOwnFiles()
+    if try await checkOwnFiles() { progress.hasWritten = true }
     // Others may write meanwhile; a bound keeps a fast writer from holding this forever.
     for round in 0..<Self.maximumRounds {
       let look = try await round == 0 ? start : look()
@@ -60,31 +62,39 @@ struct SyncEngine {
         try await progress.goOn { _ in try await publishCard(after: look) }
       }
       var sent = 0
-      try await progress.goOn { if !$0 { sent = try await send() } }
-      let received = try await receive(after: look)
+      try await progress.goOn { isRefused in
+        if !isRefused { sent = try await send() }
+        return sent > 0
+      }
+      // Snapshots that others publish meanwhile are found by the next exchange.
+      let received = try await receive(after: look, takingSnapshots: round == 0)
       progress.sent += sent
       progress.received += received
       if sent == 0, received.changeCount == 0 { break }
     }
     try await progress.goOn { _ in try await publishSnapshotIfDue() }
     try await progress.goOn { _ in try await retire() }
-    let replica = try await store.write { try $0.requireSyncSettings().replicaID }
-    try await reach { try await transport.pack(replica) }
-    try await noteMark()
+    if progress.hasWritten {
+      let replica = try await store.write { try $0.requireSyncSettings().replicaID }
+      try await reach { try await transport.pack(replica) }
+      try await noteMark()
+    }
     return progress
   }
 
   private static let maximumRounds = 100
 
   /// Ensures that this store writes as a replica that nobody else is, and that the place knows its card.
-  private func makeKnown(after look: Look) async throws {
+  ///
+  /// - Returns: Whether the card was written.
+  private func makeKnown(after look: Look) async throws -> Bool {
     let settings = try await store.write { try $0.requireSyncSettings() }
     let remote = look.heads[settings.replicaID] ?? .none
     let isOurs = ReplicaFile(of: store).names(settings.replicaID)
     if !isOurs || isAhead(remote, of: settings) || isBehind(remote, settings) {
       try await store.becomeNewReplica(placeHasLost: isBehind(remote, settings))
     }
-    try await publishCard(after: look)
+    return try await publishCard(after: look)
   }
 
   /// Takes the cards of others, with the newest key of the space.
@@ -93,15 +103,18 @@ struct SyncEngine {
   }
 
   /// Ensures that the place has the card of this replica.
-  private func publishCard(after look: Look) async throws {
+  ///
+  /// - Returns: Whether it was written.
+  private func publishCard(after look: Look) async throws -> Bool {
     let (replica, known) = try await store.write { transaction in
       let replica = try transaction.requireSyncSettings().replicaID
       return (replica, try transaction.syncValue(forKey: SyncKey.cards + replica.bytes))
     }
     let there = look.cards[replica]
-    guard there == nil || there != known else { return }
+    guard there == nil || there != known else { return false }
     let (number, card) = try await store.write { try $0.makeCard() }
     try await reach { try await transport.putCard(card.bytes, of: replica, number: number) }
+    return true
   }
 
   /// Whether somebody else has written as this replica: it was copied, or the machine went back in time.
@@ -172,7 +185,7 @@ extension SyncEngine {
 
   private func changeIdentity(placeHasLost: Bool) async throws {
     try await store.becomeNewReplica(placeHasLost: placeHasLost)
-    try await makeKnown(after: look())
+    _ = try await makeKnown(after: look())
   }
 }
 

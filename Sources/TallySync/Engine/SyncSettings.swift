@@ -108,6 +108,9 @@ extension SyncSettings {
     return [(replicaID, try secretKeys())] + former.reversed()
   }
 
+  /// Who this store was.
+  var formerIDs: Set<ReplicaID> { Set((formerReplicas ?? []).map { ReplicaID($0.replica) }) }
+
   /// Becomes a replica of its own; its keys are new, too.
   mutating func becomeNewReplica() {
     let former = FormerReplica(replica: replica, keys: replicaKeys)

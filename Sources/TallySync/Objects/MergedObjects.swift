@@ -10,18 +10,23 @@ extension ObjectState {
   /// - Returns: The task.
   /// - Throws: ``CodingFault`` for a value that no task has.
   func task(_ id: UUID, at place: Outline.Place) throws -> TaskItem? {
+    try unplacedTask(id)?.placed(at: place)
+  }
+
+  /// The task without its list and its parent.
+  func unplacedTask(_ id: UUID) throws -> TaskItem? {
     guard isShown else { return nil }
     var task = TaskItem(id: id, title: "", createdAt: .earliest)
     let attributes = shownAttributes
     for (field, register) in registers where !field.isAttribute || attributes.contains(field) {
-      try CodingFault.replacing { try task.set(field, to: register.value) }
+      if field != .list, field != .parent { try CodingFault.replacing { try task.set(field, to: register.value) } }
     }
-    (task.listID, task.parentID) = (place.list, place.parent)
-    task.tags = TagSet(shownTags.map { String(decoding: $0, as: UTF8.self) })
+    // Most tasks have no tags, and setting none takes time, too.
+    let tags = shownTags
+    if !tags.isEmpty { task.tags = TagSet(tags.map { String(decoding: $0, as: UTF8.self) }) }
     task.completedAt = try storedCompletions.current?.moment()
     task.state = completion != nil ? .completed : registers[.progress]?.value == [1] ? .active : .notStarted
     task.updatedAt = lastChange
-    try CodingFault.replacing { try task.validate() }
     return task
   }
 
@@ -42,15 +47,13 @@ extension ObjectState {
 
   /// The attributes of the record, by name, as far as they have room there.
   var shownAttributes: Set<Field> {
-    var room = AttributeValue.maximumSizeInBytes
-    let fields = registers.filter { $0.key.isAttribute && !$0.value.value.isEmpty }
-    guard !fields.isEmpty else { return [] }
-    return Set(
-      fields.filter { _, register in
-        // The stored form of one attribute has its name, and a count that all of them share.
-        room -= register.value.count
-        return room >= 0
-      }.map(\.key))
+    var (room, shown) = (AttributeValue.maximumSizeInBytes, Set<Field>())
+    for (field, register) in registers where field.isAttribute && !register.value.isEmpty {
+      // The stored form of one attribute has its name, and a count that all of them share.
+      room -= register.value.count
+      if room >= 0 { shown.insert(field) }
+    }
+    return shown
   }
 
   /// Whether it exists here: only a creation writes the time of creation, and edits may arrive before it.
@@ -95,6 +98,19 @@ extension ObjectState {
     }
     forEachElement { _, element in if let time = element.latestTime { latest = max(latest ?? .min, time) } }
     return Timestamp(clamping: latest ?? 0)
+  }
+}
+
+extension TaskItem {
+  /// The task where it is shown.
+  ///
+  /// - Throws: ``CodingFault`` if it is none that can be stored.
+  func placed(at place: Outline.Place) throws(CodingFault) -> TaskItem {
+    var task = self
+    task.listID = place.list
+    if task.parentID != place.parent { task.parentID = place.parent }
+    try CodingFault.replacing { try task.validate() }
+    return task
   }
 }
 

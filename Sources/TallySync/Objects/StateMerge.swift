@@ -14,6 +14,8 @@ struct StateMerge {
     var state: ObjectState
     /// The state that its record has, if changes of others were joined to it.
     var recorded: ObjectState?
+    /// What the table keeps of the state, if that came as a whole.
+    var prepared: PreparedState?
   }
 
   private(set) var touched: [ObjectKey: Touched] = [:]
@@ -74,16 +76,27 @@ struct StateMerge {
 
   /// Takes a change that the records have already.
   mutating func take(_ change: ObjectState, of object: ObjectKey, replacing known: ObjectState) {
-    touched[object, default: Touched(before: known, state: known)].state = known.joined(with: change)
+    var new = touched[object] ?? Touched(before: known, state: known)
+    (new.state, new.prepared) = (known.joined(with: change), nil)
+    touched[object] = new
   }
+
+  /// Makes room for a number of objects.
+  mutating func reserveCapacity(_ count: Int) { touched.reserveCapacity(count) }
 
   /// Joins a change of another replica.
   ///
+  /// - Parameters:
+  ///   - change: The change.
+  ///   - object: The object.
+  ///   - prepared: What the table keeps of the change if nothing is known of the object.
+  ///   - transaction: The write.
   /// - Returns: The state before it.
   /// - Throws: ``CodingFault`` for a completion that no replica writes; what the store throws.
   @discardableResult
   mutating func join(
-    _ change: ObjectState, to object: ObjectKey, in transaction: borrowing StoreWriteTransaction
+    _ change: ObjectState, to object: ObjectKey, prepared: PreparedState? = nil,
+    in transaction: borrowing StoreWriteTransaction
   ) throws -> ObjectState {
     if object.isTask { try change.requireCompletions() }
     let known = try state(of: object, in: transaction)
@@ -93,7 +106,7 @@ struct StateMerge {
         revived.append(ObjectChange(object: object, state: joined, replaced: [:]))
       }
       var new = touched[object] ?? Touched(before: known, state: known)
-      (new.state, new.recorded) = (joined, new.recorded ?? known)
+      (new.state, new.recorded, new.prepared) = (joined, new.recorded ?? known, known.isEmpty ? prepared : nil)
       touched[object] = new
     }
     return known
@@ -119,8 +132,9 @@ struct StateMerge {
     guard !touched.isEmpty else { return [] }
     let surroundings = try Surroundings(of: self, in: transaction)
     let deleted = try transaction.show(surroundings, after: self)
-    try surroundings.keepDisplaced(in: &transaction)
-    try table.put(touched.lazy.map { ($0.key, $0.value.before, $0.value.state) }, in: &transaction)
+    try surroundings.keepDisplaced(after: self, in: &transaction)
+    try table.put(
+      touched.lazy.map { ($0.key, $0.value.before, $0.value.state, $0.value.prepared) }, in: &transaction)
     (touched, revived) = ([:], [])
     return deleted
   }
@@ -172,12 +186,14 @@ extension StoreWriteTransaction {
   /// - Returns: The tasks that are not there any more.
   fileprivate mutating func show(_ surroundings: Surroundings, after merge: StateMerge) throws -> [UUID] {
     var (tasks, deleted): ([MergedTask], [UUID]) = ([], [])
-    for (id, state) in surroundings.tasks {
-      let (object, place) = (ObjectKey(isList: false, id: id), surroundings.outline.places[id])
-      let recorded = merge.touched[object]?.recorded
+    for placed in surroundings.tasks {
+      let (id, state) = (placed.id, placed.state)
+      let touched = merge.touched[ObjectKey(isList: false, id: id)]
+      let recorded = touched?.recorded
       // The record has changes that its state does not have yet.
       guard try recorded != nil || !isPending(isList: false, id: id) else { continue }
-      let item = try state.task(id, at: place ?? Outline.Place())
+      let place = placed.place ?? Outline.Place()
+      let item = try touched?.prepared?.task?.placed(at: place) ?? state.task(id, at: place)
       guard try recorded != nil || !isShown(item, id) else { continue }
       let old = recorded ?? state
       if try item == nil && task(id) != nil { deleted.append(id) }
@@ -188,9 +204,11 @@ extension StoreWriteTransaction {
     for (object, touched) in merge.touched where object.isList && touched.recorded != nil {
       lists.updateValue(try touched.state.list(object.id), forKey: object.id)
     }
-    let counted = try tasks.flatMap { try $0.completions.all.compactMap { try $0.listID() } }
-    var names: [UUID: String] = [:]
-    for id in Set(counted).union(lists.keys) {
+    var (counted, names): (Set<UUID>, [UUID: String]) = (Set(lists.keys), [:])
+    for task in tasks {
+      for completion in task.completions.all { if let list = try completion.listID() { counted.insert(list) } }
+    }
+    for id in counted {
       let state = try merge.state(of: ObjectKey(isList: true, id: id), in: self)
       // The values of a list that was deleted long ago are forgotten; the ledger has its name.
       guard state.isDeleted, let name = state.registers[.title]?.value, !name.isEmpty else { continue }

@@ -32,38 +32,57 @@ struct StateTable {
   func state(
     _ stored: StoredState, of object: ObjectKey, in transaction: borrowing StoreWriteTransaction
   ) throws -> ObjectState {
-    stored.state(with: stored.omitsTexts ? try transaction.texts(of: object) : [:])
+    stored.state(with: stored.omitsTexts ? try transaction.texts(of: object) : StoredState.Texts())
   }
 
   private func replica(_ number: UInt64) -> ReplicaID? { replicas[number] }
 
-  /// Passes all states to a closure, in the order of their objects.
-  func forEach(
-    in transaction: borrowing StoreWriteTransaction, _ body: (ObjectKey, ObjectState) throws -> Void
-  ) throws {
+  /// A state as the store keeps it, with the texts that it omits.
+  struct Row: Sendable {
+    let object: ObjectKey
+    let encoded: [UInt8]
+    let texts: StoredState.Texts
+
+    /// About how many bytes the whole state takes.
+    var byteCount: Int { ObjectKey.byteCount + encoded.count + texts.title.count + texts.notes.count }
+  }
+
+  /// All states, in the order of their objects.
+  func rows(in transaction: borrowing StoreWriteTransaction) throws -> [Row] {
+    var rows: [Row] = []
     try transaction.forEachSyncValue(withPrefix: SyncKey.states) { key, value in
       let object = try ObjectKey(bytes: key.dropFirst())
-      try body(object, state(StoredState(decoding: value, replica: replica), of: object, in: transaction))
+      let texts = StoredState.omitsTexts(value) ? try transaction.texts(of: object) : StoredState.Texts()
+      rows.append(Row(object: object, encoded: value, texts: texts))
       return true
     }
+    return rows
+  }
+
+  /// The state of a row.
+  func state(of row: Row) throws(CodingFault) -> ObjectState {
+    try StoredState(decoding: row.encoded, replica: replica).state(with: row.texts)
   }
 
   /// Keeps states of objects whose records are written.
   ///
   /// - Parameters:
-  ///   - changes: The objects, each with its state until now and the new one.
+  ///   - changes: The objects, each with its state until now and the new one, which may be prepared.
   ///   - transaction: The write.
   /// - Throws: What the store throws.
   mutating func put(
-    _ changes: some Sequence<(object: ObjectKey, old: ObjectState, new: ObjectState)>,
+    _ changes: some Sequence<(object: ObjectKey, old: ObjectState, new: ObjectState, prepared: PreparedState?)>,
     in transaction: inout StoreWriteTransaction
   ) throws {
     var entries: [([UInt8], [UInt8])] = []
-    for (object, old, new) in changes {
-      if !old.isEmpty { hash = hash - StoredState(old, besides: [:]).hash(of: object) }
+    for (object, old, new, prepared) in changes {
+      if !old.isEmpty { hash = hash - StoredState(old, besides: StoredState.Texts()).hash(of: object) }
       // The record of a task that is there has its texts.
-      let stored = StoredState(new, besides: object.isTask && new.isShown ? nil : try transaction.texts(of: object))
-      hash = hash + stored.hash(of: object)
+      let stored =
+        object.isTask && new.isShown
+        ? prepared?.stored ?? StoredState(new, besides: nil)
+        : StoredState(new, besides: try transaction.texts(of: object))
+      hash = hash + (prepared?.hash ?? stored.hash(of: object))
       try number(new, in: &transaction)
       let numbers = numbers
       entries.append((SyncKey.states + object.bytes, stored.encoded { numbers[$0] ?? 0 }))
@@ -112,11 +131,10 @@ extension StoreWriteTransaction {
   fileprivate func texts(of object: ObjectKey) throws -> StoredState.Texts {
     if object.isList {
       let list = try list(object.id) ?? deletedList(object.id)
-      return list.map { [.title: Array($0.name.utf8)] } ?? [:]
+      return StoredState.Texts(title: list.map { Array($0.name.utf8) } ?? [])
     }
-    guard object.isTask else { return [:] }
-    let task = try task(object.id) ?? deletedTask(object.id)
-    return task.map { [.title: Array($0.title.utf8), .notes: Array(($0.notes ?? "").utf8)] } ?? [:]
+    guard object.isTask, let texts = try taskTexts(object.id) else { return StoredState.Texts() }
+    return StoredState.Texts(title: texts.title, notes: texts.notes)
   }
 }
 

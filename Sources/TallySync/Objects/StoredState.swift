@@ -1,14 +1,21 @@
 import Crypto
+import Tally
 
 /// A state as the store keeps it: texts that the record has, too, are replaced by the start of their hash.
-struct StoredState {
+struct StoredState: Sendable {
   /// The state, with digests for the texts that were left out.
   private let state: ObjectState
   /// The fields whose texts were left out, ascending.
   private let omitted: [ObjectState.Field]
 
-  /// The texts of an object.
-  typealias Texts = SortedTable<ObjectState.Field, [UInt8]>
+  /// The texts of an object's record; empty for none.
+  struct Texts: Sendable {
+    var title: [UInt8] = []
+    var notes: [UInt8] = []
+
+    fileprivate subscript(field: ObjectState.Field) -> [UInt8] { field == .title ? title : notes }
+  }
+
   static let textFields: [ObjectState.Field] = [.title, .notes]
   /// Texts up to the length of a digest stay.
   private static let digestByteCount = 8
@@ -34,7 +41,8 @@ struct StoredState {
   func state(with texts: Texts) -> ObjectState {
     var whole = state
     for field in omitted {
-      guard let text = texts[field], Self.digest(text) == state.registers[field]?.value else { continue }
+      let text = texts[field]
+      guard Self.digest(text) == state.registers[field]?.value else { continue }
       whole.setValue(of: field, to: text)
     }
     return whole
@@ -42,6 +50,9 @@ struct StoredState {
 
   /// Whether it can be completed only with the texts of a record.
   var omitsTexts: Bool { !omitted.isEmpty }
+
+  /// Whether the encoded form can be completed only with the texts of a record.
+  static func omitsTexts(_ encoded: [UInt8]) -> Bool { encoded.first != 0 }
 
   /// A hash of the object and its state, the same on every replica: SHA-256 with digests for all longer texts.
   ///
@@ -52,11 +63,28 @@ struct StoredState {
       guard let text = form.registers[field]?.value, text.count > Self.digestByteCount else { continue }
       form.setValue(of: field, to: Self.digest(text))
     }
-    return StateHash(SHA256.hash(data: form.encoded(behind: object.bytes) { $0.high }))
+    return StateHash(of: form.encoded(behind: object.bytes) { $0.high })
   }
 
   private static func digest(_ text: [UInt8]) -> [UInt8] {
     Array(SHA256.hash(data: text).prefix(digestByteCount))
+  }
+}
+
+/// What becomes of a state, made before it is known whether the state stays as it came.
+///
+/// The most expensive steps of merging a snapshot, for which another thread has time. A class: there are many, and few copies.
+final class PreparedState: Sendable {
+  /// Without the texts, which the record of a task that is shown has.
+  let stored: StoredState
+  let hash: StateHash
+  /// The task without its place; `nil` if it is not shown, or has a value that no task has.
+  let task: TaskItem?
+
+  init(_ state: ObjectState, of object: ObjectKey) {
+    stored = StoredState(state, besides: nil)
+    hash = stored.hash(of: object)
+    task = object.isTask ? (try? state.unplacedTask(object.id)) : nil
   }
 }
 
@@ -77,28 +105,34 @@ extension StoredState {
 
 /// The sum of hashes of states: equal on replicas with equal states, whatever the order in which they came.
 struct StateHash: Hashable, Sendable {
-  private var words: [UInt64]
+  private var words: SIMD4<UInt64>
 
-  static let zero = StateHash(words: [0, 0, 0, 0])
+  static let zero = StateHash(words: .zero)
 
-  private init(words: [UInt64]) { self.words = words }
+  private init(words: SIMD4<UInt64>) { self.words = words }
 
   /// Takes thirty-two bytes.
   init(_ bytes: some Sequence<UInt8>) {
-    var words: [UInt64] = [0, 0, 0, 0]
+    var words = SIMD4<UInt64>.zero
     for (index, byte) in bytes.prefix(32).enumerated() { words[index / 8] = words[index / 8] << 8 | UInt64(byte) }
     self.words = words
   }
 
-  var bytes: [UInt8] {
-    words.flatMap(\.bigEndianBytes)
+  /// Hashes the bytes of one object.
+  fileprivate init(of bytes: [UInt8]) {
+    var words = SIMD4<UInt64>.zero
+    // The digest has the 32 bytes that are read.
+    unsafe SHA256.hash(data: bytes).withUnsafeBytes { digest in
+      for index in words.indices {
+        words[index] = unsafe UInt64(bigEndian: digest.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+      }
+    }
+    self.words = words
   }
 
-  static func + (left: StateHash, right: StateHash) -> StateHash {
-    StateHash(words: zip(left.words, right.words).map { $0 &+ $1 })
-  }
+  var bytes: [UInt8] { words.indices.flatMap { words[$0].bigEndianBytes } }
 
-  static func - (left: StateHash, right: StateHash) -> StateHash {
-    StateHash(words: zip(left.words, right.words).map { $0 &- $1 })
-  }
+  static func + (left: StateHash, right: StateHash) -> StateHash { StateHash(words: left.words &+ right.words) }
+
+  static func - (left: StateHash, right: StateHash) -> StateHash { StateHash(words: left.words &- right.words) }
 }

@@ -1,59 +1,90 @@
 import Foundation
 import Tally
 
-/// The tasks whose places may depend on objects that have changed: those above and below them, and those that wait for a
-/// list or a parent among them.
+/// The tasks whose places may depend on objects that have changed: those that have changed, those above and below them,
+/// and those that wait for a list or a parent among them.
 ///
 /// Places of other tasks cannot differ by it: rings and depth concern tasks that links connect.
 struct Surroundings {
-  /// The states of the tasks, deleted ones included.
-  private(set) var tasks: [UUID: ObjectState] = [:]
-  private var lists: [UUID: ObjectState] = [:]
-  /// Where the tasks are.
-  private(set) var outline = Outline(tasks: [:], lists: [:])
-  private let touched: [ObjectKey: StateMerge.Touched]
+  /// A task, and where it is shown.
+  struct PlacedTask {
+    let id: UUID
+    let state: ObjectState
+    /// `nil` if it is not shown.
+    let place: Outline.Place?
+    /// The list and the parent that it names, as far as it is not there.
+    let awaited: [UUID]
+  }
+
+  /// Ascending by their ids, deleted ones included.
+  private(set) var tasks: [PlacedTask] = []
   /// Whether any task of the store is elsewhere than its state says.
   private let hasDisplaced: Bool
 
   init(of merge: StateMerge, in transaction: borrowing StoreWriteTransaction) throws {
-    touched = merge.touched
     hasDisplaced = try transaction.hasSyncValues(withPrefix: SyncKey.displaced)
-    var open: [UUID] = []
-    for object in touched.keys {
-      if object.isTask { open.append(object.id) }
-      guard object.isList else { continue }
-      open += try transaction.taskIDs(inList: object.id) + displaced(waitingFor: object.id, in: transaction)
+    let connected = try connectedTasks(in: merge, transaction)
+    var (lists, isShown): ([UUID: ObjectState], [UUID: Bool]) = ([:], [:])
+    func note(_ list: UUID?) throws {
+      guard let list, isShown[list] == nil else { return }
+      let state = try merge.state(of: ObjectKey(isList: true, id: list), in: transaction)
+      (lists[list], isShown[list]) = (state, state.isShown)
+    }
+    for state in connected.values { try note(state.reference(.list)) }
+    let outline = Outline(tasks: connected, lists: lists) { $0.isShown }
+    tasks = connected.map { PlacedTask($0, $1, at: outline.places[$0]) }
+    tasks.reserveCapacity(tasks.count + merge.touched.count)
+    // Most tasks have no links: they are in their list, if it is there.
+    for (object, touched) in merge.touched where object.isTask && connected[object.id] == nil {
+      let state = touched.state
+      guard state.isShown else {
+        if !state.isEmpty { tasks.append(PlacedTask(object.id, state, at: nil)) }
+        continue
+      }
+      let named = state.reference(.list)
+      try note(named)
+      let list = named.flatMap { isShown[$0] == true ? $0 : nil }
+      let awaited = named == list ? [] : [named].compactMap(\.self)
+      tasks.append(PlacedTask(id: object.id, state: state, place: Outline.Place(list: list), awaited: awaited))
+    }
+    tasks.sort { ReplicaID($0.id) < ReplicaID($1.id) }
+  }
+
+  /// The states of the tasks that links connect with changed ones, and of those that depend on changed lists.
+  private func connectedTasks(
+    in merge: StateMerge, _ transaction: borrowing StoreWriteTransaction
+  ) throws -> [UUID: ObjectState] {
+    var (connected, open): ([UUID: ObjectState], [UUID]) = ([:], [])
+    let hasSubtasks = try transaction.hasSubtasks
+    for (object, touched) in merge.touched {
+      if object.isTask, try hasDisplaced || touched.isLinked || hasSubtasks && transaction.isParent(object.id) {
+        open.append(object.id)
+      } else if object.isList, touched.before.isShown != touched.state.isShown {
+        open += try transaction.taskIDs(inList: object.id) + displaced(waitingFor: object.id, in: transaction)
+      }
     }
     while let id = open.popLast() {
-      guard tasks[id] == nil else { continue }
-      let object = ObjectKey(isList: false, id: id)
-      let state = try merge.state(of: object, in: transaction)
+      guard connected[id] == nil else { continue }
+      let state = try merge.state(of: ObjectKey(isList: false, id: id), in: transaction)
       guard !state.isEmpty else { continue }
-      tasks[id] = state
+      connected[id] = state
       if let parent = state.reference(.parent) { open.append(parent) }
-      // No record can be below a task that is new here: tasks that name it have a row as displaced.
-      let isNew = try touched[object]?.before.isEmpty ?? false && transaction.task(id) == nil
-      if !isNew { open += try transaction.subtaskIDs(of: id) }
+      if hasSubtasks { open += try transaction.subtaskIDs(of: id) }
       open += try displaced(waitingFor: id, in: transaction)
     }
-    for state in tasks.values {
-      guard let list = state.reference(.list), lists[list] == nil else { continue }
-      lists[list] = try merge.state(of: ObjectKey(isList: true, id: list), in: transaction)
-    }
-    outline = Outline(tasks: tasks, lists: lists) { $0.isShown }
+    return connected
   }
 
   /// Keeps which of the tasks are elsewhere than their states say, so that they are found when a list or parent comes.
-  func keepDisplaced(in transaction: inout StoreWriteTransaction) throws {
-    for (id, state) in tasks {
-      let waited = awaited(by: id, state)
-      guard hasDisplaced || !waited.isEmpty else { continue }
-      let old = touched[ObjectKey(isList: false, id: id)]?.before ?? state
-      let names = [old, state].flatMap { [$0.reference(.list), $0.reference(.parent)] }.compactMap(\.self)
+  func keepDisplaced(after merge: StateMerge, in transaction: inout StoreWriteTransaction) throws {
+    for task in tasks {
+      guard hasDisplaced || !task.awaited.isEmpty else { continue }
+      let old = merge.touched[ObjectKey(isList: false, id: task.id)]?.before ?? task.state
+      let names = [old, task.state].flatMap { [$0.reference(.list), $0.reference(.parent)] }.compactMap(\.self)
       for name in Set(names) {
-        let key = SyncKey.displaced + ReplicaID(name).bytes + ReplicaID(id).bytes
+        let key = SyncKey.displaced + ReplicaID(name).bytes + ReplicaID(task.id).bytes
         let isThere = try transaction.syncValue(forKey: key) != nil
-        if isThere != waited.contains(name) {
+        if isThere != task.awaited.contains(name) {
           try transaction.setSyncValue(isThere ? nil : [], forKey: key)
         }
       }
@@ -65,13 +96,23 @@ struct Surroundings {
     guard hasDisplaced else { return [] }
     return try transaction.syncValues(under: SyncKey.displaced + ReplicaID(id).bytes).compactMap { UUID(bytes: $0.key) }
   }
+}
 
-  /// The list and the parent that a task names, as far as it is not there.
-  private func awaited(by id: UUID, _ state: ObjectState) -> Set<UUID> {
-    guard let place = outline.places[id] else { return [] }
+extension Surroundings.PlacedTask {
+  fileprivate init(_ id: UUID, _ state: ObjectState, at place: Outline.Place?) {
+    (self.id, self.state, self.place) = (id, state, place)
+    guard let place else {
+      awaited = []
+      return
+    }
     let parent = state.reference(.parent).flatMap { $0 == place.parent ? nil : $0 }
     // A sub-task is in the list of its parent, whatever list it names.
     let list = place.parent == nil ? state.reference(.list).flatMap { $0 == place.list ? nil : $0 } : nil
-    return Set([parent, list].compactMap(\.self))
+    awaited = [parent, list].compactMap(\.self)
   }
+}
+
+extension StateMerge.Touched {
+  /// Whether the task is or was below another one.
+  fileprivate var isLinked: Bool { before.reference(.parent) != nil || state.reference(.parent) != nil }
 }

@@ -133,7 +133,8 @@ extension TaskItem {
   }
 
   private mutating func setDue(_ value: [UInt8]) throws {
-    (dueDate, dueDay) = (nil, nil)
+    dueDate = nil
+    if dueDay != nil { dueDay = nil }
     guard let mark = value.first else { return }
     let bytes = Array(value.dropFirst())
     switch mark {
@@ -152,8 +153,10 @@ extension TaskItem {
   }
 
   private mutating func setRecurrence(_ value: [UInt8]) throws {
-    (recurrence, series) = (nil, nil)
-    guard !value.isEmpty else { return }
+    guard !value.isEmpty else {
+      if recurrence != nil || series != nil { (recurrence, series) = (nil, nil) }
+      return
+    }
     var reader = ByteReader(value)
     series = try FieldValue(.series, storedBytes: reader.countedBytes()).series
     recurrence = try FieldValue(.recurrence, storedBytes: reader.rest()).recurrence

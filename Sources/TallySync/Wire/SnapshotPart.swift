@@ -26,19 +26,6 @@ struct SnapshotPart: Hashable, Sendable {
 
   /// Parts have about this size.
   static let softLimitInBytes = 1 << 20
-
-  /// Divides states into those of the parts of a snapshot, ascending.
-  ///
-  /// - Parameters:
-  ///   - states: All states.
-  ///   - limitInBytes: About how many bytes a part takes.
-  /// - Returns: The states of each part; one part without states if there are none.
-  static func divide(
-    _ states: States, limitInBytes: Int = softLimitInBytes
-  ) -> [States] {
-    let parts = states.divided(limitInBytes: limitInBytes) { ObjectKey.byteCount + $0.value.estimatedByteCount }
-    return parts.isEmpty ? [[:]] : parts.map { States(ascending: $0) }
-  }
 }
 
 // The form of a part:

@@ -59,6 +59,29 @@ struct ExchangeTests {
     }
   }
 
+  /// The whole history of a space can be much longer than its state.
+  @Test func aDeviceThatJoinsReadsTheSnapshotAndNotTheHistory() async throws {
+    try await withFolderSpace(1) { space in
+      let notes = String(repeating: "n", count: 50_000)
+      for round in 0..<3 {
+        try await space.stores[0].write { transaction in
+          for number in 0..<10 { try transaction.add("task \(round) \(number)", to: .inbox) { $0.notes = notes } }
+        }
+        try await space.sync(0).synchronise()
+      }
+      let (invitation, id) = (try await space.sync(0).invite(), try await space.sync(0).status().space.bytes)
+      let late = try space.addStore()
+      try await StoreSync(late).join(invitation, in: space.folder, deviceName: "late")
+      let transport = RefusingTransport(try FolderTransport.create(at: space.folder, space: id), refusing: [:])
+      try await StoreSync(late).synchronise(through: transport)
+      let partCount = try #require(try await transport.snapshots().first).partCount
+      #expect(partCount > 1 && transport.calls.filter { $0 == .part }.count == partCount)
+      try await space.synchroniseAll()
+      try await space.expectEqualStores()
+      #expect(try late.read { try $0.taskCount } == 30)
+    }
+  }
+
   @Test func aStoreThatMovesToAnotherSpaceIsNotExchangedThroughTheOldFolder() async throws {
     try await withFolderSpace { space in
       let old = try await space.sync(1).connect()

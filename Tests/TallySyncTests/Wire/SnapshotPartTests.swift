@@ -69,15 +69,4 @@ struct SnapshotPartTests {
     other.coverage[second] = StreamPosition(number: 1, hash: ContentHash(of: [9]))
     #expect(other.coverageHash != summary.coverageHash)
   }
-
-  @Test func statesAreDividedIntoPartsAscending() {
-    let replica = ReplicaID(SimulatedSpace.id(1))
-    let objects = (0..<100).map { ObjectKey(isList: $0.isMultiple(of: 3), id: SimulatedSpace.id($0)) }
-    let state = ObjectState().setting(.title, to: [UInt8](repeating: 1, count: 100), at: 5, by: replica)
-    let states = SnapshotPart.States(ascending: objects.sorted().map { ($0, state) })
-    let parts = SnapshotPart.divide(states, limitInBytes: 2_000)
-    #expect(parts.flatMap(\.keys) == objects.sorted())
-    #expect(parts.count > 4 && parts.count < 10)
-    #expect(SnapshotPart.divide([:]) == [[:]])
-  }
 }

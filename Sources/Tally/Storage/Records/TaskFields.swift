@@ -37,6 +37,15 @@ struct TaskFields: ~Escapable {
     get { bytes.extracting(TaskRecord.headByteCount..<titleEnd) }
   }
 
+  /// The bytes of the title and of the notes, copied.
+  var texts: (title: [UInt8], notes: [UInt8]) {
+    get throws(LMDBError) {
+      var cursor = cursor
+      let hasNotes = try cursor.advance(to: TaskField.notes.tag)
+      return (titleBytes.bytes(from: 0), hasNotes ? cursor.value.bytes(from: 0) : [])
+    }
+  }
+
   /// Stands before the first tagged field.
   var cursor: FieldCursor {
     @_lifetime(copy self)

@@ -2,9 +2,6 @@ import Foundation
 public import LMDB
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// How many tasks a bulk insert hands over at once: few enough for the processor's cache.
-  private static var bulkCount: Int { 256 }
-
   /// Stores many tasks with every field as given: for migrating from another store.
   ///
   /// Faster than `add`: each table is written once, in its own order.
@@ -20,7 +17,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try checkParents(of: tasks)
     var rest = tasks[...]
     while !rest.isEmpty {
-      let records = try rest.prefix(Self.bulkCount).map { task in
+      let records = try rest.prefix(TaskRecordBatch.bulkCount).map { task in
         try task.validate()
         if let listID = task.listID, knownLists.insert(listID).inserted { try checkList(listID) }
         return TaskRecord(item: task, stamp: stamp)
@@ -28,7 +25,7 @@ extension StoreTransaction where Base == WriteTransaction {
       try changes.insert(records, counting: &deltas)
       // The first tasks say how much room the others take; one in sixteen more, as they are not all alike.
       if rest.count == tasks.count { changes.reserve(times: Double(tasks.count) / Double(records.count) * 17 / 16) }
-      rest = rest.dropFirst(Self.bulkCount)
+      rest = rest.dropFirst(TaskRecordBatch.bulkCount)
     }
     if let taken = try changes.firstTakenID(base) { throw TallyError.duplicateID(taken.id) }
     try write(&changes, counting: &deltas)
