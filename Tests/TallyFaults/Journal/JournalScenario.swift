@@ -39,7 +39,7 @@ struct JournalScenario {
     ("contradiction", .contradiction, "killed in pauses"), ("two slots", .twoSlots, "durable"),
     ("restored meta", .restoredMeta, "durable"),
     ("checksum", .checksum, "relaxed"), ("chain", .chain, "pauses"), ("voiding", .voiding, "full disk"),
-    ("recovery flush", .recoveryFlush, "killed at headers"), ("recovery pin", .recoveryPin, "killed alone"),
+    ("recovery pin", .recoveryPin, "killed alone"),
     ("ring limit", .ringLimit, "narrow"), ("steady without record", .steadyWithoutRecord, "narrow"),
     ("clean flush", .cleanFlush, "pauses"), ("directory flush", .directoryFlush, "durable"),
   ]
