@@ -9,7 +9,7 @@ export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers test-service
 .PHONY: web test-web bench-web
 .PHONY: install install-web uninstall completions installation
-.PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync
+.PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync bench-commits
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,10 @@ bench-sync: ## Measures synchronisation: its share of a write, snapshots, joinin
 bench-observation: ## Measures what observation costs: idle observers, write to update, large differences, a screen's model.
 	@swift build --package-path Benchmarks --scratch-path .build/benchmarks -c release --product ObservationFigures
 	@.build/benchmarks/release/ObservationFigures
+
+bench-commits: ## Measures commits with a journal and without: the slowest ones, the growth of the file, recovery.
+	@swift build --package-path Benchmarks --scratch-path .build/benchmarks -c release --product CommitFigures
+	@.build/benchmarks/release/CommitFigures 100000
 
 bench-cli: ## Times the command line beside Taskwarrior, as whole processes.
 	@Benchmarks/Scripts/bench.py cli

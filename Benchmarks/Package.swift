@@ -61,6 +61,7 @@ let package = Package(
       swiftSettings: settings
     ),
     .executableTarget(name: "ObservationFigures", dependencies: [tally, systemPackage], swiftSettings: settings),
+    .executableTarget(name: "CommitFigures", dependencies: [tally, systemPackage], swiftSettings: settings),
     benchmarks("FloorBenchmarks"),
     benchmarks("GrowthBenchmarks", dependencies: [systemPackage]),
     benchmarks("PeerBenchmarks", dependencies: ["SQLitePeer", systemPackage, grdb]),

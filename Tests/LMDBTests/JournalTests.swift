@@ -134,6 +134,30 @@ import Testing
     #expect(try sample.environment.information().pageCount <= size + 100)
   }
 
+  /// A commit that changes one row of a large table frees several pages: the number of commits would say nothing.
+  @Test(arguments: [false, true]) func theFileGrowsByFreedPagesAndNotByCommits(hasKeeper: Bool) throws {
+    let sample = try JournaledSample {
+      $0.journal?.checkpointSizeInBytes = 64 * 4_096
+      $0.journal?.checkpointCommitCount = 100_000
+      $0.journal?.ringSizeInBytes = 16 << 20
+      $0.journal?.hasKeeper = hasKeeper
+    }
+    for number in 0..<100 { try sample.put(String(repeating: "x", count: 3_000), forKey: "\(number)") }
+    let size = try sample.environment.information().pageCount
+    for number in 0..<1_000 { try sample.put(String(repeating: "y", count: 3_000), forKey: "\(number % 100)") }
+    // Twice the pages of a checkpoint, and those of the commits in between.
+    #expect(try sample.environment.information().pageCount <= size + 4 * 64)
+  }
+
+  @Test func theRingIsWrittenBeforeTheFirstRecordAndNotBefore() throws {
+    let sample = try JournaledSample { $0.journal?.directCommitCount = 2 }
+    try sample.put("Ada", forKey: "1")
+    #expect(try sample.journal().count == 3 * 4_096)
+    try sample.put("Grace", forKey: "2")
+    #expect(try sample.journal().count == 3 * 4_096 + 1 << 20)
+    #expect(try recovered(sample.copy()) == JournaledSample.contents(of: sample.environment))
+  }
+
   @Test func pagesOfTheSteadyCommitStayWhileCommitsFollow() throws {
     let sample = try JournaledSample()
     for number in 0..<200 { try sample.put(String(repeating: "z", count: 100), forKey: "\(number)") }

@@ -32,6 +32,8 @@ extension LMDBEnvironment {
   }
 
   private func flushBeforeClosing() throws(LMDBError) {
+    // After a failed flush another one could succeed with less than it should have written.
+    if let journal, journal.isFailed { return }
     if let journal { return try LMDBError.translating("close") { try journal.flushRecords() } }
     guard options.durability == .noMetaSync, !options.isReadOnly else { return }
     // Nothing else is inside liblmdb, and the handle is open until `closeHandle`.

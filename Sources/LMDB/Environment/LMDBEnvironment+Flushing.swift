@@ -12,7 +12,7 @@ extension LMDBEnvironment {
     if options.isReadOnly { throw LMDBError(.readOnly, operation: "sync") }
     if let journal {
       return try whileOpen("sync") { () throws(LMDBError) in
-        try LMDBError.translating("sync") { try journal.flushRecords() }
+        try LMDBError.translating("sync") { try journal.flushRecords(force: force) }
       }
     }
     let result = try whileOpen("sync") { unsafe mdb_env_sync(handle, force ? 1 : 0) }

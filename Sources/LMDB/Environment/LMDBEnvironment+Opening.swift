@@ -95,9 +95,12 @@ extension LMDBEnvironment {
       var flags = UInt32(MDB_NOTLS)
       if options.isReadOnly { flags |= UInt32(MDB_RDONLY) }
       if options.isFrozenFile { flags |= UInt32(MDB_NOSUBDIR | MDB_NOLOCK) }
-      if options.durability == .noMetaSync { flags |= UInt32(MDB_NOMETASYNC) }
-      // Safe only beside a journal, which says how far the pages have been flushed.
-      if options.journal != nil && !options.isReadOnly { flags |= UInt32(MDB_NOSYNC) }
+      if options.journal != nil && !options.isReadOnly {
+        // Safe only beside a journal, which says how far the pages have been flushed.
+        flags |= UInt32(MDB_NOSYNC)
+      } else if options.durability == .noMetaSync {
+        flags |= UInt32(MDB_NOMETASYNC)
+      }
       let mode = mdb_mode_t(options.fileMode.rawValue)
       let opened = unsafe path.withPlatformString { unsafe mdb_env_open(handle, $0, flags, mode) }
       try check(opened, "open")

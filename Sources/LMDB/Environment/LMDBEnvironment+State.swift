@@ -12,6 +12,8 @@ extension LMDBEnvironment {
     var liveCount = 0
     /// Whether some thread writes or waits for other processes to end writing, where ``Options/writeWaitLimit`` is set.
     var isWriteTurnTaken = false
+    /// How many threads wait for a turn before all others, as a checkpoint does.
+    var urgentCount = 0
     /// The thread that holds the write lock.
     var writer: UInt?
     /// A write transaction that was dropped on a foreign thread, and waits for its own.

@@ -21,10 +21,19 @@ extension LMDBEnvironment {
   }
 
   /// Waits for the other threads, then for the other processes; does nothing where waiting has no limit.
-  func beginWriteTurn(_ thread: UInt, waitingAtMost ownLimit: Duration? = nil) throws(LMDBError) {
+  func beginWriteTurn(
+    _ thread: UInt, waitingAtMost ownLimit: Duration? = nil, isUrgent: Bool = false
+  ) throws(LMDBError) {
     guard let limit = ownLimit ?? options.writeWaitLimit, let writeLock else { return }
     let deadline = ContinuousClock.Instant.after(limit)
-    try waitForThreads(thread, limit)
+    if isUrgent { state.withLock { $0.urgentCount += 1 } }
+    defer {
+      if isUrgent {
+        state.withLock { $0.urgentCount -= 1 }
+        state.wakeAll()
+      }
+    }
+    try waitForThreads(thread, limit, isUrgent: isUrgent)
     do throws(LMDBError) {
       try waitForProcesses(writeLock, until: deadline)
     } catch {
@@ -42,12 +51,13 @@ extension LMDBEnvironment {
     writeLock?.release()
   }
 
-  private func waitForThreads(_ thread: UInt, _ limit: Duration) throws(LMDBError) {
+  private func waitForThreads(_ thread: UInt, _ limit: Duration, isUrgent: Bool) throws(LMDBError) {
     let isTaken = try state.wait(atMost: limit) { (state) throws(LMDBError) -> Bool? in
       if state.isClosed { throw LMDBError(.closed, operation: "begin write") }
       reclaimStranded(in: &state, on: thread)
       try refuseEndlessWait(thread, state)
-      guard !state.isWriteTurnTaken else { return nil }
+      // A thread that writes again and again would hardly ever let another one in between.
+      guard !state.isWriteTurnTaken, isUrgent || state.urgentCount == 0 else { return nil }
       state.isWriteTurnTaken = true
       return true
     }

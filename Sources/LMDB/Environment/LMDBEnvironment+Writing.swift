@@ -22,7 +22,7 @@ extension LMDBEnvironment {
         return transaction
       }
       transaction.abort()
-      try LMDBError.translating("begin write") { try journal.checkpoint(.writer, self) }
+      try LMDBError.translating("begin write") { try journal.makeWritable(self) }
     }
     throw LMDBError(.busy, operation: "begin write", message: "Other programs write at the same time without a journal")
   }
@@ -32,11 +32,13 @@ extension LMDBEnvironment {
 
   /// Begins a write transaction that must not be committed where there is a journal, as it has no record.
   @available(*, noasync, message: "a write transaction must end on the thread it began on")
-  func beginPlainWrite(waitingAtMost limit: Duration? = nil) throws(LMDBError) -> WriteTransaction {
+  func beginPlainWrite(
+    waitingAtMost limit: Duration? = nil, isUrgent: Bool = false
+  ) throws(LMDBError) -> WriteTransaction {
     try checkProcess("begin write")
     if options.isReadOnly { throw LMDBError(.readOnly, operation: "begin write") }
     let thread = currentThread()
-    try beginWriteTurn(thread, waitingAtMost: limit)
+    try beginWriteTurn(thread, waitingAtMost: limit, isUrgent: isUrgent)
     do throws(LMDBError) {
       return try beginWriteInTurn(thread)
     } catch {

@@ -19,12 +19,14 @@ extension Journal {
   ) throws {
     try reserveCheckpoint()
     defer { endCheckpoint() }
-    let turn = try environment.beginPlainWrite(waitingAtMost: limit)
-    // Live until it is aborted below.
-    let newest = unsafe UInt64(mdb_txn_id(turn.core.handle)) - 1
+    let turn = try environment.beginPlainWrite(waitingAtMost: limit, isUrgent: true)
+    let newest = Self.commit(before: turn.core)
     let published = try published()
     let isContradicted = try isContradicted(published)
-    guard let next = try nextHeader(occasion, published.header, newest, isContradicted, environment) else { return }
+    // Without one another process has been first; what was due is done.
+    guard let next = try nextHeader(occasion, published.header, newest, isContradicted, environment) else {
+      return noteCheckpoint()
+    }
     // What another process commits meanwhile would not fit to both headers (R8, R16).
     var holdsTurn = published.header.state == .clean || occasion == .cleaning || isContradicted
     let pin = unsafe holdsTurn || breaks(.pin) ? nil : try? Self.beginPin(environment.handle)
@@ -38,7 +40,7 @@ extension Journal {
         extendLifetime(turn)
       } else {
         turn.abort()
-        try makeSteady(next, published)
+        try makeSteady(next, published, bySteps: true)
         // Only now may the old one go (R7).
         unsafe setPin(pin)
       }
@@ -46,18 +48,42 @@ extension Journal {
       if let pin = unsafe pin { unsafe mdb_txn_abort(pin) }
       throw error
     }
-    noteCheckpoint()
+    noteCheckpoint(isClean: next.state == .clean)
   }
 
-  private func noteCheckpoint() {
+  /// The newest commit, which a write transaction begins with.
+  private static func commit(before turn: TransactionCore) -> UInt64 {
+    // The caller's, live.
+    unsafe UInt64(mdb_txn_id(turn.handle)) - 1
+  }
+
+  /// Makes a checkpoint so that a writer can begin.
+  ///
+  /// Where the disk has no room for records a clean file stays clean, and liblmdb flushes the next commit itself:
+  /// deleting must be possible on a full disk.
+  func makeWritable(_ environment: LMDBEnvironment) throws {
+    do {
+      try LMDBError.translating("begin write") { try checkpoint(.writer, environment) }
+    } catch {
+      guard error.code == .diskFull, try published().header.state == .clean else { throw error }
+      state.withLock { $0.directCommitsLeft = max($0.directCommitsLeft, 1) }
+    }
+  }
+
+  private func noteCheckpoint(isClean: Bool = false) {
     state.withLock { state in
-      state.isCheckpointDue = false
+      // After a pause the next few durable commits need no journal again: they flush less than a transition does.
+      if isClean && isDurable { state.directCommitsLeft = options.directCommitCount }
+      (state.isCheckpointDue, state.isCheckpointHurried) = (false, false)
       state.lastCheckpoint = .now
     }
   }
 
   /// Flushes the data file, then the header that says so (R7).
-  private func makeSteady(_ header: JournalHeader, _ published: (header: JournalHeader, slot: Int)) throws {
+  private func makeSteady(
+    _ header: JournalHeader, _ published: (header: JournalHeader, slot: Int), bySteps: Bool = false
+  ) throws {
+    if bySteps && !breaks(.dataFlush) { try flushing(writeDataFileBySteps) }
     let isCleaning = header.state == .clean
     if breaks(.dataBeforeHeader) { try flushing { try publish(header, insteadOf: published.slot) } }
     if !breaks(.dataFlush), !(isCleaning && breaks(.cleanFlush)) { try flushing(flushDataFile) }
@@ -72,6 +98,7 @@ extension Journal {
     if header.state == .clean {
       // Nothing but a writer makes a clean file dirty.
       guard occasion == .writer else { return nil }
+      try file.makeRing(ofBytes: header.ringSizeInBytes)
     } else if header.steadyTransaction == newest && occasion != .cleaning && !isContradicted {
       return nil
     }

@@ -49,7 +49,7 @@ extension Journal {
   /// Does the next task; false if there will be none until the next commit.
   private func keep(_ environment: LMDBEnvironment) -> Bool {
     do {
-      try flushRecords()
+      if options.flushesRecords { try flushRecords() }
       let newest = UInt64(try environment.lastTransactionID())
       let header = try published().header
       switch state.withLock({ nextTask(header, newest, &$0) }) {
@@ -82,7 +82,7 @@ extension Journal {
     let now = ContinuousClock.now
     guard header.state == .dirty else {
       if state.pinnedTransaction != nil { return .releasingPin }
-      return state.hasUnflushedRecord ? .nothing : .end
+      return state.hasUnflushedRecord && options.flushesRecords ? .nothing : .end
     }
     let isBehind = newest > header.steadyTransaction && state.lastCommit > state.lastCheckpoint
     if state.isCheckpointDue || (isBehind && now - state.lastCheckpoint >= options.checkpointInterval) {
@@ -94,13 +94,13 @@ extension Journal {
     return isPinOld && pause >= options.checkpointInterval ? .releasingPin : .nothing
   }
 
-  /// Flushes the records of relaxed commits.
-  func flushRecords() throws {
+  /// Flushes the records of relaxed commits; with force, also those that other processes may have left.
+  func flushRecords(force: Bool = false) throws {
     let isNeeded = state.withLock { state in
       defer { state.hasUnflushedRecord = false }
       return state.hasUnflushedRecord
     }
-    if isNeeded { try flushing(file.flush) }
+    if isNeeded || force { try flushing(file.flush) }
   }
 
   /// Ends a pin that only holds up others, whose steady commit is newer, or that a clean file does not need.

@@ -14,6 +14,8 @@ extension Journal {
     if !(isKnown && newest.header.state == .clean) && !breaks(.recoveryFlush) { try file.flush() }
     if newest.header.state == .dirty {
       if try isHeldByOtherProgram(newest.header) {
+        // After a failed flush its memory may hold what no disk ever will.
+        guard try file.shared()?.isFailed != true else { throw Self.failed }
         // The system has not crashed since: whatever was committed is in its memory, and a reader must not lose it.
         try file.share(.init(generation: newest.header.generation, boot: boot))
         return

@@ -31,7 +31,7 @@ extension Journal {
   private func replaySome(
     from start: JournalPosition, _ header: JournalHeader, _ handle: OpaquePointer
   ) throws -> (JournalPosition, Bool) {
-    guard let first = try record(at: start, header) else { return (start, false) }
+    guard let first = try file.record(at: start, header) else { return (start, false) }
     var transaction: OpaquePointer?
     try LMDBEnvironment.check(unsafe mdb_txn_begin(handle, nil, 0, &transaction), "replay")
     var next: (record: JournalRecord, payload: [UInt8], end: JournalPosition)? = first
@@ -42,7 +42,7 @@ extension Journal {
         try unsafe apply(found.payload, in: transaction)
         place = found.end
         count += 1
-        next = try record(at: place, header)
+        next = try file.record(at: place, header)
       }
     } catch {
       unsafe mdb_txn_abort(transaction)
@@ -98,47 +98,5 @@ extension Journal {
     guard size < limit else { throw LMDBError(.mapFull, operation: "replay") }
     // No write is in progress, and the pin never looks into the map.
     try LMDBEnvironment.check(unsafe mdb_env_set_mapsize(handle, min(size * 2, limit)), "replay")
-  }
-
-  // MARK: Records
-
-  /// The record that continues a place, with its changes; `nil` if it is missing or incomplete (R5).
-  func record(
-    at place: JournalPosition, _ header: JournalHeader
-  ) throws -> (record: JournalRecord, payload: [UInt8], end: JournalPosition)? {
-    let ring = UInt64(header.ringSizeInBytes)
-    // A record that does not fit into the rest of the ring begins at its start.
-    let wrapped = place.offset + (ring - place.offset % ring) % ring
-    for offset in wrapped == place.offset ? [place.offset] : [place.offset, wrapped] {
-      let physical = Int(offset % ring)
-      guard let record = try head(at: physical), continues(place, header.epoch, record),
-        record.payloadByteCount >= 0, record.payloadByteCount <= Int(ring) - physical - JournalRecord.byteCount
-      else { continue }
-      let payload = try file.bytes(
-        count: record.payloadByteCount, at: JournalFile.ringOffset + physical + JournalRecord.byteCount)
-      guard isWhole(record, payload) else { continue }
-      let end = JournalPosition(
-        sequence: record.sequence, offset: offset + UInt64(record.ringByteCount), chain: record.checksum)
-      return (record, payload, end)
-    }
-    return nil
-  }
-
-  /// The head of a record at a place in the ring.
-  func head(at physical: Int) throws -> JournalRecord? {
-    JournalRecord(try file.bytes(count: JournalRecord.byteCount, at: JournalFile.ringOffset + physical))
-  }
-
-  private func continues(_ place: JournalPosition, _ epoch: UInt64, _ record: JournalRecord) -> Bool {
-    guard record.sequence == place.sequence + 1 else { return false }
-    return breaks(.chain) || (record.epoch == epoch && record.chain == place.chain)
-  }
-
-  private func isWhole(_ record: JournalRecord, _ payload: [UInt8]) -> Bool {
-    if breaks(.checksum) { return true }
-    // Read within the call only.
-    return unsafe payload.withUnsafeBytes {
-      unsafe record.computedChecksum(of: $0, ignoringChain: breaks(.chain))
-    } == record.checksum
   }
 }

@@ -27,6 +27,7 @@ extension Journal {
       guard breaks(.steadyWithoutRecord) else { return nil }
       tail.transaction = newest
     }
+    try countFreedPages(to: newest, header, environment)
     return JournalWrite(header: header, position: tail.position, isDirect: false)
   }
 
@@ -55,7 +56,7 @@ extension Journal {
     if tail.epoch != header.epoch || tail.transaction < header.steadyTransaction {
       tail = Tail(epoch: header.epoch, position: header.position, transaction: header.steadyTransaction)
     }
-    while tail.transaction < transaction, let next = try record(at: tail.position, header),
+    while tail.transaction < transaction, let next = try file.record(at: tail.position, header),
       next.record.transaction == tail.transaction + 1
     {
       tail.position = next.end
@@ -130,7 +131,8 @@ extension Journal {
     let ring = UInt64(header.ringSizeInBytes)
     var hasFound = false
     for physical in Set([Int(place.offset % ring), 0]) {
-      guard let record = try head(at: physical), record.sequence == place.sequence + 1, record.epoch == header.epoch
+      guard let record = try file.head(at: physical), record.sequence == place.sequence + 1,
+        record.epoch == header.epoch
       else { continue }
       try clearRecord(at: physical)
       hasFound = true
@@ -153,24 +155,34 @@ extension Journal {
       tail = Tail(epoch: write.header.epoch, position: end, transaction: transaction)
       isRecord = true
     }
-    let ring = UInt64(write.header.ringSizeInBytes)
-    let behind = transaction - min(transaction, write.header.steadyTransaction)
-    let used = isRecord ? tail.position.offset - write.header.position.offset : 0
-    let isDue = isRecord && (behind >= options.checkpointCommitCount || used > ring / 2)
-    let isLate = behind >= Self.tolerableDelay * UInt64(options.checkpointCommitCount)
+    let delay = isRecord ? checkpointDelay(after: transaction, write.header) : 0
     state.withLock { state in
       state.lastCommit = .now
       if isRecord && !isDurable { state.hasUnflushedRecord = true }
-      if isDue { state.isCheckpointDue = true }
+      if delay >= 1 { state.isCheckpointDue = true }
+      if delay >= Self.hurriedDelay { state.isCheckpointHurried = true }
       if write.isDirect { state.directCommitsLeft -= 1 }
     }
-    if isDue { state.wakeAll() }
+    if delay >= 1 { state.wakeAll() }
     if case .pages = write.plan { return !breaks(.steadyWithoutRecord) }
-    return isDue && (!options.hasKeeper || isLate)
+    return delay >= (options.hasKeeper ? Self.longestDelay : 1)
   }
 
-  /// By how many times the due number of commits a checkpoint may be late before writers wait for it.
-  private static let tolerableDelay: UInt64 = 4
+  /// How far what makes a checkpoint due is beyond its limit: from 1 on it is due.
+  private func checkpointDelay(after transaction: UInt64, _ header: JournalHeader) -> Double {
+    let commits = transaction - min(transaction, header.steadyTransaction)
+    let usedBytes = tail.position.offset - header.position.offset
+    // The pages of this commit count with the next one.
+    let freedBytes = freed.pageCount * header.pageSizeInBytes
+    return max(
+      Double(commits) / Double(options.checkpointCommitCount), 2 * Double(usedBytes) / Double(header.ringSizeInBytes),
+      Double(freedBytes) / Double(options.checkpointSizeInBytes))
+  }
+
+  /// From which delay on a checkpoint no longer writes a little at a time.
+  private static let hurriedDelay = 1.5
+  /// From which delay on writers wait for it.
+  private static let longestDelay = 2.0
 
   /// Removes the record of a commit that liblmdb refused (R5); the next writer cannot have begun.
   func void(_ write: JournalWrite) throws {

@@ -27,6 +27,7 @@ final class Journal: @unchecked Sendable {
   let names = Monitor<[UInt32: String]>([:])
   // Used in the write transaction only, or where nobody writes.
   var tail = Tail()
+  var freed = FreedPages()
 
   @safe
   struct State {
@@ -41,6 +42,8 @@ final class Journal: @unchecked Sendable {
     /// Whether a relaxed commit's record waits for its flush.
     var hasUnflushedRecord = false
     var isCheckpointDue = false
+    /// Whether the next checkpoint must not take its time, as writers will soon wait for it.
+    var isCheckpointHurried = false
     var directCommitsLeft = 0
     var lastCommit = ContinuousClock.now
     var lastCheckpoint = ContinuousClock.now
@@ -61,7 +64,10 @@ final class Journal: @unchecked Sendable {
     _ directory: FilePath, options: LMDBEnvironment.Options, journal: JournalOptions, file: JournalFile,
     presence: FileLock
   ) throws {
-    (self.directory, self.options, self.file, self.presence) = (directory, journal, file, presence)
+    (self.directory, self.options, self.presence) = (directory, journal, presence)
+    var file = file
+    file.brokenRules = journal.brokenRules
+    self.file = file
     isDurable = options.durability == .full
     boot = BootIdentity.current
     waitLimit = options.writeWaitLimit ?? options.waitLimit
@@ -165,4 +171,19 @@ final class Journal: @unchecked Sendable {
   func flushDataFile() throws {
     try SystemCalls.flushData(dataFile)
   }
+
+  /// Writes the data file a little at a time, while others write and flush their records between; then it has little
+  /// left to flush.
+  func writeDataFileBySteps() throws {
+    guard options.checkpointStepInBytes > 0 else { return }
+    let size = Int(try dataFile.stat().size)
+    // Not more calls for a larger file: its changed pages lie further apart.
+    let step = max(options.checkpointStepInBytes, size / Self.maximumStepCount)
+    for offset in stride(from: 0, to: size, by: step) {
+      if state.withLock({ $0.isCheckpointHurried }) { return }
+      try SystemCalls.writeBack(dataFile, from: offset, byteCount: step)
+    }
+  }
+
+  private static let maximumStepCount = 512
 }

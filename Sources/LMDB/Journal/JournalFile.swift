@@ -19,6 +19,8 @@ struct JournalFile {
   static let minimumRingSizeInBytes = 16 * blockSizeInBytes
 
   let descriptor: FileDescriptor
+  /// The rules that a control breaks.
+  var brokenRules: JournalOptions.BrokenRules = []
 
   /// Opens a journal; `nil` if there is none.
   init?(in directory: FilePath, readOnly: Bool = false) throws {
@@ -38,21 +40,29 @@ struct JournalFile {
     let descriptor = try FileDescriptor.open(
       temporary, .writeOnly, options: [.create, .truncate, .closeOnExec, .noFollow], permissions: permissions)
     try descriptor.closeAfter {
-      // Written and not only reserved: a later flush of a record then changes no metadata.
       for slot in 0..<2 {
         let header = JournalHeader(cleanWithRingSizeInBytes: blocks * blockSizeInBytes, generation: UInt64(1 + slot))
         _ = try descriptor.writeAll(header.encoded.padded(to: blockSizeInBytes))
       }
-      let zeros = [UInt8](repeating: 0, count: 16 * blockSizeInBytes)
-      var rest = (1 + blocks) * blockSizeInBytes
-      while rest > 0 {
-        _ = try descriptor.writeAll(zeros.prefix(rest))
-        rest -= min(rest, zeros.count)
-      }
+      _ = try descriptor.writeAll([UInt8](repeating: 0, count: blockSizeInBytes))
       try SystemCalls.flush(descriptor)
     }
     try SystemCalls.rename(temporary, to: directory.appending(fileName))
     if !options.brokenRules.contains(.directoryFlush) { try SystemCalls.flushDirectory(directory) }
+  }
+
+  /// Makes room for the ring, before the first record is written: a store that is never dirty does without.
+  func makeRing(ofBytes size: Int) throws {
+    let end = Self.ringOffset + size
+    var place = Int(try descriptor.stat().size)
+    guard place < end else { return }
+    // Written and not only reserved: a later flush of a record then changes no metadata.
+    let zeros = [UInt8](repeating: 0, count: 16 * Self.blockSizeInBytes)
+    while place < end {
+      try write(Array(zeros.prefix(end - place)), at: place)
+      place += min(zeros.count, end - place)
+    }
+    try SystemCalls.flush(descriptor)
   }
 
   func close() {

@@ -3,13 +3,23 @@ package struct JournalOptions: Sendable {
   /// The room for records, in bytes; of a journal that exists, its own counts.
   ///
   /// A transaction whose record needs more than half of it is flushed as pages instead.
-  package var ringSizeInBytes = 16 << 20
-  /// After how many commits a checkpoint begins, so that pages can be used again.
-  package var checkpointCommitCount = 256
+  package var ringSizeInBytes = 4 << 20
+  /// After how many commits a checkpoint begins, so that recovery has few to repeat.
+  package var checkpointCommitCount = 1_024
+  /// After how many bytes of freed pages a checkpoint begins, so that they can be used again.
+  ///
+  /// The data file grows by twice as much at most. A larger one makes commits wait longer while it is flushed.
+  package var checkpointSizeInBytes = 4 << 20
+  /// How much of the data file a checkpoint writes at a time; 0 for all at once.
+  ///
+  /// The flush of a record waits for what the disk has been given to write before.
+  package var checkpointStepInBytes = 128 << 10
   /// How long after a commit a checkpoint begins at the latest.
   package var checkpointInterval = Duration.seconds(1)
   /// How long after a relaxed commit its record is flushed at the latest.
   package var flushInterval = Duration.milliseconds(50)
+  /// Whether that is the journal's business; otherwise its owner calls ``LMDBEnvironment/sync(force:)``.
+  package var flushesRecords = true
   /// After how long without commits the file is made a plain one; `nil` for only when the last process closes it.
   package var cleanInterval: Duration? = .seconds(2)
   /// How many durable commits after opening a clean file are flushed by liblmdb itself.

@@ -1,4 +1,4 @@
-import SystemPackage
+package import SystemPackage
 import TallySystem
 
 /// The state of a journal in numbers.
@@ -19,9 +19,16 @@ extension LMDBEnvironment {
   ///
   /// Throws `closed`, `forked`, `panic`, `ioFailure`.
   package func journalInformation() throws(LMDBError) -> JournalInformation? {
-    guard let journal else { return nil }
+    guard options.journal != nil else { return nil }
     return try whileOpen("information") { () throws(LMDBError) in
-      try LMDBError.translating("information") { try journal.information(newest: UInt64(newestTransactionID)) }
+      try LMDBError.translating("information") {
+        let newest = UInt64(newestTransactionID)
+        if let journal { return try journal.file.information(try journal.published().header, newest: newest) }
+        // One that is open for reading only has no need of it.
+        guard let file = try JournalFile(in: path, readOnly: true) else { return nil }
+        defer { file.close() }
+        return try file.information(try file.newestHeader().header, newest: newest)
+      }
     }
   }
 
@@ -32,6 +39,26 @@ extension LMDBEnvironment {
     guard let journal else { return }
     try LMDBError.translating("checkpoint") {
       try journal.checkpoint(cleaning ? .cleaning : .routine, self)
+    }
+  }
+
+  /// Whether commits go through a journal.
+  package var hasJournal: Bool { journal != nil }
+
+  /// The names of the journal's file, when it is whole and while it is made.
+  package static let journalFileNames = [JournalFile.fileName, JournalFile.temporaryFileName]
+
+  /// Whether there is a journal in a directory.
+  package static func isJournalThere(in directory: FilePath) -> Bool {
+    (try? directory.appending(JournalFile.fileName).stat()) != nil
+  }
+
+  /// Whether the data file of a directory that nobody has open can be replaced: no journal says anything of it.
+  package static func isDataFileReplaceable(in directory: FilePath) throws(LMDBError) -> Bool {
+    try LMDBError.translating("look at the journal") {
+      guard let file = try JournalFile(in: directory, readOnly: true) else { return true }
+      defer { file.close() }
+      return try file.newestHeader().header.state == .clean
     }
   }
 
@@ -46,9 +73,8 @@ extension LMDBEnvironment {
   }
 }
 
-extension Journal {
-  fileprivate func information(newest: UInt64) throws -> JournalInformation {
-    let header = try published().header
+extension JournalFile {
+  fileprivate func information(_ header: JournalHeader, newest: UInt64) throws -> JournalInformation {
     var place = header.position
     var count = 0
     if header.state == .dirty {

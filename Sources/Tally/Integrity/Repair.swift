@@ -22,6 +22,8 @@ import LMDB
 struct Repair {
   let report: VerificationReport
   let now: Timestamp
+  /// What a new header must say of the store besides its format.
+  let features: StoreFeatures
 
   func run(in transaction: inout WriteTransaction) throws {
     // Creates the missing tables, and opens the others.
@@ -120,7 +122,7 @@ struct Repair {
   }
 
   private func newHeader(in transaction: inout WriteTransaction) throws -> StoreHeader {
-    var header = StoreHeader(storeID: UUIDv7.next(), sequence: 0)
+    var header = StoreHeader(storeID: UUIDv7.next(), sequence: 0).requiring(features)
     if try SyncTables.areUsed(at: now, in: &transaction) { header.writerFeatures.insert(.synchronises) }
     return header
   }

@@ -45,7 +45,8 @@ extension TaskStore {
           remedy: "Restore a backup or import an export")
       }
       let kept = try opening.keepSafetyCopy(of: store.environment, because: .repair)
-      let repair = Repair(report: before, now: configuration.now())
+      let repair = Repair(
+        report: before, now: configuration.now(), features: store.environment.hasJournal ? .journal : [])
       try store.environment.write { transaction in try repair.run(in: &transaction) }
       try store.environment.checkStructure()
       let after = try Verification.run(on: store.environment, registering: indexes, observer: progress)

@@ -25,6 +25,7 @@ struct Restoration {
     let access = try StoreAccess(.exclusive, to: opening.directory, configuration: opening.configuration)
     defer { access.end() }
     if let last = try lastSequence(replacedBy: header) { header = try copy.advanceSequence(beyond: last) }
+    try opening.settleJournal()
     let size = try staging.dataFile.stat().size
     let kept = try keepOldFile()
     // The old file's second name reaches the disk before its first one goes: a power cut must not take both.

@@ -30,6 +30,9 @@ extension StoreOpening {
     guard try isStoreThere() else { throw TallyError.storeMissing }
     let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
     defer { access.end() }
+    // A crash must not leave a file that needs records which are gone.
+    try recoverClosedStore()
+    try removeJournal()
     // The data file first: what remains after a crash counts as an empty directory.
     try removeIfThere(Self.dataFileName)
     try SystemCalls.flushDirectory(directory)

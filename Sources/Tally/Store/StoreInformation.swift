@@ -28,10 +28,28 @@ public struct StoreInformation: Sendable {
   public let usedMapSizeInBytes: Int64
   /// How much address space is reserved.
   public let mapSizeInBytes: Int64
+  /// The state of its journal; `nil` if it has none.
+  public let journal: StoreJournalInformation?
   /// The reader slots in use, of all processes.
   public let readers: [ReaderInformation]
   /// How many reader slots there are.
   public let maximumReaderCount: Int
+}
+
+/// The state of a store's journal.
+public struct StoreJournalInformation: Hashable, Sendable {
+  /// Whether the data file alone is the store: a plain, flushed LMDB file that other programs may read and copy.
+  ///
+  /// Otherwise a power cut may leave it behind, and the next opening repeats what the journal has.
+  public let isClean: Bool
+  /// A commit up to which the data file is known to be flushed.
+  public let steadySequence: UInt64
+  /// How many commits the next opening would have to repeat after a power cut.
+  public let pendingCommitCount: Int
+  /// How much of the journal those take.
+  public let usedSizeInBytes: Int64
+  /// How much there is for them.
+  public let sizeInBytes: Int64
 }
 
 /// An application's index, as the store has it.
@@ -58,9 +76,12 @@ extension TaskStore {
   /// - Throws: `storeClosed` or `storageFailed`.
   /// - Complexity: the keys of the applications' values; all else is known without counting.
   public func information() throws -> StoreInformation {
-    let (pages, readers, size) = try connection.use { store in
+    let (pages, readers, size, journal) = try connection.use { store in
       let size = (try? store.environment.dataFile.stat().size) ?? 0
-      return (try store.environment.information(), try store.environment.readers(), size)
+      let environment = store.environment
+      return (
+        try environment.information(), try environment.readers(), size, try environment.journalInformation()
+      )
     }
     return try read { transaction in
       let header = try transaction.header()
@@ -73,12 +94,26 @@ extension TaskStore {
         sizeInBytes: size,
         usedMapSizeInBytes: Int64(pages.pageCount) * Int64(pages.pageSizeInBytes),
         mapSizeInBytes: Int64(pages.mapSizeInBytes),
-        readers: readers.map { reader in
-          ReaderInformation(
-            processID: reader.processID,
-            lagInCommits: reader.transactionID.map { max(0, Int(pages.lastTransactionID) - Int($0)) })
-        },
+        journal: journal.map { StoreJournalInformation($0, sequence: header.sequence) },
+        readers: readers.map { ReaderInformation($0, lastTransactionID: Int(pages.lastTransactionID)) },
         maximumReaderCount: pages.maxReaders)
     }
+  }
+}
+
+extension StoreJournalInformation {
+  /// Counts back from the last commit: each record that waits has raised the sequence by one at most.
+  fileprivate init(_ journal: JournalInformation, sequence: UInt64) {
+    isClean = journal.isClean
+    pendingCommitCount = journal.recordCount
+    steadySequence = sequence - min(sequence, UInt64(journal.recordCount))
+    (usedSizeInBytes, sizeInBytes) = (Int64(journal.usedBytes), Int64(journal.ringSizeInBytes))
+  }
+}
+
+extension ReaderInformation {
+  fileprivate init(_ reader: Reader, lastTransactionID: Int) {
+    processID = reader.processID
+    lagInCommits = reader.transactionID.map { max(0, lastTransactionID - $0) }
   }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+package import LMDB
 public import Logging
 
 extension TaskStore {
@@ -38,6 +39,11 @@ extension TaskStore {
     public var durability = Durability.durable
     /// The longest time that a relaxed write stays unflushed.
     public var flushIntervalInSeconds = 1.0
+    /// Whether a store gets a journal, so that a commit flushes one file once instead of flushing twice.
+    ///
+    /// It gets it when it is created, or opened for writing while no other process has it open. It then keeps it, whatever
+    /// this says. Versions of Tally that do not know the journal refuse to open such a store.
+    public var usesJournal = false
     /// Whether a store is created if there is none.
     public var createsIfMissing = true
     /// Whether writes are refused, and nothing is created or migrated.
@@ -62,6 +68,8 @@ extension TaskStore {
     /// Where the store reports events to an operator; never any text of the user's.
     public var logger = Logger(label: "tally.store", factory: { _ in SwiftLogNoOpLogHandler() })
 
+    /// How the journal works; for tests.
+    package var journal = JournalOptions()
     /// How to pause between two attempts; a test may move its clock instead.
     var pause: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
     /// The clock that limits waiting: one that nobody sets, unlike `now`.

@@ -15,6 +15,8 @@ struct JournalScenario {
   var kind = JournalSetting.Kind.plain
   var fullDiskPermille = 0
   var hasReader = false
+  /// Whether the processes are killed soon after they have written a header, with many records after it.
+  var endsAtHeaders = false
 
   static let all = [
     JournalScenario(name: "durable", processes: [true], hasReader: true),
@@ -24,6 +26,7 @@ struct JournalScenario {
     JournalScenario(name: "narrow", processes: [true, false], kind: .narrow),
     JournalScenario(name: "killed", processes: [true, false, true], lives: 6),
     JournalScenario(name: "killed alone", processes: [true], lives: 6, kind: .long),
+    JournalScenario(name: "killed at headers", processes: [false], lives: 6, kind: .long, endsAtHeaders: true),
     JournalScenario(name: "killed in pauses", processes: [false, true], lives: 8, killedCount: 1, kind: .pauses),
     JournalScenario(name: "full disk", processes: [true, false], lives: 5, fullDiskPermille: 30),
   ]
@@ -82,11 +85,12 @@ struct JournalScenario {
     _ generator: inout SeededGenerator
   ) throws -> ChildProcess {
     let root = directory.appending("root")
-    var environment = try Self.recording(to: log)
+    var environment = try recording(to: log)
     if life > 0 {
       environment["TALLY_FULL_DISK"] = "\(fullDiskPermille)"
       if life < lives && index < killedCount {
-        let (name, range) = Self.endings[Int.random(in: 0..<Self.endings.count, using: &generator)]
+        let (name, range) =
+          endsAtHeaders ? Self.endings[1] : Self.endings.randomElement(using: &generator) ?? Self.endings[0]
         environment[name] = "\(Int.random(in: range, using: &generator))"
       }
     }
@@ -108,13 +112,14 @@ struct JournalScenario {
     return try ChildProcess.act(
       ["journal-read", root.appending("store").string, root.appending("acknowledged").string]
         + setting(isDurable: true, rules).arguments,
-      output: directory.appending("read.out"), environment: Self.recording(to: log))
+      output: directory.appending("read.out"), environment: recording(to: log))
   }
 
-  private static func recording(to log: FilePath) throws -> [String: String] {
+  private func recording(to log: FilePath) throws -> [String: String] {
     [
       "LD_PRELOAD": try Preloads.path("record-files"), "TALLY_FILE_LOG": log.string,
-      "TALLY_FLUSH_MICROSECONDS": "600",
+      // While the data file is flushed slowly, many records follow the commit that becomes steady.
+      "TALLY_FLUSH_MICROSECONDS": endsAtHeaders ? "6000" : "600",
     ]
   }
 }

@@ -22,6 +22,7 @@ struct Act {
       try work.run()
     case "journal-read": try JournalReadAct(self).run()
     case "journal-recover": try JournalRecoverAct(self).run()
+    case "check-store-images": try StoreImageCheck(self).run()
     case "check-journal-images": try JournalImageCheck(self).run()
     case "power-cut": try PowerCutAct(self).run()
     case "copy-environment": try CopyAct(self).run()

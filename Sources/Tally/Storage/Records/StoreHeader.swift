@@ -48,6 +48,13 @@ struct StoreHeader: BinaryCodable, Hashable {
     self.sequence = sequence
   }
 
+  /// The header with further required features.
+  func requiring(_ features: StoreFeatures) -> StoreHeader {
+    var header = self
+    header.requiredFeatures.formUnion(features)
+    return header
+  }
+
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
     output.append(bigEndian: majorFormat)
@@ -83,11 +90,17 @@ struct StoreFeatures: OptionSet, Hashable, Sendable {
   /// Records have tagged fields, as in every store of format 1; development versions before it had none.
   static let taggedRecords = StoreFeatures(rawValue: 1 << 0)
 
+  /// Commits may go through a journal beside the data file, which tells what to repeat after a power cut.
+  ///
+  /// It is set before the first of them, and stays: whoever does not know the journal would read, or write over, pages that
+  /// are not what they seem.
+  static let journal = StoreFeatures(rawValue: 1 << 1)
+
   /// Writes note their changes for other replicas, see `SyncTables`.
   static let synchronises = StoreFeatures(rawValue: 1 << 0)
 
   /// The required features that this version knows.
-  static let knownRequired: StoreFeatures = [.taggedRecords]
+  static let knownRequired: StoreFeatures = [.taggedRecords, .journal]
   /// The writer features that this version knows.
   static let knownWriter: StoreFeatures = [.synchronises]
 }

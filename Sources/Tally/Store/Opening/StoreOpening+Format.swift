@@ -42,7 +42,7 @@ extension StoreOpening {
     do {
       guard let header = try Self.header(in: opened.environment) else { throw try headerFault(in: opened.environment) }
       switch try admission(of: header) {
-      case .everything: return opened
+      case .everything: return try withRightJournal(opened)
       case .reading: return configuration.isReadOnly ? opened : try reopenForReading(opened)
       case .nothingBeforeMigration: break
       }
@@ -56,7 +56,7 @@ extension StoreOpening {
     defer { alone.close() }
     try migrateIfOlder(alone)
     alone.close()
-    return try openEnvironment(.shared)
+    return try withRightJournal(openEnvironment(.shared))
   }
 
   /// The same for a store that is open already and may lack anything, its header included.
@@ -65,10 +65,11 @@ extension StoreOpening {
   func admitDamaged(_ opened: OpenEnvironment, _ mode: FileLock.Mode) throws {
     guard let header = try Self.header(in: opened.environment) else { return }
     switch try admission(of: header) {
-    case .everything: break
+    case .everything: if mode == .exclusive { try markWithJournal(opened, header) }
     case .reading: if mode == .exclusive { throw TallyError.unknownWriterFeature }
     case .nothingBeforeMigration:
       guard mode == .exclusive, !configuration.isReadOnly else { throw TallyError.olderFormat }
+      try markWithJournal(opened, header)
       try migrateIfOlder(opened)
     }
   }

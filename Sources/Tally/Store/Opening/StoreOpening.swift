@@ -19,7 +19,7 @@ struct StoreOpening {
   static let lockFileName = LMDBEnvironment.lockFileName
   static let fileNames = [dataFileName, lockFileName]
   /// The files that a failed opening may leave in a directory without a store.
-  private static let ownNames: Set = [lockFileName, StoreAccess.fileName]
+  private static let ownNames = Set([lockFileName, StoreAccess.fileName] + LMDBEnvironment.journalFileNames)
   /// The files that must not be replaced while the store is open.
   static let storeNames = ownNames.union(fileNames)
   private static let creationAttempts = 3
@@ -95,15 +95,16 @@ struct StoreOpening {
     }
   }
 
-  func openEnvironment(_ mode: FileLock.Mode) throws -> OpenEnvironment {
+  func openEnvironment(_ mode: FileLock.Mode, _ journal: JournalUse = .found) throws -> OpenEnvironment {
     try refuseRemoteFilesystem(directory)
-    return try openEnvironment(StoreAccess(mode, to: directory, configuration: configuration))
+    return try openEnvironment(StoreAccess(mode, to: directory, configuration: configuration), journal)
   }
 
-  /// Opens the environment for a holder of the lock.
-  func openEnvironment(_ access: StoreAccess) throws -> OpenEnvironment {
+  /// Opens the environment for a holder of the lock; after a crash, its journal recovers the file first.
+  func openEnvironment(_ access: StoreAccess, _ journal: JournalUse = .none) throws -> OpenEnvironment {
     try refuseOtherFiles()
     var options = environmentOptions
+    options.journal = journalOptions(journal)
     // Other processes may write, too.
     options.writeWaitLimit = configuration.waitLimit
     let opened = OpenEnvironment(environment: try LMDBEnvironment(path: directory, options: options), access: access)
@@ -132,8 +133,9 @@ struct StoreOpening {
   ///
   /// Throws `diskFull`: a header that cannot be read for lack of space is not lost.
   func headerOfClosedStore() throws(LMDBError) -> StoreHeader? {
-    guard (try? DataFile(inDirectory: directory).checkStructure()) != nil else { return nil }
     do throws(LMDBError) {
+      try recoverClosedStore()
+      guard (try? DataFile(inDirectory: directory).checkStructure()) != nil else { return nil }
       let environment = try LMDBEnvironment(path: directory, options: environmentOptions)
       defer { try? environment.close() }
       return (try? Self.header(in: environment)) ?? nil
@@ -264,7 +266,8 @@ struct StoreOpening {
         let parent = directory.parentOrCurrent
         try SystemCalls.createDirectories(upTo: parent, permissions: .ownerReadWriteExecute)
         try refuseRemoteFilesystem(parent)
-        try NewStore(at: directory, options: environmentOptions).create()
+        let features: StoreFeatures = configuration.usesJournal ? .journal : []
+        try NewStore(at: directory, options: environmentOptions, features: features).create()
       }
     }
   }
