@@ -29,6 +29,7 @@ extension TaskItem {
   /// - Parameters:
   ///   - now: The instant by which due dates and reminders have passed.
   ///   - today: The day before which due days have ended.
+  /// - Returns: True if it is; false for a completed task.
   public func isOverdue(at now: Timestamp, on today: CalendarDay) -> Bool {
     guard !isCompleted else { return false }
     return overdueDate.map { $0 < now } ?? dueDay.map { $0 < today } ?? false

@@ -112,7 +112,9 @@ public struct ObservedView: Sendable {
 }
 
 extension ObservedView {
-  /// Puts some tasks where they belong now; those without a value are gone. Nothing has changed if it throws.
+  /// Puts some tasks where they belong now; those without a value are gone.
+  ///
+  /// Nothing has changed if it throws.
   private mutating func replace(
     _ ids: Set<UUID>, by tasks: [UUID: TaskItem], in transaction: borrowing StoreReadTransaction,
     _ difference: inout ViewDifference

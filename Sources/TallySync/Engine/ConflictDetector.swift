@@ -33,9 +33,8 @@ struct ConflictDetector {
     }
   }
 
-  /// - Parameters:
-  ///   - isUnseen: Whether the author of the change had not seen a write of this replica.
-  ///   - isUnknown: Whether this replica had not seen a write when it made its own.
+  // isUnseen: whether the author of the change had not seen a write of this replica;
+  // isUnknown: whether this replica had not seen a write when it made its own.
   private func conflicts(
     of state: ObjectState, to object: ObjectKey, with known: ObjectState,
     isUnseen: (Register, ObjectState.Field) -> Bool, isUnknown: (Register) -> Bool
@@ -85,6 +84,7 @@ struct SnapshotReading: Sendable {
   ///   - summary: What it covers.
   ///   - sent: The segments of this replica that it does not cover, as far as the place has them.
   ///   - transaction: Of the store that merges it.
+  /// - Throws: What reading the settings and the segments throws.
   init(_ summary: SnapshotSummary, _ sent: [[UInt8]] = [], in transaction: borrowing StoreWriteTransaction) throws {
     let settings = try transaction.requireSyncSettings()
     covered = summary.coverage[settings.replicaID]?.number ?? 0

@@ -57,8 +57,9 @@ actor Feeds: Service {
     }
   }
 
-  /// Brings the feeds that browsers show to the present. One that fails ends: its browsers connect again, and get a new
-  /// one or the error.
+  /// Brings the feeds that browsers show to the present.
+  ///
+  /// One that fails ends: its browsers connect again, and get a new one or the error.
   func catchUp() async {
     for (key, feed) in feeds {
       do {

@@ -86,9 +86,7 @@ extension RowFrame {
     return details
   }
 
-  /// Rows with the heading of each day before its first task.
-  ///
-  /// - Parameter nested: those that are shown below their parents.
+  /// Rows with the heading of each day before its first task; nested ones are shown below their parents.
   func rows(_ tasks: some Sequence<TaskItem>, in view: TaskView, nested: Set<UUID>) -> [[String: Any]] {
     var last: CalendarDay?
     return tasks.map { task in

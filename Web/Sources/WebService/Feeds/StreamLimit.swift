@@ -20,7 +20,9 @@ final class StreamLimit: Sendable {
     return isFree ? Place(self) : nil
   }
 
-  /// The place of a stream. The answer owns it: one that nobody writes, as the browser has left, gives it back, too.
+  /// The place of a stream.
+  ///
+  /// The answer owns it: one that nobody writes, as the browser has left, gives it back, too.
   final class Place: Sendable {
     private let limit: StreamLimit
 

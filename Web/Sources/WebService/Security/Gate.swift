@@ -36,7 +36,9 @@ struct Gate<Context: RequestContext>: RouterMiddleware {
     return try await next(request, context)
   }
 
-  /// Goes on to a screen. A browser that came from a file or from another program's page does not send a strict cookie
+  /// Goes on to a screen.
+  ///
+  /// A browser that came from a file or from another program's page does not send a strict cookie
   /// along redirects, only from a page of this server.
   static var firstPage: String { "/begin" }
 

@@ -21,8 +21,10 @@ extension String {
 }
 
 extension Character {
-  /// The character with so many combining marks as languages have; a heap of them would cover the lines around it, and
-  /// make a short text as long as its author likes. The longest emoji have about ten parts.
+  /// The character with no more combining marks than languages have.
+  ///
+  /// A heap of them would cover the lines around it, and make a short text as long as its author likes. The longest emoji
+  /// have about ten parts.
   fileprivate var withFewMarks: String {
     String(String.UnicodeScalarView(unicodeScalars.prefix(16)))
   }
