@@ -55,6 +55,11 @@ struct Outbox {
     }
   }
 
+  /// All segments that wait, in order.
+  static func segments(in transaction: borrowing StoreWriteTransaction) throws -> [[UInt8]] {
+    try transaction.syncValues(under: SyncKey.outbox, limit: .max).map(\.value)
+  }
+
   /// The first segments that wait, in order: those that are sent together.
   static func nextBatch(in transaction: borrowing StoreWriteTransaction) throws -> [Envelope] {
     var (envelopes, byteCount) = ([Envelope](), 0)

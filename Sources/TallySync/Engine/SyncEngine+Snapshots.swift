@@ -207,7 +207,7 @@ extension StoreWriteTransaction {
     var (reading, conflicts) = (reading, [StoredConflict]())
     let merged = try merging { merge, settings, transaction in
       // Local changes are sealed now, and wait.
-      try reading.add(Outbox.segments(limit: .max, in: transaction), by: settings)
+      try reading.add(Outbox.segments(in: transaction), by: settings)
       let now = transaction.now.microsecondsSince1970
       let detector = ConflictDetector(own: settings.replicaID, former: settings.formerIDs, time: now)
       merge.reserveCapacity(states.count)
