@@ -39,7 +39,7 @@ struct JournalScenario {
     ("contradiction", .contradiction, "killed in pauses"), ("two slots", .twoSlots, "durable"),
     ("restored meta", .restoredMeta, "durable"),
     ("checksum", .checksum, "relaxed"), ("chain", .chain, "pauses"), ("voiding", .voiding, "full disk"),
-    ("recovery pin", .recoveryPin, "killed alone"),
+    ("recovery flush", .recoveryFlush, "killed at headers"), ("recovery pin", .recoveryPin, "killed alone"),
     ("ring limit", .ringLimit, "narrow"), ("steady without record", .steadyWithoutRecord, "narrow"),
     ("clean flush", .cleanFlush, "pauses"), ("directory flush", .directoryFlush, "durable"),
   ]
@@ -98,7 +98,7 @@ struct JournalScenario {
       [
         "journal-work", root.appending("store").string, root.appending("acknowledged").string, "\(count)",
         "\(generator.next())",
-      ] + setting(isDurable: processes[index], rules).arguments,
+      ] + setting(isDurable: processes[index] || (endsAtHeaders && life == 0), rules).arguments,
       output: directory.appending("work-\(life)-\(index).out"), environment: environment)
   }
 
