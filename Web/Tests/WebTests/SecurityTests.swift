@@ -203,27 +203,28 @@ struct SecurityTests {
       let head = "GET /events?view=today HTTP/1.1\r\nHost: \(web.host)\r\nCookie: \(web.cookie)\r\n\r\n"
       let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
         let (gate, opened) = AsyncStream.makeStream(of: Void.self)
-        for _ in 0..<1_000 {
+        func open() {
           group.addTask {
-            while true {
-              let status = try? await Connection.run(to: web.port) { connection in
-                try await connection.write(head)
-                let status = Exchange(await connection.read { $0.contains("\r\n\r\n") }).status
-                opened.yield()
-                // Stays open until all have been tried.
-                if status == 200 { try? await Task.sleep(for: .seconds(3600)) }
-                return status
-              }
-              // On a busy machine the system may refuse some of so many connections.
-              if let status { return status }
-              try Task.checkCancellation()
+            try await Connection.run(to: web.port) { connection in
+              try await connection.write(head)
+              let status = Exchange(await connection.read { $0.contains("\r\n\r\n") }).status
+              opened.yield()
+              // Stays open until all have been tried.
+              if status == 200 { try? await Task.sleep(for: .seconds(3600)) }
+              return status
             }
           }
         }
-        var count = 0
+        // A hundred at a time: a process may have a thousand files.
+        for _ in 0..<100 { open() }
+        var (begun, answered) = (100, 0)
         for await _ in gate {
-          count += 1
-          if count == 1_000 { break }
+          answered += 1
+          if begun < 1_000 {
+            open()
+            begun += 1
+          }
+          if answered == 1_000 { break }
         }
         group.cancelAll()
         return try await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
@@ -250,7 +251,7 @@ struct SecurityTests {
   }
 
   @Test func heapOfCombiningMarksIsShortened() async throws {
-    let title = "Z" + String(repeating: "\u{0301}", count: 500_000) + "algo"
+    let title = "Z" + String(repeating: "\u{0301}", count: 50_000) + "algo"
     #expect(title.count == 5 && title.shortened(to: 400).unicodeScalars.count == 20)
     #expect("👩‍👩‍👧‍👦🏴󠁧󠁢󠁳󠁣󠁴󠁿".shortened() == "👩‍👩‍👧‍👦🏴󠁧󠁢󠁳󠁣󠁴󠁿")
     try await withWeb { web in
