@@ -90,10 +90,10 @@ struct StoreFeatures: OptionSet, Hashable, Sendable {
   /// Records have tagged fields, as in every store of format 1; development versions before it had none.
   static let taggedRecords = StoreFeatures(rawValue: 1 << 0)
 
-  /// Commits may go through a journal beside the data file, which tells what to repeat after a power cut.
+  /// Commits may go through a journal beside the data file, which repeats them after a power cut.
   ///
-  /// It is set before the first of them, and stays: whoever does not know the journal would read, or write over, pages that
-  /// are not what they seem.
+  /// It is set before the first of them, and stays: a version that does not know the journal would read, or write over,
+  /// pages that are not what they seem.
   static let journal = StoreFeatures(rawValue: 1 << 1)
 
   /// Writes note their changes for other replicas, see `SyncTables`.
