@@ -241,7 +241,7 @@ def unfollowed(page, tally, _):
 
 @scenario
 def elsewhere(page, tally, name):
-    """Screens that follow no view show the changes of others; what is typed, the focus and the place stay."""
+    """Screens that follow no view show the changes of others; typed text, the focus and the place stay."""
     fill(tally, is_hostile=False)
     task = task_id(tally, "Prepare")
     page.visit(f"/tasks/{task}")
@@ -310,7 +310,7 @@ def released(page, tally, name):
     wrong = [(position, title) for position, title in shown.items() if title != f"row {position}"]
     assert count == 10_000 and not wrong, (count, wrong[:3])
     assert page.evaluate(f"{row('row 3')}?.querySelector('input').checked"), "a selected row stays"
-    # Back up: what was released comes again, and the page does not jump.
+    # Back up: released rows come again, and the page does not jump.
     for _ in range(20):
         top = page.evaluate("scrollY")
         page.evaluate("scrollBy(0, -3000)")

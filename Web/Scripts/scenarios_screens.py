@@ -207,7 +207,7 @@ def lists(page, tally, name):
 
 @scenario
 def history(page, tally, name):
-    """Any change of the history can be undone, and what was undone last is done again."""
+    """Any change of the history can be undone, and the last undo is undone."""
     tally("add", "first")
     tally("add", "second")
     tally("done", task_id(tally, "second"))

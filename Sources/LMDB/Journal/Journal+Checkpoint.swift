@@ -23,7 +23,7 @@ extension Journal {
     let newest = Self.commit(before: turn.core)
     let published = try published()
     let isContradicted = try isContradicted(published)
-    // Without one another process has been first; what was due is done.
+    // Without one another process has been first; the work is done.
     guard let next = try nextHeader(occasion, published.header, newest, isContradicted, environment) else {
       return noteCheckpoint()
     }

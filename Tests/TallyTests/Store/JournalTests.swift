@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  /// What is done with a store that was not closed before the power failed.
+  /// Uses of a store that was not closed before the power failed.
   enum Door: CaseIterable {
     case opening, reading, verifying, compacting, repairing, backingUp, restoring
   }
@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  /// A store whose data file has only what was steady: the rest must come from the journal.
+  /// A store whose data file has only the steady commit: the rest must come from the journal.
   private func withCrashedStore(_ body: (FilePath) throws -> Void) throws {
     try withTemporaryDirectory { directory in
       let (path, crashed) = (directory.appending("before").appending("store"), directory.appending("store"))

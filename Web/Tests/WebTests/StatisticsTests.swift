@@ -135,7 +135,7 @@ struct DayStartTests {
       let behind = try await web.get("/done?from=2026-11-20&to=2026-11-20", [Self.late]).body
       #expect(behind.contains("done in the night") && behind.contains("done in the evening"))
       #expect(try await web.get("/done?weekday=6", [Self.late]).body.contains("done in the night") == false)
-      // What is written, too.
+      // Written days, too.
       let form = [("text", "written"), ("place", "today")]
       #expect(try await web.post("/capture", form, [Self.late]).status == 303)
       #expect(try await web.post("/change", [("action", "tomorrow"), ("id", done.text)], [Self.late]).status == 303)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebService
 
-/// A server that is told to stop.
+/// A server that is asked to stop.
 struct StopTests {
   /// Follows a stream until the server ends it; the result has all of it.
   private func follow(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebService
 
-/// The events of what is around the rows.
+/// The events of the surroundings of rows.
 struct SurroundingsTests {
   /// The address of a page's stream.
   private func stream(of path: String, in web: RunningWeb) async throws -> String {

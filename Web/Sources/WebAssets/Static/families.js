@@ -11,7 +11,7 @@ function folded() {
   }
 }
 
-// Folds what was folded when it was last shown.
+// Folds sub-tasks that were folded when they were last shown.
 export function foldAgain(part) {
   const ids = folded();
   for (const family of part.querySelectorAll("details.family")) {

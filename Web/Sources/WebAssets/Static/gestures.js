@@ -1,4 +1,4 @@
-// What hands do with rows: the three states by one tap, selection, and what is done with the selected ones.
+// What hands do with rows: the three states by one tap, selection, and actions on the selected ones.
 
 import { Drag } from "./drag.js";
 import { Menu } from "./menu.js";

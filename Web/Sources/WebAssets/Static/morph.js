@@ -1,4 +1,4 @@
-// Makes a part of the page like a newer one without replacing what is the same: the focus, what a person has typed, what is
+// Makes a part of the page like a newer one without replacing equal parts: the focus, typed text, what is
 // unfolded, and the place to which a reader has scrolled stay.
 
 // What a browser or a person has changed since the server rendered it.

@@ -16,7 +16,7 @@ export class Stream {
   constructor() {
     this.members = new Set();
     this.state = "opening";
-    // The versions of what is around the views, of the screen that knows least.
+    // The versions of the surroundings of the views, of the screen that knows least.
     this.known = {};
     this.failures = 0;
   }
@@ -45,7 +45,7 @@ export class Stream {
     this.timer = setTimeout(() => this.open(), milliseconds);
   }
 
-  // The views that are followed, each from the earliest version that one of its screens shows, and what is around them.
+  // The views that are followed, each from the earliest version that one of its screens shows, and their surroundings.
   address() {
     const versions = new Map();
     for (const { view, version } of this.members) {

@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import Tally
 
-/// The views that browsers show, each followed once, and what is around them.
+/// The views that browsers show, each followed once, and their surroundings.
 actor Feeds: Service {
   /// A view, and by whose days it is read.
   struct Key: Hashable {

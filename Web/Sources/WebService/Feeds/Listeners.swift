@@ -31,7 +31,7 @@ struct Listeners {
     for continuation in continuations.values { continuation.yield() }
   }
 
-  /// Ends all streams, those to come included: their browsers connect again, and find out what is wrong.
+  /// Ends all streams, those to come included: their browsers connect again, and get the error.
   mutating func end() {
     for continuation in continuations.values { continuation.finish() }
     continuations = [:]

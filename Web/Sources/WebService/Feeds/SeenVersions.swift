@@ -31,7 +31,7 @@ struct SeenVersions: Sendable {
     store = query["store"].map { names.isEmpty ? lastEventID ?? $0 : $0 }
   }
 
-  /// The events for what has changed since.
+  /// The events for everything that changed since.
   mutating func advance(to state: Surroundings.State) -> [String] {
     var events: [String] = []
     if let places, places != state.places {

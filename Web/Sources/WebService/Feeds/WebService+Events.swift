@@ -11,7 +11,7 @@ extension WebService {
     router.get("rows", use: rows)
   }
 
-  /// What a browser's pages follow: views, each from a version on, and what is around them.
+  /// What a browser's pages follow: views, each from a version on, and their surroundings.
   ///
   /// `?view=today&after=VERSION&view=inbox&after=VERSION&places=VERSION&agenda=VERSION&store=VERSION`, each part only if it
   /// is shown. A browser that connects again with the same address sends the last version of its view, or of the store, in
@@ -70,7 +70,7 @@ extension WebService {
     case start
     case news
     case comment
-    /// What was followed has ended: the browser connects again.
+    /// A followed view has ended: the browser connects again.
     case end
   }
 

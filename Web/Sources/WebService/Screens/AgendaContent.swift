@@ -20,7 +20,7 @@ struct AgendaContent {
     .filter { !$0.1.isEmpty }
   }
 
-  /// A text that differs where what is shown does, in this run of the program.
+  /// A text that differs where the shown agenda does, in this run of the program.
   var version: String {
     var hasher = Hasher()
     for task in sections.flatMap(\.tasks) {

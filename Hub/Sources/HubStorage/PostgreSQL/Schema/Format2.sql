@@ -44,7 +44,7 @@ BEGIN
     SELECT array_agg(id) INTO locked
       FROM (SELECT id FROM space WHERE id = ANY (spaces) FOR UPDATE SKIP LOCKED) AS free;
   END IF;
-  -- A statement of its own, which sees what was committed before the locks. The member is looked up here, since it may have been
+  -- A statement of its own, which sees everything committed before the locks. The member is looked up here, since it may have been
   -- revoked since its request was authorised.
   FOR place IN
     SELECT asked.i::integer, space.id, space.position, space.byte_count, space.byte_limit, space.is_frozen,
