@@ -3,7 +3,7 @@ public import Foundation
 /// Names days and instants in English, as people say them: what ``DateExpression`` reads, the other way round.
 ///
 /// ```swift
-/// let words = try store.read { $0.dateReference.relativeName(of: task.dueDay) }  // tomorrow, Sat 21 Nov
+/// let words = try store.read { $0.dateReference.relativeName(of: deadline) }  // tomorrow 14:00
 /// ```
 public protocol DateNaming {
   /// The present.

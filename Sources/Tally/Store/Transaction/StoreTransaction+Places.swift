@@ -47,7 +47,7 @@ extension StoreTransaction where Base == WriteTransaction {
   /// ```swift
   /// try await store.write { transaction in
   ///   let lists = try transaction.lists().map(\.name)
-  ///   let entry = QuickEntry.parse(text, reference: transaction.dateReference, lists: lists)
+  ///   let entry = QuickEntry.parse("Pay rent friday", reference: transaction.dateReference, lists: lists)
   ///   try transaction.add(entry, to: .today)
   /// }
   /// ```

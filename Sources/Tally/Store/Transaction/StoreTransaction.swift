@@ -66,8 +66,8 @@ extension StoreTransaction where Base: ~Copyable {
   /// For a program that answers several people over one store, each with a week and a start of day of their own:
   ///
   /// ```swift
-  /// let today = try store.read { transaction in
-  ///   transaction.countDays(in: person.calendar, startingAtMinute: person.dayStartInMinutes)
+  /// let theirToday = try store.read { transaction in
+  ///   transaction.countDays(in: calendar, startingAtMinute: 4 * 60)
   ///   return try transaction.view(.today)
   /// }
   /// ```
