@@ -51,17 +51,22 @@ extension StoreWriteTransaction {
         if taken.isStored { open.remove(at: index) }
       }
     }
-    if try isChanged || requireSyncSettings().spaceKeys() != start { try followRecords() }
+    if try isChanged || requireSyncSettings().spaceKeys() != start {
+      try followRecords(hasAllKeys: outcome == .taken)
+    }
     return outcome
   }
 
   /// After records: cards with old keys go, this replica writes its own again, and makes an epoch if one is missing.
-  private mutating func followRecords() throws {
+  ///
+  /// - Parameter hasAllKeys: Whether this replica has the key of every record. Without one it makes no epoch: the members
+  ///   of that record would not take it, because it could not prove that it has their key.
+  private mutating func followRecords(hasAllKeys: Bool) throws {
     try forgetCardsWithOldKeys()
     try setSyncValue(nil, forKey: SyncKey.cards + requireSyncSettings().replicaID.bytes)
-    guard let record = try currentRecord(), try !membership().isComplete(record), try hasCardsOfAllListed() else {
-      return
-    }
+    guard hasAllKeys, let record = try currentRecord(), try !membership().isComplete(record),
+      try hasCardsOfAllListed()
+    else { return }
     do {
       try makeEpoch(revoking: [:])
     } catch let error as TallyError where error.code == .tooManyReplicas {
@@ -168,9 +173,7 @@ extension StoreWriteTransaction {
     let key =
       space.key(ofEpoch: record.number, hash: record.keyHash)
       ?? identities.lazy.compactMap { record.key(for: $0.replica, $0.keys, in: space.space) }.first
-    guard let key else {
-      return TakenCard(outcome: record.number >= space.epoch ? .lacksKey : .taken, isNewRecord: isNew)
-    }
+    guard let key else { return TakenCard(outcome: .lacksKey, isNewRecord: isNew) }
     settings = try requireSyncSettings()
     settings.setKeys(of: space.adding(EpochKey(epoch: record.number, key: key)))
     try setSyncSettings(settings)

@@ -83,18 +83,20 @@ private struct History {
     }
   }
 
-  /// Those that have not revoked each other: two groups that have go on apart.
+  /// Those that agree: groups whose members have revoked each other, or do not know each other, go on apart.
   private func groups(of numbers: [Int]) async throws -> [[Int]] {
     var groups: [Set<ReplicaID>: [Int]] = [:]
     for number in numbers {
       let revoked = try await space.sync(number).members().filter(\.isRevoked).map(\.replica)
       groups[Set(revoked), default: []].append(number)
     }
-    // Each group has revoked all others.
-    for (revoked, group) in groups {
-      for number in numbers where !group.contains(number) {
-        let replica = try await space.replica(number)
-        #expect(revoked.contains(replica), "groups that have not revoked each other disagree")
+    for group in groups.values {
+      for number in group {
+        let members = Set(try await space.sync(number).members().filter { !$0.isRevoked }.map(\.replica))
+        for other in numbers where !group.contains(other) {
+          let replica = try await space.replica(other)
+          #expect(!members.contains(replica), "\(number) takes \(other) for a member and disagrees with it")
+        }
       }
     }
     return Array(groups.values)

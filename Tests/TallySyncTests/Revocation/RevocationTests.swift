@@ -209,6 +209,29 @@ struct RevocationTests {
     }
   }
 
+  /// Store 4 was invited by the device that the others revoke, and that one has revoked store 2: neither its record nor what
+  /// store 4 makes of it counts for them.
+  @Test func aDeviceThatARevokedOneInvitedIsAskedToJoinAgain() async throws {
+    try await withScatteredSpace(4) { space in
+      try await space.join(invitedBy: 3)
+      try await space.synchronise(4)
+      try space.carry(from: 4, to: 3)
+      try await space.synchronise(3)
+      _ = try await space.sync(0).revoke(space.replica(3))
+      for number in [1, 2] {
+        try space.carry(from: 0, to: number)
+        try await space.synchronise(number)
+      }
+      _ = try await space.sync(3).revoke(space.replica(2))
+      try space.carry(from: 3, to: 4)
+      #expect(try await space.synchronise(4) == nil)
+      try await space.settle()
+      #expect(try await space.synchronise(4) == .spaceKeyMissing)
+      try await space.expectOneKey([0, 1, 2])
+      for number in [0, 1, 2] { #expect(try await space.synchronise(number) == nil) }
+    }
+  }
+
   @Test func aSpaceWithTooManyReplicasIsRefusedAndNothingChanges() async throws {
     try await withScatteredSpace(2) { space in
       let revoked = try await space.replica(1)
