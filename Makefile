@@ -176,6 +176,7 @@ test-long: set-up ## Compares views, filters, searches and merges with plain mod
 	TALLY_SYNC_STEPS=6 swift test --skip-build --disable-xctest $(OPTIMISED) --filter ExhaustiveMergeTests
 	TALLY_SYNC_HISTORIES=10000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter RandomMergeTests
 	TALLY_SYNC_STORES=500 swift test --skip-build --disable-xctest $(OPTIMISED) --filter ReplicaTests
+	TALLY_SYNC_CHANGES=60000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter thousandsOfChangesInOneInstant
 
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
 	@Scripts/test-sanitizers.sh

@@ -53,10 +53,11 @@ final class FuzzReplica: Sendable {
     try merge(try SegmentBody(decoding: content, by: Self.author).changes)
   }
 
-  /// Seals a part of a snapshot, and opens and merges it.
+  /// Seals a part of a snapshot, and opens, prepares and merges it.
   func receivePart(_ bytes: [UInt8]) throws {
     let content = try opened(bytes, as: .snapshotPart)
-    try merge(SnapshotPart(decoding: content, by: Self.author).states.map { ObjectChange(object: $0, state: $1) })
+    let part = try SnapshotPart(decoding: content, by: Self.author)
+    try merge(part.states.map { ObjectChange(object: $0, state: $1) }, of: part)
   }
 
   private func opened(_ bytes: [UInt8], as kind: EnvelopeHeader.Kind) throws -> [UInt8] {
@@ -69,10 +70,13 @@ final class FuzzReplica: Sendable {
   }
 
   /// Merges; accepted changes must leave a sound store, and merging them again must change nothing.
-  private func merge(_ changes: [ObjectChange]) throws {
+  ///
+  /// The states of a part are prepared the first time, as another thread does.
+  private func merge(_ changes: [ObjectChange], of part: SnapshotPart? = nil) throws {
     do {
       try store.writeAndWait { transaction in
-        let hash = try join(changes, in: &transaction)
+        let opened = try part.map { OpenedPart($0, try transaction.number(replicasOf: $0)) }
+        let hash = try join(changes, opened?.prepared ?? [], in: &transaction)
         // The entry of this write in the history has a number that the header gets with the commit.
         let faults = try transaction.inconsistencies().filter { $0.table != "history" }
         if let found = faults.first { throw FuzzTarget.Finding(description: "\(found)") }
@@ -87,12 +91,15 @@ final class FuzzReplica: Sendable {
   }
 
   /// Joins changes as the engine does, and returns the hash of all states.
-  private func join(_ changes: [ObjectChange], in transaction: inout StoreWriteTransaction) throws -> StateHash {
+  private func join(
+    _ changes: [ObjectChange], _ prepared: [PreparedState] = [], in transaction: inout StoreWriteTransaction
+  ) throws -> StateHash {
     var (merge, conflicts) = (try StateMerge(in: transaction), [(StoredConflict, Stamp?)]())
     _ = try merge.take(limit: .max, as: Self.own, in: &transaction)
     let detector = ConflictDetector(own: Self.own, time: 0)
-    for change in changes {
-      let known = try merge.join(change.state, to: change.object, in: transaction)
+    for (index, change) in changes.enumerated() {
+      let ready = index < prepared.count ? prepared[index] : nil
+      let known = try merge.join(change.state, to: change.object, prepared: ready, in: transaction)
       conflicts += detector.conflicts(of: change, with: known).map { ($0, change.replaced[$0.stateField]) }
     }
     try merge.finish(in: &transaction)

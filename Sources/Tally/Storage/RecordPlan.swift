@@ -3,11 +3,13 @@ import LMDB
 /// Changes of records, with entries of the ledger that are given and do not follow from its rules: those of states that
 /// were recorded earlier, or come from another replica.
 struct RecordPlan {
+  /// New tasks, beside those among the changes.
+  var created: [TaskRecord] = []
   var tasks: [RecordChange<TaskRecord>] = []
   var lists: [RecordChange<ListRecord>] = []
   var completions: [(key: CompletionKey, record: CompletionRecord?)] = []
 
-  var isEmpty: Bool { tasks.isEmpty && lists.isEmpty && completions.isEmpty }
+  var isEmpty: Bool { created.isEmpty && tasks.isEmpty && lists.isEmpty && completions.isEmpty }
 
   /// Writes the plan, without the counters.
   func apply(
@@ -15,19 +17,21 @@ struct RecordPlan {
     in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     for change in lists { try writer.write(change, recording: &images, in: &transaction) }
-    var batch = try TaskRecordBatch(with: writer, in: transaction)
-    var new: [TaskRecord] = []
+    var (batch, new) = (try TaskRecordBatch(with: writer, in: transaction), created)
     for change in tasks {
-      if let record = change.new, change.old == nil { new.append(record) }
-      if change.old != nil || new.count == TaskRecordBatch.bulkCount {
-        try batch.insert(new)
-        new.removeAll(keepingCapacity: true)
+      guard let old = change.old else {
+        if let record = change.new { new.append(record) }
+        continue
       }
-      if change.old != nil { try batch.add(change) }
-      if let old = change.old?.item, !old.isCompleted { deltas.count(CountedTask(open: old), sign: -1) }
-      if let new = change.new?.item, !new.isCompleted { deltas.count(CountedTask(open: new), sign: 1) }
+      try batch.add(change)
+      if !old.item.isCompleted { deltas.count(CountedTask(open: old.item), sign: -1) }
+      if let item = change.new?.item, !item.isCompleted { deltas.count(CountedTask(open: item), sign: 1) }
     }
-    try batch.insert(new)
+    for start in stride(from: 0, to: new.count, by: TaskRecordBatch.bulkCount) {
+      let some = Array(new[start..<min(start + TaskRecordBatch.bulkCount, new.count)])
+      try batch.insert(some)
+      for record in some where !record.item.isCompleted { deltas.count(CountedTask(open: record.item), sign: 1) }
+    }
     try batch.apply(recording: &images, in: &transaction)
     // The ledger's rules, applied to the tasks' changes, would not always give these entries.
     var created = EntryBatch<CompletionKey, CompletionRecord>()

@@ -13,14 +13,16 @@ package struct StoredCompletion: Hashable, Sendable {
 }
 
 /// The state of a task after changes of other replicas have been merged.
-package struct MergedTask: Sendable {
+///
+/// A class: it is large, and passed on several times.
+package final class MergedTask: Sendable {
   package let id: UUID
   /// `nil` if the task is deleted.
-  package var item: TaskItem?
+  package let item: TaskItem?
   /// The completions that count.
-  package var completions: StoredCompletions
+  package let completions: StoredCompletions
   /// Those that have counted until now.
-  package var previous: StoredCompletions
+  package let previous: StoredCompletions
 
   package init(id: UUID, item: TaskItem?, completions: StoredCompletions, replacing previous: StoredCompletions) {
     (self.id, self.item, self.completions, self.previous) = (id, item, completions, previous)
@@ -39,6 +41,8 @@ package struct StoredCompletions: Hashable, Sendable {
   }
 
   package var all: [StoredCompletion] { (current.map { [$0] } ?? []) + detached }
+
+  package var isEmpty: Bool { current == nil && detached.isEmpty }
 }
 
 extension StoreWriteTransaction {
@@ -58,8 +62,11 @@ extension StoreWriteTransaction {
   ) throws {
     var plan = RecordPlan()
     for (id, list) in lists { try plan.add(list, replacing: record(ListRecord.self, id), at: commitSequence) }
+    plan.created.reserveCapacity(tasks.count)
     for task in tasks {
       try plan.add(task.item, replacing: record(TaskRecord.self, task.id), at: commitSequence)
+      // Most tasks are open.
+      guard !task.previous.isEmpty || !task.completions.isEmpty else { continue }
       plan.completions += try RecordPlan.completions(of: task).filter { key, record in
         try tables.completions.value(forKey: key, in: base) != record
       }
@@ -148,13 +155,12 @@ extension RecordPlan {
 
   mutating func add(_ task: TaskItem?, replacing old: TaskRecord?, at sequence: UInt64) throws {
     try task?.validate()
-    guard old != nil || task != nil, !Self.areIdentical(old?.item, task) else { return }
+    guard let old else {
+      if let task { created.append(TaskRecord(item: task, stamp: ChangeStamp(replacing: nil, at: sequence))) }
+      return
+    }
+    if let task, old.item.isIdentical(to: task) { return }
     tasks.append(RecordChange(from: old, to: task, at: sequence))
-  }
-
-  private static func areIdentical(_ old: TaskItem?, _ new: TaskItem?) -> Bool {
-    guard let old, let new else { return old == nil && new == nil }
-    return old.isIdentical(to: new)
   }
 
   /// The entries of the ledger: those of the previous completions go, in whichever state, and the new ones come.

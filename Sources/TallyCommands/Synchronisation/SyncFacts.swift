@@ -54,12 +54,12 @@ extension BlockedReplica {
 }
 
 extension SyncStatus.Member {
-  static let columns = ["replica", "name", "lastSeen", "behind", "code", "isRevoked"]
+  static let columns = ["replica", "name", "lastSeen", "behind", "code", "isRevoked", "isFormer"]
 
   var facts: Facts {
     [
       "replica": .text(replica.description), "name": .text(name), "lastSeen": .instant(lastSeen),
-      "behind": .count(behind), "isRevoked": .flag(isRevoked),
+      "behind": .count(behind), "isRevoked": .flag(isRevoked), "isFormer": .flag(isFormer),
     ]
   }
 

@@ -57,7 +57,7 @@ extension StoreSync {
         replica: settings.replicaID, name: settings.deviceName,
         lastSeen: settings.lastSent.map(Timestamp.init(clamping:)), behind: 0,
         code: try settings.spaceKeys().code(of: settings.replicaID, settings.secretKeys().verifyingKey),
-        isRevoked: settings.isRevoked ?? false)
+        isRevoked: settings.isRevoked ?? false, isFormer: false)
       return [own] + (try transaction.members(besides: settings.replicaID))
     }
   }
@@ -89,16 +89,15 @@ extension StoreWriteTransaction {
   }
 
   fileprivate func members(besides own: ReplicaID) throws -> [SyncStatus.Member] {
-    let (progress, keys, revoked) = (
-      try streamProgress(), try requireSyncSettings().spaceKeys(), try revocations()
-    )
+    let (settings, progress, revoked) = (try requireSyncSettings(), try streamProgress(), try revocations())
+    let (keys, former) = (try settings.spaceKeys(), settings.formerIDs)
     let cards = try syncValues(under: SyncKey.cards).compactMap { UUID(bytes: $0.key).map { ReplicaID($0) } }
     return try Set(cards).union(progress.keys).union(revoked.keys).subtracting([own]).sorted().map { replica in
       let (known, card) = (progress[replica], try card(of: replica))
       return SyncStatus.Member(
         replica: replica, name: card?.name, lastSeen: known?.lastSeen.map(Timestamp.init(clamping:)),
         behind: known?.behind ?? 0, code: card.map { keys.code(of: replica, $0.verifyingKey) },
-        isRevoked: revoked[replica] != nil)
+        isRevoked: revoked[replica] != nil, isFormer: former.contains(replica))
     }
   }
 }

@@ -77,15 +77,20 @@ extension SyncEngine {
   private func merge(_ name: SnapshotName, first: SnapshotPart) async throws -> Received? {
     let sent = try await sentSegments(besides: first.summary)
     guard let opener = try await store.write({ try $0.opener(of: name) }) else { return nil }
-    let reading = try await store.write { try SnapshotReading(first.summary, sent, in: $0) }
+    let (reading, numbers) = try await store.write { transaction in
+      (try SnapshotReading(first.summary, sent, in: transaction), try transaction.number(replicasOf: first))
+    }
     // The last part has the lists: where tasks arrive before their list, each of them is shown elsewhere and then moved.
     let last = name.partCount - 1
-    var (received, part) = (Received(), last == 0 ? OpenedPart(first) : await opener.prepared(last, through: transport))
+    var received = Received()
+    var part =
+      last == 0 ? OpenedPart(first, numbers) : await opener.prepared(last, through: transport, with: numbers)
     for number in 0..<name.partCount {
       // A part of another attempt to publish it has another summary.
       guard let current = part, current.part.summary == first.summary else { return nil }
       async let next =
-        number == last ? nil : number == 0 ? OpenedPart(first) : opener.prepared(number, through: transport)
+        number == last
+        ? nil : number == 0 ? OpenedPart(first, numbers) : opener.prepared(number, through: transport, with: numbers)
       do {
         received += try await store.write { try $0.merge(current, reading) }
       } catch is CodingFault {
@@ -167,19 +172,24 @@ struct SnapshotOpener: Sendable {
   }
 
   /// Fetches a part to be merged.
-  func prepared(_ number: Int, through transport: some SyncTransport) async -> OpenedPart? {
-    await part(number, through: transport).map(OpenedPart.init)
+  fileprivate func prepared(
+    _ number: Int, through transport: some SyncTransport, with numbers: StateTable.Numbers
+  ) async -> OpenedPart? {
+    await part(number, through: transport).map { OpenedPart($0, numbers) }
   }
 }
 
-/// A part that was verified, with what the table of states keeps of it.
+/// A part that was verified, with what becomes of its states.
 struct OpenedPart: Sendable {
   let part: SnapshotPart
   /// For each state.
   let prepared: [PreparedState]
+  /// With which they are prepared.
+  let numbers: StateTable.Numbers
 
-  init(_ part: SnapshotPart) {
-    (self.part, prepared) = (part, part.states.map { PreparedState($1, of: $0) })
+  init(_ part: SnapshotPart, _ numbers: StateTable.Numbers) {
+    (self.part, self.numbers) = (part, numbers)
+    prepared = part.states.map { PreparedState($1, of: $0, with: numbers) }
   }
 }
 
@@ -191,11 +201,22 @@ extension StoreWriteTransaction {
   }
 
   /// Merges one part of a snapshot.
-  fileprivate mutating func merge(_ opened: OpenedPart, _ reading: SnapshotReading) throws -> Received {
+  mutating func merge(_ opened: OpenedPart, _ reading: SnapshotReading) throws -> Received {
     let states = opened.part.states
+    // A repair between two parts may number the replicas in another way.
+    let numbers = try StateTable(in: self).numbers
+    let prepared = opened.numbers.allSatisfy { numbers[$0.key] == $0.value } ? opened.prepared : []
     return Received(
-      changeCount: states.count,
-      deletedTaskIDs: try merge(states, prepared: opened.prepared, reading: reading).deletedTaskIDs)
+      changeCount: states.count, deletedTaskIDs: try merge(states, prepared: prepared, reading: reading).deletedTaskIDs)
+  }
+
+  /// Gives numbers to the replicas that a part of a snapshot names, so that its states can be encoded on another thread.
+  ///
+  /// - Returns: The numbers of all replicas.
+  mutating func number(replicasOf part: SnapshotPart) throws -> StateTable.Numbers {
+    var table = try StateTable(in: self)
+    for state in part.states.values { try table.number(state, in: &self) }
+    return table.numbers
   }
 
   /// Merges states of a snapshot, and keeps the values that lose.

@@ -73,6 +73,10 @@ public struct SyncStatus: Hashable, Sendable {
     public let code: String?
     /// Whether the device was revoked: nothing that it writes is taken.
     public let isRevoked: Bool
+    /// Whether this store was that replica before it was copied or restored.
+    ///
+    /// The store that was copied goes on as it; of one that was restored or rolled back nothing more comes.
+    public let isFormer: Bool
   }
 
   /// The space.

@@ -13,8 +13,18 @@ extension ObjectState {
     try unplacedTask(id)?.placed(at: place)
   }
 
+  /// The task in the list that it names, at the top, as one that was not there; `nil` as above.
+  ///
+  /// - Throws: ``CodingFault``, also for a completion that no replica writes.
+  func mergedTask(_ id: UUID) throws -> MergedTask? {
+    try requireCompletions()
+    guard let task = try task(id, at: Outline.Place(list: reference(.list))) else { return nil }
+    return MergedTask(
+      id: id, item: task, completions: storedCompletions, replacing: StoredCompletions(current: nil))
+  }
+
   /// The task without its list and its parent.
-  func unplacedTask(_ id: UUID) throws -> TaskItem? {
+  private func unplacedTask(_ id: UUID) throws -> TaskItem? {
     guard isShown else { return nil }
     var task = TaskItem(id: id, title: "", createdAt: .earliest)
     let attributes = shownAttributes
@@ -66,7 +76,7 @@ extension ObjectState {
   /// Whether it is there although one of two states that it joins was deleted some days ago, and the known one has values:
   /// replicas that took part in the deletion may have forgotten theirs.
   func survivesDeletion(_ known: ObjectState, or change: ObjectState, at now: Timestamp) -> Bool {
-    guard !isDeleted, known.hasValue(.title), registers[.life]?.value == LifeValue.deleted,
+    guard known.hasValue(.title), !isDeleted, registers[.life]?.value == LifeValue.deleted,
       known.isDeleted || change.registers[.life] != nil, let life = registers[.life]
     else { return false }
     return life.time < now.adding(seconds: -7 * 86_400).microsecondsSince1970
@@ -105,7 +115,7 @@ extension TaskItem {
   /// The task where it is shown.
   ///
   /// - Throws: ``CodingFault`` if it is none that can be stored.
-  func placed(at place: Outline.Place) throws(CodingFault) -> TaskItem {
+  fileprivate func placed(at place: Outline.Place) throws(CodingFault) -> TaskItem {
     var task = self
     task.listID = place.list
     if task.parentID != place.parent { task.parentID = place.parent }

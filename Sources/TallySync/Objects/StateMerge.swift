@@ -6,19 +6,8 @@ import Tally
 /// Local changes are taken before others are joined: a merge compares states with states, not with records.
 struct StateMerge {
   private var table: StateTable
-  /// An object that the write touches.
-  struct Touched {
-    /// Its state in the store.
-    let before: ObjectState
-    /// Its state now.
-    var state: ObjectState
-    /// The state that its record has, if changes of others were joined to it.
-    var recorded: ObjectState?
-    /// What the table keeps of the state, if that came as a whole.
-    var prepared: PreparedState?
-  }
 
-  private(set) var touched: [ObjectKey: Touched] = [:]
+  private(set) var touched: [ObjectKey: TouchedObject] = [:]
   /// Objects whose deletion lost to an edit when others may have forgotten their values: those who have them send them.
   private(set) var revived: [ObjectChange] = []
 
@@ -76,9 +65,9 @@ struct StateMerge {
 
   /// Takes a change that the records have already.
   mutating func take(_ change: ObjectState, of object: ObjectKey, replacing known: ObjectState) {
-    var new = touched[object] ?? Touched(before: known, state: known)
-    (new.state, new.prepared) = (known.joined(with: change), nil)
-    touched[object] = new
+    let earlier = touched[object]
+    touched[object] = TouchedObject(
+      before: earlier?.before ?? known, state: known.joined(with: change), recorded: earlier?.recorded)
   }
 
   /// Makes room for a number of objects.
@@ -89,7 +78,7 @@ struct StateMerge {
   /// - Parameters:
   ///   - change: The change.
   ///   - object: The object.
-  ///   - prepared: What the table keeps of the change if nothing is known of the object.
+  ///   - prepared: What becomes of the change if nothing is known of the object.
   ///   - transaction: The write.
   /// - Returns: The state before it.
   /// - Throws: ``CodingFault`` for a completion that no replica writes; what the store throws.
@@ -98,16 +87,18 @@ struct StateMerge {
     _ change: ObjectState, to object: ObjectKey, prepared: PreparedState? = nil,
     in transaction: borrowing StoreWriteTransaction
   ) throws -> ObjectState {
-    if object.isTask { try change.requireCompletions() }
-    let known = try state(of: object, in: transaction)
+    // A prepared task could be made of its completions.
+    if object.isTask, prepared?.task == nil { try change.requireCompletions() }
+    let earlier = touched[object]
+    let known = try earlier?.state ?? table.state(of: object, in: transaction)
     let joined = known.joined(with: change)
     if joined != known {
       if joined.survivesDeletion(known, or: change, at: transaction.now) {
         revived.append(ObjectChange(object: object, state: joined, replaced: [:]))
       }
-      var new = touched[object] ?? Touched(before: known, state: known)
-      (new.state, new.recorded, new.prepared) = (joined, new.recorded ?? known, known.isEmpty ? prepared : nil)
-      touched[object] = new
+      touched[object] = TouchedObject(
+        before: earlier?.before ?? known, state: joined, recorded: earlier?.recorded ?? known,
+        prepared: known.isEmpty ? prepared : nil)
     }
     return known
   }
@@ -132,9 +123,8 @@ struct StateMerge {
     guard !touched.isEmpty else { return [] }
     let surroundings = try Surroundings(of: self, in: transaction)
     let deleted = try transaction.show(surroundings, after: self)
-    try surroundings.keepDisplaced(after: self, in: &transaction)
-    try table.put(
-      touched.lazy.map { ($0.key, $0.value.before, $0.value.state, $0.value.prepared) }, in: &transaction)
+    try surroundings.keepDisplaced(in: &transaction)
+    try table.put(touched, in: &transaction)
     (touched, revived) = ([:], [])
     return deleted
   }
@@ -186,14 +176,16 @@ extension StoreWriteTransaction {
   /// - Returns: The tasks that are not there any more.
   fileprivate mutating func show(_ surroundings: Surroundings, after merge: StateMerge) throws -> [UUID] {
     var (tasks, deleted): ([MergedTask], [UUID]) = ([], [])
+    tasks.reserveCapacity(surroundings.tasks.count)
     for placed in surroundings.tasks {
-      let (id, state) = (placed.id, placed.state)
-      let touched = merge.touched[ObjectKey(isList: false, id: id)]
-      let recorded = touched?.recorded
+      if let ready = placed.object.prepared?.task, placed.place == Outline.Place(list: ready.item?.listID) {
+        tasks.append(ready)
+        continue
+      }
+      let (id, state, recorded) = (placed.id, placed.object.state, placed.object.recorded)
       // The record has changes that its state does not have yet.
       guard try recorded != nil || !isPending(isList: false, id: id) else { continue }
-      let place = placed.place ?? Outline.Place()
-      let item = try touched?.prepared?.task?.placed(at: place) ?? state.task(id, at: place)
+      let item = try state.task(id, at: placed.place ?? Outline.Place())
       guard try recorded != nil || !isShown(item, id) else { continue }
       let old = recorded ?? state
       if try item == nil && task(id) != nil { deleted.append(id) }
@@ -205,7 +197,7 @@ extension StoreWriteTransaction {
       lists.updateValue(try touched.state.list(object.id), forKey: object.id)
     }
     var (counted, names): (Set<UUID>, [UUID: String]) = (Set(lists.keys), [:])
-    for task in tasks {
+    for task in tasks where !task.completions.isEmpty {
       for completion in task.completions.all { if let list = try completion.listID() { counted.insert(list) } }
     }
     for id in counted {

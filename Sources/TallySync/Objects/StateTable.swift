@@ -6,9 +6,12 @@ import Tally
 /// The store's replicas have numbers in them, so that an id of sixteen bytes is not in every state.
 struct StateTable {
   private var replicas: [UInt64: ReplicaID] = [:]
-  private var numbers: [ReplicaID: UInt64] = [:]
+  private(set) var numbers: Numbers = [:]
   /// The sum of the hashes of all states.
   private(set) var hash: StateHash
+
+  /// The numbers of the replicas in the store.
+  typealias Numbers = [ReplicaID: UInt64]
 
   init(in transaction: borrowing StoreWriteTransaction) throws {
     hash = try transaction.syncValue(forKey: SyncKey.stateHash).map { StateHash($0) } ?? .zero
@@ -67,25 +70,26 @@ struct StateTable {
   /// Keeps states of objects whose records are written.
   ///
   /// - Parameters:
-  ///   - changes: The objects, each with its state until now and the new one, which may be prepared.
+  ///   - objects: The objects.
   ///   - transaction: The write.
   /// - Throws: What the store throws.
-  mutating func put(
-    _ changes: some Sequence<(object: ObjectKey, old: ObjectState, new: ObjectState, prepared: PreparedState?)>,
-    in transaction: inout StoreWriteTransaction
-  ) throws {
+  mutating func put(_ objects: [ObjectKey: TouchedObject], in transaction: inout StoreWriteTransaction) throws {
     var entries: [([UInt8], [UInt8])] = []
-    for (object, old, new, prepared) in changes {
+    entries.reserveCapacity(objects.count)
+    for (object, touched) in objects {
+      let (old, new) = (touched.before, touched.state)
       if !old.isEmpty { hash = hash - StoredState(old, besides: StoredState.Texts()).hash(of: object) }
+      if let prepared = touched.prepared, let entry = prepared.entry {
+        hash = hash + prepared.hash
+        entries.append(entry)
+        continue
+      }
       // The record of a task that is there has its texts.
-      let stored =
-        object.isTask && new.isShown
-        ? prepared?.stored ?? StoredState(new, besides: nil)
-        : StoredState(new, besides: try transaction.texts(of: object))
-      hash = hash + (prepared?.hash ?? stored.hash(of: object))
+      let texts = object.isTask && new.isShown ? nil : try transaction.texts(of: object)
+      let stored = StoredState(new, besides: texts)
+      hash = hash + (touched.prepared?.hash ?? stored.hash(of: object))
       try number(new, in: &transaction)
-      let numbers = numbers
-      entries.append((SyncKey.states + object.bytes, stored.encoded { numbers[$0] ?? 0 }))
+      entries.append(stored.entry(of: object, with: numbers))
     }
     try transaction.setSyncValues(entries)
     try putHash(in: &transaction)
@@ -107,7 +111,7 @@ struct StateTable {
   }
 
   /// Gives numbers to the replicas that a state names for the first time.
-  private mutating func number(_ state: ObjectState, in transaction: inout StoreWriteTransaction) throws {
+  mutating func number(_ state: ObjectState, in transaction: inout StoreWriteTransaction) throws {
     var others: Set<ReplicaID> = []
     state.forEachReplica { if numbers[$0] == nil { others.insert($0) } }
     for replica in others.sorted() {

@@ -75,23 +75,34 @@ struct StoredState: Sendable {
 ///
 /// The most expensive steps of merging a snapshot, for which another thread has time. A class: there are many, and few copies.
 final class PreparedState: Sendable {
-  /// Without the texts, which the record of a task that is shown has.
-  let stored: StoredState
   let hash: StateHash
-  /// The task without its place; `nil` if it is not shown, or has a value that no task has.
-  let task: TaskItem?
+  /// The task in the list that it names, at the top; `nil` if it is not shown, or has a value that no task has.
+  let task: MergedTask?
+  /// Whether the task names a parent.
+  let isLinked: Bool
+  /// The entry of the table of states, if the record of the task has its texts; `nil` if it names a replica without number.
+  let entry: ([UInt8], [UInt8])?
 
-  init(_ state: ObjectState, of object: ObjectKey) {
-    stored = StoredState(state, besides: nil)
+  init(_ state: ObjectState, of object: ObjectKey, with numbers: StateTable.Numbers) {
+    let stored = StoredState(state, besides: nil)
     hash = stored.hash(of: object)
-    task = object.isTask ? (try? state.unplacedTask(object.id)) : nil
+    task = object.isTask ? (try? state.mergedTask(object.id)) : nil
+    isLinked = state.reference(.parent) != nil
+    var isNumbered = task != nil
+    state.forEachReplica { isNumbered = isNumbered && numbers[$0] != nil }
+    entry = isNumbered ? stored.entry(of: object, with: numbers) : nil
   }
 }
 
 // One byte whose bits say which of the texts were left out, then the state.
 
 extension StoredState {
-  func encoded(numbering number: @escaping (ReplicaID) -> UInt64) -> [UInt8] {
+  /// The entry of an object in the table of states.
+  func entry(of object: ObjectKey, with numbers: StateTable.Numbers) -> ([UInt8], [UInt8]) {
+    (SyncKey.states + object.bytes, encoded { numbers[$0] ?? 0 })
+  }
+
+  private func encoded(numbering number: @escaping (ReplicaID) -> UInt64) -> [UInt8] {
     let bits = Self.textFields.enumerated().map { omitted.contains($1) ? UInt8(1) << UInt8($0) : 0 }
     return state.encoded(behind: [bits.reduce(0, |)], numbering: number)
   }

@@ -9,7 +9,7 @@ struct Surroundings {
   /// A task, and where it is shown.
   struct PlacedTask {
     let id: UUID
-    let state: ObjectState
+    let object: TouchedObject
     /// `nil` if it is not shown.
     let place: Outline.Place?
     /// The list and the parent that it names, as far as it is not there.
@@ -32,20 +32,22 @@ struct Surroundings {
     }
     for state in connected.values { try note(state.reference(.list)) }
     let outline = Outline(tasks: connected, lists: lists) { $0.isShown }
-    tasks = connected.map { PlacedTask($0, $1, at: outline.places[$0]) }
+    tasks = connected.map { id, state in
+      let object = merge.touched[ObjectKey(isList: false, id: id)] ?? TouchedObject(before: state, state: state)
+      return PlacedTask(id, object, at: outline.places[id])
+    }
     tasks.reserveCapacity(tasks.count + merge.touched.count)
     // Most tasks have no links: they are in their list, if it is there.
     for (object, touched) in merge.touched where object.isTask && connected[object.id] == nil {
-      let state = touched.state
-      guard state.isShown else {
-        if !state.isEmpty { tasks.append(PlacedTask(object.id, state, at: nil)) }
+      guard touched.isShown else {
+        if !touched.state.isEmpty { tasks.append(PlacedTask(object.id, touched, at: nil)) }
         continue
       }
-      let named = state.reference(.list)
+      let named = touched.list
       try note(named)
       let list = named.flatMap { isShown[$0] == true ? $0 : nil }
       let awaited = named == list ? [] : [named].compactMap(\.self)
-      tasks.append(PlacedTask(id: object.id, state: state, place: Outline.Place(list: list), awaited: awaited))
+      tasks.append(PlacedTask(id: object.id, object: touched, place: Outline.Place(list: list), awaited: awaited))
     }
     tasks.sort { ReplicaID($0.id) < ReplicaID($1.id) }
   }
@@ -76,11 +78,10 @@ struct Surroundings {
   }
 
   /// Keeps which of the tasks are elsewhere than their states say, so that they are found when a list or parent comes.
-  func keepDisplaced(after merge: StateMerge, in transaction: inout StoreWriteTransaction) throws {
-    for task in tasks {
-      guard hasDisplaced || !task.awaited.isEmpty else { continue }
-      let old = merge.touched[ObjectKey(isList: false, id: task.id)]?.before ?? task.state
-      let names = [old, task.state].flatMap { [$0.reference(.list), $0.reference(.parent)] }.compactMap(\.self)
+  func keepDisplaced(in transaction: inout StoreWriteTransaction) throws {
+    for task in tasks where hasDisplaced || !task.awaited.isEmpty {
+      let names = [task.object.before, task.object.state].flatMap { [$0.reference(.list), $0.reference(.parent)] }
+        .compactMap(\.self)
       for name in Set(names) {
         let key = SyncKey.displaced + ReplicaID(name).bytes + ReplicaID(task.id).bytes
         let isThere = try transaction.syncValue(forKey: key) != nil
@@ -99,20 +100,16 @@ struct Surroundings {
 }
 
 extension Surroundings.PlacedTask {
-  fileprivate init(_ id: UUID, _ state: ObjectState, at place: Outline.Place?) {
-    (self.id, self.state, self.place) = (id, state, place)
+  fileprivate init(_ id: UUID, _ object: TouchedObject, at place: Outline.Place?) {
+    (self.id, self.object, self.place) = (id, object, place)
     guard let place else {
       awaited = []
       return
     }
+    let state = object.state
     let parent = state.reference(.parent).flatMap { $0 == place.parent ? nil : $0 }
     // A sub-task is in the list of its parent, whatever list it names.
     let list = place.parent == nil ? state.reference(.list).flatMap { $0 == place.list ? nil : $0 } : nil
     awaited = [parent, list].compactMap(\.self)
   }
-}
-
-extension StateMerge.Touched {
-  /// Whether the task is or was below another one.
-  fileprivate var isLinked: Bool { before.reference(.parent) != nil || state.reference(.parent) != nil }
 }

@@ -162,7 +162,11 @@ struct StoreSyncTests {
       try await StoreSync(twin).synchronise()
       try await space.synchroniseAll()
       for store in space.stores { #expect(try store.read { try $0.view(.inbox).tasks.count } == 3) }
-      #expect(try await space.sync(0).status().replica != StoreSync(twin).status().replica)
+      let original = try await space.sync(0).status().replica
+      #expect(try await StoreSync(twin).status().replica != original)
+      // Only the copy was it before.
+      #expect(try await StoreSync(twin).members().filter(\.isFormer).map(\.replica) == [original])
+      for number in 0...1 { #expect(try await space.sync(number).members().allSatisfy { !$0.isFormer }) }
       try await space.expectEqualStores()
       try twin.close()
     }

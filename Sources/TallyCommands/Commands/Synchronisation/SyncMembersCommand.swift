@@ -10,7 +10,8 @@ struct SyncMembersCommand: SessionCommand {
     usage: "tally sync members [<options>]",
     discussion: """
       Each has six digits, which are the same on every device. Compare them after a device has joined: if they differ, \
-      another device has taken its name.
+      another device has taken its name. A store that was copied or restored goes on as another device; what it was before \
+        is marked, and goes on itself if it is the original of a copy.
 
       With --plain, a line has these columns: \(SyncStatus.Member.columns.joined(separator: ", ")).
       """
@@ -24,7 +25,12 @@ struct SyncMembersCommand: SessionCommand {
     ) {
       for member in members {
         let name = (member.name ?? "unknown").escapedForDisplay()
-        let seen = member.isRevoked ? "revoked" : member.lastSeen.map(session.clock.relativeName) ?? "never"
+        let seen =
+          member.isRevoked
+          ? "revoked"
+          : member.isFormer
+            ? "this store, before it was copied or restored"
+            : member.lastSeen.map(session.clock.relativeName) ?? "never"
         try session.output.write(
           "  \(name)  \(session.painter.paint("\(member.shownCode ?? "")  \(seen)  \(member.replica)", .detail))\n")
       }
