@@ -23,7 +23,7 @@ struct JournalScenario {
     JournalScenario(name: "relaxed", processes: [false]),
     JournalScenario(name: "together", processes: [true, false], hasReader: true),
     JournalScenario(name: "pauses", processes: [true, false], kind: .pauses),
-    JournalScenario(name: "narrow", processes: [true, false], kind: .narrow),
+    JournalScenario(name: "narrow", processes: [true, false], kind: .narrow, hasReader: true),
     JournalScenario(name: "killed", processes: [true, false, true], lives: 6),
     JournalScenario(name: "killed alone", processes: [true], lives: 6, kind: .long),
     JournalScenario(name: "killed at headers", processes: [false], lives: 6, kind: .long, endsAtHeaders: true),
