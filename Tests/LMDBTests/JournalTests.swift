@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func aCommitThatIsTooLongForARecordIsFlushedAsPages() throws {
+  @Test func aCommitThatIsTooLongForARecordIsFlushedInACleanFile() throws {
     let sample = try JournaledSample { $0.journal?.ringSizeInBytes = 16 * 4_096 }
     try sample.put("Ada", forKey: "1")
     try sample.environment.write { transaction in
@@ -106,14 +106,35 @@ import Testing
         try sample.rows.put([UInt8](repeating: number, count: 1_000), forKey: [number], in: &transaction)
       }
     }
-    let information = try #require(try sample.environment.journalInformation())
-    #expect(information.recordCount == 0)
+    #expect(try sample.environment.journalInformation()?.isClean == true)
     let contents = try JournaledSample.contents(of: sample.environment)
     // One of them is the first row again.
     #expect(contents["rows"]?.count == 100)
     #expect(try recovered(sample.copy()) == contents)
     try sample.put("Grace", forKey: "2")
     #expect(try recovered(sample.copy()) == JournaledSample.contents(of: sample.environment))
+  }
+
+  @Test func aLongCommitDoesNotWaitForACheckpointThatWaitsForIt() throws {
+    let sample = try JournaledSample {
+      $0.journal?.ringSizeInBytes = 16 * 4_096
+      $0.writeWaitLimit = .seconds(20)
+    }
+    try sample.put("Ada", forKey: "1")
+    var transaction = try sample.environment.beginWrite()
+    for number in UInt8(0)..<100 {
+      try sample.rows.put([UInt8](repeating: number, count: 1_000), forKey: [number], in: &transaction)
+    }
+    let environment = sample.environment
+    let checkpoint = onThread { ready in
+      ready.signal()
+      #expect(throws: Never.self) { try environment.makeCheckpoint() }
+    }
+    while environment.state.waiterCount == 0 { pause() }
+    try transaction.commit()
+    checkpoint.wait()
+    #expect(try environment.journalInformation()?.isClean == true)
+    #expect(try recovered(sample.copy()) == JournaledSample.contents(of: environment))
   }
 
   @Test func theFirstDurableCommitsOfACleanFileNeedNoJournal() throws {

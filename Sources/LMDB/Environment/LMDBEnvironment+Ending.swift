@@ -31,24 +31,25 @@ extension LMDBEnvironment {
     if result != MDB_SUCCESS { core.dropOpenedDatabases() }
     let outcome = Result { () throws(LMDBError) in try concludeRecord(of: core, transactionID, result) }
     if core.parent == nil { leaveWriter(core) }
-    if try outcome.get() { try makeSteady() }
+    yield(to: try outcome.get())
     if let parent = core.parent { parent.openedDatabases += core.openedDatabases }
   }
 
-  /// Ends a commit, still in its turn, and returns whether it must become steady.
-  private func concludeRecord(of core: TransactionCore, _ transactionID: Int, _ result: Int32) throws(LMDBError) -> Bool
-  {
+  /// Ends a commit, still in its turn, and returns what its writer does afterwards.
+  private func concludeRecord(
+    of core: TransactionCore, _ transactionID: Int, _ result: Int32
+  ) throws(LMDBError) -> Journal.Pressure {
     guard let journal, let write = core.journalWrite else {
       if result != MDB_SUCCESS {
         core.undoNestedRedo()
         try resolve(commit: transactionID, that: result, core)
       }
-      return false
+      return .none
     }
     // As when it was cleared.
-    if write.isDirect { unsafe mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), 1) }
+    if write.isFlushedByLMDB { unsafe mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), 1) }
     guard result == MDB_SUCCESS else {
-      if !write.isDirect && isPanicked {
+      if !write.isFlushedByLMDB && isPanicked {
         // The record may be on the disk; recovery finds out.
         journal.fail()
         throw LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: result)
@@ -59,7 +60,7 @@ extension LMDBEnvironment {
         throw LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: result)
       }
       try resolve(commit: transactionID, that: result, core)
-      return false
+      return .none
     }
     defer { journal.startKeeper(self) }
     return try LMDBError.translating("commit") { try journal.noteCommit(write, transaction: UInt64(transactionID)) }
@@ -69,17 +70,18 @@ extension LMDBEnvironment {
   private func prepareRecord(of core: TransactionCore, _ transactionID: Int) throws(LMDBError) {
     guard let journal, let write = core.journalWrite else { return }
     try LMDBError.translating("commit") {
-      // The environment is open as long as the transaction is.
-      try unsafe journal.prepare(write, transaction: UInt64(transactionID), handle)
+      try journal.prepare(write, transaction: UInt64(transactionID), self)
     }
   }
 
-  /// Makes a commit steady that has no record; it can be seen already.
-  private func makeSteady() throws(LMDBError) {
-    do {
-      try journal?.checkpoint(.routine, self)
-    } catch {
-      throw LMDBError(.commitOutcomeUnknown, operation: "commit", returnCode: (error as? LMDBError)?.returnCode ?? 0)
+  /// Lets checkpoints keep up with commits.
+  private func yield(to pressure: Journal.Pressure) {
+    switch pressure {
+    case .none: break
+    case .pause(let duration): pause(microseconds: UInt32(duration / .microseconds(1)))
+    case .checkpoint:
+      // The commit is safe without it; if it fails the keeper tries again, and the next writer looks.
+      try? journal?.checkpoint(.routine, self)
     }
   }
 

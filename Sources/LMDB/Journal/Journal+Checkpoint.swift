@@ -17,9 +17,8 @@ extension Journal {
   func checkpoint(
     _ occasion: Occasion, _ environment: LMDBEnvironment, waitingAtMost limit: Duration? = nil
   ) throws {
-    try reserveCheckpoint()
+    let turn = try reserveCheckpointInTurn(environment, limit)
     defer { endCheckpoint() }
-    let turn = try environment.beginPlainWrite(waitingAtMost: limit, isUrgent: true)
     let newest = Self.commit(before: turn.core)
     let published = try published()
     let isContradicted = try isContradicted(published)
@@ -40,7 +39,9 @@ extension Journal {
         extendLifetime(turn)
       } else {
         turn.abort()
+        let start = ContinuousClock.now
         try makeSteady(next, published, bySteps: true)
+        state.withLock { $0.checkpointDuration = .now - start }
         // Only now may the old one go (R7).
         unsafe setPin(pin)
       }
@@ -68,6 +69,24 @@ extension Journal {
       guard error.code == .diskFull, try published().header.state == .clean else { throw error }
       state.withLock { $0.directCommitsLeft = max($0.directCommitsLeft, 1) }
     }
+  }
+
+  /// Makes the file clean within a write transaction, so that liblmdb can flush its commit itself (R6).
+  func makeClean(before transaction: UInt64, _ environment: LMDBEnvironment) throws {
+    // No holder of it waits for the write lock.
+    let isReserved = try waitForResult(until: .after(waitLimit), pausing: { _ in pause(microseconds: 200) }) {
+      try tryReserveCheckpoint() ? true : nil
+    }
+    if isReserved == nil { throw Self.longCheckpoint }
+    defer { endCheckpoint() }
+    let published = try published()
+    let isContradicted = try isContradicted(published)
+    guard let next = try nextHeader(.cleaning, published.header, transaction - 1, isContradicted, environment) else {
+      return
+    }
+    try makeSteady(next, published)
+    unsafe setPin(nil)
+    noteCheckpoint(isClean: true)
   }
 
   private func noteCheckpoint(isClean: Bool = false) {
@@ -134,25 +153,39 @@ extension Journal {
     return Array(bytes[MetaPage.headByteCount...])
   }
 
-  /// Waits for this process's and for other processes' checkpoints (R8).
-  private func reserveCheckpoint() throws {
+  /// Takes the turn to write together with the right to make a checkpoint, which this process's and other processes'
+  /// checkpoints may have (R8).
+  ///
+  /// Nobody waits for the turn while having that right, since a transaction may wait for the right (`makeClean`).
+  private func reserveCheckpointInTurn(_ environment: LMDBEnvironment, _ limit: Duration?) throws -> WriteTransaction {
     let deadline = ContinuousClock.Instant.after(waitLimit)
-    let isFree: Void? = state.wait(atMost: waitLimit) { state in
-      if state.isCheckpointing { return nil }
-      state.isCheckpointing = true
-      return ()
+    var growing = GrowingPause(microseconds: 100...2_000)
+    while true {
+      // Not with the turn, which others need meanwhile.
+      state.wait(atMost: deadline - .now) { $0.isCheckpointing ? nil : () }
+      let turn = try environment.beginPlainWrite(waitingAtMost: limit, isUrgent: true)
+      if try tryReserveCheckpoint() { return turn }
+      turn.abort()
+      if deadline <= .now { throw Self.longCheckpoint }
+      growing.pass()
     }
-    guard isFree != nil else { throw Self.longCheckpoint }
+  }
+
+  private func tryReserveCheckpoint() throws -> Bool {
+    let isFree = state.withLock { state in
+      if state.isCheckpointing { return false }
+      state.isCheckpointing = true
+      return true
+    }
+    guard isFree else { return false }
     do {
-      var growing = GrowingPause(microseconds: 100...2_000)
-      let isTaken = try waitForResult(until: deadline, pausing: { _ in growing.pass() }) {
-        try checkpointLock.tryAcquire(.exclusive) ? true : nil
-      }
-      if isTaken == nil { throw Self.longCheckpoint }
+      if try checkpointLock.tryAcquire(.exclusive) { return true }
     } catch {
       freeCheckpoint()
       throw error
     }
+    freeCheckpoint()
+    return false
   }
 
   private func endCheckpoint() {

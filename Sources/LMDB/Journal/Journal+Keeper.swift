@@ -16,9 +16,10 @@ extension Journal {
     // The environment's owner keeps it alive; the thread alone must not.
     let thread = Thread { [self, weak environment] in
       nameCurrentThread("lmdb.journal")
-      while waitForWork(), let environment, keep(environment) {}
-      state.withLock { $0.isKeeperRunning = false }
-      state.wakeAll()
+      while true {
+        guard waitForWork(), let environment else { return endKeeper() }
+        guard keep(environment) else { return state.wakeAll() }
+      }
     }
     thread.start()
   }
@@ -46,7 +47,12 @@ extension Journal {
     return state.withLock { !$0.isStopping }
   }
 
-  /// Does the next task; false if there will be none until the next commit.
+  private func endKeeper() {
+    state.withLock { $0.isKeeperRunning = false }
+    state.wakeAll()
+  }
+
+  /// Does the next task; false if there will be none until the next commit, which then starts the thread again.
   private func keep(_ environment: LMDBEnvironment) -> Bool {
     do {
       if options.flushesRecords { try flushRecords() }
@@ -63,7 +69,9 @@ extension Journal {
     } catch {
       // A full disk or a long write of another process may pass; after a failed flush nothing is left to do.
       pause(microseconds: Self.pauseAfterFailureInMicroseconds)
-      return !isFailed
+      guard isFailed else { return true }
+      endKeeper()
+      return false
     }
   }
 
@@ -82,7 +90,9 @@ extension Journal {
     let now = ContinuousClock.now
     guard header.state == .dirty else {
       if state.pinnedTransaction != nil { return .releasingPin }
-      return state.hasUnflushedRecord && options.flushesRecords ? .nothing : .end
+      if state.hasUnflushedRecord && options.flushesRecords { return .nothing }
+      state.isKeeperRunning = false
+      return .end
     }
     let isBehind = newest > header.steadyTransaction && state.lastCommit > state.lastCheckpoint
     if state.isCheckpointDue || (isBehind && now - state.lastCheckpoint >= options.checkpointInterval) {

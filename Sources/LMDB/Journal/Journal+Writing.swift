@@ -67,19 +67,15 @@ extension Journal {
   /// Writes the record of a transaction that is about to be committed, and flushes it (R1).
   ///
   /// If it throws the transaction must be aborted.
-  func prepare(_ write: JournalWrite, transaction: UInt64, _ handle: OpaquePointer) throws {
-    assert(!isDurable || !write.isDirect || write.header.state == .clean, "a direct commit beside records")
-    if write.isDirect {
-      write.plan = .direct
-      // Only the holder of the write lock changes the flag, and only a commit reads it.
-      unsafe mdb_env_set_flags(handle, UInt32(MDB_NOSYNC), 0)
-      return
-    }
+  func prepare(_ write: JournalWrite, transaction: UInt64, _ environment: LMDBEnvironment) throws {
+    if write.isDirect { return leaveFlush(of: write, to: environment) }
     guard !write.redo.isEmpty else { return }
     try clearOrphan(at: write.position, write.header)
     guard let offset = offset(for: write) else {
-      write.plan = .pages
-      return
+      if breaks(.steadyWithoutRecord) { return write.plan = .pages }
+      // A commit that others see without a record would be lost if all processes were killed then.
+      try makeClean(before: transaction, environment)
+      return leaveFlush(of: write, to: environment)
     }
     var record = JournalRecord(
       payloadByteCount: write.redo.payloadByteCount, sequence: write.position.sequence + 1, transaction: transaction,
@@ -96,6 +92,14 @@ extension Journal {
       end: JournalPosition(
         sequence: record.sequence, offset: offset + UInt64(record.ringByteCount), chain: record.checksum))
     if !breaks(.recordFirst) { try writeRecord(write) }
+  }
+
+  /// Lets liblmdb flush a commit, whose file is clean.
+  private func leaveFlush(of write: JournalWrite, to environment: LMDBEnvironment) {
+    write.plan = .direct
+    // The environment is open as long as the transaction is. Only the holder of the write lock changes the flag, and
+    // only a commit reads it.
+    unsafe mdb_env_set_flags(environment.handle, UInt32(MDB_NOSYNC), 0)
   }
 
   private func writeRecord(_ write: JournalWrite) throws {
@@ -145,10 +149,17 @@ extension Journal {
       [UInt8](repeating: 0, count: JournalFile.blockSizeInBytes), at: JournalFile.ringOffset + physical)
   }
 
+  /// What a writer does after its commit, outside its turn.
+  enum Pressure: Equatable {
+    case none
+    /// Waits a little, so that the checkpoint under way ends before writers have to wait for it.
+    case pause(Duration)
+    /// Makes a checkpoint, or waits for the one under way.
+    case checkpoint
+  }
+
   /// Notes that liblmdb has committed a transaction.
-  ///
-  /// - Returns: Whether it must become steady before it is acknowledged.
-  func noteCommit(_ write: JournalWrite, transaction: UInt64) throws -> Bool {
+  func noteCommit(_ write: JournalWrite, transaction: UInt64) throws -> Pressure {
     if breaks(.recordFirst) { try writeRecord(write) }
     var isRecord = false
     if case .record(_, let end) = write.plan {
@@ -156,17 +167,40 @@ extension Journal {
       isRecord = true
     }
     let delay = isRecord ? checkpointDelay(after: transaction, write.header) : 0
-    state.withLock { state in
+    let rise = max(delay - lastDelay, 0)
+    lastDelay = delay
+    let pressure = state.withLock { state in
       state.lastCommit = .now
       if isRecord && !isDurable { state.hasUnflushedRecord = true }
       if delay >= 1 { state.isCheckpointDue = true }
       if delay >= Self.hurriedDelay { state.isCheckpointHurried = true }
       if write.isDirect { state.directCommitsLeft -= 1 }
+      return pressureOfDelay(delay, rise, &state)
     }
     if delay >= 1 { state.wakeAll() }
-    if case .pages = write.plan { return !breaks(.steadyWithoutRecord) }
-    return delay >= (options.hasKeeper ? Self.longestDelay : 1)
+    return pressure
   }
+
+  /// What the writer of a commit does that has raised the delay.
+  ///
+  /// Relaxed commits are faster than the disk. One in a hundred would wait for a whole checkpoint, unless each waits for
+  /// its share of it.
+  private func pressureOfDelay(_ delay: Double, _ rise: Double, _ state: inout State) -> Pressure {
+    if delay >= (options.hasKeeper ? Self.longestDelay : 1) { return .checkpoint }
+    let work = state.lastCommit - state.lastReturn
+    state.lastReturn = state.lastCommit
+    guard delay > 1, options.hasKeeper, state.isCheckpointing else { return .none }
+    let share = min(state.checkpointDuration * (rise * Self.pace), Self.longestPause) - work
+    guard share > Self.shortestPause else { return .none }
+    state.lastReturn += share
+    return .pause(share)
+  }
+
+  /// So many times its share of a checkpoint a commit takes, so that the delay stays below the longest one.
+  private static let pace = 1.5
+  /// A shorter one takes longer than it says.
+  private static let shortestPause = Duration.microseconds(50)
+  private static let longestPause = Duration.milliseconds(5)
 
   /// How far what makes a checkpoint due is beyond its limit: from 1 on it is due.
   private func checkpointDelay(after transaction: UInt64, _ header: JournalHeader) -> Double {

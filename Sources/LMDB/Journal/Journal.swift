@@ -28,6 +28,8 @@ final class Journal: @unchecked Sendable {
   // Used in the write transaction only, or where nobody writes.
   var tail = Tail()
   var freed = FreedPages()
+  /// How much of what makes a checkpoint due there was after the last commit.
+  var lastDelay = 0.0
 
   @safe
   struct State {
@@ -46,6 +48,10 @@ final class Journal: @unchecked Sendable {
     var isCheckpointHurried = false
     var directCommitsLeft = 0
     var lastCommit = ContinuousClock.now
+    /// How long the last checkpoint wrote and flushed while others wrote.
+    var checkpointDuration = Duration.zero
+    /// When the last writer could go on after its commit.
+    var lastReturn = ContinuousClock.now
     var lastCheckpoint = ContinuousClock.now
     /// The newest commit that the keeper has seen.
     var seenTransaction: UInt64 = 0

@@ -5,11 +5,11 @@ final class JournalWrite {
   enum Plan {
     /// Nothing: the transaction changed nothing, or has not been prepared.
     case none
-    /// Nothing: liblmdb flushes the commit itself, in a clean file.
+    /// Nothing: the file is clean, and liblmdb flushes the commit itself (R6, R13).
     case direct
     /// A record at a place in the ring, which ends at a position.
     case record(physical: Int, end: JournalPosition)
-    /// Nothing: the commit must become steady before it is acknowledged (R6).
+    /// Nothing, although the file is dirty: what a control does that breaks R6.
     case pages
   }
 
@@ -17,9 +17,15 @@ final class JournalWrite {
   let header: JournalHeader
   /// Where its record begins.
   let position: JournalPosition
+  /// Whether it is known from the beginning that liblmdb flushes the commit: then no record is collected.
   let isDirect: Bool
   let redo: RedoLog
   var plan = Plan.none
+
+  /// Whether liblmdb flushes the commit.
+  var isFlushedByLMDB: Bool {
+    if case .direct = plan { true } else { false }
+  }
 
   init(header: JournalHeader, position: JournalPosition, isDirect: Bool) {
     (self.header, self.position, self.isDirect) = (header, position, isDirect)

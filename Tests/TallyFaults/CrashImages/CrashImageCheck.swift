@@ -16,8 +16,6 @@ struct CrashImageCheck {
   /// The contents of the store at each sequence.
   private let models: [TaskModel]
 
-  private static let longestCheckInSeconds: UInt32 = 30
-
   init(_ act: Act) throws {
     log = try WriteLog(act.path(0))
     directory = try act.path(1)
@@ -36,14 +34,15 @@ struct CrashImageCheck {
   }
 
   func run() throws {
+    // A store that hangs has failed: it ends the process.
+    let watchdog = Watchdog(limitInSeconds: 30)
     var disk = CrashedDisk(log: log, forgetsFlushes: forgetsFlushes)
     let places = log.events.count + 1 - log.firstInPlace
     for number in first..<count {
       var generator = SeededGenerator(seed: seed &+ UInt64(number) &* 0x2545_F491_4F6C_DD1D)
       disk.advance(to: log.firstInPlace + number * places / count)
       try place(disk.image(using: &generator))
-      // A store that hangs has failed: the signal ends the process.
-      alarm(Self.longestCheckInSeconds)
+      watchdog.begin("image \(number)")
       say("\(number) \(fault(acknowledged: disk.acknowledged, begun: disk.begun) ?? "sound")")
     }
   }

@@ -14,8 +14,6 @@ struct DamageCheck {
   private let first: Int
   private let count: Int
 
-  private static let longestCheckInSeconds: UInt32 = 20
-
   init(_ act: Act) throws {
     file = try bytes(of: try act.path(0))
     directory = try act.path(1)
@@ -31,6 +29,8 @@ struct DamageCheck {
   }
 
   func run() throws {
+    // A store that hangs has failed: it ends the process.
+    let watchdog = Watchdog(limitInSeconds: 20)
     try place(file, nil)
     let store = try TaskStore(at: directory, configuration: configuration)
     let original = try contents(of: store)
@@ -42,8 +42,7 @@ struct DamageCheck {
       damage.apply(to: &damaged, using: &generator)
       let lock = damage.lock(using: &generator)
       try place(damaged, lock)
-      // A store that hangs has failed: the signal ends the process.
-      alarm(Self.longestCheckInSeconds)
+      watchdog.begin("file \(number)")
       say("\(number) \(damage) verify")
       let verified = outcome { try verify() }
       // Only faults of the pages are a danger to liblmdb, not those of a record.

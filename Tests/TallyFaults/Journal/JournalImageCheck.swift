@@ -16,9 +16,10 @@ struct JournalImageCheck {
   /// How often recovery is cut off before it may end, in one of fifty images.
   private let depth: Int
   private let setting: JournalSetting
+  /// A store that hangs has failed: it ends the process.
+  private let watchdog: Watchdog
 
   private static let imagesPerDeepOne = 50
-  private static let longestCheckInSeconds: UInt32 = 60
 
   init(_ act: Act) throws {
     log = try FileLog(act.path(0))
@@ -28,6 +29,7 @@ struct JournalImageCheck {
     count = try act.number(4)
     depth = try act.number(5)
     setting = try JournalSetting(act, at: 6)
+    watchdog = Watchdog(directory: directory)
   }
 
   func run() throws {
@@ -41,9 +43,8 @@ struct JournalImageCheck {
       let place = places[number]
       disk.advance(to: place)
       try history.advance(to: place)
-      // A store that hangs has failed: the signal ends the process.
-      alarm(Self.longestCheckInSeconds)
-      let fault = try fault(disk, history, &generator)
+      watchdog.begin("image \(number)")
+      let fault = try fault(disk, history, place, &generator)
       say("\(number) \(fault ?? "sound")")
       // A control has shown what it must.
       if fault != nil && setting.brokenRules != 0 { return }
@@ -51,17 +52,18 @@ struct JournalImageCheck {
   }
 
   /// The events before which the power fails: a third are any; the others come soon after the write of a header, the end
-  /// of a process or the beginning of a recovery.
+  /// of a process or the beginning of a recovery, or at once after a reader has seen a commit.
   private func places() -> [Int] {
     var generator = SeededGenerator(seed: seed)
-    let focuses = [headers, endings, recoveries].filter { !$0.isEmpty }
+    let focuses = [headers, endings, recoveries, sightings].filter { !$0.isEmpty }
     return (0..<count).map { number in
       let any = 1 + number * log.events.count / count
       guard number % 3 > 0, let focus = focuses.randomElement(using: &generator)?.randomElement(using: &generator)
       else {
         return any
       }
-      return min(log.events.count, focus + Int.random(in: 0..<30, using: &generator))
+      let distance = isSighting(before: focus) ? 0 : Int.random(in: 0..<30, using: &generator)
+      return min(log.events.count, focus + distance)
     }.sorted()
   }
 
@@ -88,14 +90,25 @@ struct JournalImageCheck {
     }
   }
 
+  /// Behind each line of a reader.
+  private var sightings: [Int] {
+    log.events.indices.map { $0 + 1 }.filter(isSighting)
+  }
+
+  private func isSighting(before event: Int) -> Bool {
+    guard event > 0, case .write(_, _, let bytes, _) = log.events[event - 1] else { return false }
+    return bytes.starts(with: Array("seen ".utf8))
+  }
+
   private func inodes(of name: String) -> Set<UInt64> {
     Set(log.events.compactMap { if case .entry(_, name, let target, _) = $0 { target } else { nil } })
   }
 
   private func fault(
-    _ disk: CutDisk, _ history: JournalHistory, _ generator: inout SeededGenerator
+    _ disk: CutDisk, _ history: JournalHistory, _ place: Int, _ generator: inout SeededGenerator
   ) throws -> String? {
-    let isIntact = generator.oneIn(12)
+    // What a reader has seen must survive the end of all processes.
+    let isIntact = generator.oneIn(isSighting(before: place) ? 2 : 12)
     try? FileManager.default.removeItem(atPath: directory.string)
     try disk.place(at: directory, isIntact: isIntact, tearing: "journal", using: &generator)
     let store = directory.appending("store")
@@ -107,7 +120,11 @@ struct JournalImageCheck {
     try? FileManager.default.removeItem(atPath: directory.appending("acknowledged").string)
     try? FileManager.default.removeItem(atPath: store.appending("stop").string)
     if depth > 0 && generator.oneIn(Self.imagesPerDeepOne) {
-      for _ in 0..<depth { try cutRecovery(store, &generator) }
+      for number in 0..<depth {
+        watchdog.begin("recovery \(number) of an image")
+        try cutRecovery(store, &generator)
+      }
+      watchdog.begin("image after \(depth) recoveries")
     }
     do {
       return try faultOfStore(store, history, isIntact: isIntact)

@@ -11,12 +11,12 @@ enum JournalImageSuite {
   static func run(_ run: inout FaultRun) throws -> String {
     let imageCount = run.count("IMAGES", short: 60, long: 3_000)
     let depth = run.count("DEPTH", short: 2, long: 12)
-    for scenario in JournalScenario.all {
+    for scenario in scenarios {
       for fault in try faults(of: scenario, 0, imageCount, depth, run.seed, &run) {
         run.fail("\(scenario.name), image \(fault)")
       }
     }
-    let tried = imageCount * JournalScenario.all.count
+    let tried = imageCount * scenarios.count
     run.note(tried, .images)
     let broken = try controls.map { control in
       let count = try imagesToBreak(control.rule, of: control.scenario, &run)
@@ -24,8 +24,14 @@ enum JournalImageSuite {
         fails: count != nil, "without the rule of \(control.name) nothing breaks: the check proves nothing")
       return "\(control.name) \(count.map { "\($0)" } ?? "never")"
     }
-    return "\(tried) images of \(JournalScenario.all.count) runs tried; without a rule something broke within images: "
+    return "\(tried) images of \(scenarios.count) runs tried; without a rule something broke within images: "
       + broken.joined(separator: ", ")
+  }
+
+  /// Those that `TALLY_FAULT_SCENARIO` names, or all.
+  private static var scenarios: [JournalScenario] {
+    let name = ProcessInfo.processInfo.environment["TALLY_FAULT_SCENARIO"]
+    return JournalScenario.all.filter { name == nil || $0.name == name }
   }
 
   /// Those that `TALLY_FAULT_CONTROL` names, or all.
@@ -75,11 +81,21 @@ enum JournalImageSuite {
         next += lines.count
         if ending != .exit(0) {
           if lines.isEmpty, ending == .exit(1) { throw Failure(description: "the check failed: \(child.lines)") }
-          faults.append("\(next) ended its process: \(ending)")
+          faults.append("\(next) ended its process: \(ending)\(child.report)")
           next += 1
         }
       }
+      if rules == 0 && !faults.isEmpty { keep(log) }
       return faults
     }
+  }
+
+  /// Keeps a log whose images are not sound in the directory that `TALLY_FAULT_KEEP` names: no run is like another one.
+  private static func keep(_ log: FilePath) {
+    guard let place = ProcessInfo.processInfo.environment["TALLY_FAULT_KEEP"] else { return }
+    let copy = FilePath(place).appending("log-\(UUID().uuidString)")
+    // Without it the failure is reported all the same.
+    try? FileManager.default.copyItem(atPath: log.string, toPath: copy.string)
+    FaultRun.progress("  the log is \(copy)")
   }
 }

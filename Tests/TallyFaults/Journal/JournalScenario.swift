@@ -23,7 +23,7 @@ struct JournalScenario {
     JournalScenario(name: "relaxed", processes: [false]),
     JournalScenario(name: "together", processes: [true, false], hasReader: true),
     JournalScenario(name: "pauses", processes: [true, false], kind: .pauses),
-    JournalScenario(name: "narrow", processes: [true, false], kind: .narrow),
+    JournalScenario(name: "narrow", processes: [true, false], kind: .narrow, hasReader: true),
     JournalScenario(name: "killed", processes: [true, false, true], lives: 6),
     JournalScenario(name: "killed alone", processes: [true], lives: 6, kind: .long),
     JournalScenario(name: "killed at headers", processes: [false], lives: 6, kind: .long, endsAtHeaders: true),
@@ -53,7 +53,7 @@ struct JournalScenario {
 
   /// Lets the processes run, again and again where they are killed, and records what they do to files.
   ///
-  /// The first process creates the environment, alone.
+  /// The first process creates the environment, alone and with durable commits: until one is durable a refusal is sound.
   func record(_ rules: UInt32, to log: FilePath, in directory: FilePath, _ count: Int, _ seed: UInt64) throws {
     let root = directory.appending("root")
     try FileManager.default.createDirectory(atPath: root.string, withIntermediateDirectories: true)
@@ -98,7 +98,7 @@ struct JournalScenario {
       [
         "journal-work", root.appending("store").string, root.appending("acknowledged").string, "\(count)",
         "\(generator.next())",
-      ] + setting(isDurable: processes[index] || (endsAtHeaders && life == 0), rules).arguments,
+      ] + setting(isDurable: processes[index] || life == 0, rules).arguments,
       output: directory.appending("work-\(life)-\(index).out"), environment: environment)
   }
 

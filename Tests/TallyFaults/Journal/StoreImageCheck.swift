@@ -30,8 +30,6 @@ struct StoreImageCheck {
   /// The contents of the store at each sequence.
   private let models: [TaskModel]
 
-  private static let longestCheckInSeconds: UInt32 = 60
-
   init(_ act: Act) throws {
     log = try FileLog(act.path(0))
     directory = try act.path(1)
@@ -48,6 +46,8 @@ struct StoreImageCheck {
   }
 
   func run() throws {
+    // A store that hangs has failed: it ends the process.
+    let watchdog = Watchdog()
     // The log begins with an empty directory.
     guard case .entry(let root, _, _, _)? = log.events.first else { throw FileLog.Malformed() }
     var disk = CutDisk(log: log, tree: FileTree(emptyWith: root), forgetting: .nothing)
@@ -61,8 +61,7 @@ struct StoreImageCheck {
       try disk.place(at: directory, tearing: "journal", using: &generator)
       // A process that is killed leaves it behind; its content means nothing to the first one that opens.
       try? FileManager.default.removeItem(atPath: directory.appending("store").appending("lock.mdb").string)
-      // A store that hangs has failed: the signal ends the process.
-      alarm(Self.longestCheckInSeconds)
+      watchdog.begin("image \(number)")
       say("\(number) \(fault(words) ?? "sound")")
     }
   }

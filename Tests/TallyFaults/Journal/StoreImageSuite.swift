@@ -51,7 +51,7 @@ enum StoreImageSuite {
         next += lines.count
         if ending != .exit(0) {
           if lines.isEmpty, ending == .exit(1) { throw Failure(description: "the check failed: \(child.lines)") }
-          faults.append("\(next) ended its process: \(ending)")
+          faults.append("\(next) ended its process: \(ending)\(child.report)")
           next += 1
         }
       }

@@ -63,7 +63,6 @@ struct PowerCutAct {
   private let repetitions: Int
   private let forgetsFlushes: Bool
 
-  private static let longestCheckInSeconds: UInt32 = 30
   /// How often the cut after the end of the command is tried: then all that it did must be there.
   private static let imagesOfEnd = 5
 
@@ -79,6 +78,8 @@ struct PowerCutAct {
   }
 
   func run() throws {
+    // A store that hangs has failed: it ends the process.
+    let watchdog = Watchdog(limitInSeconds: 30)
     let live = directory.appending("live")
     try FileManager.default.createDirectory(atPath: live.string, withIntermediateDirectories: false)
     try scenario.prepare(live)
@@ -94,8 +95,7 @@ struct PowerCutAct {
       let image = directory.appending("image")
       try? FileManager.default.removeItem(atPath: image.string)
       try disk.place(at: image, newestNameOnly: newestNameOnly, using: &generator)
-      // A store that hangs has failed: the signal ends the process.
-      alarm(Self.longestCheckInSeconds)
+      watchdog.begin("image \(number)")
       let fault = try scenario.fault(
         in: image, isDone: place == log.events.count, hasRun: disk.shows("ran"), before: before, after: after)
       say("\(number) \(fault.map { "at \(place) of \(log.events.count): \($0)" } ?? "sound")")

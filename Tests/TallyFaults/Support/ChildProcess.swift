@@ -69,6 +69,11 @@ final class ChildProcess {
   /// The lines of output so far; the last one may have been cut off by a crash.
   var lines: [String] { Self.lines(of: output) }
 
+  /// What its watchdog has printed, behind a line break; empty if it has not.
+  var report: String {
+    lines.filter { $0.hasPrefix("hang: ") }.map { "\n    \($0)" }.joined()
+  }
+
   static func lines(of file: FilePath) -> [String] {
     let data = (try? Data(contentsOf: URL(fileURLWithPath: file.string))) ?? Data()
     return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)

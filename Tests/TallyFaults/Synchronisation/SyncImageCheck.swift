@@ -21,8 +21,6 @@ struct SyncImageCheck {
   private let forgotten: CutDisk.Forgotten
   private let mostFaults: Int
 
-  private static let longestCheckInSeconds: UInt32 = 60
-
   init(_ act: Act) throws {
     pair = try SyncedPair(act)
     segmentCount = try act.number(3)
@@ -35,6 +33,8 @@ struct SyncImageCheck {
   }
 
   func run() throws {
+    // A store that hangs has failed: it ends the process.
+    let watchdog = Watchdog()
     try pair.prepare(segmentCount: segmentCount)
     let trees = try ["store", "folder"].map { try FileTree(pair.a.appending($0)) }
     let log = try record()
@@ -47,8 +47,7 @@ struct SyncImageCheck {
       reports.advance(to: place)
       guard number >= first else { continue }
       var generator = SeededGenerator(seed: pair.seed &+ UInt64(number) &* 0x2545_F491_4F6C_DD1D)
-      // A store that hangs has failed: the signal ends the process.
-      alarm(Self.longestCheckInSeconds)
+      watchdog.begin("image \(number)")
       let image = SyncImage(
         pair: pair, store: store, folder: folder, reports: reports, isControl: forgotten != .nothing)
       let fault = try image.fault(using: &generator)
