@@ -23,6 +23,7 @@ struct SyncTests {
         Set(status.keys).isSuperset(of: [
           "space", "replica", "at", "lastSent", "lastReceived", "refused", "pending", "oldestPending", "replicas",
           "blocked", "conflicts", "tooLarge", "needsUpgrade", "stateHash",
+          "isRecoveryCodeOutdated",
         ]))
       try devices.expect("stateHash", is: try #require(status["stateHash"] as? String), "second", "status")
     }

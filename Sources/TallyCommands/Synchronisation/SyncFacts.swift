@@ -84,7 +84,7 @@ extension SyncStatus {
       "oldestPending": .instant(oldestPending),
       "replicas": .array(members.map(\.facts)), "blocked": .array(blocked.map(\.facts)),
       "conflicts": .count(conflicts), "tooLarge": .count(tooLarge), "needsUpgrade": .flag(needsUpgrade),
-      "stateHash": .text(stateHash),
+      "stateHash": .text(stateHash), "isRecoveryCodeOutdated": .flag(isRecoveryCodeOutdated),
     ]
   }
 }

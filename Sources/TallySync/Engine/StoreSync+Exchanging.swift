@@ -106,6 +106,10 @@ extension StoreSync {
     } catch let error as TallyError where error.code == .syncRefused {
       try await store.write { try $0.changeSyncSettings { $0.refused = error.refusal?.reason } }
       throw error
+    } catch let error as TallyError where error.code == .deviceRevoked {
+      // Only a record of the space shuts this store out for good; a hub is asked again.
+      try await store.write { try $0.changeSyncSettings { $0.refused = error.message } }
+      throw error
     }
   }
 }

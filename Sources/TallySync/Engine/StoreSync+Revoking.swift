@@ -33,11 +33,14 @@ extension StoreSync {
     try await makeEpoch(revoking: replica)
     try await synchronise()
     // Another replica may have made a later epoch meanwhile.
-    let settings = try await store.write { try $0.requireSyncSettings() }
-    let keys = try settings.spaceKeys()
-    guard let key = keys.keys[keys.epoch] else { throw SyncFault.damagedSettings }
-    let isDeleted = try changePassphrase(to: passphrase, of: keys, at: settings.syncPlace)
-    return RevokedReplica(replica: replica, recoveryCode: RecoveryCode(key).text, isPassphraseDeleted: isDeleted)
+    let (settings, code) = try await store.write { transaction in
+      var code: String?
+      try transaction.changeSyncSettings { code = try $0.showRecoveryCode() }
+      return (try transaction.requireSyncSettings(), code)
+    }
+    guard let code else { throw SyncFault.damagedSettings }
+    let isDeleted = try changePassphrase(to: passphrase, of: settings.spaceKeys(), at: settings.syncPlace)
+    return RevokedReplica(replica: replica, recoveryCode: code, isPassphraseDeleted: isDeleted)
   }
 
   /// Makes the epoch in one write, unless the replica was revoked before.

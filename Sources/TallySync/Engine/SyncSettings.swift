@@ -46,6 +46,8 @@ struct SyncSettings: Codable, Equatable {
   var formerReplicas: [FormerReplica]?
   /// Whether another replica has revoked this one.
   var isRevoked: Bool?
+  /// The hash of the key whose recovery code this store has shown last.
+  var shownKeyHash: Data?
 }
 
 extension SyncSettings {
@@ -106,6 +108,23 @@ extension SyncSettings {
       ReplicaKeys(bytes: former.keys).map { (ReplicaID(former.replica), $0) }
     }
     return [(replicaID, try secretKeys())] + former.reversed()
+  }
+
+  /// Whether the space has another key than that whose recovery code this store has shown last.
+  func isRecoveryCodeOutdated() throws -> Bool {
+    let space = try spaceKeys()
+    guard let shownKeyHash, let key = space.keys[space.epoch] else { return false }
+    return Data(key.hash(in: space.space).bytes) != shownKeyHash
+  }
+
+  /// Notes that the recovery code of the newest key is shown.
+  ///
+  /// - Returns: The code; `nil` in a space without encryption.
+  mutating func showRecoveryCode() throws -> String? {
+    let space = try spaceKeys()
+    guard let key = space.keys[space.epoch] else { return nil }
+    shownKeyHash = Data(key.hash(in: space.space).bytes)
+    return RecoveryCode(key).text
   }
 
   /// Who this store was.

@@ -83,7 +83,8 @@ extension TallyError {
 
   /// The folder or hub refuses.
   static func refused(_ refusal: SyncRefusal) -> TallyError {
-    TallyError(
+    if refusal.isRevocation { return deviceRevoked }
+    return TallyError(
       .syncRefused, "The place of the space refuses: \(refusal.reason.withoutFullStop)",
       remedy: "Nothing is lost; changes wait until it takes them. Ask an owner of the space, or who runs the place",
       cause: refusal)

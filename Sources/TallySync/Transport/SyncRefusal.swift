@@ -4,14 +4,17 @@ public struct SyncRefusal: Error, Hashable, Sendable {
   public let reason: String
   /// After how many seconds the place wants to be asked again; `nil` if it does not say.
   public let retryInSeconds: Double?
+  /// Whether it is because this device was revoked.
+  public let isRevocation: Bool
 
   /// Takes the fields.
   ///
   /// - Parameters:
   ///   - reason: Why, as a sentence for people.
   ///   - retryInSeconds: After how many seconds the place wants to be asked again.
-  public init(_ reason: String, retryInSeconds: Double? = nil) {
-    (self.reason, self.retryInSeconds) = (reason, retryInSeconds)
+  ///   - isRevocation: Whether it is because this device was revoked.
+  public init(_ reason: String, retryInSeconds: Double? = nil, isRevocation: Bool = false) {
+    (self.reason, self.retryInSeconds, self.isRevocation) = (reason, retryInSeconds, isRevocation)
   }
 }
 

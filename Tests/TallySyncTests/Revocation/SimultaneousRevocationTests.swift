@@ -52,6 +52,26 @@ struct SimultaneousRevocationTests {
     }
   }
 
+  @Test func theStatusSaysThatARecoveryCodeOnPaperIsOutdated() async throws {
+    try await withScatteredSpace(5) { space in
+      func outdated() async throws -> [Bool] {
+        var found: [Bool] = []
+        for number in 0...2 { found.append(try await space.sync(number).status().isRecoveryCodeOutdated) }
+        return found
+      }
+      #expect(try await outdated() == [false, false, false])
+      for number in 0...1 { _ = try await space.sync(number).revoke(try await space.replica(3 + number)) }
+      #expect(try await outdated() == [false, false, false])
+      try await space.settle()
+      // Neither key stays; the third device has shown none.
+      #expect(try await outdated() == [true, true, false])
+      let code = try await space.sync(0).revoke(try await space.replica(3)).recoveryCode
+      #expect(try await outdated() == [false, true, false])
+      let keys = try await space.stores[2].write { try $0.requireSyncSettings().spaceKeys() }
+      #expect(keys.keys[keys.epoch].map { RecoveryCode($0).text } == code)
+    }
+  }
+
   /// One of the two has merged more of the revoked device: the later cut-off holds for all.
   @Test func ofTwoCutOffsTheLaterHolds() async throws {
     try await withScatteredSpace(4) { space in

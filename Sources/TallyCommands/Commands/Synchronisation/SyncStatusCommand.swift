@@ -34,7 +34,10 @@ struct SyncStatusCommand: SessionCommand {
       "Last sent      \(name(status.lastSent))",
       "Last received  \(name(status.lastReceived))", "Waiting        \(waiting)",
       "Conflicts      \(status.conflicts)",
-    ] + (status.refused.map { ["Refused        \($0.escapedForDisplay())"] } ?? [])
+    ]
+      + (status.isRecoveryCodeOutdated
+        ? ["Recovery code  the one on paper is outdated: another device has revoked one"] : [])
+      + (status.refused.map { ["Refused        \($0.escapedForDisplay())"] } ?? [])
       + others.map { "Device         \($0)" }
   }
 }
