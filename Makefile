@@ -5,7 +5,7 @@ export TALLY_STRICT := 1
 # A person's own settings do not change the checks.
 export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .NOTPARALLEL:
-.PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats page smoke outside faults
+.PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats readers page smoke outside faults
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers test-service
 .PHONY: web test-web bench-web
 .PHONY: install install-web uninstall completions installation
@@ -20,7 +20,7 @@ demo: set-up ## Shows Tally with this repository's own history, in a scratch sto
 test: set-up ## Runs every test.
 	swift test --disable-xctest
 
-check: set-up lint build test test-hub faults demo schemas formats completions installation page smoke docs outside ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
+check: set-up lint build test test-hub faults demo schemas formats readers completions installation page smoke docs outside ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
@@ -100,6 +100,10 @@ uninstall: ## Removes what `make install` and `make install-web` have installed:
 
 formats: build ## Moves tasks to Taskwarrior, calendars, todo.txt, tables and checklists, and back.
 	@Scripts/check-formats.py
+
+readers: build ## Lets mdb_stat, mdb_dump and py-lmdb read files with a journal that are closed, open or were not closed.
+	@Scripts/set-up.sh readers
+	@Scripts/check-readers.py
 
 page: build ## Checks the page of statistics in a headless Chromium, if there is one.
 	@Scripts/check-page.py

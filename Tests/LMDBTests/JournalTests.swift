@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TallySystem
 import TestSupport
 import Testing
 
@@ -203,6 +204,18 @@ import Testing
     #expect(try recovered(sample.copy()) == JournaledSample.contents(of: sample.environment))
     try sample.environment.sync()
     try sample.environment.close()
+  }
+
+  @Test func aJournalIsCreatedOnceTheWriterIsDoneOrNotAtAll() throws {
+    let directory = try TemporaryDirectory()
+    let turn = try FileLock(openingDirectory: directory.path)
+    try turn.acquire(.exclusive)
+    let options = JournaledSample.options { $0.writeWaitLimit = .milliseconds(30) }
+    #expect(try code { _ = try LMDBEnvironment(path: directory.path, options: options) } == .busy)
+    turn.release()
+    let environment = try LMDBEnvironment(path: directory.path, options: options)
+    #expect(environment.hasJournal)
+    try environment.close()
   }
 
   @Test func theKeeperMakesAPauseACleanFile() throws {

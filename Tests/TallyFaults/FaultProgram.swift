@@ -6,14 +6,12 @@ struct FaultSuite: Sendable {
   let name: String
   /// The duration of the long form, on a machine with two cores.
   let minutes: Double
-  /// Whether it is part of the short form, unless it is named: `make check` has few minutes for all of them.
-  var isInShortForm = true
   /// Runs it, and returns its figures in one line.
   let run: @Sendable (inout FaultRun) throws -> String
 
   static let all: [FaultSuite] = [
     FaultSuite(name: "crash-images", minutes: 3, run: CrashImageSuite.run),
-    FaultSuite(name: "journal-images", minutes: 6, isInShortForm: false, run: JournalImageSuite.run),
+    FaultSuite(name: "journal-images", minutes: 6, run: JournalImageSuite.run),
     FaultSuite(name: "store-images", minutes: 3, run: StoreImageSuite.run),
     FaultSuite(name: "power-cuts", minutes: 4, run: PowerCutSuite.run),
     FaultSuite(name: "directory-flushes", minutes: 1, run: DirectoryFlushSuite.run),
@@ -48,9 +46,7 @@ struct FaultProgram {
     if arguments.first == "act" { return try Act(Array(arguments.dropFirst())).run() }
     let names = arguments.filter { $0 != "--short" }
     let isShort = arguments.contains("--short")
-    let suites = FaultSuite.all.filter {
-      names.isEmpty ? $0.isInShortForm || !isShort : names.contains($0.name)
-    }
+    let suites = FaultSuite.all.filter { names.isEmpty || names.contains($0.name) }
     guard suites.count == names.count || names.isEmpty else { throw Misuse() }
     let seed = SeededGenerator.chooseSeed(for: "faults")
     // All streams; later output must not come before the seed.

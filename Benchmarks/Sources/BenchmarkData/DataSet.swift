@@ -69,6 +69,8 @@ package struct DataSet {
   ) throws -> TaskStore {
     let copy = try BenchmarkFolder.makeScratch(name).appending("store")
     try BenchmarkFolder.copy(directory, to: copy)
-    return try TaskStore(at: copy, configuration: Self.configuration(durability: durability))
+    var configuration = Self.configuration(durability: durability)
+    configuration.usesJournal = BenchmarkFolder.usesJournal
+    return try TaskStore(at: copy, configuration: configuration)
   }
 }

@@ -39,9 +39,7 @@ extension Journal {
         extendLifetime(turn)
       } else {
         turn.abort()
-        let start = ContinuousClock.now
-        try makeSteady(next, published, bySteps: true)
-        state.withLock { $0.checkpointDuration = .now - start }
+        try makeSteadyBesideWriters(next, published)
         // Only now may the old one go (R7).
         unsafe setPin(pin)
       }
@@ -96,6 +94,22 @@ extension Journal {
       (state.isCheckpointDue, state.isCheckpointHurried) = (false, false)
       state.lastCheckpoint = .now
     }
+  }
+
+  /// As `makeSteady`, while others write, and notes how long it takes.
+  private func makeSteadyBesideWriters(
+    _ header: JournalHeader, _ published: (header: JournalHeader, slot: Int)
+  ) throws {
+    let start = ContinuousClock.now
+    state.withLock { $0.checkpointStart = start }
+    defer {
+      state.withLock { state in
+        state.checkpointStart = nil
+        state.checkpointDuration = .now - start
+      }
+    }
+    // Relaxed commits do not wait for the disk, and are held up less by a flush that is short.
+    try makeSteady(header, published, bySteps: isDurable)
   }
 
   /// Flushes the data file, then the header that says so (R7).

@@ -49,7 +49,14 @@ extension Journal {
   private static func create(
     in directory: FilePath, options: LMDBEnvironment.Options, journal: JournalOptions, turn: FileLock?
   ) throws {
-    try turn?.acquire(.exclusive)
+    // A process may be stopped in the middle of a write.
+    let limit = options.writeWaitLimit ?? options.waitLimit
+    let isTurn = try waitForResult(until: .after(limit), pausing: { _ in pause(microseconds: 1_000) }) {
+      (try turn?.tryAcquire(.exclusive) ?? true) ? true : nil
+    }
+    if isTurn == nil {
+      throw LMDBError(.busy, operation: "open", message: "Another process has been writing for too long")
+    }
     defer { turn?.release() }
     guard (try? directory.appending(JournalFile.fileName).stat()) == nil else { return }
     // An empty file is a new one for liblmdb; created here, its name is flushed with that of the journal.

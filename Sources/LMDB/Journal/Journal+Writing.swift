@@ -189,15 +189,19 @@ extension Journal {
     if delay >= (options.hasKeeper ? Self.longestDelay : 1) { return .checkpoint }
     let work = state.lastCommit - state.lastReturn
     state.lastReturn = state.lastCommit
-    guard delay > 1, options.hasKeeper, state.isCheckpointing else { return .none }
-    let share = min(state.checkpointDuration * (rise * Self.pace), Self.longestPause) - work
+    guard delay > 1, let start = state.checkpointStart else { return .none }
+    let duration = max(state.checkpointDuration, state.lastCommit - start)
+    // The less room is left, the longer: this checkpoint takes more time than the last one.
+    let room = max(Self.longestDelay - delay, Self.leastRoom)
+    let share = min(duration * (rise * Self.pace / room), Self.longestPause) - work
     guard share > Self.shortestPause else { return .none }
     state.lastReturn += share
     return .pause(share)
   }
 
-  /// So many times its share of a checkpoint a commit takes, so that the delay stays below the longest one.
+  /// By which factor a commit waits for longer than its share, so that the delay stays below the longest one.
   private static let pace = 1.5
+  private static let leastRoom = 0.1
   /// A shorter one takes longer than it says.
   private static let shortestPause = Duration.microseconds(50)
   private static let longestPause = Duration.milliseconds(5)

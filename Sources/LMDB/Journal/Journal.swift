@@ -48,8 +48,9 @@ final class Journal: @unchecked Sendable {
     var isCheckpointHurried = false
     var directCommitsLeft = 0
     var lastCommit = ContinuousClock.now
-    /// How long the last checkpoint wrote and flushed while others wrote.
+    /// How long the last checkpoint wrote and flushed while others wrote, and since when one does now.
     var checkpointDuration = Duration.zero
+    var checkpointStart: ContinuousClock.Instant?
     /// When the last writer could go on after its commit.
     var lastReturn = ContinuousClock.now
     var lastCheckpoint = ContinuousClock.now

@@ -16,6 +16,7 @@ struct JournalImageCheck {
   /// How often recovery is cut off before it may end, in one of fifty images.
   private let depth: Int
   private let setting: JournalSetting
+  private let journals: Set<UInt64>
   /// A store that hangs has failed: it ends the process.
   private let watchdog: Watchdog
 
@@ -29,6 +30,7 @@ struct JournalImageCheck {
     count = try act.number(4)
     depth = try act.number(5)
     setting = try JournalSetting(act, at: 6)
+    journals = Self.inodes(of: "journal.tmp", in: log)
     watchdog = Watchdog(directory: directory)
   }
 
@@ -51,8 +53,8 @@ struct JournalImageCheck {
     }
   }
 
-  /// The events before which the power fails: a third are any; the others come soon after the write of a header, the end
-  /// of a process or the beginning of a recovery, or at once after a reader has seen a commit.
+  /// The events before which the power fails: a third are any; the others come around the write of a header, soon after the
+  /// end of a process or the beginning of a recovery, or at once after a reader has seen a commit.
   private func places() -> [Int] {
     var generator = SeededGenerator(seed: seed)
     let focuses = [headers, endings, recoveries, sightings].filter { !$0.isEmpty }
@@ -62,16 +64,19 @@ struct JournalImageCheck {
       else {
         return any
       }
-      let distance = isSighting(before: focus) ? 0 : Int.random(in: 0..<30, using: &generator)
-      return min(log.events.count, focus + distance)
+      // A checkpoint is under way before its header, and until that is flushed.
+      let reach = isSighting(before: focus) ? 0..<1 : isHeader(focus) && generator.oneIn(2) ? -8..<4 : 0..<30
+      return min(log.events.count, max(1, focus + Int.random(in: reach, using: &generator)))
     }.sorted()
   }
 
   private var headers: [Int] {
-    let journals = inodes(of: "journal.tmp")
-    return log.events.indices.filter { index in
-      if case .write(let file, 0..<8_192, _, _) = log.events[index] { journals.contains(file) } else { false }
-    }
+    log.events.indices.filter(isHeader)
+  }
+
+  private func isHeader(_ event: Int) -> Bool {
+    guard event < log.events.count, case .write(let file, 0..<8_192, _, _) = log.events[event] else { return false }
+    return journals.contains(file)
   }
 
   private var endings: [Int] {
@@ -80,7 +85,7 @@ struct JournalImageCheck {
 
   /// Where a meta page is written with its head, which liblmdb does only for a new file.
   private var recoveries: [Int] {
-    let dataFiles = inodes(of: "data.mdb")
+    let dataFiles = Self.inodes(of: "data.mdb", in: log)
     return log.events.indices.filter { index in
       if case .write(let file, 0, let bytes, _) = log.events[index] {
         dataFiles.contains(file) && bytes.count < 200
@@ -100,7 +105,7 @@ struct JournalImageCheck {
     return bytes.starts(with: Array("seen ".utf8))
   }
 
-  private func inodes(of name: String) -> Set<UInt64> {
+  private static func inodes(of name: String, in log: FileLog) -> Set<UInt64> {
     Set(log.events.compactMap { if case .entry(_, name, let target, _) = $0 { target } else { nil } })
   }
 

@@ -77,7 +77,9 @@ struct JournalScenario {
 
   /// How many transactions a process makes in each life: enough to be killed before it ends.
   private func countOfLife(_ count: Int) -> Int {
-    max(count / processes.count / lives, lives > 1 ? kind == .long ? 60 : 25 : 1)
+    // Checkpoints must come before the end, also where a busy machine delays them.
+    if endsAtHeaders { return Self.transactionsUpToHeaders }
+    return max(count / processes.count / lives, lives > 1 ? kind == .long ? 60 : 25 : 1)
   }
 
   private func start(
@@ -101,6 +103,8 @@ struct JournalScenario {
       ] + setting(isDurable: processes[index] || life == 0, rules).arguments,
       output: directory.appending("work-\(life)-\(index).out"), environment: environment)
   }
+
+  private static let transactionsUpToHeaders = 300
 
   /// What kills a process, and the numbers that it takes.
   private static let endings = [
