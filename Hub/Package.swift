@@ -51,7 +51,10 @@ let package = Package(
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(
       name: "HubStorage", dependencies: ["CLibPQ", lmdb, tallySync, crypto, systemPackage],
-      resources: [.embedInCode("PostgreSQL/Schema/Format1.sql"), .embedInCode("PostgreSQL/Schema/Format2.sql")],
+      resources: [
+        .embedInCode("PostgreSQL/Schema/Format1.sql"), .embedInCode("PostgreSQL/Schema/Format2.sql"),
+        .embedInCode("PostgreSQL/Schema/Format3.sql"),
+      ],
       swiftSettings: settings),
     .target(
       name: "HubService",
