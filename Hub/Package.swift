@@ -95,8 +95,7 @@ let package = Package(
     .executableTarget(
       name: "HubLoad",
       dependencies: [
-        "HubClient", "HubSamples", "HubWire", httpClient, nio, tallySync, systemPackage,
-        .product(name: "NIOHTTP1", package: "swift-nio"),
+        "HubClient", "HubSamples", "HubWire", crypto, httpClient, nio, tallySync, systemPackage,
         .product(name: "Tally", package: "tally"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
