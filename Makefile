@@ -153,7 +153,7 @@ test-hub-faults: build hub ## Kills, cuts off, restores and wipes everything aro
 	@Hub/Scripts/check-faults.py
 
 bench-hub: hub-set-up ## Measures a hub on LMDB and PostgreSQL, beside pgbench, and puts the figures into Hub/README.md.
-	@Scripts/set-up.sh load
+	@Scripts/set-up.sh database
 	swift build $(HUB) -c release --product tally-hub
 	swift build $(HUB) -c release --product HubLoad
 	@Hub/Scripts/load.py

@@ -51,7 +51,10 @@ let package = Package(
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(
       name: "HubStorage", dependencies: ["CLibPQ", lmdb, tallySync, crypto, systemPackage],
-      resources: [.embedInCode("PostgreSQL/Schema/Format1.sql"), .embedInCode("PostgreSQL/Schema/Format2.sql")],
+      resources: [
+        .embedInCode("PostgreSQL/Schema/Format1.sql"), .embedInCode("PostgreSQL/Schema/Format2.sql"),
+        .embedInCode("PostgreSQL/Schema/Format3.sql"),
+      ],
       swiftSettings: settings),
     .target(
       name: "HubService",
@@ -77,6 +80,7 @@ let package = Package(
       name: "TallyHub",
       dependencies: [
         "HubMetrics", "HubService", "HubStorage", "HubWire", hummingbird, logging, nio, systemPackage, tallySync,
+        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -91,8 +95,7 @@ let package = Package(
     .executableTarget(
       name: "HubLoad",
       dependencies: [
-        "HubClient", "HubSamples", "HubWire", httpClient, nio, tallySync, systemPackage,
-        .product(name: "NIOHTTP1", package: "swift-nio"),
+        "HubClient", "HubSamples", "HubWire", crypto, httpClient, nio, tallySync, systemPackage,
         .product(name: "Tally", package: "tally"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

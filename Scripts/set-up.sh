@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs missing programs and libraries: Scripts/set-up.sh [bench|cli|formats|readers|shells|hub|database|faults|load|browser]
+# Installs missing programs and libraries: Scripts/set-up.sh [bench|cli|formats|readers|shells|hub|database|faults|browser]
 #   without an argument: LMDB's library and header, pkg-config, by which SwiftPM finds them, and the tz database
 #   bench    also SQLite's library, for the benchmarks
 #   cli      also hyperfine, which times whole processes, and Taskwarrior
@@ -9,7 +9,6 @@
 #   hub      also libpq, PostgreSQL's library
 #   database also a PostgreSQL server, which the tests of the hub start by themselves
 #   faults   also strace, faketime and ip, for Hub/Scripts/check-faults.py
-#   load     also PostgreSQL and wrk, for Hub/Scripts/load.py
 #   browser  only Chromium, for Scripts/check-page.py and Web/Scripts/check-web.py. That takes a minute and 400 MB, so
 #            only .ci/run asks for it. It never fails, as those checks can be skipped; TALLY_NO_BROWSER=1 skips the installation.
 # Quiet, and without a network, if nothing is missing.
@@ -51,7 +50,7 @@ need() {
 }
 
 case ${1-} in
-  '' | bench | cli | formats | readers | shells | hub | database | faults | load) ;;
+  '' | bench | cli | formats | readers | shells | hub | database | faults) ;;
   browser)
     if ! command -v chromium >/dev/null && [ -z "${TALLY_NO_BROWSER-}" ]; then
       find_installer
@@ -61,7 +60,7 @@ case ${1-} in
     fi
     exit 0
     ;;
-  *) fail "unknown argument $1: give bench, cli, formats, readers, shells, hub, database, faults, load, browser or none" ;;
+  *) fail "unknown argument $1: give bench, cli, formats, readers, shells, hub, database, faults, browser or none" ;;
 esac
 
 command -v swift >/dev/null || fail 'Swift is missing: install 6.2 or newer from https://www.swift.org/install'
@@ -82,19 +81,16 @@ esac
 if [ "${1-}" = readers ]; then
   command -v mdb_stat >/dev/null || need lmdb-utils lmdb lmdb lmdb
 fi
-case ${1-} in hub | database | faults | load)
+case ${1-} in hub | database | faults)
   pkg-config --exists libpq 2>/dev/null || need libpq-dev libpq-devel postgresql-libs libpq
   ;;
 esac
-if [ "${1-}" = load ]; then
-  command -v wrk >/dev/null || need wrk wrk wrk wrk
-fi
 if [ "${1-}" = faults ]; then
   command -v strace >/dev/null || need strace strace strace ''
   command -v faketime >/dev/null || need faketime libfaketime libfaketime libfaketime
   command -v ip >/dev/null || need iproute2 iproute iproute2 ''
 fi
-case ${1-} in database | faults | load)
+case ${1-} in database | faults)
   [ -n "$(compgen -G '/usr/lib/postgresql/*/bin/initdb')" ] || command -v initdb >/dev/null ||
     need postgresql postgresql-server postgresql postgresql@17
   ;;

@@ -76,10 +76,10 @@ def refusals(hub, laptop, phone, invitation, folder):
     other = phone.run("sync", "status")["replica"]
     laptop.run("sync", "revoke", other)
     phone.run("add", "Too late")
-    require(phone.run("sync", "now", status=UNREACHABLE)["error"]["code"] == "syncRefused", "a revoked device")
+    require(phone.run("sync", "now", status=1)["error"]["code"] == "deviceRevoked", "a revoked device")
     status = phone.run("sync", "status")
     require(status["pending"] == 1, "the change of a revoked device does not wait")
-    require("token" in (status["refused"] or ""), f"the status does not say why: {status}")
+    require("revoked" in (status["refused"] or ""), f"the status does not say why: {status}")
     laptop.run("sync", "now")
     require("Too late" not in laptop.titles(), "a change of a revoked device arrived")
     for device in [laptop, phone]:

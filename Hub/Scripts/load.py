@@ -5,6 +5,7 @@ Everything runs on one machine: the hub, the database and the clients share its 
 """
 
 import argparse
+import http.client
 import json
 import os
 import pathlib
@@ -15,28 +16,24 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 
 import postgresql
 from devices import ROOT, Hub, require
 
 RELEASE = ROOT / ".build/hub/release"
 README = ROOT / "Hub/README.md"
-CLIENTS = 32
-SPACES = 1_000
+CLIENTS = [32, 128]
+SPACES = 1_024
 BATCH = 16
 BODY = 256
 # A segment has a header of 120 bytes, the body, and a tag and a signature.
 SEGMENT = 120 + BODY + 64
 
 
-def load(hub, account, kind, *arguments, **options):
-    words = [RELEASE / "HubLoad", kind, "--url", hub.address, "--account", account, *map(str, arguments)]
-    return subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True, **options)
-
-
-def figures(done):
-    return json.loads(done.stdout)
+def load(kind, *arguments, **options):
+    """The figures of the generator of load."""
+    words = [RELEASE / "HubLoad", kind, *map(str, arguments)]
+    return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True, **options).stdout)
 
 
 def account(place):
@@ -48,11 +45,16 @@ def serve(place, *options):
     return Hub(*place, *options, "--requests-per-second", "1000000", "--burst", "1000000", "--spaces-per-account", "100000", program=RELEASE / "tally-hub")
 
 
-def post(hub, path, message, token):
-    request = urllib.request.Request(
-        hub.address + path, json.dumps(message).encode(), {"Authorization": f"Bearer {token}"}, method="POST")
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)
+def spaces(hub, account):
+    """Creates spaces: a line for each, with its id and the token of its member."""
+    connection = http.client.HTTPConnection(hub.host, hub.port)
+    lines = []
+    for _ in range(SPACES):
+        space = secrets.token_hex(16)
+        connection.request("POST", "/v1/spaces", json.dumps({"space": space}), {"Authorization": f"Bearer {account}"})
+        lines.append(f"{space} {json.load(connection.getresponse())['token']}\n")
+    connection.close()
+    return "".join(lines)
 
 
 def processor_seconds(process):
@@ -65,70 +67,40 @@ def processor_seconds(process):
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def client_seconds():
-    """The processor time of clients that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def wrk(seconds, *arguments):
-    """Requests by wrk: rate, p50 and p99 in ms."""
-    command = ["wrk", "-t", 2, "-c", CLIENTS, "-d", seconds, "--latency", *arguments]
-    done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
-    require("Non-2xx" not in done and "Socket errors" not in done, done)
-    rate = float(re.search(r"Requests/sec: +([\d.]+)", done)[1])
-    return rate, *(milliseconds(re.search(rf" {share}% +([\d.]+\w+)", done)[1]) for share in [50, 99])
-
-
-def append(place, seconds, server):
-    """Appends by wrk, each to one of many spaces: rate, p50 and p99 in ms, and the processor time for one in µs: client, hub, database."""
+def append(place, server, clients, batch, seconds):
+    """Devices append, each to a space of its own: requests a second, p50 and p99 in ms, and the processor time for one in µs: client, hub, database."""
     token, hub = account(place), serve(place)
     try:
-        words = []
-        for _ in range(SPACES):
-            space = secrets.token_hex(16)
-            words += [space, post(hub, "/v1/spaces", {"space": space}, token)["token"]]
+        lines = spaces(hub, token)
+
         def processor():
-            return [client_seconds(), processor_seconds(hub.process.pid), processor_seconds(server.process.pid)]
+            return [processor_seconds(hub.process.pid), processor_seconds(server.process.pid)]
 
         before = processor()
-        rate, p50, p99 = wrk(seconds, "-s", ROOT / "Hub/Scripts/append.lua", hub.address, "--", BODY, *words)
-        costs = [(now - then) / (rate * seconds) * 1e6 for now, then in zip(processor(), before)]
-        return rate, p50, p99, costs
+        result = load("append", "--port", hub.port, "--clients", clients, "--batch", batch, "--body", BODY, "--seconds", seconds, input=lines)
+        requests = result["rate"] * seconds
+        costs = [result["processor"], *((now - then) / requests * 1e6 for now, then in zip(processor(), before))]
+        return result["rate"], result["p50"], result["p99"], costs
     finally:
         hub.stop()
 
 
-def answers(place, seconds):
+def answers(place, clients, seconds):
     """Requests that need no store, a second."""
     hub = serve(place)
     try:
-        return wrk(seconds, f"{hub.address}/health")[0]
+        return load("health", "--port", hub.port, "--clients", clients, "--seconds", seconds)["rate"]
     finally:
         hub.stop()
 
 
-def append_batches(place, seconds):
-    """Appends by the own client, several segments with each request: segments a second, p50 and p99 of a request in ms."""
-    token, hub = account(place), serve(place)
-    try:
-        result = figures(load(hub, token, "append", "--clients", CLIENTS, "--batch", BATCH, "--body", BODY, "--seconds", seconds))
-        return result["rate"], result["p50"], result["p99"]
-    finally:
-        hub.stop()
-
-
-def milliseconds(text):
-    value, unit = re.fullmatch(r"([\d.]+)(us|ms|s)", text).groups()
-    return float(value) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
-
-
-def pgbench(server, seconds):
+def pgbench(server, clients, seconds):
     """Plain inserts of the same bytes, by as many clients."""
+    server.query("bench", "DROP TABLE IF EXISTS plain")
     server.query("bench", "CREATE TABLE plain (id bigserial PRIMARY KEY, body bytea NOT NULL)")
     script = server.directory / "insert.sql"
     script.write_text(f"INSERT INTO plain (body) VALUES (decode(repeat('5a', {SEGMENT}), 'hex'));\n")
-    words = [postgresql.programs() / "pgbench", "-n", "-M", "prepared", "-c", CLIENTS, "-j", 2, "-T", int(seconds), "-f", script]
+    words = [postgresql.programs() / "pgbench", "-n", "-M", "prepared", "-c", clients, "-j", 2, "-T", int(seconds), "-f", script]
     words += ["-h", server.directory, "-p", server.port, "-U", "postgres", "bench"]
     done = subprocess.run(list(map(str, words)), check=True, capture_output=True, text=True)
     return float(re.search(r"tps = ([\d.]+)", done.stdout).group(1))
@@ -169,9 +141,9 @@ def devices(place, folder, tasks, changes):
     metrics = postgresql.free_port()
     token, hub = account(place), serve(place, "--metrics-port", str(metrics))
     try:
-        return figures(load(
-            hub, token, "devices", "--directory", folder, "--tasks", tasks, "--changes", changes,
-            "--metrics", f"http://127.0.0.1:{metrics}/metrics"))
+        return load(
+            "devices", "--url", hub.address, "--account", token, "--directory", folder, "--tasks", tasks, "--changes", changes,
+            "--metrics", f"http://127.0.0.1:{metrics}/metrics")
     finally:
         hub.stop()
 
@@ -197,11 +169,14 @@ def measure(seconds, waiters, tasks, changes):
             address = server.database("hub")
             subprocess.run([RELEASE / "tally-hub", "migrate", "--database", address], check=True, stdout=subprocess.DEVNULL)
             places = [["--data", str(folder / "hub")], ["--database", address]]
-            plain = [said("inserts", pgbench(server, seconds))]
-            appends = [said("appends", append(place, seconds, server)) for place in places]
-            empty = [said("empty", answers(place, seconds)) for place in places]
-            batches = [said("batches", append_batches(place, seconds)) for place in places]
-            plain.append(said("inserts", pgbench_again(server, seconds)))
+            plain, appends, empty, batches = {}, {}, {}, {}
+            for clients in CLIENTS:
+                # Once before the hub and once behind it, since the machine may be busier at one time than at another.
+                plain[clients] = [said("inserts", pgbench(server, clients, seconds))]
+                appends[clients] = [said("appends", append(place, server, clients, 1, seconds)) for place in places]
+                batches[clients] = [said("batches", append(place, server, clients, BATCH, seconds)) for place in places]
+                empty[clients] = [said("empty", answers(place, clients, seconds)) for place in places]
+                plain[clients].append(said("inserts", pgbench(server, clients, seconds)))
             memories = [said("waiting", waiting(place, waiters)) for place in places]
             relays = []
             for number, place in enumerate(places):
@@ -209,26 +184,26 @@ def measure(seconds, waiters, tasks, changes):
                     relays.append(said("devices", devices(place, stores, tasks, changes)))
         finally:
             server.stop()
-    plain_rate = sum(plain) / 2
-    return [
-        (f"durable appends a second, {CLIENTS} clients, {SEGMENT} bytes each", [f"{rate:,.0f}" for rate, *_ in appends]),
-        ("p50 and p99 of an append, ms", [f"{p50:.1f}, {p99:.1f}" for _, p50, p99, _ in appends]),
-        (f"÷ plain `INSERT`s of pgbench, {plain_rate:,.0f} a second", [f"{rate / plain_rate:.2f}" for rate, *_ in appends]),
-        ("processor for an append, µs: client, hub, database", [", ".join(f"{cost:.0f}" for cost in costs) for *_, costs in appends]),
-        ("requests a second that store nothing (`/health`)", [f"{rate:,.0f}" for rate in empty]),
-        (f"the same with {BATCH} segments in a request: segments a second", [f"{rate:,.0f}" for rate, _, _ in batches]),
-        ("p50 and p99 of such a request, ms", [f"{p50:.1f}, {p99:.1f}" for _, p50, p99 in batches]),
-        ("÷ plain `INSERT`s of pgbench, of one row each", [f"{rate / plain_rate:.2f}" for rate, _, _ in batches]),
+    rows = []
+    for clients in CLIENTS:
+        plain_rate = sum(plain[clients]) / len(plain[clients])
+        times = [[f"{p50:.1f}, {p99:.1f}" for _, p50, p99, _ in loads[clients]] for loads in [appends, batches]]
+        rows += [
+            (f"**{clients} connections**: durable appends a second, {SEGMENT} bytes each", [f"{rate:,.0f}" for rate, *_ in appends[clients]]),
+            (f"÷ plain `INSERT`s of pgbench, {plain_rate:,.0f} a second", [f"{rate / plain_rate:.2f}" for rate, *_ in appends[clients]]),
+            ("p50 and p99 of an append, ms", times[0]),
+            ("processor for an append, µs: client, hub, database", [", ".join(f"{cost:.0f}" for cost in costs) for *_, costs in appends[clients]]),
+            ("requests a second that store nothing (`/health`)", [f"{rate:,.0f}" for rate in empty[clients]]),
+            (f"with {BATCH} segments in a request: segments a second", [f"{rate * BATCH:,.0f}" for rate, *_ in batches[clients]]),
+            ("p50 and p99 of such a request, ms", times[1]),
+            ("÷ plain `INSERT`s of pgbench, of one row each", [f"{rate * BATCH / plain_rate:.2f}" for rate, *_ in batches[clients]]),
+        ]
+    return rows + [
         (f"memory with {waiters:,} waiting clients, MB (without)", [f"{after:.0f} ({before:.0f})" for before, after in memories]),
         (f"uploading {tasks:,} tasks, s (requests)", [f"{r['uploadSeconds']:.2f} ({r['uploadRequests']:.0f})" for r in relays]),
         (f"joining with {tasks:,} tasks, s", [f"{r['joinSeconds']:.2f}" for r in relays]),
         (f"a change from device to device, {tasks:,} tasks each, without the 150 ms before sending, p50 and p99, ms", [f"{r['p50']:.0f}, {r['p99']:.0f}" for r in relays]),
     ]
-
-
-def pgbench_again(server, seconds):
-    server.query("bench", "DROP TABLE plain")
-    return pgbench(server, seconds)
 
 
 def main():

@@ -12,6 +12,8 @@ public enum HubFault: Error, Hashable, CustomStringConvertible {
   case status(Int, String)
   /// It takes no more requests for some seconds, for a reason.
   case tooMany(String, retryInSeconds: Double)
+  /// This device was revoked.
+  case revoked
   /// The store belongs to a space already.
   case alreadySynchronises
   /// The store does not know itself as a member at a hub.
@@ -28,7 +30,7 @@ public enum HubFault: Error, Hashable, CustomStringConvertible {
     switch self {
     case .status(let status, _): (400..<500).contains(status) && ![408, 425, 429].contains(status) || status == 507
     case .unreachable, .tooMany: false
-    case .alreadySynchronises, .noToken, .noInvitation, .unexpected: true
+    case .revoked, .alreadySynchronises, .noToken, .noInvitation, .unexpected: true
     }
   }
 
@@ -37,6 +39,7 @@ public enum HubFault: Error, Hashable, CustomStringConvertible {
     switch self {
     case .status(let status, let reason): reason.isEmpty ? "The hub answered with status \(status)." : reason
     case .tooMany(let reason, _): reason.isEmpty ? "The hub takes no more requests for now." : reason
+    case .revoked: "This device was revoked."
     case .unreachable(let reason): "The hub does not answer: \(reason)"
     case .alreadySynchronises: "The store belongs to a space already."
     case .noToken: "The store belongs to no space at a hub."
@@ -51,6 +54,7 @@ extension HubFault: SyncTransportError {
   public var refusal: SyncRefusal? {
     switch self {
     case .status where isRefusal: SyncRefusal(description)
+    case .revoked: SyncRefusal(description, isRevocation: true)
     case .tooMany(_, let seconds): SyncRefusal(description, retryInSeconds: seconds)
     default: nil
     }
@@ -171,6 +175,7 @@ struct HubConnection: Sendable {
     if response.status == .tooManyRequests, let seconds {
       return .tooMany(reason(in: bytes), retryInSeconds: min(max(seconds, 1), longestRetryInSeconds))
     }
+    if response.headers.first(name: HubRefusal.fieldName) == HubRefusal.revoked { return .revoked }
     return .status(Int(response.status.code), reason(in: bytes))
   }
 

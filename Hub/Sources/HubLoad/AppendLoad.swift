@@ -1,65 +1,77 @@
 import ArgumentParser
-import AsyncHTTPClient
+import Crypto
 import Foundation
-import HubClient
 import HubSamples
-import HubWire
-import NIOCore
-import NIOHTTP1
 import TallySync
 
-/// Clients with a space each append to it, several segments with each request.
-struct AppendLoad: AsyncParsableCommand {
+/// Devices append to their streams, one in each space.
+///
+/// Standard input has a line for each space: its id, a blank, and the token of a member.
+struct AppendLoad: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "append")
 
-  @OptionGroup var hub: HubOptions
-  @Option var clients = 32
-  @Option(help: "Segments in a request.") var batch = 16
+  @OptionGroup var options: LoadOptions
+  @Option(help: "Segments in a request.") var batch = 1
   @Option(help: "Bytes of the body of a segment.") var body = 256
-  @Option var seconds = 10.0
 
-  func run() async throws {
-    let access = HubAccess(at: hub.url)
-    let start = ContinuousClock.now
-    let deadline = start + .seconds(seconds)
-    let durations = try await withThrowingTaskGroup(of: Durations.self) { group in
-      for _ in 0..<clients {
-        let space = SpaceID()
-        let token = try await access.createSpace(space, account: hub.account).token
-        group.addTask { [batch, body, url = hub.url] in
-          let stream = SealedStream(in: space)
-          let target = "\(url)/v1/spaces/\(space)/replicas/\(stream.replica)/segments"
-          return try await Self.append(stream, batch, body, to: target, token, until: deadline)
-        }
+  func run() throws {
+    var devices: [AppendingDevice] = []
+    while let line = readLine() {
+      let words = line.split(separator: " ").map(String.init)
+      guard words.count == 2, let space = SpaceID(words[0]) else {
+        throw LoadFailure("'\(line)' is not a space and a token")
       }
-      return try await group.reduce(into: Durations()) { $0.append(contentsOf: $1) }
+      devices.append(AppendingDevice(in: space, token: words[1], batch: batch, bodyByteCount: body))
     }
-    try printFigures([
-      "rate": Double(durations.count * batch) / seconds, "p50": durations.milliseconds(0.5),
-      "p99": durations.milliseconds(0.99),
-    ])
+    try options.run(devices)
+  }
+}
+
+/// A device that appends to its stream, the only one of its space.
+private final class AppendingDevice: LoadRequests {
+  private(set) var request: [UInt8]
+  private(set) var expectedBody: [UInt8] = []
+  /// Where the segments begin in the request.
+  private let starts: [Int]
+  private let segmentByteCount: Int
+  private var number: UInt64 = 0
+  private var previous = [UInt8](repeating: 0, count: 32)
+
+  /// Where a segment has its number and the hash of the one before.
+  private static let (numberOffset, hashOffset) = (44, 52)
+
+  init(in space: SpaceID, token: String, batch: Int, bodyByteCount: Int) {
+    var stream = SealedStream(in: space)
+    let segments = stream.next(batch, bodyByteCount: bodyByteCount)
+    segmentByteCount = segments[0].count
+    let head = """
+      POST /v1/spaces/\(space)/replicas/\(stream.replica)/segments HTTP/1.1\r
+      Host: 127.0.0.1\r
+      Authorization: Bearer \(token)\r
+      Content-Length: \(batch * segmentByteCount)\r
+      \r\n
+      """
+    request = Array(head.utf8)
+    starts = segments.indices.map { [count = request.count, segmentByteCount] in count + $0 * segmentByteCount }
+    request += segments.joined()
+    advance()
   }
 
-  private static func append(
-    _ stream: SealedStream, _ batch: Int, _ body: Int, to target: String, _ token: String,
-    until deadline: ContinuousClock.Instant
-  ) async throws -> Durations {
-    var (stream, durations) = (stream, Durations())
-    while ContinuousClock.now < deadline {
-      var request = HTTPClientRequest(url: target)
-      request.method = .POST
-      request.headers.add(name: "Authorization", value: "Bearer \(token)")
-      request.body = .bytes(ByteBuffer(bytes: stream.next(batch, bodyByteCount: body).joined()))
-      let start = ContinuousClock.now
-      let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-      guard response.status == .ok else { throw Refused(description: "the hub answers \(response.status)") }
-      _ = try await response.body.collect(upTo: 1 << 20)
-      durations.append(.now - start)
+  /// Changes the segments to the next ones of the stream; the sealed bytes stay, since nobody can open them anyway.
+  func advance() {
+    var answers: [String] = []
+    for start in starts {
+      number += 1
+      for index in 0..<8 {
+        request[start + Self.numberOffset + index] = UInt8(truncatingIfNeeded: number >> (56 - 8 * index))
+      }
+      request.replaceSubrange((start + Self.hashOffset)..<(start + Self.hashOffset + 32), with: previous)
+      previous = request.withUnsafeBytes { bytes in
+        Array(SHA256.hash(data: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + segmentByteCount)])))
+      }
+      // Its device is alone in the space, so the position is the number.
+      answers.append(#"{"answer":"stored","position":\#(number)}"#)
     }
-    return durations
-  }
-
-  private struct Refused: Error, CustomStringConvertible {
-    let description: String
+    expectedBody = Array(#"{"answers":[\#(answers.joined(separator: ","))]}"#.utf8)
   }
 }

@@ -5,7 +5,7 @@ import ArgumentParser
 struct HubLoadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hub-load", abstract: "Load a hub and print figures as JSON.",
-    subcommands: [AppendLoad.self, WaitLoad.self, DeviceLoad.self])
+    subcommands: [AppendLoad.self, HealthLoad.self, WaitLoad.self, DeviceLoad.self])
 }
 
 /// Where the hub is.

@@ -96,7 +96,11 @@ extension HubService {
   private func grant(of token: String, in space: SpaceID?) async throws -> HubGrant {
     guard let hash = HubToken(token).hash, let grant = try await store.grant(for: hash, in: space) else {
       try Self.take(from: guesses, for: nil)
-      throw HTTPError(.unauthorized, message: "The token is missing, unknown or revoked.")
+      throw HTTPError(.unauthorized, message: "The token is missing or unknown.")
+    }
+    if case .revoked = grant {
+      try Self.take(from: guesses, for: nil)
+      throw HTTPError(.unauthorized, headers: HubRefusal.revokedFields, message: "This device was revoked.")
     }
     return grant
   }
@@ -221,6 +225,12 @@ extension Response {
     Response(
       status: .ok, headers: [.contentType: "application/octet-stream"],
       body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+  }
+}
+
+extension HubRefusal {
+  fileprivate static var revokedFields: HTTPFields {
+    HTTPField.Name(fieldName).map { [$0: revoked] } ?? [:]
   }
 }
 

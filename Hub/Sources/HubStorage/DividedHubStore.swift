@@ -178,7 +178,7 @@ extension HubGrant {
     switch self {
     case .account: nil
     case .member(let member): member.space
-    case .invitation(let space, _, _, _): space
+    case .invitation(let space, _, _, _), .revoked(let space): space
     }
   }
 }

@@ -64,6 +64,8 @@ package enum HubGrant: Hashable, Sendable {
   ///
   /// It is worthless when the member that made it was revoked.
   case invitation(SpaceID, HubRole, by: UUID, expiresAt: Int64)
+  /// Nothing: its member of a space was revoked, and its device is to learn that.
+  case revoked(SpaceID)
 }
 
 /// A space.

@@ -67,7 +67,8 @@ extension HubStoreConformance {
     try require(try await store.append([segments[1]], of: stream.replica, by: owner), is: [.denied], "another member")
     try require(try await store.revoke(stream.replica, behind: 2, in: owner.space), is: true, "revoking")
     try require(try await store.revoke(stream.replica, behind: 5, in: owner.space), is: true, "revoking again")
-    try require(try await store.grant(for: joined, in: owner.space), is: nil, "the token of a revoked member")
+    try require(
+      try await store.grant(for: joined, in: owner.space), is: .revoked(owner.space), "the token of a revoked member")
     try require(
       try await store.append(Array(segments.dropFirst()), of: stream.replica, by: writer), is: [.denied],
       "a revoked replica")

@@ -151,7 +151,7 @@ struct PostgreSQLTests {
     try await PostgreSQLServer.withDatabase { address in
       await #expect(throws: HubStoreError.self) { _ = try await PostgreSQLHubStore(at: address) }
       let formats = [try PostgreSQLSchema.migrate(at: address), try PostgreSQLSchema.migrate(at: address)]
-      #expect(formats == [0, 2])
+      #expect(formats == [0, 3])
     }
   }
 
@@ -179,6 +179,36 @@ struct PostgreSQLTests {
       let answers = try await store.append(segments, of: replica, by: owner)
       #expect(answers == [.known(1), .stored(2), .stored(3)])
       #expect(try await store.segments(after: 0, byteCount: 1 << 20, in: space).map(\.bytes) == segments)
+    }
+  }
+
+  @Test func aDatabaseOfTheSecondFormatRemembersWhomItRevokesFromNowOn() async throws {
+    try await PostgreSQLServer.withDatabase { address in
+      #expect(try PostgreSQLSchema.migrate(at: address, to: 2) == 0)
+      let (space, account) = (SpaceID(), UUID())
+      let (tokens, replicas) = (["07", "08"], [ReplicaID(UUID()), ReplicaID(UUID())])
+      try await PostgreSQLServer.run(
+        "SET search_path = tally_hub; SELECT put_account('\(account)', 100000);"
+          + "SELECT create_space('\(space)', '\(account)', 100000, 9, '\(UUID())', 1::smallint, decode(repeat('06', 32), 'hex'));",
+        in: address)
+      for (token, replica) in zip(tokens, replicas) {
+        let member = UUID()
+        try await PostgreSQLServer.run(
+          """
+          SET search_path = tally_hub;
+          SELECT add_member('\(space)', '\(member)', 2::smallint, decode(repeat('\(token)', 32), 'hex'));
+          INSERT INTO replica (space, id, member) VALUES ('\(space)', '\(replica)', '\(member)');
+          """, in: address)
+      }
+      try await PostgreSQLServer.run(
+        "SET search_path = tally_hub; SELECT revoke_replica('\(space)', '\(replicas[0])', 0)", in: address)
+      #expect(try PostgreSQLSchema.migrate(at: address) == 2)
+      let store = try await PostgreSQLHubStore(at: address, connectionCount: 2)
+      defer { store.close() }
+      #expect(try await store.revoke(replicas[1], behind: 0, in: space))
+      let hashes = [UInt8(7), 8].compactMap { TokenHash(bytes: Array(repeating: $0, count: 32)) }
+      #expect(try await store.grant(for: hashes[0], in: space) == nil)
+      #expect(try await store.grant(for: hashes[1], in: space) == .revoked(space))
     }
   }
 

@@ -196,7 +196,7 @@ extension LMDBHubStore {
       row.cutOff = min(row.cutOff, number)
       try tables.replicas.put(row.bytes, forKey: space.bytes + replica.bytes, in: &transaction)
       if let token = try tables.members.value(forKey: space.bytes + row.member.bytes, in: transaction) {
-        try tables.tokens.remove(forKey: token, in: &transaction)
+        try tables.tokens.put(HubGrant.revoked(space).row, forKey: token, in: &transaction)
         try tables.members.remove(forKey: space.bytes + row.member.bytes, in: &transaction)
       }
       return true

@@ -88,6 +88,7 @@ extension HubGrant {
       let space = try reader.space()
       let role = try HubRole(code: reader.bytes(1)[0])
       self = .invitation(space, role, by: try reader.id(), expiresAt: Int64(try reader.integer()))
+    case 4: self = .revoked(try reader.space())
     default: throw RowReader.Damaged()
     }
   }
@@ -109,6 +110,9 @@ extension HubGrant {
       writer.append([role.code])
       writer.append(inviter)
       writer.append(Int(expiresAt))
+    case .revoked(let space):
+      writer.append([4])
+      writer.append(space.bytes)
     }
     return writer.bytes
   }

@@ -123,6 +123,7 @@ extension PostgreSQLHubStore {
         [.small(2), .null, .id(member.space), .id(member.id), .small(Int16(member.role.code)), .null]
       case .invitation(let space, let role, let inviter, let expiresAt):
         [.small(3), .null, .id(space), .id(inviter), .small(Int16(role.code)), .integer(expiresAt)]
+      case .revoked(let space): [.small(4), .null, .id(space), .null, .null, .null]
       }
     try await run("SELECT put_token($1, $2::smallint, $3, $4, $5, $6::smallint, $7)", [.bytes(token.bytes)] + fields)
   }
@@ -134,7 +135,9 @@ extension PostgreSQLHubStore {
       let kind = try row.integer()
       if kind == 1 { return .account(try row.id()) }
       _ = try row.optionalBytes()
-      let (space, member) = (try row.space(), try row.id())
+      let space = try row.space()
+      if kind == 4 { return .revoked(space) }
+      let member = try row.id()
       let role = try HubRole(code: UInt8(clamping: try row.integer()))
       guard kind == 3 else { return .member(HubMember(id: member, space: space, role: role)) }
       return .invitation(space, role, by: member, expiresAt: try row.integer())

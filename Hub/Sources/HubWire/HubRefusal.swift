@@ -1,0 +1,7 @@
+/// What a hub says about a refusal, besides its status and the message for people.
+package enum HubRefusal {
+  /// The header field.
+  package static let fieldName = "Tally-Refusal"
+  /// Its value where the member was revoked whose token was sent.
+  package static let revoked = "revoked"
+}
