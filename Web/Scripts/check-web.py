@@ -55,7 +55,8 @@ def main():
     axe += "\n;0"
     if sys.argv[1:] == ["--record"]:
         return record(axe)
-    PICTURES.mkdir(parents=True, exist_ok=True)
+    for old in [] if sys.argv[1:] else PICTURES.glob("*.png"):
+        old.unlink()
     chosen = [function for function in SCENARIOS + ONCE if not sys.argv[1:] or function.__name__ in sys.argv[1:]]
     for function in chosen:
         for width, height in SIZES if function in SCENARIOS else SIZES[1:]:

@@ -1,5 +1,6 @@
 """What the scenarios of the screens share: their list, a store with something on every screen, and what holds for each."""
 
+import base64
 import difflib
 import json
 import re
@@ -60,6 +61,24 @@ def check(page, place):
         "rule => [rule.id, rule.help, ...rule.nodes.slice(0, 3).map(node => node.html.slice(0, 200))])))",
         awaitPromise=True, returnByValue=True)["result"]["value"]
     assert found == "[]", f"{place}: the accessibility checker finds {found}"
+    picture(page, place)
+
+
+TALLEST_PICTURE_IN_PIXELS = 2600
+
+
+def picture(page, place):
+    """Keeps a picture of a screen, also of what is below the window."""
+    width, height, _ = page.size
+    whole = page.evaluate("document.documentElement.scrollHeight")
+    page.call(
+        "Emulation.setDeviceMetricsOverride", width=width, height=max(height, min(whole, TALLEST_PICTURE_IN_PIXELS)),
+        deviceScaleFactor=1, mobile=False)
+    shown = page.call("Page.captureScreenshot")["data"]
+    page.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    name = re.sub("[^a-z0-9]+", "-", place.lower()).strip("-")
+    (PICTURES / f"{name}.png").write_bytes(base64.b64decode(shown))
 
 
 TREES = ROOT / "Web/Tests/Trees"

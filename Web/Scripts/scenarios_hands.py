@@ -193,6 +193,8 @@ def keys(page, tally, name):
     page.wait("location.pathname === '/inbox' && document.documentElement.classList.contains('scripted')", "the inbox")
     page.press("?")
     page.wait("location.pathname === '/keyboard'", "the sheet of keys")
+    broken = page.evaluate("[...document.querySelectorAll('.keys kbd')].filter(key => key.getClientRects().length > 1).map(key => key.textContent)")
+    assert not broken, f"keys on several lines: {broken}"
     listed = page.evaluate("[...document.querySelectorAll('.keys kbd')].map(key => key.textContent)")
     page.wait("document.documentElement.classList.contains('scripted')", "the scripts")
     known = page.evaluate("import(document.querySelector('script').src.replace('app.js', 'keyboard.js')).then(keys => keys.KEYS)", awaits=True)
@@ -286,6 +288,60 @@ def families(page, tally, name):
     page.wait(f"!{row('Move the house')} && {row('Pack the books')}?.parentElement.id === 'rows'", "the sub-task alone")
     tally("edit", parent, "--on", "today")
     page.wait(f"{row('Move the house')}?.contains({row('Pack the books')})", "the sub-task below its parent")
+
+
+@scenario
+def nesting(page, tally, name):
+    """The menu makes a task a part of the one above, with what is selected, and takes it out again."""
+    for title in ["Move house", "Pack the books", "Call the movers"]:
+        tally("add", title, "--today")
+    page.visit("/today")
+
+    def choose(title, item):
+        page.evaluate(f"{row(title)}.querySelector('.title').focus()")
+        page.press("m")
+        page.wait("document.querySelector('dialog[open] [role=menu]')", "the menu")
+        page.evaluate(f"[...document.querySelectorAll('[role=menuitem]')].find(item => item.textContent === {json.dumps(item)}).focus()")
+        page.press("Enter")
+
+    choose("Move house", "Make a sub-task of the one above")
+    page.wait("document.querySelector('.notice')?.innerText.includes('no task above')", "the reason")
+    page.click(f"{row('Pack the books')}.querySelector('input')")
+    page.click(f"{row('Call the movers')}.querySelector('input')")
+    choose("Call the movers", "Make a sub-task of the one above")
+    page.wait(f"{row('Move house')}.querySelectorAll('.family .row').length === 2", "both below their parent")
+    check(page, f"nested tasks, {name}")
+    page.press("Escape")
+    choose("Pack the books", "Take out of its parent")
+    page.wait(f"{row('Pack the books')}?.parentElement.id === 'rows'", "the task by itself")
+    assert json.loads(tally("show", task_id(tally, "books"), "--json")).get("parent") is None
+    page.press("u")
+    page.wait(f"{row('Move house')}.contains({row('Pack the books')})", "the task below its parent again")
+
+
+@scenario
+def question(page, tally, name):
+    """A change that cannot be undone is asked about in a dialog; Escape changes nothing."""
+    tally("import", "-", "--format", "ndjson", text=json.dumps({"text": "large", "notes": "x" * 9_000_000}) + "\n")
+    page.visit("/inbox")
+    page.evaluate(f"{row('large')}.querySelector('.title').focus()")
+    page.press("Delete")
+    page.wait("document.querySelector('[role=alertdialog][open]')", "the question", seconds=20)
+    # The answer of the server was 409.
+    page.keep_noise()
+    page.noise = []
+    check(page, f"a question, {name}")
+    assert page.evaluate("document.activeElement.textContent") == "Leave everything as it is"
+    page.press("Escape")
+    page.wait("!document.querySelector('[role=alertdialog]')", "the question to go")
+    assert page.evaluate("document.activeElement.textContent") == "large", "the focus comes back"
+    assert json.loads(tally("count", "--json"))["count"] == 1
+    page.press("Delete")
+    page.wait("document.querySelector('[role=alertdialog][open]')", "the question again", seconds=20)
+    page.press("Tab")
+    page.press("Enter")
+    page.wait(f"!{row('large')}", "the deleted task to go", seconds=20)
+    assert json.loads(tally("count", "--json"))["count"] == 0
 
 
 @scenario

@@ -1,7 +1,9 @@
 """How screens follow the store."""
 
 import json
+import re
 import socket
+import tempfile
 import time
 
 from scenario import check, fill, once, scenario, task_id
@@ -120,13 +122,55 @@ def crowd(page, tally, _):
     assert not noise, json.dumps(noise)[:500]
 
 
+def documents(count, title):
+    return "".join(json.dumps({"text": f"{title} {number}", "notes": "some words " * 20}) + "\n" for number in range(count))
+
+
+def ask(web, head, body=b""):
+    """Begins a request, and returns its connection."""
+    host, port = web.address.removeprefix("http://").split(":")
+    connection = socket.create_connection((host, int(port)))
+    lines = [f"Host: {host}:{port}", f"Cookie: {web.cookie()}", f"Origin: {web.address}", "Accept: application/json", "Connection: close"]
+    connection.sendall("\r\n".join([f"{head} HTTP/1.1", *lines, f"Content-Length: {len(body)}", "", ""]).encode())
+    connection.sendall(body)
+    return connection
+
+
+def answer(connection, text=b""):
+    """The status and the rest of an answer, of which some has been read, and whether all of it came."""
+    while chunk := connection.recv(1 << 20):
+        text += chunk
+    head, _, body = text.decode().partition("\r\n\r\n")
+    length = re.search(r"content-length: (\d+)", head, re.IGNORECASE)
+    is_whole = len(body.encode()) == int(length[1]) if length else body.endswith("0\r\n\r\n")
+    return head[9:12], body, is_whole
+
+
 @once
 def stopping(page, tally, _):
-    """SIGTERM ends the server within a second although streams are open."""
-    tally("add", "x", "--today")
-    page.visit("/today")
-    seconds = page.web.stop()
-    assert seconds < 1, f"it took {seconds} s"
+    """SIGTERM ends the server within a second, with streams open and an export and an import under way, which are answered."""
+    for count in [300, 20_000]:
+        with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
+            tally = Terminal(f"{folder}/store")
+            tally("import", "-", "--format", "ndjson", text=documents(count, "there"))
+            with Page(web, *page.size) as other:
+                other.visit("/today")
+                streams = [ask(web, "GET /events?view=all") for _ in range(20)]
+                imported = ask(web, "POST /import?format=ndjson", documents(count, "new").encode())
+                begun = b""
+                while b"progress" not in begun:
+                    begun += imported.recv(4096)
+                exported = ask(web, "GET /export?format=json")
+                time.sleep(0.05)
+                seconds = web.stop()
+                assert seconds < 1, f"it took {seconds} s with {count} tasks"
+            (status, body, is_whole), (_, outcome, _) = answer(exported), answer(imported, begun)
+            assert is_whole and (status == "503" and "stops" in body or status == "200" and "there 1" in body), (count, status, body[:300])
+            assert "words" in outcome or "cut off" in outcome, (count, outcome[-300:])
+            stored = json.loads(tally("count", "--json"))["count"]
+            expected = [2 * count] if "words" in outcome else [count] if "nothing" in outcome else [count, 2 * count]
+            assert stored in expected, (count, stored, outcome[-300:])
+            assert tally("verify")
 
 
 def button(words):

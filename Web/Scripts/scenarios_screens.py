@@ -1,12 +1,11 @@
 """What each screen shows."""
 
-import base64
 import datetime
 import json
 import pathlib
 import tempfile
 
-from scenario import HOSTILE, PICTURES, check, compare_trees, fill, scenario, task_id
+from scenario import HOSTILE, check, compare_trees, fill, scenario, task_id
 from web import Terminal, row
 
 SCREENS = [
@@ -23,10 +22,8 @@ def screens(page, tally, name):
     garden = json.loads(tally("lists", "--json"))["lists"][0]["id"]
     for path in [*SCREENS, f"tasks/{task}", f"lists/{garden}"]:
         page.visit(f"/{path}")
-        check(page, f"/{path}, {name}")
-        picture = page.call("Page.captureScreenshot", captureBeyondViewport=False)["data"]
         kind = f"{path.split('/')[0]}-one" if "/" in path else path.split("?")[0]
-        (PICTURES / f"{kind}-{name}.png").write_bytes(base64.b64decode(picture))
+        check(page, f"/{kind}, {name}")
     page.visit("/inbox")
     assert HOSTILE in page.titles(), page.titles()
 
@@ -128,10 +125,15 @@ def transfer(page, tally, name):
             page.wait(f"document.getElementById('outcome').textContent.includes({json.dumps(words)})", words, seconds=30)
             check(page, f"an import, {name}")
             assert json.loads(tally("count", "--json"))["count"] == before + (0 if is_dry else 2000)
+    page.click("document.querySelector('.notice button')")
+    page.wait("document.querySelector('.notice')?.innerText.startsWith('Undone')", "the undone import")
+    assert json.loads(tally("count", "--json"))["count"] == before
+    page.visit("/transfer")
     page.evaluate("document.getElementById('import-text').value = '- [ ] from a text'; document.getElementById('import-format').value = 'markdown'")
-    page.visit("/history")
-    page.click("[...document.querySelectorAll('#main button')].find(button => button.ariaLabel?.startsWith('Undo'))")
-    page.wait("document.querySelector('.undone')", "the undone import")
+    page.click("document.querySelector('#import .main')")
+    page.wait("document.getElementById('outcome')?.textContent.includes('1 task added') && document.querySelector('.notice form button')", "the outcome of the text")
+    page.click("document.querySelector('.notice form button')")
+    page.wait("document.querySelector('.notice')?.innerText.startsWith('Undone') || !document.querySelector('#outcome').textContent", "the undone text")
     assert json.loads(tally("count", "--json"))["count"] == before
 
 
@@ -157,6 +159,10 @@ def devices(page, tally, name):
         page.click("[...document.querySelectorAll('#main button')].find(button => button.innerText === 'Restore')")
         page.wait("!document.getElementById('main').innerText.includes('Call the dentist')", "the task to leave the list")
         assert json.loads(tally("count", "--json"))["count"] == 1
+        page.wait("document.querySelector('.notice form button')", "the notice")
+        page.click("document.querySelector('.notice form button')")
+        page.wait("document.getElementById('main').innerText.includes('Call the dentist')", "the task in the list again")
+        assert json.loads(tally("count", "--json"))["count"] == 0
 
 
 @scenario
@@ -260,6 +266,10 @@ def conflicts(page, tally, name):
         page.wait("[...document.querySelectorAll('#main button')].some(button => button.innerText === 'Write it again')", "the value that lost")
         check(page, f"a conflict, {name}")
         shown = json.loads(tally("show", task, "--json"))["title"]
+        assert page.evaluate(f"document.querySelector('#main a[href*=\"{task.lower()}\"]').innerText") == shown, "the task whose value lost"
         page.click("[...document.querySelectorAll('#main button')].find(button => button.innerText === 'Write it again')")
         page.wait("document.getElementById('main').innerText.includes('None.')", "no value that lost")
         assert {shown, json.loads(tally("show", task, "--json"))["title"]} == {"Call the doctor", "Call the surgery"}
+        page.click("document.querySelector('.notice form button')")
+        page.wait("!document.querySelector('.notice form button')", "the undone value")
+        assert json.loads(tally("show", task, "--json"))["title"] == shown

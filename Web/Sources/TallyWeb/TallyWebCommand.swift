@@ -45,9 +45,9 @@ struct TallyWebCommand: AsyncParsableCommand {
       firstPage?.open(leadingTo: service.keys.firstAddress, logger)
     }
     var configuration = ServiceGroupConfiguration(
-      services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+      services: [application, Deadline(logger: logger)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     // Requests in progress are answered; one that does not end is cut off.
-    configuration.maximumGracefulShutdownDuration = .milliseconds(800)
+    configuration.maximumGracefulShutdownDuration = .milliseconds(700)
     try await ServiceGroup(configuration: configuration).run()
     do {
       try store.close(waitingAtMost: .milliseconds(100))

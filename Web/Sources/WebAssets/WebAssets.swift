@@ -46,6 +46,7 @@ package enum WebAssets {
     "menu.js": PackageResources.menu_js,
     "morph.js": PackageResources.morph_js,
     "places.js": PackageResources.places_js,
+    "question.js": PackageResources.question_js,
     "requests.js": PackageResources.requests_js,
     "rows.js": PackageResources.rows_js,
     "screen.js": PackageResources.screen_js,

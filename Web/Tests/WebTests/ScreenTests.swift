@@ -96,6 +96,28 @@ struct ScreenTests {
     }
   }
 
+  @Test func taskBecomesAPartOfAnotherAndComesOutAgain() async throws {
+    try await withWeb { web in
+      let ids = try await web.store.write { transaction in
+        try ["house", "books", "box"].map { try transaction.add($0, to: .today).id }
+      }
+      func change(_ id: UUID, _ fields: [(String, String)]) async throws -> Int {
+        try await web.post("/change", fields + [("id", id.text)]).status
+      }
+      func parent(of id: UUID) throws -> UUID? { try web.store.read { try $0.task(id)?.parentID } }
+      #expect(try await change(ids[1], [("action", "nest"), ("anchor", ids[0].text)]) == 303)
+      #expect(try await change(ids[2], [("action", "nest"), ("anchor", ids[1].text)]) == 303)
+      #expect(try parent(of: ids[1]) == ids[0] && parent(of: ids[2]) == ids[1])
+      // A task cannot be a part of its own part.
+      #expect(try await change(ids[0], [("action", "nest"), ("anchor", ids[2].text)]) == 400)
+      #expect(try await change(ids[1], [("action", "nest")]) == 400)
+      for expected in [ids[0], nil, nil] {
+        #expect(try await change(ids[2], [("action", "unnest")]) == 303)
+        #expect(try parent(of: ids[2]) == expected)
+      }
+    }
+  }
+
   @Test func sheetKeepsWhatItIsNotAskedToChange() async throws {
     try await withWeb { web in
       let due = try Timestamp(iso8601: "2031-05-07T08:09:10.123456Z")
@@ -179,6 +201,13 @@ struct ScreenTests {
       _ = try await web.store.write { try $0.undo() }
       let imported = try await web.post("/import-text", [("text", "- [ ] From a text\n"), ("format", "markdown")])
       #expect(imported.status == 200 && imported.body.contains("1 task added"))
+      #expect(imported.body.contains("action=\"/undo\""), "the notice undoes it")
+      let streamed = try await web.postDocument("- [ ] From a file\n", "/import?format=markdown")
+      let change = String(streamed.body.firstMatch(of: /"change":"([^"]*)"/)?.output.1 ?? "")
+      #expect(try await web.post("/undo", [("change", change), ("back", "/transfer")]).status == 303)
+      #expect(try web.store.read { try $0.view(.all).tasks.map(\.title) } == ["From a text"])
+      let dry = try await web.post("/import-text", [("text", "- [ ] x\n"), ("format", "markdown"), ("dry", "yes")])
+      #expect(dry.body.contains("Nothing is changed yet") && !dry.body.contains("action=\"/undo\""))
       let broken = try await web.post("/import-text", [("text", "{\"tasks\":["), ("format", "json")])
       #expect(broken.status == 400)
       #expect(try web.store.read { try $0.taskCount } == 1)

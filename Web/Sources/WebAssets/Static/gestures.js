@@ -119,6 +119,15 @@ export class Gestures {
     this.tools.querySelector(`button[value=${button}]`).click();
   }
 
+  // Below the nearest task above that is not moved itself.
+  nest(row) {
+    const moved = this.affected(row);
+    let above = row.previousElementSibling;
+    while (above && (!above.matches(".row") || moved.includes(above))) above = above.previousElementSibling;
+    if (!above) return show("There is no task above.", null, true);
+    this.perform(moved, { action: "nest", anchor: above.dataset.id });
+  }
+
   // One place up or down among the rows of the same list of rows.
   step(row, direction) {
     const rows = [...row.parentElement.children].filter((child) => child.matches(".row"));

@@ -4,6 +4,7 @@ const ACTIONS = [
   ["Next state", { action: "advance" }], ["Complete", { action: "complete" }], ["Plan for today", { action: "today" }],
   ["Plan for tomorrow", { action: "tomorrow" }], ["Plan for a day…", "day"], ["Plan for no day", { action: "unplan" }],
   ["Move to a list…", "list"], ["Move to the inbox", { action: "inbox" }], ["Move up", "up"], ["Move down", "down"],
+  ["Make a sub-task of the one above", "nest"], ["Take out of its parent", { action: "unnest" }],
   ["High priority", { action: "priority", priority: "high" }], ["No priority", { action: "priority", priority: "none" }],
   ["Delete", { action: "delete" }],
 ];
@@ -30,7 +31,8 @@ export class Menu {
     if (action === "day") return this.askDay();
     if (action === "list") return this.askList(this.gestures.affected(this.row));
     this.dialog.close();
-    if (typeof action === "string") this.gestures.step(this.row, action);
+    if (action === "nest") this.gestures.nest(this.row);
+    else if (typeof action === "string") this.gestures.step(this.row, action);
     else this.gestures.perform(this.gestures.affected(this.row), action);
   }
 

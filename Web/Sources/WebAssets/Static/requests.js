@@ -1,5 +1,7 @@
 // Requests that change something, their notices, and what is announced.
 
+import { ask } from "./question.js";
+
 const notice = document.getElementById("notice");
 const live = document.getElementById("live");
 const NOTICE_MILLISECONDS = 10_000;
@@ -49,7 +51,7 @@ export async function send(path, fields) {
     const answer = await response.json();
     // A change that cannot be undone is made only if the person says so.
     if (answer.question) {
-      if (!confirm(answer.question)) return null;
+      if (!(await ask("This cannot be undone", answer.question, "Do it all the same"))) return null;
       const confirmed = new URLSearchParams(fields);
       confirmed.append("confirmed", "yes");
       return await send(path, confirmed);

@@ -159,7 +159,8 @@ export class Rows {
     document.getElementById("empty").hidden = count > 0;
     if (completed !== undefined) {
       const words = count === 0 ? "No tasks" : `${count} ${count === 1 ? "task" : "tasks"}`;
-      document.getElementById("summary").textContent = completed ? `${words}, ${completed} completed` : words;
+      const done = completed === count ? "all" : completed;
+      document.getElementById("summary").textContent = completed ? `${words}, ${done} completed` : words;
     }
     this.list.dispatchEvent(new CustomEvent("rows-changed", { bubbles: true }));
   }

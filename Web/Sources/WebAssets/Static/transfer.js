@@ -1,5 +1,7 @@
 // Importing a file, with progress: first while it is sent, then while it is read.
 
+import { show } from "./requests.js";
+
 export function startTransfer() {
   const form = document.getElementById("import");
   if (!form) return;
@@ -26,6 +28,7 @@ export function startTransfer() {
         const step = JSON.parse(line);
         if (step.progress) progress.value = Number(step.progress);
         words = step.words ?? step.failure ?? step.question ?? words;
+        if (step.change) show("Imported", step.change);
         if (step.question) document.getElementById("confirm-import").hidden = false;
       }
     }

@@ -13,6 +13,10 @@ enum TaskAction: Sendable {
   case inbox
   case before(UUID)
   case after(UUID)
+  /// Below a task, as a part of it.
+  case nest(UUID)
+  /// Out of its parent, to where that is.
+  case unnest
   case tag(String)
   case untag(String)
   case priority(Priority)
@@ -39,6 +43,8 @@ enum TaskAction: Sendable {
     case "inbox": self = .inbox
     case "before": self = .before(try Self.anchor(form))
     case "after": self = .after(try Self.anchor(form))
+    case "nest": self = .nest(try Self.anchor(form))
+    case "unnest": self = .unnest
     case "tag": self = .tag(form.text("tag") ?? "")
     case "untag": self = .untag(form.text("tag") ?? "")
     case "priority": self = .priority(try Priority(name: form["priority"] ?? ""))
@@ -67,6 +73,11 @@ enum TaskAction: Sendable {
       case .move(let list): try transaction.move(id, toList: list)
       case .inbox: try transaction.move(id, to: .inbox)
       case .before, .after: break
+      case .nest(let parent): try transaction.update(id) { $0.parentID = parent }
+      case .unnest:
+        let parent = try transaction.task(id)?.parentID
+        let grandparent = try parent.flatMap { try transaction.task($0)?.parentID }
+        try transaction.update(id) { $0.parentID = grandparent }
       case .tag(let tag): try transaction.update(id) { $0.tags.insert(tag) }
       case .untag(let tag): try transaction.update(id) { $0.tags.remove(tag) }
       case .priority(let priority): try transaction.update(id) { $0.priority = priority }

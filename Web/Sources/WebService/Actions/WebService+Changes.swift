@@ -83,6 +83,22 @@ extension WebService {
     return response
   }
 
+  /// Runs a call of the library that commits by itself, and looks for its change, which a notice can undo.
+  ///
+  /// - Parameters:
+  ///   - action: The name of the action, if the call gives it one.
+  ///   - body: The call.
+  /// - Returns: What the call returned; the first change after it began, unless nothing has changed.
+  /// - Throws: What the call throws; errors of the storage.
+  func findingChange<Result: Sendable>(
+    named action: String? = nil, _ body: () async throws -> Result
+  ) async throws -> (result: Result, change: ChangeID?) {
+    let last = try store.read { try $0.history(limit: 1).first?.id }
+    let result = try await body()
+    let newer = try store.read { try $0.history(limit: 20) }.prefix { $0.id != last }
+    return (result, newer.last { $0.kind == .change && (action == nil || $0.actionName == action) }?.id)
+  }
+
   private struct Answer: Encodable {
     let change: String?
     let words: String

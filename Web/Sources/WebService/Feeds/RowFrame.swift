@@ -66,7 +66,9 @@ extension RowFrame {
     func add(_ text: String, kind: String = "") {
       details.append(kind.isEmpty ? ["text": text] : ["text": text, "kind": kind])
     }
-    if let list = task.listID.flatMap({ lists[$0] }), view != .list(list.id) {
+    // A sub-task below its parent is in the same list.
+    let isBelowParent = task.parentID != nil && families != nil && view == nil
+    if let list = task.listID.flatMap({ lists[$0] }), view != .list(list.id), !isBelowParent {
       details.append(["text": list.name.shortened(to: 60), "color": list.colorHex, "kind": "list"])
     }
     if let day = task.scheduledDate, view != .today, view?.hasDaySections != true { add(clock.relativeName(of: day)) }
@@ -82,7 +84,7 @@ extension RowFrame {
     for tag in task.tags { add("#\(tag)", kind: "tag") }
     if let recurrence = task.recurrence { add("repeats \(recurrence.words)") }
     if task.notes != nil { add("notes") }
-    if task.parentID != nil, families == nil || view != nil { add("sub-task") }
+    if task.parentID != nil, !isBelowParent { add("sub-task") }
     return details
   }
 

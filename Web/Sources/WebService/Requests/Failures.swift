@@ -63,6 +63,8 @@ struct Failure {
 
   init(_ error: any Error) {
     switch error {
+    case let error as TallyError where error.code == .cancelled:
+      self.init(.serviceUnavailable, "Tally stops, and this was cut off", "Start tally-web again, and try again")
     case let error as TallyError:
       self.init(Self.status(of: error.code), error.message, error.remedy)
     case let error as HTTPError:

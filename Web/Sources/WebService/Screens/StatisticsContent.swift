@@ -20,7 +20,8 @@ struct StatisticsContent {
       "from": selection.query["from"] ?? "", "to": selection.query["to"] ?? "",
       "filter": selection.query["filter"] ?? "", "goal": selection.query["goal"] ?? "",
       "units": Series.Unit.allCases.map {
-        ["value": $0.rawValue, "selected": $0 == selection.options.unit] as [String: Any]
+        ["value": $0.rawValue, "name": $0.rawValue.capitalized, "selected": $0 == selection.options.unit]
+          as [String: Any]
       },
       "choices": lists.map {
         ["id": $0.id.text, "name": $0.name.shortened(to: 60), "selected": $0.id == selection.options.listID]

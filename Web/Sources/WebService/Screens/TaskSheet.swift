@@ -18,7 +18,7 @@ struct TaskSheet {
         ["value": $0.name, "name": $0.words, "selected": $0 == task.state] as [String: Any]
       },
       "priorities": [Priority.none, .low, .medium, .high].map {
-        ["value": $0.name, "name": $0.name, "selected": $0 == task.priority] as [String: Any]
+        ["value": $0.name, "name": $0.name.capitalized, "selected": $0 == task.priority] as [String: Any]
       },
       "lists": lists.map {
         ["id": $0.id.text, "name": $0.name.shortened(to: 60), "selected": $0.id == task.listID] as [String: Any]

@@ -17,13 +17,18 @@ extension WebService {
       guard let id = form["conflict"].flatMap({ UInt64($0) }) else {
         throw HTTPError(.badRequest, message: "A value that lost has a number.")
       }
-      try await StoreSync(store).restoreConflict(id)
-      return Response.redirect(to: "/sync")
+      let change = try await findingChange { try await StoreSync(store).restoreConflict(id) }.change
+      return Self.synchronisationScreen(after: change)
     }
     router.post("sync/trash") { [self] request, _ in
-      try await StoreSync(store).restore(try await request.form().ids())
-      return Response.redirect(to: "/sync")
+      let ids = try await request.form().ids()
+      let change = try await findingChange { try await StoreSync(store).restore(ids) }.change
+      return Self.synchronisationScreen(after: change)
     }
+  }
+
+  private static func synchronisationScreen(after change: ChangeID?) -> Response {
+    .redirect(to: change.map { "/sync?done=\($0.text)" } ?? "/sync")
   }
 
   /// The status, the devices, what lost a race, and deleted tasks.
@@ -46,15 +51,25 @@ extension WebService {
             + (member.isRevoked ? ", revoked" : ""),
         ]
       },
-      "conflicts": conflicts.prefix(Self.longestListInRows).map {
-        ["id": "\($0.id)", "words": "\($0.field): \($0.lost.quotable(to: 200)), \(clock.relativeName(of: $0.lostAt))"]
-      },
+      "conflicts": try conflicts.prefix(Self.longestListInRows).map { try row(of: $0, clock) },
       "trash": trash.filter { !$0.isList }.prefix(Self.longestListInRows).map {
         [
           "id": $0.id.text, "name": $0.name.shortened(to: 100),
           "when": ($0.deletedAt ?? $0.noticedAt).map { "deleted \(clock.relativeName(of: $0))" } ?? "",
         ]
       },
+    ]
+  }
+
+  /// A value that lost: of which task or list, and which value won.
+  private func row(of conflict: Conflict, _ clock: DateReference) throws -> [String: String] {
+    let (id, kind) = (conflict.objectID, conflict.isList ? "lists" : "tasks")
+    let name = try store.read { transaction in
+      conflict.isList ? try transaction.list(id)?.name : try transaction.task(id)?.title
+    }
+    return [
+      "id": "\(conflict.id)", "path": "/\(kind)/\(id.text)", "name": name?.quotable(to: 80) ?? "deleted since",
+      "words": "\(conflict.field): \(conflict.lost.quotable(to: 200)), \(clock.relativeName(of: conflict.lostAt))",
     ]
   }
 

@@ -18,16 +18,20 @@ extension WebService {
       let form = try await request.form()
       let file = try TemporaryFile()
       try file.append(Array((form["text"] ?? "").utf8))
-      var content: [String: Any] = [:]
+      var (content, change): ([String: Any], ChangeID?) = ([:], nil)
       do {
-        content["outcome"] = try await cancelWhenGracefulShutdown {
+        let outcome = try await finishingSoonWhenStopped {
           try await self.importDocument(in: file, try ImportRequest(form)) { _ in }
         }
+        content["outcome"] = outcome.words
+        change = outcome.change
       } catch let error as TallyError where error.code == .irreversible {
         content = ["outcome": Self.question(error), "isAsked": true, "text": form["text"] ?? ""]
       }
-      return try page("transfer", title: "Export and import", for: request) { [content] _ in
-        Self.formats.merging(content) { $1 }
+      return try page("transfer", title: "Export and import", for: request) { [content, change] transaction in
+        var content = Self.formats.merging(content) { $1 }
+        if let change { content["notice"] = try notice(of: change, back: "/transfer", in: transaction) }
+        return content
       }
     }
   }
@@ -74,9 +78,11 @@ extension WebService {
     let format = try DocumentFormat(form: query.text("format")) ?? .json
     let filter = try query.text("filter").map { try TaskFilter(text: $0) }
     let file = try TemporaryFile()
-    let size = try await TaskStore.perform { [store] in
-      try store.export(to: file.descriptor, as: format, matching: filter)
-      return try file.size()
+    let size = try await finishingSoonWhenStopped { [store] in
+      try await TaskStore.perform {
+        try store.export(to: file.descriptor, as: format, matching: filter)
+        return try file.size()
+      }
     }
     let day = try store.read(by: DayRules(request)) { $0.today }
     return Response(
@@ -106,35 +112,42 @@ extension WebService {
     let file = try await received(request)
     let (steps, continuation) = AsyncStream.makeStream(of: ImportStep.self, bufferingPolicy: .bufferingNewest(1))
     // Goes on if the browser leaves: all of the document or nothing.
-    let work = Task {
-      do {
-        let words = try await importDocument(in: file, wanted) { continuation.yield(.progress($0)) }
-        continuation.yield(.end(["words": words]))
-      } catch let error as TallyError where error.code == .irreversible {
-        continuation.yield(.end(["question": Self.question(error)]))
-      } catch let error as TallyError where error.code == .cancelled {
-        continuation.yield(.end(["failure": "Tally stops: the import was cut off, and nothing was imported."]))
-      } catch {
-        let failure = Failure(error)
-        continuation.yield(.end(["failure": "\(failure.message). \(failure.remedy)."]))
-      }
+    let work = Task { [self] in
+      continuation.yield(.end(await outcome(of: file, wanted) { continuation.yield(.progress($0)) }))
       continuation.finish()
     }
     let body = ResponseBody { writer in
-      // A program that stops does not wait for a long import, which is rolled back.
-      try await withGracefulShutdownHandler {
+      try await finishingSoonWhenStopped(of: work) {
+        continuation.yield(.end(["failure": "Tally stops, and the import was cut off: see whether it is there."]))
+        continuation.finish()
+      } waiting: {
         for await step in steps {
           switch step {
           case .progress(let share): try await writer.write(Self.line(["progress": "\(share)"]))
           case .end(let values): try await writer.write(Self.line(values))
           }
         }
-      } onGracefulShutdown: {
-        work.cancel()
       }
       try await writer.finish(nil)
     }
     return Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: body)
+  }
+
+  /// The last line of an import.
+  private func outcome(
+    of file: TemporaryFile, _ wanted: ImportRequest, progress: @escaping @Sendable (Double) -> Void
+  ) async -> [String: String] {
+    do {
+      let (words, change) = try await importDocument(in: file, wanted, progress: progress)
+      return ["words": words].merging(change.map { ["change": $0.text] } ?? [:]) { own, _ in own }
+    } catch let error as TallyError where error.code == .irreversible {
+      return ["question": Self.question(error)]
+    } catch let error as TallyError where error.code == .cancelled {
+      return ["failure": "Tally stops: the import was cut off, and nothing was imported."]
+    } catch {
+      let failure = Failure(error)
+      return ["failure": "\(failure.message). \(failure.remedy)."]
+    }
   }
 
   private enum ImportStep {
@@ -168,18 +181,21 @@ extension WebService {
     ByteBuffer(bytes: try JSONEncoder().encode(values) + [UInt8(ascii: "\n")])
   }
 
-  /// Imports a document in one transaction, and says in words what that did.
+  /// Imports a document in one transaction; returns in words what that did, and the change that can be undone.
   private func importDocument(
     in file: TemporaryFile, _ wanted: ImportRequest, progress: @escaping @Sendable (Double) -> Void
-  ) async throws -> String {
+  ) async throws -> (words: String, change: ChangeID?) {
+    let action = "tally-web import"
     let options = ImportOptions(
-      isDryRun: wanted.isDryRun, actionName: "tally-web import", mustBeUndoable: !wanted.isConfirmed)
-    let summary = try await TaskStore.perform { [store] in
-      try store.importDocument(
-        from: file.path, as: wanted.format, options: options,
-        progress: { step in
-          if let total = step.totalByteCount, total > 0 { progress(Double(step.byteCount) / Double(total)) }
-        })
+      isDryRun: wanted.isDryRun, actionName: action, mustBeUndoable: !wanted.isConfirmed)
+    let (summary, change) = try await findingChange(named: action) {
+      try await TaskStore.perform { [store] in
+        try store.importDocument(
+          from: file.path, as: wanted.format, options: options,
+          progress: { step in
+            if let total = step.totalByteCount, total > 0 { progress(Double(step.byteCount) / Double(total)) }
+          })
+      }
     }
     let counts = summary.tasks
     let words = [
@@ -187,6 +203,7 @@ extension WebService {
       counts.keptNewer > 0 ? "\(counts.keptNewer) newer here" : nil,
       summary.lists.added > 0 ? "\(summary.lists.added.counted("list")) added" : nil,
     ].compactMap(\.self)
-    return (wanted.isDryRun ? "Nothing is changed yet; this would be: " : "") + words.joined(separator: ", ") + "."
+    let prefix = wanted.isDryRun ? "Nothing is changed yet; this would be: " : ""
+    return (prefix + words.joined(separator: ", ") + ".", change)
   }
 }

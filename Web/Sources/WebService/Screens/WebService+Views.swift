@@ -66,6 +66,11 @@ extension WebService {
   }
 
   static func summary(_ count: Int, _ completed: Int) -> String {
-    count == 0 ? "No tasks" : count.counted("task") + (completed == 0 ? "" : ", \(completed) completed")
+    switch completed {
+    case _ where count == 0: "No tasks"
+    case 0: count.counted("task")
+    case count: "\(count.counted("task")), all completed"
+    default: "\(count.counted("task")), \(completed) completed"
+    }
   }
 }
