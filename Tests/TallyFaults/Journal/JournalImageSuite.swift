@@ -9,7 +9,7 @@ enum JournalImageSuite {
   private static let controlRuns = 6
 
   static func run(_ run: inout FaultRun) throws -> String {
-    let imageCount = run.count("IMAGES", short: 20, long: 2_000)
+    let imageCount = run.count("IMAGES", short: 20, long: 3_000)
     let depth = run.count("DEPTH", short: 2, long: 12)
     for scenario in scenarios {
       for fault in try faults(of: scenario, 0, imageCount, depth, run.seed, &run) {
