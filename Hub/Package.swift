@@ -80,7 +80,6 @@ let package = Package(
       name: "TallyHub",
       dependencies: [
         "HubMetrics", "HubService", "HubStorage", "HubWire", hummingbird, logging, nio, systemPackage, tallySync,
-        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -4,8 +4,6 @@ import HubService
 import HubStorage
 import Hummingbird
 import Logging
-import NIOCore
-import NIOPosix
 import ServiceLifecycle
 import SystemPackage
 import UnixSignals
@@ -16,13 +14,6 @@ struct TallyHubCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tally-hub", abstract: "Keep and pass on the sealed changes of spaces.",
     subcommands: [Serve.self, MigrateCommand.self, AccountCommand.self, StatsCommand.self, MoveCommand.self])
-
-  static func main() async {
-    // Tasks run on the threads that read and write the sockets: a request would change threads twice more. Where that is not possible,
-    // the default threads do.
-    NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
-    await main(nil)
-  }
 
   struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Serve until SIGTERM or SIGINT.")
