@@ -68,7 +68,7 @@ TALLEST_PICTURE_IN_PIXELS = 2600
 
 
 def picture(page, place):
-    """Keeps a picture of a screen, also of what is below the window."""
+    """Keeps a picture of a screen, the part below the window included."""
     width, height, _ = page.size
     whole = page.evaluate("document.documentElement.scrollHeight")
     page.call(

@@ -292,7 +292,7 @@ def families(page, tally, name):
 
 @scenario
 def nesting(page, tally, name):
-    """The menu makes a task a part of the one above, with what is selected, and takes it out again."""
+    """The menu makes a task a part of the one above, with the other selected ones, and takes it out again."""
     for title in ["Move house", "Pack the books", "Call the movers"]:
         tally("add", title, "--today")
     page.visit("/today")
