@@ -61,6 +61,7 @@ extension StoreWriteTransaction {
   ///
   /// - Parameter hasAllKeys: Whether this replica has the key of every record. Without one it makes no epoch: the members
   ///   of that record would not take it, because it could not prove that it has their key.
+  /// - Throws: What the store throws.
   private mutating func followRecords(hasAllKeys: Bool) throws {
     try forgetCardsWithOldKeys()
     try setSyncValue(nil, forKey: SyncKey.cards + requireSyncSettings().replicaID.bytes)

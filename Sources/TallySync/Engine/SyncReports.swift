@@ -95,8 +95,9 @@ public struct SyncStatus: Hashable, Sendable {
   public let lastSent: Timestamp?
   /// When changes of another replica were last merged; `nil` if never.
   public let lastReceived: Timestamp?
-  /// Whether the recovery code that this store has shown last is not that of the space any more: another device has revoked one
-  /// since. Revoking the same device again shows the new code.
+  /// Whether the recovery code that this store has shown last does not open the space any more.
+  ///
+  /// Another device has revoked one since. Revoking the same device again shows the new code.
   public let isRecoveryCodeOutdated: Bool
   /// Why the place has refused the last exchange, as a sentence for people; `nil` if it has not.
   public let refused: String?
