@@ -171,7 +171,7 @@ def measure(seconds, waiters, tasks, changes):
             places = [["--data", str(folder / "hub")], ["--database", address]]
             plain, appends, empty, batches = {}, {}, {}, {}
             for clients in CLIENTS:
-                # Once before the hub and once behind it, since the machine may be busier at one time than at another.
+                # Once before the hub and once after it, since the machine may be busier at one time than at another.
                 plain[clients] = [said("inserts", pgbench(server, clients, seconds))]
                 appends[clients] = [said("appends", append(place, server, clients, 1, seconds)) for place in places]
                 batches[clients] = [said("batches", append(place, server, clients, BATCH, seconds)) for place in places]

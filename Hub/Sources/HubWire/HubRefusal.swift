@@ -2,6 +2,6 @@
 package enum HubRefusal {
   /// The header field.
   package static let fieldName = "Tally-Refusal"
-  /// Its value where the member was revoked whose token was sent.
+  /// Its value if the token belongs to a revoked member.
   package static let revoked = "revoked"
 }

@@ -55,7 +55,9 @@ extension Journal {
       (try turn?.tryAcquire(.exclusive) ?? true) ? true : nil
     }
     if isTurn == nil {
-      throw LMDBError(.busy, operation: "open", message: "Another process has been writing for too long")
+      throw LMDBError(
+        .busy, operation: "open", message: "Another process has been writing for too long",
+        remedy: "Try again; if it keeps happening, a process may be stopped: resume or end it")
     }
     defer { turn?.release() }
     guard (try? directory.appending(JournalFile.fileName).stat()) == nil else { return }
@@ -84,7 +86,9 @@ extension Journal {
         return nil
       })
     if entered == nil {
-      throw LMDBError(.busy, operation: "open", message: "Another process has been recovering the file for too long")
+      throw LMDBError(
+        .busy, operation: "open", message: "Another process has been recovering the file for too long",
+        remedy: "Try again; if it keeps happening, a process may be stopped: resume or end it")
     }
   }
 }

@@ -167,8 +167,8 @@ extension Journal {
       isRecord = true
     }
     let delay = isRecord ? checkpointDelay(after: transaction, write.header) : 0
-    let rise = max(delay - lastDelay, 0)
-    lastDelay = delay
+    let rise = isRecord ? max(delay - lastDelay, 0) : 0
+    if isRecord { lastDelay = delay }
     let pressure = state.withLock { state in
       state.lastCommit = .now
       if isRecord && !isDurable { state.hasUnflushedRecord = true }
@@ -199,7 +199,7 @@ extension Journal {
     return .pause(share)
   }
 
-  /// By which factor a commit waits for longer than its share, so that the delay stays below the longest one.
+  /// How many times its share a commit waits, so that the delay stays below `longestDelay`.
   private static let pace = 1.5
   private static let leastRoom = 0.1
   /// A shorter one takes longer than it says.

@@ -28,7 +28,7 @@ final class Journal: @unchecked Sendable {
   // Used in the write transaction only, or where nobody writes.
   var tail = Tail()
   var freed = FreedPages()
-  /// How much of what makes a checkpoint due there was after the last commit.
+  /// The `checkpointDelay` after the last commit with a record.
   var lastDelay = 0.0
 
   @safe

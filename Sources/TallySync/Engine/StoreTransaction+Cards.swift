@@ -5,7 +5,7 @@ enum CardOutcome {
   case taken
   /// Another replica has revoked this one.
   case revoked
-  /// The space has a new key, which was not sealed for this one.
+  /// A member's record, not always the newest, has a key that was not sealed for this replica.
   case lacksKey
 
   /// - Throws: `TallyError` with `deviceRevoked` or `spaceKeyMissing`.

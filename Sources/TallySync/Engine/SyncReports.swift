@@ -75,7 +75,7 @@ public struct SyncStatus: Hashable, Sendable {
     public let isRevoked: Bool
     /// Whether this store was that replica before it was copied or restored.
     ///
-    /// The store that was copied goes on as it; of one that was restored or rolled back nothing more comes.
+    /// After a copy, the original store still uses this identity. After a restore, nobody does.
     public let isFormer: Bool
   }
 

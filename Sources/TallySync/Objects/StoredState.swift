@@ -80,7 +80,7 @@ final class PreparedState: Sendable {
   let task: MergedTask?
   /// Whether the task names a parent.
   let isLinked: Bool
-  /// The entry of the table of states, if the record of the task has its texts; `nil` if it names a replica without number.
+  /// The entry of the table of states, if the record of the task has its texts; `nil` if it names a replica that has no number yet.
   let entry: ([UInt8], [UInt8])?
 
   init(_ state: ObjectState, of object: ObjectKey, with numbers: StateTable.Numbers) {

@@ -95,7 +95,7 @@ struct JournalImageCheck {
     }
   }
 
-  /// Behind each line of a reader.
+  /// After each line of a reader.
   private var sightings: [Int] {
     log.events.indices.map { $0 + 1 }.filter(isSighting)
   }

@@ -60,7 +60,7 @@ struct RestoredStoreTests {
     }
   }
 
-  @Test func aFolderInPlaceOfWhichThereIsThatOfAnotherSpaceChangesNothing() async throws {
+  @Test func aFolderReplacedByThatOfAnotherSpaceChangesNothing() async throws {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.add("ours", to: .inbox) }
       try await space.synchroniseAll()

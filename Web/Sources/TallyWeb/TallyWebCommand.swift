@@ -44,8 +44,9 @@ struct TallyWebCommand: AsyncParsableCommand {
       _ = try? FileDescriptor.standardOutput.writeAll("Tally is at \(service.keys.firstAddress)\n".utf8)
       firstPage?.open(leadingTo: service.keys.firstAddress, logger)
     }
+    let deadline = Deadline(logger: logger) { firstPage?.remove() }
     var configuration = ServiceGroupConfiguration(
-      services: [application, Deadline(logger: logger)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+      services: [application, deadline], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     // Requests in progress are answered; one that does not end is cut off.
     configuration.maximumGracefulShutdownDuration = .milliseconds(700)
     try await ServiceGroup(configuration: configuration).run()

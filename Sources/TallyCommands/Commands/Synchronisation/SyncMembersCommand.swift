@@ -10,8 +10,8 @@ struct SyncMembersCommand: SessionCommand {
     usage: "tally sync members [<options>]",
     discussion: """
       Each has six digits, which are the same on every device. Compare them after a device has joined: if they differ, \
-      another device has taken its name. A store that was copied or restored goes on as another device; what it was before \
-        is marked, and goes on itself if it is the original of a copy.
+      another device has taken its name. A store that was copied or restored becomes a new device. Its former identity is \
+      marked; after a copy, the original still uses it.
 
       With --plain, a line has these columns: \(SyncStatus.Member.columns.joined(separator: ", ")).
       """

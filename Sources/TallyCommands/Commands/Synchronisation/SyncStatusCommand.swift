@@ -36,7 +36,7 @@ struct SyncStatusCommand: SessionCommand {
       "Conflicts      \(status.conflicts)",
     ]
       + (status.isRecoveryCodeOutdated
-        ? ["Recovery code  the one on paper is outdated: another device has revoked one"] : [])
+        ? ["Recovery code  outdated: revoke the same device again to see the new one"] : [])
       + (status.refused.map { ["Refused        \($0.escapedForDisplay())"] } ?? [])
       + others.map { "Device         \($0)" }
   }

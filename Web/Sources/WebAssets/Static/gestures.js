@@ -123,8 +123,9 @@ export class Gestures {
   nest(row) {
     const moved = this.affected(row);
     let above = row.previousElementSibling;
-    while (above && (!above.matches(".row") || moved.includes(above))) above = above.previousElementSibling;
-    if (!above) return show("There is no task above.", null, true);
+    // Not over rows that are not loaded.
+    while (above && !above.matches(".gap") && (!above.matches(".row") || moved.includes(above))) above = above.previousElementSibling;
+    if (!above?.matches(".row")) return show("There is no task above.", null, true);
     this.perform(moved, { action: "nest", anchor: above.dataset.id });
   }
 

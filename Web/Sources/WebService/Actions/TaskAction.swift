@@ -13,7 +13,7 @@ enum TaskAction: Sendable {
   case inbox
   case before(UUID)
   case after(UUID)
-  /// Below a task, as a part of it.
+  /// Below a task, as its sub-task.
   case nest(UUID)
   /// Out of its parent, to where that is.
   case unnest

@@ -88,7 +88,8 @@ extension WebService {
   /// - Parameters:
   ///   - action: The name of the action, if the call gives it one.
   ///   - body: The call.
-  /// - Returns: What the call returned; the first change after it began, unless nothing has changed.
+  /// - Returns: What the call returned; its change; `nil` if nothing has changed, or if it cannot be
+  ///   distinguished from another program's.
   /// - Throws: What the call throws; errors of the storage.
   func findingChange<Result: Sendable>(
     named action: String? = nil, _ body: () async throws -> Result
@@ -96,7 +97,9 @@ extension WebService {
     let last = try store.read { try $0.history(limit: 1).first?.id }
     let result = try await body()
     let newer = try store.read { try $0.history(limit: 20) }.prefix { $0.id != last }
-    return (result, newer.last { $0.kind == .change && (action == nil || $0.actionName == action) }?.id)
+    let own = newer.filter { $0.kind == .change && $0.actionName == action }
+    // Another program may have committed meanwhile: no button is better than one that undoes its change.
+    return (result, newer.count < 20 && own.count == 1 ? own[0].id : nil)
   }
 
   private struct Answer: Encodable {

@@ -48,7 +48,8 @@ extension WebService {
         [
           "name": member.name ?? member.replica.description,
           "words": "\(member.lastSeen.map { "seen \(clock.relativeName(of: $0))" } ?? "")"
-            + (member.isRevoked ? ", revoked" : ""),
+            + (member.isRevoked
+              ? ", revoked" : member.isFormer ? ", this store before it was copied or restored" : ""),
         ]
       },
       "conflicts": try conflicts.prefix(Self.longestListInRows).map { try row(of: $0, clock) },
@@ -61,14 +62,16 @@ extension WebService {
     ]
   }
 
-  /// A value that lost: of which task or list, and which value won.
+  /// A value that lost: the object that it belonged to, the value, and when it was written.
   private func row(of conflict: Conflict, _ clock: DateReference) throws -> [String: String] {
     let (id, kind) = (conflict.objectID, conflict.isList ? "lists" : "tasks")
     let name = try store.read { transaction in
       conflict.isList ? try transaction.list(id)?.name : try transaction.task(id)?.title
     }
+    let isFilter = conflict.field == "savedFilter"
     return [
-      "id": "\(conflict.id)", "path": "/\(kind)/\(id.text)", "name": name?.quotable(to: 80) ?? "deleted since",
+      "id": "\(conflict.id)", "path": name == nil ? (isFilter ? "/filters" : "/history") : "/\(kind)/\(id.text)",
+      "name": name?.quotable(to: 80) ?? (isFilter ? "saved filter" : "deleted since"),
       "words": "\(conflict.field): \(conflict.lost.quotable(to: 200)), \(clock.relativeName(of: conflict.lostAt))",
     ]
   }
@@ -79,6 +82,8 @@ extension WebService {
     [
       status.isStopped ? "Synchronisation is stopped." : nil, status.refused.map { "Refused: \($0)" },
       status.isRevoked ? "This device has been revoked." : nil,
+      status.isRecoveryCodeOutdated
+        ? "The recovery code on paper is outdated: run 'tally sync revoke' for a revoked device to see the new one." : nil,
       status.needsUpgrade ? "Another device has a newer version: install it here, too." : nil,
     ].compactMap(\.self) + status.blocked.map { "\($0.name ?? $0.replica.description) is blocked: \($0.reason)" }
   }
