@@ -49,7 +49,8 @@ extension WebService {
           "name": member.name ?? member.replica.description,
           "words": "\(member.lastSeen.map { "seen \(clock.relativeName(of: $0))" } ?? "")"
             + (member.isRevoked
-              ? ", revoked" : member.isFormer ? ", this store before it was copied or restored" : ""),
+              ? ", revoked" : member.isFormer ? ", this store before it was copied or restored" : "")
+            ,
         ]
       },
       "conflicts": try conflicts.prefix(Self.longestListInRows).map { try row(of: $0, clock) },
@@ -83,7 +84,8 @@ extension WebService {
       status.isStopped ? "Synchronisation is stopped." : nil, status.refused.map { "Refused: \($0)" },
       status.isRevoked ? "This device has been revoked." : nil,
       status.isRecoveryCodeOutdated
-        ? "The recovery code on paper is outdated: run 'tally sync revoke' for a revoked device to see the new one." : nil,
+        ? "The recovery code on paper is outdated: run 'tally sync revoke' for a revoked device to see the new one."
+        : nil,
       status.needsUpgrade ? "Another device has a newer version: install it here, too." : nil,
     ].compactMap(\.self) + status.blocked.map { "\($0.name ?? $0.replica.description) is blocked: \($0.reason)" }
   }
