@@ -48,8 +48,19 @@ import Testing
 
     /// Whether somebody sits in the system's own wait for a file's lock.
     private static func isWaitedFor(_ inode: UInt64) throws -> Bool {
-      let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
-      return locks.split(separator: "\n").contains { $0.contains("-> FLOCK") && $0.contains(":\(inode) ") }
+      let file = try FileDescriptor.open("/proc/locks", .readOnly)
+      let bytes = try file.closeAfter {
+        var bytes: [UInt8] = []
+        // The system returns a page at most, also where more follows.
+        while true {
+          let page = try unsafe [UInt8](unsafeUninitializedCapacity: 8_192) { buffer, count in
+            count = try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer))
+          }
+          if page.isEmpty { return bytes }
+          bytes += page
+        }
+      }
+      return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { $0.contains("-> FLOCK") && $0.contains(":\(inode) ") }
     }
   #endif
 

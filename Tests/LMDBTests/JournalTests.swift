@@ -132,7 +132,7 @@ import Testing
       ready.signal()
       #expect(throws: Never.self) { try environment.makeCheckpoint() }
     }
-    while environment.state.waiterCount == 0 { pause() }
+    while environment.state.waiterCount == 0 { usleep(1_000) }
     try transaction.commit()
     checkpoint.wait()
     #expect(try environment.journalInformation()?.isClean == true)
