@@ -48,7 +48,7 @@ import Testing
 
     /// Whether somebody sits in the system's own wait for a file's lock.
     private static func isWaitedFor(_ inode: UInt64) throws -> Bool {
-      let file = try FileDescriptor.open("/proc/locks", .readOnly)
+      let file = try FileDescriptor.open(FilePath("/proc/locks"), .readOnly)
       let bytes = try file.closeAfter {
         var bytes: [UInt8] = []
         // The system returns a page at most, also where more follows.
@@ -60,7 +60,8 @@ import Testing
           bytes += page
         }
       }
-      return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { $0.contains("-> FLOCK") && $0.contains(":\(inode) ") }
+      let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+      return lines.contains { $0.contains("-> FLOCK") && $0.contains(":\(inode) ") }
     }
   #endif
 
