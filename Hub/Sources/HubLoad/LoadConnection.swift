@@ -62,7 +62,7 @@ struct LoadConnection {
     }
   }
 
-  /// Reads what has arrived.
+  /// Reads the bytes that have arrived.
   ///
   /// - Returns: How long the answer took; `nil` if it is not whole.
   /// - Throws: `LoadFailure` if it is not the expected one.

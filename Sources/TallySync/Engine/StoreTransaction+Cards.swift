@@ -59,7 +59,7 @@ extension StoreWriteTransaction {
 
   /// After records: cards with old keys go, this replica writes its own again, and makes an epoch if one is missing.
   ///
-  /// - Parameter hasAllKeys: Whether this replica has the key of every record. Without one it makes no epoch: the members
+  /// - Parameter hasAllKeys: Whether this replica has the key of every record. Without one it does not make an epoch: the members
   ///   of that record would not take it, because it could not prove that it has their key.
   /// - Throws: What the store throws.
   private mutating func followRecords(hasAllKeys: Bool) throws {

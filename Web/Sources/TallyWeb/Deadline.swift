@@ -9,7 +9,7 @@ import ServiceLifecycle
 struct Deadline: Service {
   private static let timeToStop: TimeInterval = 0.85
   let logger: Logger
-  /// Runs before the end, which leaves out what is deferred.
+  /// Runs before the end, which leaves out deferred statements.
   let cleanUp: @Sendable () -> Void
 
   func run() async throws {
