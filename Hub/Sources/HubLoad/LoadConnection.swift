@@ -76,10 +76,12 @@ struct LoadConnection {
     guard body.upperBound == inputCount, input[body].elementsEqual(senders[turn].expectedBody) else {
       throw LoadFailure("unexpected answer: \(String(decoding: input[..<inputCount], as: UTF8.self))")
     }
+    // Before the next request is prepared, which is the client's own time.
+    let duration = ContinuousClock.now - sentAt
     inputCount = 0
     senders[turn].advance()
     turn = (turn + 1) % senders.count
-    return .now - sentAt
+    return duration
   }
 
   /// Where the body is; `nil` if the answer is not whole.

@@ -34,9 +34,10 @@ extension StoreSync {
     try await synchronise()
     // Another replica may have made a later epoch meanwhile.
     let (settings, code) = try await store.write { transaction in
-      var code: String?
-      try transaction.changeSyncSettings { code = try $0.showRecoveryCode() }
-      return (try transaction.requireSyncSettings(), code)
+      try transaction.changeSyncSettings { settings in
+        let code = try settings.showRecoveryCode()
+        return (settings, code)
+      }
     }
     guard let code else { throw SyncFault.damagedSettings }
     let isDeleted = try changePassphrase(to: passphrase, of: settings.spaceKeys(), at: settings.syncPlace)

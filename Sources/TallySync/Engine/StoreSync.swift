@@ -80,11 +80,7 @@ public struct StoreSync: Sendable {
   private func setUp(_ keys: SpaceKeys, at place: SyncPlace, deviceName: String) async throws -> SpaceSetup {
     let replica = try await begin(in: keys, at: place, deviceName: deviceName)
     let now = store.configuration.now()
-    let code = try await store.write { transaction in
-      var code: String?
-      try transaction.changeSyncSettings { code = try $0.showRecoveryCode() }
-      return code
-    }
+    let code = try await store.write { try $0.changeSyncSettings { try $0.showRecoveryCode() } }
     return SpaceSetup(
       space: keys.space, replica: replica, invitation: try invitation(to: keys, until: now.adding(seconds: 86_400)),
       recoveryCode: code)

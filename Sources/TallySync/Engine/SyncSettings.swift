@@ -179,12 +179,14 @@ extension StoreWriteTransaction {
     return settings
   }
 
-  /// Changes the settings of a store that belongs to a space.
-  mutating func changeSyncSettings(_ change: (inout SyncSettings) throws -> Void) throws {
+  /// Changes the settings of a store that belongs to a space, and returns what the change returns.
+  @discardableResult
+  mutating func changeSyncSettings<Result>(_ change: (inout SyncSettings) throws -> Result) throws -> Result {
     let known = try requireSyncSettings()
     var settings = known
-    try change(&settings)
+    let result = try change(&settings)
     if settings != known { try setSyncSettings(settings) }
+    return result
   }
 
   mutating func setSyncSettings(_ settings: SyncSettings?) throws {

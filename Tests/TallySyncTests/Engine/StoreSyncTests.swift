@@ -147,52 +147,6 @@ struct StoreSyncTests {
     }
   }
 
-  @Test func aCopyOfAStoreWritesAsAnotherReplica() async throws {
-    try await withFolderSpace { space in
-      try await space.stores[0].write { _ = try $0.add("one", to: .inbox) }
-      try await space.synchroniseAll()
-      try space.stores[0].close()
-      let copy = space.directory.appending("copy")
-      try FileManager.default.copyItem(atPath: space.directory.appending("store-0").string, toPath: copy.string)
-      space.replace(0, with: try space.open("store-0"))
-      let twin = try TaskStore(at: copy, configuration: .testing(clock: space.clock))
-      try await space.stores[0].write { _ = try $0.add("by the original", to: .inbox) }
-      try await twin.write { _ = try $0.add("by the copy", to: .inbox) }
-      try await space.sync(0).synchronise()
-      try await StoreSync(twin).synchronise()
-      try await space.synchroniseAll()
-      for store in space.stores { #expect(try store.read { try $0.view(.inbox).tasks.count } == 3) }
-      let original = try await space.sync(0).status().replica
-      #expect(try await StoreSync(twin).status().replica != original)
-      // Only the copy was it before.
-      #expect(try await StoreSync(twin).members().filter(\.isFormer).map(\.replica) == [original])
-      for number in 0...1 { #expect(try await space.sync(number).members().allSatisfy { !$0.isFormer }) }
-      try await space.expectEqualStores()
-      try twin.close()
-    }
-  }
-
-  /// A machine that goes back in time cannot know it; the place does.
-  @Test func aStoreThatWasRolledBackWritesAsAnotherReplica() async throws {
-    try await withFolderSpace { space in
-      try await space.stores[0].write { _ = try $0.add("one", to: .inbox) }
-      try await space.synchroniseAll()
-      let file = space.directory.appending("store-0").appending("data.mdb").string
-      try space.stores[0].close()
-      let before = try Data(contentsOf: URL(filePath: file))
-      space.replace(0, with: try space.open("store-0"))
-      try await space.stores[0].write { _ = try $0.add("forgotten", to: .inbox) }
-      try await space.sync(0).synchronise()
-      try space.stores[0].close()
-      try before.write(to: URL(filePath: file))
-      space.replace(0, with: try space.open("store-0"))
-      try await space.stores[0].write { _ = try $0.add("after", to: .inbox) }
-      try await space.synchroniseAll()
-      for store in space.stores { #expect(try store.read { try $0.view(.inbox).tasks.count } == 3) }
-      try await space.expectEqualStores()
-    }
-  }
-
   @Test func anEmptiedFolderDeletesNothingAndIsFilledAgain() async throws {
     try await withFolderSpace(3) { space in
       for number in 0...2 { try await space.stores[number].write { _ = try $0.add("task \(number)", to: .inbox) } }

@@ -190,8 +190,9 @@ extension WebService {
       isDryRun: wanted.isDryRun, actionName: action, mustBeUndoable: !wanted.isConfirmed)
     let (summary, change) = try await findingChange(named: action) {
       try await TaskStore.perform { [store] in
-        try store.importDocument(
-          from: file.path, as: wanted.format, options: options,
+        try file.rewind()
+        return try store.importDocument(
+          from: file.descriptor, as: wanted.format, options: options,
           progress: { step in
             if let total = step.totalByteCount, total > 0 { progress(Double(step.byteCount) / Double(total)) }
           })
