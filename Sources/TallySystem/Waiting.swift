@@ -44,18 +44,23 @@ extension ContinuousClock.Instant {
 
 /// Pauses between attempts that become longer, so that a short wait ends soon and a long one costs little.
 package struct GrowingPause {
-  private var next: UInt32
-  private let longest: UInt32
+  private var sleptMicroseconds: UInt32 = 0
+  private let range: ClosedRange<UInt32>
 
-  /// Begins with the shortest pause; each is twice the last one, up to the longest.
+  /// Begins with the shortest pause; each is a fraction of the time slept so far, up to the longest.
+  ///
+  /// What an attempt needs may be free for a moment only, again and again: doubled pauses soon miss most of those moments.
   package init(microseconds range: ClosedRange<UInt32>) {
     assert(range.lowerBound > 0, "a pause of zero does not grow")
-    (next, longest) = (range.lowerBound, range.upperBound)
+    self.range = range
   }
 
   /// Sleeps.
   package mutating func pass() {
+    let next = min(max(sleptMicroseconds / Self.fraction, range.lowerBound), range.upperBound)
     pause(microseconds: next)
-    next = min(next * 2, longest)
+    sleptMicroseconds = min(sleptMicroseconds + next, Self.fraction * range.upperBound)
   }
+
+  private static let fraction: UInt32 = 64
 }

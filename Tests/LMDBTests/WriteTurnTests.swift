@@ -40,6 +40,39 @@ private final class Found: Sendable {
     #expect(try sample.value(forKey: 1) == [1])
   }
 
+  /// Otherwise a process in a loop of writes would take the lock again before the other one has looked.
+  @Test func aProcessLetsAnotherOneGoFirstThatWaited() throws {
+    let sample = try Sample(options: Self.options(waiting: .seconds(60)))
+    let environment = sample.environment
+    let lock = try #require(environment.writeLock)
+    try sample.put([1], forKey: 1)
+    #expect(environment.state.withLock { $0.courtesyEnd } == nil)
+    let other = try environment.write { transaction in
+      let other = try HelperProcess("count", sample.directory, 1, 60)
+      while !lock.isAwaitedByOthers { pause(microseconds: 1_000) }
+      try sample.numbers.put([2], forKey: 1, in: &transaction)
+      return other
+    }
+    #expect(environment.state.withLock { $0.courtesyEnd } != nil)
+    #expect(other.lines() == [])
+    #expect(!lock.isAwaitedByOthers)
+    try sample.put([3], forKey: 1)
+    #expect(environment.state.withLock { $0.courtesyEnd } == nil)
+  }
+
+  @Test func aProcessThatWaitsAndIsKilledIsForgotten() throws {
+    let sample = try Sample(options: Self.options(waiting: .seconds(60)))
+    let lock = try #require(sample.environment.writeLock)
+    try sample.environment.write { transaction in
+      let other = try HelperProcess("count", sample.directory, 1, 60)
+      while !lock.isAwaitedByOthers { pause(microseconds: 1_000) }
+      other.kill()
+      #expect(!lock.isAwaitedByOthers)
+      try sample.numbers.put([1], forKey: 1, in: &transaction)
+    }
+    #expect(try sample.value(forKey: 1) == [1])
+  }
+
   @Test func anotherThreadIsWaitedForNoLongerThanTheLimit() throws {
     let sample = try Sample(options: Self.options(waiting: .zero))
     try sample.environment.write { transaction in

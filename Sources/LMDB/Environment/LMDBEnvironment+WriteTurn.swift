@@ -12,7 +12,7 @@ import TallySystem
 /// keeps out other processes only. The flag in the state keeps out the other threads, as the lock of a store against
 /// replacing its file need not: that one is opened once for each open store, and held as long as the store is open.
 extension LMDBEnvironment {
-  private static let pausesInMicroseconds: ClosedRange<UInt32> = 100...2_000
+  private static let pausesInMicroseconds: ClosedRange<UInt32> = 40...2_000
 
   /// Opens the lock, if there is to be one.
   static func writeLock(of path: FilePath, options: Options) throws(LMDBError) -> FileLock? {
@@ -48,8 +48,13 @@ extension LMDBEnvironment {
     guard state.isWriteTurnTaken else { return }
     assert(writeLock != nil, "a turn without a lock")
     state.isWriteTurnTaken = false
-    writeLock?.release()
+    guard let writeLock else { return }
+    if writeLock.isAwaitedByOthers { state.courtesyEnd = .now + Self.courtesy }
+    writeLock.release()
   }
+
+  /// Longer than the first pauses of a process that waits.
+  private static let courtesy = Duration.microseconds(200)
 
   private func waitForThreads(_ thread: UInt, _ limit: Duration, isUrgent: Bool) throws(LMDBError) {
     let isTaken = try state.wait(atMost: limit) { (state) throws(LMDBError) -> Bool? in
@@ -65,11 +70,27 @@ extension LMDBEnvironment {
   }
 
   private func waitForProcesses(_ lock: FileLock, until deadline: ContinuousClock.Instant) throws(LMDBError) {
-    var pause = GrowingPause(microseconds: Self.pausesInMicroseconds)
-    let isTaken = try waitForResult(until: deadline, pausing: { _ in pause.pass() }) { () throws(LMDBError) -> Bool? in
-      try tryToTake(lock) ? true : nil
-    }
+    letOthersFirst()
+    var (growing, isShown) = (GrowingPause(microseconds: Self.pausesInMicroseconds), false)
+    defer { if isShown { lock.showWaiting(false) } }
+    let isTaken = try waitForResult(
+      until: deadline,
+      pausing: { _ in
+        if !isShown { lock.showWaiting(true) }
+        isShown = true
+        growing.pass()
+      }, { () throws(LMDBError) -> Bool? in try tryToTake(lock) ? true : nil })
     if isTaken == nil { throw Self.longWrite }
+  }
+
+  /// Waits a moment if another process waited for the end of the last turn.
+  ///
+  /// The lock has no queue, and a process in a loop of writes would take it again before the other one has looked.
+  private func letOthersFirst() {
+    guard let end = state.withLock({ $0.courtesyEnd }) else { return }
+    state.withLock { $0.courtesyEnd = nil }
+    let rest = end - .now
+    if rest > .zero { pause(microseconds: UInt32(rest / .microseconds(1))) }
   }
 
   private func tryToTake(_ lock: FileLock) throws(LMDBError) -> Bool {

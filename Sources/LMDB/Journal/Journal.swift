@@ -184,7 +184,7 @@ final class Journal: @unchecked Sendable {
   func writeDataFileBySteps() throws {
     guard options.checkpointStepInBytes > 0 else { return }
     let size = Int(try dataFile.stat().size)
-    // Not more calls for a larger file: its changed pages lie further apart.
+    // Not more steps for a larger file, whose changed pages lie further apart: each step waits for the disk.
     let step = max(options.checkpointStepInBytes, size / Self.maximumStepCount)
     for offset in stride(from: 0, to: size, by: step) {
       if state.withLock({ $0.isCheckpointHurried }) { return }
@@ -192,5 +192,5 @@ final class Journal: @unchecked Sendable {
     }
   }
 
-  private static let maximumStepCount = 512
+  private static let maximumStepCount = 64
 }

@@ -9,7 +9,7 @@ package struct JournalOptions: Sendable {
   /// After how many bytes of freed pages a checkpoint begins, so that they can be used again.
   ///
   /// The data file grows by twice as much at most. A larger one makes commits wait longer while it is flushed.
-  package var checkpointSizeInBytes = 4 << 20
+  package var checkpointSizeInBytes = 8 << 20
   /// How much of the data file a checkpoint writes at a time; 0 for all at once.
   ///
   /// The flush of a record waits for what the disk has been given to write before.
