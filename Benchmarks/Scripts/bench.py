@@ -3,8 +3,6 @@
 
   Benchmarks/Scripts/bench.py floor|peers|search|growth|sync|cli [--smoke]
                               a suite; --smoke checks the answers on small stores, not the times
-  Benchmarks/Scripts/bench.py peers --journal
-                              the rows that create tasks, in stores with a journal
   Benchmarks/Scripts/bench.py readme [--check]
                               puts the tables of the last runs into Benchmarks/README.md
 
@@ -128,17 +126,8 @@ class Run:
         return results
 
 
-def use_journal(run):
-    """Leaves the rows that create tasks one by one, in stores with a journal."""
-    run.environment["TALLY_BENCH_JOURNAL"] = "1"
-    names = ("create-durable", "create-relaxed")
-    run.suite["rows"] = [row for row in run.suite["rows"] if row["benchmark"].startswith(names)]
-
-
-def run_suite(name, is_smoke, has_journal=False):
+def run_suite(name, is_smoke):
     run = Run(name, is_smoke)
-    if has_journal:
-        use_journal(run)
     started = time.monotonic()
     say(f"{name}: takes about {'a minute' if is_smoke else run.suite['estimate']}")
     if subprocess.run([ROOT / "Scripts/set-up.sh", "cli" if name == "cli" else "bench"]).returncode:
@@ -152,7 +141,7 @@ def run_suite(name, is_smoke, has_journal=False):
         results = run.benchmarks()
     shutil.rmtree(run.folder / "scratch", ignore_errors=True)
     report = {"suite": name, "machine": reports.machine(ROOT, run.folder), "results": results}
-    file = run.folder / f"results/{name}{'-journal' if has_journal else ''}.json"
+    file = run.folder / f"results/{name}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(report, indent=1) + "\n")
     if is_smoke:
@@ -169,10 +158,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     for suite in ["floor", "peers", "search", "growth", "sync", "cli"]:
-        arguments = commands.add_parser(suite)
-        arguments.add_argument("--smoke", action="store_true")
-        if suite == "peers":
-            arguments.add_argument("--journal", action="store_true")
+        commands.add_parser(suite).add_argument("--smoke", action="store_true")
     commands.add_parser("readme").add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     if arguments.command == "readme":
@@ -180,7 +166,7 @@ def main():
         if problem:
             fail(problem)
     else:
-        run_suite(arguments.command, arguments.smoke, getattr(arguments, "journal", False))
+        run_suite(arguments.command, arguments.smoke)
 
 
 if __name__ == "__main__":

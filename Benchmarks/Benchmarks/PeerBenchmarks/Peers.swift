@@ -17,8 +17,11 @@ struct Peers: Sendable {
   let project: UUID
 
   /// Opens copies of the kept data sets, at the same durability.
-  init(_ name: String, of dataSet: DataSet = Self.dataSet, isDurable: Bool = true) throws {
-    tally = try dataSet.openCopy("peers-\(name)", durability: isDurable ? .durable : .relaxed)
+  init(
+    _ name: String, of dataSet: DataSet = Self.dataSet, isDurable: Bool = true, usesJournal: Bool = false
+  ) throws {
+    tally = try dataSet.openCopy(
+      "peers-\(name)", durability: isDurable ? .durable : .relaxed, usesJournal: usesJournal)
     sqlite = try SQLiteDataSet(of: dataSet)
       .openCopy("peers-\(name)-sqlite", synchronous: isDurable ? .full : .normal)
     var random = SeededRandom(seed: TaskGenerator.seed)

@@ -12,8 +12,13 @@ enum WritingComparisons {
   private static let createsPerCaller = 8
 
   static func register() {
-    creates("create-durable", isDurable: true)
-    creates("create-relaxed", isDurable: false)
+    for usesJournal in [false, true] {
+      let suffix = usesJournal ? "-journal" : ""
+      creates("create-durable\(suffix)", isDurable: true, usesJournal)
+      creates("create-relaxed\(suffix)", isDurable: false, usesJournal)
+      concurrentCreates("create-durable-16\(suffix)", isDurable: true, usesJournal)
+      concurrentCreates("create-relaxed-16\(suffix)", isDurable: false, usesJournal)
+    }
     comparison("create-durable-raw") {
       let peers = try Peers("create-durable-raw")
       let raw = try RawStore(copyOf: Peers.dataSet, "create-durable-raw-lmdb")
@@ -25,10 +30,10 @@ enum WritingComparisons {
           try peers.close()
         })
     }
+    leastCreates("create-durable-least", isDurable: true)
+    leastCreates("create-relaxed-least", isDurable: false)
     comparison("create-with-fields", createWithFields)
     comparison("create-with-search", iterations: 60, seconds: 20, createWithSearch)
-    concurrentCreates("create-durable-16", isDurable: true)
-    concurrentCreates("create-relaxed-16", isDurable: false)
     comparison("create-durable-16-raw", iterations: 60, concurrentCreatesBesideLMDB)
     comparison("bulk-insert", iterations: 9, seconds: 60, bulkInsert)
     comparison("bulk-insert-raw", iterations: 9, seconds: 60, bulkInsertBesideLMDB)
@@ -36,17 +41,38 @@ enum WritingComparisons {
 
   private static func title(_ number: Int) -> String { "Water the plants \(number)" }
 
-  private static func creates(_ name: String, isDurable: Bool) {
+  private static func creates(_ name: String, isDurable: Bool, _ usesJournal: Bool) {
     comparison(name) {
-      let peers = try Peers(name, isDurable: isDurable)
+      let peers = try Peers(name, isDurable: isDurable, usesJournal: usesJournal)
       return Comparison(
         tally: { number in _ = try peers.tally.writeAndWait { try $0.add(title(number), to: .list(peers.project)) } },
-        peer: { number in
-          try peers.sqlite.pool.write {
-            try SQLiteTaskStore.add(title(number), toList: peers.project, at: TaskGenerator.now, in: $0)
-          }
-        },
+        peer: { try add($0, to: peers) },
         close: peers.close)
+    }
+  }
+
+  /// The least that a create on liblmdb can take, beside the peer's: the same entries, and of the flushes none or that of
+  /// one block of a journal.
+  private static func leastCreates(_ name: String, isDurable: Bool) {
+    comparison(name) {
+      let peers = try Peers(name, isDurable: isDurable)
+      let raw = try RawStore(copyOf: Peers.dataSet, "\(name)-lmdb")
+      let block = try BenchmarkFolder.makeScratch("\(name)-block").appending("block")
+      try raw.leaveFlushes(exceptOfBlockIn: isDurable ? block : nil)
+      return Comparison(
+        tally: { try raw.create($0) },
+        peer: { try add($0, to: peers) },
+        close: {
+          raw.close()
+          try peers.close()
+        })
+    }
+  }
+
+  /// Creates a task in SQLite.
+  private static func add(_ number: Int, to peers: Peers) throws {
+    try peers.sqlite.pool.write {
+      try SQLiteTaskStore.add(title(number), toList: peers.project, at: TaskGenerator.now, in: $0)
     }
   }
 
@@ -98,9 +124,9 @@ enum WritingComparisons {
   }
 
   /// Sixteen callers that each wait for their own creates; the time is that of all of them together.
-  private static func concurrentCreates(_ name: String, isDurable: Bool) {
+  private static func concurrentCreates(_ name: String, isDurable: Bool, _ usesJournal: Bool) {
     comparison(name, iterations: 60) {
-      let peers = try Peers(name, isDurable: isDurable)
+      let peers = try Peers(name, isDurable: isDurable, usesJournal: usesJournal)
       let creates = callerCount * createsPerCaller
       return Comparison(
         tally: { number in

@@ -13,9 +13,6 @@ package enum BenchmarkFolder {
   /// Whether only the answers count: stores are small, and each benchmark runs only a few times.
   package static let isSmoke = ProcessInfo.processInfo.environment["TALLY_BENCH_SMOKE"] != nil
 
-  /// Whether the stores that benchmarks change have a journal.
-  package static let usesJournal = ProcessInfo.processInfo.environment["TALLY_BENCH_JOURNAL"] != nil
-
   /// An empty directory for one benchmark, without the files of an earlier run.
   package static func makeScratch(_ name: String) throws -> FilePath {
     let scratch = path.appending("scratch").appending(name)

@@ -26,6 +26,11 @@ package import SystemPackage
     unsafe self.store = store
   }
 
+  /// Leaves out liblmdb's flushes; with a file, each commit first writes a block of it and flushes that.
+  package func leaveFlushes(exceptOfBlockIn file: FilePath? = nil) throws {
+    try expectEqual(unsafe raw_store_leave_flushes(store, file?.string), 0, "the code")
+  }
+
   package func close() {
     unsafe raw_store_close(store)
   }
