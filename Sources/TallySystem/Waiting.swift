@@ -46,10 +46,11 @@ extension ContinuousClock.Instant {
 package struct GrowingPause {
   private var sleptMicroseconds: UInt32 = 0
   private let range: ClosedRange<UInt32>
+  private static let divisor: UInt32 = 64
 
-  /// Begins with the shortest pause; each is a fraction of the time slept so far, up to the longest.
+  /// Each pause is a 64th of the time slept so far, within the range.
   ///
-  /// What an attempt needs may be free for a moment only, again and again: doubled pauses soon miss most of those moments.
+  /// The resource may be free only for moments; doubling pauses would soon miss most of them.
   package init(microseconds range: ClosedRange<UInt32>) {
     assert(range.lowerBound > 0, "a pause of zero does not grow")
     self.range = range
@@ -57,10 +58,13 @@ package struct GrowingPause {
 
   /// Sleeps.
   package mutating func pass() {
-    let next = min(max(sleptMicroseconds / Self.fraction, range.lowerBound), range.upperBound)
-    pause(microseconds: next)
-    sleptMicroseconds = min(sleptMicroseconds + next, Self.fraction * range.upperBound)
+    pause(microseconds: next())
   }
 
-  private static let fraction: UInt32 = 64
+  /// The microseconds of the next pause.
+  package mutating func next() -> UInt32 {
+    let next = min(max(sleptMicroseconds / Self.divisor, range.lowerBound), range.upperBound)
+    sleptMicroseconds = min(sleptMicroseconds + next, Self.divisor * range.upperBound)
+    return next
+  }
 }

@@ -35,6 +35,14 @@ import Testing
     #expect(wait(seconds: 3, succeedingAt: 5) == (4, 3, false))
   }
 
+  @Test func pausesGrowWithTheTimeSleptAndStayInTheirRange() {
+    var growing = GrowingPause(microseconds: 10...40)
+    let pauses = (0..<500).map { _ in growing.next() }
+    #expect(pauses.prefix(70).allSatisfy { $0 == 10 })
+    #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $0 <= $1 && $1 <= $0 + 1 })
+    #expect(pauses.last == 40)
+  }
+
   @Test func aMonitorWaitsForTheWholeOfItsLimit() {
     let monitor = Monitor(0)
     var attempts = 0

@@ -14,10 +14,10 @@ enum WritingComparisons {
   static func register() {
     for usesJournal in [false, true] {
       let suffix = usesJournal ? "-journal" : ""
-      creates("create-durable\(suffix)", isDurable: true, usesJournal)
-      creates("create-relaxed\(suffix)", isDurable: false, usesJournal)
-      concurrentCreates("create-durable-16\(suffix)", isDurable: true, usesJournal)
-      concurrentCreates("create-relaxed-16\(suffix)", isDurable: false, usesJournal)
+      creates("create-durable\(suffix)", isDurable: true, usesJournal: usesJournal)
+      creates("create-relaxed\(suffix)", isDurable: false, usesJournal: usesJournal)
+      concurrentCreates("create-durable-16\(suffix)", isDurable: true, usesJournal: usesJournal)
+      concurrentCreates("create-relaxed-16\(suffix)", isDurable: false, usesJournal: usesJournal)
     }
     comparison("create-durable-raw") {
       let peers = try Peers("create-durable-raw")
@@ -41,7 +41,7 @@ enum WritingComparisons {
 
   private static func title(_ number: Int) -> String { "Water the plants \(number)" }
 
-  private static func creates(_ name: String, isDurable: Bool, _ usesJournal: Bool) {
+  private static func creates(_ name: String, isDurable: Bool, usesJournal: Bool) {
     comparison(name) {
       let peers = try Peers(name, isDurable: isDurable, usesJournal: usesJournal)
       return Comparison(
@@ -51,14 +51,13 @@ enum WritingComparisons {
     }
   }
 
-  /// The least that a create on liblmdb can take, beside the peer's: the same entries, and of the flushes none or that of
-  /// one block of a journal.
+  /// The least that a create on liblmdb can cost, beside the peer: the same entries, and one flushed block or no flush.
   private static func leastCreates(_ name: String, isDurable: Bool) {
     comparison(name) {
       let peers = try Peers(name, isDurable: isDurable)
       let raw = try RawStore(copyOf: Peers.dataSet, "\(name)-lmdb")
       let block = try BenchmarkFolder.makeScratch("\(name)-block").appending("block")
-      try raw.leaveFlushes(exceptOfBlockIn: isDurable ? block : nil)
+      try raw.skipFlushes(exceptBlockIn: isDurable ? block : nil)
       return Comparison(
         tally: { try raw.create($0) },
         peer: { try add($0, to: peers) },
@@ -124,7 +123,7 @@ enum WritingComparisons {
   }
 
   /// Sixteen callers that each wait for their own creates; the time is that of all of them together.
-  private static func concurrentCreates(_ name: String, isDurable: Bool, _ usesJournal: Bool) {
+  private static func concurrentCreates(_ name: String, isDurable: Bool, usesJournal: Bool) {
     comparison(name, iterations: 60) {
       let peers = try Peers(name, isDurable: isDurable, usesJournal: usesJournal)
       let creates = callerCount * createsPerCaller

@@ -26,9 +26,9 @@ package import SystemPackage
     unsafe self.store = store
   }
 
-  /// Leaves out liblmdb's flushes; with a file, each commit first writes a block of it and flushes that.
-  package func leaveFlushes(exceptOfBlockIn file: FilePath? = nil) throws {
-    try expectEqual(unsafe raw_store_leave_flushes(store, file?.string), 0, "the code")
+  /// Turns off liblmdb's flushes; with a file, each commit first writes and flushes one block of it.
+  package func skipFlushes(exceptBlockIn file: FilePath? = nil) throws {
+    try expectEqual(unsafe raw_store_skip_flushes(store, file?.string), 0, "the code")
   }
 
   package func close() {

@@ -19,15 +19,24 @@ enum place {
 };
 
 // The entries of the creation of a task without dates in a list: a record, entries of the indexes by place, creation,
-// change and id's tail, a block of counts and a total for all tasks and for the list, an entry of the undo log, and the header.
+// change and id's tail, a block of counts and a total for all tasks and for the list, an entry of the undo log, and the
+// header.
 static const struct {
   const char *name;
   size_t key_size, value_size;
   enum place place;
 } writes[] = {
-    {"tasks", 16, 120, last},   {"byPlace", 50, 0, last},  {"byCreated", 24, 0, last}, {"byChange", 25, 0, last},
-    {"byTail", 16, 0, scattered}, {"counts", 22, 1544, same}, {"counts", 22, 140, same}, {"totals", 18, 8, same},
-    {"totals", 18, 8, same},    {"history", 12, 50, last}, {"meta", 6, 40, same},
+    {"tasks", 16, 120, last},
+    {"byPlace", 50, 0, last},
+    {"byCreated", 24, 0, last},
+    {"byChange", 25, 0, last},
+    {"byTail", 16, 0, scattered},
+    {"counts", 22, 1544, same},
+    {"counts", 22, 140, same},
+    {"totals", 18, 8, same},
+    {"totals", 18, 8, same},
+    {"history", 12, 50, last},
+    {"meta", 6, 40, same},
 };
 enum { write_count = sizeof writes / sizeof writes[0] };
 
@@ -158,7 +167,7 @@ static int put_creation(raw_store *store, MDB_txn *txn, uint64_t number) {
 enum { block_size = 4096, block_count = 1024 };
 static const char block[block_size];
 
-int raw_store_leave_flushes(raw_store *store, const char *path) {
+int raw_store_skip_flushes(raw_store *store, const char *path) {
   int rc = mdb_env_set_flags(store->env, MDB_NOSYNC, 1);
   if (rc || !path) return rc;
   store->blocks = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

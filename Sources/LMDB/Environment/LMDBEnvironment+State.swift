@@ -12,7 +12,7 @@ extension LMDBEnvironment {
     var liveCount = 0
     /// Whether some thread writes or waits for other processes to end writing, where ``Options/writeWaitLimit`` is set.
     var isWriteTurnTaken = false
-    /// Until when this process lets another one go first, which waited for the end of its last turn.
+    /// When this process may write again, if another one was waiting when its last turn ended.
     var courtesyEnd: ContinuousClock.Instant?
     /// How many threads wait for a turn before all others, as a checkpoint does.
     var urgentCount = 0

@@ -12,7 +12,7 @@ import TallySystem
 /// keeps out other processes only. The flag in the state keeps out the other threads, as the lock of a store against
 /// replacing its file need not: that one is opened once for each open store, and held as long as the store is open.
 extension LMDBEnvironment {
-  private static let pausesInMicroseconds: ClosedRange<UInt32> = 40...2_000
+  private static let pausesInMicroseconds: ClosedRange<UInt32> = 40...150
 
   /// Opens the lock, if there is to be one.
   static func writeLock(of path: FilePath, options: Options) throws(LMDBError) -> FileLock? {
@@ -53,7 +53,7 @@ extension LMDBEnvironment {
     writeLock.release()
   }
 
-  /// Longer than the first pauses of a process that waits.
+  /// Longer than the longest pause of a process that waits.
   private static let courtesy = Duration.microseconds(200)
 
   private func waitForThreads(_ thread: UInt, _ limit: Duration, isUrgent: Bool) throws(LMDBError) {
@@ -71,13 +71,14 @@ extension LMDBEnvironment {
 
   private func waitForProcesses(_ lock: FileLock, until deadline: ContinuousClock.Instant) throws(LMDBError) {
     letOthersFirst()
-    var (growing, isShown) = (GrowingPause(microseconds: Self.pausesInMicroseconds), false)
-    defer { if isShown { lock.showWaiting(false) } }
+    var (growing, isMarked) = (GrowingPause(microseconds: Self.pausesInMicroseconds), false)
+    defer { if isMarked { lock.markWaiting(false) } }
     let isTaken = try waitForResult(
       until: deadline,
       pausing: { _ in
-        if !isShown { lock.showWaiting(true) }
-        isShown = true
+        // Again each time: closing another descriptor of the directory removes the mark.
+        lock.markWaiting(true)
+        isMarked = true
         growing.pass()
       }, { () throws(LMDBError) -> Bool? in try tryToTake(lock) ? true : nil })
     if isTaken == nil { throw Self.longWrite }
@@ -87,8 +88,11 @@ extension LMDBEnvironment {
   ///
   /// The lock has no queue, and a process in a loop of writes would take it again before the other one has looked.
   private func letOthersFirst() {
-    guard let end = state.withLock({ $0.courtesyEnd }) else { return }
-    state.withLock { $0.courtesyEnd = nil }
+    let end = state.withLock { state in
+      defer { state.courtesyEnd = nil }
+      return state.courtesyEnd
+    }
+    guard let end else { return }
     let rest = end - .now
     if rest > .zero { pause(microseconds: UInt32(rest / .microseconds(1))) }
   }

@@ -173,7 +173,7 @@ extension Journal {
   /// Nobody waits for the turn while having that right, since a transaction may wait for the right (`makeClean`).
   private func reserveCheckpointInTurn(_ environment: LMDBEnvironment, _ limit: Duration?) throws -> WriteTransaction {
     let deadline = ContinuousClock.Instant.after(waitLimit)
-    var growing = GrowingPause(microseconds: 100...2_000)
+    var growing = GrowingPause(microseconds: 1_000...2_000)
     while true {
       // Not with the turn, which others need meanwhile.
       state.wait(atMost: deadline - .now) { $0.isCheckpointing ? nil : () }

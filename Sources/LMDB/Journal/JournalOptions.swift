@@ -12,6 +12,8 @@ package struct JournalOptions: Sendable {
   package var checkpointSizeInBytes = 8 << 20
   /// How much of the data file a checkpoint writes at a time; 0 for all at once.
   ///
+  /// More where that would be more than 64 steps, each of which waits for the disk.
+  ///
   /// The flush of a record waits for what the disk has been given to write before.
   package var checkpointStepInBytes = 128 << 10
   /// How long after a commit a checkpoint begins at the latest.

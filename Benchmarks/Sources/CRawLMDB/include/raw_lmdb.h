@@ -11,9 +11,9 @@ typedef struct raw_store raw_store;
 /// has open, or, for reading only, beside Tally and without locks, a store that no one changes.
 raw_store *_Nullable raw_store_open(const char *_Nonnull path, bool only_reads);
 
-/// Leaves out liblmdb's flushes, which is not safe. With a path, each commit first writes a block of that new file and
-/// flushes it: no durable commit can do less. Returns an error's code.
-int raw_store_leave_flushes(raw_store *_Nonnull store, const char *_Nullable path);
+/// Turns off liblmdb's flushes (MDB_NOSYNC), which is not safe. With a path, each commit first writes and flushes one block
+/// of that new file: the least that a durable commit can do. Returns an error's code.
+int raw_store_skip_flushes(raw_store *_Nonnull store, const char *_Nullable path);
 void raw_store_close(raw_store *_Nonnull store);
 
 /// Looks up records by id in one read transaction and copies each; returns a sum over their bytes, or -1.
