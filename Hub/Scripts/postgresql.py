@@ -74,7 +74,7 @@ class Server:
     def start(self):
         settings = {
             "listen_addresses": self.host, "port": self.port, "unix_socket_directories": self.directory,
-            "max_connections": 300, **self.settings}
+            "max_connections": 1_000, **self.settings}
         words = [*self.wrap, programs() / "postgres", "-D", self.data]
         for key, value in settings.items():
             words += ["-c", f"{key}={value}"]
