@@ -217,13 +217,16 @@ def refused(page, tally, name):
     """A stream that is refused says why and what to do, and is tried again."""
     host, port = page.web.address.removeprefix("http://").split(":")
     head = f"GET /events HTTP/1.1\r\nHost: {host}:{port}\r\nCookie: {page.web.cookie()}\r\n\r\n"
-    crowd = []
+    crowd, refusals = [], 0
     page.open("about:blank", *page.size)
-    while True:
+    # The server may notice late that the page has gone, and its place is free again.
+    while refusals < 3:
         crowd.append(socket.create_connection((host, int(port))))
         crowd[-1].sendall(head.encode())
-        if b" 503 " in crowd[-1].recv(20):
-            break
+        is_refused = b" 503 " in crowd[-1].recv(20)
+        refusals = refusals + 1 if is_refused else 0
+        if is_refused:
+            time.sleep(0.3)
     page.visit("/today")
     page.wait("document.getElementById('connection').innerText.includes('Too many screens')", "the reason")
     page.noise = []

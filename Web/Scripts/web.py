@@ -132,8 +132,17 @@ class Page(Browser):
             " const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()")
         return box
 
+    def still_center(self, expression):
+        """The middle of an element, once what comes and goes above it has left it where it is for a moment."""
+        place = self.center(expression)
+        while True:
+            time.sleep(0.03)
+            former, place = place, self.center(expression)
+            if place == former:
+                return place
+
     def click(self, expression, modifiers=0):
-        x, y = self.center(expression)
+        x, y = self.still_center(expression)
         for kind in ["mousePressed", "mouseReleased"]:
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, modifiers=modifiers)
 
