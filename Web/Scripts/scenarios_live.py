@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+import subprocess
 import tempfile
 import time
 
@@ -176,6 +177,15 @@ def stopping(page, tally, _):
 
 def button(words):
     return f"[...document.querySelectorAll('button')].find(button => button.innerText === {json.dumps(words)})"
+
+
+@once
+def taken(page, tally, _):
+    """A port that is in use is named, with what to do."""
+    port = page.web.address.rpartition(":")[2]
+    program = page.web.process.args[0]
+    second = subprocess.run([program, "--store", tally.store, "--port", port], capture_output=True, text=True, timeout=30)
+    assert second.returncode == 1 and f"Port {port} is in use" in second.stderr and "--port" in second.stderr, second
 
 
 @once

@@ -49,7 +49,11 @@ struct TallyWebCommand: AsyncParsableCommand {
       services: [application, deadline], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     // Requests in progress are answered; one that does not end is cut off.
     configuration.maximumGracefulShutdownDuration = .milliseconds(700)
-    try await ServiceGroup(configuration: configuration).run()
+    do {
+      try await ServiceGroup(configuration: configuration).run()
+    } catch let error as IOError where error.errnoCode == EADDRINUSE {
+      throw PortInUse(port: port)
+    }
     do {
       try store.close(waitingAtMost: .milliseconds(100))
     } catch let error as TallyError where error.code == .storeBusy {
@@ -82,5 +86,14 @@ struct TallyWebCommand: AsyncParsableCommand {
     if let weekStart { configuration.calendar.firstWeekday = weekStart }
     configuration.dayStartInMinutes = dayStart
     return configuration
+  }
+}
+
+/// The port belongs to another program, or to another `tally-web`.
+private struct PortInUse: Error, CustomStringConvertible {
+  let port: Int
+
+  var description: String {
+    "Port \(port) is in use. End the program that uses it, or choose another port with --port; 0 takes any free one."
   }
 }
