@@ -135,11 +135,12 @@ class Page(Browser):
     def still_center(self, expression):
         """The middle of an element, once what comes and goes above it has left it where it is for a moment."""
         place = self.center(expression)
-        while True:
+        for _ in range(100):
             time.sleep(0.03)
             former, place = place, self.center(expression)
             if place == former:
                 return place
+        raise AssertionError(f"{expression} does not come to rest")
 
     def click(self, expression, modifiers=0):
         x, y = self.still_center(expression)
