@@ -73,6 +73,20 @@ private final class Found: Sendable {
     #expect(try sample.value(forKey: 1) == [1])
   }
 
+  @Test(.enabled(if: marksWaiting)) func aProcessThatHasItsTurnNoLongerWaits() throws {
+    let sample = try Sample(options: Self.options(waiting: .seconds(60)))
+    let lock = try #require(sample.environment.writeLock)
+    let other = try sample.environment.write { _ in
+      let other = try HelperProcess("hold-write", sample.directory, 60)
+      try #require(isAwaited(lock))
+      return other
+    }
+    #expect(other.line() == "ready")
+    #expect(!lock.isAwaitedByOthers)
+    other.release()
+    #expect(other.lines() == [])
+  }
+
   private static var marksWaiting: Bool {
     #if os(Linux)
       true
