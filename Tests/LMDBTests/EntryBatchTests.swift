@@ -34,6 +34,67 @@ import Testing
     #expect(try [5, 6, 7].map { try sample.value(forKey: $0) } == [[3], [5], [4]])
   }
 
+  /// Batches of all sizes among existing entries, in transactions of one or more, compared with a dictionary.
+  @Test func batchesAmongExistingEntriesLoseNothing() throws {
+    var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: #function))
+    for _ in 0..<8 {
+      let sample = try Sample()
+      var expected: [UInt64: [UInt8]] = [:]
+      for _ in 0..<6 {
+        try sample.environment.write { (transaction) throws in
+          for _ in 0..<Int.random(in: 1...2, using: &random) {
+            let count = [10, 300, 1_500, 4_000].randomElement(using: &random) ?? 0
+            let entries = (0..<count).map { _ in
+              let length = Int.random(in: 0...40, using: &random)
+              return (UInt64.random(in: 0..<9_000, using: &random), [UInt8](repeating: UInt8(length), count: length))
+            }
+            try sample.numbers.put(contentsOf: entries, in: &transaction)
+            for (key, value) in entries { expected[key] = value }
+          }
+        }
+        let stored = try sample.environment.read { (transaction) throws in
+          var stored: [UInt64: [UInt8]] = [:]
+          try sample.numbers.forEach(in: transaction) { key, value in
+            stored[try UInt64(decoding: key)] = try [UInt8](decoding: value)
+            return true
+          }
+          return stored
+        }
+        let isEqual = stored == expected
+        #expect(isEqual)
+        #expect(try sample.count() == expected.count)
+      }
+      try sample.environment.close()
+      try DataFile(inDirectory: sample.directory.path).checkStructure()
+    }
+  }
+
+  @Test func manyEntriesAmongFewLeaveFullPages() throws {
+    let sample = try Sample()
+    var random = SeededGenerator(seed: 5)
+    let keys = (UInt64(0)..<20_000).shuffled(using: &random)
+    for part in [keys[..<10_000], keys[10_000...]] {
+      try sample.environment.write { try sample.numbers.put(contentsOf: part.map { ($0, [1]) }, in: &$0) }
+    }
+    let leaves = try sample.environment.read { try sample.numbers.statistics(in: $0).leafPageCount }
+    // An entry takes 8 bytes for its key, 2 with the padding for its value, and 10 for its node.
+    #expect(leaves <= 20_000 * 20 / 4_080 + 2, "\(leaves) leaves")
+  }
+
+  @Test func aBatchThatIsAbortedLeavesWhatWasThere() throws {
+    struct Stop: Error {}
+    let sample = try Sample()
+    try sample.environment.write { try sample.numbers.put(contentsOf: (0..<4_000).map { ($0 * 2, [1]) }, in: &$0) }
+    #expect(throws: Stop.self) {
+      try sample.environment.write { (transaction) throws in
+        try sample.numbers.put(contentsOf: (0..<4_000).map { ($0 * 2 + 1, [2]) }, in: &transaction)
+        throw Stop()
+      }
+    }
+    #expect(try sample.count() == 4_000)
+    #expect(try sample.value(forKey: 7_998) == [1] && sample.value(forKey: 7_999) == nil)
+  }
+
   @Test func aKeyThatIsTakenIsFound() throws {
     let sample = try Sample()
     for key in [UInt64(10), 20] { try sample.put([1], forKey: key) }

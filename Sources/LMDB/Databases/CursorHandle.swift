@@ -69,15 +69,17 @@ struct CursorHandle {
     unsafe key.withUnsafeBytes { unsafe core.note(.remove, database, key: $0) }
   }
 
-  /// Moves to the first entry at or after a key, or to the first of all without one, and returns its key.
-  func keyOfFirst(atOrAfter lower: [UInt8]?) throws(LMDBError) -> UnsafeRawBufferPointer? {
+  /// Moves to the first entry at or after a key, or to the first of all without one.
+  func moveToFirst(
+    atOrAfter lower: [UInt8]?
+  ) throws(LMDBError) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)? {
     guard let lower else {
       // No key is read in this move.
-      return try unsafe move(.first, key: UnsafeRawBufferPointer(start: nil, count: 0))?.key
+      return try unsafe move(.first, key: UnsafeRawBufferPointer(start: nil, count: 0))
     }
     // liblmdb reads the key within the call only.
     return try unsafe lower.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
-      try unsafe move(.atOrAfter, key: bytes)?.key
+      try unsafe move(.atOrAfter, key: bytes)
     }
   }
 

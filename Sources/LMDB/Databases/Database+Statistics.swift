@@ -48,7 +48,7 @@ extension Database {
 }
 
 extension TransactionCore {
-  fileprivate func statistics(of database: DatabaseHandle) throws(LMDBError) -> DatabaseStatistics {
+  func statistics(of database: DatabaseHandle) throws(LMDBError) -> DatabaseStatistics {
     // The handle is live: it has just been checked.
     let transaction = try unsafe usableHandle(for: database, "statistics")
     var statistics = MDB_stat()

@@ -6,6 +6,7 @@ extension TransactionCore {
     let cursor = try CursorHandle(of: database, in: self)
     // Nothing else is done with it, and the transaction is still live then.
     defer { cursor.close() }
+    if try isDense(batch, in: database, by: cursor) { return try merge(batch, into: database, by: cursor) }
     // The pointers are used only within the closure, in which the batch does not change.
     try unsafe batch.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
       // No key is read in this move.
@@ -32,7 +33,7 @@ extension TransactionCore {
     }
   }
 
-  private func store(
+  func store(
     _ value: UnsafeRawBufferPointer,
     forKey key: UnsafeRawBufferPointer,
     isAfterAll: Bool,

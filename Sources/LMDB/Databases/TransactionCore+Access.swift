@@ -89,7 +89,7 @@ extension TransactionCore {
     while true {
       // By the bound and not by `MDB_NEXT`, which has had faults in liblmdb where a removal had emptied a page.
       // The key is read before anything changes.
-      let key = unsafe try cursor.keyOfFirst(atOrAfter: bounds.lower)
+      let key = unsafe try cursor.moveToFirst(atOrAfter: bounds.lower)?.key
       guard let key = unsafe key, unsafe !reaches(key.bytes, bounds.upper) else { return count }
       // Before the page goes; if removing it fails, the transaction cannot be committed.
       unsafe note(.remove, database, key: key)

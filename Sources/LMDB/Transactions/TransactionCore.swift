@@ -20,6 +20,8 @@ final class TransactionCore {
   var failure: LMDBError.Code?
   /// Databases first opened here: an abort invalidates their handles.
   var openedDatabases: [UInt32] = []
+  /// Databases into which a batch of entries has been written here.
+  var batched: Set<UInt32> = []
   /// How an outermost write transaction will be committed, where there is a journal.
   var journalWrite: JournalWrite?
   /// What it and its nested ones have changed.

@@ -13,9 +13,9 @@ public struct CompactionSummary: Hashable, Sendable {
 extension TaskStore {
   /// Shrinks the store's file to what it holds: a store never shrinks by itself.
   ///
-  /// The store must not be open anywhere. A copy without free pages is created beside the file, flushed, verified and
-  /// moved into its place. The old file stays unchanged until then, so there must be room for both. A crash at any step
-  /// leaves the one or the other. Identity and commit sequence stay.
+  /// The store must not be open anywhere. A new file, without free pages and with the others full, is written beside the
+  /// old one, flushed, verified and moved into its place. The old file stays unchanged until then, so there must be room
+  /// for both. A crash at any step leaves the one or the other. Identity and commit sequence stay.
   ///
   /// - Parameters:
   ///   - directory: The store's directory.
@@ -41,7 +41,7 @@ extension TaskStore {
       let directory = opening.directory
       StagingDirectory.sweep(directory)
       let staging = try StagingDirectory(in: directory, for: "compact")
-      try store.environment.copyStore(to: staging.path)
+      try store.environment.rewriteStore(to: staging.path)
       _ = try UnpublishedStore(
         directory: staging.path, configuration: opening.configuration, migrations: opening.migrations
       ).verify(progress: progress)
@@ -53,6 +53,17 @@ extension TaskStore {
       try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
       try TallyError.flush(directory, after: "The store has been compacted")
       return CompactionSummary(sizeBeforeInBytes: before, sizeInBytes: after)
+    }
+  }
+}
+
+extension LMDBEnvironment {
+  /// Writes the store with full pages, or copies it if another program keeps something beside its tables.
+  fileprivate func rewriteStore(to directory: FilePath) throws {
+    do {
+      try rewrite(to: directory)
+    } catch let error as LMDBError where error.code == .incompatible {
+      try copyStore(to: directory)
     }
   }
 }

@@ -80,6 +80,7 @@ struct CounterDeltas {
   /// Writes the changes, each table in its own order; counters that become zero are removed.
   func apply(to tables: Tables, in transaction: inout WriteTransaction) throws(LMDBError) {
     let columns = sortedColumns
+    var changed = EntryBatch<BlockCountsKey, BlockCounts>()
     for column in columns {
       try column.forEachBlock { key, changes throws(LMDBError) in
         var counts = try tables.counts.value(forKey: key, in: transaction) ?? BlockCounts()
@@ -87,10 +88,11 @@ struct CounterDeltas {
         if counts.isEmpty {
           _ = try tables.counts.remove(forKey: key, in: &transaction)
         } else {
-          try tables.counts.put(counts, forKey: key, in: &transaction)
+          try changed.add(counts, forKey: key)
         }
       }
     }
+    try tables.counts.put(&changed, in: &transaction)
     for column in columns {
       guard let (key, delta) = column.totalChange else { continue }
       let total = Total(count: delta + (try tables.totals.value(forKey: key, in: transaction)?.count ?? 0))

@@ -38,11 +38,10 @@ enum ImageKind: UInt8 {
 struct BeforeImages {
   /// The most bytes that are kept, for one write and for all of them together.
   static let maximumSizeInBytes = 8 << 20
-  /// The size at which a part is full; one long record may make it longer.
+  /// The most that a part holds, unless one record is longer: with its head and a name it fills pages of 32 KiB.
   ///
-  /// When images of a later write are added, their first part joins the last one here unless that is full: the two
-  /// together may reach twice this.
-  private static let partSizeInBytes = 32 << 10
+  /// When images of a later write are added, their first part joins the last one here if both fit into one.
+  private static let partSizeInBytes = (32 << 10) - 512
 
   private(set) var bytes: [UInt8] = []
   /// Where each part begins.
@@ -97,16 +96,19 @@ struct BeforeImages {
       forget()
       return false
     }
-    if bytes.count - starts[starts.count - 1] >= Self.partSizeInBytes { starts.append(bytes.count) }
+    if lastPartSizeInBytes > 0, lastPartSizeInBytes + byteCount > Self.partSizeInBytes { starts.append(bytes.count) }
     return true
   }
+
+  private var lastPartSizeInBytes: Int { bytes.count - starts[starts.count - 1] }
 
   /// Adds later images to these.
   mutating func append(_ later: BeforeImages) {
     guard !isTooLarge, !later.isEmpty else { return }
     guard !later.isTooLarge, bytes.count + later.bytes.count <= Self.maximumSizeInBytes else { return forget() }
-    let isPartFull = bytes.count - starts[starts.count - 1] >= Self.partSizeInBytes
-    starts += later.starts.dropFirst(isPartFull ? 0 : 1).map { $0 + bytes.count }
+    let joinedSize = lastPartSizeInBytes + (later.starts.count > 1 ? later.starts[1] : later.bytes.count)
+    let joins = lastPartSizeInBytes == 0 || joinedSize <= Self.partSizeInBytes
+    starts += later.starts.dropFirst(joins ? 1 : 0).map { $0 + bytes.count }
     bytes += later.bytes
   }
 

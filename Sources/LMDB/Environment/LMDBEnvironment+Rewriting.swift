@@ -1,0 +1,108 @@
+import CLMDB
+public import SystemPackage
+import TallySystem
+
+extension LMDBEnvironment {
+  /// Writes all databases into another directory, entry by entry in the order of their keys, which leaves full pages.
+  ///
+  /// ```swift
+  /// try environment.rewrite(to: directory)
+  /// ```
+  ///
+  /// Where keys have come in no order, pages are a half to two thirds full, and a compacting copy
+  /// (``copy(to:compacting:)``) leaves them so.
+  ///
+  /// The directory must exist and hold no environment. When this returns the new environment is on the disk and closed;
+  /// if it throws, no file is left. The snapshot that is read is a long one, as with a copy.
+  ///
+  /// Throws `fileExists` if the target has an environment; `incompatible` if this one holds anything other than plain
+  /// databases, which only another program can have written; `corrupted` if keys are out of order; `diskFull`,
+  /// `noSuchFile`, `permissionDenied`, `ioFailure`; `reentrantWrite` within this thread's write transaction; `closed`,
+  /// `forked`, `busy`.
+  ///
+  /// The corresponding C function is `mdb_cursor_put` with `MDB_APPEND`.
+  ///
+  /// - Complexity: every entry is written once, in transactions of a few megabytes.
+  public func rewrite(to directory: FilePath) throws {
+    guard state.withLock({ $0.writer != currentThread() }) else {
+      throw LMDBError(.reentrantWrite, operation: "rewrite")
+    }
+    let file = directory.appending(Self.dataFileName)
+    // liblmdb takes an empty file for a new environment.
+    try LMDBError.translating("rewrite") { try SystemCalls.createFile(file, permissions: options.fileMode) }
+    do {
+      try rewriteDatabases(to: directory)
+      // The names of the files are in the directory, which is flushed on its own.
+      try LMDBError.translating("rewrite") { try SystemCalls.flushDirectory(directory) }
+    } catch {
+      // The files are ours: the first one was created here and by nobody else.
+      for name in [Self.dataFileName, Self.lockFileName] { try? SystemCalls.removeFile(directory.appending(name)) }
+      throw error
+    }
+  }
+
+  private func rewriteDatabases(to directory: FilePath) throws {
+    var options = Options()
+    options.maxDatabases = self.options.maxDatabases
+    options.fileMode = self.options.fileMode
+    let target = try LMDBEnvironment(path: directory, options: options)
+    // After the other call there is nothing left to report.
+    defer { try? target.close() }
+    var databases: [(name: String, database: DatabaseHandle)] = []
+    let reader = try beginRead(opening: &databases)
+    for (name, database) in databases { try target.rewrite(name, of: database, in: reader.core) }
+    try target.close()
+  }
+
+  /// Begins a read transaction after all databases that it can see have been opened.
+  private func beginRead(
+    opening databases: inout [(name: String, database: DatabaseHandle)]
+  ) throws(LMDBError) -> ReadTransaction {
+    while true {
+      let reader = try beginRead()
+      let names = try reader.namesOfDatabasesOnly()
+      if names == databases.map(\.name) { return reader }
+      databases = try names.map { (name) throws(LMDBError) in (name, try openDatabase(named: name)) }
+    }
+  }
+
+  /// How much is written in one transaction; its pages are held in memory.
+  private static let rewrittenSizeInBytes = 8 << 20
+
+  /// Writes a database of another environment.
+  private func rewrite(_ name: String, of source: DatabaseHandle, in reader: TransactionCore) throws {
+    let cursor = try CursorHandle(of: source, in: reader)
+    defer { cursor.close() }
+    var start: [UInt8]?
+    repeat {
+      start = try write { transaction in
+        let target = try transaction.core.openDatabase(named: name, creating: true)
+        return try transaction.core.append(Self.rewrittenSizeInBytes, from: start, of: cursor, to: target)
+      }
+    } while start != nil
+  }
+}
+
+extension TransactionCore {
+  /// Appends entries from a key on until they have a size, and returns the key of the next one.
+  fileprivate func append(
+    _ limit: Int, from start: [UInt8]?, of source: CursorHandle, to target: DatabaseHandle
+  ) throws(LMDBError) -> [UInt8]? {
+    let cursor = try CursorHandle(of: target, in: self)
+    // Nothing else is done with it, and the transaction is still live then.
+    defer { cursor.close() }
+    var byteCount = 0
+    // What a move finds stays where it is: the snapshot that it belongs to is not written.
+    var entry = unsafe try source.moveToFirst(atOrAfter: start)
+    while let (key, value) = unsafe entry {
+      guard byteCount < limit else { return unsafe [UInt8](key) }
+      guard let room = unsafe try reserve(value.count, for: key, .append, in: target, by: cursor) else {
+        throw LMDBError(.corrupted, operation: "rewrite", message: "The keys of a database are out of order")
+      }
+      unsafe room.copyMemory(from: value)
+      byteCount += key.count + value.count
+      unsafe entry = try source.move(.next, key: UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+    return nil
+  }
+}
