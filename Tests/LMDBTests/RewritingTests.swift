@@ -46,8 +46,9 @@ import Testing
     try DataFile(inDirectory: target.path).checkStructure()
     let (before, after) = (try leaves(of: "numbers", in: sample.environment), try leaves(of: "numbers", in: rewritten))
     #expect(after * 5 < before * 4, "\(before) leaves became \(after)")
-    #expect(try FileManager.default.attributesOfItem(atPath: target.path.appending("data.mdb").string)[.posixPermissions]
-      as? Int == 0o600)
+    #expect(
+      try FileManager.default.attributesOfItem(atPath: target.path.appending("data.mdb").string)[.posixPermissions]
+        as? Int == 0o600)
   }
 
   @Test func moreThanOneTransactionIsNeeded() throws {

@@ -77,7 +77,8 @@ extension TransactionCore {
   }
 
   private func append(
-    _ entry: EncodedEntries.Entry, of bytes: UnsafeRawBufferPointer, to database: DatabaseHandle, by cursor: CursorHandle
+    _ entry: EncodedEntries.Entry, of bytes: UnsafeRawBufferPointer, to database: DatabaseHandle,
+    by cursor: CursorHandle
   ) throws(LMDBError) {
     let (key, value) = unsafe (bytes[entry.key], bytes[entry.value])
     let room = unsafe try reserve(

@@ -13,7 +13,7 @@ public struct CompactionSummary: Hashable, Sendable {
 extension TaskStore {
   /// Shrinks the store's file to what it holds: a store never shrinks by itself.
   ///
-  /// The store must not be open anywhere. A new file, without free pages and with the others full, is written beside the
+  /// The store must not be open anywhere. A new file, of full pages only, is written beside the
   /// old one, flushed, verified and moved into its place. The old file stays unchanged until then, so there must be room
   /// for both. A crash at any step leaves the one or the other. Identity and commit sequence stay.
   ///

@@ -7,7 +7,7 @@ package enum DocumentRecord {
 }
 
 /// Reads the records of a document one after the other.
-package protocol DocumentSource: ~Copyable {
+package protocol DocumentSource: ~Copyable, SendableMetatype {
   /// When the document was written; `nil` if it does not say, or has not said yet.
   var exportDate: Timestamp? { get }
   /// The bytes read so far.

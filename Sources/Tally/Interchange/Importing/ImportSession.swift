@@ -32,10 +32,11 @@ struct ImportSession<Source: DocumentSource & ~Copyable>: ~Copyable {
     return importer.summary
   }
 
-  private func begin(_ report: ImportedRecord.Observer? = nil) throws -> DocumentImporter<Source> {
+  private func begin(_ report: ImportedRecord.Observer? = nil) throws -> DocumentImporter<SourceAhead<Source>> {
     try TallyError.checkCancellation()
     try input.rewind()
-    return DocumentImporter(try source(JSONInput(source: input.read)), options: options, report: report)
+    let ahead = SourceAhead(try source(JSONInput(source: input.read)))
+    return DocumentImporter(ahead, options: options, report: report)
   }
 
   private func reportProgress(_ summary: ImportSummary, _ byteCount: Int64) throws {

@@ -1,0 +1,136 @@
+internal import Foundation
+internal import TallySystem
+
+/// Reads the records of another source on a thread of its own, some hundreds ahead: reading a document takes as long as
+/// writing what it says.
+///
+/// The first records are read at once, so that a short document needs no thread.
+struct SourceAhead<Source: DocumentSource & ~Copyable>: DocumentSource, ~Copyable {
+  private let reading: Reading<Source>
+  private var piece: RecordPiece
+  /// The index of the next record of the piece.
+  private var index = 0
+
+  /// Begins to read; nobody else may use what the source reads from while this exists.
+  init(_ source: consuming Source) {
+    reading = Reading(source)
+    piece = reading.readPiece()
+    if piece.end == nil { reading.start() }
+  }
+
+  deinit { reading.stop() }
+
+  var exportDate: Timestamp? { piece.exportDate }
+  var byteCount: Int64 { piece.byteCount }
+
+  mutating func next() throws -> (record: DocumentRecord, position: TextPosition)? {
+    while index == piece.records.count {
+      if let end = piece.end {
+        try end.get()
+        return nil
+      }
+      piece = reading.takePiece()
+      index = 0
+    }
+    defer { index += 1 }
+    return piece.records[index]
+  }
+}
+
+/// Some records of a document, one after the other.
+private struct RecordPiece {
+  static let recordLimit = 256
+  /// How much of a document is read at once at most, except for one longer record.
+  static let byteLimit: Int64 = 1 << 18
+
+  var records: [(record: DocumentRecord, position: TextPosition)] = []
+  /// When the document was written, as it says before all of these records.
+  var exportDate: Timestamp?
+  /// The bytes read so far.
+  var byteCount: Int64 = 0
+  /// What comes after these records: the end of the document, or an error; `nil` for more records.
+  var end: Result<Void, any Error>?
+}
+
+/// The reading of a source, and the pieces that wait to be taken.
+///
+/// Unchecked, because only one thread at a time uses the source: the taker's until `start`, then the reading one.
+private final class Reading<Source: DocumentSource & ~Copyable>: @unchecked Sendable {
+  private struct State {
+    var pieces: [RecordPiece] = []
+    var isRunning = false
+    var isStopped = false
+  }
+
+  private static var pieceLimit: Int { 16 }
+
+  private var source: Source
+  /// A record that was read, but comes after a new date of the document.
+  private var held: (record: DocumentRecord, position: TextPosition)?
+  private let state = Monitor(State())
+
+  init(_ source: consuming Source) {
+    self.source = source
+  }
+
+  func readPiece() -> RecordPiece {
+    var piece = RecordPiece()
+    piece.records.reserveCapacity(RecordPiece.recordLimit)
+    let start = source.byteCount
+    do {
+      while piece.records.count < RecordPiece.recordLimit, source.byteCount - start < RecordPiece.byteLimit {
+        guard let record = try held ?? source.next() else {
+          piece.end = .success(())
+          break
+        }
+        held = piece.records.isEmpty || source.exportDate == piece.exportDate ? nil : record
+        guard held == nil else { break }
+        piece.exportDate = source.exportDate
+        piece.records.append(record)
+      }
+    } catch {
+      piece.end = .failure(error)
+    }
+    piece.byteCount = source.byteCount
+    return piece
+  }
+}
+
+extension Reading where Source: ~Copyable {
+  /// Goes on reading on another thread.
+  func start() {
+    state.withLock { $0.isRunning = true }
+    Thread.detachNewThread { [self] in
+      nameCurrentThread("tally.read")
+      while offer(readPiece()) {}
+      state.withLock { $0.isRunning = false }
+      state.wakeAll()
+    }
+  }
+
+  /// Waits until there is room for a piece and adds it; false if no other one is to follow.
+  private func offer(_ piece: RecordPiece) -> Bool {
+    let goesOn = state.wait { state in
+      if state.isStopped { return false }
+      guard state.pieces.count < Self.pieceLimit else { return nil }
+      state.pieces.append(piece)
+      return piece.end == nil
+    }
+    state.wakeAll()
+    return goesOn ?? false
+  }
+
+  /// The next piece, for which it waits.
+  func takePiece() -> RecordPiece {
+    let piece = state.wait { $0.pieces.isEmpty ? nil : $0.pieces.removeFirst() }
+    state.wakeAll()
+    return piece ?? RecordPiece()
+  }
+
+  /// Ends the reading, and waits until the other thread has left the source alone.
+  func stop() {
+    state.withLock { $0.isStopped = true }
+    state.wakeAll()
+    state.wait { $0.isRunning ? nil : true }
+  }
+}
