@@ -71,7 +71,8 @@ extension TimeZoneDatabase {
     for _ in 0..<8 {
       if let name = name(ofFileWithin: file) { return name }
       guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: file.string) else { break }
-      file = file.removingLastComponent().pushing(FilePath(target)).lexicallyNormalized()
+      let path = FilePath(target)
+      file = (path.isAbsolute ? path : file.removingLastComponent().pushing(path)).lexicallyNormalized()
     }
     guard let table = Self.table(at: file) else { return nil }
     // Debian notes the name of a copy here.
@@ -79,11 +80,18 @@ extension TimeZoneDatabase {
     return ([noted].compactMap { $0 } + TimeZone.knownTimeZoneIdentifiers).first { self.table(named: $0) == table }
   }
 
+  /// The directory of a second copy of all zones, where there is one.
+  private static let posixPrefix = "posix/"
+
   private func name(ofFileWithin file: FilePath) -> String? {
-    for directory in directories where file.starts(with: directory) {
-      let components = file.components.dropFirst(directory.components.count).map(\.string)
-      let name = components.drop { $0 == "posix" }.joined(separator: "/")
-      if TimeZone(identifier: name) != nil, contains(name) { return name }
+    let path = file.string
+    for directory in directories {
+      // As texts: views of components take as long as all else in a command's start.
+      let start = directory.string + "/"
+      guard path.hasPrefix(start) else { continue }
+      var name = path.dropFirst(start.count)
+      while name.hasPrefix(Self.posixPrefix) { name = name.dropFirst(Self.posixPrefix.count) }
+      if TimeZone(identifier: String(name)) != nil, contains(String(name)) { return String(name) }
     }
     return nil
   }

@@ -139,7 +139,7 @@ extension GlobalOptions {
   var format: OutputFormat { json ? .json : plain ? .plain : .human }
 
   /// The options of the group that are followed by a value.
-  private static let namesWithValue: Set<String> = ["--store", "--now", "--time-zone", "--week-start"]
+  private static let namesWithValue = ["--store", "--now", "--time-zone", "--week-start"]
 
   /// Whether arguments ask for help or the version, wherever they do so before `--`.
   static func areQuestion(_ arguments: [String]) -> Bool {

@@ -22,7 +22,7 @@ struct Painter {
     isEnabled = !isRefused && Self.isWanted(setting: setting, isTerminal: isTerminal, environment)
     // Rainbow looks at the same variables, but takes NO_COLOR=0 and FORCE_COLOR=0 for something else.
     if isEnabled { (Rainbow.enabled, Rainbow.outputTarget) = (true, .console) }
-    depth = ColorDepth(environment: environment, isForced: setting == "always")
+    depth = isEnabled ? ColorDepth(environment: environment, isForced: setting == "always") : .none
   }
 
   /// Whether colour is wanted: `FORCE_COLOR` decides, else `NO_COLOR` or a dumb terminal, else the setting, else whether
