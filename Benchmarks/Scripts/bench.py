@@ -138,7 +138,7 @@ def run_suite(name, is_smoke):
         results = cli.run(run, say, fail)
     else:
         run.build("BenchmarkTool", run.suite["target"])
-        # The system would write what was built while flushes are measured.
+        # The system would write the new programs while flushes are measured.
         os.sync()
         results = run.benchmarks()
     shutil.rmtree(run.folder / "scratch", ignore_errors=True)

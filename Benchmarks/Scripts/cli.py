@@ -16,7 +16,7 @@ NOW = "2026-11-21T12:00:00Z"
 def run(bench, say, fail):
     """Fills both with each data set and times each row's commands in turn; returns results as in the other suites."""
     programs = install(bench, fail)
-    # The system would write what was built while flushes are measured.
+    # The system would write the new programs while flushes are measured.
     os.sync()
     results = []
     for size in bench.sizes:

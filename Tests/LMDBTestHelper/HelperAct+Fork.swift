@@ -23,6 +23,7 @@ extension HelperAct {
         code { _ = try environment.beginRead() },
         code { try environment.close() },
         code { _ = try environment.readers() },
+        code { try environment.rewrite(to: directory.appending("rewritten")) },
         code { _ = try environment.freePageCount(in: reader) },
         code { try counters.put([2], forKey: 2, in: &writer) },
       ]

@@ -1,3 +1,4 @@
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -79,6 +80,65 @@ import Testing
     let leaves = try sample.environment.read { try sample.numbers.statistics(in: $0).leafPageCount }
     // An entry takes 8 bytes for its key, 2 with the padding for its value, and 10 for its node.
     #expect(leaves <= 20_000 * 20 / 4_080 + 2, "\(leaves) leaves")
+  }
+
+  /// Puts half of the keys and then a batch of others, and returns how many pages the file has after each.
+  private func pages(
+    after batch: [(UInt64, [UInt8])], amongValuesOf length: Int = 1, every: UInt64 = 2
+  ) throws -> (before: Int, after: Int) {
+    let sample = try Sample()
+    let pages = { Int(try sample.directory.path.appending("data.mdb").stat().size) / 4_096 }
+    try sample.environment.write { (transaction) throws in
+      let value = [UInt8](repeating: 1, count: length)
+      try sample.numbers.put(contentsOf: (0..<8_000).map { ($0 * every, value) }, in: &transaction)
+    }
+    let before = try pages()
+    try sample.environment.write { try sample.numbers.put(contentsOf: batch, in: &$0) }
+    return (before, try pages())
+  }
+
+  /// A merge would also write the pages that a put leaves alone.
+  @Test func aBatchInOneGapOrAmongLongValuesIsPutAlone() throws {
+    let gap = try pages(after: (0..<4_000).map { (40_000 + $0, [2]) }, every: 100_000)
+    #expect(gap.after - gap.before < gap.before, "\(gap)")
+    let long = try pages(after: (0..<4_000).map { ($0 * 4 + 1, [2]) }, amongValuesOf: 9_000)
+    #expect(long.after - long.before < 1_000, "\(long)")
+  }
+
+  /// Pages that a transaction has written and freed stay in the file.
+  @Test func onlyTheFirstBatchOfATransactionIsMerged() throws {
+    let sample = try Sample()
+    try sample.environment.write { try sample.numbers.put(contentsOf: (0..<8_000).map { ($0 * 8, [1]) }, in: &$0) }
+    try sample.environment.write { (transaction) throws in
+      for number in UInt64(1)..<8 {
+        try transaction.nested { (outer) throws in
+          try outer.nested { try sample.numbers.put(contentsOf: (0..<4_000).map { ($0 * 16 + number, [1]) }, in: &$0) }
+        }
+      }
+    }
+    // 36,000 entries of 20 bytes in pages of 4,080; half as many again where each of seven batches splits some of them.
+    let size = try sample.directory.path.appending("data.mdb").stat().size
+    #expect(size / 4_096 < 500, "\(size / 4_096) pages")
+    #expect(try sample.count() == 36_000)
+  }
+
+  @Test func aNestedBatchThatIsAbortedLeavesWhatWasThere() throws {
+    struct Stop: Error {}
+    let sample = try Sample()
+    try sample.environment.write { (transaction) throws in
+      try sample.numbers.put(contentsOf: (0..<4_000).map { ($0 * 2, [1]) }, in: &transaction)
+    }
+    try sample.environment.write { (transaction) throws in
+      #expect(throws: Stop.self) {
+        try transaction.nested { (nested) throws in
+          try sample.numbers.put(contentsOf: (0..<4_000).map { ($0 * 2 + 1, [2]) }, in: &nested)
+          throw Stop()
+        }
+      }
+      try sample.numbers.put([3], forKey: 9_001, in: &transaction)
+    }
+    #expect(try sample.count() == 4_001)
+    #expect(try sample.value(forKey: 7_998) == [1] && sample.value(forKey: 7_999) == nil)
   }
 
   @Test func aBatchThatIsAbortedLeavesWhatWasThere() throws {

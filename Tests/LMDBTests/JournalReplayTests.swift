@@ -58,7 +58,7 @@ import Testing
     let rows = sample.rows
     let key = [UInt8.random(in: 0..<30, using: &random), UInt8.random(in: 0..<3, using: &random)]
     let value = [UInt8](repeating: key[0], count: Int.random(in: 0...600, using: &random))
-    switch Int.random(in: 0..<14, using: &random) {
+    switch Int.random(in: 0..<15, using: &random) {
     case 0..<4: try rows.put(value, forKey: key, in: &transaction)
     case 4: _ = try rows.insert(value, forKey: key, in: &transaction)
     case 5: _ = try rows.remove(forKey: key, in: &transaction)
@@ -77,6 +77,11 @@ import Testing
       let other = try Bytes(opening: "dropped", creating: true, in: &transaction)
       try other.put(value, forKey: key, in: &transaction)
       if key[0] % 2 == 0 { try other.drop(in: &transaction) }
+    case 12:
+      // Comparably many others are there from the second time on, so that all are appended together.
+      let many = try Bytes(opening: "many", creating: true, in: &transaction)
+      let keys = (0..<1_500).map { _ in Int.random(in: 0..<6_000, using: &random) }
+      try many.put(contentsOf: keys.map { ([UInt8($0 >> 8), UInt8($0 & 0xFF)], [key[0]]) }, in: &transaction)
     default:
       guard depth < 2 else { return }
       var generator = random

@@ -38,7 +38,8 @@ import Testing
     let lines = try HelperProcess("fork", TemporaryDirectory()).lines()
     #expect(
       lines == [
-        "child: forked forked forked forked forked", "child opens: none", "child ended: 0", "parent's readers: 1",
+        "child: forked forked forked forked forked forked", "child opens: none", "child ended: 0",
+        "parent's readers: 1",
         "parent's turn is free: false, its lock: false",
         "parent wrote: 2",
       ]

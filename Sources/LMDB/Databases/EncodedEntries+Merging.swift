@@ -1,34 +1,64 @@
 import CLMDB
 
-// Many entries among few others split each page in two, and leave it half to two thirds full. Where that would happen to
+// Many entries among others split each page in two, and leave it a half to two thirds full. Where that would happen to
 // nearly every page, all entries are taken out and appended in order instead, which leaves full pages and takes no
 // longer.
 
 extension TransactionCore {
-  /// The least existing entries that are worth it.
-  private static let leastCount = 1_024
-  /// How many existing entries are appended again for each one that comes among them, at most.
-  private static let mostPerEntry = 4
+  /// Smaller tables are not merged.
+  private static let minimumEntryCount = 1_024
+  /// The most existing entries that are rewritten per new one.
+  private static let maximumExistingPerNew = 4
+  /// Larger tables are not merged: their entries are held in memory.
+  private static let maximumPageCount = 8_192
+  /// How many keys of a batch are looked up, to see whether they lie among all existing ones.
+  private static let probeCount = 16
 
-  /// Whether the entries of a batch come between existing ones everywhere: nearly each page would be written anyway.
+  /// Whether a sorted batch comes among existing entries everywhere, so that nearly each page would be written anyway.
   ///
-  /// Only the first batch of a transaction: what it has written itself would be written, and left, once more.
+  /// Only the first batch of a transaction: a later one would rewrite pages of this transaction, and those that it frees
+  /// stay in the file.
   func isDense(
     _ batch: EncodedEntries, in database: DatabaseHandle, by cursor: CursorHandle
   ) throws(LMDBError) -> Bool {
-    guard isFirstBatch(of: database), batch.count * Self.mostPerEntry >= Self.leastCount else { return false }
-    let existingCount = try statistics(of: database).entryCount
-    guard existingCount >= Self.leastCount, batch.count * Self.mostPerEntry >= existingCount else { return false }
-    // No key is read in these moves; what they find is used before the next one.
-    guard let end = unsafe try cursor.move(.last, key: UnsafeRawBufferPointer(start: nil, count: 0))?.key else {
-      return false
-    }
-    return unsafe batch.countOfKeys(before: end) * Self.mostPerEntry >= existingCount
+    let mostExisting = batch.count * Self.maximumExistingPerNew
+    guard noteBatch(in: database), mostExisting >= Self.minimumEntryCount else { return false }
+    let table = try statistics(of: database)
+    guard table.entryCount >= Self.minimumEntryCount, table.entryCount <= mostExisting,
+      table.leafPageCount <= Self.maximumPageCount,
+      // Long values have pages of their own, which would not be written otherwise.
+      table.overflowPageCount * Self.probeCount <= table.leafPageCount
+    else { return false }
+    return try isSpread(batch, by: cursor)
   }
 
-  private func isFirstBatch(of database: DatabaseHandle) -> Bool {
+  /// Notes a batch, and returns whether it is the first one of this transaction, those around it included.
+  private func noteBatch(in database: DatabaseHandle) -> Bool {
     let isFirst = batched.insert(database.index).inserted
-    return isFirst && (parent.map { !$0.batched.contains(database.index) } ?? true)
+    var outer = parent
+    while let core = outer {
+      if core.batched.contains(database.index) { return false }
+      outer = core.parent
+    }
+    return isFirst
+  }
+
+  /// Whether most keys of a sample have another existing key after them than the one before.
+  private func isSpread(_ batch: EncodedEntries, by cursor: CursorHandle) throws(LMDBError) -> Bool {
+    var places = 0
+    var last: [UInt8]?
+    for number in 0..<Self.probeCount {
+      let entry = batch.entries[batch.count * number / Self.probeCount]
+      let found = try unsafe batch.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) -> [UInt8]? in
+        // Nothing is written meanwhile, and the found key is copied.
+        let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[entry.key])
+        return unsafe try cursor.move(.atOrAfter, key: key).map { unsafe [UInt8]($0.key) }
+      }
+      guard let found else { break }
+      if found != last { places += 1 }
+      last = found
+    }
+    return places * 4 >= Self.probeCount * 3
   }
 
   /// Stores the entries of a sorted batch, and all existing ones, in a tree of full pages.
@@ -37,7 +67,7 @@ extension TransactionCore {
   ) throws(LMDBError) {
     let existing = try takeAll(from: database, by: cursor)
     try unsafe existing.bytes.span.bytes.withUnsafeBytes { (old) throws(LMDBError) in
-      // The pointers are used only within the closures, in which neither of both changes.
+      // The pointers are used only within the closures, where neither array changes.
       try unsafe batch.bytes.span.bytes.withUnsafeBytes { (new) throws(LMDBError) in
         var rest = existing.entries[...]
         for entry in batch.entries {
@@ -62,7 +92,9 @@ extension TransactionCore {
   private func takeAll(
     from database: DatabaseHandle, by cursor: CursorHandle
   ) throws(LMDBError) -> EncodedEntries {
+    let table = try statistics(of: database)
     var all = EncodedEntries()
+    all.reserve(table.entryCount, byteCount: table.leafPageCount * table.pageSizeInBytes)
     var move = CursorMove.first
     // No key is read in these moves; what they find is copied before the next one.
     while let entry = unsafe try cursor.move(move, key: UnsafeRawBufferPointer(start: nil, count: 0)) {
@@ -70,7 +102,7 @@ extension TransactionCore {
       move = .next
     }
     let transaction = try unsafe usableHandle(for: database, "put")
-    // Empties it. Not noted for a journal, which is to have the new entries only.
+    // Empties it. Not noted for a journal, whose record holds only the new entries.
     let result = unsafe mdb_drop(transaction, database.index, 0)
     guard result == MDB_SUCCESS else { throw failed(result, "put") }
     return all
@@ -89,16 +121,6 @@ extension TransactionCore {
 }
 
 extension EncodedEntries {
-  /// How many keys of a sorted batch are less than a key.
-  fileprivate func countOfKeys(before key: UnsafeRawBufferPointer) -> Int {
-    var (low, high) = (0, entries.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if unsafe bytes[entries[middle].key].lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-
   /// Adds an entry whose bytes are copied.
   fileprivate mutating func add(
     _ value: UnsafeRawBufferPointer, forKey key: UnsafeRawBufferPointer

@@ -25,8 +25,12 @@ struct EncodedEntries: Sendable {
   @usableFromInline var count: Int { entries.count }
 
   mutating func reserve(times factor: Double) {
-    bytes.reserveCapacity(Int(Double(bytes.count) * factor))
-    entries.reserveCapacity(Int(Double(entries.count) * factor))
+    reserve(Int(Double(entries.count) * factor), byteCount: Int(Double(bytes.count) * factor))
+  }
+
+  mutating func reserve(_ entryCount: Int, byteCount: Int) {
+    bytes.reserveCapacity(byteCount)
+    entries.reserveCapacity(entryCount)
   }
 
   /// Records the entry whose bytes have been appended.

@@ -41,13 +41,15 @@ extension Database {
   /// Stores many values, each in place of the one its key has.
   ///
   /// They are stored in the order of their keys, whatever order they come in: the search for a key's place begins where
-  /// the last one ended, and entries after all existing ones are appended, which leaves full pages.
+  /// the last one ended, and entries after all existing ones are appended, which leaves full pages. Entries that come
+  /// among comparably many others are appended together with them, after the table has been emptied, for the same reason.
   ///
   /// Throws as ``put(_:forKey:in:)``.
   ///
-  /// The corresponding C function is `mdb_cursor_put`, with `MDB_APPEND` where it applies.
+  /// The corresponding C functions are `mdb_cursor_put`, with `MDB_APPEND` where it applies, and `mdb_drop`.
   ///
-  /// - Complexity: the encoded entries are held in memory.
+  /// - Complexity: the encoded entries are held in memory, and so are existing ones that are appended again, up to 32 MiB
+  ///   of them.
   @inlinable
   public func put(
     contentsOf entries: some Sequence<(Key, Value)>,

@@ -32,7 +32,9 @@ extension LMDBEnvironment {
     let outcome = Result { () throws(LMDBError) in try concludeRecord(of: core, transactionID, result) }
     if core.parent == nil { leaveWriter(core) }
     yield(to: try outcome.get())
-    if let parent = core.parent { parent.openedDatabases += core.openedDatabases }
+    guard let parent = core.parent else { return }
+    parent.openedDatabases += core.openedDatabases
+    parent.batched.formUnion(core.batched)
   }
 
   /// Ends a commit, still in its turn, and returns what its writer does afterwards.

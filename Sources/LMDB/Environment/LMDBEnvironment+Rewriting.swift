@@ -16,14 +16,15 @@ extension LMDBEnvironment {
   /// if it throws, no file is left. The snapshot that is read is a long one, as with a copy.
   ///
   /// Throws `fileExists` if the target has an environment; `incompatible` if this one holds anything other than plain
-  /// databases, which only another program can have written; `corrupted` if keys are out of order; `diskFull`,
-  /// `noSuchFile`, `permissionDenied`, `ioFailure`; `reentrantWrite` within this thread's write transaction; `closed`,
-  /// `forked`, `busy`.
+  /// databases, which only another program can have written; `databasesFull` if it has more of them than can be open;
+  /// `corrupted` if keys are out of order; `diskFull`, `noSuchFile`, `permissionDenied`, `ioFailure`; `reentrantWrite`
+  /// within this thread's write transaction; `closed`, `forked`, `busy`.
   ///
   /// The corresponding C function is `mdb_cursor_put` with `MDB_APPEND`.
   ///
   /// - Complexity: every entry is written once, in transactions of a few megabytes.
   public func rewrite(to directory: FilePath) throws {
+    try checkProcess("rewrite")
     guard state.withLock({ $0.writer != currentThread() }) else {
       throw LMDBError(.reentrantWrite, operation: "rewrite")
     }
@@ -50,7 +51,10 @@ extension LMDBEnvironment {
     defer { try? target.close() }
     var databases: [(name: String, database: DatabaseHandle)] = []
     let reader = try beginRead(opening: &databases)
-    for (name, database) in databases { try target.rewrite(name, of: database, in: reader.core) }
+    var place = RewritingPlace()
+    while place.index < databases.count {
+      place = try target.write { try $0.core.append(databases, from: place, in: reader.core) }
+    }
     try target.close()
   }
 
@@ -65,37 +69,50 @@ extension LMDBEnvironment {
       databases = try names.map { (name) throws(LMDBError) in (name, try openDatabase(named: name)) }
     }
   }
+}
 
+/// How far the databases of another environment have been written.
+private struct RewritingPlace {
   /// How much is written in one transaction; its pages are held in memory.
-  private static let rewrittenSizeInBytes = 8 << 20
+  static let sizeInBytes = 8 << 20
 
-  /// Writes a database of another environment.
-  private func rewrite(_ name: String, of source: DatabaseHandle, in reader: TransactionCore) throws {
-    let cursor = try CursorHandle(of: source, in: reader)
-    defer { cursor.close() }
-    var start: [UInt8]?
-    repeat {
-      start = try write { transaction in
-        let target = try transaction.core.openDatabase(named: name, creating: true)
-        return try transaction.core.append(Self.rewrittenSizeInBytes, from: start, of: cursor, to: target)
-      }
-    } while start != nil
-  }
+  /// The database, by its index.
+  var index = 0
+  /// The key of its next entry; `nil` at its beginning.
+  var key: [UInt8]?
 }
 
 extension TransactionCore {
-  /// Appends entries from a key on until they have a size, and returns the key of the next one.
+  /// Appends databases of another environment from a place on until they have a size, and returns the next place.
   fileprivate func append(
-    _ limit: Int, from start: [UInt8]?, of source: CursorHandle, to target: DatabaseHandle
+    _ databases: [(name: String, database: DatabaseHandle)], from place: RewritingPlace, in reader: TransactionCore
+  ) throws(LMDBError) -> RewritingPlace {
+    var place = place
+    var byteCount = 0
+    while place.index < databases.count {
+      let (name, source) = databases[place.index]
+      let cursor = try CursorHandle(of: source, in: reader)
+      // Its transaction outlives it.
+      defer { cursor.close() }
+      let target = try openDatabase(named: name, creating: true)
+      place.key = try append(&byteCount, from: place.key, of: cursor, to: target)
+      if place.key != nil { return place }
+      place.index += 1
+    }
+    return place
+  }
+
+  /// Appends entries from a key on until all have a size, and returns the key of the next one.
+  private func append(
+    _ byteCount: inout Int, from start: [UInt8]?, of source: CursorHandle, to target: DatabaseHandle
   ) throws(LMDBError) -> [UInt8]? {
     let cursor = try CursorHandle(of: target, in: self)
     // Nothing else is done with it, and the transaction is still live then.
     defer { cursor.close() }
-    var byteCount = 0
     // What a move finds stays where it is: the snapshot that it belongs to is not written.
     var entry = unsafe try source.moveToFirst(atOrAfter: start)
     while let (key, value) = unsafe entry {
-      guard byteCount < limit else { return unsafe [UInt8](key) }
+      guard byteCount < RewritingPlace.sizeInBytes else { return unsafe [UInt8](key) }
       guard let room = unsafe try reserve(value.count, for: key, .append, in: target, by: cursor) else {
         throw LMDBError(.corrupted, operation: "rewrite", message: "The keys of a database are out of order")
       }

@@ -13,9 +13,9 @@ public struct CompactionSummary: Hashable, Sendable {
 extension TaskStore {
   /// Shrinks the store's file to what it holds: a store never shrinks by itself.
   ///
-  /// The store must not be open anywhere. A new file, of full pages only, is written beside the
-  /// old one, flushed, verified and moved into its place. The old file stays unchanged until then, so there must be room
-  /// for both. A crash at any step leaves the one or the other. Identity and commit sequence stay.
+  /// The store must not be open anywhere. A copy whose pages are full is written beside the old file, flushed, verified
+  /// and moved into its place. The old file stays unchanged until then, so there must be room for both. A crash at any
+  /// step leaves the one or the other. Identity and commit sequence stay.
   ///
   /// - Parameters:
   ///   - directory: The store's directory.
@@ -58,11 +58,11 @@ extension TaskStore {
 }
 
 extension LMDBEnvironment {
-  /// Writes the store with full pages, or copies it if another program keeps something beside its tables.
+  /// Writes the store with full pages, or copies it if another program keeps values, or many databases, beside its tables.
   fileprivate func rewriteStore(to directory: FilePath) throws {
     do {
       try rewrite(to: directory)
-    } catch let error as LMDBError where error.code == .incompatible {
+    } catch let error as LMDBError where [.incompatible, .databasesFull].contains(error.code) {
       try copyStore(to: directory)
     }
   }

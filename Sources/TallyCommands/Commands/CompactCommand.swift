@@ -8,7 +8,7 @@ struct CompactCommand: SessionCommand {
     abstract: "Return the space of deleted data to the disk.",
     usage: "tally compact [<options>]",
     discussion: """
-      Replaces the store's file with a verified one of full pages only; until then the old file stays, so there must \
+      Replaces the store's file with a verified copy whose pages are full; until then the old file stays, so there must \
       be room for both. No other process may have the store open.
 
       With --plain, prints a line with these columns: bytesBefore, bytes.

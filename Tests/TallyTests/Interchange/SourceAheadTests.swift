@@ -55,21 +55,17 @@ import Testing
     var ahead = SourceAhead(NumberedSource(100_000, reads: reads))
     _ = try ahead.next()
     // The piece in use, those that wait, and the one for which there is no room.
-    let most = 18 * 256
-    reads.count.wait { $0 == most ? true : nil }
-    #expect(reads.count.withLock { $0 } == most)
+    #expect(reads.comesToRest(at: 18 * 256))
     for _ in 0..<256 { _ = try ahead.next() }
-    reads.count.wait { $0 == most + 256 ? true : nil }
-    #expect(reads.count.withLock { $0 } == most + 256)
+    #expect(reads.comesToRest(at: 19 * 256))
   }
 
-  /// Records of a megabyte: the look-ahead is a few megabytes and not four thousand.
+  /// Records of a megabyte: four of them wait, and not four thousand.
   @Test func longRecordsAreNotKeptByTheHundred() throws {
     let reads = ReadCount()
     var ahead = SourceAhead(NumberedSource(1_000, byteCountEach: 1 << 20, reads: reads))
     _ = try ahead.next()
-    reads.count.wait { $0 == 18 ? true : nil }
-    #expect(reads.count.withLock { $0 } == 18)
+    #expect(reads.comesToRest(at: 6))
   }
 
   @Test func nobodyReadsAfterItsEnd() throws {
@@ -79,7 +75,7 @@ import Testing
       _ = try ahead.next()
     }
     let count = reads.count.withLock { $0 }
-    reads.sources.wait { $0 == 0 ? true : nil }
+    #expect(reads.sources.wait(atMost: .seconds(20)) { $0 == 0 ? true : nil } == true)
     #expect(reads.count.withLock { $0 } == count)
   }
 }
@@ -93,6 +89,13 @@ private final class ReadCount: Sendable {
   func addSources(_ change: Int) {
     sources.withLock { $0 += change }
     sources.wakeAll()
+  }
+
+  /// Whether a number of records is read, and no more for a moment.
+  func comesToRest(at number: Int) -> Bool {
+    count.wait(atMost: .seconds(20)) { $0 >= number ? true : nil }
+    Thread.sleep(forTimeInterval: 0.05)
+    return count.withLock { $0 } == number
   }
 
   func note() {

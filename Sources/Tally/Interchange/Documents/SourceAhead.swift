@@ -1,8 +1,8 @@
 internal import Foundation
 internal import TallySystem
 
-/// Reads the records of another source on a thread of its own, some hundreds ahead: reading a document takes as long as
-/// writing what it says.
+/// Reads the records of another source on a thread of its own, some thousands ahead: reading a document takes about as long
+/// as writing it to the store.
 ///
 /// The first records are read at once, so that a short document needs no thread.
 struct SourceAhead<Source: DocumentSource & ~Copyable>: DocumentSource, ~Copyable {
@@ -48,6 +48,8 @@ private struct RecordPiece {
   var exportDate: Timestamp?
   /// The bytes read so far.
   var byteCount: Int64 = 0
+  /// The bytes read for these records.
+  var sizeInBytes: Int64 = 0
   /// What comes after these records: the end of the document, or an error; `nil` for more records.
   var end: Result<Void, any Error>?
 }
@@ -60,12 +62,19 @@ private final class Reading<Source: DocumentSource & ~Copyable>: @unchecked Send
     var pieces: [RecordPiece] = []
     var isRunning = false
     var isStopped = false
+
+    private static var pieceLimit: Int { 16 }
+    private static var byteLimit: Int64 { 4 << 20 }
+
+    /// Whether another piece may wait: all of them together have a size at most, unless one record is longer.
+    func hasRoom(for piece: RecordPiece) -> Bool {
+      let size = pieces.reduce(piece.sizeInBytes) { $0 + $1.sizeInBytes }
+      return pieces.isEmpty || pieces.count < Self.pieceLimit && size <= Self.byteLimit
+    }
   }
 
-  private static var pieceLimit: Int { 16 }
-
   private var source: Source
-  /// A record that was read, but comes after a new date of the document.
+  /// A record that was read after the date of the document changed; it begins the next piece.
   private var held: (record: DocumentRecord, position: TextPosition)?
   private let state = Monitor(State())
 
@@ -92,6 +101,7 @@ private final class Reading<Source: DocumentSource & ~Copyable>: @unchecked Send
       piece.end = .failure(error)
     }
     piece.byteCount = source.byteCount
+    piece.sizeInBytes = source.byteCount - start
     return piece
   }
 }
@@ -108,11 +118,11 @@ extension Reading where Source: ~Copyable {
     }
   }
 
-  /// Waits until there is room for a piece and adds it; false if no other one is to follow.
+  /// Waits for room and adds a piece; returns false after the last one.
   private func offer(_ piece: RecordPiece) -> Bool {
     let goesOn = state.wait { state in
       if state.isStopped { return false }
-      guard state.pieces.count < Self.pieceLimit else { return nil }
+      guard state.hasRoom(for: piece) else { return nil }
       state.pieces.append(piece)
       return piece.end == nil
     }
@@ -120,14 +130,14 @@ extension Reading where Source: ~Copyable {
     return goesOn ?? false
   }
 
-  /// The next piece, for which it waits.
+  /// Waits for the next piece.
   func takePiece() -> RecordPiece {
     let piece = state.wait { $0.pieces.isEmpty ? nil : $0.pieces.removeFirst() }
     state.wakeAll()
     return piece ?? RecordPiece()
   }
 
-  /// Ends the reading, and waits until the other thread has left the source alone.
+  /// Ends the reading, and waits until the other thread no longer uses the source.
   func stop() {
     state.withLock { $0.isStopped = true }
     state.wakeAll()

@@ -38,10 +38,10 @@ enum ImageKind: UInt8 {
 struct BeforeImages {
   /// The most bytes that are kept, for one write and for all of them together.
   static let maximumSizeInBytes = 8 << 20
-  /// The most that a part holds, unless one record is longer: with its head and a name it fills pages of 32 KiB.
+  /// The most that a part holds, unless one record is longer: with its head and an action name it fits in 32 KiB of pages.
   ///
   /// When images of a later write are added, their first part joins the last one here if both fit into one.
-  private static let partSizeInBytes = (32 << 10) - 512
+  static let partSizeInBytes = (32 << 10) - 512
 
   private(set) var bytes: [UInt8] = []
   /// Where each part begins.
