@@ -7,8 +7,9 @@ import TallyTestSupport
 enum JournalImageSuite {
   /// How many runs are tried to make a control fail.
   private static let controlRuns = 6
-  /// Two of the controls need some thousand images to fail, more than the short form has.
-  private static let mostMissedInShortForm = 3
+  /// Controls that may need some thousand images to fail, more than the short form has: `JournalRuleTests` breaks these rules
+  /// with one image each.
+  private static let rareControls: Set = ["contradiction", "two slots", "chain"]
 
   static func run(_ run: inout FaultRun) throws -> String {
     let imageCount = run.count("IMAGES", short: 20, long: 3_000)
@@ -20,10 +21,11 @@ enum JournalImageSuite {
     }
     let tried = imageCount * scenarios.count
     run.note(tried, .images)
+    let controls = controls.filter { !run.isShort || !Self.rareControls.contains($0.name) }
     let broken = try controls.map { (name: $0.name, count: try imagesToBreak($0.rule, of: $0.scenario, &run)) }
     let missed = broken.filter { $0.count == nil }.map(\.name)
     run.requireControl(
-      fails: missed.count <= (run.isShort ? mostMissedInShortForm : 0),
+      fails: missed.isEmpty,
       "without the rules of \(missed.joined(separator: ", ")) nothing breaks: the check proves nothing")
     return "\(tried) images of \(scenarios.count) runs tried; without a rule something broke within images: "
       + broken.map { "\($0.name) \($0.count.map { "\($0)" } ?? "never")" }.joined(separator: ", ")
