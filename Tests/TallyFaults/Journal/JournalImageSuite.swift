@@ -6,7 +6,7 @@ import TallyTestSupport
 /// Power cuts, kills and full disks at any point of transactions with a journal, by one process or several.
 enum JournalImageSuite {
   /// How many runs are tried to make a control fail.
-  private static let controlRuns = 6
+  private static let controlRuns = 24
   /// Controls that may need some thousand images to fail, more than the short form has: `JournalRuleTests` breaks these rules
   /// with one image each.
   private static let rareControls: Set = ["contradiction", "two slots", "chain"]
