@@ -8,8 +8,6 @@ internal import TallySystem
 struct SourceAhead<Source: DocumentSource & ~Copyable>: DocumentSource, ~Copyable {
   private let reading: Reading<Source>
   private var piece: RecordPiece
-  /// The index of the next record of the piece.
-  private var index = 0
 
   /// Begins to read; nobody else may use what the source reads from while this exists.
   init(_ source: consuming Source) {
@@ -24,16 +22,14 @@ struct SourceAhead<Source: DocumentSource & ~Copyable>: DocumentSource, ~Copyabl
   var byteCount: Int64 { piece.byteCount }
 
   mutating func next() throws -> (record: DocumentRecord, position: TextPosition)? {
-    while index == piece.records.count {
+    while true {
+      if let record = piece.records.popLast() { return record }
       if let end = piece.end {
         try end.get()
         return nil
       }
       piece = reading.takePiece()
-      index = 0
     }
-    defer { index += 1 }
-    return piece.records[index]
   }
 }
 
@@ -43,6 +39,7 @@ private struct RecordPiece {
   /// How much of a document is read at once at most, except for one longer record.
   static let byteLimit: Int64 = 1 << 18
 
+  /// In the reverse of their order, so that each can be taken without a copy.
   var records: [(record: DocumentRecord, position: TextPosition)] = []
   /// When the document was written, as it says before all of these records.
   var exportDate: Timestamp?
@@ -100,6 +97,7 @@ private final class Reading<Source: DocumentSource & ~Copyable>: @unchecked Send
     } catch {
       piece.end = .failure(error)
     }
+    piece.records.reverse()
     piece.byteCount = source.byteCount
     piece.sizeInBytes = source.byteCount - start
     return piece

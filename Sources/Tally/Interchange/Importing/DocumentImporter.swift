@@ -12,7 +12,9 @@ struct DocumentImporter<Source: DocumentSource & ~Copyable>: ~Copyable {
   private var isAtEnd = false
   private var hasTasks = false
 
-  private var taskIDs: Set<UUID> = []
+  private var taskIDs = ImportedIDs()
+  /// The last task that the store had before; `.some(nil)` if it had none, `nil` until that is known.
+  private var lastStored: UUID??
   private var listIDs: Set<UUID> = []
   private var filterKeys: Set<String> = []
   private var references = ListReferences()
@@ -96,9 +98,9 @@ extension DocumentImporter where Source: ~Copyable {
   ) throws {
     hasTasks = true
     let id = document.id ?? transaction.ids.next(at: transaction.now)
-    guard taskIDs.insert(id).inserted else { throw TallyError.duplicate("task", id) }
+    guard taskIDs.insert(id) else { throw TallyError.duplicate("task", id) }
     let merge = merge(at: transaction.now)
-    let old = try transaction.record(TaskRecord.self, id)
+    let old = try storedTask(id, in: transaction)
     let deletion = old == nil && !options.overwrites ? try deletions.date(.task, id, in: transaction) : nil
     if let deletion, merge.keepsDeleted(document, since: deletion) {
       summary.tasks.keptNewer += 1
@@ -117,6 +119,15 @@ extension DocumentImporter where Source: ~Copyable {
     summary.tasks.count(outcome)
     try report(ImportedRecord.Outcome(outcome), .task, id, task.title)
     if outcome.isWritten { batch.add(task, replacing: old, at: transaction.commitSequence) }
+  }
+
+  /// The store's task; not looked up if its id comes after all that were there before, as the import writes none twice.
+  private mutating func storedTask(
+    _ id: UUID, in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>
+  ) throws -> TaskRecord? {
+    if lastStored == nil { lastStored = .some(try transaction.tables.tasks.lastKey(in: transaction.base)?.id) }
+    guard case .some(.some(let last)) = lastStored, id.words <= last.words else { return nil }
+    return try transaction.record(TaskRecord.self, id)
   }
 
   /// The document of a task with the id of the list that it names, which is added if there is none of that name, or

@@ -63,7 +63,7 @@ struct SubtaskReferences {
   }
 
   /// Throws `invalidParent` with the first place that names a parent that neither the document nor the store has.
-  func checkAllKnown(among ids: Set<UUID>, in transaction: borrowing StoreReadTransaction) throws {
+  func checkAllKnown(among ids: ImportedIDs, in transaction: borrowing StoreReadTransaction) throws {
     for (_, parentID, position) in subtasks where !ids.contains(parentID) && !deleted.contains(parentID) {
       guard try transaction.tables.parentage(of: parentID, in: transaction.base) == nil else { continue }
       throw TallyError(
