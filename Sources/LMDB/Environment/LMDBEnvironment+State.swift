@@ -12,8 +12,11 @@ extension LMDBEnvironment {
     var liveCount = 0
     /// Whether some thread writes or waits for other processes to end writing, where ``Options/writeWaitLimit`` is set.
     var isWriteTurnTaken = false
-    /// When this process may write again, if another one was waiting when its last turn ended.
-    var courtesyEnd: ContinuousClock.Instant?
+    /// When this process may write again, if another one was waiting when its last turn ended: the time since
+    /// `LMDBEnvironment.clockStart`.
+    ///
+    /// The size of a `ContinuousClock.Instant` is known at run time only, and every read would pay for that.
+    var courtesyEnd: Duration?
     /// How many threads wait for a turn before all others, as a checkpoint does.
     var urgentCount = 0
     /// The thread that holds the write lock.

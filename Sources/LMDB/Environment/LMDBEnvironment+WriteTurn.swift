@@ -49,9 +49,12 @@ extension LMDBEnvironment {
     assert(writeLock != nil, "a turn without a lock")
     state.isWriteTurnTaken = false
     guard let writeLock else { return }
-    if writeLock.isAwaitedByOthers { state.courtesyEnd = .now + Self.courtesy }
+    if writeLock.isAwaitedByOthers { state.courtesyEnd = Self.clockTime + Self.courtesy }
     writeLock.release()
   }
+
+  private static let clockStart = ContinuousClock.now
+  private static var clockTime: Duration { clockStart.duration(to: .now) }
 
   /// Longer than the longest pause of a process that waits.
   private static let courtesy = Duration.microseconds(200)
@@ -93,7 +96,7 @@ extension LMDBEnvironment {
       return state.courtesyEnd
     }
     guard let end else { return }
-    let rest = end - .now
+    let rest = end - Self.clockTime
     if rest > .zero { pause(microseconds: UInt32(rest / .microseconds(1))) }
   }
 

@@ -7,22 +7,26 @@ import LMDB
 struct SyncTables {
   static let names = ["pending", "trash", "sync"]
 
-  /// The changes of each object that were not handed over yet, by its kind and id.
-  let pending: Database<TombstoneKey, PendingRecord>
-  /// The records of deleted objects.
-  let trash: Database<TombstoneKey, [UInt8]>
-  /// What synchronisation itself keeps.
-  let values: Database<[UInt8], [UInt8]>
+  /// By reference: every read of every store copies a transaction, and would copy the handles.
+  private let databases: SyncDatabases
   /// The time of the write.
   let microseconds: Int64
   /// Whether the changes of this write are this replica's own, and not those of another one.
   var notesChanges = true
 
+  /// The changes of each object that were not handed over yet, by its kind and id.
+  var pending: Database<TombstoneKey, PendingRecord> { databases.pending }
+  /// The records of deleted objects.
+  var trash: Database<TombstoneKey, [UInt8]> { databases.trash }
+  /// What synchronisation itself keeps.
+  var values: Database<[UInt8], [UInt8]> { databases.values }
+
   /// Opens the tables.
   init(at time: Timestamp, creating: Bool = false, in transaction: inout WriteTransaction) throws(LMDBError) {
-    pending = try Database(opening: Self.names[0], creating: creating, in: &transaction)
-    trash = try Database(opening: Self.names[1], creating: creating, in: &transaction)
-    values = try Database(opening: Self.names[2], creating: creating, in: &transaction)
+    databases = SyncDatabases(
+      pending: try Database(opening: Self.names[0], creating: creating, in: &transaction),
+      trash: try Database(opening: Self.names[1], creating: creating, in: &transaction),
+      values: try Database(opening: Self.names[2], creating: creating, in: &transaction))
     microseconds = time.microsecondsSince1970
   }
 
@@ -30,6 +34,19 @@ struct SyncTables {
   static func areUsed(at time: Timestamp, in transaction: inout WriteTransaction) throws(LMDBError) -> Bool {
     guard let tables = try? SyncTables(at: time, in: &transaction) else { return false }
     return try tables.values.count(in: transaction) > 0
+  }
+}
+
+private final class SyncDatabases: Sendable {
+  let pending: Database<TombstoneKey, PendingRecord>
+  let trash: Database<TombstoneKey, [UInt8]>
+  let values: Database<[UInt8], [UInt8]>
+
+  init(
+    pending: Database<TombstoneKey, PendingRecord>, trash: Database<TombstoneKey, [UInt8]>,
+    values: Database<[UInt8], [UInt8]>
+  ) {
+    (self.pending, self.trash, self.values) = (pending, trash, values)
   }
 }
 
