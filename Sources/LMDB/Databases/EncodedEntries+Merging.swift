@@ -16,13 +16,13 @@ extension TransactionCore {
 
   /// Whether a sorted batch comes among existing entries everywhere, so that nearly each page would be written anyway.
   ///
-  /// Only the first batch of a transaction: a later one would rewrite pages of this transaction, and those that it frees
+  /// Only the first large batch of a transaction: a later one would rewrite pages of this transaction, and those that it frees
   /// stay in the file.
   func isDense(
     _ batch: EncodedEntries, in database: DatabaseHandle, by cursor: CursorHandle
   ) throws(LMDBError) -> Bool {
     let mostExisting = batch.count * Self.maximumExistingPerNew
-    guard noteBatch(in: database), mostExisting >= Self.minimumEntryCount else { return false }
+    guard mostExisting >= Self.minimumEntryCount, noteBatch(in: database) else { return false }
     let table = try statistics(of: database)
     guard table.entryCount >= Self.minimumEntryCount, table.entryCount <= mostExisting,
       table.leafPageCount <= Self.maximumPageCount,

@@ -51,7 +51,7 @@ struct UndoLog {
   func effective(since change: ChangeID) -> [HistoryEntry] {
     var cancelled: Set<ChangeID> = []
     var found: [HistoryEntry] = []
-    for entry in entries where change < entry.id && !cancelled.contains(entry.id) {
+    for entry in entries.prefix(while: { change < $0.id }) where !cancelled.contains(entry.id) {
       if let target = entry.target, change < target {
         cancelled.insert(target)
       } else {
