@@ -6,7 +6,7 @@ extension LMDBEnvironment {
   /// Writes all databases into another directory, entry by entry in the order of their keys, which leaves full pages.
   ///
   /// ```swift
-  /// try environment.rewrite(to: directory)
+  /// try environment.rewrite(to: "/var/backups/full")
   /// ```
   ///
   /// Where keys have come in no order, pages are a half to two thirds full, and a compacting copy

@@ -68,6 +68,25 @@ import Testing
     #expect(reads.comesToRest(at: 6))
   }
 
+  /// The system may refuse a thread, and Foundation does not say so.
+  @Test func withoutAThreadTheTakerReads() throws {
+    #expect(read(SourceAhead(NumberedSource(2_000)) { _ in }).records == read(NumberedSource(2_000)).records)
+  }
+
+  @Test func aThreadThatBeginsTooLateReadsNothing() throws {
+    let reads = ReadCount()
+    let late = Monitor<(@Sendable () -> Void)?>(nil)
+    do {
+      var ahead = SourceAhead(NumberedSource(2_000, reads: reads)) { body in late.withLock { $0 = body } }
+      for _ in 0..<300 { _ = try ahead.next() }
+      #expect(reads.count.withLock { $0 } == 512)
+      late.withLock { $0 }?()
+      #expect(reads.count.withLock { $0 } == 512)
+      while try ahead.next() != nil {}
+      #expect(reads.count.withLock { $0 } == 2_000)
+    }
+  }
+
   @Test func nobodyReadsAfterItsEnd() throws {
     let reads = ReadCount()
     do {

@@ -10,10 +10,17 @@ struct SourceAhead<Source: DocumentSource & ~Copyable>: DocumentSource, ~Copyabl
   private var piece: RecordPiece
 
   /// Begins to read; nobody else may use what the source reads from while this exists.
-  init(_ source: consuming Source) {
+  ///
+  /// - Parameters:
+  ///   - source: The other source.
+  ///   - detach: Runs a closure on another thread; a test may do otherwise.
+  init(
+    _ source: consuming Source,
+    detach: (@escaping @Sendable () -> Void) -> Void = { Thread.detachNewThread($0) }
+  ) {
     reading = Reading(source)
     piece = reading.readPiece()
-    if piece.end == nil { reading.start() }
+    if piece.end == nil { reading.start(detach) }
   }
 
   deinit { reading.stop() }
@@ -53,11 +60,14 @@ private struct RecordPiece {
 
 /// The reading of a source, and the pieces that wait to be taken.
 ///
-/// Unchecked, because only one thread at a time uses the source: the taker's until `start`, then the reading one.
+/// Unchecked, because only one thread at a time uses the source: the taker's, until the reading one begins.
 private final class Reading<Source: DocumentSource & ~Copyable>: @unchecked Sendable {
   private struct State {
     var pieces: [RecordPiece] = []
+    /// Whether the reading thread uses the source.
     var isRunning = false
+    var hasBegun = false
+    /// Whether the reading thread must leave the source alone.
     var isStopped = false
 
     private static var pieceLimit: Int { 16 }
@@ -105,10 +115,15 @@ private final class Reading<Source: DocumentSource & ~Copyable>: @unchecked Send
 }
 
 extension Reading where Source: ~Copyable {
-  /// Goes on reading on another thread.
-  func start() {
-    state.withLock { $0.isRunning = true }
-    Thread.detachNewThread { [self] in
+  /// Goes on reading on another thread, if the system has one.
+  func start(_ detach: (@escaping @Sendable () -> Void) -> Void) {
+    detach { [self] in
+      let mayRead = state.withLock { state in
+        (state.hasBegun, state.isRunning) = (true, !state.isStopped)
+        return state.isRunning
+      }
+      state.wakeAll()
+      guard mayRead else { return }
       nameCurrentThread("tally.read")
       while offer(readPiece()) {}
       state.withLock { $0.isRunning = false }
@@ -128,12 +143,25 @@ extension Reading where Source: ~Copyable {
     return goesOn ?? false
   }
 
-  /// Waits for the next piece.
+  /// Waits for the next piece, or reads it here where there is no thread.
   func takePiece() -> RecordPiece {
+    guard hasThread() else { return readPiece() }
     let piece = state.wait { $0.pieces.isEmpty ? nil : $0.pieces.removeFirst() }
     state.wakeAll()
     return piece ?? RecordPiece()
   }
+
+  /// Whether the thread reads: Foundation does not report that the system has none, so one that has not begun for a while
+  /// must not begin any more.
+  private func hasThread() -> Bool {
+    state.wait(atMost: Self.longestStart) { $0.hasBegun || $0.isStopped ? true : nil }
+    return state.withLock { state in
+      if !state.hasBegun { state.isStopped = true }
+      return !state.isStopped
+    }
+  }
+
+  private static var longestStart: Duration { .seconds(1) }
 
   /// Ends the reading, and waits until the other thread no longer uses the source.
   func stop() {
