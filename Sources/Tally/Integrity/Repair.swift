@@ -123,7 +123,7 @@ struct Repair {
 
   private func newHeader(in transaction: inout WriteTransaction) throws -> StoreHeader {
     var header = StoreHeader(storeID: UUIDv7.next(), sequence: 0).requiring(features)
-    if try SyncTables.areUsed(at: now, in: &transaction) { header.writerFeatures.insert(.synchronises) }
+    if try SyncTables.areUsed(in: &transaction) { header.writerFeatures.insert(.synchronises) }
     return header
   }
 

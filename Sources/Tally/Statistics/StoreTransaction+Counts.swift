@@ -13,8 +13,13 @@ extension StoreTransaction where Base: ~Copyable {
   /// The number of events from one instant up to, but not including, another.
   func count(_ series: CounterSeries, _ scope: CounterScope, from start: Int64, to end: Int64) throws -> Int {
     guard start < end else { return 0 }
-    let counts = try cumulativeCounts(series, scope, at: [start, end])
-    return counts[1] - counts[0]
+    var count = 0
+    try forEachBlock(series, scope, CounterBlock.numbers(from: start, through: end)) { block, fields in
+      var events = BlockEvents(of: block)
+      let earlier = try events.count(before: start, fields) { try countEvents(series, scope, from: $0, to: $1) }
+      count += try events.count(before: end, fields) { try countEvents(series, scope, from: $0, to: $1) } - earlier
+    }
+    return count
   }
 
   /// The number of events before each of some ascending instants, counted from the block of the first one.
@@ -153,6 +158,32 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
+/// The events of one block before each of some ascending instants.
+private struct BlockEvents {
+  private let start: Int64
+  /// The end of the block, in microseconds since 1970.
+  let end: Int64
+  private var progress = BlockCountsFields.Progress()
+  private var sum = 0
+
+  init(of block: Int32) {
+    start = CounterBlock.firstQuarter(of: block) * QuarterHour.microseconds
+    end = CounterBlock.firstQuarter(of: block + 1) * QuarterHour.microseconds
+  }
+
+  /// The number of the block's events before an instant; `countEvents` counts those in a part of a quarter hour.
+  mutating func count(
+    before instant: Int64, _ fields: borrowing BlockCountsFields, countEvents: (Int64, Int64) throws -> Int
+  ) throws -> Int {
+    guard start < instant else { return 0 }
+    guard instant < end else { return fields.total }
+    let quarter = Int((instant - start) / QuarterHour.microseconds)
+    let quarterStart = start + Int64(quarter) * QuarterHour.microseconds
+    sum += fields.sum(upTo: quarter, from: &progress)
+    return sum + (quarterStart < instant ? try countEvents(quarterStart, instant) : 0)
+  }
+}
+
 /// Adds up counts block by block and notes the sum at each of some instants.
 private struct CumulativeCounter {
   private let instants: [Int64]
@@ -169,18 +200,9 @@ private struct CumulativeCounter {
   mutating func add(
     _ fields: borrowing BlockCountsFields, of block: Int32, countEvents: (Int64, Int64) throws -> Int
   ) throws {
-    let start = CounterBlock.firstQuarter(of: block) * QuarterHour.microseconds
-    let end = CounterBlock.firstQuarter(of: block + 1) * QuarterHour.microseconds
-    while counts.count < instants.count, instants[counts.count] < start { counts.append(sum) }
-    var progress = BlockCountsFields.Progress()
-    var sumWithin = 0
-    while counts.count < instants.count, instants[counts.count] < end {
-      let instant = instants[counts.count]
-      let quarter = Int((instant - start) / QuarterHour.microseconds)
-      let quarterStart = start + Int64(quarter) * QuarterHour.microseconds
-      let ragged = quarterStart < instant ? try countEvents(quarterStart, instant) : 0
-      sumWithin += fields.sum(upTo: quarter, from: &progress)
-      counts.append(sum + sumWithin + ragged)
+    var events = BlockEvents(of: block)
+    while counts.count < instants.count, instants[counts.count] < events.end {
+      counts.append(sum + (try events.count(before: instants[counts.count], fields, countEvents: countEvents)))
     }
     sum += fields.total
   }

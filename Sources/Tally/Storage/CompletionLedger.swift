@@ -15,7 +15,7 @@ import LMDB
 struct CompletionLedger {
   let tables: Tables
   /// Notes which completions of deleted tasks change, if the store synchronises.
-  let syncTables: SyncTables?
+  let syncNotes: SyncNotes?
 
   /// Updates the ledger for one change of a task.
   func apply(
@@ -98,7 +98,7 @@ struct CompletionLedger {
   private func put(_ entry: LedgerEntry, in transaction: inout WriteTransaction) throws(LMDBError) {
     try tables.completions.put(entry.record, forKey: entry.key, in: &transaction)
     guard entry.key.isTaskDeleted else { return }
-    try syncTables?.note(detached: entry.key.completed, in: &transaction)
+    try syncNotes?.note(detached: entry.key.completed, in: &transaction)
     for index in tables.ledgerIndexes { try index.replace(RecordChange(old: nil, new: entry), &transaction) }
   }
 
@@ -111,7 +111,7 @@ struct CompletionLedger {
     images.add(entry.key, entry.record)
     _ = try tables.completions.remove(forKey: entry.key, in: &transaction)
     guard entry.key.isTaskDeleted else { return }
-    try syncTables?.note(detached: entry.key.completed, in: &transaction)
+    try syncNotes?.note(detached: entry.key.completed, in: &transaction)
     for index in tables.ledgerIndexes { try index.replace(RecordChange(old: entry, new: nil), &transaction) }
   }
 }
@@ -148,7 +148,7 @@ extension CompletionLedger {
       deltas.count(CountedTask(liveKey, changed), sign: 1)
       images.add(liveKey, live)
       try tables.completions.put(changed, forKey: liveKey, in: &transaction)
-      try syncTables?.note(.completion, of: TombstoneKey(.task, completed.id), in: &transaction)
+      try syncNotes?.note(.completion, of: TombstoneKey(.task, completed.id), in: &transaction)
     } else {
       let key = CompletionKey(isTaskDeleted: true, completed: completed)
       if let known = try tables.completions.value(forKey: key, in: transaction) {

@@ -9,10 +9,10 @@ struct RecordWriter {
   /// The sequence of the commit that the changes belong to.
   let sequence: UInt64
   /// Notes what changes and keeps what is deleted, if the store synchronises.
-  var syncTables: SyncTables?
+  var syncNotes: SyncNotes?
 
   /// Writes the completions of the tasks.
-  var ledger: CompletionLedger { CompletionLedger(tables: tables, syncTables: syncTables) }
+  var ledger: CompletionLedger { CompletionLedger(tables: tables, syncNotes: syncNotes) }
 
   /// Writes, rewrites or deletes one task with its completion and counters, and records the old state in `images`.
   func apply(
@@ -39,7 +39,7 @@ struct RecordWriter {
       try putTombstone(of: record, in: &transaction)
     }
     for index in Record.indexes(in: tables) { try index.replace(change, &transaction) }
-    try syncTables?.note(change, in: &transaction)
+    try syncNotes?.note(change, in: &transaction)
   }
 
   /// Keeps the row of a deleted object in the log of changes.

@@ -22,7 +22,7 @@ struct TaskRecordBatch {
   init(with writer: RecordWriter, in transaction: borrowing WriteTransaction) throws(LMDBError) {
     self.writer = writer
     indexes = writer.tables.taskIndexes.map { $0.makeBatch() }
-    let trashCount = try writer.syncTables?.trash.count(in: transaction) ?? 0
+    let trashCount = try writer.syncNotes?.tables.trash.count(in: transaction) ?? 0
     hasDeleted = try trashCount + writer.tables.tombstones.count(in: transaction) > 0
   }
 
@@ -39,7 +39,7 @@ struct TaskRecordBatch {
       removed.append(old)
     }
     for index in indexes { try index.replace(change) }
-    if writer.syncTables != nil { changedFields.append((TombstoneKey(.task, old.item.id), change.changedFields)) }
+    if writer.syncNotes != nil { changedFields.append((TombstoneKey(.task, old.item.id), change.changedFields)) }
   }
 
   /// Adds new tasks.
@@ -52,7 +52,7 @@ struct TaskRecordBatch {
       if hasDeleted { created.append(record.key) }
     }
     for index in indexes { try index.insert(new) }
-    guard writer.syncTables != nil else { return }
+    guard writer.syncNotes != nil else { return }
     changedFields += new.map { (TombstoneKey(.task, $0.item.id), TaskItem.changes(from: nil, to: $0.item)) }
   }
 
@@ -80,8 +80,8 @@ struct TaskRecordBatch {
     for key in created { try writer.removeTombstone(TombstoneKey(.task, key.id), in: &transaction) }
     try tables.tasks.put(&records, in: &transaction)
     for index in indexes { try index.apply(&transaction) }
-    try writer.syncTables?.note(changedFields, in: &transaction)
-    for record in removed { try writer.syncTables?.keep(record, in: &transaction) }
-    for key in created { try writer.syncTables?.forget(TombstoneKey(.task, key.id), in: &transaction) }
+    try writer.syncNotes?.note(changedFields, in: &transaction)
+    for record in removed { try writer.syncNotes?.keep(record, in: &transaction) }
+    for key in created { try writer.syncNotes?.forget(TombstoneKey(.task, key.id), in: &transaction) }
   }
 }

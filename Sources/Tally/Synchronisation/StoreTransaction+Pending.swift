@@ -24,7 +24,7 @@ extension StoreWriteTransaction {
       try tables.meta.put(header, forKey: .header, in: &base)
       return false
     }
-    syncTables = try SyncTables(at: now, creating: true, in: &base)
+    syncTables = try SyncTables(creating: true, in: &base)
   }
 
   /// Notes every task and list as if it had been created at the time of its last change, the completions of deleted
@@ -47,18 +47,18 @@ extension StoreWriteTransaction {
       record.add(fields, at: time.microsecondsSince1970)
       try syncTables.pending.put(record, forKey: key, in: &base)
     }
-    try noteDetachedCompletions(syncTables)
+    try noteDetachedCompletions()
     try noteSavedFilters()
   }
 
-  private mutating func noteDetachedCompletions(_ syncTables: SyncTables) throws {
+  private mutating func noteDetachedCompletions() throws {
     var found: [InstantKey] = []
     let start = CompletionKey(isTaskDeleted: true, completed: .start(at: .min))
     try tables.completions.forEach(from: start, in: base) { key, _ in
       found.append(try CompletionKey(decoding: key).completed)
       return true
     }
-    for completed in found { try syncTables.note(detached: completed, in: &base) }
+    for completed in found { try syncNotes?.note(detached: completed, in: &base) }
   }
 
   /// How many objects have changes that were not taken, and when the first of them changed.
@@ -137,7 +137,7 @@ extension StoreWriteTransaction {
 
   private mutating func takeDetached(of key: TombstoneKey) throws -> [Timestamp] {
     guard key.kindRawValue == ObjectKind.task.rawValue else { return [] }
-    let prefix = SyncTables.detachedPrefix(of: key.id)
+    let prefix = SyncNotes.detachedPrefix(of: key.id)
     var found: [[UInt8]] = []
     try forEachSyncValue(withPrefix: prefix) { key, _ in
       found.append(key)

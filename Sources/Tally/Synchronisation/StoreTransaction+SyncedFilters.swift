@@ -14,15 +14,15 @@ extension StoreWriteTransaction {
   /// Takes the saved filters that have changed: they count as handed over.
   package mutating func takePendingFilters() throws -> [PendingFilter] {
     let found = try pendingFilters()
-    for filter in found { try setSyncValue(nil, forKey: SyncTables.filterPrefix + filter.key) }
+    for filter in found { try setSyncValue(nil, forKey: SyncNotes.filterPrefix + filter.key) }
     return found
   }
 
   /// The saved filters that have changed.
   func pendingFilters() throws -> [PendingFilter] {
     var found: [PendingFilter] = []
-    try forEachSyncValue(withPrefix: SyncTables.filterPrefix) { key, time in
-      let key = Array(key.dropFirst(SyncTables.filterPrefix.count))
+    try forEachSyncValue(withPrefix: SyncNotes.filterPrefix) { key, time in
+      let key = Array(key.dropFirst(SyncNotes.filterPrefix.count))
       let value = try tables.values.value(forKey: Self.valueKey(ofFilter: key), in: base)
       let time = try FieldValue(.instant, storedBytes: time).instant ?? .earliest
       found.append(PendingFilter(key: key, value: value, microseconds: time.microsecondsSince1970))
@@ -55,7 +55,7 @@ extension StoreWriteTransaction {
     for filter in try savedFilters() {
       try setSyncValue(
         FieldValue.instant(filter.updatedAt).storedBytes,
-        forKey: SyncTables.filterPrefix + Array(SavedFilter.key(of: filter.name).utf8))
+        forKey: SyncNotes.filterPrefix + Array(SavedFilter.key(of: filter.name).utf8))
     }
   }
 }

@@ -52,13 +52,13 @@ extension StoreWriteTransaction {
 
   /// When this store deleted an object, or learned that another one had; `nil` if its record is not kept.
   package func timeOfKeeping(isList: Bool, id: UUID) throws -> Timestamp? {
-    let key = SyncTables.keepingKey(TombstoneKey(isList ? .list : .task, id))
+    let key = SyncNotes.keepingKey(TombstoneKey(isList ? .list : .task, id))
     return try syncValue(forKey: key).flatMap { try FieldValue(.instant, storedBytes: $0).instant }
   }
 
   /// Forgets the record of a deleted object: it cannot be restored any more.
   package mutating func forgetDeleted(isList: Bool, id: UUID) throws {
-    try syncTables?.forget(TombstoneKey(isList ? .list : .task, id), in: &base)
+    try syncNotes?.forget(TombstoneKey(isList ? .list : .task, id), in: &base)
   }
 
   /// Creates a deleted task again, with everything that it had; its completion counts as that of a live one again.

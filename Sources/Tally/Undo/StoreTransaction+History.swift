@@ -11,24 +11,32 @@ struct HistoryEntry {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The kept entries, newest first.
+  /// Passes the kept entries to a closure, newest first, until it returns false.
   ///
   /// There are about a thousand at most, and only their heads are read.
-  func historyEntries() throws -> [HistoryEntry] {
-    var entries: [HistoryEntry] = []
+  func forEachHistoryEntry(_ body: (HistoryEntry) throws -> Bool) throws {
     var cursor = try tables.history.cursor(in: base)
     var isAtEntry = try cursor.moveToLast()
     while isAtEntry {
       let key = try cursor.key()
       if key.part == 0 {
         let head = try HistoryRecord(headOf: cursor.valueBytes)
-        let date = Timestamp(clamping: head.dateMicroseconds)
-        entries.append(
-          HistoryEntry(
-            id: key.change, kind: head.kind, origin: head.origin, target: head.target, date: date,
-            actionName: head.actionName))
+        let entry = HistoryEntry(
+          id: key.change, kind: head.kind, origin: head.origin, target: head.target,
+          date: Timestamp(clamping: head.dateMicroseconds), actionName: head.actionName)
+        guard try body(entry) else { return }
       }
       isAtEntry = try cursor.previous()
+    }
+  }
+
+  /// The kept entries, newest first: all, or those after one.
+  func historyEntries(since change: ChangeID? = nil) throws -> [HistoryEntry] {
+    var entries: [HistoryEntry] = []
+    try forEachHistoryEntry { entry in
+      if let change, entry.id <= change { return false }
+      entries.append(entry)
+      return true
     }
     return entries
   }

@@ -3,16 +3,37 @@ public import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// The write that `undo()` would undo next; `nil` if there is none.
   ///
-  /// - Complexity: the heads of the history.
+  /// - Complexity: the heads of the history since that write.
   public var undoableChange: ChangeID? {
-    get throws { UndoLog(entries: try historyEntries()).undoable().entries.first?.id }
+    get throws { try lastUndoable { _ in true }.entry?.id }
   }
 
   /// The undo that `redo()` would undo next; `nil` if there is none.
   ///
-  /// - Complexity: the heads of the history.
+  /// - Complexity: the heads of the history since that undo.
   public var redoableChange: ChangeID? {
-    get throws { UndoLog(entries: try historyEntries()).redoable()?.id }
+    get throws { try redoableEntry?.id }
+  }
+
+  /// The last write that can be undone and is accepted, and the cut in the history if there is one after that write.
+  private func lastUndoable(
+    _ isAccepted: (HistoryEntry) throws -> Bool
+  ) throws -> (entry: HistoryEntry?, cut: ChangeID?) {
+    var (writes, found) = (UndoableWrites(), HistoryEntry?.none)
+    try forEachHistoryEntry { entry in
+      if writes.contains(entry), try isAccepted(entry) { found = entry }
+      return found == nil && writes.cut == nil
+    }
+    return (found, writes.cut)
+  }
+
+  /// The undo that `redo()` would undo.
+  private var redoableEntry: HistoryEntry? {
+    get throws {
+      var search = RedoableUndo()
+      try forEachHistoryEntry { search.pass($0) }
+      return search.entry
+    }
   }
 }
 
@@ -32,16 +53,18 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Returns: the tasks and lists that have changed.
   /// - Throws: `nothingToUndo`; `undoConflict` if another change prevents it. Nothing is changed then.
-  /// - Complexity: the heads of the history, and what the write had changed.
+  /// - Complexity: the heads of the history since that write, and what it had changed.
   @discardableResult
   public mutating func undo() throws -> UndoResult {
     try recordHistory()
-    let (candidates, cut) = UndoLog(entries: try historyEntries()).undoable()
-    for candidate in candidates {
+    var plan: UndoPlan?
+    let (_, cut) = try lastUndoable { entry in
       // A write whose changes cancel out is skipped: nobody would see it undone.
-      if let result = try reverse(candidate, as: .undo) { return result }
+      plan = try UndoPlan(of: entry, in: self)
+      return plan?.isEmpty == false
     }
-    throw cut == nil ? TallyError.nothingToUndo : TallyError.historyIsCut
+    guard let plan, !plan.isEmpty else { throw cut == nil ? TallyError.nothingToUndo : TallyError.historyIsCut }
+    return try carryOut(plan, as: .undo)
   }
 
   /// Undoes one write, even if others came after it.
@@ -57,14 +80,13 @@ extension StoreTransaction where Base == WriteTransaction {
   public mutating func undo(_ change: ChangeID?) throws -> UndoResult {
     try recordHistory()
     let log = UndoLog(entries: try historyEntries())
-    let (candidates, cut) = log.undoable()
-    guard let entry = candidates.first(where: { $0.id == change || log.original(of: $0) == change }),
-      let result = try reverse(entry, as: .undo)
-    else {
-      let isCut = change.flatMap { change in cut.map { change <= $0 } } ?? false
+    var writes = UndoableWrites()
+    let entry = log.entries.first { writes.contains($0) && ($0.id == change || log.original(of: $0) == change) }
+    guard let plan = try entry.map({ try UndoPlan(of: $0, in: self) }), !plan.isEmpty else {
+      let isCut = change.flatMap { change in writes.cut.map { change <= $0 } } ?? false
       throw isCut ? TallyError.historyIsCut : TallyError.nothingToUndo
     }
-    return result
+    return try carryOut(plan, as: .undo)
   }
 
   /// Redoes the last ``undo()``.
@@ -77,26 +99,26 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func redo() throws -> UndoResult {
     try recordHistory()
-    guard let entry = UndoLog(entries: try historyEntries()).redoable(),
-      let result = try reverse(entry, as: .redo)
-    else { throw TallyError.nothingToRedo }
-    return result
+    guard let plan = try redoableEntry.map({ try UndoPlan(of: $0, in: self) }), !plan.isEmpty else {
+      throw TallyError.nothingToRedo
+    }
+    return try carryOut(plan, as: .redo)
   }
 
-  /// Restores the images of one entry, and records that as an entry of its own; `nil` if there is nothing to restore.
-  private mutating func reverse(_ entry: HistoryEntry, as kind: HistoryKind) throws -> UndoResult? {
-    var plan = try UndoPlan(of: entry, in: self)
-    guard !plan.isEmpty else { return nil }
-    let later = UndoLog(entries: try historyEntries()).effective(since: entry.id)
+  /// Restores the images of one entry, and records that as an entry of its own.
+  private mutating func carryOut(_ plan: UndoPlan, as kind: HistoryKind) throws -> UndoResult {
+    var plan = plan
+    let change = plan.entry.id
+    let later = UndoLog(entries: try historyEntries(since: change)).effective(since: change)
     try plan.narrow(to: later, in: self)
     try plan.checkLists(in: self)
     try plan.checkParents(in: self)
-    try change { [plan] (writer, images, base) throws(LMDBError) in
+    try self.change { [plan] (writer, images, base) throws(LMDBError) in
       var deltas = CounterDeltas()
       try plan.apply(with: writer, counting: &deltas, recording: &images, in: &base)
       try deltas.apply(to: writer.tables, in: &base)
     }
-    try recordHistory(kind, target: entry.id)
+    try recordHistory(kind, target: change)
     return plan.result
   }
 }

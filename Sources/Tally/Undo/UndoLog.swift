@@ -1,25 +1,52 @@
-/// Which write to undo or redo, by the entries of the history.
+/// Which writes can be undone, by the entries of the history from the newest on.
 ///
 /// A write stays undone until the undo itself is undone, which is a redo: a write in its own right, which can be undone
 /// in turn. So each entry describes itself completely, and old ones can go.
+struct UndoableWrites {
+  private var undone: Set<ChangeID> = []
+  /// The entry from which on nothing can be undone, once it has been passed.
+  private(set) var cut: ChangeID?
+
+  /// Whether an entry is a write of this store's own programs that has not been undone; must be asked of each entry.
+  mutating func contains(_ entry: HistoryEntry) -> Bool {
+    guard cut == nil else { return false }
+    switch entry.kind {
+    case .undo:
+      if let target = entry.target { undone.insert(target) }
+      return false
+    case .change, .redo: return entry.origin == .local && !undone.contains(entry.id)
+    case .cut:
+      cut = entry.id
+      return false
+    }
+  }
+}
+
+/// The last undo that has not been undone, by the entries of the history from the newest on.
+struct RedoableUndo {
+  private var redone: Set<ChangeID> = []
+  private(set) var entry: HistoryEntry?
+
+  /// Looks at the next entry; returns whether the one before it can matter.
+  mutating func pass(_ entry: HistoryEntry) -> Bool {
+    switch entry.kind {
+    case .redo: if let target = entry.target { redone.insert(target) }
+    case .undo:
+      guard redone.contains(entry.id) else {
+        self.entry = entry
+        return false
+      }
+    case .change: return entry.origin != .local
+    case .cut: return false
+    }
+    return true
+  }
+}
+
+/// Questions that need several entries of the history at once.
 struct UndoLog {
   /// Newest first.
   let entries: [HistoryEntry]
-
-  /// The writes of this store's own programs, newest first, that have not been undone; those before a cut are out of
-  /// reach.
-  func undoable() -> (entries: [HistoryEntry], cut: ChangeID?) {
-    var undone: Set<ChangeID> = []
-    var found: [HistoryEntry] = []
-    for entry in entries {
-      switch entry.kind {
-      case .undo: if let target = entry.target { undone.insert(target) }
-      case .change, .redo: if entry.origin == .local, !undone.contains(entry.id) { found.append(entry) }
-      case .cut: return (found, entry.id)
-      }
-    }
-    return (found, nil)
-  }
 
   /// The write whose changes an entry has made: its own or, for a redo, those of the write that it brought back.
   func original(of entry: HistoryEntry) -> ChangeID {
@@ -32,20 +59,6 @@ struct UndoLog {
   }
 
   private subscript(id: ChangeID) -> HistoryEntry? { entries.first { $0.id == id } }
-
-  /// The last undo that has not been undone; `nil` if there is none since the last change of another kind.
-  func redoable() -> HistoryEntry? {
-    var redone: Set<ChangeID> = []
-    for entry in entries {
-      switch entry.kind {
-      case .redo: if let target = entry.target { redone.insert(target) }
-      case .undo: if !redone.contains(entry.id) { return entry }
-      case .change: if entry.origin == .local { return nil }
-      case .cut: return nil
-      }
-    }
-    return nil
-  }
 
   /// The entries since `change` that count: without those that were undone, and the undos of those.
   func effective(since change: ChangeID) -> [HistoryEntry] {

@@ -3,7 +3,7 @@ import LMDB
 
 /// The writes that restore the images of one entry of the history.
 struct UndoPlan {
-  private let entry: HistoryEntry
+  let entry: HistoryEntry
   var records = RecordPlan()
   private var values: [(key: ValueKey, old: [UInt8]?, new: [UInt8]?)] = []
   /// Everything that the entry has images of.

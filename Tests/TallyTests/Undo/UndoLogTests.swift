@@ -14,22 +14,41 @@ import Testing
       actionName: nil)
   }
 
+  /// The writes that can be undone, newest first.
+  private func undoable(_ entries: [HistoryEntry]) -> [ChangeID] {
+    var writes = UndoableWrites()
+    return entries.filter { writes.contains($0) }.map(\.id)
+  }
+
+  /// The undo that can be undone.
+  private func redoable(_ entries: [HistoryEntry]) -> ChangeID? {
+    var search = RedoableUndo()
+    for entry in entries where !search.pass(entry) { break }
+    return search.entry?.id
+  }
+
   @Test func whatIsUndoneIsNotUndoneAgain() {
-    let log = UndoLog(entries: [entry(3, .undo, of: 2), entry(2), entry(1)])
-    #expect(log.undoable().entries.map(\.id) == [id(1)])
-    #expect(log.redoable()?.id == id(3))
+    let entries = [entry(3, .undo, of: 2), entry(2), entry(1)]
+    #expect(undoable(entries) == [id(1)])
+    #expect(redoable(entries) == id(3))
   }
 
   @Test func whatIsDoneAgainIsNotDoneTwice() {
-    let log = UndoLog(entries: [entry(4, .redo, of: 3), entry(3, .undo, of: 2), entry(2)])
-    #expect(log.redoable() == nil)
-    #expect(log.undoable().entries.map(\.id) == [id(4)])
+    let entries = [entry(4, .redo, of: 3), entry(3, .undo, of: 2), entry(2)]
+    #expect(redoable(entries) == nil)
+    #expect(undoable(entries) == [id(4)])
   }
 
   @Test func writesOfOthersAreLeftAloneAndDoNotEndRedo() {
-    let log = UndoLog(entries: [entry(4, origin: .replica), entry(3, .undo, of: 2), entry(2), entry(1)])
-    #expect(log.undoable().entries.map(\.id) == [id(1)])
-    #expect(log.redoable()?.id == id(3))
+    let entries = [entry(4, origin: .replica), entry(3, .undo, of: 2), entry(2), entry(1)]
+    #expect(undoable(entries) == [id(1)])
+    #expect(redoable(entries) == id(3))
+  }
+
+  @Test func nothingBeforeACutCanBeUndoneOrRedone() {
+    let entries = [entry(4), entry(3, .cut), entry(2), entry(1, .undo, of: 0)]
+    #expect(undoable(entries) == [id(4)])
+    #expect(redoable(Array(entries.dropFirst())) == nil)
   }
 
   @Test func anUndoOfSomethingOlderCountsAndOneOfSomethingNewerCancels() {

@@ -4,10 +4,10 @@ import LMDB
 struct ValueWriter {
   let table: Database<ValueKey, [UInt8]>
   /// Notes which saved filters change, if the store synchronises.
-  let syncTables: SyncTables?
+  let syncNotes: SyncNotes?
 
   init(with writer: RecordWriter) {
-    (table, syncTables) = (writer.tables.values, writer.syncTables)
+    (table, syncNotes) = (writer.tables.values, writer.syncNotes)
   }
 
   /// Stores or, without bytes, removes a value; returns whether that changes anything.
@@ -18,7 +18,7 @@ struct ValueWriter {
     let old = try table.value(forKey: key, in: transaction)
     guard old != bytes else { return false }
     images.add(old, ofValue: key)
-    try syncTables?.note(key, in: &transaction)
+    try syncNotes?.note(key, in: &transaction)
     if let bytes {
       try table.put(bytes, forKey: key, in: &transaction)
     } else {

@@ -96,7 +96,7 @@ struct StoreFeatures: OptionSet, Hashable, Sendable {
   /// pages that are not what they seem.
   static let journal = StoreFeatures(rawValue: 1 << 1)
 
-  /// Writes note their changes for other replicas, see `SyncTables`.
+  /// Writes note their changes for other replicas, see `SyncNotes`.
   static let synchronises = StoreFeatures(rawValue: 1 << 0)
 
   /// The required features that this version knows.

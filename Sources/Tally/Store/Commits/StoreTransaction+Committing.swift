@@ -54,7 +54,7 @@ extension LMDBEnvironment {
       }
       guard header.hasNextSequence else { throw TallyError.impossibleHeader }
       let now = configuration.now()
-      let syncTables = header.synchronises ? try SyncTables(at: now, in: &base) : nil
+      let syncTables = header.synchronises ? try SyncTables(in: &base) : nil
       var transaction = StoreWriteTransaction(
         base: base, tables: tables, now: now, calendar: configuration.calendar,
         dayStartInMinutes: configuration.dayStart, ids: configuration.ids, commitSequence: header.sequence + 1)
@@ -86,11 +86,16 @@ extension StoreTransaction where Base == WriteTransaction {
     try OwnIndexCatchUp(tables: tables, sequence: header.sequence).catchUp(in: &base)
   }
 
+  /// Notes the changes of this transaction, if the store synchronises.
+  var syncNotes: SyncNotes? {
+    syncTables.map {
+      SyncNotes(tables: $0, microseconds: now.microsecondsSince1970, notesChanges: origin != .replica)
+    }
+  }
+
   /// Writes records for the commit that this transaction becomes.
   var recordWriter: RecordWriter {
-    var syncTables = syncTables
-    syncTables?.notesChanges = origin != .replica
-    return RecordWriter(tables: tables, sequence: commitSequence, syncTables: syncTables)
+    RecordWriter(tables: tables, sequence: commitSequence, syncNotes: syncNotes)
   }
 
   /// Changes several tables; unless that ends well, the transaction cannot commit, whatever follows.

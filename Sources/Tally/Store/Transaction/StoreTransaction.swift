@@ -45,7 +45,7 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
   var hasUnrecordedChanges = false
   /// Where the changes come from, as recorded in the history.
   var origin = WriteOrigin.local
-  /// Notes the changes of local writes, if the store synchronises.
+  /// The tables that other replicas need, in a write to a store that synchronises.
   var syncTables: SyncTables?
   /// The name of the action that the changes belong to, as recorded in the history.
   var actionName: String?
