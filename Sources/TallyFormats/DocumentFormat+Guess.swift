@@ -17,8 +17,7 @@ extension DocumentFormat {
 
   private static func guess(_ text: Substring) -> DocumentFormat? {
     if text.hasPrefix("{") { return object(text) }
-    // Taskwarrior writes an array of tasks, Tally an object.
-    if text.hasPrefix("[") { return text.dropFirst().first { !$0.isWhitespace } == "{" ? .taskwarrior : nil }
+    if text.hasPrefix("[") { return isArrayOfTasks(text) ? .taskwarrior : nil }
     if text.prefix(15).uppercased() == "BEGIN:VCALENDAR" { return .ical }
     let line = text.prefix { !$0.isNewline }
     if line.hasPrefix("TYPE,CONTENT") { return .todoist }
@@ -26,6 +25,12 @@ extension DocumentFormat {
     if columns.count > 1, columns.contains("text") || columns.contains("title") { return .csv }
     if line.hasPrefix("#") || line.hasPrefix("- [") || line.hasPrefix("* [") { return .markdown }
     return nil
+  }
+
+  /// Taskwarrior writes an array of tasks, which may be empty; Tally an object.
+  private static func isArrayOfTasks(_ text: Substring) -> Bool {
+    let rest = text.dropFirst().drop(while: \.isWhitespace)
+    return rest.hasPrefix("{") || rest.hasPrefix("]") && rest.dropFirst().allSatisfy(\.isWhitespace)
   }
 
   /// An object is Tally's document, one of its lines or one of Taskwarrior's.

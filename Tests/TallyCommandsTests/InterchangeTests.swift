@@ -64,6 +64,37 @@ struct InterchangeTests {
     }
   }
 
+  @Test func anInterruptedImportOfAFileSaysSoAndCreatesNoStore() throws {
+    try withProgram { program in
+      let path = Program.executable.path
+      let outcome = try FailureTests.shell(
+        program,
+        """
+        yes '{"text":"a"}' | head -n 300000 > input.ndjson
+        '\(path)' import input.ndjson & process=$!
+        until [ -e '\(program.store)/lock.mdb' ]; do sleep 0.01; done
+        kill -INT $process; wait $process
+        """
+      )
+      #expect(outcome.status == 130)
+      #expect(outcome.errors.contains("Importing was interrupted"), "\(outcome.errors)")
+      #expect(!FileManager.default.fileExists(atPath: program.store.string))
+    }
+  }
+
+  @Test func whatIsTooLargeToBeUndoneIsSaidBeforeAndAfterInEveryFormat() throws {
+    try withProgram { program in
+      let notes = String(repeating: "x", count: 9_000)
+      let lines = (1...1_000).map { "{\"text\":\"task \($0)\",\"notes\":\"\(notes)\"}\n" }.joined()
+      #expect(try program.run(["import", "-", "--format", "ndjson", "--quiet"], input: lines).status == 0)
+      // Undoing the import would replace 9 MB, which the history does not hold.
+      let before = try program.run(["undo", "--dry-run", "--json"]).errors
+      #expect(before.contains("It could not be undone afterwards"), "\(before)")
+      let after = try program.run(["undo", "--json"]).errors
+      #expect(after.contains("This cannot be undone"), "\(after)")
+    }
+  }
+
   @Test func interruptedExportLeavesNothingBehind() throws {
     try withProgram { program in
       let lines = (1...20_000).map { "{\"text\":\"task \($0)\"}\n" }.joined()

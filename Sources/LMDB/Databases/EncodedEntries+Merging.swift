@@ -1,8 +1,7 @@
 import CLMDB
 
 // Many entries among others split each page in two, and leave it a half to two thirds full. Where that would happen to
-// nearly every page, all entries are taken out and appended in order instead, which leaves full pages and takes no
-// longer.
+// nearly every page, all entries are taken out and appended in order instead, which leaves full pages.
 
 extension TransactionCore {
   /// Smaller tables are not merged.
@@ -16,8 +15,8 @@ extension TransactionCore {
 
   /// Whether a sorted batch comes among existing entries everywhere, so that nearly each page would be written anyway.
   ///
-  /// Only the first large batch of a transaction: a later one would rewrite pages of this transaction, and those that it frees
-  /// stay in the file.
+  /// Only the first large batch of a transaction: a later one would rewrite pages of this transaction, and those that it
+  /// frees stay in the file.
   func isDense(
     _ batch: EncodedEntries, in database: DatabaseHandle, by cursor: CursorHandle
   ) throws(LMDBError) -> Bool {

@@ -87,6 +87,12 @@ extension Session {
     ])
     try answer(change.facts, plain: layout) { printMessages(of: change) }
     for warning in change.warnings { note(warning) }
+    if !change.isUndoable, !change.isEmpty {
+      note(
+        change.remedy == nil
+          ? "It could not be undone afterwards: there is no room to record it."
+          : "This cannot be undone: there was no room to record it.")
+    }
   }
 
   private func printMessages(of change: ChangeReport) {
@@ -95,7 +101,7 @@ extension Session {
     if change.messages.count > shownCount { say("… and \((change.messages.count - shownCount).grouped) more.") }
     guard !change.isEmpty else { return }
     guard let remedy = change.remedy else { return say("Nothing was changed.") }
-    say(change.isUndoable ? offer(remedy) : "This cannot be undone: there was no room to record it.")
+    if change.isUndoable { say(offer(remedy)) }
   }
 
   /// The sentence that offers a command.

@@ -19,8 +19,16 @@ struct ImportReport {
         for record in affected { try session.output.write(record.line) }
         try session.output.write(inWords("would be ") + "Nothing was changed.\n")
       } else {
-        session.say(inWords("") + (try lastWord(session, store)))
+        // Each line ends with a line feed, and so does a message.
+        session.say(String((inWords("") + afterword).dropLast()))
       }
+    }
+    guard !summary.isDryRun, hasChanges else { return }
+    // Another process may have changed something meanwhile; undo then says what it undoes.
+    if try store.read({ try $0.undoableChange }) != nil {
+      session.say(session.offer(.undo))
+    } else {
+      session.note("This import was too large to undo; --dry-run shows beforehand what an import would do.")
     }
   }
 
@@ -33,25 +41,21 @@ struct ImportReport {
     return facts.adding([Facts.Name("affected", onlyIn: .json): .array(affected.map(\.facts))])
   }
 
-  private func lastWord(_ session: Session, _ store: TaskStore) throws -> String {
-    let changeCount = [summary.tasks, summary.lists, summary.completions, summary.filters].reduce(0) {
-      $0 + $1.added + $1.changed
-    }
+  private var hasChanges: Bool {
+    [summary.tasks, summary.lists, summary.completions, summary.filters].contains { $0.added + $0.changed > 0 }
+  }
+
+  /// How the rest of the file could be imported, too, and whether nothing has happened.
+  private var afterword: String {
     let hasKept = [summary.tasks, summary.lists, summary.filters].contains { $0.keptNewer > 0 }
-    let overwriting = hasKept ? "To do as the file says: --overwrite\n" : ""
-    if changeCount == 0 { return overwriting + "Nothing was changed." }
-    // Another process may have changed something meanwhile; undo then says what it undoes.
-    return try overwriting
-      + (store.read { try $0.undoableChange } != nil
-        ? session.offer(.undo)
-        : "This import was too large to undo; --dry-run shows beforehand what an import would do.")
+    return (hasKept ? "To do as the file says: --overwrite\n" : "") + (hasChanges ? "" : "Nothing was changed.\n")
   }
 
   private func inWords(_ mood: String) -> String {
     func line(_ noun: String, _ counts: ImportSummary.Counts) -> String {
       "\(noun): \(counts.added.grouped) \(mood)added, \(counts.changed.grouped) \(mood)changed, "
         + "\(counts.unchanged.grouped) unchanged"
-        + (counts.keptNewer == 0 ? "" : ", \(counts.keptNewer.grouped) kept as they are newer here") + "\n"
+        + (counts.keptNewer == 0 ? "" : ", \(counts.keptNewer.grouped) kept: newer or deleted here") + "\n"
     }
     func lineIfAny(_ noun: String, _ counts: ImportSummary.Counts) -> String {
       counts.total == 0 ? "" : line(noun, counts)

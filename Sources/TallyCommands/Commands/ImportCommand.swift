@@ -58,17 +58,22 @@ struct ImportCommand: SessionCommand {
 
   private func importDocument(_ input: FileDescriptor, into store: TaskStore, _ session: Session) throws {
     var affected: [ImportedRecord] = []
-    let summary = try session.withProgress(dryRun ? "Reading" : "Importing") { progress in
-      try store.importDocument(
-        from: input,
-        as: format,
-        named: file,
-        options: ImportOptions(
-          isDryRun: dryRun, isLenient: lenient, overwrites: overwrite, actionName: session.commandName),
-        progress: progress,
-        report: { affected.append($0) }
-      )
+    let run = {
+      try session.withProgress(dryRun ? "Reading" : "Importing") { progress in
+        try store.importDocument(
+          from: input,
+          as: format,
+          named: file,
+          options: ImportOptions(
+            isDryRun: dryRun, isLenient: lenient, overwrites: overwrite, actionName: session.commandName),
+          progress: progress,
+          report: { affected.append($0) }
+        )
+      }
     }
+    // A pipe may wait for ever, or end before its document does: the process ends at once then.
+    let isFile = (try? input.stat().type) == .regular
+    let summary = try isFile ? Signals.deferringInterruption(run) : run()
     try ImportReport(summary: summary, affected: affected).print(in: session, store)
     // Else searches would be slow after a large import, until some hundred changes have followed.
     if !dryRun { try store.updateSearchIndex() }

@@ -54,7 +54,7 @@ import Testing
     let reads = ReadCount()
     var ahead = SourceAhead(NumberedSource(100_000, reads: reads))
     _ = try ahead.next()
-    // The piece in use, those that wait, and the one for which there is no room.
+    // The piece in use, those that are ready, and the one that must wait for room.
     #expect(reads.comesToRest(at: 18 * 256))
     for _ in 0..<256 { _ = try ahead.next() }
     #expect(reads.comesToRest(at: 19 * 256))

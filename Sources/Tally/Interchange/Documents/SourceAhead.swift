@@ -143,7 +143,7 @@ extension Reading where Source: ~Copyable {
     return goesOn ?? false
   }
 
-  /// Waits for the next piece, or reads it here where there is no thread.
+  /// Waits for the next piece; without a thread, reads it here.
   func takePiece() -> RecordPiece {
     guard hasThread() else { return readPiece() }
     let piece = state.wait { $0.pieces.isEmpty ? nil : $0.pieces.removeFirst() }
