@@ -91,6 +91,8 @@ class Run:
         """Runs one benchmark in a process of its own; its metrics, each with its percentiles."""
         target, output = self.suite["target"], self.folder / "scratch/output"
         shutil.rmtree(output, ignore_errors=True)
+        # Else the system writes new programs, and what the benchmark before has left, while this one is measured.
+        os.sync()
         log = self.call(
             self.program("BenchmarkTool"), "--command", "run", "--format", "histogramSamples", "--grouping",
             "benchmark", "--no-progress", "--filter", name, "--baseline-storage-path", str(output), "--path",
@@ -138,8 +140,6 @@ def run_suite(name, is_smoke):
         results = cli.run(run, say, fail)
     else:
         run.build("BenchmarkTool", run.suite["target"])
-        # The system would write the new programs while flushes are measured.
-        os.sync()
         results = run.benchmarks()
     shutil.rmtree(run.folder / "scratch", ignore_errors=True)
     report = {"suite": name, "machine": reports.machine(ROOT, run.folder), "results": results}

@@ -87,20 +87,37 @@ struct SegmentSearch {
     ofPrefix lookup: IndexLookup, in transaction: borrowing T
   ) throws -> [Posting] {
     var best = [UInt8](repeating: .max, count: segment.taskCount)
+    // The tasks that have one, as long as they are few.
+    let mostSorted = segment.taskCount / Self.tasksPerSorted
+    var tasks: [Int] = []
     let key = SearchKey(.term, of: segment.number, lookup.term).encodedBytes
     try tables.search.forEach(withPrefix: key, in: transaction) { found, list in
       let extent = found.byteCount == key.count ? .whole : lookup.extentOfLonger
-      let isSound = PostingList.forEach(in: list, of: best.count) { task, field in
+      var ranks = best.mutableSpan
+      let isSound = PostingList.forEach(in: list, of: ranks.count) { task, field in
         let rank = MatchQuality(field: field, extent: extent).rank
-        best[task] =
-          lookup.isOfPhrase && best[task] != .max
-          ? MatchQuality(rank: best[task]).bound(with: MatchQuality(rank: rank)).rank : min(best[task], rank)
+        let known = ranks[task]
+        if known == .max, tasks.count <= mostSorted { tasks.append(task) }
+        ranks[task] =
+          lookup.isOfPhrase && known != .max
+          ? MatchQuality(rank: known).bound(with: MatchQuality(rank: rank)).rank : min(known, rank)
       }
       guard isSound else { throw TallyError.damagedSearchIndex }
       return true
     }
-    return best.indices.compactMap { best[$0] == .max ? nil : Posting(MatchQuality(rank: best[$0]), $0) }
+    // A copy: the loops are faster over a constant that no closure captures.
+    let ranks = best
+    // Those of a single term are sorted already.
+    if tasks.count <= mostSorted { return tasks.sorted().map { Posting(MatchQuality(rank: ranks[$0]), $0) } }
+    var postings: [Posting] = []
+    for task in ranks.indices where ranks[task] != .max {
+      postings.append(Posting(MatchQuality(rank: ranks[task]), task))
+    }
+    return postings
   }
+
+  /// How many tasks are looked at in the time in which one is sorted among many.
+  private static let tasksPerSorted = 64
 
   /// Sorts postings, which are in the order of the tasks, by their qualities: there are only a few of these.
   private static func sorted(_ postings: [Posting]) -> [Posting] {
