@@ -91,7 +91,7 @@ class Run:
         """Runs one benchmark in a process of its own; its metrics, each with its percentiles."""
         target, output = self.suite["target"], self.folder / "scratch/output"
         shutil.rmtree(output, ignore_errors=True)
-        # Else the system writes new programs, and what the benchmark before has left, while this one is measured.
+        # Otherwise the system would write new programs, and what the benchmark before has left, while this one is measured.
         os.sync()
         log = self.call(
             self.program("BenchmarkTool"), "--command", "run", "--format", "histogramSamples", "--grouping",

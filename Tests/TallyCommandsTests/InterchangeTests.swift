@@ -72,7 +72,7 @@ struct InterchangeTests {
         """
         yes '{"text":"a"}' | head -n 300000 > input.ndjson
         '\(path)' import input.ndjson & process=$!
-        until [ -e '\(program.store)/lock.mdb' ]; do sleep 0.01; done
+        until grep -qs tally.read /proc/$process/task/*/comm || ! kill -0 $process; do sleep 0.01; done
         kill -INT $process; wait $process
         """
       )
@@ -89,9 +89,9 @@ struct InterchangeTests {
       #expect(try program.run(["import", "-", "--format", "ndjson", "--quiet"], input: lines).status == 0)
       // Undoing the import would replace 9 MB, which the history does not hold.
       let before = try program.run(["undo", "--dry-run", "--json"]).errors
-      #expect(before.contains("It could not be undone afterwards"), "\(before)")
+      #expect(before.contains("This change could not be undone afterwards"), "\(before)")
       let after = try program.run(["undo", "--json"]).errors
-      #expect(after.contains("This cannot be undone"), "\(after)")
+      #expect(after.contains("This change cannot be undone"), "\(after)")
     }
   }
 

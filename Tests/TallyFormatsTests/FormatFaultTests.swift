@@ -107,6 +107,15 @@ struct FormatFaultTests {
     #expect(DocumentFormat(ofDocumentBeginningWith: Array(text.utf8), fileExtension: fileExtension) == format)
   }
 
+  @Test func anEmptyExportOfTaskwarriorHasNoTasks() throws {
+    try withStore { (store: TaskStore) throws in
+      for text in ["[]", "[\n]\n"] {
+        let summary = try store.importText(text, as: nil)
+        #expect(summary == ImportSummary(), "\(text)")
+      }
+    }
+  }
+
   @Test func todoistCannotBeExported() throws {
     try withStore { (store: TaskStore) throws in
       let error = #expect(throws: TallyError.self) { try store.exportedText(as: .todoist) }

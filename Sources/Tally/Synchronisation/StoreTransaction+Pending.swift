@@ -52,13 +52,14 @@ extension StoreWriteTransaction {
   }
 
   private mutating func noteDetachedCompletions() throws {
+    guard let syncNotes else { return }
     var found: [InstantKey] = []
     let start = CompletionKey(isTaskDeleted: true, completed: .start(at: .min))
     try tables.completions.forEach(from: start, in: base) { key, _ in
       found.append(try CompletionKey(decoding: key).completed)
       return true
     }
-    for completed in found { try syncNotes?.note(detached: completed, in: &base) }
+    for completed in found { try syncNotes.note(detached: completed, in: &base) }
   }
 
   /// How many objects have changes that were not taken, and when the first of them changed.

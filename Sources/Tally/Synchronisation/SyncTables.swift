@@ -1,4 +1,3 @@
-import Foundation
 import LMDB
 
 /// The tables of a store that synchronises.

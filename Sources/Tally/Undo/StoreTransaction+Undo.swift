@@ -5,7 +5,14 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Complexity: the heads of the history since that write.
   public var undoableChange: ChangeID? {
-    get throws { try lastUndoable { _ in true }.entry?.id }
+    get throws {
+      var (writes, found) = (UndoableWrites(), ChangeID?.none)
+      try forEachHistoryEntry { entry in
+        if writes.pass(entry) { found = entry.id }
+        return found == nil && writes.cut == nil
+      }
+      return found
+    }
   }
 
   /// The undo that `redo()` would undo next; `nil` if there is none.
@@ -13,18 +20,6 @@ extension StoreTransaction where Base: ~Copyable {
   /// - Complexity: the heads of the history since that undo.
   public var redoableChange: ChangeID? {
     get throws { try redoableEntry?.id }
-  }
-
-  /// The last write that can be undone and is accepted, and the cut in the history if there is one after that write.
-  private func lastUndoable(
-    _ isAccepted: (HistoryEntry) throws -> Bool
-  ) throws -> (entry: HistoryEntry?, cut: ChangeID?) {
-    var (writes, found) = (UndoableWrites(), HistoryEntry?.none)
-    try forEachHistoryEntry { entry in
-      if writes.contains(entry), try isAccepted(entry) { found = entry }
-      return found == nil && writes.cut == nil
-    }
-    return (found, writes.cut)
   }
 
   /// The undo that `redo()` would undo.
@@ -53,17 +48,20 @@ extension StoreTransaction where Base == WriteTransaction {
   ///
   /// - Returns: the tasks and lists that have changed.
   /// - Throws: `nothingToUndo`; `undoConflict` if another change prevents it. Nothing is changed then.
-  /// - Complexity: the heads of the history since that write, and what it had changed.
+  /// - Complexity: the heads of the history since that write, what it had changed, and what later writes had.
   @discardableResult
   public mutating func undo() throws -> UndoResult {
     try recordHistory()
-    var plan: UndoPlan?
-    let (_, cut) = try lastUndoable { entry in
-      // A write whose changes cancel out is skipped: nobody would see it undone.
-      plan = try UndoPlan(of: entry, in: self)
-      return plan?.isEmpty == false
+    var (writes, found) = (UndoableWrites(), UndoPlan?.none)
+    try forEachHistoryEntry { entry in
+      if writes.pass(entry) {
+        let plan = try UndoPlan(of: entry, in: self)
+        // A write whose changes cancel out is skipped: nobody would see it undone.
+        if !plan.isEmpty { found = plan }
+      }
+      return found == nil && writes.cut == nil
     }
-    guard let plan, !plan.isEmpty else { throw cut == nil ? TallyError.nothingToUndo : TallyError.historyIsCut }
+    guard let plan = found else { throw writes.cut == nil ? TallyError.nothingToUndo : TallyError.historyIsCut }
     return try carryOut(plan, as: .undo)
   }
 
@@ -75,13 +73,13 @@ extension StoreTransaction where Base == WriteTransaction {
   /// - Returns: the tasks and lists that have changed.
   /// - Throws: `nothingToUndo` if it has been undone, changed nothing or has left the history; `undoConflict` if
   ///   a later change of the same task or list has not been undone. Nothing is changed then.
-  /// - Complexity: the writes since.
+  /// - Complexity: the heads of the history, and what the write and later ones had changed.
   @discardableResult
   public mutating func undo(_ change: ChangeID?) throws -> UndoResult {
     try recordHistory()
     let log = UndoLog(entries: try historyEntries())
     var writes = UndoableWrites()
-    let entry = log.entries.first { writes.contains($0) && ($0.id == change || log.original(of: $0) == change) }
+    let entry = log.entries.first { writes.pass($0) && ($0.id == change || log.original(of: $0) == change) }
     guard let plan = try entry.map({ try UndoPlan(of: $0, in: self) }), !plan.isEmpty else {
       let isCut = change.flatMap { change in writes.cut.map { change <= $0 } } ?? false
       throw isCut ? TallyError.historyIsCut : TallyError.nothingToUndo
@@ -108,17 +106,17 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Restores the images of one entry, and records that as an entry of its own.
   private mutating func carryOut(_ plan: UndoPlan, as kind: HistoryKind) throws -> UndoResult {
     var plan = plan
-    let change = plan.entry.id
-    let later = UndoLog(entries: try historyEntries(since: change)).effective(since: change)
+    let target = plan.entry.id
+    let later = UndoLog(entries: try historyEntries(since: target)).effective(since: target)
     try plan.narrow(to: later, in: self)
     try plan.checkLists(in: self)
     try plan.checkParents(in: self)
-    try self.change { [plan] (writer, images, base) throws(LMDBError) in
+    try change { [plan] (writer, images, base) throws(LMDBError) in
       var deltas = CounterDeltas()
       try plan.apply(with: writer, counting: &deltas, recording: &images, in: &base)
       try deltas.apply(to: writer.tables, in: &base)
     }
-    try recordHistory(kind, target: change)
+    try recordHistory(kind, target: target)
     return plan.result
   }
 }

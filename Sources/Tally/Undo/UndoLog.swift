@@ -7,8 +7,9 @@ struct UndoableWrites {
   /// The entry from which on nothing can be undone, once it has been passed.
   private(set) var cut: ChangeID?
 
-  /// Whether an entry is a write of this store's own programs that has not been undone; must be asked of each entry.
-  mutating func contains(_ entry: HistoryEntry) -> Bool {
+  /// Passes the next entry, newest first; returns whether it is a write of this store's own programs that has not been
+  /// undone.
+  mutating func pass(_ entry: HistoryEntry) -> Bool {
     guard cut == nil else { return false }
     switch entry.kind {
     case .undo:

@@ -90,8 +90,8 @@ extension Session {
     if !change.isUndoable, !change.isEmpty {
       note(
         change.remedy == nil
-          ? "It could not be undone afterwards: there is no room to record it."
-          : "This cannot be undone: there was no room to record it.")
+          ? "This change could not be undone afterwards: there is no room to record it."
+          : "This change cannot be undone: there was no room to record it.")
     }
   }
 

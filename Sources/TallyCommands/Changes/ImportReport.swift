@@ -17,10 +17,11 @@ struct ImportReport {
       if summary.isDryRun {
         // This is the answer, not a message about a change.
         for record in affected { try session.output.write(record.line) }
-        try session.output.write(inWords("would be ") + "Nothing was changed.\n")
+        for line in inWords("would be ") + ["Nothing was changed."] { try session.output.write(line + "\n") }
       } else {
-        // Each line ends with a line feed, and so does a message.
-        session.say(String((inWords("") + afterword).dropLast()))
+        for line in inWords("") { session.say(line) }
+        if hasKept { session.say("To do as the file says: --overwrite") }
+        if !hasChanges { session.say("Nothing was changed.") }
       }
     }
     guard !summary.isDryRun, hasChanges else { return }
@@ -45,25 +46,24 @@ struct ImportReport {
     [summary.tasks, summary.lists, summary.completions, summary.filters].contains { $0.added + $0.changed > 0 }
   }
 
-  /// How the rest of the file could be imported, too, and whether nothing has happened.
-  private var afterword: String {
-    let hasKept = [summary.tasks, summary.lists, summary.filters].contains { $0.keptNewer > 0 }
-    return (hasKept ? "To do as the file says: --overwrite\n" : "") + (hasChanges ? "" : "Nothing was changed.\n")
+  private var hasKept: Bool {
+    [summary.tasks, summary.lists, summary.filters].contains { $0.keptNewer > 0 }
   }
 
-  private func inWords(_ mood: String) -> String {
+  /// A line for each kind of record; that of the tasks is always there.
+  private func inWords(_ mood: String) -> [String] {
     func line(_ noun: String, _ counts: ImportSummary.Counts) -> String {
       "\(noun): \(counts.added.grouped) \(mood)added, \(counts.changed.grouped) \(mood)changed, "
         + "\(counts.unchanged.grouped) unchanged"
-        + (counts.keptNewer == 0 ? "" : ", \(counts.keptNewer.grouped) kept: newer or deleted here") + "\n"
+        + (counts.keptNewer == 0 ? "" : ", \(counts.keptNewer.grouped) kept: newer or deleted here")
     }
-    func lineIfAny(_ noun: String, _ counts: ImportSummary.Counts) -> String {
-      counts.total == 0 ? "" : line(noun, counts)
+    var lines = [line("Tasks", summary.tasks)]
+    if summary.lists.total > 0 { lines.append(line("Lists", summary.lists)) }
+    if summary.filters.total > 0 { lines.append(line("Filters", summary.filters)) }
+    if summary.completions.total > summary.completions.unchanged {
+      lines.append(line("Completions without their task", summary.completions))
     }
-    return line("Tasks", summary.tasks) + lineIfAny("Lists", summary.lists)
-      + lineIfAny("Filters", summary.filters)
-      + (summary.completions.total == summary.completions.unchanged
-        ? "" : line("Completions without their task", summary.completions))
+    return lines
   }
 }
 

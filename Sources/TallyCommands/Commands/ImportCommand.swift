@@ -52,31 +52,32 @@ struct ImportCommand: SessionCommand {
     if dryRun {
       try importDocument(input, into: session.openStore(for: .reading), session)
     } else {
-      try session.withStoreForAdding { try importDocument(input, into: $0, session) }
+      let isFile = (try? input.stat().type) == .regular
+      try session.withStoreForAdding { store, isNew in
+        let run = { try importDocument(input, into: store, session) }
+        // An interrupted import removes the store that it created. Reading from a pipe cannot be interrupted; and as Ctrl-C
+        // also ends the program that writes to it, half a document could be imported.
+        try isNew && isFile ? Signals.deferringInterruption(run) : run()
+      }
     }
   }
 
   private func importDocument(_ input: FileDescriptor, into store: TaskStore, _ session: Session) throws {
     var affected: [ImportedRecord] = []
-    let run = {
-      try session.withProgress(dryRun ? "Reading" : "Importing") { progress in
-        try store.importDocument(
-          from: input,
-          as: format,
-          named: file,
-          options: ImportOptions(
-            isDryRun: dryRun, isLenient: lenient, overwrites: overwrite, actionName: session.commandName),
-          progress: progress,
-          report: { affected.append($0) }
-        )
-      }
+    let summary = try session.withProgress(dryRun ? "Reading" : "Importing") { progress in
+      try store.importDocument(
+        from: input,
+        as: format,
+        named: file,
+        options: ImportOptions(
+          isDryRun: dryRun, isLenient: lenient, overwrites: overwrite, actionName: session.commandName),
+        progress: progress,
+        report: { affected.append($0) }
+      )
     }
-    // A pipe may wait for ever, or end before its document does: the process ends at once then.
-    let isFile = (try? input.stat().type) == .regular
-    let summary = try isFile ? Signals.deferringInterruption(run) : run()
     try ImportReport(summary: summary, affected: affected).print(in: session, store)
     // Else searches would be slow after a large import, until some hundred changes have followed.
-    if !dryRun { try store.updateSearchIndex() }
+    if !dryRun, !Signals.isInterrupted { try store.updateSearchIndex() }
   }
 }
 

@@ -43,7 +43,7 @@ extension Session {
       }
     }
     do {
-      try report(use == .adding ? withStoreForAdding(change) : change(openStore(for: use)))
+      try report(use == .adding ? withStoreForAdding { store, _ in try change(store) } : change(openStore(for: use)))
     } catch let error as TallyError where error.code == .storeMissing && use == .changing {
       // In an empty store, the error says which name does not exist.
       let answer = try change(emptyStore(configuration))
@@ -53,12 +53,12 @@ extension Session {
   }
 
   /// Adds something to the store; one that is created for it is removed again if adding fails.
-  func withStoreForAdding<R>(_ body: (TaskStore) throws -> R) throws -> R {
-    if let store = try existingStore() { return try body(store) }
+  func withStoreForAdding<R>(_ body: (_ store: TaskStore, _ isNew: Bool) throws -> R) throws -> R {
+    if let store = try existingStore() { return try body(store, false) }
     let hadDirectory = FileManager.default.fileExists(atPath: storePath.string)
     let store = try openStore(for: .adding)
     do {
-      return try body(store)
+      return try body(store, true)
     } catch {
       try? store.close()
       TaskStore.removeUnused(at: storePath, configuration: configuration, leavingDirectory: hadDirectory)

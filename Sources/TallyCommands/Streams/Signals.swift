@@ -4,8 +4,8 @@ import Synchronization
 /// Handles SIGINT and SIGTERM: they end the process at once, unless it has something to clean up.
 ///
 /// Ending at once is safe in the middle of a change: an uncommitted transaction leaves no trace, and the next process
-/// takes over the lock. A command that creates files, such as an export or a backup, removes them first, and `remind`
-/// waits for the programs it has started; they check ``isInterrupted``.
+/// takes over the lock. A command that creates files, such as an export, a backup or an import into a new store, removes them
+/// first, and `remind` waits for the programs it has started; they check ``isInterrupted``.
 enum Signals {
   /// Whether the process was asked to end while it had something to clean up.
   static var isInterrupted: Bool { interruption.load(ordering: .relaxed) }

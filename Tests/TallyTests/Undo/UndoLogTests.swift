@@ -17,7 +17,7 @@ import Testing
   /// The writes that can be undone, newest first.
   private func undoable(_ entries: [HistoryEntry]) -> [ChangeID] {
     var writes = UndoableWrites()
-    return entries.filter { writes.contains($0) }.map(\.id)
+    return entries.filter { writes.pass($0) }.map(\.id)
   }
 
   /// The undo that can be undone.

@@ -87,7 +87,7 @@ struct SegmentSearch {
     ofPrefix lookup: IndexLookup, in transaction: borrowing T
   ) throws -> [Posting] {
     var best = [UInt8](repeating: .max, count: segment.taskCount)
-    // The tasks that have one, as long as they are few.
+    // The tasks found, while they are few.
     let mostSorted = segment.taskCount / Self.tasksPerSorted
     var tasks: [Int] = []
     let key = SearchKey(.term, of: segment.number, lookup.term).encodedBytes
@@ -105,7 +105,7 @@ struct SegmentSearch {
       guard isSound else { throw TallyError.damagedSearchIndex }
       return true
     }
-    // A copy: the loops are faster over a constant that no closure captures.
+    // A constant that no closure captures: loops over it are faster.
     let ranks = best
     // Those of a single term are sorted already.
     if tasks.count <= mostSorted { return tasks.sorted().map { Posting(MatchQuality(rank: ranks[$0]), $0) } }

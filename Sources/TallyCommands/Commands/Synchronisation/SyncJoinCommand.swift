@@ -61,7 +61,7 @@ struct SyncJoinCommand: SessionCommand {
     try invitation.map(insecure.check)
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
     let folder = FilePath(at ?? "")
-    let (status, code) = try session.withStoreForAdding { store in
+    let (status, code) = try session.withStoreForAdding { store, _ in
       let sync = StoreSync(store, connector: session.invocation.hubClient)
       let client = try invitation.flatMap { SyncPlace($0).isHub ? try session.hubClient : nil }
       try session.wait { [name] in

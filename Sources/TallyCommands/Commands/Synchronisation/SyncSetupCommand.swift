@@ -72,7 +72,7 @@ struct SyncSetupCommand: SessionCommand {
     let client = isHub ? try session.hubClient : nil
     guard !folder.isEmpty else { throw CommandFailure.usage("The folder has no name", remedy: "Name a folder") }
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
-    let setup = try session.withStoreForAdding { store in
+    let setup = try session.withStoreForAdding { store, _ in
       let setup = try session.wait { [folder, name, noEncryption] in
         let (sync, deviceName) = (StoreSync(store, connector: client), name ?? Session.deviceName)
         if let client {
