@@ -27,10 +27,11 @@ extension DocumentFormat {
     return nil
   }
 
-  /// Taskwarrior writes an array of tasks, which may be empty; Tally an object.
+  /// Taskwarrior writes an array of tasks, which may be empty or cut off; Tally an object.
   private static func isArrayOfTasks(_ text: Substring) -> Bool {
     let rest = text.dropFirst().drop(while: \.isWhitespace)
-    return rest.hasPrefix("{") || (rest.hasPrefix("]") && rest.dropFirst().allSatisfy(\.isWhitespace))
+    return rest.isEmpty || rest.hasPrefix("{") || rest.hasPrefix("\"")
+      || (rest.hasPrefix("]") && rest.dropFirst().allSatisfy(\.isWhitespace))
   }
 
   /// An object is Tally's document, one of its lines or one of Taskwarrior's.

@@ -101,7 +101,7 @@ struct FormatFaultTests {
       ("BEGIN:VCALENDAR", nil, .ical), ("TYPE,CONTENT", "csv", .todoist), ("text,notes", nil, .csv),
       ("a,b", "csv", .csv), ("- [ ] a", nil, .markdown), ("(A) a", nil, .todotxt), ("# a", "txt", .todotxt),
       ("\u{FEFF}\n BEGIN:VCALENDAR", nil, .ical), ("[]\n", nil, .taskwarrior), ("[\n]\n", "json", .taskwarrior),
-      ("[] a", nil, .todotxt), ("[a] b", nil, .todotxt),
+      ("[", nil, .taskwarrior), ("[\"a\"]", nil, .taskwarrior), ("[] a", nil, .todotxt), ("[a] b", nil, .todotxt),
     ] as [(String, String?, DocumentFormat)])
   func aFormatIsGuessed(text: String, fileExtension: String?, format: DocumentFormat) {
     #expect(DocumentFormat(ofDocumentBeginningWith: Array(text.utf8), fileExtension: fileExtension) == format)

@@ -7,13 +7,15 @@ struct ChangeReport {
   struct Remedy {
     let purpose: String
     let command: String
+    /// The state of what the command reverses.
+    var participle = "undone"
 
     static let undo = Remedy(purpose: "To undo", command: "undo")
-    static let redo = Remedy(purpose: "To redo", command: "redo")
+    static let redo = Remedy(purpose: "To redo", command: "redo", participle: "redone")
 
     /// The command for several changes.
     func repeated(_ count: Int) -> Remedy {
-      count < 2 ? self : Remedy(purpose: purpose, command: "\(command) \(count)")
+      count < 2 ? self : Remedy(purpose: purpose, command: "\(command) \(count)", participle: participle)
     }
 
     /// Restores the store that a file holds.
@@ -89,9 +91,8 @@ extension Session {
     for warning in change.warnings { note(warning) }
     if !change.isUndoable, !change.isEmpty {
       note(
-        change.remedy == nil
-          ? "This change could not be undone afterwards: there is no room to record it."
-          : "This change cannot be undone: there was no room to record it.")
+        change.remedy.map { "This cannot be \($0.participle): there was no room to record it." }
+          ?? "This could not be reversed afterwards: there is no room to record it.")
     }
   }
 

@@ -86,14 +86,26 @@ struct Reversal {
     while let target = change?.target, let older = try transaction.historyChange(target) { change = older }
     let name = change?.actionName?.quotedForMessage ?? "the change"
     let words = ChangeWords(clock: clock)
-    let changed = try change.map {
-      try words.sentences(of: $0, limit: Self.shownSentenceCount, in: transaction)
-    }
-    let heading = "\(verb) \(name) from \(clock.relativeName(of: result.date)), \(clause):"
+    let heading = "\(verb) \(name) from \(clock.relativeName(of: result.date))"
+    let changed =
+      if let change {
+        ["\(heading), \(clause):"]
+          + (try words.sentences(of: change, limit: Self.shownSentenceCount, in: transaction)).map { "  " + $0 }
+      } else {
+        // A large reversal leaves no room for the entry of what it reverses.
+        ["\(heading): \(Self.summary(of: result))."]
+      }
     let kept = result.keptFields.values.reduce(into: Set()) { $0.formUnion($1) }.sorted()
     let note =
       kept.isEmpty ? [] : ["Kept, because another device has changed them since: \(kept.joined(separator: ", "))."]
-    return [heading] + (changed ?? []).map { "  " + $0 } + note
+    return changed + note
+  }
+
+  /// How many objects a reversal has changed and deleted.
+  private static func summary(of result: UndoResult) -> String {
+    let changed = result.tasks.count + result.lists.count + result.savedFilters.count
+    let deleted = result.deletedTasks.count + result.deletedLists.count + result.deletedFilters.count
+    return "\(changed.grouped) changed, \(deleted.grouped) deleted"
   }
 }
 

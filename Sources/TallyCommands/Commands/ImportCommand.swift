@@ -76,8 +76,16 @@ struct ImportCommand: SessionCommand {
       )
     }
     try ImportReport(summary: summary, affected: affected).print(in: session, store)
-    // Else searches would be slow after a large import, until some hundred changes have followed.
-    if !dryRun, !Signals.isInterrupted { try store.updateSearchIndex() }
+    if !dryRun { try updateSearchIndex(of: store, session) }
+  }
+
+  /// Makes searches as fast as before: otherwise they would be slow until some hundred changes have followed.
+  private func updateSearchIndex(of store: TaskStore, _ session: Session) throws {
+    do {
+      try session.wait { try await TaskStore.perform { try store.updateSearchIndex() } }
+    } catch let error as TallyError where error.code == .cancelled {
+      // The import has succeeded all the same.
+    }
   }
 }
 
