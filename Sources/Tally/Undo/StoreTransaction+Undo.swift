@@ -54,11 +54,7 @@ extension StoreTransaction where Base == WriteTransaction {
     try recordHistory()
     var (writes, found) = (UndoableWrites(), UndoPlan?.none)
     try forEachHistoryEntry { entry in
-      if writes.pass(entry) {
-        let plan = try UndoPlan(of: entry, in: self)
-        // A write whose changes cancel out is skipped: nobody would see it undone.
-        if !plan.isEmpty { found = plan }
-      }
+      if writes.pass(entry) { found = try plan(of: entry) }
       return found == nil && writes.cut == nil
     }
     guard let plan = found else { throw writes.cut == nil ? TallyError.nothingToUndo : TallyError.historyIsCut }
@@ -80,7 +76,7 @@ extension StoreTransaction where Base == WriteTransaction {
     let log = UndoLog(entries: try historyEntries())
     var writes = UndoableWrites()
     let entry = log.entries.first { writes.pass($0) && ($0.id == change || log.original(of: $0) == change) }
-    guard let plan = try entry.map({ try UndoPlan(of: $0, in: self) }), !plan.isEmpty else {
+    guard let plan = try plan(of: entry) else {
       let isCut = change.flatMap { change in writes.cut.map { change <= $0 } } ?? false
       throw isCut ? TallyError.historyIsCut : TallyError.nothingToUndo
     }
@@ -97,10 +93,14 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func redo() throws -> UndoResult {
     try recordHistory()
-    guard let plan = try redoableEntry.map({ try UndoPlan(of: $0, in: self) }), !plan.isEmpty else {
-      throw TallyError.nothingToRedo
-    }
+    guard let plan = try plan(of: redoableEntry) else { throw TallyError.nothingToRedo }
     return try carryOut(plan, as: .redo)
+  }
+
+  /// What reverses an entry; `nil` for one whose changes cancel out, as nobody would see it undone.
+  private func plan(of entry: HistoryEntry?) throws -> UndoPlan? {
+    guard let plan = try entry.map({ try UndoPlan(of: $0, in: self) }) else { return nil }
+    return plan.isEmpty ? nil : plan
   }
 
   /// Restores the images of one entry, and records that as an entry of its own.

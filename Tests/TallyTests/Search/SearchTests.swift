@@ -106,6 +106,25 @@ import Testing
   }
 
   /// The bug: the title's prefix hid that the whole phrase is in the notes, so that a worse match came first.
+  @Test func fewTasksWithSeveralWordsOfOneBeginningComeInOrder() throws {
+    try withStore { store in
+      try store.writeAndWait { transaction in
+        for number in 0..<400 {
+          let word = number % 200 == 10 ? "zebu" : number % 200 == 60 ? "zebra" : "horse"
+          _ = try transaction.add("Task \(number) \(word)", to: .inbox)
+        }
+      }
+      try store.updateSearchIndex()
+      let tasks = try store.read { try $0.view(.all).tasks }
+      // Four of four hundred are sorted; the horses are found by looking at all.
+      for words in ["zeb", "task zeb", "zebra", "ho"] {
+        let query = SearchQuery(words)
+        let expected = Self.found(query, in: tasks)
+        #expect(try store.search(query).map(\.task) == expected, "\(words)")
+      }
+    }
+  }
+
   @Test func aPhraseInTheNotesIsNotRankedByItsWordsInTheTitle() throws {
     try withStore { store in
       try store.writeAndWait { transaction in
