@@ -6,16 +6,22 @@ import TallyTestSupport
 /// Power cuts and kills at any point of a workload on a store with a journal, from its creation on.
 enum StoreImageSuite {
   private static let lives = 5
+  /// How many runs are tried to make a control fail.
+  private static let controlRuns: UInt64 = 12
 
   static func run(_ run: inout FaultRun) throws -> String {
     let imageCount = run.count("IMAGES", short: 60, long: 2_000)
     for durability in ["durable", "relaxed"] {
-      for fault in try faults(durability, 0, imageCount, &run) { run.fail("\(durability), image \(fault)") }
+      for fault in try faults(durability, 0, imageCount, run.seed, &run) { run.fail("\(durability), image \(fault)") }
     }
     run.note(2 * imageCount, .images)
     var broken: [String] = []
     for (name, rule) in controls {
-      let faults = try faults("durable", rule.rawValue, run.count("CONTROL_IMAGES", short: 100, long: 400), &run)
+      let imageCount = run.count("CONTROL_IMAGES", short: 100, long: 400)
+      var faults: [String] = []
+      for number in 0..<controlRuns where faults.isEmpty {
+        faults = try self.faults("durable", rule.rawValue, imageCount, run.seed &+ number, &run)
+      }
       run.requireControl(
         fails: !faults.isEmpty, "without the rule of \(name) nothing breaks: the check proves nothing")
       broken.append("\(name) \(faults.count)")
@@ -31,16 +37,16 @@ enum StoreImageSuite {
 
   /// Records a run and opens images of it.
   private static func faults(
-    _ durability: String, _ rules: UInt32, _ imageCount: Int, _ run: inout FaultRun
+    _ durability: String, _ rules: UInt32, _ imageCount: Int, _ seed: UInt64, _ run: inout FaultRun
   ) throws -> [String] {
     try withScratch(inMemory: true) { directory in
       let log = directory.appending("log")
-      try record(durability, rules, to: log, in: directory, &run)
+      try record(durability, rules, seed, to: log, in: directory, &run)
       var (faults, next) = ([String](), 0)
       while next < imageCount, rules == 0 || faults.isEmpty {
         let child = try ChildProcess.act(
           [
-            "check-store-images", log.string, directory.appending("image").string, "\(run.seed)", "\(next)",
+            "check-store-images", log.string, directory.appending("image").string, "\(seed)", "\(next)",
             "\(imageCount)", "\(rules)",
           ], output: directory.appending("check.out"))
         let ending = child.wait {
@@ -61,12 +67,13 @@ enum StoreImageSuite {
 
   /// Lets processes run transactions one after the other; all but the last one are killed.
   private static func record(
-    _ durability: String, _ rules: UInt32, to log: FilePath, in directory: FilePath, _ run: inout FaultRun
+    _ durability: String, _ rules: UInt32, _ seed: UInt64, to log: FilePath, in directory: FilePath,
+    _ run: inout FaultRun
   ) throws {
     let count = run.count("TRANSACTIONS", short: 50, long: 150)
     let root = directory.appending("root")
     try FileManager.default.createDirectory(atPath: root.string, withIntermediateDirectories: true)
-    var generator = SeededGenerator(seed: run.seed &+ UInt64(rules))
+    var generator = SeededGenerator(seed: seed &+ UInt64(rules))
     for life in 0..<lives {
       var environment = [
         "LD_PRELOAD": try Preloads.path("record-files"), "TALLY_FILE_LOG": log.string,
@@ -77,7 +84,7 @@ enum StoreImageSuite {
       let goal = life == 0 ? 4 : count
       let child = try ChildProcess.act(
         [
-          "workload", root.appending("store").string, root.appending("acknowledged").string, "\(run.seed)",
+          "workload", root.appending("store").string, root.appending("acknowledged").string, "\(seed)",
           "\(goal)", durability, "\(rules)",
         ], output: directory.appending("workload-\(life).out"), environment: environment)
       let ending = child.wait()
