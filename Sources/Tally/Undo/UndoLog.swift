@@ -61,11 +61,11 @@ struct UndoLog {
 
   private subscript(id: ChangeID) -> HistoryEntry? { entries.first { $0.id == id } }
 
-  /// The entries since `change` that count: without those that were undone, and the undos of those.
+  /// The entries that count, if they are those since `change`: without those that were undone, and the undos of those.
   func effective(since change: ChangeID) -> [HistoryEntry] {
     var cancelled: Set<ChangeID> = []
     var found: [HistoryEntry] = []
-    for entry in entries.prefix(while: { change < $0.id }) where !cancelled.contains(entry.id) {
+    for entry in entries where !cancelled.contains(entry.id) {
       if let target = entry.target, change < target {
         cancelled.insert(target)
       } else {

@@ -92,7 +92,7 @@ extension Session {
     if !change.isUndoable, !change.isEmpty {
       note(
         change.remedy.map { "This cannot be \($0.participle): there was no room to record it." }
-          ?? "This could not be reversed afterwards: there is no room to record it.")
+          ?? "There is no room to record this change, so it cannot be reversed.")
     }
   }
 

@@ -105,7 +105,6 @@ import Testing
     }
   }
 
-  /// The bug: the title's prefix hid that the whole phrase is in the notes, so that a worse match came first.
   @Test func fewTasksWithSeveralWordsOfOneBeginningComeInOrder() throws {
     try withStore { store in
       try store.writeAndWait { transaction in
@@ -125,6 +124,7 @@ import Testing
     }
   }
 
+  /// The bug: the title's prefix hid that the whole phrase is in the notes, so that a worse match came first.
   @Test func aPhraseInTheNotesIsNotRankedByItsWordsInTheTitle() throws {
     try withStore { store in
       try store.writeAndWait { transaction in
