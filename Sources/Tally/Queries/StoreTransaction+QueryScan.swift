@@ -30,42 +30,43 @@ extension StoreTransaction where Base: ~Copyable {
     _ plan: QueryPlan, after position: ViewKey?, limit: Int?, _ work: inout QueryWork,
     _ body: (UUID) throws -> Bool
   ) throws -> ViewKey? {
+    if let order = plan.path.keyOrder { return try walk(plan, order, after: position, &work, body) }
     var last = position
-    var isStopped = false
-    func visit(_ key: ViewKey, _ id: UUID) throws -> Bool {
-      isStopped = try !body(id)
-      if !isStopped { last = key }
-      return !isStopped
+    // One more than asked for shows whether there is another page.
+    for found in try sorted(plan, after: position, limit: limit.map { min($0, .max - 1) + 1 }, &work) {
+      guard try body(found.id) else { return last }
+      last = found.key
     }
-    if let order = plan.path.keyOrder {
-      try walk(plan, order, after: position, &work, visit)
-    } else {
-      // One more than asked for shows whether there is another page.
-      for found in try sorted(plan, after: position, limit: limit.map { min($0, .max - 1) + 1 }, &work) {
-        guard try visit(found.key, found.id) else { break }
-      }
-    }
-    return isStopped ? last : nil
+    return nil
   }
 
   /// Walks a path that is in the query's order.
+  ///
+  /// Where its ranges say all, a record is read only to compare it with a position: the order is that of the keys.
   private func walk(
     _ plan: QueryPlan, _ order: QueryPath.KeyOrder, after position: ViewKey?, _ work: inout QueryWork,
-    _ body: (ViewKey, UUID) throws -> Bool
-  ) throws {
+    _ body: (UUID) throws -> Bool
+  ) throws -> ViewKey? {
     var tester = QueryTester(plan)
     var walk = KeyWalk(isReversed: order.isReversed)
     var cursor = try plan.path.table.cursor(in: base)
+    var (isPastPosition, last) = (position == nil, nil as UUID?)
     for range in order.isReversed ? plan.path.ranges.reversed() : plan.path.ranges {
       let start = position.map { order.key($0, in: range) }
       try walk.run(range, after: start, by: &cursor) { id, _ in
         work.examinedCount += 1
-        guard let key = try key(of: id, &tester), position.map({ $0 < key }) ?? true else { return true }
+        if plan.rest != nil || !isPastPosition {
+          guard let key = try key(of: id, &tester), position.map({ $0 < key }) ?? true else { return true }
+        }
+        isPastPosition = true
         work.foundCount += 1
-        return try body(key, id)
+        guard try body(id) else { return false }
+        last = id
+        return true
       }
-      if walk.isStopped { return }
+      if walk.isStopped { return try last.map { try key(of: $0, &tester) } ?? position }
     }
+    return nil
   }
 
   /// Walks all of a path, and sorts the tasks found.
