@@ -20,9 +20,10 @@ struct HistoryCheck {
       }
       return check.isSound
     }
-    let limit = HistoryWriter.maximumPartCount + HistoryWriter.slackPartCount
+    let factor = HistoryWriter.reversalFactor
+    let limit = factor * HistoryWriter.maximumPartCount + HistoryWriter.slackPartCount
     return try check.isSound && tables.history.count(in: transaction) <= limit
-      && check.keptSizeInBytes <= UInt64(BeforeImages.maximumSizeInBytes)
+      && check.keptSizeInBytes <= UInt64(factor * BeforeImages.maximumSizeInBytes)
   }
 
   private mutating func check(_ key: HistoryKey, _ value: RawSpan, lastSequence: UInt64) throws {

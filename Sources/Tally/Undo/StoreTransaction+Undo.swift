@@ -76,11 +76,11 @@ extension StoreTransaction where Base == WriteTransaction {
     let log = UndoLog(entries: try historyEntries())
     var writes = UndoableWrites()
     let entry = log.entries.first { writes.pass($0) && ($0.id == change || log.original(of: $0) == change) }
-    guard let plan = try plan(of: entry) else {
+    guard let entry else {
       let isCut = change.flatMap { change in writes.cut.map { change <= $0 } } ?? false
       throw isCut ? TallyError.historyIsCut : TallyError.nothingToUndo
     }
-    return try carryOut(plan, as: .undo)
+    return try carryOut(UndoPlan(of: entry, in: self), as: .undo)
   }
 
   /// Redoes the last ``undo()``.
@@ -109,6 +109,7 @@ extension StoreTransaction where Base == WriteTransaction {
     let target = plan.entry.id
     let later = UndoLog(entries: try historyEntries(since: target)).effective(since: target)
     try plan.narrow(to: later, in: self)
+    guard !plan.isEmpty else { throw TallyError.nothingToUndo }
     try plan.checkLists(in: self)
     try plan.checkParents(in: self)
     try change { [plan] (writer, images, base) throws(LMDBError) in

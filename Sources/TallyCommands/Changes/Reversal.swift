@@ -43,17 +43,22 @@ struct Reversal {
     on extent: Extent, in transaction: inout StoreWriteTransaction,
     _ reverseLast: (inout StoreWriteTransaction) throws -> UndoResult
   ) throws -> ChangeReport {
-    var results: [UndoResult] = []
+    // Each is said before the next one: a list that a task left may be gone after that.
+    var (results, messages) = ([UndoResult](), [String]())
+    func add(_ result: UndoResult) throws {
+      results.append(result)
+      messages += try sentences(of: result, in: transaction)
+    }
     switch extent {
-    case .one(let change): results.append(try Self.undo(change, in: &transaction))
+    case .one(let change): try add(Self.undo(change, in: &transaction))
     case .last(let count):
       for number in 0..<count {
-        results.append(try Self.naming(number, participle) { try reverseLast(&transaction) })
+        try add(Self.naming(number, participle) { try reverseLast(&transaction) })
       }
     }
     var report = try ChangeReport(results, in: transaction)
     report.remedy = remedy.repeated(results.count)
-    report.messages = try results.flatMap { try sentences(of: $0, in: transaction) }
+    report.messages = messages
     return report
   }
 

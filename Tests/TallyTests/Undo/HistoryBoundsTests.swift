@@ -46,12 +46,38 @@ import Testing
       }
       // The check of the invariants at the end counts the bytes; the log is as full as possible.
       #expect(try store.read { try $0.historyEntries().count } == 7)
-      // Each undo is a change like others, and needs space too.
-      var undoneCount = 0
-      while (try? store.writeAndWait { try $0.undo() }) != nil { undoneCount += 1 }
-      #expect((3...7).contains(undoneCount))
+      // The entries of the undos do not push out those to be undone next.
+      for _ in 0..<7 { try store.writeAndWait { try $0.undo() } }
       expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
-      #expect(try store.read { try $0.task(id)?.title.hasPrefix("\(19 - undoneCount)x") } == true)
+      #expect(try store.read { try $0.task(id)?.title.hasPrefix("12x") } == true)
+      for _ in 0..<7 { try store.writeAndWait { try $0.redo() } }
+      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
+      #expect(try store.read { try $0.task(id)?.title.hasPrefix("19x") } == true)
+      // Undone and redone again and again, the log stays within twice its bounds, and a change cuts it back.
+      for _ in 0..<20 {
+        try store.writeAndWait { try $0.undo() }
+        try store.writeAndWait { try $0.redo() }
+      }
+      #expect(try store.read { try $0.historyEntries().count } == 15)
+      try store.writeAndWait { _ = try $0.update(id) { $0.title = "end" } }
+      #expect(try store.read { try $0.historyEntries().count } == 7)
+    }
+  }
+
+  @Test func theWholeHistoryCanBeUndoneAndRedone() throws {
+    try withStore { store in
+      let count = HistoryWriter.maximumPartCount
+      try store.writeAndWait { _ = try $0.add("forgotten", to: .inbox) }
+      for number in 0..<(count + HistoryWriter.slackPartCount) {
+        try store.writeAndWait { _ = try $0.add("\(number)", to: .inbox) }
+      }
+      #expect(try store.read { try $0.historyEntries().count } == count)
+      for _ in 0..<count { try store.writeAndWait { try $0.undo() } }
+      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
+      #expect(try store.read { try $0.taskCount } == 1 + HistoryWriter.slackPartCount)
+      for _ in 0..<count { try store.writeAndWait { try $0.redo() } }
+      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
+      #expect(try store.read { try $0.taskCount } == 1 + count + HistoryWriter.slackPartCount)
     }
   }
 

@@ -178,6 +178,36 @@ import Testing
     }
   }
 
+  @Test func aSubtaskDoesNotComeBackUnderAParentThatIsGone() throws {
+    try withStore { store in
+      let (parent, part) = try store.writeAndWait { transaction in
+        let parent = try transaction.add("parent").id
+        return (parent, try transaction.add("part") { $0.parentID = parent }.id)
+      }
+      let change = try store.writeAndWait { transaction in
+        _ = try transaction.update(part) { $0.parentID = nil }
+        return try transaction.changeID
+      }
+      try store.writeAndWait { _ = try $0.delete(parent) }
+      expectError(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
+      #expect(try store.read { try $0.task(part)?.parentID } == nil)
+    }
+  }
+
+  @Test func theCreationOfATaskThatWasDeletedSinceIsAConflict() throws {
+    try withStore { store in
+      let (id, change) = try store.writeAndWait { transaction in
+        (try transaction.add("x", to: .inbox).id, try transaction.changeID)
+      }
+      try store.writeAndWait { _ = try $0.delete(id) }
+      expectError(.undoConflict) { try store.writeAndWait { _ = try $0.undo(change) } }
+      // Once the deletion is undone, nothing prevents it.
+      try store.writeAndWait { try $0.undo() }
+      try store.writeAndWait { _ = try $0.undo(change) }
+      #expect(try store.read { try $0.taskCount } == 0)
+    }
+  }
+
   private func withTitles(_ body: (TaskStore, UUID) throws -> Void) throws {
     try withStore { store in
       try body(store, try store.writeAndWait { try $0.add("a", to: .inbox).id })

@@ -6,6 +6,8 @@ struct HistoryWriter {
   static let maximumPartCount = 1_000
   /// Old parts are removed this many at a time: each time costs pages at the other end of the table.
   static let slackPartCount = 64
+  /// How many times as much is kept after an undo or a redo: else its own entry would push out the one to be undone next.
+  static let reversalFactor = 2
 
   let table: Database<HistoryKey, HistoryRecord>
 
@@ -28,7 +30,8 @@ struct HistoryWriter {
       record.precedingSizeInBytes += UInt64(bytes.count)
       record.actionName = nil
     }
-    try trim(endingAt: record.precedingSizeInBytes, in: &transaction)
+    let factor = [.undo, .redo].contains(first.kind) ? Self.reversalFactor : 1
+    try trim(to: factor, endingAt: record.precedingSizeInBytes, in: &transaction)
   }
 
   /// The size of all images ever written, since the store was created.
@@ -40,12 +43,14 @@ struct HistoryWriter {
   }
 
   /// Removes the oldest entries if there are too many, or they are too large.
-  private func trim(endingAt end: UInt64, in transaction: inout WriteTransaction) throws(LMDBError) {
+  private func trim(
+    to factor: Int, endingAt end: UInt64, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
     var count = try table.count(in: transaction)
-    let limit = UInt64(BeforeImages.maximumSizeInBytes)
+    let (limit, countLimit) = (UInt64(factor * BeforeImages.maximumSizeInBytes), factor * Self.maximumPartCount)
     var start = try startInBytes(in: transaction)
-    guard count > Self.maximumPartCount + Self.slackPartCount || end &- start > limit else { return }
-    while count > Self.maximumPartCount || end &- start > limit {
+    guard count > countLimit + Self.slackPartCount || end &- start > limit else { return }
+    while count > countLimit || end &- start > limit {
       let removedCount = try removeFirst(in: &transaction)
       guard removedCount > 0 else { return }
       count -= removedCount
