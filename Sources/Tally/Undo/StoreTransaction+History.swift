@@ -13,7 +13,7 @@ struct HistoryEntry {
 extension StoreTransaction where Base: ~Copyable {
   /// Passes the kept entries to a closure, newest first, until it returns false.
   ///
-  /// There are about a thousand at most, and only their heads are read.
+  /// There are about two thousand at most, and only their heads are read.
   func forEachHistoryEntry(_ body: (HistoryEntry) throws -> Bool) throws {
     var cursor = try tables.history.cursor(in: base)
     var isAtEntry = try cursor.moveToLast()

@@ -58,18 +58,21 @@ public struct TextFolder: Sendable {
 
   /// Appends the folding of a text; false at a scalar that attaches to the one before, see ``foldedScalars(of:)``.
   private mutating func foldAlone(_ text: UTF8Span, into folded: inout [UInt8]) -> Bool {
-    var scalars = text.makeUnicodeScalarIterator()
-    while let scalar = scalars.next() {
-      if scalar.isASCII {
-        folded.append(UInt8(truncatingIfNeeded: scalar.value).foldedASCII)
+    let bytes = text.span
+    var offset = 0
+    while offset < bytes.count {
+      if bytes[offset].isASCII {
+        folded.append(bytes[offset].foldedASCII)
+        offset += 1
         continue
       }
+      let scalar = bytes.nextScalar(at: &offset)
       let fold = fold(of: scalar)
       guard !fold.attaches else { return false }
       if let single = fold.single {
-        folded.append(contentsOf: single.utf8)
+        folded.append(single)
       } else {
-        for scalar in several[scalar] ?? [] { folded.append(contentsOf: scalar.utf8) }
+        for scalar in several[scalar] ?? [] { folded.append(scalar) }
       }
     }
     return true
