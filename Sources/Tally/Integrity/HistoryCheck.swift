@@ -6,6 +6,7 @@ struct HistoryCheck {
   private var expectedSize: UInt64?
   private var keptSizeInBytes: UInt64 = 0
   private var previous: HistoryKey?
+  private var last: HistoryRecord?
 
   /// Whether every entry of the table is one that a write could have written.
   static func passes<T: LMDBTransaction & ~Copyable>(_ tables: Tables, in transaction: borrowing T) throws -> Bool {
@@ -20,10 +21,10 @@ struct HistoryCheck {
       }
       return check.isSound
     }
-    let factor = HistoryWriter.reversalFactor
-    let limit = factor * HistoryWriter.maximumPartCount + HistoryWriter.slackPartCount
-    return try check.isSound && tables.history.count(in: transaction) <= limit
-      && check.keptSizeInBytes <= UInt64(factor * BeforeImages.maximumSizeInBytes)
+    guard check.isSound, let last = check.last else { return check.isSound }
+    let bounds = HistoryBounds(after: last)
+    return try tables.history.count(in: transaction) <= bounds.maximumPartCount
+      && check.keptSizeInBytes <= bounds.maximumSizeInBytes
   }
 
   private mutating func check(_ key: HistoryKey, _ value: RawSpan, lastSequence: UInt64) throws {
@@ -39,7 +40,7 @@ struct HistoryCheck {
       && (head.target.map { $0 < key.change } ?? true)
     expectedSize = head.precedingSizeInBytes &+ size
     keptSizeInBytes += size
-    previous = key
+    (previous, last) = (key, head)
   }
 
   private static func decode(_ key: ImageKey, _ wasThere: Bool, _ bytes: RawSpan) throws {

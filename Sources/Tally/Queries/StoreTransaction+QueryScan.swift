@@ -40,9 +40,9 @@ extension StoreTransaction where Base: ~Copyable {
     return nil
   }
 
-  /// Walks a path that is in the query's order.
+  /// Walks a path whose keys are in the query's order.
   ///
-  /// Where its ranges say all, a record is read only to compare it with a position: the order is that of the keys.
+  /// If its ranges cover the whole filter, no record is read on the way.
   private func walk(
     _ plan: QueryPlan, _ order: QueryPath.KeyOrder, after position: ViewKey?, _ work: inout QueryWork,
     _ body: (UUID) throws -> Bool
@@ -50,15 +50,12 @@ extension StoreTransaction where Base: ~Copyable {
     var tester = QueryTester(plan)
     var walk = KeyWalk(isReversed: order.isReversed)
     var cursor = try plan.path.table.cursor(in: base)
-    var (isPastPosition, last) = (position == nil, nil as UUID?)
+    var last: UUID?
     for range in order.isReversed ? plan.path.ranges.reversed() : plan.path.ranges {
       let start = position.map { order.key($0, in: range) }
       try walk.run(range, after: start, by: &cursor) { id, _ in
         work.examinedCount += 1
-        if plan.rest != nil || !isPastPosition {
-          guard let key = try key(of: id, &tester), position.map({ $0 < key }) ?? true else { return true }
-        }
-        isPastPosition = true
+        if plan.rest != nil, try key(of: id, &tester) == nil { return true }
         work.foundCount += 1
         guard try body(id) else { return false }
         last = id
@@ -190,6 +187,8 @@ private struct KeyWalk {
       isAtEntry = try cursor.move(toLastBefore: start.map { min($0, range.upper) } ?? range.upper)
     } else {
       isAtEntry = try cursor.move(toFirstAtOrAfter: start.map { max($0, range.lower) } ?? range.lower)
+      // The task at the position, if it is still there.
+      if isAtEntry, let start, try cursor.key() == start { isAtEntry = try cursor.next() }
     }
     let bound = isReversed ? range.lower : range.upper
     while isAtEntry, cursor.keyBytes.precedes(bound.bytes) != isReversed {

@@ -4,7 +4,7 @@ import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// The last writes, newest first, with what each changed.
   ///
-  /// About a thousand writes are kept, or 8 MiB of replaced data. Writes that changed nothing that shows are left out.
+  /// About a thousand writes are kept, or 8 MiB of replaced data; up to twice as much after undos and redos. Writes that changed nothing that shows are left out.
   ///
   /// ```swift
   /// let changes = try store.read { try $0.history(of: id) }

@@ -109,6 +109,7 @@ extension StoreTransaction where Base == WriteTransaction {
     let target = plan.entry.id
     let later = UndoLog(entries: try historyEntries(since: target)).effective(since: target)
     try plan.narrow(to: later, in: self)
+    // Only an undo by id comes with an empty plan: of a write whose changes cancel out.
     guard !plan.isEmpty else { throw TallyError.nothingToUndo }
     try plan.checkLists(in: self)
     try plan.checkParents(in: self)

@@ -43,7 +43,7 @@ struct Reversal {
     on extent: Extent, in transaction: inout StoreWriteTransaction,
     _ reverseLast: (inout StoreWriteTransaction) throws -> UndoResult
   ) throws -> ChangeReport {
-    // Each is said before the next one: a list that a task left may be gone after that.
+    // Each result is described before the next reversal, which may delete a list that the description names.
     var (results, messages) = ([UndoResult](), [String]())
     func add(_ result: UndoResult) throws {
       results.append(result)

@@ -82,6 +82,41 @@ struct QueryTests {
     }
   }
 
+  /// The task at which the page before ended is deleted, or moves, before the next page.
+  @Test(arguments: [false, true], [TaskOrder.place, .created, TaskOrder(.created, isReversed: true), .completed])
+  func aQueryGoesOnAfterATaskThatIsNotThereAnyMore(isMoved: Bool, order: TaskOrder) throws {
+    try withStore { (store: TaskStore) throws in
+      try store.writeAndWait { transaction in
+        for number in 0..<12 {
+          let task = try transaction.add("task \(number)")
+          try transaction.update(task.id) { $0.tags = ["home"] }
+          if number % 3 == 1 { try transaction.start(task.id) }
+          if number % 3 == 2 || order == .completed { try transaction.complete(task.id) }
+        }
+      }
+      let filter = order == .completed ? TaskFilter.is(.done) : order == .place ? .tag("home") : .all
+      var query = TaskQuery(filter, by: order, limit: 3)
+      var rest = try store.read { try $0.tasks(TaskQuery(filter, by: order)).tasks.map(\.id) }
+      repeat {
+        let page = try store.read { try $0.tasks(query) }
+        #expect(page.tasks.map(\.id) == Array(rest.prefix(3)), "\(order.text)")
+        rest.removeFirst(page.tasks.count)
+        query.position = page.next
+        guard let last = page.tasks.last?.id else { break }
+        try store.writeAndWait { transaction in
+          if isMoved {
+            // Out of the filter, unless that is all tasks.
+            try transaction.update(last) { $0.tags = [] }
+            if order == .completed { try transaction.reopen(last) }
+          } else {
+            try transaction.delete(last)
+          }
+        }
+      } while query.position != nil
+      #expect(rest.isEmpty)
+    }
+  }
+
   private func pages(
     of filter: TaskFilter, by order: TaskOrder, limit: Int, in snapshot: borrowing StoreReadTransaction
   ) throws -> [UUID] {

@@ -11,13 +11,13 @@ import Testing
   @Test func theOldestChangesGo() throws {
     try withStore { store in
       let id = try store.writeAndWait { try $0.add("start", to: .inbox).id }
-      let count = HistoryWriter.maximumPartCount + 3 * HistoryWriter.slackPartCount
+      let count = HistoryBounds.ordinaryPartCount + 3 * HistoryBounds.slackPartCount
       for number in 0..<count {
         try store.writeAndWait { transaction in _ = try transaction.update(id) { $0.title = "title \(number)" } }
       }
       let kept = try store.read { try $0.historyEntries() }
-      #expect(kept.count <= HistoryWriter.maximumPartCount + HistoryWriter.slackPartCount)
-      #expect(kept.count >= HistoryWriter.maximumPartCount)
+      #expect(kept.count <= HistoryBounds.ordinaryPartCount + HistoryBounds.slackPartCount)
+      #expect(kept.count >= HistoryBounds.ordinaryPartCount)
       #expect(kept.first?.id.sequence == UInt64(count + 1))
     }
   }
@@ -64,20 +64,27 @@ import Testing
     }
   }
 
-  @Test func theWholeHistoryCanBeUndoneAndRedone() throws {
+  /// Also while changes of another replica arrive.
+  @Test(arguments: [false, true])
+  func theWholeHistoryCanBeUndoneAndRedone(besideAReplica: Bool) throws {
     try withStore { store in
-      let count = HistoryWriter.maximumPartCount
-      try store.writeAndWait { _ = try $0.add("forgotten", to: .inbox) }
-      for number in 0..<(count + HistoryWriter.slackPartCount) {
-        try store.writeAndWait { _ = try $0.add("\(number)", to: .inbox) }
+      func arrive() throws {
+        guard besideAReplica else { return }
+        try store.writeAndWait { transaction in
+          transaction.origin = .replica
+          _ = try transaction.add("from elsewhere", to: .inbox)
+        }
       }
+      let count = HistoryBounds.ordinaryPartCount + HistoryBounds.slackPartCount
+      for number in 0..<count { try store.writeAndWait { _ = try $0.add("\(number)", to: .inbox) } }
       #expect(try store.read { try $0.historyEntries().count } == count)
       for _ in 0..<count { try store.writeAndWait { try $0.undo() } }
+      try arrive()
       expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
-      #expect(try store.read { try $0.taskCount } == 1 + HistoryWriter.slackPartCount)
+      #expect(try store.read { try $0.taskCount } == (besideAReplica ? 1 : 0))
       for _ in 0..<count { try store.writeAndWait { try $0.redo() } }
       expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
-      #expect(try store.read { try $0.taskCount } == 1 + count + HistoryWriter.slackPartCount)
+      #expect(try store.read { try $0.taskCount } == count + (besideAReplica ? 1 : 0))
     }
   }
 

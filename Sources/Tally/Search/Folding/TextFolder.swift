@@ -52,7 +52,7 @@ public struct TextFolder: Sendable {
     text.withUTF8 { text in
       if foldAlone(text, into: &folded) { return }
       folded.removeSubrange(start...)
-      for scalar in foldedScalars(of: text) { folded.append(contentsOf: scalar.value.utf8) }
+      for scalar in foldedScalars(of: text) { folded.append(scalar.value) }
     }
   }
 

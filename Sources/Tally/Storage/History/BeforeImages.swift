@@ -36,7 +36,7 @@ enum ImageKind: UInt8 {
 /// The image of a new object is its id alone. A record that is written twice has two images, of which the first counts:
 /// finding it each time would cost a bulk insert more than the bytes do.
 struct BeforeImages {
-  /// The most bytes that are kept, for one write and for all of them together.
+  /// The most bytes that are kept of one write; `HistoryBounds` says how many of all writes.
   static let maximumSizeInBytes = 8 << 20
   /// The most that a part holds, unless one record is longer: with its head and an action name it fits in 32 KiB of pages.
   ///

@@ -2,13 +2,6 @@ import LMDB
 
 /// Appends entries to the history and keeps it within its bounds.
 struct HistoryWriter {
-  /// The most parts that are kept; nearly every entry has one.
-  static let maximumPartCount = 1_000
-  /// Old parts are removed this many at a time: each time costs pages at the other end of the table.
-  static let slackPartCount = 64
-  /// How many times as much is kept after an undo or a redo: else its own entry would push out the one to be undone next.
-  static let reversalFactor = 2
-
   let table: Database<HistoryKey, HistoryRecord>
 
   /// Writes the entry of one write, and removes old entries that exceed the bounds.
@@ -30,8 +23,7 @@ struct HistoryWriter {
       record.precedingSizeInBytes += UInt64(bytes.count)
       record.actionName = nil
     }
-    let factor = [.undo, .redo].contains(first.kind) ? Self.reversalFactor : 1
-    try trim(to: factor, endingAt: record.precedingSizeInBytes, in: &transaction)
+    try trim(to: HistoryBounds(after: first), endingAt: record.precedingSizeInBytes, in: &transaction)
   }
 
   /// The size of all images ever written, since the store was created.
@@ -44,13 +36,13 @@ struct HistoryWriter {
 
   /// Removes the oldest entries if there are too many, or they are too large.
   private func trim(
-    to factor: Int, endingAt end: UInt64, in transaction: inout WriteTransaction
+    to bounds: HistoryBounds, endingAt end: UInt64, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     var count = try table.count(in: transaction)
-    let (limit, countLimit) = (UInt64(factor * BeforeImages.maximumSizeInBytes), factor * Self.maximumPartCount)
+    let maximumSize = bounds.maximumSizeInBytes
     var start = try startInBytes(in: transaction)
-    guard count > countLimit + Self.slackPartCount || end &- start > limit else { return }
-    while count > countLimit || end &- start > limit {
+    guard count > bounds.maximumPartCount || end &- start > maximumSize else { return }
+    while count > bounds.keptPartCount || end &- start > maximumSize {
       let removedCount = try removeFirst(in: &transaction)
       guard removedCount > 0 else { return }
       count -= removedCount
