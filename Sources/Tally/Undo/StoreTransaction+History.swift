@@ -8,6 +8,8 @@ struct HistoryEntry {
   let target: ChangeID?
   let date: Timestamp
   let actionName: String?
+  /// False for a cut, and for an undo that had too many to be kept.
+  var hasImages = true
 }
 
 extension StoreTransaction where Base: ~Copyable {
@@ -23,7 +25,8 @@ extension StoreTransaction where Base: ~Copyable {
         let head = try HistoryRecord(headOf: cursor.valueBytes)
         let entry = HistoryEntry(
           id: key.change, kind: head.kind, origin: head.origin, target: head.target,
-          date: Timestamp(clamping: head.dateMicroseconds), actionName: head.actionName)
+          date: Timestamp(clamping: head.dateMicroseconds), actionName: head.actionName,
+          hasImages: try HistoryRecord.images(of: cursor.valueBytes).byteCount > 0)
         guard try body(entry) else { return }
       }
       isAtEntry = try cursor.previous()

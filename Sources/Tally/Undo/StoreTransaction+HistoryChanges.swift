@@ -4,7 +4,8 @@ import LMDB
 extension StoreTransaction where Base: ~Copyable {
   /// The last writes, newest first, with what each changed.
   ///
-  /// About a thousand writes are kept, or 8 MiB of replaced data; up to twice as much after undos and redos. Writes that changed nothing that shows are left out.
+  /// About a thousand writes are kept, or 8 MiB of replaced data; up to twice as much after undos and redos. Writes that
+  /// changed nothing that shows are left out, as is a write whose undo was too large to record.
   ///
   /// ```swift
   /// let changes = try store.read { try $0.history(of: id) }
@@ -46,7 +47,7 @@ extension StoreTransaction where Base: ~Copyable {
     for entry in try historyEntries() {
       let change = try walk.change(of: entry, in: self)
       let isEmpty = change.tasks.isEmpty && change.lists.isEmpty && change.savedFilters.isEmpty && change.values.isEmpty
-      let isShown = !isEmpty || (taskID == nil && change.kind == .cut)
+      let isShown = !isEmpty || (taskID == nil && !entry.hasImages)
       guard !isShown || body(change) else { return }
     }
   }

@@ -19,15 +19,15 @@ extension StoreTransaction where Base: ~Copyable {
   ///
   /// - Complexity: the heads of the history since that undo.
   public var redoableChange: ChangeID? {
-    get throws { try redoableEntry?.id }
+    get throws { try redoableUndo.entry?.id }
   }
 
   /// The undo that `redo()` would undo.
-  private var redoableEntry: HistoryEntry? {
+  private var redoableUndo: RedoableUndo {
     get throws {
       var search = RedoableUndo()
       try forEachHistoryEntry { search.pass($0) }
-      return search.entry
+      return search
     }
   }
 }
@@ -85,7 +85,8 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Redoes the last ``undo()``.
   ///
-  /// Only as long as nothing else has been changed since: a new change ends what can be redone.
+  /// Only as long as nothing else has been changed since: a new change ends what can be redone. So does an undo that
+  /// replaced more than the history holds.
   ///
   /// - Returns: the tasks and lists that have changed.
   /// - Throws: `nothingToRedo`; `undoConflict` if another change prevents it. Nothing is changed then.
@@ -93,7 +94,10 @@ extension StoreTransaction where Base == WriteTransaction {
   @discardableResult
   public mutating func redo() throws -> UndoResult {
     try recordHistory()
-    guard let plan = try plan(of: redoableEntry) else { throw TallyError.nothingToRedo }
+    let undo = try redoableUndo
+    guard let plan = try plan(of: undo.entry) else {
+      throw undo.isTooLarge ? TallyError.undoTooLarge : TallyError.nothingToRedo
+    }
     return try carryOut(plan, as: .redo)
   }
 
@@ -134,6 +138,10 @@ extension TallyError {
 
   static let nothingToRedo = TallyError(
     .nothingToRedo, "Nothing has been undone since the last change", remedy: "Make the change again by hand")
+
+  static let undoTooLarge = TallyError(
+    .nothingToRedo, "The last undo cannot be redone: it was too large to record",
+    remedy: "Make the change again by hand")
 
   static let irreversible = TallyError(
     .irreversible, "The change is too large to be undone: afterwards neither it nor any earlier one can be",

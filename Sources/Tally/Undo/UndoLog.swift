@@ -27,6 +27,8 @@ struct UndoableWrites {
 struct RedoableUndo {
   private var redone: Set<ChangeID> = []
   private(set) var entry: HistoryEntry?
+  /// Whether that undo is kept without images, so that neither it nor an earlier one can be redone.
+  private(set) var isTooLarge = false
 
   /// Looks at the next entry; returns whether the one before it can matter.
   mutating func pass(_ entry: HistoryEntry) -> Bool {
@@ -34,7 +36,7 @@ struct RedoableUndo {
     case .redo: if let target = entry.target { redone.insert(target) }
     case .undo:
       guard redone.contains(entry.id) else {
-        self.entry = entry
+        if entry.hasImages { self.entry = entry } else { isTooLarge = true }
         return false
       }
     case .change: return entry.origin != .local

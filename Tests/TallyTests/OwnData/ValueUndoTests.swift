@@ -46,10 +46,12 @@ import Testing
   @Test func aWriteWhoseValuesCancelOutIsSkipped() throws {
     try withStore { store in
       let task = try store.writeAndWait { try $0.add("task") }
-      try store.writeAndWait { transaction in
+      let change = try store.writeAndWait { transaction in
         try transaction.setBytes([1], forKey: "k", in: "n")
         try transaction.removeValue(forKey: "k", in: "n")
+        return try transaction.changeID
       }
+      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo(change) } }
       let result = try store.writeAndWait { try $0.undo() }
       #expect(result.deletedTasks.map(\.id) == [task.id] && result.values.isEmpty)
     }

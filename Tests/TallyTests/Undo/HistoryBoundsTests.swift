@@ -120,6 +120,44 @@ import Testing
     }
   }
 
+  @Test func anUndoTooLargeToBeKeptLeavesWhatCameBeforeItsTarget() throws {
+    try withStore { store in
+      let first = try store.writeAndWait { try $0.add("first", to: .inbox).id }
+      try store.writeAndWait { _ = try $0.add("second", to: .inbox) }
+      try store.writeAndWait { try $0.undo() }
+      let large = String(repeating: "x", count: 3 << 20)
+      let change = try store.writeAndWait { transaction in
+        for _ in 0..<3 { _ = try transaction.add(large, to: .inbox) }
+        return try transaction.changeID
+      }
+      try store.writeAndWait { _ = try $0.update(first) { $0.title = "renamed" } }
+      try store.writeAndWait { transaction in
+        _ = try transaction.undo(change)
+        let isUndoable = transaction.isUndoable
+        #expect(!isUndoable)
+      }
+      #expect(try store.read { try $0.view(.all).tasks.map(\.title) } == ["renamed"])
+      #expect(try store.read { try $0.redoableChange } == nil)
+      #expect {
+        try store.writeAndWait { try $0.redo() }
+      } throws: { error in
+        (error as? TallyError)?.message == TallyError.undoTooLarge.message
+      }
+      let shown = try store.read { try $0.history() }
+      #expect(shown.map(\.kind) == [.undo, .change, .undo, .change, .change])
+      #expect(shown.first?.target == change && shown.first?.tasks.isEmpty == true)
+      // The changes before and after its target can be undone, and redone.
+      try store.writeAndWait { try $0.undo() }
+      #expect(try store.read { try $0.view(.all).tasks.map(\.title) } == ["first"])
+      try store.writeAndWait { try $0.undo() }
+      #expect(try store.read { try $0.taskCount } == 0)
+      try store.writeAndWait { try $0.redo() }
+      try store.writeAndWait { try $0.redo() }
+      expectError(.nothingToRedo) { try store.writeAndWait { _ = try $0.redo() } }
+      #expect(try store.read { try $0.view(.all).tasks.map(\.title) } == ["renamed"])
+    }
+  }
+
   @Test func aWriteThatHasLostItsImagesStaysIrrevocable() throws {
     try withStore { store in
       let id = try store.writeAndWait { try $0.add(String(repeating: "x", count: 9 << 20), to: .inbox).id }

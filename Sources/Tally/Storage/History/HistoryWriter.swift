@@ -6,11 +6,12 @@ struct HistoryWriter {
 
   /// Writes the entry of one write, and removes old entries that exceed the bounds.
   ///
-  /// An entry whose images were too many to keep cuts the history: nothing from before it can be undone.
+  /// An entry whose images were too many to keep cuts the history: nothing from before it can be undone. Not so an undo,
+  /// after which the records are as if its target had never been: it is kept without images, and cannot be redone.
   func append(
     _ entry: HistoryEntry, _ images: BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
-    let isCut = images.isTooLarge
+    let isCut = images.isTooLarge && entry.kind != .undo
     let first = HistoryRecord(
       kind: isCut ? .cut : entry.kind, origin: entry.origin, target: isCut ? nil : entry.target,
       dateMicroseconds: entry.date.microsecondsSince1970,

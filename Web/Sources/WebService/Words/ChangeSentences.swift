@@ -17,6 +17,7 @@ struct ChangeSentences {
     }
     if !change.values.isEmpty { sentences.append("Changed \(change.values.count.counted("value"))") }
     if change.tasks.count > limit { sentences.append("and \((change.tasks.count - limit).counted("other task"))") }
+    if change.kind == .undo, sentences.isEmpty { sentences.append("Too large to record, so that it cannot be redone") }
     if change.kind == .cut { sentences.append("Too large to record, so that it cannot be undone") }
     return sentences
   }
