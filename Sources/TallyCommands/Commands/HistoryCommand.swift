@@ -45,7 +45,12 @@ struct HistoryCommand: SessionCommand {
     try session.answer(facts, plain: .records([("changes", HistoryReport.columns)])) {
       try session.output.write(report.text(in: session))
     }
-    if report.changes.isEmpty { session.hint("There are no changes yet. Add a task: tally add Buy milk") }
+    if report.changes.isEmpty {
+      session.hint(
+        task == nil
+          ? "There are no changes yet. Add a task: tally add Buy milk"
+          : "The history has no change to this task any more; see the others: tally history")
+    }
     if hasMore, isHuman { session.note("There are older ones; --limit shows them.") }
   }
 }
