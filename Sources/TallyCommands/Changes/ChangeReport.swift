@@ -36,6 +36,8 @@ struct ChangeReport {
   var details: Facts = [:]
   /// What happened, one sentence each.
   var messages: [String] = []
+  /// How many of them are printed.
+  static let shownMessageCount = 20
   /// Likely mistakes, one sentence each; printed in any format.
   var warnings: [String] = []
   /// The command that is offered; `nil` if nothing was changed after all.
@@ -97,7 +99,7 @@ extension Session {
   }
 
   private func printMessages(of change: ChangeReport) {
-    let shownCount = 20
+    let shownCount = ChangeReport.shownMessageCount
     for message in change.messages.prefix(shownCount) { say(message) }
     if change.messages.count > shownCount { say("… and \((change.messages.count - shownCount).grouped) more.") }
     guard !change.isEmpty else { return }

@@ -43,11 +43,13 @@ struct Reversal {
     on extent: Extent, in transaction: inout StoreWriteTransaction,
     _ reverseLast: (inout StoreWriteTransaction) throws -> UndoResult
   ) throws -> ChangeReport {
-    // Each result is described before the next reversal, which may delete a list that the description names.
+    // Each result is described before the next reversal, which may delete a list that the description names. A description
+    // reads the history up to the change, which is not worth it for messages that are not shown.
     var (results, messages) = ([UndoResult](), [String]())
     func add(_ result: UndoResult) throws {
       results.append(result)
-      messages += try sentences(of: result, in: transaction)
+      let isShown = messages.count < ChangeReport.shownMessageCount
+      messages += isShown ? try sentences(of: result, in: transaction) : ["\(verb) \(result.change.text)."]
     }
     switch extent {
     case .one(let change): try add(Self.undo(change, in: &transaction))
