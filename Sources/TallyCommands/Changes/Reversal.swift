@@ -70,7 +70,7 @@ struct Reversal {
     } catch let error as TallyError where error.message == TallyError.nothingToUndo.message {
       throw CommandFailure(
         ExitStatus(for: error), code: error.code.description, "Change \(change.text) cannot be undone",
-        remedy: "It has been undone, is not kept any more, or does not exist; see 'tally history'")
+        remedy: "It has been undone, is an undo itself, is not kept any more, or does not exist; see 'tally history'")
     }
   }
 
