@@ -5,8 +5,7 @@ struct HistoryCheck {
   private var isSound = true
   private var expectedSize: UInt64?
   private var keptSizeInBytes: UInt64 = 0
-  private var previous: HistoryKey?
-  private var last: HistoryRecord?
+  private var previous: (key: HistoryKey, head: HistoryRecord)?
 
   /// Whether every entry of the table is one that a write could have written.
   static func passes<T: LMDBTransaction & ~Copyable>(_ tables: Tables, in transaction: borrowing T) throws -> Bool {
@@ -21,8 +20,8 @@ struct HistoryCheck {
       }
       return check.isSound
     }
-    guard check.isSound, let last = check.last else { return check.isSound }
-    let bounds = HistoryBounds(after: last)
+    guard check.isSound, let last = check.previous else { return check.isSound }
+    let bounds = HistoryBounds(after: last.head)
     return try tables.history.count(in: transaction) <= bounds.maximumPartCount
       && check.keptSizeInBytes <= bounds.maximumSizeInBytes
   }
@@ -32,7 +31,7 @@ struct HistoryCheck {
     let bytes = try HistoryRecord.images(of: value)
     var images = ImageReader(bytes)
     try images.forEach(Self.decode)
-    let isNextPart = previous.map { $0.change == key.change && $0.part + 1 == key.part } ?? false
+    let isNextPart = previous.map { $0.key.change == key.change && $0.key.part + 1 == key.part } ?? false
     let size = UInt64(bytes.byteCount)
     isSound =
       key.change.sequence <= lastSequence && (key.part == 0 || isNextPart)
@@ -40,7 +39,7 @@ struct HistoryCheck {
       && (head.target.map { $0 < key.change } ?? true)
     expectedSize = head.precedingSizeInBytes &+ size
     keptSizeInBytes += size
-    (previous, last) = (key, head)
+    previous = (key, head)
   }
 
   private static func decode(_ key: ImageKey, _ wasThere: Bool, _ bytes: RawSpan) throws {

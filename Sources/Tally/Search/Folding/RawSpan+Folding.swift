@@ -30,7 +30,7 @@ extension Span<UInt8> {
   /// Reads the scalar at an offset of well-formed UTF-8, which must not be ASCII, and moves the offset past it
   /// (RFC 3629, section 3).
   ///
-  /// The iterator of `UTF8Span` makes two calls for each scalar: folding took twice as long.
+  /// The iterator of `UTF8Span` makes two calls for each scalar: folding took two thirds longer.
   @inline(__always)
   func nextScalar(at offset: inout Int) -> Unicode.Scalar {
     let first = UInt32(self[offset])
