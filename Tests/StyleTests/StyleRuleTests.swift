@@ -13,12 +13,12 @@ struct StyleRuleTests {
   static let breaches: [Sample] = [
     Sample(rule: .readable, text: "let a = [(1]"),
     Sample(rule: .readable, text: "let a = 1\nlet b = \"open", line: 2),
-    Sample(rule: .functionLength, text: function(lineCount: 37)),
-    Sample(rule: .functionLength, text: "\n" + function(lineCount: 37, head: "subscript(i: Int) -> Int"), line: 2),
-    Sample(rule: .functionLength, text: function(lineCount: 37, head: "var body: [String: Int]")),
-    Sample(rule: .functionLength, text: function(lineCount: 37, head: "init(a: () -> Void = {}) throws(E) where A: B")),
+    Sample(rule: .functionLength, text: function(lineCount: 71)),
+    Sample(rule: .functionLength, text: "\n" + function(lineCount: 71, head: "subscript(i: Int) -> Int"), line: 2),
+    Sample(rule: .functionLength, text: function(lineCount: 71, head: "var body: [String: Int]")),
+    Sample(rule: .functionLength, text: function(lineCount: 71, head: "init(a: () -> Void = {}) throws(E) where A: B")),
     Sample(rule: .functionLength, path: "Tests/TallyTests/A.swift", text: function(lineCount: 71)),
-    Sample(rule: .fileLength, text: String(repeating: "//\n", count: 501), line: 501),
+    Sample(rule: .fileLength, text: String(repeating: "//\n", count: 601), line: 601),
     Sample(rule: .forceTry, path: "Tests/TallyTests/A.swift", text: "\nlet a = try! f()", line: 2),
     Sample(rule: .forceTry, text: #"log("\(try! f(g: "("))")"#),
     Sample(rule: .forceCast, text: "let a = b as! Int"),
@@ -32,12 +32,12 @@ struct StyleRuleTests {
   ]
 
   static let harmless: [Sample] = [
-    Sample(rule: .functionLength, text: function(lineCount: 36)),
+    Sample(rule: .functionLength, text: function(lineCount: 70)),
     Sample(rule: .functionLength, path: "Tests/TallyTests/A.swift", text: function(lineCount: 70)),
     Sample(rule: .functionLength, text: "protocol P {\n  func f()\n  var a: Int { get }\n}\n" + lines(80)),
     Sample(rule: .functionLength, text: "self.init(a)\nif var a {\n" + lines(80) + "}"),
     Sample(rule: .functionLength, text: "let a = {\n" + lines(80) + "}()"),
-    Sample(rule: .fileLength, text: String(repeating: "//\n", count: 500)),
+    Sample(rule: .fileLength, text: String(repeating: "//\n", count: 600)),
     Sample(rule: .forceTry, text: "try !isOpen // try! later\n/* try! /* try! */ */ let a = \"try! \\\" try!\""),
     Sample(rule: .forceTry, text: "let a = \"\"\"\n  \"try!\" \\\n  \"\"\"\nlet b = #\"\\(try! \"quoted\")\"#"),
     Sample(rule: .forceCast, text: "let a = b as? Int"),
