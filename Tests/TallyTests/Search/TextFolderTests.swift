@@ -101,6 +101,35 @@ import Testing
     #expect(FoldedText("ｶﾞ", with: &folder).originalRange(of: 0..<3) == 0..<6)
   }
 
+  @Test func aPatternIsFoundExactlyWhereTheFoldedTextHasIt() {
+    var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "patterns"))
+    var folder = TextFolder()
+    let parts =
+      [
+        "a", "E", "fi", "ﬁ", "ﬃ", "tm", "™", "ss", "ß", "é", "e\u{301}", "İ", "ı", "\u{AD}", "\u{200B}", "Ａ", "漢", "ж",
+        "が", "か\u{3099}",
+      ]
+      + ["ø", "Æ", "þ", "½", "①", "Å", "K", "😀", " ", "…", "א", "\u{5B0}", "한", "1", "x"]
+    var foundCount = 0
+    for _ in 0..<5_000 {
+      func text(_ count: Int) -> String {
+        (0..<count).map { _ in parts.randomElement(using: &generator) ?? "a" }.joined()
+      }
+      let (text, pattern) = (
+        text(Int.random(in: 0...8, using: &generator)), text(Int.random(in: 1...2, using: &generator))
+      )
+      let (folded, foldedPattern) = (Array(folder.fold(text).utf8), Array(folder.fold(pattern).utf8))
+      let expected =
+        foldedPattern.isEmpty
+        || folded.indices.contains { folded[$0...].starts(with: foldedPattern) }
+      #expect(
+        FoldedPattern(pattern, with: &folder).isFound(in: text, with: &folder) == expected,
+        "\(pattern.debugDescription) in \(text.debugDescription)")
+      if expected { foundCount += 1 }
+    }
+    #expect(foundCount > 500)
+  }
+
   @Test func aPatternIsFoundWhateverItsCaseAccentsAndWidth() {
     var folder = TextFolder()
     for text in ["The Tax Form", "THE ＴＡＸ ＦＯＲＭ", "thé tàx form"] {

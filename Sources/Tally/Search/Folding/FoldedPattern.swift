@@ -6,10 +6,13 @@
 /// ```
 public struct FoldedPattern: Sendable, Hashable {
   private let bytes: [UInt8]
+  /// The letters of a pattern that is ASCII; `nil` for any other.
+  private let letters: ASCIILetters?
 
   /// Folds a text to look for; an empty one is found everywhere.
   public init(_ text: String, with folder: inout TextFolder) {
     bytes = FoldedText(text, with: &folder).utf8
+    letters = ASCIILetters(bytes)
   }
 
   /// Whether a text contains the pattern anywhere.
@@ -21,10 +24,36 @@ public struct FoldedPattern: Sendable, Hashable {
 
   /// Whether a text, as UTF-8, contains the pattern anywhere.
   ///
-  /// A text of ASCII is compared in place. Any other is folded first, into `folder`'s buffer.
+  /// The text is compared in place where that is enough. Where folding could make a letter of the pattern, or drop what
+  /// stands between two of them, it is folded first, into `folder`'s buffer.
   func isFound(in text: RawSpan, with folder: inout TextFolder) -> Bool {
-    if text.isASCII { return bytes.span.isFoundIgnoringCase(in: text) }
+    if let letters {
+      // Letters of ASCII stay where they are: what is found before folding is found after it.
+      if bytes.span.isFoundIgnoringCase(in: text) { return true }
+      if text.isASCII || !folder.mayForm(letters, from: text) { return false }
+    } else if text.isASCII {
+      return false
+    }
     return folder.withFolded(text) { unsafe bytes.span.isFoundIgnoringCase(in: $0.span.bytes) }
+  }
+}
+
+/// A set of scalars of ASCII.
+struct ASCIILetters: Hashable, Sendable {
+  private var low: UInt64 = 0
+  private var high: UInt64 = 0
+
+  /// `nil` unless all bytes are ASCII.
+  init?(_ bytes: [UInt8]) {
+    for byte in bytes {
+      guard byte.isASCII else { return nil }
+      if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte - 64) }
+    }
+  }
+
+  func contains(_ scalar: Unicode.Scalar) -> Bool {
+    let value = UInt64(scalar.value)
+    return value < 64 ? low >> value & 1 == 1 : value < 128 && high >> (value - 64) & 1 == 1
   }
 }
 

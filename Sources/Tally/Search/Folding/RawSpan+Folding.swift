@@ -26,6 +26,25 @@ extension RawSpan {
   }
 }
 
+extension RawSpan {
+  /// Reads the scalar at an offset of UTF-8 that is not ASCII, and moves the offset past it; `nil` for malformed bytes,
+  /// which no Tally writes.
+  @inline(__always)
+  func scalar(at offset: inout Int) -> Unicode.Scalar? {
+    let first = UInt32(load(bigEndianAt: offset, as: UInt8.self))
+    let restCount = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3
+    guard (0xC2..<0xF5).contains(first), offset + restCount < byteCount else { return nil }
+    var value = first & (0x3F >> UInt32(restCount))
+    for index in offset + 1...offset + restCount {
+      let byte = load(bigEndianAt: index, as: UInt8.self)
+      guard byte & 0xC0 == 0x80 else { return nil }
+      value = value << 6 | UInt32(byte & 0x3F)
+    }
+    offset += 1 + restCount
+    return Unicode.Scalar(value)
+  }
+}
+
 extension Span<UInt8> {
   /// Reads the scalar at an offset of well-formed UTF-8, which must not be ASCII, and moves the offset past it
   /// (RFC 3629, section 3).

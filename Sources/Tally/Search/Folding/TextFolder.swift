@@ -78,6 +78,28 @@ public struct TextFolder: Sendable {
     return true
   }
 
+  /// Whether folding a text may make one of some letters, or bring two of them together.
+  ///
+  /// If not, a word of these letters is in the folded text exactly if it is in the text itself.
+  mutating func mayForm(_ letters: ASCIILetters, from text: RawSpan) -> Bool {
+    var offset = 0
+    while offset < text.byteCount {
+      // The offset has been checked; a byte has no alignment.
+      if unsafe text.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self).isASCII {
+        offset &+= 1
+        continue
+      }
+      guard let scalar = text.scalar(at: &offset) else { return true }
+      let fold = fold(of: scalar)
+      if let single = fold.single {
+        if letters.contains(single) { return true }
+      } else if several[scalar].map({ $0.isEmpty || $0.contains(where: letters.contains) }) ?? true {
+        return true
+      }
+    }
+    return false
+  }
+
   /// The scalars that a scalar is folded to.
   mutating func scalars(of scalar: Unicode.Scalar) -> [Unicode.Scalar] {
     fold(of: scalar).single.map { [$0] } ?? several[scalar] ?? []

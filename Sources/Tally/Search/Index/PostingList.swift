@@ -14,19 +14,31 @@ enum PostingList {
     bytes.append(UInt8(truncatingIfNeeded: number))
   }
 
-  /// Calls `body` with each posting.
-  ///
-  /// - Returns: false if the bytes are not a list of postings of that many tasks.
-  @inline(__always)
-  static func forEach(in bytes: RawSpan, of taskCount: Int, _ body: (Int, SearchedField) -> Void) -> Bool {
-    var task = -1
-    var offset = 0
-    while offset < bytes.byteCount {
+  /// Reads a list, or one of several in the same bytes, as far as it is asked to.
+  struct Reader {
+    private var offset: Int
+    private let end: Int
+    /// The task that was read last; -1 before the first.
+    private(set) var task = -1
+    /// The best text of that task that has the term.
+    private(set) var field = SearchedField.title
+    /// Whether the bytes read so far are postings.
+    private(set) var isSound = true
+
+    /// Reads a range of some bytes, which the caller has checked.
+    init(_ range: Range<Int>) { (offset, end) = (range.lowerBound, range.upperBound) }
+
+    /// Goes on to the next posting.
+    ///
+    /// - Returns: false at the end of the list, and where the bytes are not a posting of that many tasks.
+    @inline(__always)
+    mutating func next(in bytes: RawSpan, of taskCount: Int) -> Bool {
+      guard offset < end else { return false }
       var number = 0
       var shift = 0
       var byte: UInt8
       repeat {
-        guard offset < bytes.byteCount, shift <= 35 else { return false }
+        guard offset < end, shift <= 35 else { return fail() }
         // The offset has been checked; a byte has no alignment.
         byte = unsafe bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
         number |= Int(byte & 0x7F) << shift
@@ -35,10 +47,25 @@ enum PostingList {
       } while byte >= 0x80
       task += number >> 2
       guard number >> 2 > 0, task < taskCount, let field = SearchedField(rawValue: UInt8(number & 3)) else {
-        return false
+        return fail()
       }
-      body(task, field)
+      self.field = field
+      return true
     }
-    return true
+
+    private mutating func fail() -> Bool {
+      (isSound, offset) = (false, end)
+      return false
+    }
+  }
+
+  /// Calls `body` with each posting.
+  ///
+  /// - Returns: false if the bytes are not a list of postings of that many tasks.
+  @inline(__always)
+  static func forEach(in bytes: RawSpan, of taskCount: Int, _ body: (Int, SearchedField) -> Void) -> Bool {
+    var reader = Reader(0..<bytes.byteCount)
+    while reader.next(in: bytes, of: taskCount) { body(reader.task, reader.field) }
+    return reader.isSound
   }
 }

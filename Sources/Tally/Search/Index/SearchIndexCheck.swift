@@ -102,10 +102,10 @@ struct SearchIndexCheck {
     of segment: SearchSegment, in transaction: borrowing T
   ) throws -> [SegmentBuilder.Member]? {
     var members: [SegmentBuilder.Member] = []
-    let search = SegmentSearch(segment, tables)
     do {
+      var cursor = try tables.search.cursor(in: transaction)
       for number in 0..<segment.taskCount {
-        let member = try search.member(number, in: transaction)
+        let member = try segment.member(number, by: &cursor)
         if let last = members.last, !last.precedes(member) { return nil }
         members.append(member)
       }

@@ -46,6 +46,17 @@ struct SearchKey: KeyCodable, Hashable {
     rest = bytes.bytes(from: 5)
   }
 
+  /// Whether an encoded key begins like this one.
+  func isPrefix(of bytes: RawSpan) -> Bool {
+    guard bytes.byteCount >= encodedByteCount, bytes.load(bigEndianAt: 0) == segment,
+      bytes.load(bigEndianAt: 4) == kindRawValue
+    else { return false }
+    // Unsafe by signature only: bytes are bytes. Both are as long.
+    let own = unsafe rest.span.bytes
+    let other = bytes.extracting(5..<encodedByteCount)
+    return !own.precedes(other) && !other.precedes(own)
+  }
+
   /// The first bytes of all keys of a segment.
   static func prefix(of segment: UInt32) -> [UInt8] {
     segment.bigEndianBytes

@@ -96,6 +96,7 @@ extension ChangeKey: Comparable {
 extension FixedWidthInteger {
   /// The bytes of the number, most significant first.
   var bigEndianBytes: [UInt8] {
-    (1...Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> (Self.bitWidth - 8 * $0)) }
+    // Reads the bytes of the number within the closure.
+    unsafe withUnsafeBytes(of: bigEndian) { unsafe Array($0) }
   }
 }

@@ -3,10 +3,14 @@ import LMDB
 /// The tasks of one segment that may match a query, best first, as far as the index knows.
 struct SegmentSearch {
   let segment: SearchSegment
-  private let tables: Tables
-  /// In ascending order of the qualities, then of the tasks.
-  private var candidates: [Posting] = []
-  private var position = 0
+  /// The tasks of each lookup, those with the fewest bytes first.
+  private var lookups: [LookupCursor] = []
+  /// The number from which on the next task is looked for; `nil` when all have been found.
+  private var position: Int? = 0
+  /// The tasks that match no better than another one may that was not read yet.
+  private var waiting: [Posting] = []
+  /// How many of those that wait have been returned.
+  private var returnedCount = 0
 
   /// A task's number with the quality of its match.
   struct Posting {
@@ -19,105 +23,69 @@ struct SegmentSearch {
     var task: Int { Int(bits & 0xFFFF_FFFF) }
   }
 
-  /// Looks for nothing.
-  init(_ segment: SearchSegment, _ tables: Tables) {
+  /// Looks for the tasks that have everything that is asked for.
+  ///
+  /// The lists of postings are copied and read later, as far as candidates are asked for.
+  init(_ segment: SearchSegment, for lookups: [IndexLookup], by cursor: inout SearchCursor) throws {
     self.segment = segment
-    self.tables = tables
+    self.lookups.reserveCapacity(lookups.count)
+    // Prefixes last: their lists are many, and most segments lack one of the words.
+    for isPrefix in [false, true] {
+      for lookup in lookups where lookup.isPrefix == isPrefix {
+        if isPrefix, !self.lookups.isEmpty, try nextOfAll(from: 0) == nil { break }
+        guard let lists = try LookupCursor(lookup, in: segment, by: &cursor) else {
+          position = nil
+          return
+        }
+        self.lookups.append(lists)
+      }
+    }
+    if lookups.count > 1 { self.lookups.sort { $0.byteCount < $1.byteCount } }
   }
 
-  /// Looks for the tasks that have everything that is asked for.
-  init<T: LMDBTransaction & ~Copyable>(
-    _ segment: SearchSegment, for lookups: [IndexLookup], _ tables: Tables, in transaction: borrowing T
-  ) throws {
-    self.init(segment, tables)
-    // The rarest term first: most segments lack it, or have few tasks with it.
-    var exact: [(lookup: IndexLookup, byteCount: Int)] = []
-    for lookup in lookups where !lookup.isPrefix {
-      let key = SearchKey(.term, of: segment.number, lookup.term)
-      guard let list = try tables.search.bytes(forKey: key, in: transaction) else { return }
-      exact.append((lookup, list.byteCount))
-    }
-    exact.sort { $0.byteCount < $1.byteCount }
-    var found: [Posting]?
-    for lookup in exact.map(\.lookup) + lookups.filter(\.isPrefix) {
-      let postings =
-        try lookup.isPrefix ? postings(ofPrefix: lookup, in: transaction) : postings(of: lookup, in: transaction)
-      found = found.map { Self.intersection($0, postings) } ?? postings
-      if found?.isEmpty != false { return }
-    }
-    candidates = Self.sorted(found ?? [])
-  }
+  /// Whether the segment lacks one of the words.
+  var isEmpty: Bool { position == nil && waiting.isEmpty }
 
   /// The next candidate, which matches no better than that.
-  mutating func next() -> Posting? {
-    guard position < candidates.count else { return nil }
-    defer { position += 1 }
-    return candidates[position]
-  }
-
-  /// The id and the time of creation of a task.
-  func member<T: LMDBTransaction & ~Copyable>(
-    _ task: Int, in transaction: borrowing T
-  ) throws -> SegmentBuilder.Member {
-    let index = task % SegmentBuilder.Member.countPerRow
-    let key = SearchKey(.members, of: segment.number, number: UInt32(task - index))
-    guard let row = try tables.search.bytes(forKey: key, in: transaction),
-      (index + 1) * SegmentBuilder.Member.width <= row.byteCount
-    else { throw TallyError.damagedSearchIndex }
-    return SegmentBuilder.Member(row, at: index, isCompleted: task >= segment.openCount)
-  }
-
-  /// The tasks with a term, in ascending order.
-  private func postings<T: LMDBTransaction & ~Copyable>(
-    of lookup: IndexLookup, in transaction: borrowing T
-  ) throws -> [Posting] {
-    let key = SearchKey(.term, of: segment.number, lookup.term)
-    guard let list = try tables.search.bytes(forKey: key, in: transaction) else { return [] }
-    var postings: [Posting] = []
-    postings.reserveCapacity(list.byteCount)
-    let isSound = PostingList.forEach(in: list, of: segment.taskCount) { task, field in
-      postings.append(Posting(MatchQuality(field: field, extent: .whole), task))
-    }
-    guard isSound else { throw TallyError.damagedSearchIndex }
-    return postings
-  }
-
-  /// The tasks with a term or a longer one, in ascending order.
-  private func postings<T: LMDBTransaction & ~Copyable>(
-    ofPrefix lookup: IndexLookup, in transaction: borrowing T
-  ) throws -> [Posting] {
-    var best = [UInt8](repeating: .max, count: segment.taskCount)
-    // The tasks found, while they are few.
-    let mostSorted = segment.taskCount / Self.tasksPerSorted
-    var tasks: [Int] = []
-    let key = SearchKey(.term, of: segment.number, lookup.term).encodedBytes
-    try tables.search.forEach(withPrefix: key, in: transaction) { found, list in
-      let extent = found.byteCount == key.count ? .whole : lookup.extentOfLonger
-      var ranks = best.mutableSpan
-      let isSound = PostingList.forEach(in: list, of: ranks.count) { task, field in
-        let rank = MatchQuality(field: field, extent: extent).rank
-        let known = ranks[task]
-        if known == .max, tasks.count <= mostSorted { tasks.append(task) }
-        ranks[task] =
-          lookup.isOfPhrase && known != .max
-          ? MatchQuality(rank: known).bound(with: MatchQuality(rank: rank)).rank : min(known, rank)
+  mutating func next() throws -> Posting? {
+    while let start = position {
+      guard let posting = try nextOfAll(from: start) else {
+        position = nil
+        waiting = Self.sorted(waiting)
+        break
       }
-      guard isSound else { throw TallyError.damagedSearchIndex }
-      return true
+      position = posting.task + 1
+      // The tasks are in the order of the results, except for how well they match.
+      if posting.quality <= bestQuality { return posting }
+      waiting.append(posting)
     }
-    // A constant that no closure captures: loops over it are faster.
-    let ranks = best
-    // Those of a single term are sorted already.
-    if tasks.count <= mostSorted { return tasks.sorted().map { Posting(MatchQuality(rank: ranks[$0]), $0) } }
-    var postings: [Posting] = []
-    for task in ranks.indices where ranks[task] != .max {
-      postings.append(Posting(MatchQuality(rank: ranks[task]), task))
-    }
-    return postings
+    guard returnedCount < waiting.count else { return nil }
+    defer { returnedCount += 1 }
+    return waiting[returnedCount]
   }
 
-  /// How many tasks are looked at in the time in which one is sorted among many.
-  private static let tasksPerSorted = 64
+  /// The quality that no task of the segment exceeds.
+  private var bestQuality: MatchQuality {
+    lookups.reduce(.best) { $0.combined(with: $1.bestQuality) }
+  }
+
+  /// The first task from a number on that all lookups find.
+  private mutating func nextOfAll(from start: Int) throws -> Posting? {
+    guard !lookups.isEmpty else { return nil }
+    var task = start
+    search: while true {
+      var quality = MatchQuality.best
+      for index in lookups.indices {
+        guard let posting = try lookups[index].first(from: task) else { return nil }
+        if posting.task > task {
+          task = posting.task
+          continue search
+        }
+        quality = quality.combined(with: posting.quality)
+      }
+      return Posting(quality, task)
+    }
+  }
 
   /// Sorts postings, which are in the order of the tasks, by their qualities: there are only a few of these.
   private static func sorted(_ postings: [Posting]) -> [Posting] {
@@ -125,20 +93,102 @@ struct SegmentSearch {
     for posting in postings { lists[posting.rank].append(posting) }
     return Array(lists.joined())
   }
+}
 
-  /// The tasks that are in both of two lists, which are in the order of the tasks.
-  private static func intersection(_ left: [Posting], _ right: [Posting]) -> [Posting] {
-    var both: [Posting] = []
-    var index = 0
-    for posting in left {
-      while index < right.count, right[index].task < posting.task { index += 1 }
-      guard index < right.count else { break }
-      if right[index].task == posting.task {
-        both.append(Posting(posting.quality.combined(with: right[index].quality), posting.task))
-      }
+/// The tasks of a segment that one lookup finds, in ascending order, read as far as they are asked for.
+private struct LookupCursor {
+  /// The lists of the terms, one after the other.
+  private var bytes: [UInt8] = []
+  /// One reader for each list, the one with the first task at the top.
+  private var lists = MinimumHeap<TermCursor>()
+  private let taskCount: Int
+  private let isOfPhrase: Bool
+  /// How much of a word the closest of the terms shows to be found.
+  private var bestExtent: MatchQuality.Extent
+  /// The posting that was read last.
+  private var current: SegmentSearch.Posting?
+
+  /// `nil` if the segment has none of the terms.
+  init?(_ lookup: IndexLookup, in segment: SearchSegment, by cursor: inout SearchCursor) throws {
+    (taskCount, isOfPhrase, bestExtent) = (segment.taskCount, lookup.isOfPhrase, lookup.extentOfLonger)
+    let key = SearchKey(.term, of: segment.number, lookup.term)
+    var isFound = try cursor.move(toFirstAtOrAfter: key)
+    while isFound, key.isPrefix(of: cursor.keyBytes) {
+      let isWhole = cursor.keyBytes.byteCount == key.encodedByteCount
+      guard isWhole || lookup.isPrefix else { break }
+      if isWhole { bestExtent = .whole }
+      try append(cursor.valueBytes, isWhole ? .whole : lookup.extentOfLonger)
+      guard lookup.isPrefix else { return }
+      isFound = try cursor.next()
     }
-    return both
+    if bytes.isEmpty { return nil }
   }
+
+  private mutating func append(_ list: RawSpan, _ extent: MatchQuality.Extent) throws {
+    let start = bytes.count
+    // The buffer does not outlive the closure; the array copies it.
+    unsafe list.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
+    var term = TermCursor(reader: PostingList.Reader(start..<bytes.count), extent: extent)
+    if try term.next(in: bytes, of: taskCount) { lists.insert(term) }
+  }
+
+  var byteCount: Int { bytes.count }
+
+  /// The quality that no task exceeds.
+  var bestQuality: MatchQuality { MatchQuality(field: .title, extent: bestExtent) }
+
+  /// The first task from a number on; numbers ascend from call to call.
+  mutating func first(from task: Int) throws -> SegmentSearch.Posting? {
+    while current.map({ $0.task < task }) ?? true {
+      guard let first = lists.first else { return nil }
+      let next = first.reader.task
+      var quality = first.quality
+      while var term = lists.first, term.reader.task == next {
+        quality = isOfPhrase ? quality.bound(with: term.quality) : min(quality, term.quality)
+        if try term.next(in: bytes, of: taskCount) {
+          lists.replaceFirst(with: term)
+        } else {
+          _ = lists.removeFirst()
+        }
+      }
+      current = SegmentSearch.Posting(quality, next)
+    }
+    return current
+  }
+}
+
+/// A cursor of the search index.
+typealias SearchCursor = Cursor<SearchKey, [UInt8]>
+
+extension SearchSegment {
+  /// The id and the time of creation of a task.
+  func member(_ task: Int, by cursor: inout SearchCursor) throws -> SegmentBuilder.Member {
+    let index = task % SegmentBuilder.Member.countPerRow
+    let key = SearchKey(.members, of: number, number: UInt32(task - index))
+    guard try cursor.move(to: key), (index + 1) * SegmentBuilder.Member.width <= cursor.valueBytes.byteCount else {
+      throw TallyError.damagedSearchIndex
+    }
+    return SegmentBuilder.Member(cursor.valueBytes, at: index, isCompleted: task >= openCount)
+  }
+}
+
+/// Reads the postings of one term.
+private struct TermCursor: Comparable {
+  var reader: PostingList.Reader
+  let extent: MatchQuality.Extent
+
+  /// How well the task that was read last matches.
+  var quality: MatchQuality { MatchQuality(field: reader.field, extent: extent) }
+
+  /// Goes on to the next posting; false at the end.
+  mutating func next(in bytes: [UInt8], of taskCount: Int) throws -> Bool {
+    if unsafe reader.next(in: bytes.span.bytes, of: taskCount) { return true }
+    guard reader.isSound else { throw TallyError.damagedSearchIndex }
+    return false
+  }
+
+  static func < (left: Self, right: Self) -> Bool { left.reader.task < right.reader.task }
+  static func == (left: Self, right: Self) -> Bool { left.reader.task == right.reader.task }
 }
 
 extension TallyError {

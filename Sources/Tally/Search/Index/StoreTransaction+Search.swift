@@ -32,15 +32,21 @@ extension StoreTransaction where Base: ~Copyable {
     var heap = MinimumHeap<RankedItem>()
     try readTail(after: index.state.through, &matcher) { heap.insert(RankedItem(rank: $0)) }
     let lookups = IndexLookup.lookups(of: query)
-    var segments = try index.segments.map { try SegmentSearch($0, for: lookups, tables, in: base) }
-    for number in segments.indices { try insertNext(of: &segments[number], number, into: &heap) }
+    var cursor = try tables.search.cursor(in: base)
+    var segments: [SegmentSearch] = []
+    segments.reserveCapacity(index.segments.count)
+    for segment in index.segments {
+      let search = try SegmentSearch(segment, for: lookups, by: &cursor)
+      if !search.isEmpty { segments.append(search) }
+    }
+    for number in segments.indices { try insertNext(of: &segments[number], number, into: &heap, by: &cursor) }
     var matches: [SearchMatch] = []
     while matches.count < limit, let best = heap.removeFirst() {
       guard let number = best.segment else {
         matches.append(SearchMatch(try indexedTask(best.rank.id), &matcher))
         continue
       }
-      try insertNext(of: &segments[number], number, into: &heap)
+      try insertNext(of: &segments[number], number, into: &heap, by: &cursor)
       if let rank = try rank(of: best.rank.id, in: segments[number].segment, &matcher) {
         heap.insert(RankedItem(rank: rank))
       }
@@ -50,10 +56,11 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// Puts the next candidate of a segment among the others, by the rank that it has at best.
   private func insertNext(
-    of search: inout SegmentSearch, _ number: Int, into heap: inout MinimumHeap<RankedItem>
+    of search: inout SegmentSearch, _ number: Int, into heap: inout MinimumHeap<RankedItem>,
+    by cursor: inout SearchCursor
   ) throws {
-    guard let candidate = search.next() else { return }
-    let member = try search.member(candidate.task, in: base)
+    guard let candidate = try search.next() else { return }
+    let member = try search.segment.member(candidate.task, by: &cursor)
     let rank = SearchRank(
       quality: candidate.quality, isCompleted: member.isCompleted, createdAt: member.createdAt, id: member.id)
     heap.insert(RankedItem(rank: rank, segment: number))

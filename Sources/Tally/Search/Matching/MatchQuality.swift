@@ -18,6 +18,9 @@ struct MatchQuality: Comparable, Hashable, Sendable {
     self.extent = extent
   }
 
+  /// A whole word of the title.
+  static let best = MatchQuality(field: .title, extent: .whole)
+
   /// The quality as a number, of which the least is the best.
   var rank: UInt8 { field.rawValue * 3 + extent.rawValue }
 

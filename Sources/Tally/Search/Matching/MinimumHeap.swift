@@ -19,7 +19,13 @@ struct MinimumHeap<Element: Comparable> {
   mutating func removeFirst() -> Element? {
     guard let last = elements.popLast() else { return nil }
     guard let first = elements.first else { return last }
-    elements[0] = last
+    replaceFirst(with: last)
+    return first
+  }
+
+  /// Puts another element in the place of the least one; the heap has one.
+  mutating func replaceFirst(with element: Element) {
+    elements[0] = element
     var parent = 0
     while true {
       var least = parent
@@ -27,7 +33,7 @@ struct MinimumHeap<Element: Comparable> {
       where child < elements.count && elements[child] < elements[least] {
         least = child
       }
-      guard least != parent else { return first }
+      guard least != parent else { return }
       elements.swapAt(parent, least)
       parent = least
     }
