@@ -23,10 +23,16 @@ struct RecordProgram {
   /// In the order from the last step to the first.
   private var steps: [Step] = []
   private var start = Outcome.found
+  /// A bit for each state of the records that may pass.
+  private var states = RecordTest.allStates
 
   init(_ predicate: RecordPredicate) {
     start = add(predicate, whenTrue: Outcome.found, whenFalse: Outcome.rejected)
+    if start >= 0, steps[start].states != 0, steps[start].whenFalse == Outcome.rejected { states = steps[start].states }
   }
+
+  /// Whether a record in a state may pass.
+  func mayHold(in state: TaskState) -> Bool { states & 1 << state.rawValue != 0 }
 
   /// Adds the steps of a predicate; returns the one at which it begins.
   private mutating func add(_ predicate: RecordPredicate, whenTrue: Int, whenFalse: Int) -> Int {

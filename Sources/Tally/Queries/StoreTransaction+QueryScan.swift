@@ -102,7 +102,7 @@ extension StoreTransaction where Base: ~Copyable {
         work.examinedCount += 1
         let key =
           plan.path.isWholeTable
-          ? try tester.key(FilterFacts(id, record, upTo: tester.lastTag)) { try hasSubtasks($0) }
+          ? try tester.key(of: id, record) { try hasSubtasks($0) }
           : try key(of: id, &tester)
         if let key {
           work.foundCount += 1
@@ -118,14 +118,14 @@ extension StoreTransaction where Base: ~Copyable {
     guard let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
     }
-    return try tester.key(FilterFacts(id, record, upTo: tester.lastTag)) { try hasSubtasks($0) }
+    return try tester.key(of: id, record) { try hasSubtasks($0) }
   }
 
   /// The position of a task in a query; `nil` if the filter does not find it.
   func key(of task: TaskItem, in query: ResolvedQuery) throws -> ViewKey? {
     guard let record = try tables.tasks.bytes(forKey: IDKey(task.id), in: base) else { return nil }
     var tester = QueryTester(query.predicate, query.sorter)
-    return try tester.key(FilterFacts(task.id, record, upTo: tester.lastTag)) { try hasSubtasks($0) }
+    return try tester.key(of: task.id, record) { try hasSubtasks($0) }
   }
 
   /// Whether a task has sub-tasks.
@@ -150,7 +150,7 @@ private struct QueryTester {
   private var sorter: QuerySorter
   private var folder = TextFolder()
   /// The last tag of a field that is looked at.
-  let lastTag: UInt8
+  private let lastTag: UInt8
 
   init(_ plan: QueryPlan) {
     self.init(plan.rest, plan.sorter)
@@ -163,7 +163,10 @@ private struct QueryTester {
   }
 
   /// The position of a task; `nil` if it fails.
-  mutating func key(_ facts: borrowing FilterFacts, isParent: (UUID) throws -> Bool) throws -> ViewKey? {
+  mutating func key(of id: UUID, _ record: RawSpan, isParent: (UUID) throws -> Bool) throws -> ViewKey? {
+    // Most filters ask for a state, which needs no other field.
+    if let program, try !program.mayHold(in: TaskFields(record).state) { return nil }
+    let facts = try FilterFacts(id, record, upTo: lastTag)
     if let program, try !program.holds(facts, &folder, isParent: isParent) { return nil }
     return sorter.key(of: facts)
   }

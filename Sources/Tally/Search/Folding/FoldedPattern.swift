@@ -59,19 +59,50 @@ struct ASCIILetters: Hashable, Sendable {
 
 extension Span<UInt8> {
   /// Whether a text contains these folded bytes; ASCII letters of the text may be of either case.
+  ///
+  /// The first and the last byte are looked for at eight places at once. With the bit of lowercase set, more bytes look
+  /// equal than are, so a place that is found is compared in full.
   func isFoundIgnoringCase(in text: RawSpan) -> Bool {
     guard count > 0 else { return true }
     guard count <= text.byteCount else { return false }
-    // Both buffers are read within their bounds: `start` leaves room for all bytes of the pattern.
-    return unsafe withUnsafeBufferPointer { pattern in
-      unsafe text.withUnsafeBytes { text in
-        for start in 0...(text.count - pattern.count) where unsafe text[start].foldedASCII == pattern[0] {
-          var length = 1
-          while length < pattern.count, unsafe text[start + length].foldedASCII == pattern[length] { length += 1 }
-          if length == pattern.count { return true }
+    let lastStart = text.byteCount - count
+    var start = 0
+    if lastStart >= 7 {
+      let first = UInt64(repeating: self[0] | 0x20), last = UInt64(repeating: self[count - 1] | 0x20)
+      while true {
+        // Both loads lie in the text: `start` is at most seven before its last value. Any bytes are an integer.
+        let firsts = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self)
+        let lasts = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: start + count - 1, as: UInt64.self)
+        let bits = UInt64(repeating: 0x20)
+        let differences = ((firsts | bits) ^ first) | ((lasts | bits) ^ last)
+        if differences.hasZeroByte, (start...start + 7).contains(where: { isEqualIgnoringCase(to: text, at: $0) }) {
+          return true
         }
-        return false
+        if start == lastStart - 7 { return false }
+        start = Swift.min(start + 8, lastStart - 7)
       }
     }
+    while start <= lastStart {
+      if isEqualIgnoringCase(to: text, at: start) { return true }
+      start += 1
+    }
+    return false
   }
+
+  /// Whether these folded bytes stand at an offset of a text that reaches far enough.
+  private func isEqualIgnoringCase(to text: RawSpan, at start: Int) -> Bool {
+    for index in indices
+    where unsafe text.unsafeLoad(fromUncheckedByteOffset: start + index, as: UInt8.self).foldedASCII != self[index] {
+      return false
+    }
+    return true
+  }
+}
+
+extension UInt64 {
+  /// A byte eight times.
+  fileprivate init(repeating byte: UInt8) { self = UInt64(byte) &* 0x0101_0101_0101_0101 }
+
+  /// Whether one of the bytes is zero (Warren, "Hacker's Delight", 6-1).
+  fileprivate var hasZeroByte: Bool { (self &- 0x0101_0101_0101_0101) & ~self & 0x8080_8080_8080_8080 != 0 }
 }
