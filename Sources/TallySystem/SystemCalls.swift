@@ -75,6 +75,14 @@ package enum SystemCalls {
     try check(unsafe path.withPlatformString { unsafe chmod($0, permissions.rawValue) })
   }
 
+  /// Changes the group of a file or directory.
+  ///
+  /// The corresponding C function is `chown`.
+  package static func changeGroup(_ path: FilePath, to group: UInt32) throws(Errno) {
+    // The string outlives the call; the user stays.
+    try check(unsafe path.withPlatformString { unsafe chown($0, .max, group) })
+  }
+
   /// Adds a second name to a file, which must be free.
   ///
   /// The corresponding C function is `link`.

@@ -55,10 +55,11 @@ extension StoreWriteTransaction {
   ///   - lists: The lists, by their ids; `nil` for a deleted one.
   ///   - deletedListNames: The last names of deleted lists, for the completions that count for them.
   ///   - filters: The stored bytes of saved filters, by their keys; `nil` for a deleted one.
+  ///   - replica: Whose changes these are; `nil` for those of several.
   /// - Throws: as storing a task does for values that no task has; nothing is written then.
   package mutating func merge(
     _ tasks: [MergedTask], lists: [UUID: TaskList?], deletedListNames: [UUID: String],
-    filters: [[UInt8]: [UInt8]?]
+    filters: [[UInt8]: [UInt8]?], of replica: UUID? = nil
   ) throws {
     var plan = RecordPlan()
     for (id, list) in lists { try plan.add(list, replacing: record(ListRecord.self, id), at: commitSequence) }
@@ -72,8 +73,8 @@ extension StoreWriteTransaction {
       }
     }
     try recordHistory()
-    origin = .replica
-    defer { origin = .local }
+    (origin, originReplica) = (.replica, replica)
+    defer { (origin, originReplica) = (.local, nil) }
     if !plan.isEmpty { try write(plan) }
     for (key, value) in filters { try setFilter(value, forKey: key) }
     for (id, name) in deletedListNames where try nameOfDeletedList(id) != name { try keepName(name, ofDeletedList: id) }

@@ -65,6 +65,9 @@ struct SyncNotes {
   /// The first byte of the keys that note saved filters; the key of the filter follows.
   static let filterPrefix: [UInt8] = [14]
 
+  /// The first byte of the keys that note merged lists; the id of the list follows.
+  static let listMergePrefix: [UInt8] = [40]
+
   /// Notes that parts of an object have changed.
   func note(_ fields: SyncFields, of key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
     try note([(key, fields)], in: &transaction)

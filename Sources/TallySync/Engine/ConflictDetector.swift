@@ -39,7 +39,8 @@ struct ConflictDetector {
     of state: ObjectState, to object: ObjectKey, with known: ObjectState,
     isUnseen: (Register, ObjectState.Field) -> Bool, isUnknown: (Register) -> Bool
   ) -> [StoredConflict] {
-    state.registers.compactMap { field, new in
+    guard object.isOfPeople else { return [] }
+    return state.registers.compactMap { field, new in
       guard field.isJournaled, let old = known.registers[field], old != new, old.value != new.value,
         old.replica == own || former.contains(old.replica), new.replica != own, new.replica != old.replica
       else { return nil }

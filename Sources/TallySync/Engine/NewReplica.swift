@@ -45,9 +45,12 @@ extension StoreWriteTransaction {
     settings.becomeNewReplica()
     (settings.sealed, settings.acknowledged) = (.start, .start)
     (settings.cardNumber, settings.snapshot) = (0, nil)
+    (settings.sealTimes, settings.beginsStream) = (nil, nil)
     try forgetWhatOthersHaveSeen()
     settings.needsSnapshot = settings.needsSnapshot || placeHasLost
     try Outbox.put(changes, &settings, in: &self)
+    let successor = settings.replicaID.bytes
+    try write([DeviceWrite(object: ObjectKey(ofDevice: old), field: .successor, value: successor)], &settings)
     try setSyncSettings(settings)
   }
 }

@@ -51,6 +51,7 @@ struct Outbox {
         sealing: body.encoded(by: settings.replicaID), as: label, with: keys, in: space)
       try transaction.setSyncValue(envelope.bytes, forKey: SyncKey.outbox + label.number.bigEndianBytes)
       settings.sealed = StreamPosition(envelope)
+      settings.noteSeal(of: label.number, at: body.sealedAt)
       seen = [:]
     }
   }

@@ -78,7 +78,7 @@ extension StoreSync {
 
   private func exchange(through transport: any SyncTransport) async throws -> Exchange {
     try await store.write { try $0.changeSyncSettings { $0.isStopped = false } }
-    let count = try store.read { try $0.taskCount }
+    let (count, listsBefore) = try store.read { (try $0.taskCount, try $0.lists()) }
     let progress = try await notingRefusals { try await SyncEngine(store: store, transport: transport).synchronise() }
     let report = try await store.write { transaction in
       let deleted = try progress.received.deletedTaskIDs.filter { try transaction.task($0) == nil }
@@ -86,7 +86,9 @@ extension StoreSync {
         sent: progress.sent, received: progress.received.changeCount,
         pending: try transaction.countPending().count, conflicts: try transaction.storedConflicts().count,
         blocked: try transaction.blockedReplicas().filter { !$0.isRevoked }, deletedTaskIDs: deleted,
-        isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)))
+        isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)),
+        listsOfOneName: try transaction.lists().ofOneName(notAmong: listsBefore),
+        clocks: try transaction.clockDifferences())
     }
     let lasting = StreamFault.allCases.filter(\.needsAPerson).map(\.description)
     return Exchange(
@@ -111,5 +113,15 @@ extension StoreSync {
       try await store.write { try $0.changeSyncSettings { $0.refused = error.message } }
       throw error
     }
+  }
+}
+
+extension [TaskList] {
+  /// The lists that share their name with others, in any case, unless all of them had it before.
+  fileprivate func ofOneName(notAmong before: [TaskList]) -> [[TaskList]] {
+    let known = Dictionary(before.map { ($0.id, $0.name.lowercased()) }) { first, _ in first }
+    return Dictionary(grouping: self) { $0.name.lowercased() }
+      .filter { name, lists in lists.count > 1 && lists.contains { known[$0.id] != name } }
+      .sorted { $0.key < $1.key }.map(\.value)
   }
 }

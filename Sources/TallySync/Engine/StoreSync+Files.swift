@@ -56,7 +56,9 @@ extension StoreSync {
     try await becomeOwnReplica()
     return try await store.write { transaction in
       let content = try transaction.open(bytes)
-      return try transaction.apply(content)
+      let count = try transaction.apply(content)
+      if count > 0 { try transaction.followOthers() }
+      return count
     }
   }
 

@@ -24,6 +24,7 @@ extension StoreSync {
         conflicts: try transaction.storedConflicts().count,
         tooLarge: try transaction.syncValues(under: SyncKey.tooLarge).count,
         needsUpgrade: blocked.contains { $0.reason == EnvelopeFault.needsNewerVersion.description },
+        clocks: try transaction.clockDifferences(),
         stateHash: hash)
     }
   }
@@ -58,7 +59,8 @@ extension StoreSync {
         replica: settings.replicaID, name: settings.deviceName,
         lastSeen: settings.lastSent.map(Timestamp.init(clamping:)), behind: 0,
         code: try settings.spaceKeys().code(of: settings.replicaID, settings.secretKeys().verifyingKey),
-        isRevoked: settings.isRevoked ?? false, isFormer: false)
+        isRevoked: settings.isRevoked ?? false, isFormer: false, successor: nil,
+        handle: try transaction.allReplicas().handle(of: settings.replicaID))
       return [own] + (try transaction.members(besides: settings.replicaID))
     }
   }
@@ -84,7 +86,7 @@ extension StoreWriteTransaction {
     return try streamProgress().compactMap { replica, progress in
       try progress.block.map { reason in
         BlockedReplica(
-          replica: replica, name: try card(of: replica)?.name, reason: reason, isRevoked: revoked[replica] != nil)
+          replica: replica, name: try deviceName(of: replica), reason: reason, isRevoked: revoked[replica] != nil)
       }
     }.sorted { $0.replica < $1.replica }
   }
@@ -92,13 +94,34 @@ extension StoreWriteTransaction {
   fileprivate func members(besides own: ReplicaID) throws -> [SyncStatus.Member] {
     let (settings, progress, revoked) = (try requireSyncSettings(), try streamProgress(), try revocations())
     let (keys, former) = (try settings.spaceKeys(), settings.formerIDs)
-    let cards = try syncValues(under: SyncKey.cards).compactMap { UUID(bytes: $0.key).map { ReplicaID($0) } }
-    return try Set(cards).union(progress.keys).union(revoked.keys).subtracting([own]).sorted().map { replica in
-      let (known, card) = (progress[replica], try card(of: replica))
+    let (all, records) = (try allReplicas(), try DeviceRecords(in: self))
+    return try all.subtracting([own]).sorted().map { replica in
+      let (known, card, successor) = (progress[replica], try card(of: replica), records.successor(of: replica))
       return SyncStatus.Member(
-        replica: replica, name: card?.name, lastSeen: known?.lastSeen.map(Timestamp.init(clamping:)),
-        behind: known?.behind ?? 0, code: card.map { keys.code(of: replica, $0.verifyingKey) },
-        isRevoked: revoked[replica] != nil, isFormer: former.contains(replica))
+        replica: replica, name: records.name(of: replica) ?? card?.name,
+        lastSeen: known?.lastSeen.map(Timestamp.init(clamping:)), behind: known?.behind ?? 0,
+        code: card.map { keys.code(of: replica, $0.verifyingKey) }, isRevoked: revoked[replica] != nil,
+        isFormer: former.contains(replica) || successor != nil, successor: successor,
+        handle: all.handle(of: replica))
     }
+  }
+
+  /// All replicas of which something is known, this one included.
+  fileprivate func allReplicas() throws -> Set<ReplicaID> {
+    let cards = try syncValues(under: SyncKey.cards).compactMap { ReplicaID(bytes: $0.key) }
+    return try Set(cards).union(streamProgress().keys).union(revocations().keys).union([
+      requireSyncSettings().replicaID
+    ])
+  }
+}
+
+extension Set<ReplicaID> {
+  /// The shortest end of a replica's digits, at least four, that no other one of them has.
+  fileprivate func handle(of replica: ReplicaID) -> String {
+    let others = subtracting([replica]).map(\.description)
+    let length = (4..<32).first { length in
+      !others.contains { $0.suffix(length) == replica.description.suffix(length) }
+    }
+    return String(replica.description.suffix(length ?? 32))
   }
 }

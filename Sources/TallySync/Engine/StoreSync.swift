@@ -95,7 +95,8 @@ public struct StoreSync: Sendable {
   ///   - folder: Where the space is on this machine.
   ///   - deviceName: How this device is called, for people.
   /// - Returns: Who this store is in the space.
-  /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
+  /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises`, or `syncUnreachable`, also if this user may not write
+  ///   in the folder.
   @discardableResult
   public func join(_ text: String, in folder: FilePath, deviceName: String) async throws -> ReplicaID {
     try await requireNoSpace()
@@ -193,7 +194,7 @@ extension StoreSync {
     return try connector.transport(to: place, space: space)
   }
 
-  private func absolute(_ folder: FilePath) throws -> FilePath {
+  func absolute(_ folder: FilePath) throws -> FilePath {
     FilePath(URL(filePath: folder.string).standardizedFileURL.path(percentEncoded: false))
   }
 
@@ -210,6 +211,10 @@ extension StoreSync {
     let transport = try transport(to: place, space: keys.space)
     do {
       cards = try await transport.cards()
+      if let folder = transport as? FolderTransport {
+        try await folder.prepare()
+        try await folder.checkWritable()
+      }
     } catch {
       throw TallyError.unreachable(error)
     }

@@ -93,7 +93,8 @@ extension StoreWriteTransaction {
   fileprivate mutating func merge(_ segments: [[UInt8]], of replica: ReplicaID) throws -> Received {
     var position = StreamProgress()
     var (count, conflicts): (Int, [(StoredConflict, Stamp?)]) = (0, [])
-    let (_, deleted) = try merging { merge, settings, transaction in
+    var hasSettlements = false
+    let (_, deleted) = try merging(of: replica) { merge, settings, transaction in
       // After the local changes are sealed, which notes that they name the stream.
       position = try transaction.streamProgress()[replica] ?? StreamProgress()
       position.block = nil
@@ -105,8 +106,9 @@ extension StoreWriteTransaction {
           for change in body.changes {
             let known = try merge.join(change.state, to: change.object, in: transaction)
             conflicts += detector.conflicts(of: change, with: known).map { ($0, change.replaced[$0.stateField]) }
+            hasSettlements = hasSettlements || change.object.kind == ObjectKey.settlementKind
           }
-          position.advance(to: envelope, body, own: settings.replicaID)
+          position.advance(to: envelope, body, in: settings, at: now)
           settings.byteCountSinceSnapshot += bytes.count
           count += body.changes.count
         }
@@ -118,6 +120,7 @@ extension StoreWriteTransaction {
       if count > 0 { settings.lastReceived = now }
     }
     try keep(conflicts)
+    if hasSettlements { try removeSettledConflicts() }
     try setProgress(position, of: replica)
     return Received(changeCount: count, deletedTaskIDs: deleted, isBlocked: position.block != nil)
   }
@@ -143,10 +146,13 @@ extension StoreWriteTransaction {
 }
 
 extension StreamProgress {
-  fileprivate mutating func advance(to envelope: Envelope, _ body: SegmentBody, own: ReplicaID) {
+  fileprivate mutating func advance(
+    to envelope: Envelope, _ body: SegmentBody, in settings: SyncSettings, at now: Int64
+  ) {
     head = StreamPosition(envelope)
     lastSeen = body.sealedAt
-    hasSeen = max(hasSeen, body.seen[own]?.number ?? 0)
+    hasSeen = max(hasSeen, body.seen[settings.replicaID]?.number ?? 0)
+    compareClocks(sealedAt: body.sealedAt, seenAt: settings.sealTimes?[hasSeen], now: now)
   }
 }
 

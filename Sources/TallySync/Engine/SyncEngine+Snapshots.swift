@@ -98,7 +98,7 @@ extension SyncEngine {
       }
       part = await next
     }
-    try await store.write { try $0.cover(first.summary) }
+    try await store.write { try $0.cover(first.summary, by: name.replica) }
     return received
   }
 
@@ -226,7 +226,7 @@ extension StoreWriteTransaction {
     _ states: SnapshotPart.States, prepared: [PreparedState] = [], reading: SnapshotReading
   ) throws -> (result: Int, deletedTaskIDs: [UUID]) {
     var (reading, conflicts) = (reading, [StoredConflict]())
-    let merged = try merging { merge, settings, transaction in
+    let merged = try merging(of: soleAuthor(of: states)) { merge, settings, transaction in
       // Local changes are sealed now, and wait.
       try reading.add(Outbox.segments(in: transaction), by: settings)
       let now = transaction.now.microsecondsSince1970
@@ -241,17 +241,35 @@ extension StoreWriteTransaction {
       return merge.touched.values.count { $0.recorded != nil }
     }
     try keep(conflicts.map { ($0, nil) })
+    if states.keys.contains(where: { $0.kind == ObjectKey.settlementKind }) { try removeSettledConflicts() }
     return merged
   }
 
+  /// The other replica that has written all registers of states that are not known here; `nil` for several or none.
+  private func soleAuthor(of states: SnapshotPart.States) throws -> ReplicaID? {
+    let (own, table) = (try requireSyncSettings().replicaID, try StateTable(in: self))
+    var author: ReplicaID?
+    for (object, state) in states where object.isOfPeople {
+      let known = try table.state(of: object, in: self)
+      for (field, register) in state.registers where register.replica != own && known.registers[field] != register {
+        guard author == nil || author == register.replica else { return nil }
+        author = register.replica
+      }
+    }
+    return author
+  }
+
   /// Continues the streams behind what a snapshot covers.
-  fileprivate mutating func cover(_ summary: SnapshotSummary) throws {
+  fileprivate mutating func cover(_ summary: SnapshotSummary, by author: ReplicaID) throws {
     let (own, positions) = (try requireSyncSettings().replicaID, try streamProgress())
     for (replica, covered) in summary.coverage where replica != own {
       var position = positions[replica] ?? StreamProgress()
       guard covered.number > position.head.number else { continue }
       position.head = covered
       position.block = nil
+      if replica == author {
+        position.compareClocks(sealedAt: summary.madeAt, seenAt: nil, now: now.microsecondsSince1970)
+      }
       try setProgress(position, of: replica)
     }
   }

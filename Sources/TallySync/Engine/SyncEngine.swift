@@ -68,6 +68,7 @@ struct SyncEngine {
       }
       // Snapshots that others publish meanwhile are found by the next exchange.
       let received = try await receive(after: look, takingSnapshots: round == 0)
+      if received.changeCount > 0 { try await store.write { try $0.followOthers() } }
       progress.sent += sent
       progress.received += received
       if sent == 0, received.changeCount == 0 { break }
@@ -91,8 +92,10 @@ struct SyncEngine {
     let settings = try await store.write { try $0.requireSyncSettings() }
     let remote = look.heads[settings.replicaID] ?? .none
     let isOurs = ReplicaFile(of: store).names(settings.replicaID)
-    if !isOurs || isAhead(remote, of: settings) || isBehind(remote, settings) {
-      try await store.becomeNewReplica(placeHasLost: isBehind(remote, settings))
+    // A stream that goes on at a new place is not one that the place has lost.
+    let isLost = isBehind(remote, settings) && !(settings.beginsStream == true && remote == .none)
+    if !isOurs || isAhead(remote, of: settings) || isLost {
+      try await store.becomeNewReplica(placeHasLost: isLost)
     }
     return try await publishCard(after: look)
   }
@@ -156,11 +159,7 @@ extension SyncEngine {
       // A relaxed store could forget after a power cut what others have by then, and seal another segment of its number.
       if !isFlushed { try store.flush() }
       isFlushed = true
-      let answers = try await reach {
-        let answers = try await transport.append(batch.map(\.bytes), of: replica)
-        guard (1...batch.count).contains(answers.count) else { throw UnansweredSegments() }
-        return answers
-      }
+      let answers = try await reach { try await append(batch, of: replica) }
       let stored = Array(batch.prefix(answers.prefix { $0.isThere }.count))
       sent += try await store.write { try $0.acknowledge(stored) }
       switch answers.last {
@@ -178,6 +177,19 @@ extension SyncEngine {
     }
   }
 
+  /// Sends segments; at a place to which the store has moved, the stream may begin with one that is not the first.
+  private func append(_ batch: [Envelope], of replica: ReplicaID) async throws -> [AppendAnswer] {
+    if let folder = transport as? FolderTransport,
+      try await store.write({ try $0.requireSyncSettings().beginsStream }) == true
+    {
+      try await folder.begin(batch[0].bytes, of: replica)
+      try await store.write { try $0.changeSyncSettings { $0.beginsStream = nil } }
+    }
+    let answers = try await transport.append(batch.map(\.bytes), of: replica)
+    guard (1...batch.count).contains(answers.count) else { throw UnansweredSegments() }
+    return answers
+  }
+
   /// The place has answered to none of the segments, or to more than it was sent.
   private struct UnansweredSegments: Error, CustomStringConvertible {
     let description = "It does not say which changes it has stored."
@@ -190,6 +202,12 @@ extension SyncEngine {
 }
 
 extension StoreWriteTransaction {
+  /// Completes what changes of others ask of this replica, after they were merged.
+  mutating func followOthers() throws {
+    try completeListMerges()
+    try followDeviceRecords()
+  }
+
   /// Makes the next card of this replica.
   mutating func makeCard() throws -> (number: UInt64, card: Envelope) {
     var settings = try requireSyncSettings()

@@ -41,6 +41,11 @@ public struct SyncReport: Hashable, Sendable {
   public let deletedTaskIDs: [UUID]
   /// Whether those are more than 50 and more than 30 % of the tasks that there were: perhaps nobody meant that.
   public let isMassDeletion: Bool
+  /// Lists of one name, in any case, of which this exchange has brought at least one; `StoreTransaction.mergeList(_:into:)`
+  /// makes one of them.
+  public let listsOfOneName: [[TaskList]]
+  /// The devices whose clocks show another time.
+  public let clocks: [ClockDifference]
 }
 
 /// A replica whose next segment cannot be taken; those of others are.
@@ -73,10 +78,14 @@ public struct SyncStatus: Hashable, Sendable {
     public let code: String?
     /// Whether the device was revoked: nothing that it writes is taken.
     public let isRevoked: Bool
-    /// Whether this store was that replica before it was copied or restored.
+    /// Whether a store was that replica before it was copied or restored: this one, or ``successor``.
     ///
-    /// After a copy, the original store still uses this identity. After a restore, nobody does.
+    /// After a copy, the original store may still use this identity. After a restore, nobody does.
     public let isFormer: Bool
+    /// What the store of another device that was this replica is now; `nil` if it still is, or has not said so.
+    public let successor: ReplicaID?
+    /// The shortest end of the replica's digits, at least four, that no other replica of the space has.
+    public let handle: String
   }
 
   /// The space.
@@ -97,7 +106,7 @@ public struct SyncStatus: Hashable, Sendable {
   public let lastReceived: Timestamp?
   /// Whether the recovery code that this store has shown last does not open the space any more.
   ///
-  /// Another device has revoked one since. Revoking the same device again shows the new code.
+  /// Another device has revoked one since. ``StoreSync/recoveryCode()`` shows the new code.
   public let isRecoveryCodeOutdated: Bool
   /// Why the place has refused the last exchange, as a sentence for people; `nil` if it has not.
   public let refused: String?
@@ -115,6 +124,8 @@ public struct SyncStatus: Hashable, Sendable {
   public let tooLarge: Int
   /// Whether another replica writes with a newer version, which this one cannot read.
   public let needsUpgrade: Bool
+  /// The devices whose clocks show another time.
+  public let clocks: [ClockDifference]
   /// A hash of all tasks and lists with their histories of writes: equal on replicas that hold the same state.
   public let stateHash: String
 }

@@ -48,6 +48,10 @@ struct SyncSettings: Codable, Equatable {
   var isRevoked: Bool?
   /// The hash of the key whose recovery code this store has shown last.
   var shownKeyHash: Data?
+  /// When the last segments of this replica were sealed, by their numbers, in microseconds since 1970.
+  var sealTimes: [UInt64: Int64]?
+  /// Whether the store has moved to a place where this replica has no segments yet: its stream goes on there.
+  var beginsStream: Bool?
 }
 
 extension SyncSettings {
@@ -139,6 +143,13 @@ extension SyncSettings {
 
   private static let keptIdentityCount = 16
 
+  /// Notes when a segment was sealed; only the last ones are kept.
+  mutating func noteSeal(of number: UInt64, at time: Int64) {
+    var times = sealTimes ?? [:]
+    times[number] = time
+    sealTimes = times.filter { $0.key + 32 > number && $0.key <= number }
+  }
+
   func secretKeys() throws -> ReplicaKeys {
     guard let keys = ReplicaKeys(bytes: replicaKeys) else { throw SyncFault.damagedSettings }
     return keys
@@ -158,6 +169,8 @@ struct StreamProgress: Codable {
   var atPlace: UInt64?
   /// The last segment that a snapshot of this store covers.
   var covered: UInt64?
+  /// What shows that the clock of its author shows another time; `nil` if nothing does.
+  var clock: ClockComparison?
   /// Why the next segment is not taken.
   var block: String?
 

@@ -90,14 +90,34 @@ struct FolderDisk: Sendable {
   }
 
   /// Creates a directory if it is missing; the one above it exists.
+  ///
+  /// It gets the group and the permissions of that one, so that users who share the folder above can all write there, whatever
+  /// their masks.
   func createDirectory(_ path: FilePath) throws {
     guard try !Self.isDirectory(path) else { return }
     do {
       try SystemCalls.makeDirectory(path)
+      takePermissions(path)
     } catch .fileExists {
       // Another process was first, or it is something else, which the next call finds.
     }
     try flushDirectory(path.parentOrCurrent)
+  }
+
+  /// Gives a new directory the group and the permissions of the one above it, as far as the system lets this user.
+  private func takePermissions(_ path: FilePath) {
+    guard let (above, new) = try? (path.parentOrCurrent.stat(), path.stat()) else { return }
+    if above.groupID != new.groupID { try? SystemCalls.changeGroup(path, to: above.groupID.rawValue) }
+    try? SystemCalls.changePermissions(path, to: above.permissions.union(.ownerReadWriteExecute))
+  }
+
+  /// Tries to write where a replica of this user will.
+  ///
+  /// - Throws: `Errno`.
+  func checkWritable(_ directory: FilePath) throws {
+    let probe = directory.appending(FolderName.temporary(.random(in: 0...UInt64.max)).text)
+    try write([], to: probe)
+    try remove(probe)
   }
 
   /// Whether a path is that of a directory, and not of a link to one; false if there is nothing.
@@ -120,6 +140,11 @@ struct FolderDisk: Sendable {
       path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
       permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
     try file.closeAfter {
+      // Others who may read the directory can read its files, whatever the mask.
+      if let (above, new) = try? (path.parentOrCurrent.stat(), file.stat()) {
+        let wanted = new.permissions.union(above.permissions.intersection([.groupRead, .otherRead]))
+        if wanted != new.permissions { try? SystemCalls.changePermissions(path, to: wanted) }
+      }
       _ = try file.writeAll(bytes)
       try before(.flush)
       try SystemCalls.flush(file)

@@ -30,6 +30,24 @@ extension FolderTransport {
     }
   }
 
+  /// Stores a segment as the first one of a stream, whatever its number: those before it are at another place, and a snapshot
+  /// covers them.
+  ///
+  /// - Parameters:
+  ///   - segment: The sealed bytes.
+  ///   - replica: Whose stream it is; nothing happens if the folder has segments of it.
+  /// - Throws: `FolderFault` if the folder cannot be reached or written.
+  func begin(_ segment: [UInt8], of replica: ReplicaID) async throws {
+    try await onQueue { transport in
+      let directory = try transport.ownDirectory(.replicas, of: replica)
+      guard try transport.segmentFiles(of: replica).files.isEmpty, let head = SegmentHead(of: segment) else { return }
+      let range = FolderName.SegmentRange(first: head.number, last: head.number, digest: head.digest)
+      let path = directory.appending(FolderName.segments(range).text)
+      try FolderFault.at(path) { try transport.disk.publish(segment, as: path, isReplacing: true) }
+      transport.noteOwnChange(.replicas, of: replica)
+    }
+  }
+
   private func store(_ segment: [UInt8], of replica: ReplicaID) throws -> AppendAnswer {
     let directory = try ownDirectory(.replicas, of: replica)
     guard SegmentFrame(segment[...])?.replica == replica, let head = SegmentHead(of: segment), head.number > 0 else {

@@ -56,6 +56,18 @@ public final class FolderTransport: SyncTransport {
     try createMissing()
   }
 
+  /// Tries to write in the folder of the space.
+  ///
+  /// - Throws: `FolderFault` if this user cannot.
+  func checkWritable() async throws {
+    try await onQueue { transport in
+      for part in FolderListing.Part.allCases {
+        let directory = transport.listing.space.appending(part.rawValue)
+        try FolderFault.at(directory) { try transport.disk.checkWritable(directory) }
+      }
+    }
+  }
+
   private func createMissing() throws(FolderFault) {
     let space = listing.space
     let folder = space.parentOrCurrent

@@ -155,7 +155,7 @@ extension ObjectState.Field {
   static let parent = Self(4)
   /// The tags of a task.
   static let tags = Self(5)
-  /// The title of a task and the name of a list.
+  /// The title of a task, the name of a list, and that of a device.
   static let title = Self(6)
 
   /// The completions of a task from before it was deleted and created again in another state; each is an element.

@@ -45,7 +45,32 @@ struct StateMerge {
       changes.append(ObjectChange(of: object, to: change, replacing: known))
     }
     let filters = try takeFilters(as: replica, in: &transaction)
-    return (changes + filters, pending.isEmpty && filters.isEmpty)
+    let merges = try takeListMerges(as: replica, in: &transaction)
+    return (changes + filters + merges, pending.isEmpty && filters.isEmpty && merges.isEmpty)
+  }
+
+  private mutating func takeListMerges(
+    as replica: ReplicaID, in transaction: inout StoreWriteTransaction
+  ) throws -> [ObjectChange] {
+    try transaction.takePendingListMerges().compactMap { merge in
+      let write = DeviceWrite(
+        object: ObjectKey(ofMergedList: merge.list), field: .mergeTarget,
+        value: merge.target.map { ReplicaID($0).bytes } ?? [])
+      return try self.write(write, at: merge.microseconds, as: replica, in: transaction)
+    }
+  }
+
+  /// Writes a register of an object that has no record.
+  ///
+  /// - Returns: The change; `nil` if the register has the value already.
+  mutating func write(
+    _ write: DeviceWrite, at time: Int64, as replica: ReplicaID, in transaction: borrowing StoreWriteTransaction
+  ) throws -> ObjectChange? {
+    let known = try state(of: write.object, in: transaction)
+    guard write.isRepeated || known.registers[write.field]?.value ?? [] != write.value else { return nil }
+    let change = known.setting(write.field, to: write.value, at: time, by: replica)
+    take(change, of: write.object, replacing: known)
+    return ObjectChange(of: write.object, to: change, replacing: known)
   }
 
   private mutating func takeFilters(
@@ -117,12 +142,15 @@ struct StateMerge {
 
   /// Writes the records of changed objects, those of tasks that are elsewhere by that, and all changed states.
   ///
+  /// - Parameters:
+  ///   - transaction: The write.
+  ///   - author: Whose changes were joined; `nil` for those of several replicas, or none.
   /// - Returns: The tasks that are not there any more.
   @discardableResult
-  mutating func finish(in transaction: inout StoreWriteTransaction) throws -> [UUID] {
+  mutating func finish(in transaction: inout StoreWriteTransaction, of author: ReplicaID? = nil) throws -> [UUID] {
     guard !touched.isEmpty else { return [] }
     let surroundings = try Surroundings(of: self, in: transaction)
-    let deleted = try transaction.show(surroundings, after: self)
+    let deleted = try transaction.show(surroundings, after: self, of: author)
     try surroundings.keepDisplaced(in: &transaction)
     try table.put(touched, in: &transaction)
     (touched, revived) = ([:], [])
@@ -174,7 +202,9 @@ extension StoreWriteTransaction {
   /// Writes the objects whose states have changed, and tasks that are elsewhere than the states say.
   ///
   /// - Returns: The tasks that are not there any more.
-  fileprivate mutating func show(_ surroundings: Surroundings, after merge: StateMerge) throws -> [UUID] {
+  fileprivate mutating func show(
+    _ surroundings: Surroundings, after merge: StateMerge, of author: ReplicaID?
+  ) throws -> [UUID] {
     var (tasks, deleted): ([MergedTask], [UUID]) = ([], [])
     tasks.reserveCapacity(surroundings.tasks.count)
     for placed in surroundings.tasks {
@@ -206,7 +236,8 @@ extension StoreWriteTransaction {
       guard state.isDeleted, let name = state.registers[.title]?.value, !name.isEmpty else { continue }
       names[id] = String(decoding: name, as: UTF8.self)
     }
-    try self.merge(tasks, lists: lists, deletedListNames: names, filters: merge.changedFilters())
+    try self.merge(
+      tasks, lists: lists, deletedListNames: names, filters: merge.changedFilters(), of: author?.uuid)
     return deleted
   }
 }

@@ -15,14 +15,15 @@ struct HistoryWriter {
     let first = HistoryRecord(
       kind: isCut ? .cut : entry.kind, origin: entry.origin, target: isCut ? nil : entry.target,
       dateMicroseconds: entry.date.microsecondsSince1970,
-      precedingSizeInBytes: try endInBytes(in: transaction), actionName: entry.actionName)
+      precedingSizeInBytes: try endInBytes(in: transaction), actionName: entry.actionName,
+      replica: entry.replica)
     if isCut { while try removeFirst(in: &transaction) > 0 {} }
     var record = first
     for (part, bytes) in images.parts.enumerated() {
       record.images = bytes
       try table.append(record, forKey: HistoryKey(entry.id, part: UInt16(part)), in: &transaction)
       record.precedingSizeInBytes += UInt64(bytes.count)
-      record.actionName = nil
+      (record.actionName, record.replica) = (nil, nil)
     }
     try trim(to: HistoryBounds(after: first), endingAt: record.precedingSizeInBytes, in: &transaction)
   }
