@@ -92,6 +92,36 @@ extension StoreSync {
       invitation.space, at: SyncPlace(invitation.hub, token: member.token), deviceName: deviceName)
   }
 
+  /// Goes on with the space of this store at a hub, which gets it by that; other devices move with an invitation.
+  ///
+  /// - Parameters:
+  ///   - url: The address of the hub.
+  ///   - account: The token of an account; without one, an account is created.
+  ///   - secret: What the hub asks for to create one, unless it is open to everybody: its secret, or a JWT of the user.
+  /// - Returns: What was done.
+  /// - Throws: ``HubFault``; as `move(to:)`.
+  public func move(toHub url: String, account: String? = nil, secret: String? = nil) async throws -> PlaceMove {
+    let space = try await status().space
+    let access = HubAccess(at: url)
+    let token = if let account { account } else { try await access.createAccount(secret: secret).token }
+    let member = try await access.createSpace(space, account: token)
+    return try await move(to: SyncPlace(url, token: member.token))
+  }
+
+  /// Goes on with the space of this store at a hub to which another device has moved it.
+  ///
+  /// - Parameter text: The invitation of that device, which is used up.
+  /// - Returns: What was done.
+  /// - Throws: ``HubFault``; `TallyError` with `placeOfOtherSpace` for an invitation to another space; as `move(to:)`.
+  public func move(hubInvitation text: String) async throws -> PlaceMove {
+    guard let invitation = HubInvitation(text), let space = SpaceID(invitation: invitation.space) else {
+      throw HubFault.noInvitation
+    }
+    guard try await status().space == space else { throw HubFault.otherSpace }
+    let member = try await HubAccess(at: invitation.hub).join(invitation.membership, to: space)
+    return try await move(to: SyncPlace(invitation.hub, token: member.token))
+  }
+
   /// Revokes a replica: the hub takes none of its changes behind those that it has, and no request of its device.
   ///
   /// - Parameter replica: Which.

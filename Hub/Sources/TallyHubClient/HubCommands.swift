@@ -32,6 +32,16 @@ struct HubCommands: TallyCommands.HubClient {
     try await reach { _ = try await sync.join(hubInvitation: invitation, deviceName: deviceName) }
   }
 
+  func move(_ sync: StoreSync, to place: String, as account: HubAccountChoice) async throws -> PlaceMove {
+    try await reach {
+      if HubInvitation(place) != nil { return try await sync.move(hubInvitation: place) }
+      switch account {
+      case .token(let token): return try await sync.move(toHub: place, account: token)
+      case .new(let secret): return try await sync.move(toHub: place, secret: secret)
+      }
+    }
+  }
+
   func revoke(_ replica: ReplicaID, _ sync: StoreSync) async throws {
     try await reach { try await sync.revokeAtHub(replica) }
   }

@@ -93,19 +93,23 @@ extension RootCommand {
 
   /// The words that name a command; none for one that the program does not have.
   static func words(naming command: any ParsableCommand.Type) -> [String] {
-    for outer in withGlobalOptions(groups.flatMap(\.commands)) {
-      if outer == command { return [outer._commandName] }
-      if outer.configuration.subcommands.contains(where: { $0 == command }) {
-        return [outer._commandName, command._commandName]
-      }
-    }
-    return []
+    allCommands.first { $0.command == command }?.path ?? []
   }
 
-  /// The words that name each command: one, or two for a subcommand.
-  static var commandPaths: [[String]] {
-    configuration.subcommands.flatMap { command in
-      [[command._commandName]] + command.configuration.subcommands.map { [command._commandName, $0._commandName] }
+  /// The words that name each command: one, or more for a subcommand.
+  static var commandPaths: [[String]] { allCommands.map(\.path) }
+
+  /// All commands with the words that name them, each before its subcommands.
+  static var allCommands: [(path: [String], command: any ParsableCommand.Type)] {
+    commands(configuration.subcommands, below: [])
+  }
+
+  private static func commands(
+    _ commands: [any ParsableCommand.Type], below path: [String]
+  ) -> [(path: [String], command: any ParsableCommand.Type)] {
+    commands.flatMap { command in
+      let own = path + [command._commandName]
+      return [(own, command)] + self.commands(command.configuration.subcommands, below: own)
     }
   }
 }

@@ -5,12 +5,13 @@ import TallySync
 
 extension Session {
   /// Exchanges changes for the first time; the store is in its space even if that fails.
-  func synchroniseFirst(_ store: TaskStore) {
+  @discardableResult
+  func synchroniseFirst(_ sync: StoreSync) -> SyncReport? {
     do {
-      let sync = StoreSync(store, connector: invocation.hubClient)
-      _ = try wait { try await sync.synchronise() }
+      return try wait { try await sync.synchronise() }
     } catch {
       note("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
+      return nil
     }
   }
 
@@ -26,11 +27,14 @@ extension Session {
     return try wait { try await sync.repair() }
   }
 
+  /// Whether the store may belong to a space, without opening it.
+  var isSynchronising: Bool {
+    FileManager.default.fileExists(atPath: storePath.appending(StoreSync.replicaFileName).string)
+  }
+
   /// The store, if it belongs to a space: others are not opened.
   private func synchronisingStore() throws -> StoreSync? {
-    guard FileManager.default.fileExists(atPath: storePath.appending(StoreSync.replicaFileName).string) else {
-      return nil
-    }
+    guard isSynchronising else { return nil }
     let sync = StoreSync(try openStore(for: .changing))
     return try wait { try await sync.isSetUp } ? sync : nil
   }

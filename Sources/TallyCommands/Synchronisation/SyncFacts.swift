@@ -14,11 +14,18 @@ extension SpaceSetup {
 extension SyncReport {
   static let columns = ["sent", "received", "pending", "conflicts"]
 
+  /// Members that are seldom of use are there only if they say something.
   var facts: Facts {
-    [
+    var facts: Facts = [
       "sent": .count(sent), "received": .count(received), "pending": .count(pending), "conflicts": .count(conflicts),
       "blocked": .array(blocked.map(\.facts)),
     ]
+    if !clocks.isEmpty { facts = facts.adding([.init("clocks", onlyIn: .json): .array(clocks.map(\.facts))]) }
+    if !listsOfOneName.isEmpty {
+      let groups = listsOfOneName.map { Facts.array($0.map(\.facts)) }
+      facts = facts.adding([.init("listsOfOneName", onlyIn: .json): .array(groups)])
+    }
+    return facts
   }
 
   /// What happened, in words.
@@ -54,12 +61,13 @@ extension BlockedReplica {
 }
 
 extension SyncStatus.Member {
-  static let columns = ["replica", "name", "lastSeen", "behind", "code", "isRevoked", "isFormer"]
+  static let columns = ["replica", "name", "lastSeen", "behind", "code", "isRevoked", "isFormer", "handle", "successor"]
 
   var facts: Facts {
     [
       "replica": .text(replica.description), "name": .text(name), "lastSeen": .instant(lastSeen),
       "behind": .count(behind), "isRevoked": .flag(isRevoked), "isFormer": .flag(isFormer),
+      "handle": .text(handle), "successor": .text(successor?.description),
     ]
   }
 
@@ -85,6 +93,7 @@ extension SyncStatus {
       "replicas": .array(members.map(\.facts)), "blocked": .array(blocked.map(\.facts)),
       "conflicts": .count(conflicts), "tooLarge": .count(tooLarge), "needsUpgrade": .flag(needsUpgrade),
       "stateHash": .text(stateHash), "isRecoveryCodeOutdated": .flag(isRecoveryCodeOutdated),
+      .init("clocks", onlyIn: .json): .array(clocks.map(\.facts)),
     ]
   }
 }

@@ -52,6 +52,20 @@ struct DeviceRecords {
   }
 }
 
+extension DeviceRecords {
+  /// The replicas that have become another one, one after the other, and that nobody uses any more.
+  func formerIdentities(of replica: ReplicaID) -> [ReplicaID] {
+    var (found, open): ([ReplicaID], [ReplicaID]) = ([], [replica])
+    while let next = open.popLast() {
+      for former in states.keys where successor(of: former) == next && former != replica && !found.contains(former) {
+        found.append(former)
+        open.append(former)
+      }
+    }
+    return found.sorted()
+  }
+}
+
 extension StoreSync {
   /// Gives a device another name, on all devices.
   ///

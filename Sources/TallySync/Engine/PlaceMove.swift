@@ -14,6 +14,8 @@ public struct PlaceMove: Hashable, Sendable {
   public let place: String
   /// How many files or segments were copied from the old place; `nil` if that cannot be reached.
   public let copied: Int?
+  /// Whether the new place lacks segments of this replica that the old one had taken: the next exchange publishes a snapshot.
+  public let lacksOwnSegments: Bool
 }
 
 extension StoreSync {
@@ -114,7 +116,7 @@ extension StoreSync {
     } catch {
       throw TallyError.unreachable(error)
     }
-    try await store.write { transaction in
+    let isBehind = try await store.write { transaction in
       var settings = try transaction.requireSyncSettings()
       (settings.place, settings.token) = (place.address, place.token)
       (settings.refused, settings.mark, settings.lastCheck) = (nil, nil, nil)
@@ -127,8 +129,9 @@ extension StoreSync {
         try transaction.write([write], &settings)
       }
       try transaction.setSyncSettings(settings)
+      return head.number < settings.acknowledged.number
     }
-    return PlaceMove(place: place.address, copied: copied)
+    return PlaceMove(place: place.address, copied: copied, lacksOwnSegments: isBehind)
   }
 }
 

@@ -61,7 +61,7 @@ struct SyncJoinCommand: SessionCommand {
     try invitation.map(insecure.check)
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
     let folder = FilePath(at ?? "")
-    let (status, code) = try session.withStoreForAdding { store, _ in
+    let (status, code, report) = try session.withStoreForAdding { store, _ in
       let sync = StoreSync(store, connector: session.invocation.hubClient)
       let client = try invitation.flatMap { SyncPlace($0).isHub ? try session.hubClient : nil }
       try session.wait { [name] in
@@ -73,8 +73,8 @@ struct SyncJoinCommand: SessionCommand {
           try await sync.join(passphrase: passphrase, in: folder, deviceName: name ?? Session.deviceName)
         }
       }
-      session.synchroniseFirst(store)
-      return try session.wait { (try await sync.status(), try await sync.members().first?.shownCode) }
+      let report = session.synchroniseFirst(sync)
+      return try session.wait { (try await sync.status(), try await sync.members().first?.shownCode, report) }
     }
     try session.answer(
       ["space": .text(status.space.description), "replica": .text(status.replica.description)],
@@ -83,5 +83,6 @@ struct SyncJoinCommand: SessionCommand {
       session.say("Joined the space.")
       if let code { session.hint("Check that 'tally sync members' on another device shows \(code) for this one.") }
     }
+    if let report, session.options.format != .json { session.sayWhatNeedsAttention(after: report) }
   }
 }

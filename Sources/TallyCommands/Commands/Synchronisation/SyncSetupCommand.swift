@@ -82,7 +82,7 @@ struct SyncSetupCommand: SessionCommand {
         return try await sync.setUp(
           in: FilePath(folder), deviceName: deviceName, isEncrypted: !noEncryption, passphrase: passphrase)
       }
-      session.synchroniseFirst(store)
+      session.synchroniseFirst(StoreSync(store, connector: client))
       return setup
     }
     try session.answer(setup.facts, plain: .record(["space", "replica", "invitation", "recoveryCode"])) {

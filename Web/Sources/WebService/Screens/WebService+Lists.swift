@@ -19,6 +19,8 @@ extension WebService {
       let (id, form) = (try list(context).id, try await request.form())
       switch form["action"] {
       case "delete": return try await change(form, request, to: "/lists") { try $0.deleteList(id) }
+      case "merge":
+        return try await change(form, request, to: "/lists") { try Self.mergeLists(namedLike: id, in: &$0) }
       case "up": return try await change(form, request, to: "/lists") { try Self.moveList(id, by: -1, in: &$0) }
       case "down": return try await change(form, request, to: "/lists") { try Self.moveList(id, by: 1, in: &$0) }
       default:
@@ -42,6 +44,17 @@ extension WebService {
   /// The colour without the `#` that a browser puts before it.
   private static func color(_ form: Form) -> String {
     (form["color"] ?? TaskList.defaultColorHex).trimmingPrefix("#").uppercased()
+  }
+
+  /// Merges the lists with the name of one, in any case, into the oldest of them.
+  ///
+  /// The oldest, so that two devices that do it at the same time choose the same one.
+  private static func mergeLists(namedLike id: UUID, in transaction: inout StoreWriteTransaction) throws {
+    let lists = try transaction.lists()
+    let name = lists.first { $0.id == id }?.name.lowercased()
+    let same = lists.filter { $0.name.lowercased() == name }
+    guard let oldest = same.min(by: { ($0.createdAt, $0.id.text) < ($1.createdAt, $1.id.text) }) else { return }
+    for list in same where list.id != oldest.id { try transaction.mergeList(list.id, into: oldest.id) }
   }
 
   /// Moves a list beside its neighbour, if it has one.
