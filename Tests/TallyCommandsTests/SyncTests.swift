@@ -152,7 +152,7 @@ struct SyncTests {
 }
 
 /// Stores in a directory, and a folder between them.
-private struct Devices {
+struct Devices {
   let program: Program
 
   var folder: String { directory("folder") }
@@ -187,7 +187,7 @@ private struct Devices {
   }
 }
 
-private func withDevices(_ body: (Devices) throws -> Void) throws {
+func withDevices(_ body: (Devices) throws -> Void) throws {
   try withProgram { program in
     let devices = Devices(program: program)
     try FileManager.default.createDirectory(atPath: devices.folder, withIntermediateDirectories: true)
@@ -195,7 +195,7 @@ private func withDevices(_ body: (Devices) throws -> Void) throws {
   }
 }
 
-private func withTwoDevices(_ body: (Devices) throws -> Void) throws {
+func withTwoDevices(_ body: (Devices) throws -> Void) throws {
   try withDevices { devices in
     let setup = try devices.answer("first", "setup", devices.folder, "--name", "laptop")
     let invitation = try #require(setup["invitation"] as? String)

@@ -112,7 +112,7 @@ extension StoreSync {
   ///
   /// - Parameter text: The invitation of that device, which is used up.
   /// - Returns: What was done.
-  /// - Throws: ``HubFault``; `TallyError` with `placeOfOtherSpace` for an invitation to another space; as `move(to:)`.
+  /// - Throws: ``HubFault``; as `move(to:)`.
   public func move(hubInvitation text: String) async throws -> PlaceMove {
     guard let invitation = HubInvitation(text), let space = SpaceID(invitation: invitation.space) else {
       throw HubFault.noInvitation

@@ -29,7 +29,9 @@ struct ListMerges {
       // Those of a list that comes back are in it again by that.
       guard target != id else { continue }
       for (key, _) in try transaction.syncValues(under: SyncKey.displaced + ReplicaID(id).bytes) {
-        guard let task = try UUID(bytes: key).flatMap({ try transaction.task($0) }), task.listID == nil else { continue }
+        guard let task = try UUID(bytes: key).flatMap({ try transaction.task($0) }), task.listID == nil else {
+          continue
+        }
         moves[task.id] = target
       }
     }

@@ -72,7 +72,8 @@ extension StoreSync {
     let copied: Int?
     do {
       guard try await target.belongs(to: space) else { throw TallyError.placeOfOtherSpace }
-      copied = try await target.takeStream(of: settings.replicaID, from: try? transport(to: settings.syncPlace, space: space.space))
+      copied = try await target.takeStream(
+        of: settings.replicaID, from: try? transport(to: settings.syncPlace, space: space.space))
     } catch let error as TallyError {
       throw error
     } catch {

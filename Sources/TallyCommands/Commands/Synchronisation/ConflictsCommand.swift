@@ -9,8 +9,8 @@ struct ConflictsCommand: SessionCommand {
     abstract: "Show values that lost a race between devices, restore or dismiss them.",
     usage: """
       tally conflicts [<options>]
-      tally conflicts restore <id> | --all [<options>]
-      tally conflicts dismiss <id> ... | --all [<options>]
+      tally conflicts restore <number> | --all [<options>]
+      tally conflicts dismiss <number> ... | --all [<options>]
       """,
     discussion: """
       Two devices wrote the same field, neither knowing of the other: the later value stays, the other one is kept here \
@@ -41,7 +41,8 @@ struct ConflictsCommand: SessionCommand {
                 + session.clock.relativeName(of: conflict.lostAt), .detail) + "\n")
       }
       if !conflicts.isEmpty {
-        session.hint("To keep one: tally conflicts restore ID. To forget it on every device: tally conflicts dismiss ID")
+        session.hint(
+          "To keep one: tally conflicts restore NUMBER. To forget it on every device: tally conflicts dismiss NUMBER")
       }
     }
     if conflicts.isEmpty { session.hint("Nothing has lost a race.") }

@@ -2,16 +2,17 @@ import ArgumentParser
 import Tally
 import TallySync
 
-/// `tally conflicts dismiss ID…`.
+/// `tally conflicts dismiss NUMBER…`.
 struct DismissConflictCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "dismiss",
     abstract: "Forget values that lost a race, on every device.",
     usage: """
-      tally conflicts dismiss <id> ... [<options>]
+      tally conflicts dismiss <number> ... [<options>]
       tally conflicts dismiss --all [<options>]
       """,
-    discussion: "The values that won stay. With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", "))."
+    discussion:
+      "The values that won stay. With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", "))."
   )
 
   @Argument(help: ArgumentHelp("The numbers of the conflicts.", valueName: "number"))
@@ -31,7 +32,8 @@ struct DismissConflictCommand: SessionCommand {
       ["dismissed": .array(dismissed.map(\.facts))], plain: .records([("dismissed", Conflict.columns)])
     ) {
       session.say(
-        dismissed.isEmpty ? "Nothing has lost a race." : "Dismissed \(dismissed.count.counted("value")), on every device.")
+        dismissed.isEmpty
+          ? "Nothing has lost a race." : "Dismissed \(dismissed.count.counted("value")), on every device.")
     }
   }
 }

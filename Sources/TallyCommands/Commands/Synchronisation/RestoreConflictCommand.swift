@@ -2,13 +2,13 @@ import ArgumentParser
 import Tally
 import TallySync
 
-/// `tally conflicts restore ID`.
+/// `tally conflicts restore NUMBER`.
 struct RestoreConflictCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
     abstract: "Write a value that lost a race again, or all of them.",
     usage: """
-      tally conflicts restore <id> [<options>]
+      tally conflicts restore <number> [<options>]
       tally conflicts restore --all [<options>]
       """,
     discussion: """
