@@ -74,7 +74,8 @@ extension StoreWriteTransaction {
   /// Notes that a list has become a part of another one, which is none of any other list.
   mutating func noteMerge(ofList id: UUID, into target: UUID) throws {
     let time = FieldValue.instant(now).storedBytes
-    try setSyncValue(time + FieldValue.id(target).storedBytes, forKey: SyncNotes.listMergePrefix + FieldValue.id(id).storedBytes)
+    try setSyncValue(
+      time + FieldValue.id(target).storedBytes, forKey: SyncNotes.listMergePrefix + FieldValue.id(id).storedBytes)
     try setSyncValue(time, forKey: SyncNotes.listMergePrefix + FieldValue.id(target).storedBytes)
   }
 

@@ -45,7 +45,8 @@ struct HistoryWalk {
     if let taskID { differences = Differences(tasks: differences.tasks.filter { $0.task?.id == taskID }) }
     return HistoryChange(
       id: entry.id, kind: .init(entry.kind), date: entry.date, actionName: entry.actionName,
-      isFromElsewhere: entry.origin == .replica, replica: entry.replica, target: entry.target, isUndone: isUndone, tasks: differences.tasks, lists: differences.lists, savedFilters: differences.filters,
+      isFromElsewhere: entry.origin == .replica, replica: entry.replica, target: entry.target, isUndone: isUndone,
+      tasks: differences.tasks, lists: differences.lists, savedFilters: differences.filters,
       values: differences.values)
   }
 

@@ -42,7 +42,8 @@ extension StoreTransaction where Base: ~Copyable {
     guard found.isEmpty else {
       throw CommandFailure(
         .notFound, code: "ambiguousList", "\(found.count) lists are named \(name.quotedForMessage)",
-        remedy: "Use one of these ids, or make one list of them: tally lists merge \(name.shellQuoted) \(name.shellQuoted)"
+        remedy:
+          "Use one of these ids, or make one list of them: tally lists merge \(name.shellQuoted) \(name.shellQuoted)"
       ).with(try Candidates(lists: found.map { ($0, try count(.list($0.id) && .is(.open))) }))
     }
     if let id = UUID(uuidString: name), let list = try list(id) { return list }

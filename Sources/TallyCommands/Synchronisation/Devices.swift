@@ -110,7 +110,8 @@ extension [ClockDifference] {
   /// A sentence for each device whose clock shows another time; one for all if it is rather the clock of this device.
   var words: [String] {
     let seconds = map(\.secondsAhead)
-    if count > 1, let least = seconds.min(), let most = seconds.max(), most.subtractingReportingOverflow(least).partialValue <= 120,
+    if count > 1, let least = seconds.min(), let most = seconds.max(),
+      most.subtractingReportingOverflow(least).partialValue <= 120,
       least > 0 || most < 0
     {
       let names = map { $0.shownName }.joined(separator: " and ")

@@ -61,7 +61,9 @@ extension BlockedReplica {
 }
 
 extension SyncStatus.Member {
-  static let columns = ["replica", "name", "lastSeen", "behind", "code", "isRevoked", "isFormer", "handle", "successor"]
+  static let columns = [
+    "replica", "name", "lastSeen", "behind", "code", "isRevoked", "isFormer", "handle", "successor",
+  ]
 
   var facts: Facts {
     [

@@ -56,7 +56,7 @@ extension StoreSync {
     return Connection(space: space, place: place, transport: try transport(to: place, space: space))
   }
 
-  private func spaceAndPlace() async throws -> (SpaceID, SyncPlace) {
+  func spaceAndPlace() async throws -> (SpaceID, SyncPlace) {
     let settings = try await store.write { try $0.requireSyncSettings() }
     return (try settings.spaceKeys().space, settings.syncPlace)
   }

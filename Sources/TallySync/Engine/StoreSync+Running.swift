@@ -38,7 +38,7 @@ extension StoreSync {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await Self.reporting(to: wake) { try await followStore(wake) } }
       let news = News()
-      group.addTask { await Self.reporting(to: wake) { try await followPlace(connection.transport, news, wake) } }
+      group.addTask { await Self.reporting(to: wake) { try await followPlace(of: connection, news, wake) } }
       wake.yield()
       var (failures, wasStopped) = (0, false)
       var refusedUntil: ContinuousClock.Instant?
@@ -122,14 +122,14 @@ extension StoreSync {
   }
 
   /// Wakes the agent when the place changes, and once an hour: an agent with nothing to do writes nothing.
-  private func followPlace(
-    _ transport: any SyncTransport, _ news: News, _ wake: Wake
-  ) async throws {
+  ///
+  /// Within a minute it also finds out that the store has moved to another place.
+  private func followPlace(of connection: Connection, _ news: News, _ wake: Wake) async throws {
     var (lastWake, refusals) = (ContinuousClock.now, 0)
     while !Task.isCancelled {
       var isChanged = true
       do {
-        isChanged = try await transport.waitForChanges(seconds: 60)
+        isChanged = try await connection.transport.waitForChanges(seconds: 60)
         if isChanged { news.note() }
         refusals = 0
       } catch let error as CancellationError {
@@ -141,6 +141,7 @@ extension StoreSync {
         refusals = refusal == nil ? 0 : refusals + 1
         try await Task.sleep(for: .seconds(seconds))
       }
+      if !isChanged { isChanged = try await spaceAndPlace() != (connection.space, connection.place) }
       guard isChanged || lastWake + .seconds(3_600) < .now else { continue }
       lastWake = .now
       wake.yield()

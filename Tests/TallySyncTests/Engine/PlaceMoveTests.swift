@@ -164,6 +164,8 @@ struct PlaceMoveTests {
       try await space.sync(1).move(to: folder)
       try await space.stores[0].write { _ = try $0.add("after the move", to: .inbox) }
       try await space.sync(0).synchronise()
+      // Wakes the agent, which else looks once a minute.
+      try await space.stores[1].write { _ = try $0.add("wakes", to: .inbox) }
       var titles: Set<String> = []
       for try await _ in try space.stores[1].changes() {
         titles = Set(try space.stores[1].read { try $0.view(.inbox).tasks.map(\.title) })

@@ -20,7 +20,9 @@ struct RenameMemberCommand: SessionCommand {
 
   static let takesText = true
 
-  @Argument(help: ArgumentHelp("The device's name, handle or replica; this one if there is no second word.", valueName: "device"))
+  @Argument(
+    help: ArgumentHelp(
+      "The device's name, handle or replica; this one if there is no second word.", valueName: "device"))
   var device: String
 
   @Argument(help: ArgumentHelp("The new name.", valueName: "new"))

@@ -44,7 +44,8 @@ struct SyncMembersCommand: SessionCommand {
             ? Self.formerWords(member, members)
             : member.lastSeen.map(session.clock.relativeName) ?? "never"
         try session.output.write(
-          "  \(name)  \(session.painter.paint("\(member.handle)  \(member.shownCode ?? "")  \(seen)  \(member.replica)", .detail))\n")
+          "  \(name)  \(session.painter.paint("\(member.handle)  \(member.shownCode ?? "")  \(seen)  \(member.replica)", .detail))\n"
+        )
       }
     }
   }

@@ -66,7 +66,8 @@ struct SyncMoveCommand: SessionCommand {
       session.say("Moved to \(move.place.escapedForDisplay()).")
       if move.lacksOwnSegments {
         session.note(
-          "It lacks what this device had sent\(move.copied == nil ? ", and the old place cannot be reached" : ""): all that this store has is sent as a snapshot.")
+          "It lacks what this device had sent\(move.copied == nil ? ", and the old place cannot be reached" : ""): all that this store has is sent as a snapshot."
+        )
       }
       session.hint("Each other device that used the old place moves, too: tally sync move PLACE")
     }

@@ -67,7 +67,8 @@ struct SyncRevokeCommand: SessionCommand {
       let name = members.label(of: member).quotedForMessage
       session.say("Revoked the device \(name). What it writes from now on is not taken.")
       if let former = revoked?.formerReplicas.count, former > 0 {
-        session.note("\(former == 1 ? "A former identity of it was" : "\(former) former identities of it were") revoked, too.")
+        session.note(
+          "\(former == 1 ? "A former identity of it was" : "\(former) former identities of it were") revoked, too.")
       }
       if revoked != nil { session.hint("Keep the new recovery code on paper; the old one opens nothing new.") }
       if revoked?.isPassphraseDeleted == true {

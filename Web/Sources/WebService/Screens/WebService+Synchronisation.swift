@@ -61,7 +61,8 @@ extension WebService {
               : member.isFormer
                 ? (member.successor ?? status.replica) == status.replica
                   ? ", this store before it was copied or restored" : ", a former identity of another device"
-                : ""),
+                : "")
+            ,
         ]
       },
       "hasConflicts": !conflicts.isEmpty,
