@@ -10,6 +10,7 @@ extension [SyncStatus.Member] {
   /// - Parameters:
   ///   - member: One of these.
   ///   - own: The name of this device, if that is not among them.
+  /// - Returns: The name.
   func label(of member: SyncStatus.Member, besides own: String? = nil) -> String {
     guard let name = member.name else { return member.replica.description }
     let isShared =

@@ -4,7 +4,9 @@ import Foundation
 struct ObjectKey: Hashable, Comparable, Sendable {
   /// The kinds, as stored and sent: do not change.
   static let (taskKind, listKind, filterKind) = (UInt8(1), UInt8(2), UInt8(3))
-  /// What devices tell one another besides tasks. Versions that do not know these kinds keep them and pass them on.
+  /// The kinds of what devices tell one another besides tasks.
+  ///
+  /// Versions that do not know them keep such objects and pass them on.
   static let (deviceKind, settlementKind, listMergeKind) = (UInt8(40), UInt8(41), UInt8(42))
 
   let kind: UInt8

@@ -146,6 +146,7 @@ struct StateMerge {
   ///   - transaction: The write.
   ///   - author: Whose changes were joined; `nil` for those of several replicas, or none.
   /// - Returns: The tasks that are not there any more.
+  /// - Throws: What the store throws.
   @discardableResult
   mutating func finish(in transaction: inout StoreWriteTransaction, of author: ReplicaID? = nil) throws -> [UUID] {
     guard !touched.isEmpty else { return [] }
