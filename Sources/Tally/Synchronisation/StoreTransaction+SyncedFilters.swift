@@ -15,6 +15,7 @@ extension StoreWriteTransaction {
   package mutating func takePendingFilters() throws -> [PendingFilter] {
     let found = try pendingFilters()
     for filter in found { try setSyncValue(nil, forKey: SyncNotes.filterPrefix + filter.key) }
+    if !found.isEmpty { try noteHandedOver() }
     return found
   }
 

@@ -63,16 +63,18 @@ extension StoreWriteTransaction {
 
   /// Creates a deleted task again, with everything that it had; its completion counts as that of a live one again.
   ///
-  /// In the inbox and at the top, if its list or its parent does not exist any more.
+  /// In the inbox and at the top, if its list or its parent does not exist any more. What other replicas have changed of it
+  /// since it was deleted counts.
   ///
   /// - Returns: The task.
   /// - Throws: `taskNotFound` if no deleted task has the id.
   @discardableResult
   package mutating func restoreDeletedTask(_ id: UUID) throws -> TaskItem {
-    guard try task(id) == nil, var restored = try deletedTask(id) else { throw TallyError.taskNotFound(id) }
-    if let list = restored.listID, try self.list(list) == nil { restored.listID = nil }
-    if let parent = restored.parentID, try task(parent).map({ $0.listID != restored.listID }) ?? true {
-      restored.parentID = nil
+    guard try task(id) == nil, let deleted = try deletedTask(id) else { throw TallyError.taskNotFound(id) }
+    var restored = try deleted.placed {
+      try task($0)
+    } hasList: {
+      try list($0) != nil
     }
     let completions = StoredCompletions(current: try storedCompletion(of: restored))
     // Undoing its creation or a purge has removed the completion.
@@ -98,5 +100,27 @@ extension StoreWriteTransaction {
     try plan.add(restored, replacing: nil, at: commitSequence)
     try write(plan)
     return restored
+  }
+}
+
+extension TaskItem {
+  /// A deleted task where it is shown when it comes back: in the list of its parent, or in its own, as far as they are there.
+  ///
+  /// - Parameters:
+  ///   - find: Gives a task.
+  ///   - hasList: Whether a list is there.
+  /// - Returns: The task.
+  func placed(below find: (UUID) throws -> TaskItem?, hasList: (UUID) throws -> Bool) throws -> TaskItem {
+    var placed = self
+    if let parentID, let parent = try find(parentID) {
+      placed.listID = parent.listID
+      do {
+        try SubtaskRules.check(id, Parentage(of: placed)) { try find($0).map(Parentage.init(of:)) }
+        return placed
+      } catch let error as TallyError where error.code == .invalidParent {}
+    }
+    if parentID != nil { placed.parentID = nil }
+    placed.listID = try listID.flatMap { try hasList($0) ? $0 : nil }
+    return placed
   }
 }

@@ -15,9 +15,56 @@ struct SyncNotes {
   ) throws(LMDBError) {
     guard let id = (change.new ?? change.old)?.item.id else { return }
     let key = TombstoneKey(Record.kind, id)
-    try note(change.changedFields, of: key, in: &transaction)
+    if notesChanges {
+      let noted =
+        if change.old == nil, let new = change.new {
+          try self.change(of: new, generatedFields: change.generatedFields, in: transaction)
+        } else {
+          self.change(of: change)
+        }
+      try note([noted], in: &transaction)
+    }
     if change.new == nil { try keep(change.old, in: &transaction) }
     if change.old == nil { try forget(key, in: &transaction) }
+  }
+
+  /// What a write of one object has changed, and when.
+  struct Change {
+    let key: TombstoneKey
+    let fields: SyncFields
+    var generatedFields: SyncFields = []
+    let microseconds: Int64
+  }
+
+  /// What a write changes of an object that is not a deleted one which comes back.
+  ///
+  /// A new object was written when its record says: an import does not make it newer.
+  func change<Record: ObjectRecord>(of change: RecordChange<Record>) -> Change {
+    let (old, new) = (change.old?.item, change.new?.item)
+    let key = TombstoneKey(Record.kind, (new ?? old)?.id ?? .lowest)
+    let fields = change.isRenumbering ? .renumbering : Record.Item.changes(from: old, to: new)
+    let creation = old == nil ? new?.updatedAt.microsecondsSince1970 : nil
+    return Change(
+      key: key, fields: fields, generatedFields: change.generatedFields,
+      microseconds: min(microseconds, creation ?? microseconds))
+  }
+
+  /// What the creation of an object changes.
+  ///
+  /// One that was deleted differs from its kept record, into which the changes of others were merged meanwhile: what is
+  /// equal there was not written.
+  func change<Record: ObjectRecord>(
+    of new: Record, generatedFields: SyncFields = [], in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> Change {
+    guard let kept = try tables.keptRecord(Record.self, new.item.id, in: transaction)?.item else {
+      var change = RecordChange(old: nil, new: new)
+      change.generatedFields = generatedFields
+      return self.change(of: change)
+    }
+    let fields = Record.Item.differences(kept, new.item).subtracting(Record.Item.places(kept, shownAs: new.item))
+    return Change(
+      key: TombstoneKey(Record.kind, new.item.id), fields: fields.union(.life), generatedFields: generatedFields,
+      microseconds: microseconds)
   }
 
   /// Forgets the record of a deleted object, which exists again.
@@ -57,7 +104,9 @@ struct SyncNotes {
 
   /// Notes that a saved filter was saved or deleted.
   func note(_ value: ValueKey, in transaction: inout WriteTransaction) throws(LMDBError) {
-    guard notesChanges, value.namespace == SavedFilter.namespace else { return }
+    guard value.namespace == SavedFilter.namespace else { return }
+    _ = try tables.values.remove(forKey: Self.deletedFilterPrefix + value.bytes, in: &transaction)
+    guard notesChanges else { return }
     let time = FieldValue.instant(Timestamp(clamping: microseconds))
     try tables.values.put(time.storedBytes, forKey: Self.filterPrefix + value.bytes, in: &transaction)
   }
@@ -65,29 +114,32 @@ struct SyncNotes {
   /// The first byte of the keys that note saved filters; the key of the filter follows.
   static let filterPrefix: [UInt8] = [14]
 
+  /// The first byte of the keys of what others have saved as a filter that is deleted here; the key of the filter follows.
+  static let deletedFilterPrefix: [UInt8] = [19]
+
+  /// The key of the row with the last write of the history that was handed over: the changes of later ones were not.
+  static let handedOverKey: [UInt8] = [18]
+
   /// Notes that parts of an object have changed.
   func note(_ fields: SyncFields, of key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
-    try note([(key, fields)], in: &transaction)
+    try note([Change(key: key, fields: fields, microseconds: microseconds)], in: &transaction)
   }
 
-  /// Notes that parts of different objects have changed.
-  func note(_ changes: [(TombstoneKey, SyncFields)], in transaction: inout WriteTransaction) throws(LMDBError) {
+  /// Notes changes of different objects.
+  func note(_ changes: [Change], in transaction: inout WriteTransaction) throws(LMDBError) {
     guard notesChanges else { return }
-    assert(Set(changes.map(\.0)).count == changes.count, "an object twice")
+    assert(Set(changes.map(\.key)).count == changes.count, "an object twice")
     let isEmpty = try tables.pending.count(in: transaction) == 0
     var batch = EntryBatch<TombstoneKey, PendingRecord>()
-    for (key, fields) in changes where !fields.isEmpty {
-      var record = try isEmpty ? PendingRecord() : tables.pending.value(forKey: key, in: transaction) ?? PendingRecord()
-      record.add(fields, at: microseconds)
-      try batch.add(record, forKey: key)
+    for change in changes where !change.fields.isEmpty {
+      var record =
+        try isEmpty ? PendingRecord() : tables.pending.value(forKey: change.key, in: transaction) ?? PendingRecord()
+      let generated = change.fields.intersection(change.generatedFields)
+      if !generated.isEmpty { record.add(generated, at: GeneratedTime.time(at: change.microseconds)) }
+      let written = change.fields.subtracting(generated)
+      if !written.isEmpty { record.add(written, at: change.microseconds) }
+      try batch.add(record, forKey: change.key)
     }
     try tables.pending.put(&batch, in: &transaction)
-  }
-}
-
-extension RecordChange where Record: ObjectRecord {
-  /// The parts that other replicas have to know of.
-  var changedFields: SyncFields {
-    isRenumbering ? .renumbering : Record.Item.changes(from: old?.item, to: new?.item)
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 
 /// The tables of a store that synchronises.
@@ -19,6 +20,15 @@ final class SyncTables: Sendable {
     pending = try Database(opening: Self.names[0], creating: creating, in: &transaction)
     trash = try Database(opening: Self.names[1], creating: creating, in: &transaction)
     values = try Database(opening: Self.names[2], creating: creating, in: &transaction)
+  }
+
+  /// The record of a deleted object that is kept; `nil` if there is none.
+  func keptRecord<Record: ObjectRecord>(
+    _ type: Record.Type, _ id: UUID, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> Record? {
+    guard let bytes = try trash.value(forKey: TombstoneKey(Record.kind, id), in: transaction) else { return nil }
+    // The array lives until the record is read.
+    return try unsafe Record(id: id, decoding: bytes.span.bytes)
   }
 
   /// Whether a store whose header is lost has synchronised.

@@ -45,7 +45,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// Passes the images of one write to a closure, in the order in which they were recorded.
-  func forEachImage(of change: ChangeID, _ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void) throws {
+  func forEachImage(of change: ChangeID, _ body: (ImageKey, ImagePresence, RawSpan) throws -> Void) throws {
     var cursor = try tables.history.cursor(in: base)
     var isAtEntry = try cursor.move(toFirstAtOrAfter: HistoryKey(change, part: 0))
     while isAtEntry, try cursor.key().change == change {

@@ -20,6 +20,12 @@ extension Session {
     return try wait { try await sync.verify() }
   }
 
+  /// The tasks and lists with a text that is too large to be sent; none in a store that does not synchronise.
+  func unsentTexts() throws -> [String] {
+    guard let sync = try synchronisingStore() else { return [] }
+    return try wait { try await sync.unsentTexts() }
+  }
+
   /// Repairs those, and returns them.
   func repairSynchronisation() throws -> [StoreFault] {
     guard let sync = try synchronisingStore() else { return [] }

@@ -17,7 +17,7 @@ extension SyncReport {
   var facts: Facts {
     [
       "sent": .count(sent), "received": .count(received), "pending": .count(pending), "conflicts": .count(conflicts),
-      "blocked": .array(blocked.map(\.facts)),
+      "blocked": .array(blocked.map(\.facts)), "tooLarge": .count(unsentTexts.count),
     ]
   }
 
@@ -42,6 +42,16 @@ extension SyncReport {
     let first = trash.filter { deleted.contains($0.id) }.compactMap(\.noticedAt).min()
     let remedy = first.map { " To restore them: tally trash restore --since \($0)" } ?? ""
     return "\(deleted.count.counted("task")) were deleted on another device.\(remedy)"
+  }
+}
+
+extension [String] {
+  /// What to say of the tasks and lists with a text that is too large to be sent; `nil` if there are none.
+  var unsentTextWords: String? {
+    guard let first else { return nil }
+    let name = (first.count > 40 ? first.prefix(40) + "\u{2026}" : first).escapedForDisplay()
+    let others = count > 1 ? " and \((count - 1).counted("other"))" : ""
+    return "\u{201C}\(name)\u{201D}\(others): a text of more than 7 MiB is not sent to other devices. Shorten it"
   }
 }
 

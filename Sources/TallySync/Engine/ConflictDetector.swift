@@ -41,7 +41,9 @@ struct ConflictDetector {
   ) -> [StoredConflict] {
     state.registers.compactMap { field, new in
       guard field.isJournaled, let old = known.registers[field], old != new, old.value != new.value,
-        old.replica == own || former.contains(old.replica), new.replica != own, new.replica != old.replica
+        old.replica == own || former.contains(old.replica), new.replica != own, new.replica != old.replica,
+        // What a program has made is not missed.
+        !GeneratedTime.contains(min(old.time, new.time))
       else { return nil }
       if new.wins(over: old) {
         return isUnseen(old, field) ? StoredConflict(of: object, field, lost: old, to: new, at: time) : nil

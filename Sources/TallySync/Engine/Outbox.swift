@@ -34,11 +34,10 @@ struct Outbox {
     _ changes: [ObjectChange], _ settings: inout SyncSettings, in transaction: inout StoreWriteTransaction
   ) throws {
     guard !changes.isEmpty else { return }
-    let changes = try changes.map { change in
-      let fitting = change.fitting
-      try transaction.note(change.object, isTooLarge: fitting.state.registers.count < change.state.registers.count)
-      return fitting
+    for change in changes {
+      try transaction.note(change.object, isTooLarge: change.state.hasValue(largerThan: ObjectChange.maximumByteCount))
     }
+    let changes = changes.flatMap(\.sendableParts)
     let (keys, space) = (try settings.secretKeys(), try settings.spaceKeys())
     var seen = try transaction.announceStreams()
     for part in SegmentBody.divide(changes) {
@@ -79,11 +78,14 @@ struct Outbox {
 
 extension ObjectChange {
   /// How many bytes of values a segment takes; the rest of an envelope is much less.
-  static let maximumByteCount = 7 << 20
+  static let maximumByteCount = SyncLimit.maximumTextByteCount
 
-  /// The change without values that are too large: they stay in this store until they are shortened.
-  fileprivate var fitting: ObjectChange {
-    ObjectChange(object: object, state: state.fitting(Self.maximumByteCount), replaced: replaced)
+  /// The change in parts of which each fits into a segment, without values that are too large: writes refuse those, and what an
+  /// earlier version has taken stays in this store until it is shortened.
+  fileprivate var sendableParts: [ObjectChange] {
+    state.divided(limitInBytes: Self.maximumByteCount).map {
+      ObjectChange(object: object, state: $0, replaced: replaced)
+    }
   }
 }
 

@@ -86,7 +86,8 @@ extension StoreSync {
         sent: progress.sent, received: progress.received.changeCount,
         pending: try transaction.countPending().count, conflicts: try transaction.storedConflicts().count,
         blocked: try transaction.blockedReplicas().filter { !$0.isRevoked }, deletedTaskIDs: deleted,
-        isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)))
+        isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)),
+        unsentTexts: try transaction.unsentTexts())
     }
     let lasting = StreamFault.allCases.filter(\.needsAPerson).map(\.description)
     return Exchange(

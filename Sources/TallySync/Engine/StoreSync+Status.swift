@@ -22,9 +22,19 @@ extension StoreSync {
         oldestPending: oldest,
         members: try transaction.members(besides: settings.replicaID), blocked: blocked,
         conflicts: try transaction.storedConflicts().count,
-        tooLarge: try transaction.syncValues(under: SyncKey.tooLarge).count,
+        tooLarge: try transaction.objectsTooLarge().count, unsentTexts: try transaction.unsentTexts(),
         needsUpgrade: blocked.contains { $0.reason == EnvelopeFault.needsNewerVersion.description },
         stateHash: hash)
+    }
+  }
+
+  /// The titles of the tasks and the names of the lists with a text that is too large to be sent.
+  ///
+  /// - Throws: `TallyError` with `notSynchronising`.
+  package func unsentTexts() async throws -> [String] {
+    try await store.write { transaction in
+      _ = try transaction.requireSyncSettings()
+      return try transaction.unsentTexts()
     }
   }
 
@@ -77,6 +87,25 @@ extension StoreWriteTransaction {
       oldest = min(oldest ?? .latest, Timestamp(clamping: body.sealedAt))
     }
     return (count, oldest)
+  }
+
+  /// The objects with a value that is too large to be sent.
+  func objectsTooLarge() throws -> [ObjectKey] {
+    let noted = try syncValues(under: SyncKey.tooLarge)
+    guard !noted.isEmpty else { return [] }
+    let table = try StateTable(in: self)
+    // Another device may have written a shorter one since.
+    return try noted.map { try ObjectKey(bytes: $0.key) }.filter {
+      try table.state(of: $0, in: self).hasValue(largerThan: ObjectChange.maximumByteCount)
+    }
+  }
+
+  /// The titles of the tasks and the names of the lists with a text that is too large to be sent.
+  func unsentTexts() throws -> [String] {
+    try objectsTooLarge().compactMap { object in
+      if object.isTask { return try task(object.id)?.title }
+      return object.isList ? try list(object.id)?.name : nil
+    }
   }
 
   func blockedReplicas() throws -> [BlockedReplica] {

@@ -71,11 +71,13 @@ extension StoreSync {
 extension StoreWriteTransaction {
   /// When an object was deleted, if that was not taken yet.
   fileprivate func pendingTime(ofDeleting object: ObjectKey) throws -> Int64? {
-    try pendingTime(of: .life, isList: object.isList, id: object.id)
+    try pendingTime(of: .life, isList: object.isList, id: object.id).flatMap { GeneratedTime.contains($0) ? nil : $0 }
   }
 }
 
 extension ObjectState {
   /// When it was deleted; `nil` if it is not.
-  fileprivate var deletionTime: Int64? { isDeleted ? registers[.life]?.time : nil }
+  fileprivate var deletionTime: Int64? {
+    registers[.life].flatMap { isDeleted && !GeneratedTime.contains($0.time) ? $0.time : nil }
+  }
 }

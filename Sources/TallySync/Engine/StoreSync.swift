@@ -228,7 +228,7 @@ extension StoreSync {
       guard try transaction.syncSettings() == nil else { throw TallyError.alreadySynchronises }
       try transaction.beginSynchronising()
       try transaction.setSyncSettings(settings)
-      try transaction.noteEverything()
+      try transaction.noteEverything(refusingLargeTexts: true)
     }
     return settings.replicaID
   }

@@ -41,6 +41,10 @@ public struct SyncReport: Hashable, Sendable {
   public let deletedTaskIDs: [UUID]
   /// Whether those are more than 50 and more than 30 % of the tasks that there were: perhaps nobody meant that.
   public let isMassDeletion: Bool
+  /// The titles of the tasks and the names of the lists with a text that is too large to be sent.
+  ///
+  /// A write to a store that synchronises refuses such a text; earlier versions took it.
+  public let unsentTexts: [String]
 }
 
 /// A replica whose next segment cannot be taken; those of others are.
@@ -113,6 +117,8 @@ public struct SyncStatus: Hashable, Sendable {
   public let conflicts: Int
   /// The objects with a value of more than 7 MiB, which is not sent; the rest of them is.
   public let tooLarge: Int
+  /// The titles and names of those objects.
+  public let unsentTexts: [String]
   /// Whether another replica writes with a newer version, which this one cannot read.
   public let needsUpgrade: Bool
   /// A hash of all tasks and lists with their histories of writes: equal on replicas that hold the same state.

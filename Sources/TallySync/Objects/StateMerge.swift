@@ -10,6 +10,8 @@ struct StateMerge {
   private(set) var touched: [ObjectKey: TouchedObject] = [:]
   /// Objects whose deletion lost to an edit when others may have forgotten their values: those who have them send them.
   private(set) var revived: [ObjectChange] = []
+  /// What others have saved as filters whose deletion was later, by their keys.
+  fileprivate private(set) var deletedFilters: [[UInt8]: [UInt8]] = [:]
 
   init(in transaction: borrowing StoreWriteTransaction) throws {
     table = try StateTable(in: transaction)
@@ -92,6 +94,7 @@ struct StateMerge {
     let earlier = touched[object]
     let known = try earlier?.state ?? table.state(of: object, in: transaction)
     let joined = known.joined(with: change)
+    if object.isFilter { noteDeletedFilter(change, known) }
     if joined != known {
       if joined.survivesDeletion(known, or: change, at: transaction.now) {
         revived.append(ObjectChange(object: object, state: joined, replaced: [:]))
@@ -101,6 +104,14 @@ struct StateMerge {
         prepared: known.isEmpty ? prepared : nil)
     }
     return known
+  }
+
+  /// Keeps a saved filter whose deletion was later: undoing the deletion brings it back as it was saved last.
+  private mutating func noteDeletedFilter(_ change: ObjectState, _ known: ObjectState) {
+    guard let key = known.registers[.filterKey]?.value, let deletion = known.registers[.filter], deletion.value.isEmpty,
+      let saved = change.registers[.filter], SavedFilter.isStored(saved.value, under: key), deletion.wins(over: saved)
+    else { return }
+    deletedFilters[key] = saved.value
   }
 
   /// The saved filters that changes of others have changed.
@@ -120,12 +131,12 @@ struct StateMerge {
   /// - Returns: The tasks that are not there any more.
   @discardableResult
   mutating func finish(in transaction: inout StoreWriteTransaction) throws -> [UUID] {
-    guard !touched.isEmpty else { return [] }
+    guard !touched.isEmpty || !deletedFilters.isEmpty else { return [] }
     let surroundings = try Surroundings(of: self, in: transaction)
     let deleted = try transaction.show(surroundings, after: self)
     try surroundings.keepDisplaced(in: &transaction)
     try table.put(touched, in: &transaction)
-    (touched, revived) = ([:], [])
+    (touched, revived, deletedFilters) = ([:], [], [:])
     return deleted
   }
 }
@@ -175,7 +186,7 @@ extension StoreWriteTransaction {
   ///
   /// - Returns: The tasks that are not there any more.
   fileprivate mutating func show(_ surroundings: Surroundings, after merge: StateMerge) throws -> [UUID] {
-    var (tasks, deleted): ([MergedTask], [UUID]) = ([], [])
+    var (tasks, deleted, trash): ([MergedTask], [UUID], [DeletedObject]) = ([], [], [])
     tasks.reserveCapacity(surroundings.tasks.count)
     for placed in surroundings.tasks {
       if let ready = placed.object.prepared?.task, placed.place == Outline.Place(list: ready.item?.listID) {
@@ -191,10 +202,12 @@ extension StoreWriteTransaction {
       if try item == nil && task(id) != nil { deleted.append(id) }
       tasks.append(
         MergedTask(id: id, item: item, completions: state.storedCompletions, replacing: old.storedCompletions))
+      if let task = state.deletedTask(id) { trash.append(.task(task)) }
     }
     var lists: [UUID: TaskList?] = [:]
     for (object, touched) in merge.touched where object.isList && touched.recorded != nil {
       lists.updateValue(try touched.state.list(object.id), forKey: object.id)
+      if let list = touched.state.deletedList(object.id) { trash.append(.list(list)) }
     }
     var (counted, names): (Set<UUID>, [UUID: String]) = (Set(lists.keys), [:])
     for task in tasks where !task.completions.isEmpty {
@@ -206,7 +219,9 @@ extension StoreWriteTransaction {
       guard state.isDeleted, let name = state.registers[.title]?.value, !name.isEmpty else { continue }
       names[id] = String(decoding: name, as: UTF8.self)
     }
-    try self.merge(tasks, lists: lists, deletedListNames: names, filters: merge.changedFilters())
+    try self.merge(
+      tasks, lists: lists, trash: trash, deletedListNames: names, filters: merge.changedFilters(),
+      deletedFilters: merge.deletedFilters)
     return deleted
   }
 }

@@ -27,7 +27,8 @@ enum SyncKey {
   static let snapshots: [UInt8] = [10]
   /// An object with a value that is too large to be sent: its key.
   static let tooLarge: [UInt8] = [11]
-  // 12, 14 and 15 are in SyncNotes: completions of deleted tasks, saved filters, and when deleted records were kept.
+  // 12, 14, 15, 18 and 19 are in SyncNotes: completions of deleted tasks, saved filters, when deleted records were kept, the
+  // last write that was handed over, and what others have saved as filters that are deleted here.
   /// The last segment that was acknowledged at a time: the time.
   static let ages: [UInt8] = [13]
   /// The record of the newest epoch: its number and the hash of its key.

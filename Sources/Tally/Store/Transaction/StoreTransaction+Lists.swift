@@ -81,6 +81,7 @@ extension StoreTransaction where Base == WriteTransaction {
 extension StoreTransaction where Base == WriteTransaction {
   /// Writes one change of a list.
   mutating func write(_ listChange: RecordChange<ListRecord>) throws {
+    try checkSendable(listChange.new?.item, replacing: listChange.old?.item)
     try change { (writer, images, base) throws(LMDBError) in
       try writer.write(listChange, recording: &images, in: &base)
     }

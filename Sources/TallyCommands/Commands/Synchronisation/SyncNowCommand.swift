@@ -21,6 +21,7 @@ struct SyncNowCommand: SessionCommand {
     try session.answer(report.facts, plain: .record(SyncReport.columns)) {
       session.say(report.words)
       for blocked in report.blocked { session.note(blocked.words) }
+      if let words = report.unsentTexts.unsentTextWords { session.note(words) }
       if report.isMassDeletion {
         let trash = try session.wait { try await sync.trash() }
         if let words = report.massDeletionWords(restorableFrom: trash) { session.note(words) }

@@ -54,6 +54,7 @@ private final class EventPrinter: @unchecked Sendable {
     case .synchronised(let report):
       guard report.sent + report.received > 0 || !report.blocked.isEmpty else { return }
       write(report.facts.adding(["event": .text("synchronised")]), report.words)
+      if let words = report.unsentTexts.unsentTextWords, session.options.format != .json { write([:], words + ".") }
       guard report.isMassDeletion else { return }
       write(
         ["event": .text("massDeletion"), "tasks": .count(report.deletedTaskIDs.count)],

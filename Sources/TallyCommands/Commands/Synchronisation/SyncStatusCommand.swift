@@ -17,6 +17,7 @@ struct SyncStatusCommand: SessionCommand {
     try session.answer(status.facts, plain: .record(SyncStatus.columns)) {
       for line in lines(of: status, session) { try session.output.write("  \(line)\n") }
       for blocked in status.blocked { session.note(blocked.words) }
+      if let words = status.unsentTexts.unsentTextWords { session.note(words) }
     }
   }
 
