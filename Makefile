@@ -179,6 +179,7 @@ test-long: set-up ## Compares views, filters, searches and merges with plain mod
 	TALLY_TRANSACTIONS=10000 TALLY_SEEDS=3 swift test --skip-build --disable-xctest $(OPTIMISED) --filter RandomTransactionTests
 	TALLY_SYNC_STEPS=6 swift test --skip-build --disable-xctest $(OPTIMISED) --filter ExhaustiveMergeTests
 	TALLY_SYNC_HISTORIES=10000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter RandomMergeTests
+	TALLY_SYNC_WRITTEN=2000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter WrittenValueTests
 	TALLY_SYNC_STORES=500 swift test --skip-build --disable-xctest $(OPTIMISED) --filter ReplicaTests
 	TALLY_SYNC_CHANGES=60000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter thousandsOfChangesInOneInstant
 

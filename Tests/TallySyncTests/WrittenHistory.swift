@@ -40,12 +40,19 @@ final class WrittenHistory {
   private(set) var stores: [TaskStore] = []
   private var clocks: [TestClock] = []
   private(set) var writes: [Write] = []
+  /// What was done, for people.
+  private(set) var trace: [String] = []
+  /// The writes of each device that came before it purged completions, which ends what its history has.
+  private(set) var purgedWrites: [Int: Int] = [:]
+  /// Whether devices also exchange files and snapshots, which do not say what their writes have replaced.
+  let hasSnapshots: Bool
   private var invitation = ""
   private var number = 0
   var random: SeededGenerator
 
   init(in directory: FilePath, seed: UInt64) {
     (self.directory, random) = (directory, SeededGenerator(seed: seed))
+    hasSnapshots = random.oneIn(2)
   }
 
   /// Adds a device, which joins the space; its clock may be wrong.
@@ -107,8 +114,11 @@ final class WrittenHistory {
     if !random.oneIn(3) {
       clocks[device].now = clocks[device].now.adding(seconds: Int64.random(in: 0...200, using: &random))
     }
+    let before = try values(of: device)
+    let kind = Int.random(in: 0..<34, using: &random)
+    defer { if let after = try? values(of: device) { log(kind, device, before, after) } }
     do {
-      switch Int.random(in: 0..<34, using: &random) {
+      switch kind {
       case 0..<4: try create(on: device)
       case 4..<14: try edit(on: device)
       case 14, 15: try silently { try $0.delete($1) }(device)
@@ -122,10 +132,18 @@ final class WrittenHistory {
       case 29: try deleteList(on: device)
       case 30: try changeFilter(on: device)
       case 31: try exchangeDocument(to: device)
-      case 32: try await exchangeFile(to: device)
+      case 32: if hasSnapshots { try await exchangeFile(to: device) }
       default: try purge(on: device)
       }
     } catch let error as TallyError where error.code != .damagedStore && error.code != .internalFault {}
+  }
+
+  private func log(_ kind: Int, _ device: Int, _ before: Values, _ after: Values) {
+    let changes = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
+    let texts = changes.map {
+      "\($0.object.prefix(4))\($0.object.suffix(4)).\($0.field): \(before[$0] ?? "-") > \(after[$0] ?? "-")"
+    }
+    trace.append("\(device) does \(kind) at \(clocks[device].now) \(texts.sorted().joined(separator: ", "))")
   }
 
   private func anyTask(of device: Int) throws -> TaskItem? {
@@ -206,7 +224,9 @@ final class WrittenHistory {
   }
 
   private func purge(on device: Int) throws {
+    guard random.oneIn(3) else { return }
     try stores[device].writeAndWait { _ = try $0.purgeCompletions(before: .latest) }
+    purgedWrites[device] = writes.count
   }
 
   private func deleteList(on device: Int) throws {
@@ -286,10 +306,12 @@ final class WrittenHistory {
 
   /// Exchanges through the place, sometimes with a snapshot.
   func synchronise(_ device: Int) async throws {
-    if random.oneIn(12) {
+    if hasSnapshots, random.oneIn(12) {
       try await stores[device].write { try $0.changeSyncSettings { $0.needsSnapshot = true } }
     }
+    let before = try values(of: device)
     try await StoreSync(stores[device]).synchronise(through: MemoryTransport(place))
+    log(-1, device, before, try values(of: device))
     noteSent(by: device)
   }
 
