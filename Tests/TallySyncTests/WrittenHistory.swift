@@ -44,6 +44,8 @@ final class WrittenHistory {
   private(set) var trace: [String] = []
   /// The writes of each device that came before it purged completions, which ends what its history has.
   private(set) var purgedWrites: [Int: Int] = [:]
+  /// The objects that a device got from a document: it may delete them before anything of them was sent.
+  private(set) var importedObjects: Set<String> = []
   /// Whether devices also exchange files and snapshots, which do not say what their writes have replaced.
   let hasSnapshots: Bool
   private var invitation = ""
@@ -297,7 +299,7 @@ final class WrittenHistory {
   private func note(_ device: Int, _ place: Place, _ value: String, before: Values) {
     let old = before[place]
     writes.append(Write(device: device, place: place, value: value))
-    for index in writes.indices.dropLast() where writes[index].place == place && writes[index].value == old ?? "" {
+    for index in writes.indices.dropLast() where writes[index].place == place && writes[index].value == old {
       writes[index].replacers.append(writes.count - 1)
     }
   }
@@ -327,10 +329,14 @@ final class WrittenHistory {
     if random.oneIn(2) { try edit(on: other) }
     let before = try values(of: device)
     _ = try stores[device].importDocument(from: file)
-    for (place, value) in try values(of: device) where before[place] != value {
-      let isNew = place.field != "filter" && !isShown(place.object, in: before)
-      // What comes back as it was is not written.
-      if isNew, shownWrite(at: place, value, on: device) == nil { continue }
+    let after = try values(of: device)
+    for place in Set(before.keys).union(after.keys) where before[place] != after[place] {
+      let value = after[place] ?? ""
+      if place.field != "filter", !isShown(place.object, in: before) {
+        importedObjects.insert(place.object)
+        // What comes back as it was is not written.
+        if shownWrite(at: place, value, on: device) == nil { continue }
+      }
       note(device, place, value, before: before)
     }
   }

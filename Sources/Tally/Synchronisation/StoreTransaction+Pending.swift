@@ -140,6 +140,9 @@ extension StoreWriteTransaction {
     }
     for (key, _) in taken { _ = try table.remove(forKey: key, in: &base) }
     if !taken.isEmpty { try noteHandedOver() }
+    if try hasSyncValues(withPrefix: SyncNotes.returnPrefix) {
+      for (key, _) in taken { try setSyncValue(nil, forKey: SyncNotes.returnKey(key)) }
+    }
     return try taken.map { PendingObject(of: $0.key, $0.record, detached: try takeDetached(of: $0.key)) }
   }
 
@@ -219,6 +222,11 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
+  /// The parts that an object which has come back was given; `nil` if it has not since changes were last handed over.
+  fileprivate func returned(_ key: TombstoneKey) throws -> SyncFields? {
+    try syncValue(forKey: SyncNotes.returnKey(key)).map(SyncFields.init(stored:))
+  }
+
   /// Whether the history has every write after one.
   private func isHistoryWhole(after change: ChangeID) throws -> Bool {
     var cursor = try tables.history.cursor(in: base)
@@ -283,12 +291,14 @@ private struct UnsentWrites {
         let after = try tasksBefore[key.id] ?? transaction.task(key.id)
         let before = isThere ? try TaskRecord(id: key.id, decoding: bytes).item : nil
         tasksBefore[key.id] = .some(before)
-        Self.add(before, after, entry, counts, to: &tasks[key.id])
+        let returned = try transaction.returned(TombstoneKey(.task, key.id))
+        Self.add(before, after, entry, counts, returned, to: &tasks[key.id])
       case .list:
         let after = try listsBefore[key.id] ?? transaction.list(key.id)
         let before = isThere ? try ListRecord(id: key.id, decoding: bytes).item : nil
         listsBefore[key.id] = .some(before)
-        Self.add(before, after, entry, counts, to: &lists[key.id])
+        let returned = try transaction.returned(TombstoneKey(.list, key.id))
+        Self.add(before, after, entry, counts, returned, to: &lists[key.id])
       case .value:
         guard let filter = key.value else { return }
         if counts, filters[filter]?.flatMap(\.self) == nil { filters[filter] = .some(entry.date) }
@@ -299,16 +309,19 @@ private struct UnsentWrites {
   }
 
   private static func add<Item: StoredObject>(
-    _ before: Item?, _ after: Item?, _ entry: HistoryEntry, _ counts: Bool, to known: inout Parts?
+    _ before: Item?, _ after: Item?, _ entry: HistoryEntry, _ counts: Bool, _ returned: SyncFields?,
+    to known: inout Parts?
   ) {
     var (parts, changed) = (known ?? Parts(), Item.changes(from: before, to: after))
     defer { known = parts }
     if known == nil { parts.reversed = changed.union(Item.changes(from: after, to: before)).union(.renumbering) }
     guard counts else { return }
+    // What comes back was given only what differs from its kept record.
+    if before == nil, after != nil, let returned { changed = returned }
     // A move in the microsecond of the change before it looks like making room.
     if changed.contains(.order) { changed.formUnion(.renumbering) }
     // A new object was written when its record says.
-    let date = before == nil ? min(entry.date, after?.updatedAt ?? entry.date) : entry.date
+    let date = before == nil && returned == nil ? min(entry.date, after?.updatedAt ?? entry.date) : entry.date
     for bit in 0..<UInt32(32) {
       let part = SyncFields(rawValue: 1 << bit)
       if changed.contains(part), parts.times[part] == nil { parts.times[part] = date.microsecondsSince1970 }

@@ -34,6 +34,8 @@ struct SyncNotes {
     let fields: SyncFields
     var generatedFields: SyncFields = []
     let microseconds: Int64
+    /// Whether the object was deleted and comes back.
+    var isReturn = false
   }
 
   /// What a write changes of an object that is not a deleted one which comes back.
@@ -64,7 +66,7 @@ struct SyncNotes {
     let fields = Record.Item.differences(kept, new.item).subtracting(Record.Item.places(kept, shownAs: new.item))
     return Change(
       key: TombstoneKey(Record.kind, new.item.id), fields: fields.union(.life), generatedFields: generatedFields,
-      microseconds: microseconds)
+      microseconds: microseconds, isReturn: true)
   }
 
   /// Forgets the record of a deleted object, which exists again.
@@ -120,6 +122,19 @@ struct SyncNotes {
   /// The key of the row with the last write of the history that was handed over: the changes of later ones were not.
   static let handedOverKey: [UInt8] = [18]
 
+  /// The key of the row with what an object that has come back was given, until that is handed over.
+  static func returnKey(_ key: TombstoneKey) -> [UInt8] { returnPrefix + key.encodedBytes }
+
+  static let returnPrefix: [UInt8] = [20]
+
+  private func noteReturn(
+    of key: TombstoneKey, _ fields: SyncFields, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let known =
+      try tables.values.value(forKey: Self.returnKey(key), in: transaction).map(SyncFields.init(stored:)) ?? []
+    try tables.values.put(known.union(fields).rawValue.encodedBytes, forKey: Self.returnKey(key), in: &transaction)
+  }
+
   /// Notes that parts of an object have changed.
   func note(_ fields: SyncFields, of key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
     try note([Change(key: key, fields: fields, microseconds: microseconds)], in: &transaction)
@@ -139,7 +154,13 @@ struct SyncNotes {
       let written = change.fields.subtracting(generated)
       if !written.isEmpty { record.add(written, at: change.microseconds) }
       try batch.add(record, forKey: change.key)
+      if change.isReturn { try noteReturn(of: change.key, change.fields, in: &transaction) }
     }
     try tables.pending.put(&batch, in: &transaction)
   }
+}
+
+extension SyncFields {
+  /// Reads four bytes, most significant first.
+  init(stored bytes: [UInt8]) { self.init(rawValue: bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }) }
 }

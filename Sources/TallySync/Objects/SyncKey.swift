@@ -27,7 +27,7 @@ enum SyncKey {
   static let snapshots: [UInt8] = [10]
   /// An object with a value that is too large to be sent: its key.
   static let tooLarge: [UInt8] = [11]
-  // 12, 14, 15, 18 and 19 are in SyncNotes: completions of deleted tasks, saved filters, when deleted records were kept, the
+  // 12, 14, 15 and 18 to 20 are in SyncNotes: completions of deleted tasks, saved filters, when deleted records were kept, the
   // last write that was handed over, and what others have saved as filters that are deleted here.
   /// The last segment that was acknowledged at a time: the time.
   static let ages: [UInt8] = [13]

@@ -330,6 +330,25 @@ struct TakingBackTests {
     }
   }
 
+  /// Restored, edited, and the edit undone: nothing was written but the life.
+  @Test func anUndoneEditOfARestoredTaskIsNothing() async throws {
+    try await withFolderSpace { space in
+      let id = try await space.stores[0].write { try $0.add("one", to: .inbox) { $0.notes = "old" }.id }
+      try await space.synchroniseAll()
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try await space.stores[1].write { _ = try $0.update(id) { ($0.title, $0.notes) = ("real", "real") } }
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try await space.stores[0].write { _ = try $0.delete(id) }
+      try await space.sync(0).restore([id])
+      try await space.stores[0].write { _ = try $0.update(id) { $0.notes = "undone" } }
+      try await space.stores[0].write { _ = try $0.undo() }
+      try await space.synchroniseAll()
+      let task = try #require(try space.stores[0].read { try $0.task(id) })
+      #expect(task.title == "real" && task.notes == "real")
+      try await space.expectEqualStores()
+    }
+  }
+
   /// What is redone, and what is undone after it was sent, counts.
   @Test(arguments: [false, true]) func whatIsRedoneOrUndoneLaterCounts(_ isSent: Bool) async throws {
     try await withFolderSpace { space in
