@@ -44,7 +44,7 @@ final class WrittenHistory {
   private(set) var trace: [String] = []
   /// The writes of each device that came before it purged completions, which ends what its history has.
   private(set) var purgedWrites: [Int: Int] = [:]
-  /// The objects that a device got from a document: it may delete them before anything of them was sent.
+  /// The objects that a document has changed: two devices have written the same value then, of which a third one has seen one.
   private(set) var importedObjects: Set<String> = []
   /// Whether devices also exchange files and snapshots, which do not say what their writes have replaced.
   let hasSnapshots: Bool
@@ -332,8 +332,8 @@ final class WrittenHistory {
     let after = try values(of: device)
     for place in Set(before.keys).union(after.keys) where before[place] != after[place] {
       let value = after[place] ?? ""
+      importedObjects.insert(place.object)
       if place.field != "filter", !isShown(place.object, in: before) {
-        importedObjects.insert(place.object)
         // What comes back as it was is not written.
         if shownWrite(at: place, value, on: device) == nil { continue }
       }

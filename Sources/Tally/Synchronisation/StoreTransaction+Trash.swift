@@ -110,6 +110,7 @@ extension TaskItem {
   ///   - find: Gives a task.
   ///   - hasList: Whether a list is there.
   /// - Returns: The task.
+  /// - Throws: What the closures throw.
   func placed(below find: (UUID) throws -> TaskItem?, hasList: (UUID) throws -> Bool) throws -> TaskItem {
     var placed = self
     if let parentID, let parent = try find(parentID) {
