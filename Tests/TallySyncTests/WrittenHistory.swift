@@ -260,20 +260,15 @@ final class WrittenHistory {
     try stores[device].writeAndWait { try body(&$0) }
     let after = try values(of: device)
     for place in Set(before.keys).union(after.keys) where before[place] != after[place] {
-      let isFilter = place.field == "filter"
+      // An object that comes or goes keeps what was written to it.
+      guard place.field == "filter" || isShown(place.object, in: after) && isShown(place.object, in: before) else {
+        continue
+      }
       if let shown = shownWrite(at: place, before[place] ?? "", on: device), writes[shown].device == device,
         !writes[shown].isSent
       {
         writes[shown].isTakenBack = true
         if after[place] == nil || shownWrite(at: place, after[place] ?? "", on: device) != nil { continue }
-      }
-      let (exists, existed) = (isShown(place.object, in: after), isShown(place.object, in: before))
-      guard isFilter || exists && existed else {
-        // An object that is there again has what it had; what was taken back with it is written again.
-        if let value = after[place], shownWrite(at: place, value, on: device) == nil, wasTakenBack(value, at: place) {
-          note(device, place, value, before: before)
-        }
-        continue
       }
       note(device, place, after[place] ?? "", before: before)
     }
@@ -281,10 +276,6 @@ final class WrittenHistory {
 
   private func isShown(_ object: String, in values: Values) -> Bool {
     values[Place(object: object, field: "title")] != nil || values[Place(object: object, field: "name")] != nil
-  }
-
-  private func wasTakenBack(_ value: String, at place: Place) -> Bool {
-    writes.contains { $0.place == place && $0.value == value && $0.isTakenBack }
   }
 
   /// The write of a value that a device shows; its own, if another device has written the same.

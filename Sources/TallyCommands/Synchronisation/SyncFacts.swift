@@ -15,10 +15,11 @@ extension SyncReport {
   static let columns = ["sent", "received", "pending", "conflicts"]
 
   var facts: Facts {
-    [
+    let facts: Facts = [
       "sent": .count(sent), "received": .count(received), "pending": .count(pending), "conflicts": .count(conflicts),
-      "blocked": .array(blocked.map(\.facts)), "tooLarge": .count(unsentTexts.count),
+      "blocked": .array(blocked.map(\.facts)),
     ]
+    return unsentTexts.isEmpty ? facts : facts.adding(["tooLarge": .count(unsentTexts.count)])
   }
 
   /// What happened, in words.
