@@ -24,10 +24,10 @@ struct LocalChange {
     change.join(self.change(of: completions.detached))
     change.join(timeOfChange(task.updatedAt, isDeleted: isDeleted, isAlone: change.isEmpty))
     // Of a task that came and went between, others need only know that it is gone: a copy of this store may have it. What a
-    // program has made and removed, another device may have made, too.
+    // program has made, another device may have made, too: its removal is nothing, and what a person wrote to it is kept.
     if isNew, isDeleted, completions.all.isEmpty {
       if GeneratedTime.contains(time(of: .life)) { return ObjectState() }
-      change = ObjectState()
+      if !GeneratedTime.contains(time(of: .created)) { change = ObjectState() }
     }
     change.join(life(isDeleted: isDeleted, after: change))
     return change

@@ -44,7 +44,11 @@ struct StateMerge {
       let change = try transaction.change(LocalChange(pending: pending, known: known, replica: replica), of: object)
       guard !change.isEmpty else { continue }
       take(change, of: object, replacing: known)
-      changes.append(ObjectChange(of: object, to: change, replacing: known))
+      let local = ObjectChange(of: object, to: change, replacing: known)
+      let joined = known.joined(with: change)
+      // Of an object that comes back, others may have forgotten the values.
+      let isBack = known.isDeleted && !joined.isDeleted
+      changes.append(isBack ? ObjectChange(object: object, state: joined, replaced: local.replaced) : local)
     }
     let filters = try takeFilters(as: replica, in: &transaction)
     return (changes + filters, pending.isEmpty && filters.isEmpty)

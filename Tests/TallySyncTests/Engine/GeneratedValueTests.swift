@@ -69,6 +69,30 @@ struct GeneratedValueTests {
     }
   }
 
+  /// A person edits and deletes the next task before anything was sent; the trash keeps what was written.
+  @Test func whatAPersonWroteToADeletedNextTaskStaysInTheTrash() async throws {
+    try await withFolderSpace { space in
+      let id = try await space.stores[0].write { transaction in
+        try transaction.add("water", to: .inbox) { $0.recurrence = try Recurrence(phrase: "every day") }.id
+      }
+      try await space.synchroniseAll()
+      let next = try await space.stores[0].write { transaction in
+        let task = try transaction.complete(id)
+        return try #require(try transaction.successor(of: task)).id
+      }
+      try await space.stores[0].write { _ = try $0.update(next) { $0.title = "mine" } }
+      try await space.stores[0].write { _ = try $0.delete(next) }
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try await space.stores[1].write { _ = try $0.complete(id) }
+      try await space.synchroniseAll()
+      #expect(try await space.sync(0).trash().map(\.name) == ["mine"])
+      try await space.sync(0).restore([next])
+      try await space.synchroniseAll()
+      #expect(try space.stores[1].read { try $0.task(next) }?.title == "mine")
+      try await space.expectEqualStores()
+    }
+  }
+
   /// Reopening deletes the next task, unless somebody has edited it elsewhere.
   @Test func reopeningDoesNotDeleteWhatAPersonEdited() async throws {
     try await withFolderSpace { space in
