@@ -142,6 +142,7 @@ test-hub: build ## Runs the tests of the hub, a package of its own, and of its p
 	swift build --build-tests $(HUB)
 	Hub/Scripts/postgresql.py swift test --skip-build $(HUB) --disable-xctest
 	@Hub/Scripts/check-hub.py
+	@Hub/Scripts/check-memory.py
 
 test-hub-api: hub ## Sends thousands of requests to a hub, as its OpenAPI description has them; minutes, and a download.
 	@Hub/Scripts/check-api.py
@@ -151,6 +152,9 @@ test-hub-api: hub ## Sends thousands of requests to a hub, as its OpenAPI descri
 test-hub-faults: build hub ## Kills, cuts off, restores and wipes everything around a hub while devices write; minutes.
 	@Scripts/set-up.sh faults
 	@Hub/Scripts/check-faults.py
+	@Scripts/set-up.sh database
+	@Hub/Scripts/check-memory.py --full
+	@Hub/Scripts/check-memory.py --full --database
 
 bench-hub: hub-set-up ## Measures a hub on LMDB and PostgreSQL, beside pgbench, and puts the figures into Hub/README.md.
 	@Scripts/set-up.sh database

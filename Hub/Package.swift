@@ -53,7 +53,7 @@ let package = Package(
       name: "HubStorage", dependencies: ["CLibPQ", lmdb, tallySync, crypto, systemPackage],
       resources: [
         .embedInCode("PostgreSQL/Schema/Format1.sql"), .embedInCode("PostgreSQL/Schema/Format2.sql"),
-        .embedInCode("PostgreSQL/Schema/Format3.sql"),
+        .embedInCode("PostgreSQL/Schema/Format3.sql"), .embedInCode("PostgreSQL/Schema/Format4.sql"),
       ],
       swiftSettings: settings),
     .target(
@@ -70,7 +70,9 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "HubClient",
-      dependencies: ["HubWire", httpClient, tallySync, nio, ssl, .product(name: "NIOHTTP1", package: "swift-nio")],
+      dependencies: [
+        "HubWire", httpClient, tallySync, crypto, nio, ssl, .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
       swiftSettings: settings),
     // Measurements, as the text that Prometheus reads.
     .target(name: "HubMetrics", dependencies: [metrics], swiftSettings: settings),
@@ -110,6 +112,6 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "TallySyncConformance", package: "tally"),
       ],
-      swiftSettings: settings),
+      exclude: ["Fixtures"], swiftSettings: settings),
   ]
 )

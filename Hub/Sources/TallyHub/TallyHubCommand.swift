@@ -13,7 +13,9 @@ import UnixSignals
 struct TallyHubCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tally-hub", abstract: "Keep and pass on the sealed changes of spaces.",
-    subcommands: [Serve.self, MigrateCommand.self, AccountCommand.self, StatsCommand.self, MoveCommand.self])
+    subcommands: [
+      Serve.self, MigrateCommand.self, AccountCommand.self, SpaceCommand.self, StatsCommand.self, MoveCommand.self,
+    ])
 
   struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Serve until SIGTERM or SIGINT.")
@@ -52,7 +54,7 @@ struct TallyHubCommand: AsyncParsableCommand {
     func run() async throws {
       var logger = Logger(label: "tally-hub")
       logger.logLevel = .info
-      let store = try await place.open()
+      let (store, reloadMap) = try await place.openForServing()
       var configuration = HubConfiguration()
       (configuration.requestsPerSecond, configuration.burst) = (requestsPerSecond, burst)
       configuration.mostSpaces = spacesPerAccount
@@ -72,6 +74,7 @@ struct TallyHubCommand: AsyncParsableCommand {
       var reloads: [HubReloadService.Reload] = []
       if let pair { reloads.append(.init(name: "certificate", body: pair.reload)) }
       if let issuers = configuration.issuers { reloads.append(.init(name: "keys of issuers", body: issuers.reload)) }
+      if let reloadMap { reloads.append(.init(name: "map of databases", body: reloadMap)) }
       let services = operatorServices(metrics, logger) + [HubReloadService(reloads, logger: logger)]
       let application = try hub.application(
         at: .hostname(host, port: port), certificate: pair, services: services, logger: logger

@@ -16,6 +16,12 @@ public protocol HubClient: SyncConnector {
   /// Joins by such an invitation.
   func join(_ sync: StoreSync, by invitation: String, deviceName: String) async throws
 
+  /// Joins as an owner, by the recovery code of a space at the hub.
+  func restore(_ sync: StoreSync, at address: String, by code: String, deviceName: String) async throws
+
+  /// Changes what the device of a replica may do.
+  func setRole(_ role: InvitedRole, of replica: ReplicaID, _ sync: StoreSync) async throws
+
   /// Takes no changes of a replica from now on, and no request of its device.
   func revoke(_ replica: ReplicaID, _ sync: StoreSync) async throws
 }

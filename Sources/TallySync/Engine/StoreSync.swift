@@ -126,6 +126,32 @@ public struct StoreSync: Sendable {
     return try await join(keys, at: place, deviceName: deviceName)
   }
 
+  /// Joins a space at a place that has made this device an owner by the recovery code, such as a hub.
+  ///
+  /// Tasks that the store has are added to those of the space.
+  ///
+  /// - Parameters:
+  ///   - text: The recovery code.
+  ///   - space: The space, which the code does not name.
+  ///   - place: The place.
+  ///   - deviceName: How this device is called, for people.
+  /// - Returns: Who this store is in the space.
+  /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
+  @discardableResult
+  public func join(
+    recoveryCode text: String, to space: SpaceID, at place: SyncPlace, deviceName: String
+  ) async throws -> ReplicaID {
+    try await requireNoSpace()
+    let code: RecoveryCode
+    do {
+      code = try RecoveryCode(text)
+    } catch {
+      throw TallyError.invalidInvitation(error.description)
+    }
+    let keys = SpaceKeys(space: space, epoch: 1, keys: [1: code.key])
+    return try await join(keys, at: place, deviceName: deviceName, with: code)
+  }
+
   /// Joins the only space in a folder with its passphrase.
   ///
   /// - Parameters:
@@ -205,7 +231,9 @@ extension StoreSync {
     try Invitation(to: keys, expiry: end.microsecondsSince1970 / 1_000_000).text
   }
 
-  private func join(_ keys: SpaceKeys, at place: SyncPlace, deviceName: String) async throws -> ReplicaID {
+  private func join(
+    _ keys: SpaceKeys, at place: SyncPlace, deviceName: String, with code: RecoveryCode? = nil
+  ) async throws -> ReplicaID {
     let cards: [ReplicaID: [UInt8]]
     let transport = try transport(to: place, space: keys.space)
     do {
@@ -213,15 +241,23 @@ extension StoreSync {
     } catch {
       throw TallyError.unreachable(error)
     }
-    return try await begin(in: keys.matched(to: cards), at: place, deviceName: deviceName)
+    return try await begin(in: keys.matched(to: cards), at: place, deviceName: deviceName, with: code)
   }
 
   /// Makes the store a replica: everything that it has counts as a change.
-  private func begin(in keys: SpaceKeys, at place: SyncPlace, deviceName: String) async throws -> ReplicaID {
-    let settings = SyncSettings(
+  private func begin(
+    in keys: SpaceKeys, at place: SyncPlace, deviceName: String, with code: RecoveryCode? = nil
+  ) async throws -> ReplicaID {
+    var new = SyncSettings(
       space: keys.space.description, replica: UUID(), keys: keys.keys.mapValues { Data($0.bytes) },
       isEncrypted: keys.isEncrypted, replicaKeys: Data(ReplicaKeys().bytes), deviceName: deviceName,
       place: place.address, token: place.token)
+    if let code {
+      // The paper stays valid.
+      new.recoverySecret = code.ownerSecret.map { Data($0) }
+      try new.noteShownRecoveryCode()
+    }
+    let settings = new
     // First the file: a crash between the two leaves a file that nobody reads.
     try ReplicaFile(of: store).write(settings.replicaID)
     try await store.write { transaction in

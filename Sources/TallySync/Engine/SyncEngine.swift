@@ -74,6 +74,7 @@ struct SyncEngine {
     }
     try await progress.goOn { _ in try await publishSnapshotIfDue() }
     try await progress.goOn { _ in try await retire() }
+    try await progress.goOn { _ in try await keepRecovery() }
     if progress.hasWritten {
       let replica = try await store.write { try $0.requireSyncSettings().replicaID }
       try await reach { try await transport.pack(replica) }
@@ -115,6 +116,30 @@ struct SyncEngine {
     let (number, card) = try await store.write { try $0.makeCard() }
     try await reach { try await transport.putCard(card.bytes, of: replica, number: number) }
     return true
+  }
+
+  /// Lets the place restore this owner by the recovery code on paper, or by one that was not shown yet.
+  ///
+  /// - Returns: Whether files of this replica have changed: never.
+  private func keepRecovery() async throws -> Bool {
+    guard let known = transport.recoveries else { return false }
+    let settings = try await store.write { try $0.requireSyncSettings() }
+    guard let code = try settings.recoveryCode() else { return false }
+    let proof = try RecoveryProof(code)
+    if known.contains(proof.verifier.bytes) { return false }
+    // A code from before hubs restored owners is on paper: it is good enough where every member may do the same.
+    if settings.shownKeyHash != nil || settings.recoverySecret != nil {
+      if try await reach({ try await transport.putRecovery(proof.verifier) }) { return false }
+    }
+    let own = try await store.write {
+      try $0.changeSyncSettings { settings in
+        settings.renewRecoverySecret()
+        return try settings.recoveryCode()
+      }
+    }
+    guard let own else { return false }
+    _ = try await reach { try await transport.putRecovery(RecoveryProof(own).verifier) }
+    return false
   }
 
   /// Whether somebody else has written as this replica: it was copied, or the machine went back in time.

@@ -48,6 +48,8 @@ struct SyncSettings: Codable, Equatable {
   var isRevoked: Bool?
   /// The hash of the key whose recovery code this store has shown last.
   var shownKeyHash: Data?
+  /// What the recovery code of an owner at a hub has besides the key of the space.
+  var recoverySecret: Data?
 }
 
 extension SyncSettings {
@@ -110,22 +112,42 @@ extension SyncSettings {
     return [(replicaID, try secretKeys())] + former.reversed()
   }
 
-  /// Whether the space has another key than that whose recovery code this store has shown last.
+  /// Whether the recovery code is another one than that which this store has shown last.
   func isRecoveryCodeOutdated() throws -> Bool {
-    let space = try spaceKeys()
-    guard let shownKeyHash, let key = space.keys[space.epoch] else { return false }
-    return Data(key.hash(in: space.space).bytes) != shownKeyHash
+    guard let shownKeyHash, let hash = try recoveryCodeHash() else { return false }
+    return hash != shownKeyHash
   }
 
-  /// Notes that the recovery code of the newest key is shown.
+  /// The recovery code of the newest key; `nil` in a space without encryption.
+  func recoveryCode() throws -> RecoveryCode? {
+    let space = try spaceKeys()
+    return space.keys[space.epoch].map { RecoveryCode($0, ownerSecret: recoverySecret.map(Array.init)) }
+  }
+
+  private func recoveryCodeHash() throws -> Data? {
+    guard let code = try recoveryCode() else { return nil }
+    let hash = code.key.hash(in: try spaceKeys().space)
+    return Data(code.ownerSecret.map { ContentHash(of: hash.bytes + $0).bytes } ?? hash.bytes)
+  }
+
+  /// Notes that the recovery code of the newest key is shown; at a hub it has a secret of this store.
   ///
   /// - Returns: The code; `nil` in a space without encryption.
   mutating func showRecoveryCode() throws -> String? {
-    let space = try spaceKeys()
-    guard let key = space.keys[space.epoch] else { return nil }
-    shownKeyHash = Data(key.hash(in: space.space).bytes)
-    return RecoveryCode(key).text
+    if syncPlace.isHub, recoverySecret == nil { renewRecoverySecret() }
+    return try noteShownRecoveryCode()?.text
   }
+
+  /// Notes that the user has the recovery code of the newest key on paper.
+  @discardableResult
+  mutating func noteShownRecoveryCode() throws -> RecoveryCode? {
+    guard let code = try recoveryCode() else { return nil }
+    shownKeyHash = try recoveryCodeHash()
+    return code
+  }
+
+  /// Makes the recovery code another one than any device knew before.
+  mutating func renewRecoverySecret() { recoverySecret = Data(RecoveryCode.newOwnerSecret()) }
 
   /// Who this store was.
   var formerIDs: Set<ReplicaID> { Set((formerReplicas ?? []).map { ReplicaID($0.replica) }) }

@@ -92,6 +92,17 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached; some may be deleted.
   func delete(segmentsOf replica: ReplicaID, upTo number: UInt64, snapshots: [SnapshotName]) async throws
 
+  /// The recovery codes by which the place restores owners of the space now, as bytes of their verifiers; `nil` unless it does
+  /// so and this replica is an owner. From the last look, by ``heads()``.
+  var recoveries: Set<[UInt8]>? { get }
+
+  /// Lets the place restore this owner by its recovery code, in place of its earlier one.
+  ///
+  /// - Parameter verifier: What the place may know of the code.
+  /// - Returns: Whether it does; false if the code must have a secret of its owner.
+  /// - Throws: Any error, if the place cannot be reached.
+  func putRecovery(_ verifier: RecoveryVerifier) async throws -> Bool
+
   /// Joins small objects of this replica into larger ones, if the place is better off with fewer; does nothing unless
   /// implemented.
   ///
@@ -123,6 +134,12 @@ extension SyncTransport {
 
   /// Does nothing.
   public func pack(_ replica: ReplicaID) async throws {}
+
+  /// None: the place knows no owners.
+  public var recoveries: Set<[UInt8]>? { nil }
+
+  /// Does nothing.
+  public func putRecovery(_ verifier: RecoveryVerifier) async throws -> Bool { true }
 
   /// Nothing.
   public func mark(of replica: ReplicaID) async throws -> [UInt8]? { nil }

@@ -21,7 +21,7 @@ struct SyncCommand: SessionCommand {
       """,
     subcommands: withGlobalOptions([
       SyncSetupCommand.self, SyncInviteCommand.self, SyncJoinCommand.self, SyncNowCommand.self, SyncRunCommand.self,
-      SyncStatusCommand.self, SyncMembersCommand.self, SyncRevokeCommand.self,
+      SyncStatusCommand.self, SyncMembersCommand.self, SyncRoleCommand.self, SyncRevokeCommand.self,
       SyncStopCommand.self, SyncLeaveCommand.self,
       SyncDiffCommand.self, SyncApplyCommand.self,
     ])
