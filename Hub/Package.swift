@@ -49,6 +49,8 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    // How glibc gives memory back.
+    .systemLibrary(name: "CMalloc"),
     .target(
       name: "HubStorage", dependencies: ["CLibPQ", lmdb, tallySync, crypto, systemPackage],
       resources: [
@@ -81,8 +83,8 @@ let package = Package(
     .executableTarget(
       name: "TallyHub",
       dependencies: [
-        "HubMetrics", "HubService", "HubStorage", "HubWire", hummingbird, logging, nio, systemPackage, tallySync,
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CMalloc", "HubMetrics", "HubService", "HubStorage", "HubWire", hummingbird, logging, nio, systemPackage,
+        tallySync, .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],

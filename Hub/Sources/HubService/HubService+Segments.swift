@@ -65,7 +65,7 @@ extension HubService {
     var segments = try await store.segments(
       after: position, byteCount: min(try byteCount(request), Self.pageByteCount), in: member.space)
     if segments.count > 1, let last = segments.last, last.bytes.count < last.byteCount { segments.removeLast() }
-    var response = Response.sealed(segments.flatMap(\.bytes))
+    var response = Response.sealed(Self.joined(segments.map(\.bytes)))
     if let first = segments.first, first.bytes.count < first.byteCount {
       response = try await answer(request, context, from: 0) { [store] offset in
         let slice = try await store.segment(
@@ -87,7 +87,7 @@ extension HubService {
     let member = try await member(request, context)
     return try await answer(request, context, from: ReplicaID?.none) { [store] replica in
       let cards = try await store.cards(after: replica, byteCount: Self.pageByteCount, in: member.space)
-      let bytes = cards.flatMap(\.bytes)
+      let bytes = Self.joined(cards.map(\.bytes))
       return (bytes, bytes.count < Self.pageByteCount ? nil : cards.last.map { .some($0.replica) })
     }
   }
@@ -118,7 +118,7 @@ extension HubService {
 extension HubService.StreamCursor {
   /// Goes on behind a page of segments, of the last of which there may be the beginning only.
   fileprivate mutating func advance(by segments: [HubSegment], wanted: Int) -> (bytes: [UInt8], next: Self?) {
-    let bytes = segments.flatMap(\.bytes)
+    let bytes = HubService.joined(segments.map(\.bytes))
     after += UInt64(segments.count)
     left -= segments.reduce(0) { $0 + $1.byteCount }
     if let last = segments.last, last.bytes.count < last.byteCount {

@@ -249,7 +249,7 @@ extension HubService {
     }
   }
 
-  static let pageByteCount = 256 << 10
+  static let pageByteCount = 64 << 10
   private static let writtenAtOnce = 32 << 10
   private static let pauseBeforeAskingAgain = Duration.seconds(1)
 
@@ -270,8 +270,10 @@ extension HubService {
     let (first, next) = try await read(start)
     guard let next else { return .sealed(first) }
     let (token, space) = (request.token, try context.space())
+    // Taken out when it is written: the body lives until the answer is whole.
+    let start = Mutex(first)
     let body = ResponseBody { [self] (writer: inout any ResponseBodyWriter) async throws -> Void in
-      try await Self.write(first, to: &writer)
+      try await Self.write(start.withLock { Self.taken(from: &$0) }, to: &writer)
       var (following, askedAt): (Cursor?, ContinuousClock.Instant) = (next, .now)
       while let cursor = following {
         try await flows.hold(Self.pageByteCount, for: context.channel)
@@ -288,6 +290,19 @@ extension HubService {
       try await writer.finish(nil)
     }
     return Response(status: .ok, headers: [.contentType: "application/octet-stream"], body: body)
+  }
+
+  private static func taken(from bytes: inout [UInt8]) -> [UInt8] {
+    defer { bytes = [] }
+    return bytes
+  }
+
+  /// Joins bytes without the room that growing takes.
+  static func joined(_ parts: [[UInt8]]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(parts.reduce(0) { $0 + $1.count })
+    for part in parts { bytes += part }
+    return bytes
   }
 
   private static func write(_ bytes: [UInt8], to writer: inout any ResponseBodyWriter) async throws {

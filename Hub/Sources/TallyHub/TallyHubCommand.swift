@@ -1,4 +1,5 @@
 import ArgumentParser
+import CMalloc
 import HubMetrics
 import HubService
 import HubStorage
@@ -52,6 +53,7 @@ struct TallyHubCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+      Self.giveMemoryBack()
       var logger = Logger(label: "tally-hub")
       logger.logLevel = .info
       let (store, reloadMap) = try await place.openForServing()
@@ -97,6 +99,15 @@ struct TallyHubCommand: AsyncParsableCommand {
           onServerRunning: { channel in Self.announce("metrics on port", channel.localAddress?.port ?? 0) },
           logger: logger)
       ]
+    }
+
+    /// Lets large buffers go back to the system when they are free, which glibc does not do by itself when many threads use them.
+    private static func giveMemoryBack() {
+      #if os(Linux)
+        _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
+        _ = mallopt(M_TRIM_THRESHOLD, 256 << 10)
+        _ = mallopt(M_ARENA_MAX, 4)
+      #endif
     }
 
     /// For programs that start the hub on any free port.

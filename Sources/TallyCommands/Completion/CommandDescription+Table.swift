@@ -354,7 +354,7 @@ extension CommandDescription {
     """
     sync join: Join the space of another device.
     positional |  | invitation |  | The invitation or the recovery code.
-    option | --at | folder |  | The folder on this device.
+    option | --at | folder |  | The folder on this device, or with a recovery code the address of a hub.
     option | --passphrase-file | file |  | Join with the passphrase in a file's first line.
     option | --name | device |  | The name of this device.
     flag | --insecure |  |  | Reach a hub without TLS: others on the way read its tokens.
@@ -371,6 +371,11 @@ extension CommandDescription {
     """,
     """
     sync members: Show the devices of the space, this one first.
+    """,
+    """
+    sync role: Change what another device may do at the hub.
+    positional |  | device |  | The device's name or replica, as 'tally sync members' shows them.
+    positional |  | role |  | What it may do: owner, writer or reader.
     """,
     """
     sync revoke: Shut a device out of the space, which gets a new key.
