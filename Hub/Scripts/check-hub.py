@@ -100,7 +100,7 @@ def recovery(hub, folder, shows):
     phone.run("sync", "now")
     error = phone.run("sync", "invite", status=1)["error"]
     require(error["code"] == "hubRefused", f"an invitation of a writer: {error}")
-    wrong = late.run("sync", "join", code[:-1] + ("1" if code[-1] == "0" else "0"), "--at", hub.address, status=65)["error"]
+    wrong = late.run("sync", "join", code[:-1] + ("1" if code[-1] == "0" else "0"), "--at", hub.address, status=64)["error"]
     require(wrong["code"] == "invalidInvitation" and not late.store.exists(), f"a mistyped code: {wrong}")
     new.run("sync", "join", code, "--at", hub.address, "--name", "new")
     require(new.titles() == {"On the lost device", "On the phone"}, "a restored owner lacks tasks")

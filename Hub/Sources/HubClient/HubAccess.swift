@@ -84,7 +84,9 @@ package struct HubAccess: Sendable {
     let message = HubMessage.Restoration(
       verifier: Hexadecimal.text(of: proof.verifier.bytes), tokenHash: Hexadecimal.text(of: hash),
       signature: Hexadecimal.text(of: try proof.signature(forTokenHash: hash)))
-    return try await send("v1/recoveries", message, token: nil)
+    return try await requiringNewerHub("It restores no owner.") {
+      try await send("v1/recoveries", message, token: nil)
+    }
   }
 
   /// Changes what the member of a replica may do.
@@ -99,8 +101,19 @@ package struct HubAccess: Sendable {
     _ role: HubMemberRole, of replica: ReplicaID, in space: SpaceID, token: String
   ) async throws {
     let body = Array(try JSONEncoder().encode(HubMessage.NewRole(role: role.rawValue)))
-    try await HubConnection(at: url, token: token).send(.PUT, "v1/spaces/\(space)/replicas/\(replica)/role", body)
-      .requireDone()
+    try await requiringNewerHub("It changes no roles.") {
+      try await HubConnection(at: url, token: token).send(.PUT, "v1/spaces/\(space)/replicas/\(replica)/role", body)
+        .requireDone()
+    }
+  }
+
+  /// Says that a hub is older, where it does not know a path.
+  private func requiringNewerHub<R>(_ what: String, _ body: () async throws -> R) async throws -> R {
+    do {
+      return try await body()
+    } catch HubFault.status(404, "") {
+      throw HubFault.status(404, "The hub is of an older version. \(what)")
+    }
   }
 
   private func send<M: Decodable>(_ path: String, _ message: some Encodable, token: String?) async throws -> M {
