@@ -17,6 +17,8 @@ final class BytesInFlight: Sendable {
     var held = 0
     /// Of answers, which the connection has not taken yet.
     var written = 0
+    /// Those of them that are on their way to the connection's thread.
+    var produced = 0
     /// Whether the rest of the body is awaited.
     var isReceiving = false
     var progressAt: ContinuousClock.Instant
@@ -27,6 +29,8 @@ final class BytesInFlight: Sendable {
   private struct Waiter {
     let flow: ObjectIdentifier
     let count: Int
+    /// Of the answer under way: how many bytes may be before it that the connection has not taken.
+    let mostWritten: Int
     let deadline: ContinuousClock.Instant
     let continuation: CheckedContinuation<Bool, Never>
   }
@@ -94,10 +98,19 @@ final class BytesInFlight: Sendable {
   func noteWritten(_ count: Int, to id: ObjectIdentifier) {
     state.withLock { state in
       guard let flow = state.flows[id] else { return }
+      let known = min(count, flow.produced)
+      state.flows[id]?.produced -= known
       if flow.written == 0 { state.flows[id]?.progressAt = .now }
-      state.flows[id]?.written += count
-      state.add(count, to: id)
+      state.flows[id]?.written += count - known
+      state.add(count - known, to: id)
     }
+  }
+
+  /// Notes that a part of an answer is about to be given to a connection, whose thread may be slower than who writes.
+  func noteProduced(_ count: Int, for channel: any Channel) {
+    let id = ObjectIdentifier(channel)
+    noteWritten(count, to: id)
+    state.withLock { $0.flows[id]?.produced += count }
   }
 
   /// Notes that a connection has taken a part of an answer.
@@ -116,15 +129,21 @@ final class BytesInFlight: Sendable {
 
   /// Holds room for bytes of the request of a connection, until ``endRequest(of:)`` or ``release(_:of:)``.
   ///
-  /// - Throws: `HTTPError`: 429 if there is no room for this member, or none at all, for ten seconds.
-  func hold(_ count: Int, for channel: any Channel) async throws {
+  /// - Parameters:
+  ///   - count: How many.
+  ///   - channel: The connection.
+  ///   - most: For a page of an answer: how many bytes may be before it that the connection has not taken.
+  /// - Throws: `HTTPError`: 429 if there is no room for this member, or none at all, for ten seconds, or for a page for a minute.
+  func hold(_ count: Int, for channel: any Channel, behind most: Int? = nil) async throws {
     let id = ObjectIdentifier(channel)
+    let patience = most == nil ? Self.patience : Self.longestSilence
     let isHeld = await withCheckedContinuation { continuation in
       let answer = state.withLock { state -> Bool? in
         guard state.flows[id] != nil else { return true }
-        if take(count, for: id, in: &state) { return true }
+        if take(count, for: id, behind: most ?? .max, in: &state) { return true }
         state.waiters.append(
-          Waiter(flow: id, count: count, deadline: .now + Self.patience, continuation: continuation))
+          Waiter(
+            flow: id, count: count, mostWritten: most ?? .max, deadline: .now + patience, continuation: continuation))
         return nil
       }
       if let answer { continuation.resume(returning: answer) }
@@ -134,8 +153,8 @@ final class BytesInFlight: Sendable {
     }
   }
 
-  private func take(_ count: Int, for id: ObjectIdentifier, in state: inout State) -> Bool {
-    guard let flow = state.flows[id] else { return false }
+  private func take(_ count: Int, for id: ObjectIdentifier, behind most: Int, in state: inout State) -> Bool {
+    guard let flow = state.flows[id], flow.written <= most else { return false }
     let others = flow.member.map { (state.members[$0] ?? 0) - flow.count } ?? 0
     guard others <= 0 || others + flow.count + count <= ofMember,
       state.inAll == flow.count || state.inAll + count <= limit
@@ -173,7 +192,11 @@ final class BytesInFlight: Sendable {
       guard !state.waiters.isEmpty else { return [] }
       var (granted, rest) = ([Waiter](), [Waiter]())
       for waiter in state.waiters {
-        if take(waiter.count, for: waiter.flow, in: &state) { granted.append(waiter) } else { rest.append(waiter) }
+        if take(waiter.count, for: waiter.flow, behind: waiter.mostWritten, in: &state) {
+          granted.append(waiter)
+        } else {
+          rest.append(waiter)
+        }
       }
       state.waiters = rest
       return granted
@@ -197,7 +220,7 @@ final class BytesInFlight: Sendable {
       let overdue = state.waiters.filter { $0.deadline <= now }
       if !overdue.isEmpty { state.waiters.removeAll { $0.deadline <= now } }
       // Members that have used up their own room take none of others.
-      let isFull = state.waiters.contains { state.inAll + $0.count > limit }
+      let isFull = state.waiters.contains { state.inAll + $0.count > limit && $0.mostWritten == .max }
       let silence = isFull ? Self.silenceWhileOthersWait : Self.longestSilence
       // A body is not read while its request waits for room.
       let waiting = Set(state.waiters.map(\.flow))

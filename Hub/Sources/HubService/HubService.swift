@@ -273,10 +273,10 @@ extension HubService {
     // Taken out when it is written: the body lives until the answer is whole.
     let start = Mutex(first)
     let body = ResponseBody { [self] (writer: inout any ResponseBodyWriter) async throws -> Void in
-      try await Self.write(start.withLock { Self.taken(from: &$0) }, to: &writer)
+      try await write(start.withLock { Self.taken(from: &$0) }, to: &writer, context)
       var (following, askedAt): (Cursor?, ContinuousClock.Instant) = (next, .now)
       while let cursor = following {
-        try await flows.hold(Self.pageByteCount, for: context.channel)
+        try await flows.hold(Self.pageByteCount, for: context.channel, behind: Self.pageByteCount)
         defer { flows.release(Self.pageByteCount, of: context.channel) }
         // The member may have been revoked meanwhile, at another hub, too.
         if askedAt + Self.pauseBeforeAskingAgain < .now {
@@ -284,7 +284,7 @@ extension HubService {
           askedAt = .now
         }
         let page = try await read(cursor)
-        try await Self.write(page.bytes, to: &writer)
+        try await write(page.bytes, to: &writer, context)
         following = page.next
       }
       try await writer.finish(nil)
@@ -305,9 +305,10 @@ extension HubService {
     return bytes
   }
 
-  private static func write(_ bytes: [UInt8], to writer: inout any ResponseBodyWriter) async throws {
-    for start in stride(from: 0, to: bytes.count, by: writtenAtOnce) {
-      try await writer.write(ByteBuffer(bytes: bytes[start..<min(start + writtenAtOnce, bytes.count)]))
+  private func write(_ bytes: [UInt8], to writer: inout any ResponseBodyWriter, _ context: HubContext) async throws {
+    flows.noteProduced(bytes.count, for: context.channel)
+    for start in stride(from: 0, to: bytes.count, by: Self.writtenAtOnce) {
+      try await writer.write(ByteBuffer(bytes: bytes[start..<min(start + Self.writtenAtOnce, bytes.count)]))
     }
   }
 }
