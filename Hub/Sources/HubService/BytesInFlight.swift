@@ -109,8 +109,13 @@ final class BytesInFlight: Sendable {
   /// Notes that a part of an answer is about to be given to a connection, whose thread may be slower than who writes.
   func noteProduced(_ count: Int, for channel: any Channel) {
     let id = ObjectIdentifier(channel)
-    noteWritten(count, to: id)
-    state.withLock { $0.flows[id]?.produced += count }
+    state.withLock { state in
+      guard let flow = state.flows[id] else { return }
+      if flow.written == 0 { state.flows[id]?.progressAt = .now }
+      state.flows[id]?.written += count
+      state.flows[id]?.produced += count
+      state.add(count, to: id)
+    }
   }
 
   /// Notes that a connection has taken a part of an answer.
