@@ -11,7 +11,7 @@ import TallySync
 import Testing
 
 /// Long answers come in pages, clients that take nothing are bounded, and bodies of strangers are short.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct HubFlowTests {
   @Test(arguments: HubKind.allCases)
   func longAnswersAreWhole(_ kind: HubKind) async throws {

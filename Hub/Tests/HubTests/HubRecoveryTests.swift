@@ -11,7 +11,7 @@ import TallySync
 import Testing
 
 /// An owner whose devices are lost is restored by the recovery code, and nobody else becomes one.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct HubRecoveryTests {
   @Test(arguments: HubKind.allCases)
   func aLostOwnerIsRestored(_ kind: HubKind) async throws {
