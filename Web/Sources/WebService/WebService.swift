@@ -64,6 +64,13 @@ extension WebService {
     router.add(middleware: Headers())
     router.add(middleware: Failures(service: self))
     router.add(middleware: Gate(keys: keys))
+    router.add(middleware: Screens(self, routes: routes()))
+    return router
+  }
+
+  private func routes() -> some HTTPResponder<BasicRequestContext> {
+    let router = Router()
+    router.add(middleware: FailureWords())
     addAssetRoutes(to: router)
     router.get(RouterPath(Gate<BasicRequestContext>.firstPage)) { [self] _, _ in
       Response.html(try renderer.html("begin", ["version": assetVersion]))
@@ -80,7 +87,7 @@ extension WebService {
     addSettingsRoutes(to: router)
     addTransferRoutes(to: router)
     addSynchronisationRoutes(to: router)
-    return router
+    return router.buildResponder()
   }
 
   private func addAssetRoutes(to router: Router<BasicRequestContext>) {

@@ -7,13 +7,21 @@ extension WebService {
     router.get("lists") { [self] request, _ in try page("lists", title: "Lists", for: request, following: .store) }
     router.get("lists/:id") { [self] request, context in
       let list = try list(context)
+      let typed = RefusedForm.typed("list")
+      let color = typed.map(Self.color) ?? list.colorHex
       return try await show(
-        .list(list), for: request, ["list": ["id": list.id.text, "name": list.name, "color": list.colorHex]])
+        .list(list), for: request,
+        ["list": ["id": list.id.text, "name": typed?["name"] ?? list.name, "color": color]])
     }
     router.post("lists") { [self] request, _ in
       let form = try await request.form()
       let (name, color) = (form["name"] ?? "", Self.color(form))
-      return try await change(form, request, to: "/lists") { try $0.addList(name: name, colorHex: color) }
+      return try await change(form, request, to: "/lists") { transaction in
+        try Self.refusingFields {
+          if let id = form.newID, try transaction.list(id) != nil { return }
+          try transaction.addList(name: name, colorHex: color, id: form.newID)
+        }
+      }
     }
     router.post("lists/:id") { [self] request, context in
       let (id, form) = (try list(context).id, try await request.form())
@@ -23,8 +31,10 @@ extension WebService {
       case "down": return try await change(form, request, to: "/lists") { try Self.moveList(id, by: 1, in: &$0) }
       default:
         return try await change(form, request, to: "/lists/\(id.text)") { transaction in
-          if let name = form["name"] { try transaction.renameList(id, to: name) }
-          if form["color"] != nil { try transaction.recolorList(id, to: Self.color(form)) }
+          try Self.refusingFields {
+            if let name = form["name"] { try transaction.renameList(id, to: name) }
+            if form["color"] != nil { try transaction.recolorList(id, to: Self.color(form)) }
+          }
         }
       }
     }
@@ -42,6 +52,17 @@ extension WebService {
   /// The colour without the `#` that a browser puts before it.
   private static func color(_ form: Form) -> String {
     (form["color"] ?? TaskList.defaultColorHex).trimmingPrefix("#").uppercased()
+  }
+
+  /// Writes the fields of a list; an error gets the name of its field.
+  private static func refusingFields(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as TallyError where error.code == .invalidColor {
+      throw FieldRefusal(field: "color", cause: error)
+    } catch {
+      throw FieldRefusal(field: "name", cause: error)
+    }
   }
 
   /// Moves a list beside its neighbour, if it has one.
