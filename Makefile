@@ -7,7 +7,7 @@ export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats readers page smoke outside faults
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers test-service
-.PHONY: web test-web bench-web
+.PHONY: web test-web quick-web bench-web
 .PHONY: install install-web uninstall completions installation
 .PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync bench-commits
 
@@ -167,6 +167,10 @@ test-web: build ## Runs the tests of the screens, a package of its own, then use
 	swift build --build-tests $(WEB)
 	swift test --skip-build $(WEB) --disable-xctest
 	@Web/Scripts/check-web.py
+
+quick-web: build ## Uses the screens in Chromium, if there is one: what must not be lost or doubled, each at one width.
+	swift build $(WEB) --product tally-web
+	@Web/Scripts/check-web.py --quick
 
 bench-web: build ## Measures the screens in Chromium over 100,000 tasks: first paint, tap, scrolling, arrivals.
 	swift build $(WEB) -c release --product tally-web

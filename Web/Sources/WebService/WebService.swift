@@ -15,6 +15,7 @@ package final class WebService: Sendable {
   let renderer: Renderer
   let feeds: Feeds
   let streams: StreamLimit
+  let imports = SentImports()
   /// What a browser needs to get in.
   package let keys = Keys()
   /// Changes whenever an asset does, so that browsers may keep them.

@@ -47,7 +47,7 @@ export function startKeyboard(gestures, sheet) {
     k: () => go(-1),
     u: () => undo(null),
     "?": () => location.assign("/keyboard"),
-    Escape: () => (sheet && !gestures.selection().length ? sheet.close() : gestures.selectNone()),
+    Escape: () => (sheet?.form.isConnected && !gestures.selection().length ? sheet.close() : gestures.selectNone()),
   };
 
   addEventListener("keydown", (event) => {

@@ -36,7 +36,8 @@ export class Sheet {
   }
 
   get subtask() {
-    return document.getElementById("subtask");
+    // A search may have taken the place of the sheet.
+    return this.form.elements.subtask;
   }
 
   // The name of the sub-task that is being typed.
@@ -194,7 +195,8 @@ export class Sheet {
   tell() {
     clearTimeout(this.telling);
     const words = this.saving.size ? "Saving…" : this.adding ? "Adding…" : "";
-    this.telling = setTimeout(() => (document.getElementById("saving").textContent = words), words ? LONGEST_QUIET_MILLISECONDS : 0);
+    const place = this.form.querySelector("#saving");
+    this.telling = setTimeout(() => (place.textContent = words), words ? LONGEST_QUIET_MILLISECONDS : 0);
   }
 
   // --- Buttons and keys
@@ -236,7 +238,7 @@ export class Sheet {
     Sheet.clear(this.subtask);
     this.adding += 1;
     this.tell();
-    const outcome = await submit(this.path, { key, subtask: title }, name);
+    const outcome = await submit(`${this.path}/subtasks`, { key, title }, name);
     this.adding -= 1;
     this.tell();
     if (outcome.status === 200) {
@@ -321,7 +323,7 @@ export class Sheet {
 
   // Whether the fields stay as they are although the server has others.
   isBusy() {
-    return this.saving.size > 0 || editedFields(document.getElementById("fields")).length > 0;
+    return this.saving.size > 0 || editedFields(this.form.querySelector("#fields")).length > 0;
   }
 }
 
@@ -353,9 +355,9 @@ export async function recover(sheet) {
     const isSaid = form.isSaid || !isPassing(outcome);
     keep(name, { ...form, isSaid, isGivenUp: true });
     if (!isSaid || form.isSaid) continue;
-    const text = body.get(field ?? (body.has("subtask") ? "subtask" : "text")) ?? "";
+    const text = body.get(field ?? (body.has("title") ? "title" : "text")) ?? "";
     const words = outcome.answer.conflicts ? "It was changed elsewhere, too." : failureWords(outcome);
     const path = new URL(form.path, location.origin).pathname;
-    show(`Not saved: “${text.slice(0, 60)}”. ${words}`, null, true, path.startsWith("/tasks/") ? path : null);
+    show(`Not saved: “${text.slice(0, 60)}”. ${words}`, null, true, path.startsWith("/tasks/") ? path.replace("/subtasks", "") : null);
   }
 }

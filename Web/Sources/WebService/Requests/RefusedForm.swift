@@ -28,6 +28,7 @@ extension RefusedForm {
     let parts = path.split(separator: "/")
     let (name, screen): (String, String?) =
       switch (request.method == .post, parts.first ?? "", parts.count) {
+      case (true, "tasks", 3): ("newSubtask", "/tasks/\(parts[1])")
       case (true, "tasks", _): ("sheet", "/tasks/\(parts.dropFirst().first ?? "")")
       case (true, "lists", 1): ("newList", "/lists")
       case (true, "lists", _): ("list", fields.back)

@@ -47,6 +47,30 @@ actor SentForms {
   }
 }
 
+/// The imports of files, each with its outcome: one that is sent again after its answer was lost is not done twice.
+actor SentImports {
+  private var outcomes: [String: Task<[String: String], Never>] = [:]
+
+  /// The outcome of an import; of one without a key, or that failed or asked before, the import is done.
+  func answer(
+    to key: String?, _ body: @escaping @Sendable () async -> [String: String]
+  ) async -> [String: String] {
+    guard let key else { return await body() }
+    if let known = outcomes[key] { return await known.value }
+    // One person imports few files; the outcomes are short.
+    if outcomes.count >= SentForms.keptAnswerCount { outcomes.removeAll() }
+    let work = Task { await body() }
+    outcomes[key] = work
+    let outcome = await withTaskCancellationHandler {
+      await work.value
+    } onCancel: {
+      work.cancel()
+    }
+    if outcome["words"] == nil { outcomes[key] = nil }
+    return outcome
+  }
+}
+
 extension Request {
   /// Whether the body has the fields of a form.
   var hasForm: Bool { headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true }

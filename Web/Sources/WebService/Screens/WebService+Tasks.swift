@@ -17,6 +17,24 @@ extension WebService {
       let id = try UUID(form: try context.parameters.require("id"))
       return try await changeSheet(of: id, try await request.form(), request)
     }
+    // By a script, which sends the fields of the sheet in another way.
+    router.post("tasks/:id/subtasks") { [self] request, context in
+      let id = try UUID(form: try context.parameters.require("id"))
+      let form = try await request.form()
+      return try await change(form, request, to: "/tasks/\(id.text)") { transaction in
+        try Self.add(form["title"]?.withUnixLineBreaks ?? "", to: id, by: form, in: &transaction)
+      }
+    }
+  }
+
+  private static func add(
+    _ title: String, to parent: UUID, by form: Form, in transaction: inout StoreWriteTransaction
+  ) throws {
+    try refusing("subtask") {
+      // Sent before, to a program that ended before its answer came.
+      if let id = form.newID, try transaction.task(id) != nil { return }
+      try transaction.add(title, id: form.newID) { $0.parentID = parent }
+    }
   }
 
   /// Writes a sheet: its fields, the circle of a sub-task that was pressed, and the sub-task that was typed.
@@ -30,12 +48,7 @@ extension WebService {
         guard let task = try transaction.task(id) else { throw Self.noTask }
         try TaskEdit(form, of: task, transaction.dateReference).apply(to: id, in: &transaction)
         if let circle { try transaction.setState(circle.state, of: circle.id) }
-        if let title = form.text("subtask") {
-          try refusing("subtask") {
-            if let new = form.newID, try transaction.task(new) != nil { return }
-            try transaction.add(title, id: form.newID) { $0.parentID = id }
-          }
-        }
+        if let title = form.text("subtask") { try Self.add(title, to: id, by: form, in: &transaction) }
         return try TaskEdit.saved(form, of: id, in: &transaction)
       }
       guard isDeletion, saved.status.code < 400 else { return saved }

@@ -126,10 +126,15 @@ extension WebService {
   private func importFile(_ request: Request) async throws -> Response {
     let wanted = try ImportRequest(try request.query())
     let file = try await received(request)
+    // An answer that was lost is asked for again: the document is not read twice.
+    let key = try request.query().text("key")
     let (steps, continuation) = AsyncStream.makeStream(of: ImportStep.self, bufferingPolicy: .bufferingNewest(1))
     // Goes on if the browser leaves: all of the document or nothing.
     let work = Task { [self] in
-      continuation.yield(.end(await outcome(of: file, wanted) { continuation.yield(.progress($0)) }))
+      let end = await imports.answer(to: key) { [self] in
+        await outcome(of: file, wanted) { continuation.yield(.progress($0)) }
+      }
+      continuation.yield(.end(end))
       continuation.finish()
     }
     let body = ResponseBody { writer in
