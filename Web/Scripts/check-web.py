@@ -65,18 +65,19 @@ def main():
     for number, function in enumerate(chosen):
         for width, height in [SIZES[number % 2]] if is_quick else SIZES if function in SCENARIOS else SIZES[1:]:
             for scheme in ["light", "dark"] if function in SCENARIOS and not is_quick else ["light"]:
-                run(function, axe, width, height, scheme)
+                run(function, axe, width, height, scheme, is_quick)
         print(f"{function.__name__}: {function.__doc__.splitlines()[0]}", flush=True)
     where = "one width each" if is_quick else f"{' and '.join(str(width) for width, _ in SIZES)} pixels, light and dark,"
     print(f"web: {len(chosen)} scenarios at {where} are sound")
 
 
-def run(function, axe, width, height, scheme):
+def run(function, axe, width, height, scheme, is_quick=False):
     """Runs a scenario with a store, a server and a browser of its own."""
     name = f"{width}-{scheme}"
     with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
         with Page(web, width, height, scheme) as page:
             page.axe = axe
+            page.is_quick = is_quick
             try:
                 function(page, Terminal(f"{folder}/store"), name)
             except AssertionError as failure:

@@ -76,6 +76,8 @@ class Page(Browser):
         self.web = web
         self.size = (width, height, scheme)
         self.noise = []
+        # Of a scenario's short form.
+        self.is_quick = False
         self.open(web.first_address, width, height, scheme)
 
     def visit(self, path):
