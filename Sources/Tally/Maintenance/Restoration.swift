@@ -17,7 +17,7 @@ struct Restoration {
     let source = try openSource()
     defer { try? source.close() }
     try opening.prepareDirectory()
-    let staging = try StagingDirectory(in: opening.directory, for: "restore")
+    let staging = try TemporaryItem(.directory, in: opening.directory, for: "restore")
     try copy(source, to: staging.dataFile)
     let copy = UnpublishedStore(
       directory: staging.path, configuration: opening.configuration, migrations: opening.migrations)

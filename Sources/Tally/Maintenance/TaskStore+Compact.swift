@@ -39,8 +39,7 @@ extension TaskStore {
   ) throws -> CompactionSummary {
     try opening.withDamagedStore(.exclusive) { store in
       let directory = opening.directory
-      StagingDirectory.sweep(directory)
-      let staging = try StagingDirectory(in: directory, for: "compact")
+      let staging = try TemporaryItem(.directory, in: directory, for: "compact")
       try store.environment.rewriteStore(to: staging.path)
       _ = try UnpublishedStore(
         directory: staging.path, configuration: opening.configuration, migrations: opening.migrations

@@ -21,7 +21,8 @@ public final class TaskStore: Sendable {
   public let configuration: Configuration
 
   // Constant.
-  private let isTemporary: Bool
+  /// Its directory, if that goes with it.
+  private let temporary: TemporaryItem?
   // Constants that synchronise themselves.
   let connection: StoreConnection
   let commits: WriteQueue<StoreWriteTransaction>
@@ -58,9 +59,9 @@ public final class TaskStore: Sendable {
     try self.init(at: FilePath(directory.path(percentEncoded: false)), configuration: configuration)
   }
 
-  init(_ opening: StoreOpening, isTemporary: Bool = false) throws {
+  init(_ opening: StoreOpening, temporary: TemporaryItem? = nil) throws {
     directory = opening.directory
-    self.isTemporary = isTemporary
+    self.temporary = temporary
     configuration = opening.configuration
     connection = try StoreConnection(opening)
     watch = CommitWatch(opening.directory, connection: connection)
@@ -70,7 +71,7 @@ public final class TaskStore: Sendable {
   deinit {
     // A caller that needs to know whether the last flush succeeded calls `close`.
     try? close()
-    if isTemporary { try? FileManager.default.removeItem(atPath: directory.string) }
+    if temporary != nil { try? FileManager.default.removeItem(atPath: directory.string) }
   }
 
   /// Reads from one consistent snapshot.

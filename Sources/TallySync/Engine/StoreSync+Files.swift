@@ -66,12 +66,16 @@ extension StoreSync {
     if !ReplicaFile(of: store).names(replica) { try await store.becomeNewReplica(placeHasLost: false) }
   }
 
+  /// The file is opened in memory, sealed parts and what is in them at once.
+  private static let mostBytes = 4 << 30
+
   private static func contents(of file: FilePath) throws -> [UInt8] {
     do {
-      return [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+      return try WholeFile.read(file, atMost: mostBytes)
     } catch {
+      let reason = error is Errno ? "" : " (\(error))"
       throw TallyError(
-        .inputUnreadable, "The file cannot be read: \(file.string)", remedy: "Check its name", cause: error)
+        .inputUnreadable, "The file cannot be read: \(file.string)\(reason)", remedy: "Check its name", cause: error)
     }
   }
 }

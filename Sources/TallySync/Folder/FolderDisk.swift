@@ -1,3 +1,4 @@
+import Foundation
 import SystemPackage
 import TallySystem
 
@@ -28,8 +29,14 @@ struct FolderDisk: Sendable {
   func publish(_ bytes: [UInt8], as path: FilePath, isReplacing: Bool) throws {
     let name = FolderName.temporary(.random(in: 0...UInt64.max))
     let temporary = path.parentOrCurrent.appending(name.text)
+    // Its lock says that somebody is writing it: one without a holder is what a killed process has left.
+    var lock: FileLock?
+    defer { lock?.release() }
     do {
-      try write(bytes, to: temporary)
+      try write(bytes, to: temporary) {
+        lock = try? FileLock(openingExisting: temporary)
+        _ = try? lock?.tryAcquire(.exclusive)
+      }
       try before(.publish)
       if isReplacing {
         try SystemCalls.rename(temporary, to: path)
@@ -52,6 +59,24 @@ struct FolderDisk: Sendable {
       // A program that copies the folder was first.
     }
   }
+
+  /// Removes the temporary files of this replica that nobody is writing any more.
+  func removeLeftOvers(_ entries: [FolderEntry]) {
+    for entry in entries {
+      guard case .temporary = entry.name, let lock = try? FileLock(openingExisting: entry.path) else { continue }
+      guard (try? lock.tryAcquire(.exclusive)) ?? Self.isOld(entry) else { continue }
+      // The next time is as good.
+      try? remove(entry.path)
+    }
+  }
+
+  private static func isOld(_ entry: FolderEntry) -> Bool {
+    let now = Int(Date.now.timeIntervalSince1970)
+    return entry.modified.first.map { $0 < now - leftOverAgeInSeconds } ?? false
+  }
+
+  /// The age from which a temporary file is a left-over, where the filesystem has no locks.
+  private static let leftOverAgeInSeconds = 3_600
 
   /// Makes the names in a directory survive a crash.
   func flushDirectory(_ path: FilePath) throws {
@@ -112,13 +137,14 @@ struct FolderDisk: Sendable {
     }
   }
 
-  private func write(_ bytes: [UInt8], to path: FilePath) throws {
+  private func write(_ bytes: [UInt8], to path: FilePath, whenCreated: () -> Void) throws {
     try before(.write)
     // As open to others as the user's mask says: the content is sealed, and the program that copies it may be another
     // user's.
     let file = try FileDescriptor.open(
       path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
       permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
+    whenCreated()
     try file.closeAfter {
       _ = try file.writeAll(bytes)
       try before(.flush)

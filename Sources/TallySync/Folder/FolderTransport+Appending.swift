@@ -1,11 +1,7 @@
-import Foundation
 import SystemPackage
 import TallySystem
 
 extension FolderTransport {
-  /// The age from which a temporary file is a left-over of a crash.
-  private static let leftOverAgeInSeconds = 3_600
-
   /// Stores each segment as a file of its own, durably.
   ///
   /// A damaged file of the same segment is replaced.
@@ -43,7 +39,7 @@ extension FolderTransport {
       if answer == .known { try FolderFault.at(directory) { try disk.flushDirectory(directory) } }
       return answer
     }
-    removeLeftOvers(entries)
+    disk.removeLeftOvers(entries)
     // A file of the name that is there was damaged, or it would be known.
     let isDamaged = entries.contains { $0.path == path }
     try FolderFault.at(path) { try disk.publish(segment, as: path, isReplacing: isDamaged) }
@@ -73,18 +69,6 @@ extension FolderTransport {
       return stored?.digest == range.digest ? .known : .fork
     }
     return nil
-  }
-
-  /// Removes what attempts that a crash has ended have left.
-  private func removeLeftOvers(_ entries: [FolderEntry]) {
-    let now = Int(Date.now.timeIntervalSince1970)
-    for entry in entries {
-      guard case .temporary = entry.name, let seconds = entry.modified.first,
-        seconds < now - Self.leftOverAgeInSeconds
-      else { continue }
-      // The next time is as good.
-      try? disk.remove(entry.path)
-    }
   }
 }
 

@@ -50,6 +50,7 @@ extension FolderTransport {
         throw FolderFault(kind: .invalid, path: path, reason: "the bytes are not a part of a snapshot of the replica")
       }
       _ = try transport.ownDirectory(.snapshots, of: name.replica)
+      transport.disk.removeLeftOvers(try transport.listing.entries(.snapshots, of: name.replica))
       // A second attempt may have sealed the same part again.
       try FolderFault.at(path) { try transport.disk.publish(part, as: path, isReplacing: true) }
       transport.noteOwnChange(.snapshots, of: name.replica)

@@ -64,7 +64,7 @@ struct StoreOpening {
     try TaskIndex.check(configuration.indexes)
     if isSnapshot { return try openSnapshot() }
     try createStoreIfMissing()
-    if !configuration.isReadOnly { StagingDirectory.sweep(directory) }
+    if !configuration.isReadOnly { TemporaryItem.sweep(directory) }
     let opened = try openAdmitted()
     do {
       try clearStaleReaders(of: opened.environment)
@@ -198,7 +198,8 @@ struct StoreOpening {
     if names.contains(Self.dataFileName) { return true }
     // A directory that is not empty may be anyone's; a lock alone may be left from a failed opening.
     let isOwn: (String) -> Bool = {
-      Self.ownNames.contains($0) || StagingDirectory.isStaging($0) || SafetyCopy.isSafetyCopy($0)
+      Self.ownNames.contains($0) || TemporaryItem.kind(of: $0) != nil || SafetyCopy.isSafetyCopy($0)
+        || StoreFiles.isClutter($0)
     }
     guard names.allSatisfy(isOwn) else {
       throw TallyError(
@@ -273,9 +274,14 @@ struct StoreOpening {
   }
 }
 
+extension TemporaryItem {
+  /// The data file of a store that is made in a temporary directory.
+  var dataFile: FilePath { path.appending(StoreOpening.dataFileName) }
+}
+
 extension TallyError {
   /// Runs a body and turns the system's errors about a store's directory into errors of this type.
-  static func translatingErrno<R>(_ body: () throws -> R) throws -> R {
+  package static func translatingErrno<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
     } catch let error as Errno {
