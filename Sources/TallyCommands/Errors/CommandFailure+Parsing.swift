@@ -52,7 +52,8 @@ extension CommandFailure {
   /// What to do about an unknown option that the command would take as text.
   private static func dashedText(in arguments: [String], refusedBy message: String) -> String {
     guard message.hasPrefix(unknownOptionMessage) else { return "" }
-    let text = arguments.indices.first { index in
+    // Each is tried; who gives more has not forgotten the two dashes once.
+    let text = arguments.indices.filter { arguments[$0].hasPrefix("-") }.prefix(8).first { index in
       var others = arguments
       let word = others.remove(at: index)
       guard word.hasPrefix("-"), let command = try? RootCommand.parseAsRoot(others + ["--", word]) else { return false }

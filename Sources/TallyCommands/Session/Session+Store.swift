@@ -1,6 +1,7 @@
 import Foundation
 import SystemPackage
 import Tally
+import TallySystem
 
 extension Session {
   /// What a command needs of the store, and what happens if there is none.
@@ -108,8 +109,9 @@ extension Session {
     calendar.timeZone = clock.timeZone
     configuration.calendar = calendar
     configuration.dayStartInMinutes = clock.dayStartInMinutes
-    configuration.onLongWait = { [errorOutput = invocation.errorOutput, isQuiet = options.quiet] ids in
-      if !isQuiet { _ = try? errorOutput.writeAll("\(Self.waitMessage(ids))\n".utf8) }
+    configuration.onLongWait = { [invocation, isQuiet = options.quiet] ids in
+      guard !isQuiet else { return }
+      _ = try? invocation.errorOutput.writeAll(invocation.message("\(Self.waitMessage(ids))\n").utf8)
     }
     return configuration
   }
@@ -133,16 +135,16 @@ extension TaskStore {
   fileprivate static func empty(_ configuration: Configuration) throws -> TaskStore {
     var configuration = configuration
     (configuration.isReadOnly, configuration.createsIfMissing) = (false, true)
-    let temporary = FileManager.default.temporaryDirectory
-    let directory = temporary.appending(path: "tally-empty-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: directory) }
+    let temporary = FilePath(FileManager.default.temporaryDirectory.path)
     do {
-      return try TaskStore(at: FilePath(directory.path), configuration: configuration)
+      let item = try TallyError.translatingErrno { try TemporaryItem(.directory, in: temporary, for: "tally-empty") }
+      // What is open needs no names.
+      return try withExtendedLifetime(item) { try TaskStore(at: item.path, configuration: configuration) }
     } catch let error as TallyError {
       // Its path would be one that the person never gave.
       throw CommandFailure(
         ExitStatus(for: error), code: error.code.description,
-        "No empty store can be created in '\(temporary.path.escapedForDisplay())' to answer from: \(error.message)",
+        "No empty store can be created in '\(temporary.string.escapedForDisplay())' to answer from: \(error.message)",
         remedy: "Set TMPDIR to a writable directory with free space")
     }
   }

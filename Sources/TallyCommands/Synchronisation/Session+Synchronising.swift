@@ -2,6 +2,7 @@ import Foundation
 import SystemPackage
 import Tally
 import TallySync
+import TallySystem
 
 extension Session {
   /// Exchanges changes for the first time; the store is in its space even if that fails.
@@ -51,10 +52,13 @@ extension Session {
   func secret(_ name: String, inFile path: String) throws -> String {
     let text: String
     do {
-      text = try String(contentsOfFile: path, encoding: .utf8)
+      // A pipe as well, such as that of a program which keeps passwords.
+      let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+      text = String(decoding: try file.closeAfter { try file.readToEnd(atMost: 1 << 16) }, as: UTF8.self)
     } catch {
       throw CommandFailure(
-        .inputUnreadable, code: "inputUnreadable", "The file with the \(name) cannot be read", remedy: "Check its name")
+        .inputUnreadable, code: "inputUnreadable", "The file with the \(name) cannot be read: \(error)",
+        remedy: "Check its name")
     }
     let line = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init) ?? ""
     guard !line.isEmpty else {
