@@ -26,7 +26,8 @@ extension WebService {
   private static func entry<Base: ~Copyable>(
     _ text: String, in transaction: borrowing StoreTransaction<Base>
   ) throws -> QuickEntry {
-    QuickEntry.parse(text, reference: transaction.dateReference, lists: try transaction.lists().map(\.name))
+    try QuickEntry.validate(text)
+    return QuickEntry.parse(text, reference: transaction.dateReference, lists: try transaction.lists().map(\.name))
   }
 
   /// The parts of a sentence, as they are understood while it is typed.
