@@ -21,6 +21,8 @@ extension LMDBEnvironment {
     var urgentCount = 0
     /// The thread that holds the write lock.
     var writer: UInt?
+    /// How many write transactions have begun.
+    var begunWriteCount = 0
     /// A write transaction that was dropped on a foreign thread, and waits for its own.
     var stranded: TransactionCore?
     /// The thread that has an uncommitted handle of a database.

@@ -30,6 +30,9 @@ struct PendingRecord: BinaryCodable, Hashable {
     }
   }
 
+  /// When the first of the parts changed for the last time.
+  var earliestTime: Int64? { entries.map(\.microseconds).min() }
+
   var encodedByteCount: Int { 1 + entries.count * Self.entryByteCount }
 
   @_lifetime(output: copy output)

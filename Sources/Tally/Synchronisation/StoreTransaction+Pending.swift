@@ -12,6 +12,55 @@ package struct PendingObject: Hashable, Sendable {
   package let detached: [Timestamp]
 }
 
+extension StoreTransaction where Base: ~Copyable {
+  /// Whether any object or saved filter has changes that were not taken.
+  package func hasPending() throws -> Bool {
+    guard let syncTables else { return false }
+    return try syncTables.pending.count(in: base) > 0 || hasSyncValues(withPrefix: SyncNotes.filterPrefix)
+  }
+
+  /// How many objects have changes that were not taken, and when the first of them changed.
+  ///
+  /// - Complexity: The saved filters that have changed. If the row of the first change says nothing, as in a store to which
+  ///   an older version has written, all changes.
+  package func pendingSummary() throws -> (count: Int, oldest: Timestamp?) {
+    guard let pending = syncTables?.pending else { return (0, nil) }
+    let filters = try pendingFilters()
+    let objects = try timeOfFirstChange() ?? earliestPendingTime()
+    let oldest = ([objects].compactMap(\.self) + filters.map(\.microseconds)).min()
+    return (try pending.count(in: base) + filters.count, oldest.map(Timestamp.init(clamping:)))
+  }
+
+  /// The time in the row of the first change, if that change still waits as it was noted.
+  private func timeOfFirstChange() throws -> Int64? {
+    guard let row = try syncValue(forKey: SyncNotes.firstChangeKey).flatMap(SyncNotes.FirstChange.init(stored:)),
+      try syncTables?.pending.value(forKey: row.key, in: base)?.earliestTime == row.microseconds
+    else { return nil }
+    return row.microseconds
+  }
+
+  private func earliestPendingTime() throws -> Int64? {
+    var earliest: Int64?
+    try syncTables?.pending.forEach(in: base) { _, value in
+      if let time = try PendingRecord(decoding: value).earliestTime { earliest = min(earliest ?? time, time) }
+      return true
+    }
+    return earliest
+  }
+
+  /// When a part of an object changed last, in microseconds since 1970, if that was not taken yet.
+  package func pendingTime(of part: SyncFields, isList: Bool, id: UUID) throws -> Int64? {
+    let key = TombstoneKey(isList ? .list : .task, id)
+    return try syncTables?.pending.value(forKey: key, in: base)?.entries.first { $0.fields.contains(part) }?
+      .microseconds
+  }
+
+  /// Whether an object has changes that were not taken.
+  package func isPending(isList: Bool, id: UUID) throws -> Bool {
+    try syncTables?.pending.value(forKey: TombstoneKey(isList ? .list : .task, id), in: base) != nil
+  }
+}
+
 extension StoreWriteTransaction {
   /// From this write on, notes the changes of every write for other replicas.
   ///
@@ -47,6 +96,10 @@ extension StoreWriteTransaction {
       record.add(fields, at: time.microsecondsSince1970)
       try syncTables.pending.put(record, forKey: key, in: &base)
     }
+    if let first = found.min(by: { $0.time < $1.time }) {
+      let row = SyncNotes.FirstChange(key: first.key, microseconds: first.time.microsecondsSince1970)
+      try setSyncValue(row.stored, forKey: SyncNotes.firstChangeKey)
+    }
     try noteDetachedCompletions()
     try noteSavedFilters()
   }
@@ -62,29 +115,6 @@ extension StoreWriteTransaction {
     for completed in found { try syncNotes.note(detached: completed, in: &base) }
   }
 
-  /// How many objects have changes that were not taken, and when the first of them changed.
-  package func pendingSummary() throws -> (count: Int, oldest: Timestamp?) {
-    var (count, oldest): (Int, Int64?) = (0, nil)
-    try syncTables?.pending.forEach(in: base) { _, value in
-      count += 1
-      let first = try PendingRecord(decoding: value).entries.map(\.microseconds).min()
-      oldest = [oldest, first].compactMap(\.self).min()
-      return true
-    }
-    for filter in try pendingFilters() {
-      count += 1
-      oldest = min(oldest ?? .max, filter.microseconds)
-    }
-    return (count, oldest.map(Timestamp.init(clamping:)))
-  }
-
-  /// When a part of an object changed last, in microseconds since 1970, if that was not taken yet.
-  package func pendingTime(of part: SyncFields, isList: Bool, id: UUID) throws -> Int64? {
-    let key = TombstoneKey(isList ? .list : .task, id)
-    return try syncTables?.pending.value(forKey: key, in: base)?.entries.first { $0.fields.contains(part) }?
-      .microseconds
-  }
-
   /// Notes parts of an object as changed at the time of its last change.
   package mutating func noteAsChanged(_ parts: SyncFields, isList: Bool, id: UUID) throws {
     guard let syncTables, let time = try isList ? list(id)?.updatedAt : task(id)?.updatedAt else { return }
@@ -92,11 +122,6 @@ extension StoreWriteTransaction {
     var record = try syncTables.pending.value(forKey: key, in: base) ?? PendingRecord()
     record.add(parts, at: time.microsecondsSince1970)
     try syncTables.pending.put(record, forKey: key, in: &base)
-  }
-
-  /// Whether an object has changes that were not taken.
-  package func isPending(isList: Bool, id: UUID) throws -> Bool {
-    try syncTables?.pending.value(forKey: TombstoneKey(isList ? .list : .task, id), in: base) != nil
   }
 
   /// Ends synchronisation: the store notes nothing any more, and forgets what it has kept for it.
@@ -132,7 +157,9 @@ extension StoreWriteTransaction {
         return taken.count < limit
       }
     }
+    if taken.isEmpty { return [] }
     for (key, _) in taken { _ = try table.remove(forKey: key, in: &base) }
+    try setSyncValue(nil, forKey: SyncNotes.firstChangeKey)
     return try taken.map { PendingObject(of: $0.key, $0.record, detached: try takeDetached(of: $0.key)) }
   }
 

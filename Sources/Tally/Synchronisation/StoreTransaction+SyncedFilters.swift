@@ -10,14 +10,7 @@ package struct PendingFilter: Hashable, Sendable {
   package let microseconds: Int64
 }
 
-extension StoreWriteTransaction {
-  /// Takes the saved filters that have changed: they count as handed over.
-  package mutating func takePendingFilters() throws -> [PendingFilter] {
-    let found = try pendingFilters()
-    for filter in found { try setSyncValue(nil, forKey: SyncNotes.filterPrefix + filter.key) }
-    return found
-  }
-
+extension StoreTransaction where Base: ~Copyable {
   /// The saved filters that have changed.
   func pendingFilters() throws -> [PendingFilter] {
     var found: [PendingFilter] = []
@@ -28,6 +21,19 @@ extension StoreWriteTransaction {
       found.append(PendingFilter(key: key, value: value, microseconds: time.microsecondsSince1970))
       return true
     }
+    return found
+  }
+
+  private static func valueKey(ofFilter key: [UInt8]) throws -> ValueKey {
+    try ValueKey(String(decoding: key, as: UTF8.self), in: SavedFilter.namespace)
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Takes the saved filters that have changed: they count as handed over.
+  package mutating func takePendingFilters() throws -> [PendingFilter] {
+    let found = try pendingFilters()
+    for filter in found { try setSyncValue(nil, forKey: SyncNotes.filterPrefix + filter.key) }
     return found
   }
 
@@ -44,10 +50,6 @@ extension StoreWriteTransaction {
       throw LMDBError.undecodable("the bytes are not a saved filter")
     }
     try write(value, forKey: key)
-  }
-
-  private static func valueKey(ofFilter key: [UInt8]) throws -> ValueKey {
-    try ValueKey(String(decoding: key, as: UTF8.self), in: SavedFilter.namespace)
   }
 
   /// Notes all saved filters as saved at the time when they were.

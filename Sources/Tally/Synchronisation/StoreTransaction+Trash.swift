@@ -7,7 +7,7 @@ package enum DeletedObject: Sendable {
   case list(TaskList)
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// The record of a deleted list that is kept while the store synchronises.
   package func deletedList(_ id: UUID) throws -> TaskList? {
     guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.list, id), in: base) else { return nil }
@@ -25,6 +25,8 @@ extension StoreWriteTransaction {
   /// The title and the notes of a task, also of a deleted one that is kept; `nil` if there is none.
   ///
   /// Read in place: only the texts are copied.
+  @_specialize(where Base == WriteTransaction)
+  @_specialize(where Base == ReadTransaction)
   package func taskTexts(_ id: UUID) throws -> (title: [UInt8], notes: [UInt8])? {
     if let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) { return try TaskFields(record).texts }
     guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.task, id), in: base) else { return nil }
@@ -55,7 +57,9 @@ extension StoreWriteTransaction {
     let key = SyncNotes.keepingKey(TombstoneKey(isList ? .list : .task, id))
     return try syncValue(forKey: key).flatMap { try FieldValue(.instant, storedBytes: $0).instant }
   }
+}
 
+extension StoreWriteTransaction {
   /// Forgets the record of a deleted object: it cannot be restored any more.
   package mutating func forgetDeleted(isList: Bool, id: UUID) throws {
     try syncNotes?.forget(TombstoneKey(isList ? .list : .task, id), in: &base)

@@ -65,6 +65,23 @@ struct SyncNotes {
   /// The first byte of the keys that note saved filters; the key of the filter follows.
   static let filterPrefix: [UInt8] = [14]
 
+  /// The key of the row that says which change came first into an empty table of changes, and when.
+  ///
+  /// With it a status need not read all changes. Versions before it neither write nor remove it, so it counts only while that
+  /// change waits as it was noted.
+  static let firstChangeKey: [UInt8] = [18]
+
+  /// The row of the first change.
+  struct FirstChange {
+    let key: TombstoneKey
+    let microseconds: Int64
+
+    /// The time, then the key of the object.
+    var stored: [UInt8] {
+      FieldValue.instant(Timestamp(clamping: microseconds)).storedBytes + key.encodedBytes
+    }
+  }
+
   /// Notes that parts of an object have changed.
   func note(_ fields: SyncFields, of key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
     try note([(key, fields)], in: &transaction)
@@ -82,6 +99,21 @@ struct SyncNotes {
       try batch.add(record, forKey: key)
     }
     try tables.pending.put(&batch, in: &transaction)
+    if isEmpty, let first = changes.first(where: { !$0.1.isEmpty }) {
+      let row = FirstChange(key: first.0, microseconds: microseconds)
+      try tables.values.put(row.stored, forKey: Self.firstChangeKey, in: &transaction)
+    }
+  }
+}
+
+extension SyncNotes.FirstChange {
+  /// Reads a row; `nil` for other bytes.
+  init?(stored bytes: [UInt8]) {
+    // The array lives until both parts are read.
+    guard bytes.count > 8, let time = try? unsafe bytes.span.bytes.extracting(0..<8).storedInstant(),
+      let key = try? unsafe TombstoneKey(decoding: bytes.span.bytes.extracting(8..<bytes.count))
+    else { return nil }
+    self.init(key: key, microseconds: time.microsecondsSince1970)
   }
 }
 

@@ -8,7 +8,10 @@ extension Session {
   func synchroniseFirst(_ store: TaskStore) {
     do {
       let sync = StoreSync(store, connector: invocation.hubClient)
-      _ = try wait { try await sync.synchronise() }
+      let report = try wait { try await sync.synchronise() }
+      if let failure = CommandFailure(incomplete: report.incomplete, clock) {
+        note("\(failure.message). \(failure.remedy).")
+      }
     } catch {
       note("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
     }

@@ -26,7 +26,8 @@ extension SyncReport {
     var parts: [String] = []
     if sent > 0 { parts.append("sent \(sent.counted("change"))") }
     if received > 0 { parts.append("received \(received.counted("change"))") }
-    let text = parts.isEmpty ? "Up to date" : parts.joined(separator: ", ").withCapital
+    let nothing = blocked.isEmpty ? "Up to date" : "Nothing new"
+    let text = parts.isEmpty ? nothing : parts.joined(separator: ", ").withCapital
     return text + (pending > 0 ? "; \(pending.counted("change")) waiting" : "") + "."
   }
 }
@@ -46,11 +47,43 @@ extension SyncReport {
 }
 
 extension BlockedReplica {
-  static let columns = ["replica", "name", "reason"]
+  var facts: Facts {
+    [
+      "replica": .text(replica.description), "name": .text(name), "reason": .text(reason), "remedy": .text(remedy),
+      "since": .instant(since), "isIncomplete": .flag(isIncomplete),
+      "missing": .array(missing.map(\.facts)),
+    ]
+  }
 
-  var facts: Facts { ["replica": .text(replica.description), "name": .text(name), "reason": .text(reason)] }
+  /// The name of the device, or the start of its id.
+  var shownName: String { name.map { $0.escapedForDisplay() } ?? "the device \(replica.description.prefix(8))" }
 
-  var words: String { "\(name.map { $0.escapedForDisplay() } ?? replica.description) is blocked: \(reason)" }
+  /// Who, since when and why, as a sentence without a remedy.
+  func words(_ clock: LocalClock) -> String {
+    let time = since.map { ", since \(clock.relativeName(of: $0))" } ?? ""
+    return "\(isIncomplete ? "Incomplete: " : "Blocked: ")\(shownName)\(time): \(reason.escapedForDisplay())"
+  }
+}
+
+extension ClosedRange<UInt64> {
+  fileprivate var facts: Facts {
+    ["first": .integer(Int64(clamping: lowerBound)), "last": .integer(Int64(clamping: upperBound))]
+  }
+}
+
+extension CommandFailure {
+  /// Changes of other devices are known to exist and have not arrived; `nil` if there are none.
+  init?(incomplete: [BlockedReplica], _ clock: LocalClock) {
+    guard let first = incomplete.first else { return nil }
+    let devices = incomplete.map { blocked in
+      let time = blocked.since.map { " (since \(clock.relativeName(of: $0)))" } ?? ""
+      return "\(blocked.shownName)\(time): \(blocked.reason.escapedForDisplay())"
+    }
+    let words = "Changes of \(incomplete.count.counted("device")) are missing. " + devices.joined(separator: " ")
+    self.init(
+      .busy, code: "syncIncomplete", words.withoutFullStop,
+      remedy: (first.remedy ?? "Synchronise again when they are there").withoutFullStop)
+  }
 }
 
 extension SyncStatus.Member {
@@ -73,7 +106,7 @@ extension SyncStatus.Member {
 extension SyncStatus {
   static let columns = [
     "space", "replica", "at", "lastSent", "lastReceived", "pending", "oldestPending", "conflicts", "tooLarge",
-    "needsUpgrade", "stateHash", "isRevoked",
+    "needsUpgrade", "stateHash", "isRevoked", "incomplete",
   ]
 
   var facts: Facts {
@@ -85,6 +118,7 @@ extension SyncStatus {
       "replicas": .array(members.map(\.facts)), "blocked": .array(blocked.map(\.facts)),
       "conflicts": .count(conflicts), "tooLarge": .count(tooLarge), "needsUpgrade": .flag(needsUpgrade),
       "stateHash": .text(stateHash), "isRecoveryCodeOutdated": .flag(isRecoveryCodeOutdated),
+      "incomplete": .count(blocked.count(where: \.isIncomplete)),
     ]
   }
 }
@@ -116,4 +150,5 @@ extension DeletedItem {
 
 extension String {
   fileprivate var withCapital: String { prefix(1).uppercased() + dropFirst() }
+  fileprivate var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -85,7 +85,9 @@ struct SnapshotReading: Sendable {
   ///   - sent: The segments of this replica that it does not cover, as far as the place has them.
   ///   - transaction: Of the store that merges it.
   /// - Throws: What reading the settings and the segments throws.
-  init(_ summary: SnapshotSummary, _ sent: [[UInt8]] = [], in transaction: borrowing StoreWriteTransaction) throws {
+  init<Base: ~Copyable>(
+    _ summary: SnapshotSummary, _ sent: [[UInt8]] = [], in transaction: borrowing StoreTransaction<Base>
+  ) throws {
     let settings = try transaction.requireSyncSettings()
     covered = summary.coverage[settings.replicaID]?.number ?? 0
     lastRead = try transaction.streamProgress().compactMapValues(\.lastSeen)

@@ -43,6 +43,7 @@ extension StoreWriteTransaction {
     // that was lost is covered by the snapshot.
     try setProgress(placeHasLost ? StreamProgress(head: settings.acknowledged) : StreamProgress(), of: old)
     settings.becomeNewReplica()
+    settings.sealedChangeCount = 0
     (settings.sealed, settings.acknowledged) = (.start, .start)
     (settings.cardNumber, settings.snapshot) = (0, nil)
     try forgetWhatOthersHaveSeen()

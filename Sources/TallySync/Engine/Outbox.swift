@@ -40,6 +40,9 @@ struct Outbox {
       return fitting
     }
     let (keys, space) = (try settings.secretKeys(), try settings.spaceKeys())
+    if settings.sealedChangeCount == nil, try !transaction.hasSyncValues(withPrefix: SyncKey.outbox) {
+      settings.sealedChangeCount = 0
+    }
     var seen = try transaction.announceStreams()
     for part in SegmentBody.divide(changes) {
       let label = EnvelopeHeader.Label(
@@ -51,17 +54,18 @@ struct Outbox {
         sealing: body.encoded(by: settings.replicaID), as: label, with: keys, in: space)
       try transaction.setSyncValue(envelope.bytes, forKey: SyncKey.outbox + label.number.bigEndianBytes)
       settings.sealed = StreamPosition(envelope)
+      settings.sealedChangeCount? += body.changes.count
       seen = [:]
     }
   }
 
   /// All segments that wait, in order.
-  static func segments(in transaction: borrowing StoreWriteTransaction) throws -> [[UInt8]] {
+  static func segments<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws -> [[UInt8]] {
     try transaction.syncValues(under: SyncKey.outbox, limit: .max).map(\.value)
   }
 
   /// The first segments that wait, in order: those that are sent together.
-  static func nextBatch(in transaction: borrowing StoreWriteTransaction) throws -> [Envelope] {
+  static func nextBatch<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws -> [Envelope] {
     var (envelopes, byteCount) = ([Envelope](), 0)
     try transaction.forEachSyncValue(withPrefix: SyncKey.outbox) { _, bytes in
       byteCount += bytes.count

@@ -7,7 +7,7 @@ extension StoreSync {
   /// - Returns: The conflicts.
   /// - Throws: `TallyError` with `notSynchronising`.
   public func conflicts() async throws -> [Conflict] {
-    try await store.write { transaction in
+    try store.readSynchronization { transaction in
       _ = try transaction.requireSyncSettings()
       return try transaction.storedConflicts().reversed().map { try Conflict($0.id, $0.conflict) }
     }
@@ -69,7 +69,7 @@ extension Conflict {
 
 extension ObjectState.Field {
   /// The name of the field in an export.
-  fileprivate func exportName(isList: Bool) -> String {
+  func exportName(isList: Bool) -> String {
     switch self {
     case .title: isList ? "name" : "title"
     case .list: "listID"

@@ -62,7 +62,7 @@ extension StoreSync {
 
   /// Ensures that a copy of a store does not write as the replica that the original is.
   private func becomeOwnReplica() async throws {
-    let replica = try await store.write { try $0.requireSyncSettings().replicaID }
+    let replica = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
     if !ReplicaFile(of: store).names(replica) { try await store.becomeNewReplica(placeHasLost: false) }
   }
 

@@ -26,7 +26,7 @@ extension StoreSync {
   ///   `syncUnreachable` if the place cannot be reached. If that happens after the new key was made, the next exchange
   ///   publishes it; ask again for the code.
   public func revoke(_ replica: ReplicaID, passphrase: String? = nil) async throws -> RevokedReplica {
-    guard try await store.write({ try $0.requireSyncSettings() }).isEncrypted else {
+    guard try store.readSynchronization({ try $0.requireSyncSettings() }).isEncrypted else {
       throw TallyError.spaceNotEncrypted
     }
     try await synchronise()

@@ -47,7 +47,7 @@ extension StoreSync {
       for try await _ in wakes {
         try Task.checkCancellation()
         let isNews = news.take()
-        if !isNews, try await isRefused(until: refusedUntil) { continue }
+        if !isNews, try isRefused(until: refusedUntil) { continue }
         let (event, seconds) = try await exchangeOnce(through: connection, failures: failures)
         if case .failed = event { failures += 1 } else { failures = 0 }
         refusedUntil = event.isRefusal ? seconds.map { .now + .seconds($0) } : nil
@@ -68,9 +68,9 @@ extension StoreSync {
   }
 
   /// Whether what the place has refused shall not be tried again yet; others may have synchronised the store meanwhile.
-  private func isRefused(until end: ContinuousClock.Instant?) async throws -> Bool {
+  private func isRefused(until end: ContinuousClock.Instant?) throws -> Bool {
     guard let end, end > .now else { return false }
-    return try await store.write { try $0.requireSyncSettings().refused != nil }
+    return try store.readSynchronization { try $0.requireSyncSettings().refused != nil }
   }
 
   private typealias Wake = AsyncThrowingStream<Void, any Error>.Continuation
@@ -90,7 +90,7 @@ extension StoreSync {
   private func exchangeOnce(
     through connection: Connection, failures: Int
   ) async throws -> (event: SyncEvent, retryInSeconds: Double?) {
-    if try await store.write({ try $0.requireSyncSettings().isStopped }) { return (.stopped, nil) }
+    if try store.readSynchronization({ try $0.requireSyncSettings().isStopped }) { return (.stopped, nil) }
     do {
       let exchange = try await exchange(through: connection)
       return (.synchronised(exchange.report), exchange.isUnfinished ? 30 : nil)

@@ -35,7 +35,7 @@ public struct StoreSync: Sendable {
   ///
   /// - Throws: What the store throws.
   public var isSetUp: Bool {
-    get async throws { try await store.write { try $0.syncSettings() != nil } }
+    get async throws { try store.readSynchronization { try $0.syncSettings() != nil } }
   }
 
   /// Creates a space in a folder, with all that the store has.
@@ -148,7 +148,7 @@ public struct StoreSync: Sendable {
   /// - Returns: The text.
   /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`.
   public func invite(for duration: Duration = .seconds(86_400)) async throws -> String {
-    let settings = try await store.write { try $0.requireSyncSettings() }
+    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     if settings.isRevoked == true { throw TallyError.deviceRevoked }
     let keys = try settings.spaceKeys()
     return try invitation(to: keys, until: store.configuration.now().adding(seconds: duration.components.seconds))
@@ -159,7 +159,7 @@ public struct StoreSync: Sendable {
   /// - Returns: The place.
   /// - Throws: `TallyError` with `notSynchronising`.
   public func place() async throws -> SyncPlace {
-    try await store.write { try $0.requireSyncSettings().syncPlace }
+    try store.readSynchronization { try $0.requireSyncSettings().syncPlace }
   }
 
   /// Stops synchronising until the next ``synchronise()``; changes wait in the store.
@@ -198,7 +198,7 @@ extension StoreSync {
   }
 
   private func requireNoSpace() async throws {
-    guard try await store.write({ try $0.syncSettings() }) == nil else { throw TallyError.alreadySynchronises }
+    guard try store.readSynchronization({ try $0.syncSettings() }) == nil else { throw TallyError.alreadySynchronises }
   }
 
   private func invitation(to keys: SpaceKeys, until end: Timestamp) throws -> String {

@@ -56,7 +56,9 @@ extension StoreWriteTransaction {
     }
     return members
   }
+}
 
+extension StoreTransaction where Base: ~Copyable {
   /// Whether a new key can be sealed for all members that the records list.
   func hasCardsOfAllListed() throws -> Bool {
     let own = try requireSyncSettings().replicaID

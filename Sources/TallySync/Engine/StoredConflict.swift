@@ -36,14 +36,16 @@ extension StoredConflict {
   var lostStamp: Stamp { Stamp(time: lostTime, replica: ReplicaID(lostReplica)) }
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// The conflicts that are kept, oldest first.
   func storedConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
     try syncValues(under: SyncKey.conflicts).map { key, value in
       (UInt64(bigEndianBytes: key), try JSONDecoder().decode(StoredConflict.self, from: Data(value)))
     }
   }
+}
 
+extension StoreWriteTransaction {
   /// Keeps conflicts that are not kept yet; one whose value was replaced by its own author's next one takes the place of the
   /// earlier.
   mutating func keep(_ new: [(conflict: StoredConflict, replaced: Stamp?)]) throws {

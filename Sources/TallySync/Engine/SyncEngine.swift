@@ -3,7 +3,7 @@ import Tally
 
 /// Exchanges changes with the place of a space: seals and sends local ones, fetches and merges those of others.
 ///
-/// Each step is a write of its own, and each can fail without loss: sealed changes wait in the store until it is
+/// Each step that changes something is a write of its own, the others only read; each can fail without loss: sealed changes wait in the store until it is
 /// acknowledged, and the position of a stream moves in the write that merges its segment.
 struct SyncEngine {
   let store: TaskStore
@@ -48,15 +48,19 @@ struct SyncEngine {
   /// - Throws: `TallyError` with `syncUnreachable`, `deviceRevoked` or `spaceKeyMissing`; what the store throws.
   func synchronise() async throws -> Progress {
     var progress = Progress()
-    if try await store.write({ try $0.requireSyncSettings().isRevoked }) == true { throw TallyError.deviceRevoked }
+    if try store.readSynchronization({ try $0.requireSyncSettings().isRevoked }) == true {
+      throw TallyError.deviceRevoked
+    }
     let start = try await look()
     // Before anything is sealed, and before a copy becomes a new replica, for which no key was sealed.
     try await takeCards(of: start)
     try await progress.goOn { _ in try await makeKnown(after: start) }
     if try await checkOwnFiles() { progress.hasWritten = true }
+    var (last, stopped) = (start, Set<ReplicaID>())
     // Others may write meanwhile; a bound keeps a fast writer from holding this forever.
     for round in 0..<Self.maximumRounds {
       let look = try await round == 0 ? start : look()
+      last = look
       if round > 0 {
         try await takeCards(of: look)
         try await progress.goOn { _ in try await publishCard(after: look) }
@@ -70,12 +74,14 @@ struct SyncEngine {
       let received = try await receive(after: look, takingSnapshots: round == 0)
       progress.sent += sent
       progress.received += received
+      stopped.formUnion(received.stopped)
       if sent == 0, received.changeCount == 0 { break }
     }
+    try await noteObstacles(after: last, besides: stopped)
     try await progress.goOn { _ in try await publishSnapshotIfDue() }
     try await progress.goOn { _ in try await retire() }
     if progress.hasWritten {
-      let replica = try await store.write { try $0.requireSyncSettings().replicaID }
+      let replica = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
       try await reach { try await transport.pack(replica) }
       try await noteMark()
     }
@@ -88,17 +94,19 @@ struct SyncEngine {
   ///
   /// - Returns: Whether the card was written.
   private func makeKnown(after look: Look) async throws -> Bool {
-    let settings = try await store.write { try $0.requireSyncSettings() }
+    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     let remote = look.heads[settings.replicaID] ?? .none
     let isOurs = ReplicaFile(of: store).names(settings.replicaID)
-    if !isOurs || isAhead(remote, of: settings) || isBehind(remote, settings) {
-      try await store.becomeNewReplica(placeHasLost: isBehind(remote, settings))
+    let isBehind = try await isBehind(remote, settings)
+    if !isOurs || isAhead(remote, of: settings) || isBehind {
+      try await store.becomeNewReplica(placeHasLost: isBehind)
     }
     return try await publishCard(after: look)
   }
 
   /// Takes the cards of others, with the newest key of the space.
   private func takeCards(of look: Look) async throws {
+    guard try store.readSynchronization({ try $0.mayTake(look.cards) }) else { return }
     try await store.write { try $0.take(look.cards) }.requireTaken()
   }
 
@@ -106,7 +114,7 @@ struct SyncEngine {
   ///
   /// - Returns: Whether it was written.
   private func publishCard(after look: Look) async throws -> Bool {
-    let (replica, known) = try await store.write { transaction in
+    let (replica, known) = try store.readSynchronization { transaction in
       let replica = try transaction.requireSyncSettings().replicaID
       return (replica, try transaction.syncValue(forKey: SyncKey.cards + replica.bytes))
     }
@@ -124,9 +132,13 @@ struct SyncEngine {
       && remote != settings.acknowledged.head
   }
 
-  /// Whether the place has lost what it had acknowledged.
-  private func isBehind(_ remote: SegmentHead, _ settings: SyncSettings) -> Bool {
-    remote.number < settings.acknowledged.number
+  /// Whether the place has lost what it had acknowledged; what is there and cannot be read now is not lost.
+  private func isBehind(_ remote: SegmentHead, _ settings: SyncSettings) async throws -> Bool {
+    let (replica, last) = (settings.replicaID, settings.acknowledged.number)
+    guard remote.number < last else { return false }
+    let gaps = try await reach { try await transport.gaps(of: replica, after: remote.number, upTo: last) }
+    for gap in gaps { if case .unreadable(let reason) = gap.cause { throw TallyError.unreadableOwnFiles(reason) } }
+    return !gaps.allSatisfy { $0.cause == .notFetched }
   }
 
   /// Runs a call of the transport; its errors say that the place cannot be reached, or refuses.
@@ -148,10 +160,13 @@ extension SyncEngine {
   ///
   /// - Returns: How many objects' changes were acknowledged.
   private func send() async throws -> Int {
-    while try await store.write({ try $0.sealLocalChanges() }) {}
+    // The next segment takes what a write behind the last look adds; it is not waited for.
+    while try store.readSynchronization({ try $0.hasPending() }),
+      try await store.write({ try $0.sealLocalChanges() })
+    {}
     var (sent, isFlushed) = (0, false)
     while true {
-      let batch = try await store.write { try Outbox.nextBatch(in: $0) }
+      let batch = try store.readSynchronization { try Outbox.nextBatch(in: $0) }
       guard let replica = batch.first?.header.label.replica else { return sent }
       // A relaxed store could forget after a power cut what others have by then, and seal another segment of its number.
       if !isFlushed { try store.flush() }
@@ -233,6 +248,7 @@ extension StoreWriteTransaction {
       settings.byteCountSinceSnapshot += envelope.bytes.count
       count += try SegmentBody(decoding: envelope.content(in: space), by: settings.replicaID).changes.count
     }
+    settings.sealedChangeCount? -= count
     settings.acknowledged = StreamPosition(last)
     settings.lastSent = now.microsecondsSince1970
     try setSyncSettings(settings)

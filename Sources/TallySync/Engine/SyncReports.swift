@@ -41,6 +41,8 @@ public struct SyncReport: Hashable, Sendable {
   public let deletedTaskIDs: [UUID]
   /// Whether those are more than 50 and more than 30 % of the tasks that there were: perhaps nobody meant that.
   public let isMassDeletion: Bool
+  /// The replicas of which changes are known to exist that have not arrived as a whole.
+  public var incomplete: [BlockedReplica] { blocked.filter(\.isIncomplete) }
 }
 
 /// A replica whose next segment cannot be taken; those of others are.
@@ -49,10 +51,22 @@ public struct BlockedReplica: Hashable, Sendable {
   public let replica: ReplicaID
   /// The name of its device; `nil` if its card has not arrived.
   public let name: String?
-  /// Why, as a sentence for people.
-  public let reason: String
+  /// When this store noticed; `nil` if a version before this property has.
+  public let since: Timestamp?
   /// Whether the device was revoked, so that it stays so.
   public let isRevoked: Bool
+  let obstacle: StreamObstacle
+
+  /// Why, as sentences for people.
+  public var reason: String { obstacle.reason }
+  /// What to do, as sentences for people; `nil` if the reason says it, or nothing can be done.
+  public var remedy: String? { obstacle.kind.remedy }
+  /// The segments that are known to exist and were not found, ascending; empty if it is not that, or they are not known.
+  public var missing: [ClosedRange<UInt64>] { obstacle.missing }
+  /// Whether something is missing that may still arrive; otherwise it is there and cannot be taken.
+  public var isIncomplete: Bool { obstacle.kind.isIncomplete }
+  /// Whether a newer version of Tally may read it.
+  public var needsUpgrade: Bool { obstacle.kind == .needsUpgrade }
 }
 
 /// How a store stands in its space.
@@ -116,5 +130,8 @@ public struct SyncStatus: Hashable, Sendable {
   /// Whether another replica writes with a newer version, which this one cannot read.
   public let needsUpgrade: Bool
   /// A hash of all tasks and lists with their histories of writes: equal on replicas that hold the same state.
-  public let stateHash: String
+  ///
+  /// `nil` while changes of this store wait that were not sealed: the next exchange makes them part of the state, even if the
+  /// place cannot take them yet.
+  public let stateHash: String?
 }

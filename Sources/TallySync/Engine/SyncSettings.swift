@@ -48,6 +48,8 @@ struct SyncSettings: Codable, Equatable {
   var isRevoked: Bool?
   /// The hash of the key whose recovery code this store has shown last.
   var shownKeyHash: Data?
+  /// How many objects' changes are in the segments that wait; `nil` if a version before this field has sealed or sent some.
+  var sealedChangeCount: Int?
 }
 
 extension SyncSettings {
@@ -158,8 +160,15 @@ struct StreamProgress: Codable {
   var atPlace: UInt64?
   /// The last segment that a snapshot of this store covers.
   var covered: UInt64?
-  /// Why the next segment is not taken.
+  /// Why the next segment is not taken; what versions before the fields below know of it.
   var block: String?
+  /// The name of a kind of obstacle, and since when it has been there.
+  var blockKind: String?
+  var blockedSince: Int64?
+  /// The first and the last of each run of segments that are missing.
+  var missing: [UInt64]?
+  /// The last segment that somebody has named, if it was not read.
+  var named: UInt64?
 
   /// How many segments are at the place and were not merged.
   var behind: Int {
@@ -167,7 +176,7 @@ struct StreamProgress: Codable {
   }
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// The settings; `nil` if the store belongs to no space.
   func syncSettings() throws -> SyncSettings? {
     try syncValue(forKey: SyncKey.settings).map { try JSONDecoder().decode(SyncSettings.self, from: Data($0)) }
@@ -179,6 +188,18 @@ extension StoreWriteTransaction {
     return settings
   }
 
+  /// How far the streams of others have been read.
+  func streamProgress() throws -> [ReplicaID: StreamProgress] {
+    var positions: [ReplicaID: StreamProgress] = [:]
+    for (key, value) in try syncValues(under: SyncKey.streams) {
+      guard let id = UUID(bytes: key) else { throw SyncFault.damagedSettings }
+      positions[ReplicaID(id)] = try JSONDecoder().decode(StreamProgress.self, from: Data(value))
+    }
+    return positions
+  }
+}
+
+extension StoreWriteTransaction {
   /// Changes the settings of a store that belongs to a space, and returns what the change returns.
   @discardableResult
   mutating func changeSyncSettings<Result>(_ change: (inout SyncSettings) throws -> Result) throws -> Result {
@@ -191,16 +212,6 @@ extension StoreWriteTransaction {
 
   mutating func setSyncSettings(_ settings: SyncSettings?) throws {
     try setSyncValue(settings.map { [UInt8](try JSONEncoder().encode($0)) }, forKey: SyncKey.settings)
-  }
-
-  /// How far the streams of others have been read.
-  func streamProgress() throws -> [ReplicaID: StreamProgress] {
-    var positions: [ReplicaID: StreamProgress] = [:]
-    for (key, value) in try syncValues(under: SyncKey.streams) {
-      guard let id = UUID(bytes: key) else { throw SyncFault.damagedSettings }
-      positions[ReplicaID(id)] = try JSONDecoder().decode(StreamProgress.self, from: Data(value))
-    }
-    return positions
   }
 
   mutating func setProgress(_ position: StreamProgress, of replica: ReplicaID) throws {

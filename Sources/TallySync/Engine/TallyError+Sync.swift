@@ -69,6 +69,13 @@ extension TallyError {
       remedy: "Nothing is lost; synchronise again when it is there", cause: cause)
   }
 
+  /// The system does not let this replica read what it has written; `reason` is a sentence without a full stop.
+  static func unreadableOwnFiles(_ reason: String) -> TallyError {
+    TallyError(
+      .syncUnreachable, "The files of this device cannot be read: \(reason)",
+      remedy: "Check their owner, their permissions and the disk; nothing is lost")
+  }
+
   /// The place is a hub, and the program has no client for HTTP.
   static let noConnector = TallyError(
     .syncUnreachable, "The place of the space is a hub, which this program cannot reach",

@@ -9,9 +9,9 @@ extension StoreSync {
   ///
   /// - Returns: The disagreements, in the table `sync`; empty in a sound store.
   /// - Throws: `TallyError` with `notSynchronising`.
-  /// - Complexity: Everything is read once, in a write.
+  /// - Complexity: Everything is read once, from a snapshot.
   public func verify() async throws -> [StoreFault] {
-    try await store.write { try StateVerification(of: $0).faults }
+    try store.readSynchronization { try StateVerification(of: $0).faults }
   }
 
   /// Repairs what ``verify()`` finds.

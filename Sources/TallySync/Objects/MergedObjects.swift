@@ -89,6 +89,32 @@ extension ObjectState {
       current: completion.map(StoredCompletion.init(bytes:)), detached: detached.map(StoredCompletion.init(bytes:)))
   }
 
+  /// Ensures that this version can read the values of the fields that it knows; others it carries on as they are.
+  ///
+  /// - Throws: ``StreamFault/unreadableValue(of:)`` for one that a newer version may have written, or
+  ///   ``EnvelopeFault/malformed(_:)`` for one that no version writes.
+  func requireReadable(as object: ObjectKey) throws {
+    do {
+      if object.isTask { try requireCompletions() }
+    } catch {
+      throw EnvelopeFault.malformed(error)
+    }
+    var task = TaskItem(id: object.id, title: "", createdAt: .earliest)
+    var list = TaskList(id: object.id, name: "", createdAt: .earliest)
+    for (field, register) in registers where !register.value.isEmpty {
+      do {
+        if object.isTask { try task.set(field, to: register.value) }
+        if object.isList { try list.set(field, to: register.value) }
+        if object.isFilter, field == .filter, let key = registers[.filterKey]?.value {
+          guard SavedFilter.isStored(register.value, under: key) else { throw CodingFault.impossibleValue }
+        }
+      } catch {
+        guard !field.isText else { throw EnvelopeFault.malformed(.impossibleValue) }
+        throw StreamFault.unreadableValue(of: field.exportName(isList: object.isList))
+      }
+    }
+  }
+
   /// Throws ``CodingFault`` if a completion is one that no replica writes, and that the ledger could not keep.
   func requireCompletions() throws(CodingFault) {
     var completions = (sets[.completions] ?? [:]).flatMap { $0.value.additions.map(\.value.value) }
@@ -137,4 +163,7 @@ extension CodingFault {
 
 extension ObjectState.Field {
   var isAttribute: Bool { number == Self.attributes }
+
+  /// Whether its values are texts, which every version reads.
+  var isText: Bool { self == .title || self == .notes || self == .color }
 }

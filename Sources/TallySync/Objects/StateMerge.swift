@@ -15,9 +15,6 @@ struct StateMerge {
     table = try StateTable(in: transaction)
   }
 
-  /// The sum of the hashes of all states that have been written.
-  var hash: StateHash { table.hash }
-
   /// The state of an object as it is now.
   func state(of object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> ObjectState {
     try touched[object]?.state ?? table.state(of: object, in: transaction)

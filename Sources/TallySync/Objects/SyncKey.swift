@@ -27,7 +27,8 @@ enum SyncKey {
   static let snapshots: [UInt8] = [10]
   /// An object with a value that is too large to be sent: its key.
   static let tooLarge: [UInt8] = [11]
-  // 12, 14 and 15 are in SyncNotes: completions of deleted tasks, saved filters, and when deleted records were kept.
+  // 12, 14, 15 and 18 are in SyncNotes: completions of deleted tasks, saved filters, when deleted records were kept, and the
+  // first change that waits.
   /// The last segment that was acknowledged at a time: the time.
   static let ages: [UInt8] = [13]
   /// The record of the newest epoch: its number and the hash of its key.
@@ -36,7 +37,7 @@ enum SyncKey {
   static let revocations: [UInt8] = [17]
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// The keys and values under a first byte, up to a number of them.
   func syncValues(under prefix: [UInt8], limit: Int = .max) throws -> [(key: [UInt8], value: [UInt8])] {
     var found: [(key: [UInt8], value: [UInt8])] = []

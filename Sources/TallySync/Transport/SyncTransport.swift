@@ -34,6 +34,18 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached.
   func segments(of replica: ReplicaID, after number: UInt64, byteCount: Int) async throws -> [[UInt8]]
 
+  /// Which segments of a replica the place cannot give, and why, as far as it can say.
+  ///
+  /// Unless implemented, a place knows nothing of them: all that are asked for are missing.
+  ///
+  /// - Parameters:
+  ///   - replica: Whose.
+  ///   - number: The last segment that was read; 0 for none.
+  ///   - last: The last segment that is known to exist. The place may name later ones.
+  /// - Returns: What is missing behind the last one that was read, ascending; empty if nothing is.
+  /// - Throws: Any error, if the place cannot be reached.
+  func gaps(of replica: ReplicaID, after number: UInt64, upTo last: UInt64) async throws -> [PlaceGap]
+
   /// Appends segments of this replica to its stream, in their order.
   ///
   /// - Parameters:
@@ -64,6 +76,13 @@ public protocol SyncTransport: Sendable {
   /// - Returns: Their names.
   /// - Throws: Any error, if the place cannot be reached.
   func snapshots() async throws -> [SnapshotName]
+
+  /// The snapshots of which the place has some parts and lacks others; none unless implemented, where a place shows what is
+  /// complete and nothing else.
+  ///
+  /// - Returns: Their names.
+  /// - Throws: Any error, if the place cannot be reached.
+  func incompleteSnapshots() async throws -> [SnapshotName]
 
   /// One part of a snapshot.
   ///
@@ -126,6 +145,41 @@ extension SyncTransport {
 
   /// Nothing.
   public func mark(of replica: ReplicaID) async throws -> [UInt8]? { nil }
+
+  /// All segments that are asked for.
+  public func gaps(of replica: ReplicaID, after number: UInt64, upTo last: UInt64) async throws -> [PlaceGap] {
+    number < last ? [PlaceGap(number + 1...last, .missing)] : []
+  }
+
+  /// None.
+  public func incompleteSnapshots() async throws -> [SnapshotName] { [] }
+}
+
+/// Segments of a replica that a place cannot give.
+public struct PlaceGap: Hashable, Sendable {
+  /// Why it cannot.
+  public enum Cause: Hashable, Sendable {
+    /// They are not there.
+    case missing
+    /// They are there in part, or damaged.
+    case notWhole
+    /// Something stands for them that the program which copies the place has not fetched.
+    case notFetched
+    /// The system does not let them be read, and says why.
+    case unreadable(String)
+  }
+
+  /// The first and the last of them; `nil` if the place does not know which.
+  public let numbers: ClosedRange<UInt64>?
+  /// Why the place cannot give them.
+  public let cause: Cause
+
+  /// Takes the numbers and the cause.
+  ///
+  /// - Parameters:
+  ///   - numbers: The first and the last segment; `nil` if the place does not know which.
+  ///   - cause: Why the place cannot give them.
+  public init(_ numbers: ClosedRange<UInt64>?, _ cause: Cause) { (self.numbers, self.cause) = (numbers, cause) }
 }
 
 /// What became of a segment.

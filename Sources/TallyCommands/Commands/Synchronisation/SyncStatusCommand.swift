@@ -16,7 +16,7 @@ struct SyncStatusCommand: SessionCommand {
     let status = try session.wait { try await sync.status() }
     try session.answer(status.facts, plain: .record(SyncStatus.columns)) {
       for line in lines(of: status, session) { try session.output.write("  \(line)\n") }
-      for blocked in status.blocked { session.note(blocked.words) }
+      for remedy in Set(status.blocked.compactMap(\.remedy)).sorted() { session.hint(remedy) }
     }
   }
 
@@ -38,6 +38,6 @@ struct SyncStatusCommand: SessionCommand {
       + (status.isRecoveryCodeOutdated
         ? ["Recovery code  outdated: revoke the same device again to see the new one"] : [])
       + (status.refused.map { ["Refused        \($0.escapedForDisplay())"] } ?? [])
-      + others.map { "Device         \($0)" }
+      + others.map { "Device         \($0)" } + status.blocked.map { $0.words(session.clock) }
   }
 }
