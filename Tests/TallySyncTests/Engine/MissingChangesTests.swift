@@ -23,7 +23,9 @@ struct MissingChangesTests {
       case .changed: try (bytes.dropLast(100) + Data(repeating: 0, count: 100)).write(to: url)
       case .placeholder:
         let name = ".\(url.lastPathComponent).icloud"
-        try FileManager.default.moveItem(at: url, to: url.deletingLastPathComponent().appending(path: name))
+        let placeholder = url.deletingLastPathComponent().appending(path: name)
+        try? FileManager.default.removeItem(at: placeholder)
+        try FileManager.default.moveItem(at: url, to: placeholder)
       case .unreadable: try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: file.string)
       }
     }
@@ -50,7 +52,7 @@ struct MissingChangesTests {
     }
   }
 
-  @Test(arguments: Damage.possible, [3, 4, 5] as [UInt64])
+  @Test(arguments: Damage.possible, [3, 5] as [UInt64])
   func aSegmentThatIsNotThereIsNamedToAMember(damage: Damage, number: UInt64) async throws {
     try await withStream { stream in try await expectMissing(number, damage, in: stream.space.stores[1], of: stream) }
   }
