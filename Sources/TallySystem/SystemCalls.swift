@@ -152,33 +152,6 @@ package enum SystemCalls {
     #endif
   }
 
-  /// Whether another process holds a POSIX lock on a byte of a file.
-  ///
-  /// The corresponding C function is `fcntl` with `F_GETLK`.
-  package static func isLockedByOthers(_ descriptor: FileDescriptor, byte: Int) throws(Errno) -> Bool {
-    var lock = lock(ofType: F_WRLCK, onByte: byte)
-    // The call only writes into the local it is given.
-    try check(unsafe fcntl(descriptor.rawValue, F_GETLK, &lock))
-    return lock.l_type != Int16(F_UNLCK)
-  }
-
-  /// Takes or releases a shared POSIX lock on a byte of a file for this process, without waiting.
-  ///
-  /// It is lost when the process closes any descriptor of the file. The corresponding C function is `fcntl` with `F_SETLK`.
-  package static func setSharedLock(_ descriptor: FileDescriptor, byte: Int, isHeld: Bool) throws(Errno) {
-    var lock = lock(ofType: isHeld ? F_RDLCK : F_UNLCK, onByte: byte)
-    // The call only reads the local it is given.
-    try check(unsafe fcntl(descriptor.rawValue, F_SETLK, &lock))
-  }
-
-  private static func lock(ofType type: some BinaryInteger, onByte byte: Int) -> flock {
-    var lock = flock()
-    lock.l_type = Int16(type)
-    lock.l_whence = Int16(SEEK_SET)
-    (lock.l_start, lock.l_len) = (off_t(byte), 1)
-    return lock
-  }
-
   /// Flushes a directory, so that a file created or renamed in it is found after a power cut.
   package static func flushDirectory(_ path: FilePath) throws {
     let directory = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])

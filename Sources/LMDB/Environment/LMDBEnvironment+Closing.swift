@@ -60,7 +60,16 @@ extension LMDBEnvironment {
     journal?.endPin()
     // Nothing of the environment is live, and `isClosed` keeps it so.
     unsafe mdb_env_close(handle)
+    lockFile?.close()
     journal?.leave()
     EnvironmentRegistry.leave(identity)
+  }
+
+  /// Lets the environment end with its last use: who opens the directory again waits for that.
+  ///
+  /// For an owner that is gone while others still read or write; nobody may begin to use the environment.
+  package func endWithLastUse() {
+    guard !isForked, !state.withLock({ $0.isClosed }) else { return }
+    EnvironmentRegistry.markEnding(identity)
   }
 }

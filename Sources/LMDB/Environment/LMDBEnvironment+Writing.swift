@@ -51,6 +51,12 @@ extension LMDBEnvironment {
   private func beginWriteInTurn(_ thread: UInt) throws(LMDBError) -> WriteTransaction {
     while true {
       try enter("begin write") { (state) throws(LMDBError) in try refuseEndlessWait(thread, state) }
+      do throws(LMDBError) {
+        try lockFile?.renew()
+      } catch {
+        leave()
+        throw error
+      }
       let core = TransactionCore(environment: self, isWrite: true, thread: thread)
       // The environment is counted as in use; the call writes into the core's own field.
       let result = unsafe mdb_txn_begin(handle, nil, 0, &core.handle)

@@ -32,6 +32,7 @@ struct Restoration {
     if kept != nil { try SystemCalls.flushDirectory(opening.directory) }
     // The backup may be older than what this directory has handed to others: it must not go on under the same identity.
     try? SystemCalls.removeFile(opening.directory.appending(TaskStore.replicaFileName))
+    try opening.detachLockFile()
     try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
     try TallyError.flush(opening.directory, after: "The backup has been restored")
     return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), safetyCopy: kept)

@@ -50,6 +50,7 @@ extension TaskStore {
       // Nobody else has it open, or can open it before the lock is released.
       try store.environment.close()
       guard try LMDBEnvironment.isDataFileReplaceable(in: directory) else { throw TallyError.unsettledJournal }
+      try opening.detachLockFile()
       try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
       try TallyError.flush(directory, after: "The store has been compacted")
       return CompactionSummary(sizeBeforeInBytes: before, sizeInBytes: after)

@@ -36,6 +36,8 @@ public final class TaskStore: Sendable {
   /// A new directory gets the permissions 0700, its files 0600. A relative path is that of the moment of opening, even
   /// if the process changes its current directory later.
   ///
+  /// A `TaskStore` that this process has just dropped is waited for, for two seconds: whoever still observes it must end.
+  ///
   /// - Throws: `notAStore` for anything else at that path, `newerFormat`, `damagedStore`, `permissionDenied`,
   ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` if there is none and
   ///   none is to be created.
@@ -69,7 +71,12 @@ public final class TaskStore: Sendable {
 
   deinit {
     // A caller that needs to know whether the last flush succeeded calls `close`.
-    try? close()
+    do {
+      try close()
+    } catch {
+      connection.abandon()
+      watch.noteLifecycle()
+    }
     if isTemporary { try? FileManager.default.removeItem(atPath: directory.string) }
   }
 
@@ -106,8 +113,8 @@ public final class TaskStore: Sendable {
   ) async throws -> R {
     do {
       return try await commits.run(body)
-    } catch let error as LMDBError {
-      throw TallyError(error)
+    } catch {
+      throw connection.explained((error as? LMDBError).map { TallyError($0) } ?? error)
     }
   }
 

@@ -111,17 +111,29 @@ extension Session {
     configuration.onLongWait = { [errorOutput = invocation.errorOutput, isQuiet = options.quiet] ids in
       if !isQuiet { _ = try? errorOutput.writeAll("\(Self.waitMessage(ids))\n".utf8) }
     }
+    configuration.onLongRead = { [errorOutput = invocation.errorOutput, isQuiet = options.quiet] read in
+      if !isQuiet { _ = try? errorOutput.writeAll("\(Self.longReadMessage(read))\n".utf8) }
+    }
     return configuration
   }
 
   /// For whom a command waits, as far as the system says.
   private static func waitMessage(_ ids: [Int32]) -> String {
-    let others = ids.map { id in
-      let name = try? String(contentsOfFile: "/proc/\(id)/comm", encoding: .utf8).trimmingCharacters(in: .newlines)
-      return name.map { "\(id) (\($0.escapedForDisplay()))" } ?? "\(id)"
-    }
+    let others = ids.map(processInWords)
     let named = others.isEmpty ? "another process" : "process \(others.joined(separator: ", "))"
     return "Waiting for \(named), which has the store open…"
+  }
+
+  /// Who lets the store's file grow.
+  private static func longReadMessage(_ read: ReaderInformation) -> String {
+    let time = read.lagInSeconds.map { $0 > 0 ? " for \($0.counted("second"))" : "" } ?? ""
+    return "Process \(processInWords(read.processID)) has been reading one snapshot\(time), "
+      + "\((read.lagInCommits ?? 0).counted("commit")) behind; the store's file grows until it ends."
+  }
+
+  private static func processInWords(_ id: Int32) -> String {
+    let name = try? String(contentsOfFile: "/proc/\(id)/comm", encoding: .utf8).trimmingCharacters(in: .newlines)
+    return name.map { "\(id) (\($0.escapedForDisplay()))" } ?? "\(id)"
   }
 }
 

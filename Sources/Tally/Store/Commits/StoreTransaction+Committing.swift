@@ -11,11 +11,7 @@ extension LMDBEnvironment {
     tables: Tables, configuration: TaskStore.Configuration, makesRoom: Bool = true,
     _ body: (inout StoreWriteTransaction) throws -> R
   ) throws -> R {
-    let result = try configuration.retrying {
-      try writeMakingRoom(makesRoom, tables, configuration, body)
-    }
-    warnOfLongReaders(configuration)
-    return result
+    try configuration.retrying { try writeMakingRoom(makesRoom, tables, configuration, body) }
   }
 
   @available(*, noasync)
