@@ -18,8 +18,9 @@ extension TallyError {
     case .badTransaction: "An earlier error of this transaction was ignored"
     case .readOnly where error.message == LMDBError(.readOnly, operation: "").message:
       "The store has been opened for reading only"
+    case .badDatabase: "A table of the store was used after its opening was undone"
     case .panic: "The storage failed: An earlier failure of the disk left the store unusable"
-    case .badKeySize, .badValueSize, .readersFull, .wrongThread, .badDatabase, .invalidArgument, .unencodable,
+    case .badKeySize, .badValueSize, .readersFull, .wrongThread, .invalidArgument, .unencodable,
       .keyExists, .notPositioned, .databasesFull, .permissionDenied, .readOnly, .noSuchFile, .fileExists, .invalidFile,
       .incompatible, .versionMismatch:
       error.message
