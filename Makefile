@@ -7,7 +7,7 @@ export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats readers page smoke outside faults
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers test-service
-.PHONY: web test-web bench-web
+.PHONY: web test-web quick-web bench-web
 .PHONY: install install-web uninstall completions installation
 .PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync bench-commits
 
@@ -142,6 +142,7 @@ test-hub: build ## Runs the tests of the hub, a package of its own, and of its p
 	swift build --build-tests $(HUB)
 	Hub/Scripts/postgresql.py swift test --skip-build $(HUB) --disable-xctest
 	@Hub/Scripts/check-hub.py
+	@Hub/Scripts/check-memory.py
 
 test-hub-api: hub ## Sends thousands of requests to a hub, as its OpenAPI description has them; minutes, and a download.
 	@Hub/Scripts/check-api.py
@@ -151,6 +152,9 @@ test-hub-api: hub ## Sends thousands of requests to a hub, as its OpenAPI descri
 test-hub-faults: build hub ## Kills, cuts off, restores and wipes everything around a hub while devices write; minutes.
 	@Scripts/set-up.sh faults
 	@Hub/Scripts/check-faults.py
+	@Scripts/set-up.sh database
+	@Hub/Scripts/check-memory.py --full
+	@Hub/Scripts/check-memory.py --full --database
 
 bench-hub: hub-set-up ## Measures a hub on LMDB and PostgreSQL, beside pgbench, and puts the figures into Hub/README.md.
 	@Scripts/set-up.sh database
@@ -168,6 +172,10 @@ test-web: build ## Runs the tests of the screens, a package of its own, then use
 	swift test --skip-build $(WEB) --disable-xctest
 	@Web/Scripts/check-web.py
 
+quick-web: build ## Uses the screens in Chromium, if there is one: what must not be lost or doubled, each at one width.
+	swift build $(WEB) --product tally-web
+	@Web/Scripts/check-web.py --quick
+
 bench-web: build ## Measures the screens in Chromium over 100,000 tasks: first paint, tap, scrolling, arrivals.
 	swift build $(WEB) -c release --product tally-web
 	@Web/Scripts/figures.py
@@ -179,6 +187,7 @@ test-long: set-up ## Compares views, filters, searches and merges with plain mod
 	TALLY_TRANSACTIONS=10000 TALLY_SEEDS=3 swift test --skip-build --disable-xctest $(OPTIMISED) --filter RandomTransactionTests
 	TALLY_SYNC_STEPS=6 swift test --skip-build --disable-xctest $(OPTIMISED) --filter ExhaustiveMergeTests
 	TALLY_SYNC_HISTORIES=10000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter RandomMergeTests
+	TALLY_SYNC_WRITTEN=2000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter WrittenValueTests
 	TALLY_SYNC_STORES=500 swift test --skip-build --disable-xctest $(OPTIMISED) --filter ReplicaTests
 	TALLY_SYNC_CHANGES=60000 swift test --skip-build --disable-xctest $(OPTIMISED) --filter thousandsOfChangesInOneInstant
 

@@ -49,11 +49,13 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    // How glibc gives memory back.
+    .systemLibrary(name: "CMalloc"),
     .target(
       name: "HubStorage", dependencies: ["CLibPQ", lmdb, tallySync, crypto, systemPackage],
       resources: [
         .embedInCode("PostgreSQL/Schema/Format1.sql"), .embedInCode("PostgreSQL/Schema/Format2.sql"),
-        .embedInCode("PostgreSQL/Schema/Format3.sql"),
+        .embedInCode("PostgreSQL/Schema/Format3.sql"), .embedInCode("PostgreSQL/Schema/Format4.sql"),
       ],
       swiftSettings: settings),
     .target(
@@ -70,7 +72,9 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "HubClient",
-      dependencies: ["HubWire", httpClient, tallySync, nio, ssl, .product(name: "NIOHTTP1", package: "swift-nio")],
+      dependencies: [
+        "HubWire", httpClient, tallySync, crypto, nio, ssl, .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
       swiftSettings: settings),
     // Measurements, as the text that Prometheus reads.
     .target(name: "HubMetrics", dependencies: [metrics], swiftSettings: settings),
@@ -79,8 +83,8 @@ let package = Package(
     .executableTarget(
       name: "TallyHub",
       dependencies: [
-        "HubMetrics", "HubService", "HubStorage", "HubWire", hummingbird, logging, nio, systemPackage, tallySync,
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CMalloc", "HubMetrics", "HubService", "HubStorage", "HubWire", hummingbird, logging, nio, systemPackage,
+        tallySync, .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
@@ -110,6 +114,6 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "TallySyncConformance", package: "tally"),
       ],
-      swiftSettings: settings),
+      exclude: ["Fixtures"], swiftSettings: settings),
   ]
 )

@@ -376,6 +376,19 @@ def synchronise(tally, prints):
     other = prints("syncMembers", "second", "sync", "members")["replicas"][1]["replica"]
     conflict = prints("conflicts", "first", "conflicts")["conflicts"][0]
     prints("conflictRestored", "first", "conflicts", "restore", str(conflict["id"]))
+    prints("conflictsRestored", "first", "conflicts", "restore", "--all")
+    prints("conflictsDismissed", "second", "conflicts", "dismiss", "--all")
+    prints("syncMemberRenamed", "second", "sync", "members", "rename", "phone")
+    prints("syncRecoveryCode", "first", "sync", "recovery-code")
+    prints("syncMove", "first", "sync", "move", str(folder))
+    for store in ["first", "second"]:
+        prints("change", store, "lists", "add", "Of one name")
+        prints("syncNow", store, "sync", "now")
+    prints("ambiguity", "second", "list", "Of one name", status=1)
+    prints("syncMemberRenamed", "first", "sync", "members", "rename", "phone")
+    prints("ambiguity", "first", "sync", "members", "rename", "phone", "other", status=1)
+    prints("change", "second", "lists", "merge", "Of one name", "Of one name")
+    prints("history", "second", "history")
     prints("change", "second", "delete", task)
     prints("trash", "second", "trash")
     prints("trashRestored", "second", "trash", "restore", task)

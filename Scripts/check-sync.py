@@ -97,6 +97,10 @@ class Memory:
 # MARK: - Devices
 
 
+# The folder has not got all that others have written yet.
+MISSING = ("syncIncomplete",)
+
+
 class Device:
     """A store, a folder that something copies to other devices, and a clock."""
 
@@ -178,12 +182,12 @@ class Device:
         """Waits for a synchronisation that runs beside changes."""
         if self.running:
             process, self.running = self.running, None
-            self.finish(process, ["sync", "now"])
+            self.finish(process, ["sync", "now"], refusals=MISSING)
             self.tasks = None
 
     def synchronise(self):
         self.prepare()
-        return self.json("sync", "now")
+        return json.loads(self("sync", "now", "--json", refusals=MISSING)[1])
 
     def synchronise_beside(self):
         self.prepare()

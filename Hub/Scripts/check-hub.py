@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Lets two devices synchronise through a hub, with the programs that people use; --show prints each command.
 
-The hub goes away and comes back, and is killed while both devices write; then one device is revoked. A change must be on the other
+The hub goes away and comes back, and is killed while both devices write; then one device is revoked, and the only owner is lost and
+restored by the recovery code. A change must be on the other
 device within 3 seconds, and within 60 seconds of the hub's return, without anybody asking; none may be lost or doubled.
 """
 
@@ -28,6 +29,7 @@ def check(folder, shows, kill_count, absence):
     times = agents(hub, laptop, phone, absence)
     kills(hub, [laptop, phone], kill_count)
     refusals(hub, laptop, phone, invitation, folder)
+    recovery(hub, folder, shows)
     hub.stop()
     encrypted(folder, shows)
     return times
@@ -83,6 +85,42 @@ def refusals(hub, laptop, phone, invitation, folder):
     laptop.run("sync", "now")
     require("Too late" not in laptop.titles(), "a change of a revoked device arrived")
     for device in [laptop, phone]:
+        device.run("verify")
+
+
+def recovery(hub, folder, shows):
+    """The only owner is lost: the recovery code on paper makes another device one, which shuts the lost one out."""
+    lost, phone, new, friend, late = (
+        Device(folder / name, shows) for name in ["lost", "phone-2", "new", "friend", "late"])
+    lost.run("add", "On the lost device")
+    setup = lost.run("sync", "setup", hub.address, "--name", "lost")
+    code = setup["recoveryCode"]
+    phone.run("sync", "join", setup["invitation"], "--name", "phone")
+    phone.run("add", "On the phone")
+    phone.run("sync", "now")
+    error = phone.run("sync", "invite", status=1)["error"]
+    require(error["code"] == "hubRefused", f"an invitation of a writer: {error}")
+    wrong = late.run("sync", "join", code[:-1] + ("1" if code[-1] == "0" else "0"), "--at", hub.address, status=64)["error"]
+    require(wrong["code"] == "invalidInvitation" and not late.store.exists(), f"a mistyped code: {wrong}")
+    new.run("sync", "join", code, "--at", hub.address, "--name", "new")
+    require(new.titles() == {"On the lost device", "On the phone"}, "a restored owner lacks tasks")
+    friend.run("sync", "join", new.run("sync", "invite")["invitation"], "--name", "friend")
+    newest = new.run("sync", "revoke", lost.run("sync", "status")["replica"])["recoveryCode"]
+    new.run("add", "Not for the thief")
+    new.run("sync", "now")
+    require(lost.run("sync", "now", status=1)["error"]["code"] == "deviceRevoked", "the lost device is not shut out")
+    require("Not for the thief" not in lost.titles(), "the lost device gets what is written")
+    phone.run("sync", "now")
+    require("Not for the thief" in phone.titles(), "the others get nothing")
+    replaced = late.run("sync", "join", code, "--at", hub.address, status=1)["error"]
+    require("was replaced" in replaced["message"] and not late.store.exists(), f"the old code: {replaced}")
+    new.run("sync", "role", "phone", "owner")
+    friend.run("sync", "now")
+    phone.run("sync", "invite")
+    late.run("sync", "join", newest, "--at", hub.address, "--name", "late")
+    require("Not for the thief" in late.titles(), "the new code restores nothing")
+    for device in [phone, new, friend, late]:
+        device.run("sync", "now")
         device.run("verify")
 
 

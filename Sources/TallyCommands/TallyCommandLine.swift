@@ -64,29 +64,35 @@ extension TallyCommandLine {
   private static func parse(
     _ arguments: [String], _ invocation: Invocation, _ output: BufferedOutput
   ) throws -> ParsedCommand? {
-    let words = FilterOptions.spelledOut(arguments)
-    if let command = RootCommand.commandAlone(from: words) { return try validated(command) }
+    let words = try ManyWords(FilterOptions.spelledOut(arguments))
+    if let command = RootCommand.commandAlone(from: words.few) { return try validated(words.completing(command)) }
     do {
-      var command = try RootCommand.parseAsRoot(words)
-      if let command = command as? any CompleteCommand { return try validated(command.parsed) }
+      var command = try RootCommand.parseAsRoot(words.few)
+      if let command = command as? any CompleteCommand { return try validated(words.completing(command.parsed)) }
       if let failure = CommandFailure.unknownCommand(in: arguments) { throw failure }
       try command.run()
     } catch let failure as CommandFailure {
       throw failure
     } catch {
-      // The parser reports what it wants printed as an error, too.
-      guard RootCommand.exitCode(for: error) == .success else {
-        throw CommandFailure(parsing: error, arguments: arguments)
-      }
-      output.isASCII = invocation.isASCII
       let width = invocation.outputWidth ?? 80
-      let text = RootCommand.fullMessage(for: error, columns: width)
-      let isOfCommand = text.contains("\nUSAGE: ") && !text.contains("\n  --store <dir>")
-      let line = isOfCommand ? GlobalOptions.helpLine.wrapped(toWidth: width).joined(separator: "\n") + "\n" : ""
+      let isNarrow = width < narrowest
+      let message = RootCommand.fullMessage(for: error, columns: isNarrow ? Int(Int16.max) : width)
+      // The parser reports what it wants printed as an error, too. To ask it for the exit code would make it lay out the
+      // help for the terminal, which its two columns may not fit.
+      guard !message.hasPrefix("Error: ") else { throw CommandFailure(parsing: error, arguments: words.few) }
+      output.isASCII = invocation.isASCII
+      let text = isNarrow ? message.helpWrapped(toWidth: width) : message
+      let isOfCommand = message.contains("\nUSAGE: ") && !message.contains("\n  --store <dir>")
+      let line =
+        isOfCommand
+        ? GlobalOptions.helpLine.wrapped(toWidth: width, cuttingWords: false).joined(separator: "\n") + "\n" : ""
       try output.write(text + "\n" + line)
     }
     return nil
   }
+
+  /// From how many columns on the parser's two columns have room.
+  private static let narrowest = 52
 
   private static func validated(_ command: ParsedCommand) throws -> ParsedCommand {
     try CommandFailure.replacing({ CommandFailure(refusing: command, $0) }) {
@@ -98,8 +104,8 @@ extension TallyCommandLine {
   private static func report(_ failure: CommandFailure, of invocation: Invocation) -> Int32 {
     if failure.status != .success {
       // If even the error cannot be written, only the status is left.
-      let text = invocation.isASCII ? failure.text.inASCII : failure.text
-      _ = try? invocation.errorOutput.writeAll(invocation.wantsJSONErrors ? failure.json : Array(text.utf8))
+      let text = invocation.wantsJSONErrors ? failure.json : Array(invocation.message(failure.text).utf8)
+      _ = try? invocation.errorOutput.writeAll(text)
     }
     return failure.status.rawValue
   }

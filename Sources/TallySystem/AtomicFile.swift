@@ -22,51 +22,23 @@ package struct AtomicFile: ~Copyable {
   package let descriptor: FileDescriptor
 
   private let target: FilePath
-  private let temporary: FilePath
-  /// Held for as long as this lives: a temporary file that nobody locks was left by a crash.
-  private let lock: FileLock
-  private var isOpen = true
-  private var isRenamed = false
+  /// The file until it gets its name; what is left of it goes with this.
+  private let temporary: TemporaryItem
 
-  /// Creates the temporary file.
+  /// Creates the temporary file, and removes those that killed processes have left in the directory.
   ///
   /// Throws `NotAFile`, or an `Errno`.
   package init(replacing target: FilePath) throws {
     try Self.requireReplaceable(target)
-    // The name must neither be guessed nor grow beyond what the filesystem takes, as the target's with a suffix might.
-    let random = UInt64.random(in: 0...UInt64.max)
-    let name = Self.temporaryPrefix + String(random, radix: 36) + Self.temporarySuffix
-    let temporary = target.parentOrCurrent.appending(name)
-    let descriptor = try FileDescriptor.open(
-      temporary,
-      .writeOnly,
-      options: [.create, .exclusiveCreate, .closeOnExec],
-      permissions: .ownerReadWrite
-    )
-    do {
-      let lock = try FileLock(opening: temporary)
-      _ = try lock.tryAcquire(.exclusive)
-      self.init(descriptor: descriptor, target: target, temporary: temporary, lock: lock)
-    } catch {
-      try? descriptor.close()
-      try? SystemCalls.removeFile(temporary)
-      throw error
-    }
+    let temporary = try TemporaryItem(.file, in: target.parentOrCurrent)
+    let descriptor = try FileDescriptor.open(temporary.path, .writeOnly, options: .closeOnExec)
+    self.init(descriptor: descriptor, target: target, temporary: temporary)
   }
 
-  private init(descriptor: FileDescriptor, target: FilePath, temporary: FilePath, lock: FileLock) {
+  private init(descriptor: FileDescriptor, target: FilePath, temporary: TemporaryItem) {
     self.descriptor = descriptor
     self.target = target
     self.temporary = temporary
-    self.lock = lock
-  }
-
-  private static let temporaryPrefix = ".tally-export-"
-  private static let temporarySuffix = ".tmp"
-
-  /// Whether a name is that of a temporary file.
-  package static func isTemporary(_ name: String) -> Bool {
-    name.hasPrefix(temporaryPrefix) && name.hasSuffix(temporarySuffix)
   }
 
   /// Throws `NotAFile` for a path that a file must not take the place of, or an `Errno` if that cannot be learned.
@@ -83,9 +55,8 @@ package struct AtomicFile: ~Copyable {
   }
 
   deinit {
-    // A failure here could not be mended: the file is a left-over that nobody asked for.
-    if isOpen { try? descriptor.close() }
-    if !isRenamed { try? SystemCalls.removeFile(temporary) }
+    // Its bytes were flushed, or are not wanted.
+    try? descriptor.close()
   }
 
   /// Flushes the file to the disk and gives it its name.
@@ -93,10 +64,7 @@ package struct AtomicFile: ~Copyable {
   /// Throws an `Errno`; the old file is unchanged then. `NotFlushed` if the new file is there.
   package consuming func publish() throws {
     try SystemCalls.flush(descriptor)
-    isOpen = false
-    try descriptor.close()
-    try SystemCalls.rename(temporary, to: target)
-    isRenamed = true
+    try SystemCalls.rename(temporary.path, to: target)
     try NotFlushed.replacing(NotFlushed.init(cause:)) { try SystemCalls.flushDirectory(target.parentOrCurrent) }
   }
 }

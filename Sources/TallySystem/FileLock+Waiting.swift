@@ -1,26 +1,30 @@
 import SystemPackage
 
-// A process that waits for a lock marks a byte of its file with a POSIX lock, so that the holder can let it go first. Only on
-// Linux: elsewhere POSIX locks and flock exclude each other, and the mark would keep everybody out. It is a hint: it is lost
-// when the process closes another descriptor of the file.
+// A process that waits for a lock marks a byte of its file, so that the holder can let it go first, and those that come
+// later wait a moment. Only on Linux: elsewhere locks of bytes and flock exclude each other, and the mark would keep
+// everybody out. It is a hint, and ends with the descriptor at the latest.
 
 extension FileLock {
   /// The byte that a waiting process marks; it need not exist.
   private static let waitingByte = 1 << 60
 
-  /// Whether another process has marked itself as waiting for the lock.
+  private var mark: ByteLock {
+    ByteLock(descriptor, byte: Self.waitingByte, owner: ByteLock.strongestOwner)
+  }
+
+  /// Whether somebody else has marked itself as waiting for the lock.
   package var isAwaitedByOthers: Bool {
     #if os(Linux)
-      (try? SystemCalls.isLockedByOthers(descriptor, byte: Self.waitingByte)) ?? false
+      mark.isHeldByOthers
     #else
       false
     #endif
   }
 
-  /// Marks this process as waiting for the lock, or removes the mark; it also ends with the process.
+  /// Marks this one as waiting for the lock, or removes the mark.
   package func markWaiting(_ isWaiting: Bool) {
     #if os(Linux)
-      try? SystemCalls.setSharedLock(descriptor, byte: Self.waitingByte, isHeld: isWaiting)
+      if isWaiting { try? mark.acquire(.shared) } else { try? mark.release() }
     #endif
   }
 }

@@ -23,7 +23,7 @@ package final class FileLock: Sendable {
 
   // For a test, which looks at it.
   package let descriptor: FileDescriptor
-  /// The file, which the holder of its lock may remove; `nil` for a directory.
+  /// The file, which is opened again if its name has another one; `nil` to stay with the one that was opened.
   private let path: FilePath?
   private let processID = getpid()
 
@@ -36,6 +36,14 @@ package final class FileLock: Sendable {
   /// Opens a directory that exists.
   package init(openingDirectory path: FilePath) throws(Errno) {
     descriptor = try Self.translating { try .open(path, .readOnly, options: [.directory, .closeOnExec]) }
+    self.path = nil
+  }
+
+  /// Opens a file or a directory that exists; the lock stays with it, whatever gets its name.
+  package init(openingExisting path: FilePath) throws(Errno) {
+    descriptor = try Self.translating {
+      try .open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+    }
     self.path = nil
   }
 
@@ -62,6 +70,12 @@ package final class FileLock: Sendable {
   package func release() {
     // Can fail only if the descriptor is not open.
     _ = flock(descriptor.rawValue, LOCK_UN)
+  }
+
+  /// Whether a path still names what the lock is on.
+  package func isOnFile(at path: FilePath) -> Bool {
+    guard let there = try? FileIdentity(of: path) else { return false }
+    return (try? FileIdentity(of: descriptor)) == there
   }
 
   /// The processes that hold the lock, as far as the system says: on Linux, in `/proc/locks`.

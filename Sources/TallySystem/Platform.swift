@@ -44,17 +44,63 @@ extension FilePath {
   }
 }
 
+/// A file that is read as a whole, and is small.
+package enum WholeFile {
+  /// The path is that of a directory, a device or a pipe.
+  package struct NotAFile: Error, CustomStringConvertible {
+    package var description: String { "It is not a regular file" }
+  }
+
+  /// The file is larger than such files are.
+  package struct TooLarge: Error, CustomStringConvertible {
+    package let limit: Int
+    package var description: String { "It has more than \(limit) bytes" }
+  }
+
+  /// Reads a regular file, links followed, without ever waiting as for the writer of a pipe.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - limit: How many bytes it may have.
+  /// - Returns: All bytes.
+  /// - Throws: `NotAFile`, `TooLarge`, or an `Errno`.
+  package static func read(_ path: FilePath, atMost limit: Int) throws -> [UInt8] {
+    // Without this flag, opening a pipe waits for its writer; it does not change reads of a file.
+    let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+    return try file.closeAfter {
+      guard try file.stat().type == .regular else { throw NotAFile() }
+      return try file.readToEnd(atMost: limit)
+    }
+  }
+}
+
 extension FileDescriptor {
+  /// Reads the rest.
+  ///
+  /// - Parameter limit: How many bytes there may be.
+  /// - Returns: All bytes.
+  /// - Throws: `WholeFile.TooLarge`, or an `Errno`.
+  package func readToEnd(atMost limit: Int) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while true {
+      let chunk = try readChunk()
+      if chunk.isEmpty { return bytes }
+      bytes += chunk
+      guard bytes.count <= limit else { throw WholeFile.TooLarge(limit: limit) }
+    }
+  }
+
   /// Reads the rest, of any length.
   package func readToEnd() throws -> [UInt8] {
     var bytes: [UInt8] = []
-    while true {
-      // Unsafe as the buffer is raw memory: `read` fills its beginning and says how much.
-      let chunk = try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-        count = try unsafe read(into: UnsafeMutableRawBufferPointer(buffer))
-      }
-      if chunk.isEmpty { return bytes }
-      bytes += chunk
+    while case let chunk = try readChunk(), !chunk.isEmpty { bytes += chunk }
+    return bytes
+  }
+
+  private func readChunk() throws -> [UInt8] {
+    // Unsafe as the buffer is raw memory: `read` fills its beginning and says how much.
+    try unsafe [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+      count = try unsafe read(into: UnsafeMutableRawBufferPointer(buffer))
     }
   }
 }

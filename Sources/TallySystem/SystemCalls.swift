@@ -75,6 +75,14 @@ package enum SystemCalls {
     try check(unsafe path.withPlatformString { unsafe chmod($0, permissions.rawValue) })
   }
 
+  /// Changes the group of a file or directory.
+  ///
+  /// The corresponding C function is `chown`.
+  package static func changeGroup(_ path: FilePath, to group: UInt32) throws(Errno) {
+    // The string outlives the call; the user stays.
+    try check(unsafe path.withPlatformString { unsafe chown($0, .max, group) })
+  }
+
   /// Adds a second name to a file, which must be free.
   ///
   /// The corresponding C function is `link`.
@@ -99,6 +107,26 @@ package enum SystemCalls {
     try check(unsafe path.withPlatformString { unsafe rmdir($0) })
   }
 
+  /// The names in a directory, without `.` and `..`, in no order.
+  ///
+  /// The corresponding C functions are `opendir` and `readdir`.
+  package static func names(in directory: FilePath) throws(Errno) -> [String] {
+    // Closed below; nobody else has it.
+    guard let stream = unsafe directory.withPlatformString({ unsafe opendir($0) }) else {
+      throw Errno(rawValue: errno)
+    }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    // Each entry lives until the next call; its name, which ends with a zero byte, is copied.
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+        unsafe name.withMemoryRebound(to: CChar.self, capacity: 1) { unsafe String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
   /// The path of an existing file without links, `.` and `..`; `nil` if there is no such file.
   ///
   /// The corresponding C function is `realpath`.
@@ -107,6 +135,37 @@ package enum SystemCalls {
     guard let resolved = unsafe path.withPlatformString({ unsafe realpath($0, nil) }) else { return nil }
     defer { unsafe free(resolved) }
     return unsafe FilePath(platformString: resolved)
+  }
+
+  /// The path of a file that may be missing, without links: where a link leads to nothing, the file it would lead to.
+  ///
+  /// - Throws: `Errno`, as for links in a circle.
+  package static func resolvingLinksToWrite(_ path: FilePath) throws -> FilePath {
+    var path = path
+    // As many as Linux follows.
+    for _ in 0..<40 {
+      if let resolved = resolvingLinks(path) { return resolved }
+      guard try isLink(path) else { return path }
+      path = path.parentOrCurrent.pushing(try target(ofLink: path))
+    }
+    throw Errno.tooManySymbolicLinkLevels
+  }
+
+  private static func isLink(_ path: FilePath) throws -> Bool {
+    do {
+      return try path.stat(followTargetSymlink: false).type == .symbolicLink
+    } catch Errno.noSuchFileOrDirectory {
+      return false
+    }
+  }
+
+  /// The corresponding C function is `readlink`.
+  private static func target(ofLink path: FilePath) throws(Errno) -> FilePath {
+    var buffer = [CChar](repeating: 0, count: 4_096)
+    // The call writes at most one byte less than there are, so that the last one stays zero.
+    let count = unsafe path.withPlatformString { unsafe readlink($0, &buffer, buffer.count - 1) }
+    guard count >= 0 else { throw Errno(rawValue: errno) }
+    return FilePath(platformString: buffer)
   }
 
   /// Flushes a file, or a directory's entries, to the disk.
@@ -152,32 +211,10 @@ package enum SystemCalls {
     #endif
   }
 
-  /// Whether another process holds a POSIX lock on a byte of a file.
+  /// Whether an open file is a terminal.
   ///
-  /// The corresponding C function is `fcntl` with `F_GETLK`.
-  package static func isLockedByOthers(_ descriptor: FileDescriptor, byte: Int) throws(Errno) -> Bool {
-    var lock = lock(ofType: F_WRLCK, onByte: byte)
-    // The call only writes into the local it is given.
-    try check(unsafe fcntl(descriptor.rawValue, F_GETLK, &lock))
-    return lock.l_type != Int16(F_UNLCK)
-  }
-
-  /// Takes or releases a shared POSIX lock on a byte of a file for this process, without waiting.
-  ///
-  /// It is lost when the process closes any descriptor of the file. The corresponding C function is `fcntl` with `F_SETLK`.
-  package static func setSharedLock(_ descriptor: FileDescriptor, byte: Int, isHeld: Bool) throws(Errno) {
-    var lock = lock(ofType: isHeld ? F_RDLCK : F_UNLCK, onByte: byte)
-    // The call only reads the local it is given.
-    try check(unsafe fcntl(descriptor.rawValue, F_SETLK, &lock))
-  }
-
-  private static func lock(ofType type: some BinaryInteger, onByte byte: Int) -> flock {
-    var lock = flock()
-    lock.l_type = Int16(type)
-    lock.l_whence = Int16(SEEK_SET)
-    (lock.l_start, lock.l_len) = (off_t(byte), 1)
-    return lock
-  }
+  /// The corresponding C function is `isatty`.
+  package static func isTerminal(_ descriptor: FileDescriptor) -> Bool { isatty(descriptor.rawValue) == 1 }
 
   /// Flushes a directory, so that a file created or renamed in it is found after a power cut.
   package static func flushDirectory(_ path: FilePath) throws {

@@ -111,8 +111,8 @@ final class FuzzFiles: Sendable {
       let record = try unsafe HistoryRecord(decoding: row.span.bytes)
       let images = [UInt8](record.images)
       var reader = unsafe ImageReader(images.span.bytes)
-      try reader.forEach { key, wasThere, image in
-        guard wasThere else { return }
+      try reader.forEach { key, presence, image in
+        guard presence != .absent else { return }
         switch key.kind {
         case .task: _ = try TaskRecord(id: key.id, decoding: image)
         case .list: _ = try ListRecord(id: key.id, decoding: image)

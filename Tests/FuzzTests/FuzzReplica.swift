@@ -104,6 +104,6 @@ final class FuzzReplica: Sendable {
     }
     try merge.finish(in: &transaction)
     try transaction.keep(conflicts)
-    return merge.hash
+    return try StateTable.hash(in: transaction)
   }
 }

@@ -50,6 +50,19 @@ extension HelperAct {
     say("parent wrote: \(try environment.read { try counters.count(in: $0) })")
   }
 
+  /// Keeps a snapshot; a child of a fork, which has nothing to do with it, lives until its input ends.
+  func forkAndRead() throws {
+    let environment = try LMDBEnvironment(path: directory)
+    let reader = try environment.beginRead()
+    if try Self.forkProcess() == 0 {
+      _ = readLine()
+      _exit(0)
+    }
+    say("ready")
+    while try environment.readers().count > 0 { sleep(1) }
+    drop(reader)
+  }
+
   private func openAndLook() throws {
     let environment = try LMDBEnvironment(path: directory)
     try environment.close()

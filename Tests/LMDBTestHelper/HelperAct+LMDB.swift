@@ -15,6 +15,7 @@ extension HelperAct {
     case "open-and-close": try openAndClose()
     case "lock-under-mask": lockUnderMask()
     case "fork": try forkInside()
+    case "fork-and-read": try forkAndRead()
     case "fail-data": try failDescriptor(synchronous: false, target: "/dev/full", .writeOnly)
     case "fail-meta": try failDescriptor(synchronous: true, target: "/dev/null", .readOnly)
     case "little-memory": try openWithLittleMemory()

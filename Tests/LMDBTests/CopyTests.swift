@@ -121,3 +121,31 @@ import Testing
     try later.close()
   }
 }
+
+/// The errors of calls with paths say which one is meant.
+@Suite struct NamedPathTests {
+  @Test(arguments: [false, true]) func aCopyThatFailsNamesItsFile(compacting: Bool) throws {
+    let (sample, target) = (try Sample(), try TemporaryDirectory())
+    try sample.environment.copy(to: target.path, compacting: compacting)
+    let file = target.path.appending("data.mdb")
+    let taken = #expect(throws: LMDBError.self) {
+      try sample.environment.copy(to: target.path, compacting: compacting)
+    }
+    #expect(taken?.code == .fileExists)
+    #expect(taken?.message.contains(file.string) == true)
+    let missing = #expect(throws: LMDBError.self) {
+      try sample.environment.copy(to: target.path.appending("nowhere"), compacting: compacting)
+    }
+    #expect(missing?.code == .noSuchFile)
+    #expect(missing?.message.contains("nowhere/data.mdb") == true)
+  }
+
+  @Test func rewritingAndOpeningNameTheirPath() throws {
+    let (sample, target) = (try Sample(), try TemporaryDirectory())
+    try sample.environment.copy(to: target.path)
+    let taken = #expect(throws: LMDBError.self) { try sample.environment.rewrite(to: target.path) }
+    #expect(taken?.message.contains(target.path.appending("data.mdb").string) == true)
+    let missing = #expect(throws: LMDBError.self) { _ = try LMDBEnvironment(path: target.path.appending("nowhere")) }
+    #expect(missing?.message.contains("nowhere") == true)
+  }
+}

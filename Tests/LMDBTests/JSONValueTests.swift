@@ -37,11 +37,23 @@ import Testing
     } catch {
       #expect(error.code == .unencodable)
       #expect(!"\(error)".contains("secret") && !"\(error)".contains("inf"))
+      let cause = try #require(error.cause as? EncodingError)
+      #expect("\(cause)".contains("birth") && !"\(cause)".contains("inf"))
     }
   }
 
   @Test(arguments: ["", "{", #"{"name": 1}"#, "[]", "null"])
   func otherBytesAreUndecodable(text: String) throws {
-    #expect(try code { _ = try decoded(Array(text.utf8), as: JSONValue<Person>.self) } == .undecodable)
+    let error = #expect(throws: LMDBError.self) { _ = try decoded(Array(text.utf8), as: JSONValue<Person>.self) }
+    #expect(error?.code == .undecodable)
+    #expect(error?.cause is DecodingError)
+  }
+
+  @Test func theCauseSaysWhereAndQuotesNothing() throws {
+    let text = #"{"name": "secret", "birth": "private"}"#
+    let error = #expect(throws: LMDBError.self) { _ = try decoded(Array(text.utf8), as: JSONValue<Person>.self) }
+    let cause = "\(try #require(error?.cause))"
+    #expect(cause.contains("birth"))
+    #expect(!cause.contains("secret") && !cause.contains("private"))
   }
 }

@@ -16,7 +16,7 @@ import Testing
   @Test func theFirstTwoPagesAgreeOnWhatTheyAre() throws {
     for number in [0, 1] {
       let magic = number * Self.pageSize + 16
-      try expect(number == 0 ? .invalidFile : .corrupted, number == 0 ? "" : "does not agree") { $0[magic] ^= 1 }
+      try expect(.corrupted, number == 0 ? "is not the first one" : "does not agree") { $0[magic] ^= 1 }
       // A page that does not say that it is one of the first.
       try expect(.corrupted, "two consecutive commits") { $0[number * Self.pageSize + 10] = 0 }
     }
@@ -25,6 +25,22 @@ import Testing
     let older = try (1 - newest) * Self.pageSize
     try expect(.corrupted, "two consecutive commits") { put(UInt32(2), at: older + 20, &$0) }
     try expect(.versionMismatch, "") { file in for page in [0, 4_096] { put(UInt32(2), at: page + 20, &file) } }
+  }
+
+  /// A file whose beginning is lost is a damaged one, and not another program's.
+  @Test func aFileWithoutItsBeginningIsDamaged() throws {
+    for length in [32, 152, 512, Self.pageSize, 2 * Self.pageSize] {
+      try expect(.corrupted, "is not the first one") { file in
+        file.replaceSubrange(0..<length, with: [UInt8](repeating: 0, count: length))
+      }
+      try expect(.corrupted, "is not the first one") { file in
+        file.replaceSubrange(0..<length, with: (0..<length).map { UInt8(truncatingIfNeeded: 7 * $0 + 3) })
+      }
+    }
+    try expect(.invalidFile, "") { $0 = [UInt8](repeating: 0, count: $0.count) }
+    try expect(.invalidFile, "") { file in
+      for index in file.indices { file[index] = UInt8(truncatingIfNeeded: index &* 31 &+ index >> 8) }
+    }
   }
 
   @Test(arguments: [UInt32(256), 5_000, 1 << 17])

@@ -48,6 +48,71 @@ struct ConfigTests {
     }
   }
 
+  /// The bug: the link was replaced where its file was not there yet, as one that is under version control elsewhere.
+  @Test func aLinkToAFileThatIsMissingIsWrittenThrough() throws {
+    try withProgram { program in
+      let (file, elsewhere) = (FilePath(path(program)), program.directory.appending("dotfiles"))
+      for directory in [file.removingLastComponent(), elsewhere] {
+        try FileManager.default.createDirectory(atPath: directory.string, withIntermediateDirectories: true)
+      }
+      // Over a second link, and by a relative path.
+      let second = elsewhere.appending("second")
+      try FileManager.default.createSymbolicLink(atPath: second.string, withDestinationPath: "config.yaml")
+      try FileManager.default.createSymbolicLink(atPath: file.string, withDestinationPath: second.string)
+      for color in ["always", "never"] {
+        let outcome = try program.run(["config", "color", color])
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let text = try String(contentsOfFile: elsewhere.appending("config.yaml").string, encoding: .utf8)
+        #expect(text == "color: \(color)\n")
+        for link in [file, second] { #expect(try link.stat(followTargetSymlink: false).type == .symbolicLink) }
+      }
+      for name in ["round", "about"] {
+        let path = elsewhere.appending(name).string
+        try FileManager.default.createSymbolicLink(
+          atPath: path, withDestinationPath: name == "round" ? "about" : "round")
+      }
+      try FileManager.default.removeItem(atPath: file.string)
+      try FileManager.default.createSymbolicLink(
+        atPath: file.string, withDestinationPath: elsewhere.appending("round").string)
+      #expect(try program.run(["config", "color", "always"]).status == 66)
+    }
+  }
+
+  /// The bug: a pipe made every command wait, and a device without an end was read until the memory was full.
+  @Test(arguments: ["pipe", "/dev/zero", "large", "/dev/tty", "directory"])
+  func settingsThatAreNoSmallFileAreRefusedAtOnce(kind: String) throws {
+    try withProgram { program in
+      let file = FilePath(path(program))
+      try FileManager.default.createDirectory(
+        atPath: file.removingLastComponent().string, withIntermediateDirectories: true)
+      switch kind {
+      case "pipe": #expect(try FailureTests.shell(program, "mkfifo '\(file.string)'").status == 0)
+      case "large": try Data(repeating: UInt8(ascii: "#"), count: 2 << 20).write(to: URL(filePath: file.string))
+      case "directory":
+        try FileManager.default.createDirectory(atPath: file.string, withIntermediateDirectories: false)
+      default: try FileManager.default.createSymbolicLink(atPath: file.string, withDestinationPath: kind)
+      }
+      for arguments in [["today"], ["config"], ["config", "color", "never"], ["add", "x"]] {
+        let outcome = try program.run(arguments)
+        #expect(outcome.status == 66, "\(arguments): \(outcome.errors)")
+        #expect(outcome.errors.contains("config.yaml' cannot be read"), "\(outcome.errors)")
+      }
+      #expect(try program.runBare(["--help"]).status == 0)
+    }
+  }
+
+  @Test(arguments: ["pipe", "zero"])
+  func aFileWithASecretIsReadToABound(kind: String) throws {
+    try withProgram { program in
+      let outcome = try FailureTests.shell(
+        program,
+        kind == "pipe"
+          ? "mkdir shared; tally sync setup shared --passphrase-file <(echo 'correct horse battery staple')"
+          : "mkdir shared; tally sync setup shared --passphrase-file /dev/zero")
+      #expect(outcome.status == (kind == "pipe" ? 0 : 66), "\(outcome.errors)")
+    }
+  }
+
   @Test(arguments: [
     ("week-start: noday", 1), ("# x\nwekstart: monday", 2), ("color: [", 2), ("color: pink", 1), ("a: b: c", 1),
     ("- list", 1), ("color:\n  nested: 1", 1), ("alias.done: add x", 1), ("alias.a: nothing", 1),

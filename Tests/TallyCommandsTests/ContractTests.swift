@@ -178,6 +178,58 @@ struct ContractTests {
     }
   }
 
+  /// The bug: below 27 columns the parser printed no description at all.
+  @Test(arguments: [10, 12, 16, 20, 25, 26, 27, 28, 30, 40, 51, 52, 80, 200])
+  func helpHasAllItsWordsInATerminalOfAnyWidth(columns: Int) throws {
+    try withProgram { program in
+      func words(_ arguments: [String], _ columns: Int) throws -> [String] {
+        var program = program
+        program.environment["COLUMNS"] = String(columns)
+        let outcome = try program.runBare(arguments)
+        #expect(outcome.status == 0)
+        if columns >= 20 {
+          for line in outcome.output.split(separator: "\n") where line.displayWidth > columns {
+            // The parser leaves command lines whole, so that they can be copied.
+            if line.contains("tally ") { continue }
+            // Only a word that has no room on any line.
+            #expect(line.split(separator: " ").contains { $0.displayWidth > columns - 8 }, "\(line)")
+          }
+        }
+        return outcome.output.split(whereSeparator: \.isWhitespace).map(String.init)
+      }
+      for arguments in [["--help"], ["add", "--help"], ["help", "stats"], ["sync", "--help"], ["help"]] {
+        let wide = try words(arguments, 1_000)
+        #expect(try words(arguments, columns) == wide, "\(arguments)")
+      }
+    }
+  }
+
+  /// The bug: messages went on beyond the last column, where a terminal breaks words.
+  @Test(.enabled(if: PseudoTerminal.isSupported), arguments: [10, 24, 40, 80])
+  func messagesWrapInATerminal(columns: Int) throws {
+    try withProgram { program in
+      var program = program
+      program.environment["COLUMNS"] = nil
+      let commands = [
+        ["nothing"], ["done", "7f3a"], ["search", "nothing"], ["today", "--limit", "x"], ["add", "Milk"],
+      ]
+      for arguments in commands {
+        let wide = try program.run(arguments).errors.split(whereSeparator: \.isWhitespace)
+        if arguments == ["add", "Milk"] { #expect(try program.run(["undo"]).status == 0) }
+        let (_, output) = try PseudoTerminal(columns: UInt16(columns), rows: 24).run(
+          Program.executable, ["--now", Program.now, "--time-zone", Program.timeZone] + arguments,
+          in: program.directory, environment: program.environment)
+        let lines = output.split(whereSeparator: \.isNewline)
+        for line in lines where line.displayWidth > columns {
+          #expect(line.split(separator: " ").count == 1, "\(line)")
+        }
+        if arguments != ["add", "Milk"] {
+          #expect(output.split(whereSeparator: \.isWhitespace) == wide, "\(arguments): \(output)")
+        }
+      }
+    }
+  }
+
   @Test func colourIsForTerminalsOrIfForced() throws {
     try withProgram { program in
       try Fixture.fill(program)

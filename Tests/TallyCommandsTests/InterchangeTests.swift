@@ -96,6 +96,60 @@ struct InterchangeTests {
     }
   }
 
+  /// The bug: a killed export or backup left a file with tasks that nothing removed.
+  ///
+  /// Killed at whatever moment, the next command that writes there, of any kind, leaves only its own file.
+  @Test(arguments: [
+    ("export -o out", "backup new"), ("backup out", "export -o new"), ("stats --html out", "backup new"),
+    ("export -o out --format csv", "stats --html new"), ("backup out", "backup new"),
+    ("export -o out --format markdown", "export -o new --format ical"),
+  ])
+  func whatAKilledCommandLeftGoesWithTheNextThatWritesThere(killed: String, next: String) throws {
+    try withProgram { program in
+      let lines = (1...3_000).map { "{\"text\":\"task \($0)\"}\n" }.joined()
+      #expect(try program.run(["import", "-", "--format", "ndjson", "--quiet"], input: lines).status == 0)
+      let path = Program.executable.path
+      let outcome = try FailureTests.shell(
+        program,
+        """
+        mkdir dir && cd dir && echo mine > .tally-export-Mine.tmp
+        '\(path)' \(killed) > /dev/null 2>&1 & process=$!
+        until ls -A | grep -q 'tally-[ec].*[0-9a-z]' || ! kill -0 $process 2> /dev/null; do :; done
+        kill -KILL $process 2> /dev/null; wait $process 2> /dev/null
+        # As if it had been killed: a fast machine may have finished.
+        mkdir .tally-copy.new-0b5c2a52-6c9d-4f4e-8c7c-8f1f8a9b0c1d && echo x > .tally-copy.new-*/data.mdb
+        echo x > .tally-export-3x.tmp; rm -f out
+        '\(path)' \(next) > /dev/null 2>&1; echo $? $(ls -A)
+        """
+      )
+      #expect(outcome.output == "0 .tally-export-Mine.tmp new\n", "\(outcome.output) \(outcome.errors)")
+    }
+  }
+
+  /// The bug: Ctrl-C while a pipe was read left a new store without tasks.
+  @Test(arguments: ["INT", "TERM", "KILL"])
+  func anImportFromAPipeThatIsInterruptedCreatesNoStore(signal: String) throws {
+    try withProgram { program in
+      let path = Program.executable.path
+      let outcome = try FailureTests.shell(
+        program,
+        """
+        mkfifo pipe; '\(path)' import - --format ndjson < pipe & process=$!
+        exec 3> pipe; echo '{"text":"a"}' >&3
+        # Everything was read: the next line does not fit, or the pipe is empty.
+        until [ -n "$(ls -l /proc/$process/fd 2> /dev/null | grep deleted)" ] || ! kill -0 $process; do :; done
+        kill -\(signal) $process; wait $process 2> /dev/null; ls -A store 2> /dev/null
+        exec 3>&-
+        """
+      )
+      #expect(outcome.output == "", "\(outcome.output) \(outcome.errors)")
+      #expect(!FileManager.default.fileExists(atPath: program.store.string))
+      let whole = try FailureTests.shell(
+        program, "echo '{\"text\":\"a\"}' | tally import - --format ndjson; tally count")
+      #expect(whole.output.contains("1\n"), "\(whole.output) \(whole.errors)")
+    }
+  }
+
   @Test func interruptedExportLeavesNothingBehind() throws {
     try withProgram { program in
       let lines = (1...20_000).map { "{\"text\":\"task \($0)\"}\n" }.joined()

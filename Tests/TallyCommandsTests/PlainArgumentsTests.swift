@@ -22,6 +22,52 @@ import Testing
     "--help", "--version", "--tod",
   ]
 
+  /// The bug: the parser takes time with the square of the number of words.
+  @Test(arguments: [
+    ["search"], ["quick", "--dry-run"], ["log"], ["due"], ["edit", "--notes", "x"], ["delete"],
+    ["move", "--to", "today"],
+    ["snooze", "--until", "2h"], ["filters", "add"], ["export", "--format", "csv"], ["stats", "--by", "week"],
+    ["completed", "--limit", "3"], ["trash", "restore"], ["add", "--list=Work"], ["done", "--only"],
+    ["find", "--explain"],
+    ["--store", "x", "search", "--limit", "2"],
+  ])
+  func manyWordsMeanWhatTheParserSays(start: [String]) throws {
+    for divider in [[], ["--"]] {
+      let words = (1...200).map { divider.isEmpty || $0 % 7 > 0 ? "w\($0)" : "-w\($0)" }
+      let arguments = start + words.prefix(3) + ["--quiet"] + divider + words.dropFirst(3)
+      let many = try ManyWords(arguments)
+      #expect(many.few.count < 16 && !many.others.isEmpty, "\(start)")
+      let few = try #require(try RootCommand.parseAsRoot(many.few) as? any CompleteCommand).parsed
+      let all = try #require(try RootCommand.parseAsRoot(arguments) as? any CompleteCommand).parsed
+      #expect("\(many.completing(few).own)" == "\(all.own)", "\(start)")
+      #expect("\(few.global)" == "\(all.global)" && few.words == all.words)
+    }
+  }
+
+  @Test(arguments: [["lists", "add"], ["show"], ["config"], ["undo"], ["nothing"], ["--json"], []])
+  func wordsOfCommandsThatTakeFewGoToTheParser(start: [String]) throws {
+    let arguments = start + (1...200).map { "w\($0)" }
+    #expect(try ManyWords(arguments).few == arguments)
+  }
+
+  @Test func thousandsOfArgumentsAreReadOrRefused() throws {
+    try withProgram { program in
+      let id = try #require(
+        try program.run(["add", "x", "--json"]).output.firstMatch(of: /"id":"([^"]+)"/).map { String($0.1) })
+      let ids = Array(repeating: id, count: 3_000)
+      #expect(try program.run(["edit", "--notes", "y"] + ids).status == 0)
+      #expect(try program.run(["done"] + ids + ["--json"]).status == 0)
+      let words = (0..<6_000).map { "w\($0)" }
+      for command in [["search"], ["find"], ["filters", "add", "x"], ["stats"], ["due"], ["find", "--"]] {
+        #expect(try program.run(command + words).status == 64, "\(command)")
+      }
+      #expect(try program.run(["find"] + words.map { "-#" + $0 }).status == 64)
+      #expect(try program.run(["edit", id] + words.flatMap { ["--tag", $0] }).status == 64)
+      #expect(try program.run(["quick"] + (0..<12_000).map { "w\($0)" }).status == 64)
+      #expect(try program.run(["quick", "--dry-run"] + Array(repeating: "at", count: 2_000)).status == 0)
+    }
+  }
+
   @Test func plainArgumentsMeanWhatTheParserSays() throws {
     var generator = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "plainArgumentsMeanWhatTheParserSays"))
     var plainCount = 0

@@ -6,6 +6,29 @@ import Testing
 
 /// `tally stats`, its page, and the tasks behind its numbers.
 @Suite struct StatisticsTests {
+  /// The bug: a day ahead gave a series of one empty day.
+  @Test func aPeriodThatLiesAheadHasNothingToShow() throws {
+    try withProgram { program in
+      _ = try program.run(["add", "x"])
+      for arguments in [["--from", "2099-01-01"], ["--from", "2026-11-22"], ["--from", "2099-01-01", "--json"]] {
+        let outcome = try program.run(["stats"] + arguments)
+        #expect(outcome.status == 64 && outcome.output.isEmpty, "\(arguments)")
+        #expect(outcome.errors.contains("comes after today"), "\(outcome.errors)")
+      }
+      // By the real clock nothing can have been completed there.
+      let ahead = try program.runBare(["stats", "--from", "9000-01-01", "--to", "9000-01-31"])
+      #expect(ahead.status == 64 && ahead.errors.contains("comes after today"), "\(ahead.errors)")
+      let reversed = try program.run(["stats", "--from", "2026-11-20", "--to", "2026-11-19"])
+      #expect(reversed.status == 64 && reversed.errors.contains("comes after --to"))
+      for arguments in [["--from", "today"], ["--from", "yesterday", "--to", "2026-11-22"], ["--to", "2026-12-31"]] {
+        #expect(try program.run(["stats"] + arguments).status == 0, "\(arguments)")
+      }
+      // A fixed clock moves the present, not the data.
+      #expect(try program.run(["stats", "--from", "2099-01-01", "--to", "2099-01-31"]).status == 0)
+      #expect(try program.run(["completed", "--from", "2099-01-01"]).status == 0)
+    }
+  }
+
   @Test func readingLeavesTheStoreUnchanged() throws {
     try withHistory { program in
       let file = URL(filePath: program.store.appending("data.mdb").string)

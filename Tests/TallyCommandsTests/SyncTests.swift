@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import Tally
 import TallyTestSupport
 import Testing
 
@@ -141,6 +142,71 @@ struct SyncTests {
     }
   }
 
+  /// What only reads is answered while another process holds the lock of all writers.
+  @Test func whatOnlyReadsWaitsForNoWriter() throws {
+    try withTwoDevices { devices in
+      _ = try devices.run("first", "add", "waits")
+      let store = try TaskStore(at: FilePath(devices.store("first")))
+      try store.writeAndWait { _ in
+        let status = try devices.answer("first", "status")
+        #expect(status["pending"] as? Int == 1 && status["stateHash"] is NSNull)
+        #expect(try (devices.answer("first", "members")["replicas"] as? [Any])?.count == 2)
+        _ = try devices.answer("first", "invite")
+        for command in ["conflicts", "trash"] { _ = try devices.run("first", command) }
+      }
+      try store.close()
+    }
+  }
+
+  /// A process that has opened the store before another one sets up a space reads it all the same.
+  @Test func aSpaceThatAnotherProcessSetsUpIsKnown() throws {
+    try withDevices { devices in
+      _ = try devices.run("first", "add", "one")
+      let store = try TaskStore(at: FilePath(devices.store("first")))
+      _ = try devices.answer("first", "setup", devices.folder)
+      #expect(try store.readSynchronization { try $0.hasPending() } == false)
+      _ = try devices.run("first", "add", "two")
+      #expect(try store.readSynchronization { try $0.pendingSummary().count } == 1)
+      try devices.expect("left", is: true, "first", "leave")
+      #expect(try store.readSynchronization { try $0.pendingSummary().count } == 0)
+      try store.close()
+    }
+  }
+
+  @Test func changesThatHaveNotArrivedAreSaidWithStatus75() throws {
+    try withTwoDevices { devices in
+      for title in ["one", "two", "three"] {
+        _ = try devices.run("first", "add", title)
+        _ = try devices.answer("first", "now")
+      }
+      let paths = try FileManager.default.subpathsOfDirectory(atPath: devices.folder).sorted()
+      let file = devices.folder + "/" + (try #require(paths.first { $0.contains("/0000000002-") }))
+      try FileManager.default.moveItem(atPath: file, toPath: file + ".away")
+      let answer = try devices.program.run(["--store", devices.store("second"), "--json", "sync", "now"])
+      #expect(answer.status == 75, "\(answer)")
+      let report = try #require(try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
+      let blocked = try #require((report["blocked"] as? [[String: Any]])?.first)
+      #expect(blocked["name"] as? String == "laptop" && blocked["isIncomplete"] as? Bool == true)
+      #expect((blocked["missing"] as? [[String: Int]]) == [["first": 2, "last": 2]])
+      #expect(report["received"] as? Int == 1 && answer.errors.contains("syncIncomplete"))
+      let shown = try devices.program.run(["--store", devices.store("second"), "sync", "now"])
+      #expect(shown.status == 75 && !shown.errors.contains("Up to date"), "\(shown)")
+      #expect(shown.errors.contains("laptop") && shown.errors.contains("Segment 2 has not arrived"), "\(shown)")
+      let status = try devices.run("second", "sync", "status")
+      #expect(status.output.contains("Incomplete: laptop, since "), "\(status)")
+      #expect(try devices.run("second", "sync", "status", "--plain").output.hasSuffix("\t1\n"))
+      try devices.expect("incomplete", is: 1, "second", "status")
+      // A newcomer has joined, and is told the same.
+      let invitation = try #require(try devices.answer("first", "invite")["invitation"] as? String)
+      let joined = try devices.run("third", "sync", "join", invitation, "--at", devices.folder)
+      #expect(joined.errors.contains("Segment 2 has not arrived"), "\(joined)")
+      try FileManager.default.moveItem(atPath: file + ".away", toPath: file)
+      try devices.expect("received", is: 2, "second", "now")
+      try devices.expect("incomplete", is: 0, "second", "status")
+      try devices.expect("received", is: 2, "third", "now")
+    }
+  }
+
   @Test func verificationLooksAtTheRowsOfSynchronisation() throws {
     try withTwoDevices { devices in
       let report = try devices.run("first", "verify")
@@ -152,7 +218,7 @@ struct SyncTests {
 }
 
 /// Stores in a directory, and a folder between them.
-private struct Devices {
+struct Devices {
   let program: Program
 
   var folder: String { directory("folder") }
@@ -187,7 +253,7 @@ private struct Devices {
   }
 }
 
-private func withDevices(_ body: (Devices) throws -> Void) throws {
+func withDevices(_ body: (Devices) throws -> Void) throws {
   try withProgram { program in
     let devices = Devices(program: program)
     try FileManager.default.createDirectory(atPath: devices.folder, withIntermediateDirectories: true)
@@ -195,7 +261,7 @@ private func withDevices(_ body: (Devices) throws -> Void) throws {
   }
 }
 
-private func withTwoDevices(_ body: (Devices) throws -> Void) throws {
+func withTwoDevices(_ body: (Devices) throws -> Void) throws {
   try withDevices { devices in
     let setup = try devices.answer("first", "setup", devices.folder, "--name", "laptop")
     let invitation = try #require(setup["invitation"] as? String)

@@ -17,6 +17,8 @@ struct FaultSuite: Sendable {
     FaultSuite(name: "directory-flushes", minutes: 1, run: DirectoryFlushSuite.run),
     FaultSuite(name: "sync-images", minutes: 10, run: SyncImageSuite.run),
     FaultSuite(name: "sync-kills", minutes: 2, run: SyncKillSuite.run),
+    FaultSuite(name: "verifications", minutes: 10, run: VerificationSuite.run),
+    FaultSuite(name: "presence", minutes: 10, run: PresenceSuite.run),
     FaultSuite(name: "kills", minutes: 2, run: KillSuite.run),
     FaultSuite(name: "bulk-kills", minutes: 15, run: BulkKillSuite.run),
     FaultSuite(name: "system-calls", minutes: 4, run: SystemCallSuite.run),

@@ -3,8 +3,8 @@
 
 Every scenario runs at the width of a phone and of a desktop, in light and in dark, on a store of its own. Nothing may
 appear on the console, no request may leave the server, nothing may be wider than the window, and an accessibility checker
-must find nothing on any screen. Pictures go to .build/web-pages. Names of scenarios as arguments run only those;
---record takes the pictures of the README and the accessibility trees instead.
+must find nothing on any screen. Pictures go to .build/web-pages. Names of scenarios as arguments run only those; --quick
+runs a few, each at one width, in less than a minute; --record takes the pictures of the README and the accessibility trees instead.
 """
 
 import base64
@@ -14,8 +14,9 @@ import tempfile
 
 import scenarios_hands  # noqa: F401
 import scenarios_live  # noqa: F401
+import scenarios_losses  # noqa: F401
 import scenarios_screens  # noqa: F401
-from scenario import ONCE, PICTURES, SCENARIOS, SIZES, check, compare_trees, fill, task_id
+from scenario import ONCE, PICTURES, QUICK, SCENARIOS, SIZES, check, compare_trees, fill, task_id
 from web import ROOT, Page, Terminal, Web, find_browser
 
 sys.path.insert(0, str(ROOT / "Scripts"))
@@ -55,22 +56,32 @@ def main():
     axe += "\n;0"
     if sys.argv[1:] == ["--record"]:
         return record(axe)
+    is_quick = sys.argv[1:] == ["--quick"]
+    names = [] if is_quick else sys.argv[1:]
     for old in [] if sys.argv[1:] else PICTURES.glob("*.png"):
         old.unlink()
-    chosen = [function for function in SCENARIOS + ONCE if not sys.argv[1:] or function.__name__ in sys.argv[1:]]
-    for function in chosen:
-        for width, height in SIZES if function in SCENARIOS else SIZES[1:]:
-            for scheme in ["light", "dark"] if function in SCENARIOS else ["light"]:
-                name = f"{width}-{scheme}"
-                with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
-                    with Page(web, width, height, scheme) as page:
-                        page.axe = axe
-                        try:
-                            function(page, Terminal(f"{folder}/store"), name)
-                        except AssertionError as failure:
-                            raise AssertionError(f"{function.__name__}, {name}: {failure}") from failure
+    chosen = QUICK if is_quick else [function for function in SCENARIOS + ONCE if not names or function.__name__ in names]
+    assert chosen, "no scenario has this name"
+    for number, function in enumerate(chosen):
+        for width, height in [SIZES[number % 2]] if is_quick else SIZES if function in SCENARIOS else SIZES[1:]:
+            for scheme in ["light", "dark"] if function in SCENARIOS and not is_quick else ["light"]:
+                run(function, axe, width, height, scheme, is_quick)
         print(f"{function.__name__}: {function.__doc__.splitlines()[0]}", flush=True)
-    print(f"web: {len(chosen)} scenarios at {' and '.join(str(width) for width, _ in SIZES)} pixels, light and dark, are sound")
+    where = "one width each" if is_quick else f"{' and '.join(str(width) for width, _ in SIZES)} pixels, light and dark,"
+    print(f"web: {len(chosen)} scenarios at {where} are sound")
+
+
+def run(function, axe, width, height, scheme, is_quick=False):
+    """Runs a scenario with a store, a server and a browser of its own."""
+    name = f"{width}-{scheme}"
+    with tempfile.TemporaryDirectory(prefix="tally-web-") as folder, Web(f"{folder}/store") as web:
+        with Page(web, width, height, scheme) as page:
+            page.axe = axe
+            page.is_quick = is_quick
+            try:
+                function(page, Terminal(f"{folder}/store"), name)
+            except AssertionError as failure:
+                raise AssertionError(f"{function.__name__}, {name}: {failure}") from failure
 
 
 if __name__ == "__main__":

@@ -11,12 +11,20 @@ PICTURES = ROOT / ".build/web-pages"
 SIZES = [(390, 844), (1280, 900)]
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u202etxt.exe\u202c {{title}} ]]>"
 SCENARIOS = []
+# Those of the short form.
+QUICK = []
 # Those that do not depend on how the screens look.
 ONCE = []
 
 
 def scenario(function):
     SCENARIOS.append(function)
+    return function
+
+
+def quick(function):
+    """Marks a scenario of the short form."""
+    QUICK.append(function)
     return function
 
 

@@ -67,7 +67,7 @@ CROWD = """
     const [id, other] = [random(rows()), random(rows())];
     const kind = Math.random();
     if (kind < 0.2 || !id) await send('/capture', { text: `NAME ${step}`, place: document.querySelector('[name=place]').value, literal: 'yes' });
-    else if (kind < 0.5) await send('/change', { action: 'advance', id });
+    else if (kind < 0.5) await send('/change', { action: random(['start', 'complete', 'reopen']), id });
     else if (kind < 0.85 && id !== other) await send('/change', { action: 'before', id, anchor: other });
     else if (kind < 0.9) await send('/change', { action: 'delete', id });
     else await send('/change', { action: 'priority', priority: 'high', id });
@@ -206,9 +206,9 @@ def tabs(page, tally, _):
             page.wait(row(shown[path]), f"the task in the tab of {path}")
     page.turn(sessions[3])
     page.click(f"{row('elsewhere')}.querySelector('.state')")
-    page.wait("document.querySelector('.notice')?.innerText.includes('Started')", "the answer in the fourth tab")
+    page.wait("document.querySelector('.notice')?.innerText.includes('Completed')", "the answer in the fourth tab")
     page.turn(sessions[1])
-    page.wait(f"{row('elsewhere')}.classList.contains('active')", "its row in the second tab")
+    page.wait(f"{row('elsewhere')}.classList.contains('completed')", "its row in the second tab")
     for session in sessions[1:]:
         page.turn(session)
         page.keep_noise()

@@ -22,6 +22,8 @@ KEYS = {
     "Delete": ("Delete", "Delete", 46, ""), "/": ("/", "Slash", 191, "/"), "?": ("?", "Slash", 191, "?"),
 }
 ALT = 1
+# Longer than a finger must stay to carry a row.
+HOLDING_IN_SECONDS = 0.6
 SHIFT = 8
 
 
@@ -74,12 +76,31 @@ class Page(Browser):
         self.web = web
         self.size = (width, height, scheme)
         self.noise = []
+        # Of a scenario's short form.
+        self.is_quick = False
         self.open(web.first_address, width, height, scheme)
 
     def visit(self, path):
         self.keep_noise()
         self.open(self.web.address + path, *self.size)
         self.wait("document.documentElement.classList.contains('scripted')", f"the scripts of {path}")
+
+    def plain(self, path):
+        """Opens a screen in a browser without scripts; `scripted` ends that."""
+        self.keep_noise()
+        self.call("Emulation.setScriptExecutionDisabled", value=True)
+        self.open(self.web.address + path, *self.size)
+        # The end of a former page may have come in between.
+        self.wait(
+            f"document.readyState === 'complete' && location.pathname + location.search === {json.dumps(path)}"
+            " && !document.documentElement.classList.contains('scripted')", f"{path} without scripts")
+
+    def scripted(self):
+        self.call("Emulation.setScriptExecutionDisabled", value=False)
+
+    def slow(self, milliseconds):
+        """Makes every answer come later."""
+        self.call("Network.emulateNetworkConditions", offline=False, latency=milliseconds, downloadThroughput=-1, uploadThroughput=-1)
 
     def new_tab(self):
         """Opens another tab of the same browser, and turns to it; `turn` leads back."""
@@ -158,11 +179,49 @@ class Page(Browser):
                 y=y + (box[1] + below - y) * step / 5, button="left", buttons=1)
         self.call("Input.dispatchMouseEvent", type="mouseReleased", x=box[0], y=box[1] + below, button="left", clickCount=1)
 
+    def carry(self, start, end, below=0):
+        """Drags from one element to another, and returns the classes of the line or outline that were shown before the drop."""
+        x, y = self.still_center(start)
+        box = self.evaluate(f"(() => {{ const box = ({end}).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()")
+        # Of a row with sub-tasks: its own line.
+        head = self.evaluate(f"(() => {{ const words = ({end}).querySelector(':scope > .words'); const box = (words ?? ({end})).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()")
+        goal_x, goal_y = head[0], (box[1] if below > 0 else head[1]) + below
+        is_mouse = self.size[0] > 1000
+        if is_mouse:
+            self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
+        else:
+            self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+            time.sleep(HOLDING_IN_SECONDS)
+        for step in range(1, 6):
+            point = {"x": x + (goal_x - x) * step / 5, "y": y + (goal_y - y) * step / 5}
+            if is_mouse:
+                self.call("Input.dispatchMouseEvent", type="mouseMoved", button="left", buttons=1, **point)
+            else:
+                self.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=[point])
+        shown = self.evaluate(
+            "[...document.querySelectorAll('.drop-before, .drop-after, .target')].map(element =>"
+            " ['drop-before', 'drop-after', 'target'].find(name => element.classList.contains(name))).join()")
+        if is_mouse:
+            self.call("Input.dispatchMouseEvent", type="mouseReleased", x=goal_x, y=goal_y, button="left", clickCount=1)
+        else:
+            self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        return shown
+
+    def swipe(self, start, distance):
+        """Moves a finger at once, over a distance."""
+        x, y = self.center(start)
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        for step in range(1, 11):
+            self.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=[{"x": x, "y": y + distance * step / 10}])
+            time.sleep(0.02)
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
     def touch_drag(self, start, end, below=0):
-        """Drags with a finger."""
+        """Drags with a finger, which stays for a while before it moves."""
         x, y = self.center(start)
         box = self.evaluate(f"(() => {{ const box = ({end}).getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()")
         self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        time.sleep(HOLDING_IN_SECONDS)
         for step in range(1, 6):
             point = {"x": x + (box[0] - x) * step / 5, "y": y + (box[1] + below - y) * step / 5}
             self.call("Input.dispatchTouchEvent", type="touchMove", touchPoints=[point])

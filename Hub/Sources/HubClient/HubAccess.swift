@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 package import HubWire
 import NIOHTTP1
@@ -69,6 +70,50 @@ package struct HubAccess: Sendable {
   package func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID, token: String) async throws {
     let path = "v1/spaces/\(space)/replicas/\(replica)?behind=\(number)"
     try await HubConnection(at: url, token: token).send(.DELETE, path, []).requireDone()
+  }
+
+  /// Becomes an owner by a recovery code.
+  ///
+  /// - Parameters:
+  ///   - code: The recovery code.
+  ///   - token: A new token, of which the hub gets the hash alone.
+  /// - Returns: The member.
+  /// - Throws: ``HubFault``; `TallyError` with `invalidInvitation`.
+  package func restore(by code: String, as token: String) async throws -> HubMessage.KnownMember {
+    let (proof, hash) = (try RecoveryProof(code: code), Array(SHA256.hash(data: Array(token.utf8))))
+    let message = HubMessage.Restoration(
+      verifier: Hexadecimal.text(of: proof.verifier.bytes), tokenHash: Hexadecimal.text(of: hash),
+      signature: Hexadecimal.text(of: try proof.signature(forTokenHash: hash)))
+    return try await requiringNewerHub("It restores no owner.") {
+      try await send("v1/recoveries", message, token: nil)
+    }
+  }
+
+  /// Changes what the member of a replica may do.
+  ///
+  /// - Parameters:
+  ///   - role: What it may do from now on.
+  ///   - replica: Which.
+  ///   - space: In which space.
+  ///   - token: That of an owner, of another member.
+  /// - Throws: ``HubFault``.
+  package func setRole(
+    _ role: HubMemberRole, of replica: ReplicaID, in space: SpaceID, token: String
+  ) async throws {
+    let body = Array(try JSONEncoder().encode(HubMessage.NewRole(role: role.rawValue)))
+    try await requiringNewerHub("It changes no roles.") {
+      try await HubConnection(at: url, token: token).send(.PUT, "v1/spaces/\(space)/replicas/\(replica)/role", body)
+        .requireDone()
+    }
+  }
+
+  /// Says that a hub is older, where it does not know a path.
+  private func requiringNewerHub<R>(_ what: String, _ body: () async throws -> R) async throws -> R {
+    do {
+      return try await body()
+    } catch HubFault.status(404, "") {
+      throw HubFault.status(404, "The hub is of an older version. \(what)")
+    }
   }
 
   private func send<M: Decodable>(_ path: String, _ message: some Encodable, token: String?) async throws -> M {

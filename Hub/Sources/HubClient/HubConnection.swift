@@ -20,6 +20,8 @@ public enum HubFault: Error, Hashable, CustomStringConvertible {
   case noToken
   /// The text is not an invitation to a hub.
   case noInvitation
+  /// The invitation is to another space.
+  case otherSpace
   /// It does not answer, for a reason.
   case unreachable(String)
   /// Its answer is not what a hub of this version would say.
@@ -30,7 +32,7 @@ public enum HubFault: Error, Hashable, CustomStringConvertible {
     switch self {
     case .status(let status, _): (400..<500).contains(status) && ![408, 425, 429].contains(status) || status == 507
     case .unreachable, .tooMany: false
-    case .revoked, .alreadySynchronises, .noToken, .noInvitation, .unexpected: true
+    case .revoked, .alreadySynchronises, .noToken, .noInvitation, .otherSpace, .unexpected: true
     }
   }
 
@@ -44,6 +46,7 @@ public enum HubFault: Error, Hashable, CustomStringConvertible {
     case .alreadySynchronises: "The store belongs to a space already."
     case .noToken: "The store belongs to no space at a hub."
     case .noInvitation: "The text is not an invitation to a space at a hub."
+    case .otherSpace: "The invitation is to another space than that of the store."
     case .unexpected: "The answer is not that of a hub of this version."
     }
   }

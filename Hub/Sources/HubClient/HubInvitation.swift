@@ -2,7 +2,7 @@
 ///
 /// What stands behind `#` is secret and is not sent to the hub as a whole: the membership is a token that the hub takes once, the
 /// rest has the key of the space.
-struct HubInvitation: Equatable {
+package struct HubInvitation: Equatable {
   let hub: String
   let membership: String
   let space: String
@@ -14,7 +14,7 @@ struct HubInvitation: Equatable {
   }
 
   /// Reads the text; `nil` if it is another one.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let text = String(text.filter { !$0.isWhitespace })
     guard let mark = text.firstIndex(of: "#"), text.hasPrefix("http") else { return nil }
     let parts = text[mark...].dropFirst().split(separator: ".", maxSplits: 1)

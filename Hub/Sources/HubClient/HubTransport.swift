@@ -14,6 +14,7 @@ public final class HubTransport: SyncTransport {
   private let space: SpaceID
   /// The change of the space that the caller knows of; `nil` before the first look.
   private let seen = Mutex<UInt64?>(nil)
+  private let known = Mutex<Set<[UInt8]>?>(nil)
 
   /// Takes the address of the hub and the token of a member.
   ///
@@ -45,6 +46,9 @@ public final class HubTransport: SyncTransport {
   public func heads() async throws -> [ReplicaID: SegmentHead] {
     let message = try await client.get("\(path)/heads").message(HubMessage.Heads.self)
     seen.withLock { $0 = message.change }
+    let isOwner = message.role == HubMemberRole.owner.rawValue
+    let recoveries = isOwner ? message.recoveries.map { Set($0.compactMap { Hexadecimal.bytes(of: $0) }) } : nil
+    known.withLock { $0 = recoveries }
     var heads: [ReplicaID: SegmentHead] = [:]
     for head in message.heads {
       guard let replica = ReplicaID(head.replica), let known = head.head else { throw HubFault.unexpected }
@@ -163,6 +167,21 @@ public final class HubTransport: SyncTransport {
     let message = HubMessage.Deletion(upTo: number, snapshots: snapshots.map { HubMessage.Snapshot($0) })
     let body = Array(try JSONEncoder().encode(message))
     try await client.send(.POST, "\(path(replica))/deletion", body).requireDone()
+  }
+
+  /// The recovery codes by which the hub restores owners now; `nil` unless this member is an owner, or from an older hub.
+  public var recoveries: Set<[UInt8]>? { known.withLock { $0 } }
+
+  /// Lets the hub restore this owner by its recovery code.
+  ///
+  /// - Parameter verifier: What the hub knows of the code.
+  /// - Returns: Whether it does; false if the code must have a secret of its owner.
+  /// - Throws: ``HubFault``.
+  public func putRecovery(_ verifier: RecoveryVerifier) async throws -> Bool {
+    let message = HubMessage.Recovery(verifier: Hexadecimal.text(of: verifier.bytes), isShared: verifier.isShared)
+    let answer = try await client.send(
+      .PUT, "\(path)/recovery", Array(try JSONEncoder().encode(message)), allowing: [409])
+    return answer.status == 204
   }
 
   /// Returns when the space has changed at the hub, or when the time is over.

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HubWire
 public import TallySync
@@ -90,6 +91,67 @@ extension StoreSync {
     let member = try await HubAccess(at: invitation.hub).join(invitation.membership, to: space)
     return try await join(
       invitation.space, at: SyncPlace(invitation.hub, token: member.token), deviceName: deviceName)
+  }
+
+  /// Goes on with the space of this store at a hub, which gets it by that; other devices move with an invitation.
+  ///
+  /// - Parameters:
+  ///   - url: The address of the hub.
+  ///   - account: The token of an account; without one, an account is created.
+  ///   - secret: What the hub asks for to create one, unless it is open to everybody: its secret, or a JWT of the user.
+  /// - Returns: What was done.
+  /// - Throws: ``HubFault``; as `move(to:)`.
+  public func move(toHub url: String, account: String? = nil, secret: String? = nil) async throws -> PlaceMove {
+    let space = try await status().space
+    let access = HubAccess(at: url)
+    let token = if let account { account } else { try await access.createAccount(secret: secret).token }
+    let member = try await access.createSpace(space, account: token)
+    return try await move(to: SyncPlace(url, token: member.token))
+  }
+
+  /// Goes on with the space of this store at a hub to which another device has moved it.
+  ///
+  /// - Parameter text: The invitation of that device, which is used up.
+  /// - Returns: What was done.
+  /// - Throws: ``HubFault``; as `move(to:)`.
+  public func move(hubInvitation text: String) async throws -> PlaceMove {
+    guard let invitation = HubInvitation(text), let space = SpaceID(invitation: invitation.space) else {
+      throw HubFault.noInvitation
+    }
+    guard try await status().space == space else { throw HubFault.otherSpace }
+    let member = try await HubAccess(at: invitation.hub).join(invitation.membership, to: space)
+    return try await move(to: SyncPlace(invitation.hub, token: member.token))
+  }
+
+  /// Joins a space at a hub as an owner, by its recovery code: for who has lost all devices that were owners.
+  ///
+  /// Tasks that the store has are added to those of the space. Revoke the lost device next.
+  ///
+  /// - Parameters:
+  ///   - url: The address of the hub.
+  ///   - code: The recovery code.
+  ///   - deviceName: How this device is called, for people.
+  /// - Returns: Who this store is in the space.
+  /// - Throws: ``HubFault``; `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
+  @discardableResult
+  public func restore(atHub url: String, recoveryCode code: String, deviceName: String) async throws -> ReplicaID {
+    guard try await !isSetUp else { throw HubFault.alreadySynchronises }
+    let token = Hexadecimal.text(of: SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) })
+    let member = try await HubAccess(at: url).restore(by: code, as: token)
+    guard let space = SpaceID(member.space) else { throw HubFault.unexpected }
+    return try await join(recoveryCode: code, to: space, at: SyncPlace(url, token: token), deviceName: deviceName)
+  }
+
+  /// Changes what another device may do at the hub; a second owner is there when the first one is lost.
+  ///
+  /// - Parameters:
+  ///   - role: What it may do from now on.
+  ///   - replica: Its replica.
+  /// - Throws: ``HubFault``; `TallyError` with `notSynchronising`.
+  public func setRole(_ role: HubMemberRole, of replica: ReplicaID) async throws {
+    let (place, space) = (try await place(), try await status().space)
+    guard let token = place.token else { throw HubFault.noToken }
+    try await HubAccess(at: place.address).setRole(role, of: replica, in: space, token: token)
   }
 
   /// Revokes a replica: the hub takes none of its changes behind those that it has, and no request of its device.

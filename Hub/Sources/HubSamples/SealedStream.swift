@@ -30,6 +30,9 @@ package struct SealedStream: Sendable {
     (replica, envelope(kind: 3, number: 1, bodyByteCount: 64))
   }
 
+  /// A card with a body of some size.
+  package func largeCard(_ bodyByteCount: Int) -> [UInt8] { envelope(kind: 3, number: 1, bodyByteCount: bodyByteCount) }
+
   /// The name of a snapshot.
   package func snapshot(_ number: UInt64, _ partCount: Int) -> SnapshotName {
     SnapshotName(replica: replica, number: number, digest: Array(1...8), partCount: partCount)

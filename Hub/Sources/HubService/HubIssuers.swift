@@ -41,6 +41,16 @@ package final class HubIssuers: Sendable {
   private struct Header: Decodable {
     let alg: String
     let kid: String
+    /// Extensions that must be understood (RFC 7515, 4.1.11): none is.
+    let hasCritical: Bool
+
+    private enum CodingKeys: CodingKey { case alg, kid, crit }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      (alg, kid) = (try container.decode(String.self, forKey: .alg), try container.decode(String.self, forKey: .kid))
+      hasCritical = container.contains(.crit)
+    }
   }
 
   /// The keys, and for which algorithm each is, by their ids.
@@ -81,7 +91,7 @@ package final class HubIssuers: Sendable {
     let keys = keys.withLock { $0 }
     let bytes = Self.bytes(ofBase64: token.prefix { $0 != "." })
     let header = try JSONDecoder().decode(Header.self, from: bytes ?? Data())
-    guard keys.algorithms[header.kid] == header.alg else { throw JWTError.noKeyProvided }
+    guard keys.algorithms[header.kid] == header.alg, !header.hasCritical else { throw JWTError.noKeyProvided }
     let claims = try await keys.collection.verify(token, as: Claims.self)
     guard claims.aud.names.contains(audience), !claims.iss.value.isEmpty, !claims.sub.value.isEmpty else {
       throw JWTError.claimVerificationFailure(failedClaim: claims.sub, reason: "is empty or for another audience")

@@ -20,6 +20,7 @@ package final class HubMeasures: Sendable {
   private let waiting: Gauge
   private let requests = Mutex<[Request: Counter]>([:])
   private let durations = Mutex<[String: CoreMetrics.Timer]>([:])
+  private let gauges = Mutex<[String: Gauge]>([:])
   private let refusals = Mutex<[String: Counter]>([:])
 
   /// A sentence for each name.
@@ -30,6 +31,15 @@ package final class HubMeasures: Sendable {
     "tally_hub_appended_segments_total": "Segments that were stored.",
     "tally_hub_appended_bytes_total": "Bytes of segments that were stored.",
     "tally_hub_refusals_total": "Requests and segments that were refused, by reason.",
+    "tally_hub_bytes_in_flight": "Bytes of requests and answers that are in memory now.",
+    "tally_hub_store_bytes": "The size of the file of the directory, or of the databases.",
+    "tally_hub_disk_free_bytes": "Free bytes of the disk with the directory.",
+    "tally_hub_database_answers": "Databases that have answered the last question.",
+    "tally_hub_database_connections": "Connections to databases that are there.",
+    "tally_hub_database_connections_busy": "Connections that wait for an answer.",
+    "tally_hub_database_connections_wanted": "Connections that there are to be.",
+    "tally_hub_database_waiting": "Statements that wait for a connection.",
+    "tally_hub_database_waiting_bytes": "Bytes of statements that wait for a connection.",
   ]
 
   init(_ factory: any MetricsFactory) {
@@ -40,6 +50,17 @@ package final class HubMeasures: Sendable {
   }
 
   func setWaiting(_ count: Int) { waiting.record(count) }
+
+  /// Shows what the store and the connections have now.
+  func set(_ values: [String: Double]) {
+    gauges.withLock { gauges in
+      for (name, value) in values {
+        let gauge = gauges[name] ?? Gauge(label: name, factory: factory)
+        gauges[name] = gauge
+        gauge.record(value)
+      }
+    }
+  }
 
   /// Counts what became of the segments of a request.
   func noteAppended(_ sent: [[UInt8]], _ answers: [HubAppendAnswer]) {
@@ -95,8 +116,8 @@ struct HubMeasuresMiddleware: RouterMiddleware {
   let measures: HubMeasures
 
   func handle(
-    _ request: Request, context: BasicRequestContext,
-    next: (Request, BasicRequestContext) async throws -> Response
+    _ request: Request, context: HubContext,
+    next: (Request, HubContext) async throws -> Response
   ) async throws -> Response {
     let start = ContinuousClock.now
     func note(_ status: HTTPResponse.Status) {

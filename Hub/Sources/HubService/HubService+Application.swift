@@ -21,9 +21,11 @@ extension HubService {
     onServerRunning: @escaping @Sendable (any Channel) async -> Void
   ) throws -> some ApplicationProtocol {
     let bodyTimeout = TimeAmount(configuration.bodyTimeout)
+    let flows = flows
     let plain = HTTPServerBuilder.http1(
       configuration: .init(
-        additionalChannelHandlers: [BodyTimeLimit(bodyTimeout)], idleTimeout: .init(configuration.idleTimeout),
+        additionalChannelHandlers: [BodyTimeLimit(bodyTimeout), FlowHandler(flows)],
+        idleTimeout: .init(configuration.idleTimeout),
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: 8 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 100)
       ))

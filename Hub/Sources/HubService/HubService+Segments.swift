@@ -5,7 +5,7 @@ import Hummingbird
 import TallySync
 
 extension HubService {
-  func addSegmentRoutes(to router: RouterGroup<BasicRequestContext>) {
+  func addSegmentRoutes(to router: RouterGroup<HubContext>) {
     router.post("spaces/:space/replicas/:replica/segments", use: append)
     router.get("spaces/:space/replicas/:replica/segments", use: stream)
     router.get("spaces/:space/segments", use: segments)
@@ -17,9 +17,9 @@ extension HubService {
   private static let defaultByteCount = 1 << 20
   private static let mostByteCount = 8 << 20
 
-  @Sendable private func append(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+  @Sendable private func append(_ request: Request, _ context: HubContext) async throws -> Response {
     let (member, replica) = (try await writer(request, context), try context.replica())
-    let bytes = try await request.bytes()
+    let bytes = try await body(request, context)
     let parts = try SegmentFrame.split(bytes).orBadRequest("The body is not made of whole segments.")
     let answers = try await store.append(parts.map(\.bytes), of: replica, by: member)
     measures.noteAppended(parts.map(\.bytes), answers)
@@ -31,20 +31,48 @@ extension HubService {
     return .json(message.json, status: answers.last?.status ?? .ok)
   }
 
-  @Sendable private func stream(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-    let member = try await member(request, context)
-    let number = try request.number("after", as: UInt64.self) ?? 0
-    let segments = try await store.segments(
-      of: try context.replica(), after: number, byteCount: try byteCount(request), in: member.space)
-    return .sealed(segments.flatMap(\.bytes))
+  /// Where reading a stream stands.
+  fileprivate struct StreamCursor: Sendable {
+    /// The number of the last segment that was read as a whole.
+    var after: UInt64
+    /// How many more bytes are wanted.
+    var left: Int
+    /// A segment of which only the beginning was read, and how much.
+    var large: (position: UInt64, offset: Int, byteCount: Int)?
   }
 
-  @Sendable private func segments(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+  @Sendable private func stream(_ request: Request, _ context: HubContext) async throws -> Response {
+    let (member, replica) = (try await member(request, context), try context.replica())
+    let start = StreamCursor(after: try request.number("after", as: UInt64.self) ?? 0, left: try byteCount(request))
+    return try await answer(request, context, from: start) { [store] cursor in
+      var cursor = cursor
+      if let large = cursor.large {
+        let slice = try await store.segment(
+          at: large.position, from: large.offset, count: Self.pageByteCount, in: member.space)
+        return try cursor.advance(by: slice, of: large)
+      }
+      let wanted = min(cursor.left, Self.pageByteCount)
+      let segments = try await store.segments(of: replica, after: cursor.after, byteCount: wanted, in: member.space)
+      return cursor.advance(by: segments, wanted: wanted)
+    }
+  }
+
+  @Sendable private func segments(_ request: Request, _ context: HubContext) async throws -> Response {
     let member = try await member(request, context)
     let position = try request.number("after", as: UInt64.self) ?? 0
-    let segments = try await store.segments(
-      after: position, byteCount: try byteCount(request), in: member.space)
-    var response = Response.sealed(segments.flatMap(\.bytes))
+    try await flows.hold(Self.pageByteCount, for: context.channel)
+    // The position of the last one stands before the bytes, so there is one page; a first one is given as a whole.
+    var segments = try await store.segments(
+      after: position, byteCount: min(try byteCount(request), Self.pageByteCount), in: member.space)
+    if segments.count > 1, let last = segments.last, last.bytes.count < last.byteCount { segments.removeLast() }
+    var response = Response.sealed(Self.joined(segments.map(\.bytes)))
+    if let first = segments.first, first.bytes.count < first.byteCount {
+      response = try await answer(request, context, from: 0) { [store] offset in
+        let slice = try await store.segment(
+          at: first.position, from: offset, count: Self.pageByteCount, in: member.space)
+        return try slice.next(after: offset, of: first.byteCount)
+      }
+    }
     if let name = HTTPField.Name("Tally-Position") {
       response.headers[name] = "\(segments.last?.position ?? position)"
     }
@@ -55,14 +83,18 @@ extension HubService {
     min(max(try request.number("bytes", as: Int.self) ?? Self.defaultByteCount, 1), Self.mostByteCount)
   }
 
-  @Sendable private func cards(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+  @Sendable private func cards(_ request: Request, _ context: HubContext) async throws -> Response {
     let member = try await member(request, context)
-    return .sealed(try await store.cards(in: member.space).sorted { $0.key < $1.key }.flatMap(\.value))
+    return try await answer(request, context, from: ReplicaID?.none) { [store] replica in
+      let cards = try await store.cards(after: replica, byteCount: Self.pageByteCount, in: member.space)
+      let bytes = Self.joined(cards.map(\.bytes))
+      return (bytes, bytes.count < Self.pageByteCount ? nil : cards.last.map { .some($0.replica) })
+    }
   }
 
-  @Sendable private func putCard(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+  @Sendable private func putCard(_ request: Request, _ context: HubContext) async throws -> Response {
     let (member, replica) = (try await member(request, context), try context.replica())
-    let bytes = try await request.bytes(upTo: 64 << 10)
+    let bytes = try await body(request, context, upTo: 64 << 10)
     guard let frame = SegmentFrame(bytes[...]), frame.byteCount == bytes.count, frame.replica == replica,
       !frame.isSegment
     else {
@@ -74,12 +106,52 @@ extension HubService {
     return Response(status: .noContent)
   }
 
-  @Sendable private func delete(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+  @Sendable private func delete(_ request: Request, _ context: HubContext) async throws -> Response {
     let (member, replica) = (try await member(request, context), try context.replica())
-    let message = try await request.message(HubMessage.Deletion.self)
+    let message = try await message(HubMessage.Deletion.self, request, context, upTo: 1 << 20)
     let names = try message.snapshots.map { try $0.name.orBadRequest("The name of a snapshot is invalid.") }
     try await store.delete(segmentsOf: replica, upTo: message.upTo, snapshots: names, by: member)
     return Response(status: .noContent)
+  }
+}
+
+extension HubService.StreamCursor {
+  /// Goes on behind a page of segments, of the last of which there may be the beginning only.
+  fileprivate mutating func advance(by segments: [HubSegment], wanted: Int) -> (bytes: [UInt8], next: Self?) {
+    let bytes = HubService.joined(segments.map(\.bytes))
+    after += UInt64(segments.count)
+    left -= segments.reduce(0) { $0 + $1.byteCount }
+    if let last = segments.last, last.bytes.count < last.byteCount {
+      large = (last.position, last.bytes.count, last.byteCount)
+      return (bytes, self)
+    }
+    // There is no other one that begins within what was wanted.
+    return (bytes, left > 0 && bytes.count >= wanted ? self : nil)
+  }
+
+  /// Goes on behind some bytes of such a segment.
+  fileprivate mutating func advance(
+    by slice: HubSlice?, of large: (position: UInt64, offset: Int, byteCount: Int)
+  ) throws -> (bytes: [UInt8], next: Self?) {
+    let (bytes, next) = try slice.next(after: large.offset, of: large.byteCount)
+    if let next {
+      self.large = (large.position, next, large.byteCount)
+      return (bytes, self)
+    }
+    self.large = nil
+    return (bytes, left > 0 ? self : nil)
+  }
+}
+
+/// What was to be read in pages is not there any more, or another one has its name.
+private struct ChangedMeanwhile: Error {}
+
+extension Optional<HubSlice> {
+  /// The bytes, and where the next ones begin; `nil` behind the last one.
+  func next(after offset: Int, of byteCount: Int) throws -> (bytes: [UInt8], next: Int?) {
+    guard let self, self.byteCount == byteCount, !self.bytes.isEmpty || byteCount == 0 else { throw ChangedMeanwhile() }
+    let end = offset + self.bytes.count
+    return (self.bytes, end < byteCount ? end : nil)
   }
 }
 

@@ -5,22 +5,23 @@ import Hummingbird
 import TallySync
 
 extension HubService {
-  func addAccountRoutes(to router: RouterGroup<BasicRequestContext>) {
+  func addAccountRoutes(to router: RouterGroup<HubContext>) {
     router.post("accounts", use: createAccount)
   }
 
-  func addSpaceRoutes(to router: RouterGroup<BasicRequestContext>) {
+  func addSpaceRoutes(to router: RouterGroup<HubContext>) {
     router.post("spaces", use: createSpace)
     router.post("spaces/:space/members", use: join)
     router.post("spaces/:space/invitations", use: invite)
     router.get("spaces/:space/heads", use: heads)
     router.delete("spaces/:space/replicas/:replica", use: revoke)
+    router.put("spaces/:space/replicas/:replica/role", use: setRole)
   }
 
   private static let longestInvitationInSeconds = 366 * 86_400
 
-  @Sendable private func createAccount(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-    try limitStrangers()
+  @Sendable private func createAccount(_ request: Request, _ context: HubContext) async throws -> Response {
+    try limitStrangers(context)
     let account = try await newAccount(for: request)
     // That of a user of an issuer may be there already.
     if try await store.account(account.id) == nil { try await store.put(account) }
@@ -41,16 +42,13 @@ extension HubService {
   private func newToken(of account: HubAccount) async throws -> HubMessage.Account {
     let token = HubToken()
     guard let hash = token.hash else { throw HTTPError(.internalServerError) }
-    try await store.put(.account(account.id), for: hash)
+    try await store.put(.account(account.id), for: hash, at: Self.now)
     return HubMessage.Account(account: account.id.uuidString.lowercased(), token: token.text)
   }
 
-  @Sendable private func createSpace(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-    guard case .account(let id) = try await grant(of: request, in: nil), let account = try await store.account(id)
-    else {
-      throw HTTPError(.forbidden, message: "The token is not that of an account.")
-    }
-    let message = try await request.message(HubMessage.NewSpace.self)
+  @Sendable private func createSpace(_ request: Request, _ context: HubContext) async throws -> Response {
+    let account = try await account(request, context)
+    let message = try await message(HubMessage.NewSpace.self, request, context)
     let space = try SpaceID(message.space).orBadRequest("The id of the space is invalid.")
     let (member, token) = (HubMember(id: UUID(), space: space, role: .owner), HubToken())
     guard let hash = token.hash else { throw HTTPError(.internalServerError) }
@@ -59,9 +57,9 @@ extension HubService {
     return try .json(HubMessage.Member(member, token: token), status: .created)
   }
 
-  @Sendable private func invite(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+  @Sendable private func invite(_ request: Request, _ context: HubContext) async throws -> Response {
     let member = try await member(request, context, isOwner: true)
-    let message = try await request.message(HubMessage.NewInvitation.self)
+    let message = try await message(HubMessage.NewInvitation.self, request, context)
     let role = try HubRole(rawValue: message.role ?? HubRole.writer.rawValue).orBadRequest("The role is unknown.")
     let seconds = message.validInSeconds ?? 7 * 86_400
     guard (1...Self.longestInvitationInSeconds).contains(seconds) else {
@@ -70,38 +68,74 @@ extension HubService {
     let token = HubToken()
     guard let hash = token.hash else { throw HTTPError(.internalServerError) }
     let expiry = Self.now + Int64(seconds) * 1_000_000
-    try await store.put(.invitation(member.space, role, by: member.id, expiresAt: expiry), for: hash)
+    try await store.put(.invitation(member.space, role, by: member.id, expiresAt: expiry), for: hash, at: Self.now)
     return try .json(HubMessage.Invitation(invitation: token.text), status: .created)
   }
 
-  @Sendable private func join(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-    try limitStrangers()
-    let (space, message) = (try context.space(), try await request.message(HubMessage.Invitation.self))
+  /// Lets in who has an invitation.
+  ///
+  /// Somebody with wrong ones uses up the attempts of an address, but right ones are taken all the same.
+  @Sendable private func join(_ request: Request, _ context: HubContext) async throws -> Response {
+    let (space, message) = (try context.space(), try await message(HubMessage.Invitation.self, request, context))
     let token = HubToken()
-    guard let invitation = HubToken(message.invitation).hash, let hash = token.hash,
+    guard let invitation = HubToken(message.invitation).hash, let hash = token.hash else {
+      throw HTTPError(.internalServerError)
+    }
+    try limitAttempts(with: invitation.bytes)
+    guard case .invitation = try await store.grant(for: invitation, in: space),
       let member = try await store.join(space, as: UUID(), token: hash, by: invitation, at: Self.now)
-    else { throw HTTPError(.unauthorized, message: "The invitation is unknown, was used or has expired.") }
+    else {
+      try limitStrangers(context)
+      throw HTTPError(.unauthorized, message: "The invitation is unknown, was used or has expired.")
+    }
     return try .json(HubMessage.Member(member, token: token), status: .created)
   }
 
-  @Sendable private func heads(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+  @Sendable private func heads(_ request: Request, _ context: HubContext) async throws -> Response {
     let member = try await member(request, context)
     guard let space = try await store.space(member.space) else { throw HubStoreError.noSpace }
     // The change is read first: a segment stored in between ends the next wait.
     let heads = try await store.replicas(in: member.space).filter { $0.value.head.number > 0 }
-    return try .json(
+    let recoveries = member.role == .owner ? try await store.recoveries(in: member.space) : nil
+    return try await held(
       HubMessage.Heads(
         incarnation: Hexadecimal.text(of: try await store.incarnation(for: member.space)), position: space.position,
         change: space.changeCount,
-        heads: heads.sorted { $0.key < $1.key }.map { HubMessage.Head($0.value.head, of: $0.key) }))
+        heads: heads.sorted { $0.key < $1.key }.map { HubMessage.Head($0.value.head, of: $0.key) },
+        role: member.role.rawValue, recoveries: recoveries?.map { Hexadecimal.text(of: $0) }), context)
   }
 
-  @Sendable private func revoke(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+  /// An answer as JSON that may be long, for which there is room.
+  func held(_ message: some Encodable, _ context: HubContext) async throws -> Response {
+    let text = String(decoding: try JSONEncoder().encode(message), as: UTF8.self)
+    try await flows.hold(text.utf8.count, for: context.channel)
+    return .json(text)
+  }
+
+  @Sendable private func revoke(_ request: Request, _ context: HubContext) async throws -> Response {
     let member = try await member(request, context, isOwner: true)
     let number = try request.number("behind", as: UInt64.self) ?? 0
-    guard try await store.revoke(try context.replica(), behind: number, in: member.space) else {
+    guard let revoked = try await store.revoke(try context.replica(), behind: number, in: member.space) else {
       throw HTTPError(.notFound, message: "The space has no such replica.")
     }
+    // Its requests that wait end with a refusal, its answers that are under way end at once.
+    flows.end(revoked)
+    noteChange(of: member.space)
+    return Response(status: .noContent)
+  }
+
+  @Sendable private func setRole(_ request: Request, _ context: HubContext) async throws -> Response {
+    let (member, replica) = (try await member(request, context, isOwner: true), try context.replica())
+    let message = try await message(HubMessage.NewRole.self, request, context)
+    let role = try HubRole(rawValue: message.role).orBadRequest("The role is unknown.")
+    // So a space always has an owner.
+    guard try await store.replicas(in: member.space)[replica]?.member != member.id else {
+      throw HTTPError(.forbidden, message: "An owner cannot change its own role.")
+    }
+    guard try await store.setRole(role, ofMemberOf: replica, in: member.space) != nil else {
+      throw HTTPError(.notFound, message: "The space has no such replica, or it was revoked.")
+    }
+    noteChange(of: member.space)
     return Response(status: .noContent)
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import HubStorage
 import HubWire
 import Hummingbird
@@ -6,19 +7,46 @@ import TallySync
 
 extension HubService {
   /// Answers with the spaces that have another change than the known one, or without any when the time is over.
-  @Sendable func wait(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-    let message = try await request.message(HubMessage.Wait.self)
+  ///
+  /// The tokens stand in the body. So a request says in its header who sends it; without that it can name few spaces.
+  @Sendable func wait(_ request: Request, _ context: HubContext) async throws -> Response {
+    var sender: HubMember?
+    if !request.token.isEmpty, case .member(let member) = try await grant(of: request.token, in: nil, from: context) {
+      try take(for: member)
+      context.assign(to: member.id, in: flows)
+      sender = member
+    }
+    let message = try await message(
+      HubMessage.Wait.self, request, context, upTo: sender == nil ? HubLimits.messageByteCount : HubLimits.waitByteCount
+    )
     guard message.seconds.isFinite else { throw HTTPError(.badRequest, message: "'seconds' is not a number.") }
     guard (1...HubLimits.mostSpacesOfAWait).contains(message.spaces.count) else {
       throw HTTPError(.badRequest, message: "Name one space at least and \(HubLimits.mostSpacesOfAWait) at most.")
     }
-    var known: [SpaceID: UInt64] = [:]
+    var (known, members): ([SpaceID: UInt64], Set<UUID>) = ([:], [])
     for (text, wait) in message.spaces {
       let space = try SpaceID(text).orBadRequest("The id of a space is invalid.")
-      known[try await member(of: space, token: wait.token).space] = wait.change
+      // Its request has counted already.
+      let isSender = wait.token == request.token && sender?.space == space
+      members.insert(try await isSender ? sender?.id ?? UUID() : member(of: space, token: wait.token, from: context).id)
+      known[space] = wait.change
     }
+    // The body is not needed any more.
+    flows.endRequest(of: context.channel)
     let deadline = ContinuousClock.now + .seconds(min(max(message.seconds, 0), HubLimits.waitInSeconds))
-    return try .json(HubMessage.Changes(changes: try await changes(since: known, until: deadline)))
+    guard waits.begin(for: members, most: configuration.mostWaits) else {
+      throw HTTPError(.tooManyRequests, headers: [.retryAfter: "60"], message: "Too many requests of this device wait.")
+    }
+    defer { waits.end(for: members) }
+    let start = ContinuousClock.now
+    let changes = try await changes(since: known, until: deadline)
+    if ContinuousClock.now > start + Self.pause {
+      // A member that was revoked while it waited is to learn that.
+      for (text, wait) in message.spaces where changes[text] != nil {
+        _ = try await grant(of: wait.token, in: SpaceID(text), from: context)
+      }
+    }
+    return try .json(HubMessage.Changes(changes: changes))
   }
 
   /// Waits for a change.
@@ -64,9 +92,15 @@ extension HubService {
     var pauses = 0
     while !Task.isCancelled, !waits.isDraining {
       waits.endOverdue()
+      flows.endOverdue()
       measures.setWaiting(waits.count)
       pauses += 1
-      if store.isShared, pauses.isMultiple(of: Self.pausesBeforeComparing) { await compare() }
+      if pauses % Self.pausesBeforeComparing == 1 {
+        if store.isShared { await compare() }
+        var gauges = (try? await store.gauges()) ?? [:]
+        gauges["tally_hub_bytes_in_flight"] = Double(flows.count)
+        measures.set(gauges)
+      }
       try? await Task.sleep(for: Self.pause)
     }
     waits.drain()

@@ -6,6 +6,7 @@ import HubWire
 package import Hummingbird
 import Instrumentation
 import Logging
+import NIOCore
 import Synchronization
 import TallySync
 
@@ -20,10 +21,14 @@ package final class HubService: Sendable {
   let waits = HubWaits()
   let writers = MemberCache()
   let measures: HubMeasures
-  private let limiter: RateLimiter
-  private let strangers: RateLimiter
+  let flows: BytesInFlight
+  /// Of members and accounts.
+  private let limiter: RateLimiter<UUID>
+  private let strangers: RateLimiter<ClientAddress>
   /// Of tokens that are unknown.
-  private let guesses: RateLimiter
+  private let guesses: RateLimiter<ClientAddress>
+  /// Of invitations and recovery codes, by their hashes.
+  private let attempts: RateLimiter<[UInt8]>
   private let draining = Atomic(false)
 
   /// Takes what the hub needs.
@@ -42,17 +47,20 @@ package final class HubService: Sendable {
     strangers = RateLimiter(
       burst: configuration.burstOfStrangers, perSecond: configuration.requestsOfStrangersPerSecond)
     guesses = RateLimiter(burst: configuration.burst, perSecond: configuration.requestsPerSecond)
+    attempts = RateLimiter(burst: 20, perSecond: 1)
+    flows = BytesInFlight(ofMember: configuration.bytesInFlightOfMember, inAll: configuration.bytesInFlight)
   }
 
   /// The routes.
   ///
   /// - Returns: A router with all of them.
-  package func router() -> Router<BasicRequestContext> {
-    let router = Router()
+  func router() -> Router<HubContext> {
+    let router = Router(context: HubContext.self)
     // It answers with several writes instead of one, even if nobody traces.
     if !(InstrumentationSystem.instrument is NoOpInstrument) { router.add(middleware: TracingMiddleware()) }
     router.add(middleware: HubMeasuresMiddleware(measures: measures))
     router.add(middleware: HubErrorMiddleware())
+    router.add(middleware: FlowMiddleware(bytes: flows))
     router.get("health") { _, _ in HTTPResponse.Status.ok }
     router.get("ready") { [self] _, _ in
       guard !draining.load(ordering: .relaxed), !waits.isDraining else {
@@ -66,6 +74,7 @@ package final class HubService: Sendable {
     addSpaceRoutes(to: version)
     addSegmentRoutes(to: version)
     addSnapshotRoutes(to: version)
+    addRecoveryRoutes(to: version)
     version.post("wait", use: wait)
     return router
   }
@@ -83,32 +92,40 @@ package final class HubService: Sendable {
 // MARK: - Authorization
 
 extension HubService {
-  /// What the token of a request about a space allows; without a space, the token of an account.
-  func grant(of request: Request, in space: SpaceID?) async throws -> HubGrant {
-    try await grant(of: Self.token(of: request), in: space)
+  /// The account whose token a request has; its request counts.
+  func account(_ request: Request, _ context: HubContext) async throws -> HubAccount {
+    let grant = try await grant(of: request.token, in: nil, from: context)
+    guard case .account(let id) = grant, let account = try await store.account(id) else {
+      throw HTTPError(.forbidden, message: "The token is not that of an account.")
+    }
+    try Self.take(from: limiter, for: id)
+    context.assign(to: id, in: flows)
+    return account
   }
 
-  private static func token(of request: Request) -> String {
-    let header = request.headers[.authorization] ?? ""
-    return header.hasPrefix("Bearer ") ? String(header.dropFirst("Bearer ".count)) : ""
-  }
-
-  private func grant(of token: String, in space: SpaceID?) async throws -> HubGrant {
+  /// What a token allows; unknown ones count for the address.
+  ///
+  /// - Parameters:
+  ///   - token: The token.
+  ///   - space: The space that the request is about; `nil` for the token of an account, or for a space that is not known.
+  ///   - context: Of the request.
+  /// - Returns: The grant.
+  /// - Throws: `HTTPError` for a token that is unknown, or of a member that was revoked.
+  func grant(of token: String, in space: SpaceID?, from context: HubContext) async throws -> HubGrant {
     guard let hash = HubToken(token).hash, let grant = try await store.grant(for: hash, in: space) else {
-      try Self.take(from: guesses, for: nil)
+      try Self.take(from: guesses, for: context.address)
       throw HTTPError(.unauthorized, message: "The token is missing or unknown.")
     }
     if case .revoked = grant {
-      try Self.take(from: guesses, for: nil)
+      try Self.take(from: guesses, for: context.address)
       throw HTTPError(.unauthorized, headers: HubRefusal.revokedFields, message: "This device was revoked.")
     }
     return grant
   }
 
   /// The member of the space of the path that asks; `isOwner` requires that it is an owner.
-  func member(_ request: Request, _ context: BasicRequestContext, isOwner: Bool = false) async throws -> HubMember {
-    let (space, grant) = (try context.space(), try await grant(of: request, in: try context.space()))
-    let member = try member(of: space, with: grant)
+  func member(_ request: Request, _ context: HubContext, isOwner: Bool = false) async throws -> HubMember {
+    let member = try await member(of: context.space(), token: request.token, from: context)
     guard !isOwner || member.role == .owner else {
       throw HTTPError(.forbidden, message: "Only an owner of the space may do this.")
     }
@@ -116,35 +133,39 @@ extension HubService {
   }
 
   /// The member that appends to the space of the path, which may have been revoked: the store decides.
-  func writer(_ request: Request, _ context: BasicRequestContext) async throws -> HubMember {
+  func writer(_ request: Request, _ context: HubContext) async throws -> HubMember {
     let space = try context.space()
-    guard let hash = HubToken(Self.token(of: request)).hash, let known = writers[hash], known.space == space else {
+    guard let hash = HubToken(request.token).hash, let known = writers[hash], known.space == space else {
       let member = try await member(request, context)
-      if let hash = HubToken(Self.token(of: request)).hash { writers[hash] = member }
+      if let hash = HubToken(request.token).hash { writers[hash] = member }
       return member
     }
     try Self.take(from: limiter, for: known.id)
+    context.assign(to: known.id, in: flows)
     return known
   }
 
   /// The member of a space whose token is given; its request counts.
-  func member(of space: SpaceID, token: String) async throws -> HubMember {
-    try member(of: space, with: try await grant(of: token, in: space))
-  }
-
-  private func member(of space: SpaceID, with grant: HubGrant) throws -> HubMember {
-    guard case .member(let member) = grant, member.space == space else {
+  func member(of space: SpaceID, token: String, from context: HubContext) async throws -> HubMember {
+    guard case .member(let member) = try await grant(of: token, in: space, from: context), member.space == space else {
       throw HTTPError(.forbidden, message: "The token is not that of a member of this space.")
     }
-    try Self.take(from: limiter, for: member.id)
+    try take(for: member)
+    context.assign(to: member.id, in: flows)
     return member
   }
 
-  /// Limits requests without a token: all of them share one bucket, since an address may have many people behind it.
-  func limitStrangers() throws { try Self.take(from: strangers, for: nil) }
+  /// Counts a request of a member.
+  func take(for member: HubMember) throws { try Self.take(from: limiter, for: member.id) }
 
-  private static func take(from limiter: RateLimiter, for id: UUID?) throws {
-    guard let seconds = limiter.take(for: id) else { return }
+  /// Counts a request without a token for its address, which may have many people behind it.
+  func limitStrangers(_ context: HubContext) throws { try Self.take(from: strangers, for: context.address) }
+
+  /// Counts an attempt with an invitation or a recovery code, which others cannot use up.
+  func limitAttempts(with hash: [UInt8]) throws { try Self.take(from: attempts, for: hash) }
+
+  private static func take<Key>(from limiter: RateLimiter<Key>, for key: Key) throws {
+    guard let seconds = limiter.take(for: key) else { return }
     throw HTTPError(
       .tooManyRequests, headers: [.retryAfter: "\(Int(seconds.rounded(.up)))"], message: "Too many requests.")
   }
@@ -152,7 +173,22 @@ extension HubService {
 
 // MARK: - Requests and answers
 
-extension BasicRequestContext {
+/// A request with its connection.
+struct HubContext: RequestContext {
+  var coreContext: CoreRequestContextStorage
+  let channel: any Channel
+
+  init(source: ApplicationRequestContextSource) {
+    (coreContext, channel) = (CoreRequestContextStorage(source: source), source.channel)
+  }
+
+  /// From where it comes.
+  var address: ClientAddress { ClientAddress(channel.remoteAddress) }
+
+  func assign(to member: UUID, in flows: BytesInFlight) { flows.assign(channel, to: member) }
+}
+
+extension HubContext {
   func space() throws -> SpaceID {
     try SpaceID(parameters.require("space")).orBadRequest("The id of the space is invalid.")
   }
@@ -174,32 +210,114 @@ extension Optional {
   }
 }
 
-extension Request {
-  /// The whole body.
-  func bytes(upTo limit: Int = HubLimits.bodyByteCount) async throws -> [UInt8] {
-    if let length = headers[.contentLength].flatMap(Int.init), length > limit {
-      throw HTTPError(.contentTooLarge, message: "A body may have \(limit) bytes.")
-    }
+extension HubService {
+  /// The whole body of a request whose sender is known; while it is in memory, it counts with the copies that storing it takes.
+  func body(_ request: Request, _ context: HubContext, upTo limit: Int = HubLimits.bodyByteCount) async throws
+    -> [UInt8]
+  {
+    let length = request.headers[.contentLength].flatMap(Int.init)
+    if let length, length > limit { throw HTTPError(.contentTooLarge, message: "A body may have \(limit) bytes.") }
+    flows.noteReceiving(true, by: context.channel)
+    defer { flows.noteReceiving(false, by: context.channel) }
     var bytes: [UInt8] = []
-    for try await buffer in body {
+    for try await buffer in request.body {
+      guard bytes.count + buffer.readableBytes <= limit else {
+        throw HTTPError(.contentTooLarge, message: "A body may have \(limit) bytes.")
+      }
+      try await flows.hold(buffer.readableBytes * Self.copiesOfBodies, for: context.channel)
+      flows.noteReceiving(true, by: context.channel)
       bytes += buffer.readableBytesView
-      guard bytes.count <= limit else { throw HTTPError(.contentTooLarge, message: "A body may have \(limit) bytes.") }
     }
     // A connection that ends early ends the body, too.
-    guard headers[.contentLength].flatMap(Int.init).map({ $0 == bytes.count }) ?? true else {
+    guard length.map({ $0 == bytes.count }) ?? true else {
       throw HTTPError(.badRequest, message: "The body is not whole.")
     }
     return bytes
   }
 
+  private static let copiesOfBodies = 2
+
   /// The body as JSON.
-  func message<M: Decodable>(_ type: M.Type) async throws -> M {
-    let bytes = try await bytes(upTo: 1 << 20)
+  func message<M: Decodable>(
+    _ type: M.Type, _ request: Request, _ context: HubContext, upTo limit: Int = HubLimits.messageByteCount
+  ) async throws -> M {
+    let bytes = try await body(request, context, upTo: limit)
     do {
       return try JSONDecoder().decode(type, from: Data(bytes))
     } catch {
       throw HTTPError(.badRequest, message: "The body is not the JSON that this path expects.")
     }
+  }
+
+  static let pageByteCount = 64 << 10
+  private static let writtenAtOnce = 32 << 10
+  private static let pauseBeforeAskingAgain = Duration.seconds(1)
+
+  /// Answers a member with sealed bytes that are read page by page, as the client takes them.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - context: Of the request.
+  ///   - start: What to read first.
+  ///   - read: Reads a page, and says what comes behind it.
+  /// - Returns: The answer; of several pages, one that is written while they are read.
+  /// - Throws: What reading the first page throws; a later error ends the connection before the answer is whole.
+  func answer<Cursor: Sendable>(
+    _ request: Request, _ context: HubContext, from start: Cursor,
+    _ read: @escaping @Sendable (Cursor) async throws -> (bytes: [UInt8], next: Cursor?)
+  ) async throws -> Response {
+    try await flows.hold(Self.pageByteCount, for: context.channel)
+    let (first, next) = try await read(start)
+    guard let next else { return .sealed(first) }
+    let (token, space) = (request.token, try context.space())
+    // Taken out when it is written: the body lives until the answer is whole.
+    let start = Mutex(first)
+    let body = ResponseBody { [self] (writer: inout any ResponseBodyWriter) async throws -> Void in
+      try await write(start.withLock { Self.taken(from: &$0) }, to: &writer, context)
+      var (following, askedAt): (Cursor?, ContinuousClock.Instant) = (next, .now)
+      while let cursor = following {
+        try await flows.hold(Self.pageByteCount, for: context.channel, behind: Self.pageByteCount)
+        defer { flows.release(Self.pageByteCount, of: context.channel) }
+        // The member may have been revoked meanwhile, at another hub, too.
+        if askedAt + Self.pauseBeforeAskingAgain < .now {
+          _ = try await grant(of: token, in: space, from: context)
+          askedAt = .now
+        }
+        let page = try await read(cursor)
+        try await write(page.bytes, to: &writer, context)
+        following = page.next
+      }
+      try await writer.finish(nil)
+    }
+    return Response(status: .ok, headers: [.contentType: "application/octet-stream"], body: body)
+  }
+
+  private static func taken(from bytes: inout [UInt8]) -> [UInt8] {
+    defer { bytes = [] }
+    return bytes
+  }
+
+  /// Joins bytes without the room that growing takes.
+  static func joined(_ parts: [[UInt8]]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(parts.reduce(0) { $0 + $1.count })
+    for part in parts { bytes += part }
+    return bytes
+  }
+
+  private func write(_ bytes: [UInt8], to writer: inout any ResponseBodyWriter, _ context: HubContext) async throws {
+    flows.noteProduced(bytes.count, for: context.channel)
+    for start in stride(from: 0, to: bytes.count, by: Self.writtenAtOnce) {
+      try await writer.write(ByteBuffer(bytes: bytes[start..<min(start + Self.writtenAtOnce, bytes.count)]))
+    }
+  }
+}
+
+extension Request {
+  /// The token that it has; empty without one.
+  var token: String {
+    let header = headers[.authorization] ?? ""
+    return header.hasPrefix("Bearer ") ? String(header.dropFirst("Bearer ".count)) : ""
   }
 
   /// A number of the query; `nil` if it is missing.
@@ -237,8 +355,8 @@ extension HubRefusal {
 /// Answers the errors of the store with a status.
 struct HubErrorMiddleware: RouterMiddleware {
   func handle(
-    _ request: Request, context: BasicRequestContext,
-    next: (Request, BasicRequestContext) async throws -> Response
+    _ request: Request, context: HubContext,
+    next: (Request, HubContext) async throws -> Response
   ) async throws -> Response {
     do {
       return try await next(request, context)
@@ -254,7 +372,7 @@ struct HubErrorMiddleware: RouterMiddleware {
 extension HubStoreError {
   fileprivate var status: HTTPResponse.Status {
     switch self {
-    case .spaceExists: .conflict
+    case .spaceExists, .replacedCode, .sharedCode: .conflict
     case .noSpace: .notFound
     case .malformed: .badRequest
     case .full: .lackOfRoom

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import TallySync
 
@@ -16,6 +17,7 @@ final class HubWaits: Sendable {
   private struct State {
     var waits: [UInt64: Wait] = [:]
     var bySpace: [SpaceID: Set<UInt64>] = [:]
+    var members: [UUID: Int] = [:]
     var last: UInt64 = 0
     var isDraining = false
 
@@ -38,6 +40,27 @@ final class HubWaits: Sendable {
 
   /// How many requests wait.
   var count: Int { state.withLock { $0.waits.count } }
+
+  /// Notes that a request of some members waits, unless one of them has too many that wait already.
+  ///
+  /// - Returns: Whether it may wait.
+  func begin(for members: Set<UUID>, most: Int) -> Bool {
+    state.withLock { state in
+      guard members.allSatisfy({ state.members[$0] ?? 0 < most }) else { return false }
+      for member in members { state.members[member, default: 0] += 1 }
+      return true
+    }
+  }
+
+  /// Notes that a request of some members waits no more.
+  func end(for members: Set<UUID>) {
+    state.withLock { state in
+      for member in members {
+        state.members[member, default: 1] -= 1
+        if state.members[member] == 0 { state.members[member] = nil }
+      }
+    }
+  }
 
   /// Waits until one of some spaces changes, the time is over, the task is cancelled or the hub drains.
   ///

@@ -1,8 +1,9 @@
 import Foundation
+import NIOCore
 import Synchronization
 
-/// Counts requests, so that one member cannot keep a hub from answering others: a bucket of tokens each.
-final class RateLimiter: Sendable {
+/// Counts requests, so that one client cannot keep a hub from answering others: a bucket of tokens for each key.
+final class RateLimiter<Key: Hashable & Sendable>: Sendable {
   private struct Bucket {
     var tokens: Double
     var filledAt: ContinuousClock.Instant
@@ -10,21 +11,21 @@ final class RateLimiter: Sendable {
 
   private let burst: Double
   private let perSecond: Double
-  private let buckets = Mutex<[UUID?: Bucket]>([:])
+  private let buckets = Mutex<[Key: Bucket]>([:])
   /// Full buckets are forgotten when there are more than these.
-  private static let mostBuckets = 100_000
+  private static var mostBuckets: Int { 100_000 }
 
   init(burst: Double, perSecond: Double) { (self.burst, self.perSecond) = (burst, perSecond) }
 
-  /// Takes a token; requests without an id share a bucket.
+  /// Takes a token.
   ///
   /// - Returns: After how many seconds there is one; `nil` if there was.
-  func take(for id: UUID?, at now: ContinuousClock.Instant = .now) -> Double? {
+  func take(for key: Key, at now: ContinuousClock.Instant = .now) -> Double? {
     buckets.withLock { buckets in
       if buckets.count > Self.mostBuckets { buckets = buckets.filter { tokens(of: $0.value, at: now) < burst } }
-      var bucket = buckets[id] ?? Bucket(tokens: burst, filledAt: now)
+      var bucket = buckets[key] ?? Bucket(tokens: burst, filledAt: now)
       (bucket.tokens, bucket.filledAt) = (tokens(of: bucket, at: now), now)
-      defer { buckets[id] = bucket }
+      defer { buckets[key] = bucket }
       guard bucket.tokens >= 1 else { return (1 - bucket.tokens) / perSecond }
       bucket.tokens -= 1
       return nil
@@ -33,5 +34,22 @@ final class RateLimiter: Sendable {
 
   private func tokens(of bucket: Bucket, at now: ContinuousClock.Instant) -> Double {
     min(burst, bucket.tokens + perSecond * ((now - bucket.filledAt) / .seconds(1)))
+  }
+}
+
+/// From where a request comes: an address, of which an IPv6 network of 64 bits counts as one.
+struct ClientAddress: Hashable, Sendable {
+  private let bytes: [UInt8]
+
+  init(_ address: SocketAddress?) {
+    switch address {
+    case .v4(let address): bytes = withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+    case .v6(let address):
+      let all = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+      // An IPv4 address on a socket for both (RFC 4291, 2.5.5.2).
+      let isMapped = all.prefix(10).allSatisfy { $0 == 0 } && all[10] == 0xFF && all[11] == 0xFF
+      bytes = Array(isMapped ? all.suffix(4) : all.prefix(8))
+    default: bytes = []
+    }
   }
 }

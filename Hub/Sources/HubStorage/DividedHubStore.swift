@@ -1,8 +1,9 @@
 package import Foundation
+import Synchronization
 package import TallySync
 
-/// Spaces in several stores, by a map; no function of ``HubStore`` spans two spaces.
-package struct DividedHubStore: HubStore {
+/// Spaces in several stores, by a map that may change; no function of ``HubStore`` spans two spaces.
+package final class DividedHubStore: HubStore {
   /// Where the spaces are whose ids begin with some digits.
   package struct Rule: Sendable {
     let prefix: String
@@ -12,9 +13,20 @@ package struct DividedHubStore: HubStore {
     package init(prefix: String, store: Int) { (self.prefix, self.store) = (prefix, store) }
   }
 
-  /// The first one has the accounts, and the spaces that no rule names.
-  private let stores: [any HubStore]
-  private let rules: [Rule]
+  private struct Map {
+    /// The first one has the accounts, and the spaces that no rule names.
+    var stores: [any HubStore]
+    var rules: [Rule]
+    /// Says to those who follow the stores that there are others.
+    var changes: AsyncStream<Void>.Continuation?
+
+    func number(of space: SpaceID) -> Int {
+      let id = "\(space)"
+      return rules.first { id.hasPrefix($0.prefix) }?.store ?? 0
+    }
+  }
+
+  private let map: Mutex<Map>
 
   /// Takes the map.
   ///
@@ -22,16 +34,28 @@ package struct DividedHubStore: HubStore {
   ///   - stores: The first one has the accounts, and the spaces that no rule names.
   ///   - rules: The longest prefix that fits decides.
   package init(_ stores: [any HubStore], rules: [Rule]) {
-    self.stores = stores
-    self.rules = rules.sorted { $0.prefix.count > $1.prefix.count }
+    map = Mutex(Map(stores: stores, rules: Self.longestFirst(rules)))
   }
 
-  private func number(of space: SpaceID) -> Int {
-    let id = "\(space)"
-    return rules.first { id.hasPrefix($0.prefix) }?.store ?? 0
+  /// Takes another map; calls that are under way end in the stores where they began.
+  ///
+  /// - Returns: The stores that the new map does not have, to be closed when those calls have ended.
+  package func setMap(_ stores: [any HubStore], rules: [Rule]) -> [any HubStore] {
+    map.withLock { map in
+      let removed = map.stores.filter { old in !stores.contains { $0 === old } }
+      (map.stores, map.rules) = (stores, Self.longestFirst(rules))
+      map.changes?.yield()
+      return removed
+    }
   }
 
-  private func store(of space: SpaceID) -> any HubStore { stores[number(of: space)] }
+  private static func longestFirst(_ rules: [Rule]) -> [Rule] { rules.sorted { $0.prefix.count > $1.prefix.count } }
+
+  private var stores: [any HubStore] { map.withLock { $0.stores } }
+
+  private func number(of space: SpaceID) -> Int { map.withLock { $0.number(of: space) } }
+
+  private func store(of space: SpaceID) -> any HubStore { map.withLock { $0.stores[$0.number(of: space)] } }
 
   package func incarnation(for space: SpaceID?) async throws -> [UInt8] {
     if let space { return try await store(of: space).incarnation(for: space) }
@@ -58,14 +82,29 @@ package struct DividedHubStore: HubStore {
   package func announceChange(of space: SpaceID) { store(of: space).announceChange(of: space) }
 
   package func followOthers(_ report: @escaping @Sendable ([SpaceID]) -> Void) async {
-    await withTaskGroup { group in
-      for store in stores { group.addTask { await store.followOthers(report) } }
+    let (changes, change) = AsyncStream.makeStream(of: Void.self)
+    map.withLock { $0.changes = change }
+    change.yield()
+    var following: Task<Void, Never>?
+    for await _ in changes {
+      following?.cancel()
+      await following?.value
+      let stores = stores
+      following = Task {
+        await withTaskGroup { group in
+          for store in stores { group.addTask { await store.followOthers(report) } }
+        }
+      }
     }
+    following?.cancel()
+    await following?.value
   }
 
   package func changeCounts(of spaces: [SpaceID]) async throws -> [SpaceID: UInt64] {
     var counts: [SpaceID: UInt64] = [:]
-    for (number, spaces) in Dictionary(grouping: spaces, by: number(of:)) {
+    let map = map.withLock { Map(stores: $0.stores, rules: $0.rules) }
+    let (stores, groups) = (map.stores, Dictionary(grouping: spaces, by: map.number(of:)))
+    for (number, spaces) in groups {
       counts.merge(try await stores[number].changeCounts(of: spaces)) { first, _ in first }
     }
     return counts
@@ -79,12 +118,16 @@ package struct DividedHubStore: HubStore {
 
   package func account(_ id: UUID) async throws -> HubAccount? { try await stores[0].account(id) }
 
-  package func put(_ grant: HubGrant, for token: TokenHash) async throws {
-    try await (grant.space.map { store(of: $0) } ?? stores[0]).put(grant, for: token)
+  package func put(_ grant: HubGrant, for token: TokenHash, at time: Int64) async throws {
+    try await (grant.space.map { store(of: $0) } ?? stores[0]).put(grant, for: token, at: time)
   }
 
   package func grant(for token: TokenHash, in space: SpaceID?) async throws -> HubGrant? {
-    try await (space.map { store(of: $0) } ?? stores[0]).grant(for: token, in: space)
+    if let space { return try await store(of: space).grant(for: token, in: space) }
+    for store in stores {
+      if let grant = try await store.grant(for: token, in: nil) { return grant }
+    }
+    return nil
   }
 
   // MARK: Spaces
@@ -92,13 +135,13 @@ package struct DividedHubStore: HubStore {
   package func createSpace(
     of account: HubAccount, with member: HubMember, token: TokenHash, mostSpaces: Int
   ) async throws {
-    let own = number(of: member.space)
+    let own = store(of: member.space)
     var elsewhere = 0
-    for (number, store) in stores.enumerated() where number != own {
+    for store in stores where store !== own {
       // A database that is lost stops its own spaces only; two spaces at once may be one too many.
       elsewhere += (try? await store.spaceCount(of: account.id)) ?? 0
     }
-    try await stores[own].createSpace(of: account, with: member, token: token, mostSpaces: mostSpaces - elsewhere)
+    try await own.createSpace(of: account, with: member, token: token, mostSpaces: mostSpaces - elsewhere)
   }
 
   package func spaceCount(of account: UUID) async throws -> Int {
@@ -119,8 +162,43 @@ package struct DividedHubStore: HubStore {
     try await store(of: space).replicas(in: space)
   }
 
-  package func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID) async throws -> Bool {
+  package func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID) async throws -> UUID? {
     try await store(of: space).revoke(replica, behind: number, in: space)
+  }
+
+  package func setRole(_ role: HubRole, ofMemberOf replica: ReplicaID, in space: SpaceID) async throws -> UUID? {
+    try await store(of: space).setRole(role, ofMemberOf: replica, in: space)
+  }
+
+  // MARK: Recovery codes
+
+  package func putRecovery(_ verifier: [UInt8], isShared: Bool, by member: HubMember, at time: Int64) async throws {
+    let own = store(of: member.space)
+    for store in stores where store !== own {
+      // One that has moved is in its old database, too.
+      if let known = try await store.recovery(verifier), known.space != member.space { throw HubStoreError.denied }
+    }
+    try await own.putRecovery(verifier, isShared: isShared, by: member, at: time)
+  }
+
+  package func recoveries(in space: SpaceID) async throws -> [[UInt8]] {
+    try await store(of: space).recoveries(in: space)
+  }
+
+  /// A code names no space, so all databases are asked; one that does not answer may be the one that has it.
+  package func recovery(_ verifier: [UInt8]) async throws -> HubRecovery? {
+    for store in stores {
+      guard let found = try await store.recovery(verifier) else { continue }
+      // A space that has moved is in its old database, too, until the move is finished.
+      if self.store(of: found.space) === store { return found }
+    }
+    return nil
+  }
+
+  package func addOwner(
+    _ id: UUID, token: TokenHash, by verifier: [UInt8], in space: SpaceID
+  ) async throws -> HubMember? {
+    try await store(of: space).addOwner(id, token: token, by: verifier, in: space)
   }
 
   // MARK: What they have
@@ -147,8 +225,12 @@ package struct DividedHubStore: HubStore {
     try await store(of: member.space).putCard(card, number: number, of: replica, by: member, mostCards: mostCards)
   }
 
-  package func cards(in space: SpaceID) async throws -> [ReplicaID: [UInt8]] {
-    try await store(of: space).cards(in: space)
+  package func segment(at position: UInt64, from offset: Int, count: Int, in space: SpaceID) async throws -> HubSlice? {
+    try await store(of: space).segment(at: position, from: offset, count: count, in: space)
+  }
+
+  package func cards(after replica: ReplicaID?, byteCount: Int, in space: SpaceID) async throws -> [HubCard] {
+    try await store(of: space).cards(after: replica, byteCount: byteCount, in: space)
   }
 
   package func putPart(_ part: [UInt8], number: Int, of snapshot: SnapshotName, by member: HubMember) async throws
@@ -161,8 +243,10 @@ package struct DividedHubStore: HubStore {
     try await store(of: space).snapshots(in: space)
   }
 
-  package func part(_ number: Int, of snapshot: SnapshotName, in space: SpaceID) async throws -> [UInt8]? {
-    try await store(of: space).part(number, of: snapshot, in: space)
+  package func part(
+    _ number: Int, of snapshot: SnapshotName, from offset: Int, count: Int, in space: SpaceID
+  ) async throws -> HubSlice? {
+    try await store(of: space).part(number, of: snapshot, from: offset, count: count, in: space)
   }
 
   package func delete(
@@ -172,13 +256,45 @@ package struct DividedHubStore: HubStore {
   }
 }
 
-extension HubGrant {
-  /// The space that it is about; `nil` for an account.
-  fileprivate var space: SpaceID? {
-    switch self {
-    case .account: nil
-    case .member(let member): member.space
-    case .invitation(let space, _, _, _), .revoked(let space): space
+// MARK: - For the operator
+
+extension DividedHubStore {
+  package func accounts(after account: UUID?, limit: Int) async throws -> [HubAccountSummary] {
+    let stores = stores
+    var accounts = try await stores[0].accounts(after: account, limit: limit)
+    for store in stores.dropFirst() {
+      // It has no account that the first one does not have.
+      let others = try await store.accounts(after: account, limit: limit)
+      let parts = Dictionary(others.map { ($0.account, $0) }) { first, _ in first }
+      for index in accounts.indices {
+        guard let part = parts[accounts[index].account] else { continue }
+        accounts[index].spaces += part.spaces
+        accounts[index].bytes += part.bytes
+      }
     }
+    return accounts
+  }
+
+  package func spaces(after space: SpaceID?, limit: Int) async throws -> [HubSpaceSummary] {
+    var spaces: [HubSpaceSummary] = []
+    for store in stores { spaces += try await store.spaces(after: space, limit: limit) }
+    return Array(spaces.sorted { $0.space < $1.space }.prefix(limit))
+  }
+
+  package func eraseSpace(_ space: SpaceID) async throws -> Bool { try await store(of: space).eraseSpace(space) }
+
+  package func eraseAccount(_ account: UUID) async throws {
+    guard try await spaceCount(of: account) == 0 else { throw HubStoreError.hasSpaces }
+    for store in stores { try await store.eraseAccount(account) }
+  }
+
+  package func give(_ space: SpaceID, to account: HubAccount) async throws -> Bool {
+    try await store(of: space).give(space, to: account)
+  }
+
+  package func gauges() async throws -> [String: Double] {
+    var gauges: [String: Double] = [:]
+    for store in stores { gauges.merge(try await store.gauges()) { $0 + $1 } }
+    return gauges
   }
 }

@@ -66,6 +66,15 @@ package enum HubGrant: Hashable, Sendable {
   case invitation(SpaceID, HubRole, by: UUID, expiresAt: Int64)
   /// Nothing: its member of a space was revoked, and its device is to learn that.
   case revoked(SpaceID)
+
+  /// The space that it is about; `nil` for an account.
+  var space: SpaceID? {
+    switch self {
+    case .account: nil
+    case .member(let member): member.space
+    case .invitation(let space, _, _, _), .revoked(let space): space
+    }
+  }
 }
 
 /// A space.
@@ -76,7 +85,7 @@ package struct HubSpace: Hashable, Sendable {
   package let position: UInt64
   /// Rises with each change of what the space has.
   package let changeCount: UInt64
-  /// The bytes of its segments, snapshots and cards.
+  /// The bytes of its segments, snapshots and cards, and of rows without sealed bytes.
   package let byteCount: Int
   /// How many it may have.
   package let limitInBytes: Int
@@ -107,12 +116,103 @@ package struct HubReplica: Hashable, Sendable {
 package struct HubSegment: Hashable, Sendable {
   /// Counts the segments of the space in the order in which they were stored.
   package let position: UInt64
+  /// The sealed bytes, or the beginning of them.
+  package let bytes: [UInt8]
+  /// How many the segment has.
+  package let byteCount: Int
+
+  /// Takes the fields; the bytes are all of them unless a count is given.
+  package init(position: UInt64, bytes: [UInt8], byteCount: Int? = nil) {
+    (self.position, self.bytes, self.byteCount) = (position, bytes, byteCount ?? bytes.count)
+  }
+}
+
+/// Some of the bytes that a hub has under a name.
+package struct HubSlice: Hashable, Sendable {
+  /// The bytes.
+  package let bytes: [UInt8]
+  /// How many there are under the name.
+  package let byteCount: Int
+
+  /// Takes the fields.
+  package init(bytes: [UInt8], byteCount: Int) { (self.bytes, self.byteCount) = (bytes, byteCount) }
+}
+
+/// A stored card.
+package struct HubCard: Hashable, Sendable {
+  /// Whose it is.
+  package let replica: ReplicaID
   /// The sealed bytes.
   package let bytes: [UInt8]
 
   /// Takes the fields.
-  package init(position: UInt64, bytes: [UInt8]) {
-    (self.position, self.bytes) = (position, bytes)
+  package init(replica: ReplicaID, bytes: [UInt8]) { (self.replica, self.bytes) = (replica, bytes) }
+}
+
+/// A recovery code of a space.
+package struct HubRecovery: Hashable, Sendable {
+  /// The space.
+  package let space: SpaceID
+  /// Whether it does not count any more, because its owner has a newer one or a device was revoked.
+  package let isReplaced: Bool
+
+  /// Takes the fields.
+  package init(space: SpaceID, isReplaced: Bool) { (self.space, self.isReplaced) = (space, isReplaced) }
+}
+
+/// How many rows there may be, and how many bytes each counts besides its content.
+///
+/// The functions of `Schema/Format4.sql` have the same numbers.
+package enum HubRowLimits {
+  /// What a row without sealed bytes counts: a member, an invitation, a part of a snapshot.
+  package static let rowByteCount = 128
+  /// As how many replicas a member may write: a store that was copied or restored becomes another one.
+  package static let mostReplicasOfMember = 50
+  /// How many replicas a space may have, those of revoked members included.
+  package static let mostReplicas = 2_000
+  /// How many complete snapshots of a replica stay.
+  package static let mostSnapshotsOfReplica = 4
+  /// How many recovery codes that do not count any more a space remembers.
+  package static let mostReplacedRecoveries = 32
+}
+
+/// An account, for its operator.
+package struct HubAccountSummary: Hashable, Codable, Sendable {
+  /// Its id.
+  package let account: UUID
+  /// How many bytes each of its spaces may have.
+  package let limitInBytes: Int
+  /// How many spaces it has.
+  package var spaces: Int
+  /// The bytes of all of them.
+  package var bytes: Int
+
+  /// Takes the fields.
+  package init(account: UUID, limitInBytes: Int, spaces: Int, bytes: Int) {
+    (self.account, self.limitInBytes, self.spaces, self.bytes) = (account, limitInBytes, spaces, bytes)
+  }
+}
+
+/// A space, for its operator.
+package struct HubSpaceSummary: Hashable, Codable, Sendable {
+  /// Its id, as hexadecimal digits.
+  package let space: String
+  /// The account that answers for it.
+  package let account: UUID
+  /// Its bytes, and how many it may have.
+  package let bytes: Int, limitInBytes: Int
+  /// Segments that were ever appended.
+  package let appendedSegments: UInt64
+  /// Its members by role, such as `owner`.
+  package let members: [String: Int]
+  /// Its replicas, those of revoked members included.
+  package let replicas: Int
+
+  /// Takes the fields.
+  package init(_ id: SpaceID, _ space: HubSpace, members: [String: Int], replicas: Int) {
+    self.space = "\(id)"
+    (account, bytes, limitInBytes) = (space.account, space.byteCount, space.limitInBytes)
+    (appendedSegments, self.members, self.replicas) = (space.position, members, replicas)
   }
 }
 
@@ -159,6 +259,10 @@ package enum HubStoreError: Error, Hashable, CustomStringConvertible {
   case full(String)
   /// The member may not do this, or not as this replica, or was revoked.
   case denied
+  /// A recovery code does not count any more.
+  case replacedCode
+  /// All members of the space could have the recovery code, and that is not wanted there.
+  case sharedCode
   /// The database does not answer, or not for this space now; the same call may succeed later.
   case unavailable(String)
   /// The database refuses a statement, with its code.
@@ -172,6 +276,9 @@ package enum HubStoreError: Error, Hashable, CustomStringConvertible {
     case .malformed(let reason): reason
     case .full(let reason): reason
     case .denied: "This member may not do this, or not as this replica."
+    case .replacedCode:
+      "This recovery code was replaced: the space has got a new key since, because a device was revoked, or its owner has a newer code."
+    case .sharedCode: "The space needs a recovery code that only its owners have."
     case .unavailable(let reason): "The database is not available: \(reason)"
     case .database(let code, let reason): "The database refuses a statement: \(code) \(reason)"
     }
@@ -181,5 +288,9 @@ package enum HubStoreError: Error, Hashable, CustomStringConvertible {
 extension HubStoreError {
   static let noRoom = HubStoreError.full("The space has no room.")
   static let tooManyCards = HubStoreError.full("The space has as many devices as it may have.")
+  static let tooManyReplicas = HubStoreError.full(
+    "This device was copied or restored too often, or the space has as many devices as it may ever have: leave the space, and join again."
+  )
+  static let hasSpaces = HubStoreError.full("The account has spaces: erase them, or give them to another account.")
   static let tooManySpaces = HubStoreError.full("The account has as many spaces as it may have.")
 }

@@ -5,7 +5,7 @@ package import TallySync
 ///
 /// Every function takes effect as a whole or not at all, and none is about two spaces. Data reported as stored survives a crash of the hub and of
 /// its machine. Any function may throw an error of the database besides ``HubStoreError``.
-package protocol HubStore: Sendable {
+package protocol HubStore: AnyObject, Sendable {
   /// Sixteen random bytes that distinguish one database from another.
   ///
   /// - Parameter space: Those of the database that has it; `nil` for the first one, after all databases have answered.
@@ -42,7 +42,15 @@ package protocol HubStore: Sendable {
   func account(_ id: UUID) async throws -> HubAccount?
 
   /// Lets the holder of a token do what a grant says.
-  func put(_ grant: HubGrant, for token: TokenHash) async throws
+  ///
+  /// An invitation counts as a row of its space; those of the space that have expired go.
+  ///
+  /// - Parameters:
+  ///   - grant: What it may do.
+  ///   - token: The token.
+  ///   - time: The time now, in microseconds since 1970.
+  /// - Throws: ``HubStoreError/full(_:)`` if the space has no room for an invitation.
+  func put(_ grant: HubGrant, for token: TokenHash, at time: Int64) async throws
 
   /// What a token allows; `nil` for an unknown one.
   ///
@@ -86,8 +94,84 @@ package protocol HubStore: Sendable {
   /// Refuses everything that the member of a replica sends, its token and its invitations, and notes the last number of the
   /// replica that counts; a smaller one than before stays.
   ///
-  /// - Returns: Whether the space has the replica.
-  func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID) async throws -> Bool
+  /// All replicas of the member are cut off; their cards count no more, and those of replicas without segments go. All
+  /// recovery codes of the space are replaced: the member may have known one.
+  ///
+  /// - Returns: The id of the member; `nil` if the space does not have the replica.
+  func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID) async throws -> UUID?
+
+  /// Changes what the member of a replica may do; a member that is no owner any more loses its recovery code.
+  ///
+  /// - Returns: The id of the member; `nil` if the space does not have the replica, or its member was revoked.
+  func setRole(_ role: HubRole, ofMemberOf replica: ReplicaID, in space: SpaceID) async throws -> UUID?
+
+  // MARK: Recovery codes
+
+  /// Keeps what verifies the recovery code of an owner, in place of its earlier one.
+  ///
+  /// - Parameters:
+  ///   - verifier: A public key (Ed25519), 32 bytes.
+  ///   - isShared: Whether all members of the space can have the code, and not owners alone.
+  ///   - member: The owner.
+  ///   - time: The time now, in microseconds since 1970.
+  /// - Throws: ``HubStoreError/denied`` for a member that is no owner; ``HubStoreError/replacedCode`` for a verifier that
+  ///   another one has replaced; ``HubStoreError/sharedCode`` for a shared one, if the space has readers or another code.
+  func putRecovery(_ verifier: [UInt8], isShared: Bool, by member: HubMember, at time: Int64) async throws
+
+  /// The verifiers of recovery codes of a space that count now.
+  func recoveries(in space: SpaceID) async throws -> [[UInt8]]
+
+  /// The space of a recovery code; `nil` if no space has it.
+  func recovery(_ verifier: [UInt8]) async throws -> HubRecovery?
+
+  /// Adds an owner to a space by its recovery code; the same call again gives the same member.
+  ///
+  /// - Parameters:
+  ///   - id: The new owner's.
+  ///   - token: The new owner's.
+  ///   - verifier: The verifier of the code, whose possession was proven.
+  ///   - space: The space of the code.
+  /// - Returns: The member; `nil` if the code does not count any more, or the token is another one's.
+  /// - Throws: ``HubStoreError/full(_:)`` if the space has no room for a member's row.
+  func addOwner(_ id: UUID, token: TokenHash, by verifier: [UInt8], in space: SpaceID) async throws -> HubMember?
+
+  // MARK: For the operator
+
+  /// Accounts in the order of their ids, with what they have in this store.
+  ///
+  /// - Parameters:
+  ///   - account: Those after this one; `nil` for the first.
+  ///   - limit: How many at most.
+  /// - Returns: The accounts; empty behind the last one.
+  /// - Throws: An error of the database.
+  func accounts(after account: UUID?, limit: Int) async throws -> [HubAccountSummary]
+
+  /// Spaces in the order of their ids.
+  ///
+  /// - Parameters:
+  ///   - space: Those after this one; `nil` for the first.
+  ///   - limit: How many at most.
+  /// - Returns: The spaces; empty behind the last one.
+  /// - Throws: An error of the database.
+  func spaces(after space: SpaceID?, limit: Int) async throws -> [HubSpaceSummary]
+
+  /// Erases a space and all that it has.
+  ///
+  /// - Returns: Whether there was one.
+  func eraseSpace(_ space: SpaceID) async throws -> Bool
+
+  /// Erases an account and its tokens; its spaces have to be erased or given away before.
+  ///
+  /// - Throws: ``HubStoreError/full(_:)`` if it has spaces.
+  func eraseAccount(_ account: UUID) async throws
+
+  /// Lets another account answer for a space, whose limit counts from now on.
+  ///
+  /// - Returns: Whether there is the space.
+  func give(_ space: SpaceID, to account: HubAccount) async throws -> Bool
+
+  /// What an operator watches: names of gauges and their values now.
+  func gauges() async throws -> [String: Double]
 
   // MARK: Segments
 
@@ -107,9 +191,9 @@ package protocol HubStore: Sendable {
   ///
   /// - Parameters:
   ///   - position: Those after this one; 0 for all.
-  ///   - byteCount: Stop when this many bytes have been read; at least one segment is given if there is one.
+  ///   - byteCount: How many bytes there may be.
   ///   - space: The space.
-  /// - Returns: The segments; positions have gaps where segments were deleted.
+  /// - Returns: The segments; positions have gaps where segments were deleted. Of the last one there may be the beginning only.
   /// - Throws: An error of the database.
   func segments(after position: UInt64, byteCount: Int, in space: SpaceID) async throws -> [HubSegment]
 
@@ -118,13 +202,16 @@ package protocol HubStore: Sendable {
   /// - Parameters:
   ///   - replica: Whose.
   ///   - number: Those after this one; 0 for all.
-  ///   - byteCount: Stop when this many bytes have been read; at least one segment is given if there is one.
+  ///   - byteCount: How many bytes there may be.
   ///   - space: The space.
-  /// - Returns: The segments; none if the next one is not there.
+  /// - Returns: The segments; none if the next one is not there. Of the last one there may be the beginning only.
   /// - Throws: An error of the database.
   func segments(
     of replica: ReplicaID, after number: UInt64, byteCount: Int, in space: SpaceID
   ) async throws -> [HubSegment]
+
+  /// Some bytes of a segment; `nil` if it is not there.
+  func segment(at position: UInt64, from offset: Int, count: Int, in space: SpaceID) async throws -> HubSlice?
 
   // MARK: Cards and snapshots
 
@@ -136,10 +223,17 @@ package protocol HubStore: Sendable {
     _ card: [UInt8], number: UInt64, of replica: ReplicaID, by member: HubMember, mostCards: Int
   ) async throws
 
-  /// The newest card of each replica.
-  func cards(in space: SpaceID) async throws -> [ReplicaID: [UInt8]]
+  /// The newest card of each replica, in the order of their ids.
+  ///
+  /// - Parameters:
+  ///   - replica: Those after this one; `nil` for the first.
+  ///   - byteCount: Stop when this many bytes have been read.
+  ///   - space: The space.
+  /// - Returns: Whole cards; empty behind the last one.
+  /// - Throws: An error of the database.
+  func cards(after replica: ReplicaID?, byteCount: Int, in space: SpaceID) async throws -> [HubCard]
 
-  /// Keeps a part of a snapshot, which counts when all its parts are there.
+  /// Keeps a part of a snapshot, which counts when all its parts are there; of a replica, the newest four stay.
   ///
   /// - Returns: Whether it counts from now on.
   /// - Throws: ``HubStoreError/denied``, ``HubStoreError/full(_:)``, ``HubStoreError/noSpace``,
@@ -150,10 +244,14 @@ package protocol HubStore: Sendable {
   /// The complete snapshots of a space, the newest first.
   func snapshots(in space: SpaceID) async throws -> [SnapshotName]
 
-  /// A part of a snapshot, complete or not; `nil` if it is not there.
-  func part(_ number: Int, of snapshot: SnapshotName, in space: SpaceID) async throws -> [UInt8]?
+  /// Some bytes of a part of a snapshot, complete or not; `nil` if it is not there.
+  func part(
+    _ number: Int, of snapshot: SnapshotName, from offset: Int, count: Int, in space: SpaceID
+  ) async throws -> HubSlice?
 
   /// Deletes segments of a replica up to a number, and snapshots of it; the last segment of a stream stays.
+  ///
+  /// An owner may do this for a revoked replica, too, of which the last segment goes as well.
   ///
   /// - Throws: ``HubStoreError/denied``, ``HubStoreError/noSpace``.
   func delete(

@@ -72,10 +72,61 @@ package enum HubMessage {
     /// Rises with each change; a wait names the one that is known.
     package let change: UInt64
     package let heads: [Head]
+    /// What the member that asks may do; older hubs do not say it.
+    package let role: String?
+    /// The verifiers of the recovery codes that count, for an owner.
+    package let recoveries: [String]?
 
-    package init(incarnation: String, position: UInt64, change: UInt64, heads: [Head]) {
+    package init(
+      incarnation: String, position: UInt64, change: UInt64, heads: [Head], role: String? = nil,
+      recoveries: [String]? = nil
+    ) {
       (self.incarnation, self.position, self.change, self.heads) = (incarnation, position, change, heads)
+      (self.role, self.recoveries) = (role, recoveries)
     }
+  }
+
+  /// What verifies the recovery code of an owner.
+  package struct Recovery: Codable, Hashable, Sendable {
+    /// A public key (Ed25519).
+    package let verifier: String
+    /// Whether every member of the space can have the code.
+    package let isShared: Bool
+
+    package init(verifier: String, isShared: Bool) { (self.verifier, self.isShared) = (verifier, isShared) }
+  }
+
+  /// The wish to become an owner, proven by a recovery code.
+  package struct Restoration: Codable, Hashable, Sendable {
+    /// The public key that follows from the code.
+    package let verifier: String
+    /// The SHA-256 of the token by which the hub is to know the new owner.
+    package let tokenHash: String
+    /// Its signature of both.
+    package let signature: String
+
+    package init(verifier: String, tokenHash: String, signature: String) {
+      (self.verifier, self.tokenHash, self.signature) = (verifier, tokenHash, signature)
+    }
+  }
+
+  /// A member of a space, whose token the client knows.
+  package struct KnownMember: Codable, Hashable, Sendable {
+    package let space: String
+    package let member: String
+    package let role: String
+
+    package init(space: String, member: String, role: String) {
+      (self.space, self.member, self.role) = (space, member, role)
+    }
+  }
+
+  /// What a member may do from now on.
+  package struct NewRole: Codable, Hashable, Sendable {
+    /// `owner`, `writer` or `reader`.
+    package let role: String
+
+    package init(role: String) { self.role = role }
   }
 
   /// What became of one segment.
@@ -211,6 +262,10 @@ package enum HubLimits {
   package static let mostParts = 99_999
   /// The most spaces of a wait.
   package static let mostSpacesOfAWait = 1_000
+  /// The longest body that names something to create or to join.
+  package static let messageByteCount = 16 << 10
+  /// The longest body that names the spaces of a wait.
+  package static let waitByteCount = 256 << 10
   /// The longest wait.
   package static let waitInSeconds = 60.0
 }

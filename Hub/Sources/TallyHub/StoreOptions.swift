@@ -23,12 +23,39 @@ struct StoreOptions: ParsableArguments {
   /// Opens the store; a missing directory is created, the tables of a database are not.
   func open() async throws -> any HubStore {
     if let data { return try LMDBHubStore(at: FilePath(data)) }
-    let map = try databaseMap()
-    var stores: [any HubStore] = []
-    for address in map.addresses { stores.append(try await open(address)) }
-    guard stores.count > 1 else { return stores[0] }
-    return DividedHubStore(
-      stores, rules: map.rules.map { .init(prefix: $0.prefix, store: map.addresses.firstIndex(of: $0.address) ?? 0) })
+    guard databases != nil else { return try await open(databaseMap().rest) }
+    return try await openForServing().store
+  }
+
+  /// Runs a command with the store.
+  func withStore(_ body: (any HubStore) async throws -> Void) async throws {
+    let store = try await open()
+    do {
+      try await body(store)
+    } catch {
+      try? store.close()
+      throw error
+    }
+    try store.close()
+  }
+
+  /// Opens the store, and says how to read its map again; only a map of databases can change.
+  func openForServing() async throws -> (store: any HubStore, reload: (@Sendable () async throws -> Void)?) {
+    guard let databases else { return (try await open(), nil) }
+    let (text, connections) = (try TextFile.read(databases), connections)
+    let map = try DatabaseMap(text: text)
+    let opened = OpenDatabases()
+    try await opened.follow(map, connections: connections)
+    let divided = DividedHubStore(await opened.stores(of: map), rules: map.rulesByNumber)
+    return (
+      divided,
+      {
+        let map = try DatabaseMap(text: try TextFile.read(databases))
+        try await opened.follow(map, connections: connections)
+        let removed = divided.setMap(await opened.stores(of: map), rules: map.rulesByNumber)
+        await opened.close(removed)
+      }
+    )
   }
 
   private func open(_ address: String) async throws -> PostgreSQLHubStore {
@@ -40,6 +67,32 @@ struct StoreOptions: ParsableArguments {
     if let database { return DatabaseMap(rest: database) }
     guard let databases else { throw ValidationError("A directory has no databases.") }
     return try DatabaseMap(text: try TextFile.read(databases))
+  }
+}
+
+/// The databases of a map that are open, by their addresses.
+private actor OpenDatabases {
+  private var known: [String: PostgreSQLHubStore] = [:]
+
+  /// Calls that are under way when the map changes are answered within this time.
+  private static let patience = Duration.seconds(30)
+
+  /// Opens the databases that a map has, and that are not open yet.
+  func follow(_ map: DatabaseMap, connections: Int) async throws {
+    for address in map.addresses where known[address] == nil {
+      known[address] = try await PostgreSQLHubStore(at: address, connectionCount: connections)
+    }
+  }
+
+  func stores(of map: DatabaseMap) -> [any HubStore] { map.addresses.compactMap { known[$0] } }
+
+  /// Closes databases that the map does not have any more, when their calls have ended.
+  func close(_ stores: [any HubStore]) {
+    known = known.filter { entry in !stores.contains { $0 === entry.value } }
+    Task.detached {
+      try await Task.sleep(for: Self.patience)
+      for store in stores { try store.close() }
+    }
   }
 }
 
@@ -76,6 +129,13 @@ struct DatabaseMap: Equatable {
     }
     guard let rest else { throw ValidationError("The map has no line for '-', which stands for all other spaces.") }
     self.rest = rest
+  }
+
+  /// The rules, with the numbers of the databases in ``addresses``.
+  var rulesByNumber: [DividedHubStore.Rule] {
+    rules.map { rule in
+      DividedHubStore.Rule(prefix: rule.prefix, store: addresses.firstIndex(of: rule.address) ?? 0)
+    }
   }
 
   /// All connection strings, each once; the first one is that of all other spaces.

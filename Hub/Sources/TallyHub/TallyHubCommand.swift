@@ -1,4 +1,5 @@
 import ArgumentParser
+import CMalloc
 import HubMetrics
 import HubService
 import HubStorage
@@ -13,7 +14,9 @@ import UnixSignals
 struct TallyHubCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tally-hub", abstract: "Keep and pass on the sealed changes of spaces.",
-    subcommands: [Serve.self, MigrateCommand.self, AccountCommand.self, StatsCommand.self, MoveCommand.self])
+    subcommands: [
+      Serve.self, MigrateCommand.self, AccountCommand.self, SpaceCommand.self, StatsCommand.self, MoveCommand.self,
+    ])
 
   struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Serve until SIGTERM or SIGINT.")
@@ -50,9 +53,10 @@ struct TallyHubCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+      Self.giveMemoryBack()
       var logger = Logger(label: "tally-hub")
       logger.logLevel = .info
-      let store = try await place.open()
+      let (store, reloadMap) = try await place.openForServing()
       var configuration = HubConfiguration()
       (configuration.requestsPerSecond, configuration.burst) = (requestsPerSecond, burst)
       configuration.mostSpaces = spacesPerAccount
@@ -72,6 +76,7 @@ struct TallyHubCommand: AsyncParsableCommand {
       var reloads: [HubReloadService.Reload] = []
       if let pair { reloads.append(.init(name: "certificate", body: pair.reload)) }
       if let issuers = configuration.issuers { reloads.append(.init(name: "keys of issuers", body: issuers.reload)) }
+      if let reloadMap { reloads.append(.init(name: "map of databases", body: reloadMap)) }
       let services = operatorServices(metrics, logger) + [HubReloadService(reloads, logger: logger)]
       let application = try hub.application(
         at: .hostname(host, port: port), certificate: pair, services: services, logger: logger
@@ -94,6 +99,15 @@ struct TallyHubCommand: AsyncParsableCommand {
           onServerRunning: { channel in Self.announce("metrics on port", channel.localAddress?.port ?? 0) },
           logger: logger)
       ]
+    }
+
+    /// Lets large buffers go back to the system when they are free, which glibc does not do by itself when many threads use them.
+    private static func giveMemoryBack() {
+      #if os(Linux)
+        _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
+        _ = mallopt(M_TRIM_THRESHOLD, 256 << 10)
+        _ = mallopt(M_ARENA_MAX, 4)
+      #endif
     }
 
     /// For programs that start the hub on any free port.

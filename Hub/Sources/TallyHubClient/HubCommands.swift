@@ -32,6 +32,25 @@ struct HubCommands: TallyCommands.HubClient {
     try await reach { _ = try await sync.join(hubInvitation: invitation, deviceName: deviceName) }
   }
 
+  func move(_ sync: StoreSync, to place: String, as account: HubAccountChoice) async throws -> PlaceMove {
+    try await reach {
+      if HubInvitation(place) != nil { return try await sync.move(hubInvitation: place) }
+      switch account {
+      case .token(let token): return try await sync.move(toHub: place, account: token)
+      case .new(let secret): return try await sync.move(toHub: place, secret: secret)
+      }
+    }
+  }
+
+  func restore(_ sync: StoreSync, at address: String, by code: String, deviceName: String) async throws {
+    try await reach { _ = try await sync.restore(atHub: address, recoveryCode: code, deviceName: deviceName) }
+  }
+
+  func setRole(_ role: InvitedRole, of replica: ReplicaID, _ sync: StoreSync) async throws {
+    guard let role = HubMemberRole(rawValue: role.rawValue) else { throw HubFault.unexpected }
+    try await reach { try await sync.setRole(role, of: replica) }
+  }
+
   func revoke(_ replica: ReplicaID, _ sync: StoreSync) async throws {
     try await reach { try await sync.revokeAtHub(replica) }
   }

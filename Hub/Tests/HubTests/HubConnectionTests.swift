@@ -97,7 +97,7 @@ struct HubConnectionTests {
         return await connection.readToEnd()
       }
       #expect(!answer.hasPrefix("HTTP/1.1 2"))
-      #expect(try await hub.store.part(0, of: name, in: space) == nil)
+      #expect(try await hub.store.wholePart(0, of: name, in: space) == nil)
     }
   }
 

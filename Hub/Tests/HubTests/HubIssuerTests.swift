@@ -48,7 +48,10 @@ struct HubIssuerTests {
       ("no issuer", token(["iss": nil])), ("an unknown key", token(kid: "other")), ("no key", token(kid: nil)),
       ("the algorithm none", token(alg: "none")), ("none, and no signature", unsigned()),
       ("another algorithm than the key's", token(alg: "HS256", kid: "ES256")),
-      ("another payload", tampered()), ("no token at all", "a.b.c"), ("an empty one", ""),
+      ("an extension that must be understood", token(header: ["crit": ["exp"], "exp": now + 600])),
+      ("an empty list of such extensions", token(header: ["crit": [String]()])),
+      ("such a list that is none", token(header: ["crit": "b64"])), ("another payload", tampered()),
+      ("no token at all", "a.b.c"), ("an empty one", ""),
     ]
     try await withIssuers { hub in
       for (reason, token) in refused {
@@ -140,9 +143,9 @@ struct HubIssuerTests {
   // MARK: - Tokens, made without the library that checks them
 
   private func token(
-    alg: String = "HS256", kid: String? = "HS256", _ changes: [String: Any?] = [:]
+    alg: String = "HS256", kid: String? = "HS256", header fields: [String: Any] = [:], _ changes: [String: Any?] = [:]
   ) -> String {
-    let signed = "\(header(alg, kid)).\(payload(changes))"
+    let signed = "\(header(alg, kid, fields)).\(payload(changes))"
     let bytes = Data(signed.utf8)
     guard alg == "ES256" else {
       return "\(signed).\(base64(Data(HMAC<SHA256>.authenticationCode(for: bytes, using: Self.secret))))"
@@ -157,8 +160,9 @@ struct HubIssuerTests {
     return "\(parts[0]).\(payload(["sub": "grace"])).\(parts[2])"
   }
 
-  private func header(_ alg: String, _ kid: String?) -> String {
-    base64(json(["alg": alg, "typ": "JWT", "kid": kid].compactMapValues { $0 }))
+  private func header(_ alg: String, _ kid: String?, _ fields: [String: Any] = [:]) -> String {
+    let known: [String: Any?] = ["alg": alg, "typ": "JWT", "kid": kid]
+    return base64(json(known.compactMapValues { $0 }.merging(fields) { $1 }))
   }
 
   private func payload(_ changes: [String: Any?]) -> String {

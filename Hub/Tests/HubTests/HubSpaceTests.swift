@@ -207,11 +207,11 @@ struct HubSpaceTests {
 }
 
 extension TaskStore {
-  fileprivate var sync: StoreSync { StoreSync(self, connector: HubConnector()) }
+  var sync: StoreSync { StoreSync(self, connector: HubConnector()) }
 }
 
 /// Runs a body with new stores.
-private func withStores(_ count: Int, _ body: ([TaskStore]) async throws -> Void) async throws {
+func withStores(_ count: Int, _ body: ([TaskStore]) async throws -> Void) async throws {
   try await withDirectory { directory in
     let stores = try (0..<count).map { try TaskStore(at: directory.appending("store-\($0)")) }
     try await body(stores)

@@ -58,7 +58,7 @@ extension HubStoreConformance {
     } catch HubStoreError.full {}
     try await store.putCard([2], number: 2, of: replicas[0], by: members[0], mostCards: 2)
     try require(
-      try await store.cards(in: members[0].space), is: [replicas[0]: [2], replicas[1]: [1]], "the cards")
+      try await store.allCards(in: members[0].space), is: [replicas[0]: [2], replicas[1]: [1]], "the cards")
   }
 
   func cards() async throws {
@@ -67,7 +67,7 @@ extension HubStoreConformance {
     for (number, byte) in [(1, 1), (3, 3), (2, 2), (3, 4)] as [(UInt64, UInt8)] {
       try await store.putCard([byte], number: number, of: replica, by: member, mostCards: .max)
     }
-    try require(try await store.cards(in: member.space), is: [replica: [4]], "the cards")
+    try require(try await store.allCards(in: member.space), is: [replica: [4]], "the cards")
   }
 
   func snapshots() async throws {
@@ -80,15 +80,15 @@ extension HubStoreConformance {
     try await store.putPart([2, 2], number: 1, of: old, by: member)
     try await store.putPart([3], number: 0, of: new, by: member)
     try require(try await store.snapshots(in: member.space), is: [new, old], "snapshots")
-    try require(try await store.part(1, of: old, in: member.space), is: [2, 2], "a part")
-    try require(try await store.part(2, of: old, in: member.space), is: nil, "a part behind the last")
-    try require(try await store.space(member.space)?.byteCount, is: 4, "the bytes")
+    try require(try await store.wholePart(1, of: old, in: member.space), is: [2, 2], "a part")
+    try require(try await store.wholePart(2, of: old, in: member.space), is: nil, "a part behind the last")
+    try require(try await store.space(member.space)?.byteCount, is: 4 + rows(4), "the bytes")
     // One that was interrupted is deleted when its author begins another one.
     try await store.putPart([4, 4], number: 0, of: stream.snapshot(3, 2), by: member)
     try await store.putPart([5], number: 0, of: stream.snapshot(4, 2), by: member)
     try require(
-      try await store.part(0, of: stream.snapshot(3, 2), in: member.space), is: nil, "an interrupted snapshot")
-    try require(try await store.space(member.space)?.byteCount, is: 5, "the bytes")
+      try await store.wholePart(0, of: stream.snapshot(3, 2), in: member.space), is: nil, "an interrupted snapshot")
+    try require(try await store.space(member.space)?.byteCount, is: 5 + rows(5), "the bytes")
     try require(try await store.snapshots(in: member.space), is: [new, old], "snapshots")
     do {
       try await store.putPart([1], number: 2, of: old, by: member)
@@ -107,7 +107,7 @@ extension HubStoreConformance {
     let left = try await store.segments(after: 0, byteCount: 1 << 20, in: member.space)
     try require(left, is: [HubSegment(position: 3, bytes: segments[2])], "the remaining segments")
     try require(try await store.snapshots(in: member.space), is: [], "the snapshots")
-    try require(try await store.space(member.space)?.byteCount, is: segments[2].count, "the bytes")
+    try require(try await store.space(member.space)?.byteCount, is: segments[2].count + rows(1), "the bytes")
     try require(
       try await store.append(stream.next(1), of: stream.replica, by: member), is: [.stored(4)], "the next segment")
   }

@@ -37,6 +37,16 @@ struct HubStoreConformance {
     ("each change is counted", { try await $0.changes() }),
     ("appends at once get all positions", { try await $0.concurrentAppends() }),
     ("appends at once do not fail each other", { try await $0.appendsThatFail() }),
+    ("pages of cards are all cards in their order", { try await $0.pagesOfCards() }),
+    ("a large segment and a part are read in slices", { try await $0.slices() }),
+    ("one member cannot take the room of others", { try await $0.replicasOfAMember() }),
+    ("rows without bytes count", { try await $0.rowsCount() }),
+    ("the newest snapshots of a replica stay", { try await $0.oldSnapshots() }),
+    ("an owner deletes the stream of a revoked replica", { try await $0.streamsOfRevoked() }),
+    ("a role changes at once", { try await $0.roles() }),
+    ("a recovery code adds an owner until it is replaced", { try await $0.recoveryCodes() }),
+    ("a code that all members could have is not taken beside readers", { try await $0.sharedCodes() }),
+    ("an operator lists, gives away and erases", { try await $0.operating() }),
   ]
 
   func require<V: Equatable>(_ value: V, is expected: V, _ what: String) throws {
@@ -46,6 +56,9 @@ struct HubStoreConformance {
   func token() -> TokenHash {
     TokenHash(bytes: (0..<32).map { _ in UInt8.random(in: .min ... .max) }) ?? token()
   }
+
+  /// What rows without sealed bytes count.
+  func rows(_ count: Int) -> Int { count * HubRowLimits.rowByteCount }
 
   /// A space with its owner.
   func space(limitInBytes: Int = 10_000) async throws -> (HubMember, TokenHash) {
@@ -82,7 +95,7 @@ struct HubStoreConformance {
       _ = try await store.append(segments, of: stream.replica, by: member)
       (expected.accounts, expected.spaces) = (expected.accounts + 1, expected.spaces + 1)
       (expected.appendedSegments, expected.bytes) = (
-        expected.appendedSegments + UInt64(count), expected.bytes + segments.reduce(0) { $0 + $1.count }
+        expected.appendedSegments + UInt64(count), expected.bytes + segments.reduce(rows(1)) { $0 + $1.count }
       )
     }
     try require(try await store.totals(), is: expected, "the totals")
@@ -107,7 +120,7 @@ struct HubStoreConformance {
     try require(try await store.account(account.id), is: account, "the account")
     try require(try await store.account(UUID()), is: nil, "an unknown account")
     let spaces: [SpaceID?] = [nil, member.space, invited]
-    for (token, grant) in zip(tokens, grants) { try await store.put(grant, for: token) }
+    for (token, grant) in zip(tokens, grants) { try await store.put(grant, for: token, at: 0) }
     for ((token, grant), space) in zip(zip(tokens, grants), spaces) {
       try require(try await store.grant(for: token, in: space), is: grant, "the grant")
     }
@@ -131,8 +144,8 @@ struct HubStoreConformance {
   func invitationIsUsedOnce() async throws {
     let (owner, _) = try await space()
     let (invitation, late, joined) = (token(), token(), token())
-    try await store.put(.invitation(owner.space, .writer, by: owner.id, expiresAt: 100), for: invitation)
-    try await store.put(.invitation(owner.space, .writer, by: owner.id, expiresAt: 100), for: late)
+    try await store.put(.invitation(owner.space, .writer, by: owner.id, expiresAt: 100), for: invitation, at: 0)
+    try await store.put(.invitation(owner.space, .writer, by: owner.id, expiresAt: 100), for: late, at: 0)
     let id = UUID()
     let member = try await store.join(owner.space, as: id, token: joined, by: invitation, at: 99)
     try require(member, is: HubMember(id: id, space: owner.space, role: .writer), "the member")

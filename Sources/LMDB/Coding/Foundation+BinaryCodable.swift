@@ -74,8 +74,8 @@ public struct JSONValue<Value: Codable & Sendable>: BinaryCodable {
     do {
       json = try encoder.encode(value)
     } catch {
-      // The encoder's own error may quote the value.
-      throw LMDBError(.unencodable, operation: "encode", message: "A \(Value.self) has no form in JSON")
+      throw LMDBError(
+        .unencodable, operation: "encode", message: "A \(Value.self) has no form in JSON", cause: error.withoutValues)
     }
     self.value = value
   }
@@ -96,8 +96,7 @@ public struct JSONValue<Value: Codable & Sendable>: BinaryCodable {
     do {
       value = try JSONDecoder().decode(Value.self, from: json)
     } catch {
-      // As for encoding.
-      throw LMDBError.undecodable("\(Value.self)", byteCount: bytes.byteCount)
+      throw LMDBError.undecodable("\(Value.self)", byteCount: bytes.byteCount, cause: error.withoutValues)
     }
   }
 }
@@ -105,4 +104,25 @@ public struct JSONValue<Value: Codable & Sendable>: BinaryCodable {
 extension JSONValue: Equatable where Value: Equatable {
   /// Whether the values are equal, whatever their texts.
   public static func == (left: Self, right: Self) -> Bool { left.value == right.value }
+}
+
+extension Error {
+  /// The error of a coder without what it may quote of a value, which may be private: the kind and the place stay.
+  package var withoutValues: any Error {
+    let text = "The value does not have the form of its type"
+    switch self as any Error {
+    case DecodingError.dataCorrupted(let context):
+      return DecodingError.dataCorrupted(.init(codingPath: context.codingPath, debugDescription: text))
+    case DecodingError.typeMismatch(let type, let context):
+      return DecodingError.typeMismatch(type, .init(codingPath: context.codingPath, debugDescription: text))
+    case DecodingError.valueNotFound(let type, let context):
+      return DecodingError.valueNotFound(type, .init(codingPath: context.codingPath, debugDescription: text))
+    case DecodingError.keyNotFound(let key, let context):
+      return DecodingError.keyNotFound(key, .init(codingPath: context.codingPath, debugDescription: text))
+    case EncodingError.invalidValue(let value, let context):
+      return EncodingError.invalidValue(
+        "\(type(of: value))", .init(codingPath: context.codingPath, debugDescription: text))
+    default: return self
+    }
+  }
 }

@@ -33,13 +33,17 @@ package struct DataFile: Sendable {
   /// What the file is.
   ///
   /// Throws `noSuchFile`, `permissionDenied`, `ioFailure`; `corrupted` where the first two pages disagree on the size of a
-  /// page: liblmdb takes it from the newer one, and would look for the other beyond the file's end.
+  /// page: liblmdb takes it from the newer one, and would look for the other beyond the file's end; and where the first
+  /// page is not one of an environment, but later pages are.
   package func kind() throws(LMDBError) -> Kind {
     try reading { reader in
       let sizeInBytes = try reader.sizeInBytes()
       if sizeInBytes == 0 { return .empty }
       let head = try reader.bytes(count: MetaPage.byteCount, at: 0)
-      guard head.isPrefixOfMetaPage else { return .foreign }
+      guard head.isPrefixOfMetaPage else {
+        if try reader.hasLaterPages() { throw LMDBError.damagedPage(0, "is not the first one that the others need") }
+        return .foreign
+      }
       guard let meta = MetaPage(head) else { return .cutShort }
       guard sizeInBytes >= 2 * meta.pageSizeInBytes else { return .cutShort }
       let second = MetaPage(try reader.bytes(count: MetaPage.byteCount, at: meta.pageSizeInBytes))
@@ -58,6 +62,27 @@ package struct DataFile: Sendable {
       defer { try? descriptor.close() }
       return try body(DataFileReader(descriptor: descriptor))
     }
+  }
+}
+
+extension DataFileReader {
+  /// The sizes that a page may have.
+  private static let pageSizes = (9...16).map { 1 << $0 }
+  /// How many pages are looked at where neither of the first two is one.
+  private static let pageCount = 64
+
+  /// Whether pages after the first one are those of an environment, by the number that each bears.
+  fileprivate func hasLaterPages() throws -> Bool {
+    for size in Self.pageSizes {
+      if let second = MetaPage(try bytes(count: MetaPage.byteCount, at: size)), second.pageSizeInBytes == size {
+        return true
+      }
+      for number in 2..<Self.pageCount {
+        let head = try bytes(count: Page.headByteCount, at: number * size)
+        if head.number(at: 0, as: UInt64.self) == UInt64(number), Page.isKnownKind(head) { return true }
+      }
+    }
+    return false
   }
 }
 

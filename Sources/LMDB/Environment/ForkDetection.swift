@@ -25,6 +25,8 @@ enum ForkDetection {
       {
         ForkDetection.generation.advance()
         EnvironmentRegistry.open.unlock()
+        // This is the child's only thread.
+        EnvironmentRegistry.closeLockFilesInChild()
       }
     )
     return generation

@@ -58,9 +58,20 @@ extension LMDBEnvironment {
     }
     for reader in idle { reader.abortHandle() }
     journal?.endPin()
+    // From here on the inodes of deleted files may be those of others.
+    EnvironmentRegistry.mark(\.isClosing, of: entry)
     // Nothing of the environment is live, and `isClosed` keeps it so.
     unsafe mdb_env_close(handle)
+    lockFile?.close()
     journal?.leave()
-    EnvironmentRegistry.leave(identity)
+    EnvironmentRegistry.leave(entry)
+  }
+
+  /// Lets the environment end with its last use: who opens the directory again waits for that.
+  ///
+  /// For an owner that is gone while others still read or write; nobody may begin to use the environment.
+  package func endWithLastUse() {
+    guard !isForked, !state.withLock({ $0.isClosed }) else { return }
+    EnvironmentRegistry.mark(\.isEnding, of: entry)
   }
 }

@@ -11,11 +11,7 @@ extension LMDBEnvironment {
   ///
   /// - Complexity: a few system calls; where pages lie beyond the end, the length of the list of free pages.
   package func isFileComplete() throws(LMDBError) -> Bool {
-    // While this snapshot lives no page that a later commit frees is used again, so the list does not change.
-    let snapshot = try beginRead()
-    defer { extendLifetime(snapshot) }
-    return try DataFile(dataFile).reading { reader in
-      let meta = try MetaPage.latest(of: reader)
+    try withSnapshotPage { reader, meta in
       var walk = try PageWalk(reader: reader, meta: meta)
       if walk.pageCount > meta.lastPage { return true }
       let missing = walk.pageCount...meta.lastPage

@@ -21,8 +21,8 @@ extension LMDBEnvironment {
     do throws(LMDBError) {
       // After a successful flush closing has nothing left to report.
       defer { try? descriptor.close() }
-      try copy(into: descriptor, compacting: compacting)
-      try LMDBError.translating("copy") {
+      try copy(into: descriptor, of: file, compacting: compacting)
+      try LMDBError.translating("copy", file) {
         try SystemCalls.flush(descriptor)
         // The name of the file is in the directory, which is flushed on its own.
         try SystemCalls.flushDirectory(directory)
@@ -36,7 +36,7 @@ extension LMDBEnvironment {
 
   private func create(_ file: FilePath) throws(LMDBError) -> FileDescriptor {
     try checkProcess("copy")
-    return try LMDBError.translating("copy") {
+    return try LMDBError.translating("copy", file) {
       try FileDescriptor.open(
         file,
         .writeOnly,
@@ -47,7 +47,9 @@ extension LMDBEnvironment {
   }
 
   /// Lets liblmdb write the copy.
-  private func copy(into descriptor: FileDescriptor, compacting: Bool) throws(LMDBError) {
+  private func copy(
+    into descriptor: FileDescriptor, of file: FilePath, compacting: Bool
+  ) throws(LMDBError) {
     let thread = currentThread()
     while true {
       let result = try whileOpen("copy") { () throws(LMDBError) -> Int32 in
@@ -57,7 +59,7 @@ extension LMDBEnvironment {
       }
       // Nothing has been written yet when the map turns out to be too small.
       guard result == MDB_MAP_RESIZED else {
-        return try Self.check(result, "copy")
+        return try Self.check(result, "copy", file)
       }
       try adoptMapSize()
     }

@@ -30,8 +30,13 @@ extension LMDBEnvironment {
     let result = unsafe mdb_txn_commit(transaction)
     if result != MDB_SUCCESS { core.dropOpenedDatabases() }
     let outcome = Result { () throws(LMDBError) in try concludeRecord(of: core, transactionID, result) }
-    if core.parent == nil { leaveWriter(core) }
+    var isLookDue = false
+    if core.parent == nil {
+      let time = Self.clockTime
+      leaveWriter(core) { isLookDue = $0.readerLook.isDue(after: transactionID, at: time) }
+    }
     yield(to: try outcome.get())
+    if isLookDue { lookAtReaders(after: transactionID) }
     guard let parent = core.parent else { return }
     parent.openedDatabases += core.openedDatabases
     parent.batched.formUnion(core.batched)
@@ -112,8 +117,9 @@ extension LMDBEnvironment {
   }
 
   /// Counts an ended write transaction out, and lets others open databases.
-  private func leaveWriter(_ core: TransactionCore) {
+  private func leaveWriter(_ core: TransactionCore, _ change: (inout State) -> Void = { _ in }) {
     leave { state in
+      change(&state)
       if state.databaseOpener == core.thread { state.databaseOpener = nil }
       endWriteTurn(in: &state)
     }

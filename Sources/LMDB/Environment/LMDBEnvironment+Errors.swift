@@ -23,9 +23,13 @@ extension LMDBEnvironment {
   private func mapUsage() -> String? {
     // The error is clear without these numbers.
     guard let now = try? liveInformation() else { return nil }
+    let oldest = (try? readerTable())?.filter { $0.transactionID != nil }.min {
+      $0.transactionID ?? 0 < $1.transactionID ?? 0
+    }
+    let oldestProcess = oldest.map { " in process \($0.processID)" } ?? ""
     return """
       The memory map is full: \(now.pageCount) of \(now.mapSizeInBytes / now.pageSizeInBytes) pages used, map size \
-      \(now.mapSizeInBytes) bytes, oldest reader \(now.oldestReaderLag) transactions behind
+      \(now.mapSizeInBytes) bytes, oldest reader \(now.oldestReaderLag) transactions behind\(oldestProcess)
       """
   }
 }

@@ -25,15 +25,23 @@ extension LMDBEnvironment {
   /// Creates the directory, if it is to be created.
   static func createDirectory(_ path: FilePath, options: Options) throws(LMDBError) {
     guard options.createsDirectory, !options.isReadOnly else { return }
-    try LMDBError.translating("create the directory") {
+    try LMDBError.translating("create the directory", path) {
       try SystemCalls.createDirectories(upTo: path, permissions: .ownerReadWriteExecute)
     }
   }
 
-  /// Whether this process has the environment of a directory open, by whatever path.
-  package static func isOpenInThisProcess(_ path: FilePath) -> Bool {
+  /// Whether this process has the environment of a directory open, by whatever path or name of its files, for longer
+  /// than a limit.
+  package static func isOpenInThisProcess(_ path: FilePath, forLongerThan limit: Duration = .zero) -> Bool {
     guard let identity = try? FileIdentity(of: path) else { return false }
-    return EnvironmentRegistry.contains(identity, generation: ForkDetection.generation.current)
+    let generation = ForkDetection.generation.current
+    return !EnvironmentRegistry.waitForEnd(
+      of: identity, files: files(in: path), generation: generation, atMost: limit)
+  }
+
+  /// The data file and the file of locks in a directory, as far as they are there.
+  static func files(in directory: FilePath) -> [FileIdentity] {
+    [dataFileName, lockFileName].compactMap { try? FileIdentity(of: directory.appending($0)) }
   }
 
   /// Opens the handle, with smaller maps if the system refuses, and again if another process interferes.
@@ -41,6 +49,23 @@ extension LMDBEnvironment {
     // The handle's owner is the environment that asks for it.
     try unsafe tryingToOpen(options) { (mapSizeInBytes) throws(LMDBError) in
       try unsafe openOnce(path: path, options: options, mapSizeInBytes: mapSizeInBytes)
+    }
+  }
+
+  /// Enters the files of a handle that has just been opened, and takes the locks that tell others; closes it on failure.
+  static func announce(
+    _ handle: OpaquePointer, _ lockFile: LockFile?, enteredAs entry: UInt64
+  ) throws(LMDBError) {
+    do throws(LMDBError) {
+      // All calls end before the handle is closed.
+      let descriptor = try unsafe descriptor(of: handle)
+      let dataFile = try LMDBError.translating("open") { try FileIdentity(of: descriptor) }
+      try EnvironmentRegistry.add(dataFile, lockFile, to: entry)
+      try unsafe lockFile?.hold(for: handle)
+    } catch {
+      // Nobody else knows it yet.
+      unsafe mdb_env_close(handle)
+      throw error
     }
   }
 
@@ -103,7 +128,7 @@ extension LMDBEnvironment {
       }
       let mode = mdb_mode_t(options.fileMode.rawValue)
       let opened = unsafe path.withPlatformString { unsafe mdb_env_open(handle, $0, flags, mode) }
-      try check(opened, "open")
+      try check(opened, "open", path)
       // Open since the line above.
       try unsafe hideDescriptorFromChildren(handle)
     } catch {
@@ -144,7 +169,7 @@ extension LMDBEnvironment {
   }
 
   /// Throws unless the code means success.
-  static func check(_ returnCode: Int32, _ operation: String) throws(LMDBError) {
-    if returnCode != MDB_SUCCESS { throw LMDBError(returnCode: returnCode, operation: operation) }
+  static func check(_ returnCode: Int32, _ operation: String, _ path: FilePath? = nil) throws(LMDBError) {
+    if returnCode != MDB_SUCCESS { throw LMDBError(returnCode: returnCode, operation: operation, path: path) }
   }
 }

@@ -1,4 +1,5 @@
 public import SystemPackage
+package import TallySystem
 
 extension LMDBEnvironment {
   /// How safe a commit is once the call has returned.
@@ -61,6 +62,10 @@ extension LMDBEnvironment {
     /// Every process that writes must set it once one has. Where no limit is set for the wait for other writers, there
     /// is one that is never reached.
     package var journal: JournalOptions?
+    /// What the locks belong to that tell other processes that this one is there; another one than the strongest for tests.
+    package var lockOwner = ByteLock.strongestOwner
+    /// Called with a process whose snapshot keeps pages from being used again, once for each.
+    package var onLongRead: (@Sendable (LongRead) -> Void)?
 
     /// Creates the defaults.
     public init() {}

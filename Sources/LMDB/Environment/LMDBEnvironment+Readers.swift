@@ -1,4 +1,5 @@
 import CLMDB
+import TallySystem
 
 #if canImport(Darwin)
   import Darwin
@@ -18,7 +19,77 @@ public struct Reader: Sendable, Hashable {
   public let transactionID: Int?
 }
 
+/// A process whose snapshot keeps pages from being used again, so that the file grows.
+package struct LongRead: Sendable, Hashable {
+  /// The process.
+  package let processID: Int32
+  /// How many commits its snapshot is behind.
+  package let lagInCommits: Int
+  /// How long this process has seen it behind; it may have been so for longer.
+  package let duration: Duration
+}
+
+/// When a writer looked at the readers, and what it saw.
+///
+/// Nobody else would clear the readers that died in a read: liblmdb looks for them only when its table or its map is full.
+struct ReaderLook {
+  /// How many commits a snapshot may be behind.
+  static let tolerableLag = 64
+  /// How long after the last look a commit is followed by one, however few commits there were.
+  static let interval = Duration.seconds(10)
+  /// How long a snapshot must have been too far behind to be called a long one, unless it is very far behind.
+  static let longTime = Duration.seconds(1)
+  static let longLag = 1_024
+
+  private struct Snapshot: Hashable {
+    let processID: Int32
+    let transactionID: Int
+  }
+
+  private var lastTransaction = 0
+  private var lastTime = Duration.zero
+  /// The snapshots that were too far behind at the last look: since when, and whether they have been reported.
+  private var late: [Snapshot: (since: Duration, isReported: Bool)] = [:]
+
+  /// Whether the readers are to be looked at after a commit; then this look counts.
+  mutating func isDue(after transactionID: Int, at time: Duration) -> Bool {
+    guard transactionID - lastTransaction >= Self.tolerableLag || time - lastTime >= Self.interval else { return false }
+    (lastTransaction, lastTime) = (transactionID, time)
+    return true
+  }
+
+  /// Notes the readers that are too far behind, and returns those that are to be reported.
+  mutating func note(_ readers: [Reader], newest: Int, at time: Duration) -> [LongRead] {
+    var (seen, reported) = (late, [LongRead]())
+    late = [:]
+    for reader in readers {
+      guard let transactionID = reader.transactionID, newest - transactionID >= Self.tolerableLag else { continue }
+      let snapshot = Snapshot(processID: reader.processID, transactionID: transactionID)
+      var (since, isReported) = seen.removeValue(forKey: snapshot) ?? late[snapshot] ?? (time, false)
+      let lag = newest - transactionID
+      if !isReported, time - since >= Self.longTime || lag >= Self.longLag {
+        reported.append(LongRead(processID: reader.processID, lagInCommits: lag, duration: time - since))
+        isReported = true
+      }
+      late[snapshot] = (since, isReported)
+    }
+    return reported
+  }
+}
+
 extension LMDBEnvironment {
+  /// Clears the readers of dead processes, and reports the live ones that are far behind; after some commits only.
+  ///
+  /// A failure is left to the next look.
+  func lookAtReaders(after newest: Int) {
+    guard var readers = try? readers(), let oldest = readers.compactMap(\.transactionID).min(), oldest < newest - 1
+    else { return }
+    if let count = try? clearStaleReaders(), count > 0 { readers = (try? self.readers()) ?? [] }
+    let time = Self.clockTime
+    let reported = state.withLock { $0.readerLook.note(readers, newest: newest, at: time) }
+    for read in reported { options.onLongRead?(read) }
+  }
+
   /// Lists the readers of all processes, idle ones included.
   ///
   /// Throws `closed`, `forked`; `busy` if a map that must move stood waiting too long.

@@ -21,7 +21,7 @@ extension LMDBEnvironment {
     var uncertainCount = 0
     while true {
       let core = try enterReader()
-      let result = startReader(core)
+      let result = try startReader(core)
       if result == MDB_SUCCESS {
         holdingUp()
         if hasCertainSnapshot(core) { return ReadTransaction(environment: self, core: core) }
@@ -32,8 +32,13 @@ extension LMDBEnvironment {
         if uncertainCount > Self.hastyAttempts { pause(microseconds: Self.pauseInMicroseconds) }
         continue
       }
+      if result == MDB_BAD_RSLOT {
+        // Its slot is another reader's, since somebody has cleared the table; a new one is claimed.
+        core.abortHandle()
+      }
       endReader(core)
       switch result {
+      case MDB_BAD_RSLOT: continue
       case MDB_MAP_RESIZED:
         try adoptMapSize()
       case MDB_READERS_FULL where !hasCheckedReaders:
@@ -87,7 +92,13 @@ extension LMDBEnvironment {
     }
   }
 
-  func startReader(_ core: TransactionCore) -> Int32 {
+  func startReader(_ core: TransactionCore) throws(LMDBError) -> Int32 {
+    do throws(LMDBError) {
+      try lockFile?.renew()
+    } catch {
+      endReader(core)
+      throw error
+    }
     // The core is this reader's alone; the caller counts the environment as in use.
     if let used = unsafe core.handle { return unsafe mdb_txn_renew(used) }
     return unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &core.handle)

@@ -30,11 +30,11 @@ extension LMDBEnvironment {
     }
     let file = directory.appending(Self.dataFileName)
     // liblmdb takes an empty file for a new environment.
-    try LMDBError.translating("rewrite") { try SystemCalls.createFile(file, permissions: options.fileMode) }
+    try LMDBError.translating("rewrite", file) { try SystemCalls.createFile(file, permissions: options.fileMode) }
     do {
       try rewriteDatabases(to: directory)
       // The names of the files are in the directory, which is flushed on its own.
-      try LMDBError.translating("rewrite") { try SystemCalls.flushDirectory(directory) }
+      try LMDBError.translating("rewrite", directory) { try SystemCalls.flushDirectory(directory) }
     } catch {
       // The files are ours: the first one was created here and by nobody else.
       for name in [Self.dataFileName, Self.lockFileName] { try? SystemCalls.removeFile(directory.appending(name)) }

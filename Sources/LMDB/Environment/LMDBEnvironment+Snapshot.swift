@@ -1,4 +1,5 @@
 import CLMDB
+import TallySystem
 
 extension LMDBEnvironment {
   /// Whether a reader that has just begun reads the snapshot that its slot names, and no newer one.
@@ -19,10 +20,50 @@ extension LMDBEnvironment {
     return (lastAcknowledgedTransactionID() ?? newest) == named
   }
 
+  /// Whether the slot of a live reader is in the table, or there is no table.
+  func isHeld(_ core: TransactionCore) -> Bool {
+    guard lockFile != nil else { return true }
+    // The reader is live, and its owner is the only one to use it.
+    let named = unsafe UInt64(mdb_txn_id(core.handle))
+    return (try? hasReader(ofThisProcessAt: named)) ?? true
+  }
+
+  /// How often the two first pages are read while commits change them.
+  private static let pageAttempts = 1_000
+
+  /// Runs a body with the file and the meta page of an acknowledged snapshot, which is kept meanwhile.
+  ///
+  /// The newest meta page may be that of a commit which nobody has acknowledged yet, and half of it may be written. Commit
+  /// N + 2, which overwrites the page of N, begins after N + 1 has been acknowledged. So the page is right if N was
+  /// certainly the last acknowledged commit after the page was read.
+  ///
+  /// Throws `corrupted` if the first two pages are not those of two consecutive commits, however often they are looked at,
+  /// or the body finds so; `busy` if the snapshot was lost while the body ran; what ``beginRead()`` throws.
+  func withSnapshotPage<R>(_ body: (DataFileReader, MetaPage) throws -> R) throws(LMDBError) -> R {
+    try DataFile(dataFile).reading { reader in
+      var attempt = 1
+      while true {
+        let snapshot = try beginRead()
+        let page = try MetaPage.page(ofSnapshot: UInt64(snapshot.snapshotNumber), in: reader)
+        if let page, hasCertainSnapshot(snapshot.core) {
+          do {
+            return try body(reader, page)
+          } catch let error as LMDBError where error.code == .corrupted && !snapshot.isHeld {
+            throw LMDBError.lostSnapshot
+          }
+        }
+        // Commits may have come in between, or into one; damage stays.
+        guard attempt < Self.pageAttempts else { throw LMDBError.foreignMetaPages }
+        if attempt > 1 { pause(microseconds: 200) }
+        attempt += 1
+      }
+    }
+  }
+
   /// The transaction that a second reader gets, which is ended at once; `nil` without a slot for it.
   private func lastAcknowledgedTransactionID() -> Int? {
-    guard let probe = try? enterReader() else { return nil }
-    guard startReader(probe) == MDB_SUCCESS else {
+    guard let probe = try? enterReader(), let result = try? startReader(probe) else { return nil }
+    guard result == MDB_SUCCESS else {
       endReader(probe)
       return nil
     }
@@ -30,4 +71,11 @@ extension LMDBEnvironment {
     // Live until the end of this function.
     return unsafe mdb_txn_id(probe.handle)
   }
+}
+
+extension LMDBError {
+  /// The error of a read whose pages may have been overwritten meanwhile.
+  static let lostSnapshot = LMDBError(
+    .busy, operation: "read", message: "Another program has ended this snapshot",
+    remedy: "Try again; if it keeps happening, end other programs that use the file with liblmdb itself")
 }

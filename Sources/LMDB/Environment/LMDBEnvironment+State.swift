@@ -21,6 +21,8 @@ extension LMDBEnvironment {
     var urgentCount = 0
     /// The thread that holds the write lock.
     var writer: UInt?
+    /// How many write transactions have begun.
+    var begunWriteCount = 0
     /// A write transaction that was dropped on a foreign thread, and waits for its own.
     var stranded: TransactionCore?
     /// The thread that has an uncommitted handle of a database.
@@ -31,6 +33,7 @@ extension LMDBEnvironment {
     var readers: [TransactionCore] = []
     /// Those that wait to be used again: beginning one of these needs no lock between processes.
     var idle: [TransactionCore] = []
+    var readerLook = ReaderLook()
 
     /// Whether the thread has a live transaction: making it wait for the end of all would be waiting for itself.
     func hasTransaction(on thread: UInt) -> Bool {

@@ -54,7 +54,7 @@ extension LMDBEnvironment {
   }
 
   private static let clockStart = ContinuousClock.now
-  private static var clockTime: Duration { clockStart.duration(to: .now) }
+  static var clockTime: Duration { clockStart.duration(to: .now) }
 
   /// Longer than the longest pause of a process that waits.
   private static let courtesy = Duration.microseconds(200)
@@ -79,8 +79,7 @@ extension LMDBEnvironment {
     let isTaken = try waitForResult(
       until: deadline,
       pausing: { _ in
-        // Again each time: closing another descriptor of the directory removes the mark.
-        lock.markWaiting(true)
+        if !isMarked { lock.markWaiting(true) }
         isMarked = true
         growing.pass()
       }, { () throws(LMDBError) -> Bool? in try tryToTake(lock) ? true : nil })

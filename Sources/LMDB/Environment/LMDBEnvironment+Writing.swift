@@ -27,6 +27,9 @@ extension LMDBEnvironment {
     throw LMDBError(.busy, operation: "begin write", message: "Other programs write at the same time without a journal")
   }
 
+  /// How many write transactions this environment has begun, those included that have changed nothing.
+  package var begunWriteCount: Int { state.withLock(\.begunWriteCount) }
+
   /// How often a writer makes a checkpoint before it gives up: another one's commit may come in between.
   private static let checkpointAttempts = 16
 
@@ -51,11 +54,20 @@ extension LMDBEnvironment {
   private func beginWriteInTurn(_ thread: UInt) throws(LMDBError) -> WriteTransaction {
     while true {
       try enter("begin write") { (state) throws(LMDBError) in try refuseEndlessWait(thread, state) }
+      do throws(LMDBError) {
+        try lockFile?.renew()
+      } catch {
+        leave()
+        throw error
+      }
       let core = TransactionCore(environment: self, isWrite: true, thread: thread)
       // The environment is counted as in use; the call writes into the core's own field.
       let result = unsafe mdb_txn_begin(handle, nil, 0, &core.handle)
       if result == MDB_SUCCESS {
-        state.withLock { $0.writer = thread }
+        state.withLock { state in
+          state.writer = thread
+          state.begunWriteCount += 1
+        }
         return WriteTransaction(environment: self, core: core)
       }
       leave()

@@ -26,7 +26,7 @@ public final class LMDBEnvironment: Sendable {
 
   // Constants.
   let options: Options
-  let identity: FileIdentity
+  let entry: UInt64
   let forkGeneration: ForkGeneration
   let openedInGeneration: UInt32
   // Synchronises itself, apart from what `state` guards: closing, remapping and opening databases.
@@ -36,6 +36,8 @@ public final class LMDBEnvironment: Sendable {
   let writeLock: FileLock?
   /// Where commits are recorded before they are flushed as pages; `nil` where liblmdb flushes each.
   let journal: Journal?
+  /// What tells other processes that this one is there; `nil` where no file of locks can be opened.
+  let lockFile: LockFile?
   // Guarded by itself.
   let state: Monitor<State>
 
@@ -44,7 +46,8 @@ public final class LMDBEnvironment: Sendable {
   ///
   /// With ``Options/isFrozenFile`` the path is that of a file instead.
   ///
-  /// Throws `alreadyOpen` if this process has the directory open, under whatever path; `noSuchFile`,
+  /// Throws `alreadyOpen` if this process has the directory open, under whatever path, or another directory with the same
+  /// data file; `noSuchFile`,
   /// `permissionDenied`, `invalidFile`, `versionMismatch`; `diskFull` if there is no room for the file of locks, which
   /// reading needs, too; `outOfMemory` if even the smallest map is refused; `busy` if other processes kept opening and
   /// closing it.
@@ -58,23 +61,29 @@ public final class LMDBEnvironment: Sendable {
     let generation = ForkDetection.generation
     let opened = generation.current
     try Self.createDirectory(path, options: options)
-    let identity = try LMDBError.translating("look up the file") { try FileIdentity(of: path) }
-    try EnvironmentRegistry.enter(identity, generation: opened)
+    let identity = try LMDBError.translating("open", path) { try FileIdentity(of: path) }
+    let entry = try EnvironmentRegistry.enter(
+      identity, files: options.isFrozenFile ? [identity] : Self.files(in: path), generation: opened,
+      waitingAtMost: options.waitLimit)
+    var lockFile: LockFile?
     do throws(LMDBError) {
       writeLock = try Self.writeLock(of: path, options: options)
       try Self.checkNumbers(of: options)
-      try Self.reserveLockFile(in: path, options: options)
+      lockFile = try LockFile(in: path, options: options)
       journal = try Self.openJournal(in: path, options: options, turn: writeLock)
       // Kept for the life of this object, which closes it once.
       let handle = try unsafe Self.openHandle(path: path, options: options)
+      try unsafe Self.announce(handle, lockFile, enteredAs: entry)
       unsafe self.handle = handle
     } catch {
-      EnvironmentRegistry.leave(identity)
+      lockFile?.close()
+      EnvironmentRegistry.leave(entry)
       throw error
     }
+    self.lockFile = lockFile
     self.path = path
     self.options = options
-    self.identity = identity
+    self.entry = entry
     forkGeneration = generation
     openedInGeneration = opened
     stamps = DatabaseStamps(capacity: options.maxDatabases + Self.coreDatabases)

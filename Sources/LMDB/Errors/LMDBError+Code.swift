@@ -61,7 +61,9 @@ extension LMDBError {
     public static let versionMismatch = Code(
       "versionMismatch", "The file has another version of LMDB's format", remedy: "Use the version that wrote it")
     /// The file contradicts itself.
-    public static let corrupted = Code("corrupted", "The file contradicts itself", remedy: "Restore a backup")
+    public static let corrupted = Code(
+      "corrupted", "The file contradicts itself",
+      remedy: "Look again in a new transaction; if that finds the same, restore a backup")
     /// An earlier failure left the environment unusable until it is opened again.
     public static let panic = Code(
       "panic", "An earlier failure left the environment unusable", remedy: "Close it and open it again")

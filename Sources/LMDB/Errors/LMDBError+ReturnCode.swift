@@ -5,7 +5,7 @@ extension LMDBError {
   /// Creates the error of a return code; the only place where codes of liblmdb and of the system get their meaning.
   ///
   /// The corresponding C function is `mdb_strerror`.
-  init(returnCode: Int32, operation: String, message: String? = nil) {
+  init(returnCode: Int32, operation: String, message: String? = nil, path: FilePath? = nil) {
     let code = Code.ofLibrary(returnCode) ?? Code.ofSystem(returnCode)
     var text = message
     if text == nil, code == .other, let description = unsafe mdb_strerror(returnCode) {
@@ -13,19 +13,24 @@ extension LMDBError {
       text = unsafe String(cString: description)
     }
     let isOnReadOnlyMount = returnCode == Errno.readOnlyFileSystem.rawValue
+    if isOnReadOnlyMount { text = "The filesystem is mounted for reading only" }
+    if let path { text = "\(text ?? code.message): \(path)" }
     self.init(
-      code, operation: operation, message: isOnReadOnlyMount ? "The filesystem is mounted for reading only" : text,
+      code, operation: operation, message: text,
       remedy: isOnReadOnlyMount ? "Mount it for writing, or use another path" : nil, returnCode: returnCode)
   }
 
-  /// Runs a body and translates errors of the system; errors of this type pass unchanged.
-  static func translating<R>(_ operation: String, _ body: () throws -> R) throws(LMDBError) -> R {
+  /// Runs a body and translates errors of the system, which name a path if one is given; errors of this type pass
+  /// unchanged.
+  static func translating<R>(
+    _ operation: String, _ path: FilePath? = nil, _ body: () throws -> R
+  ) throws(LMDBError) -> R {
     do {
       return try body()
     } catch let error as Errno {
-      throw LMDBError(returnCode: error.rawValue, operation: operation)
+      throw LMDBError(returnCode: error.rawValue, operation: operation, path: path)
     } catch {
-      throw error as? LMDBError ?? LMDBError(.other, operation: operation)
+      throw error as? LMDBError ?? LMDBError(.other, operation: operation, cause: error)
     }
   }
 }

@@ -12,6 +12,8 @@ public struct LMDBError: Error, Sendable {
   public var remedy: String { storage.remedy }
   /// The code liblmdb or the system returned; 0 if the binding found the fault itself.
   public var returnCode: Int32 { storage.returnCode }
+  /// The error that caused this one, such as a decoder's; without values.
+  public var cause: (any Error)? { storage.cause }
 
   /// One word instead of five fields: an error of this size travels in a register, so that functions which throw it
   /// cost their callers nothing while nothing is thrown.
@@ -23,14 +25,16 @@ public struct LMDBError: Error, Sendable {
     operation: String,
     message: String? = nil,
     remedy: String? = nil,
-    returnCode: Int32 = 0
+    returnCode: Int32 = 0,
+    cause: (any Error)? = nil
   ) {
     storage = Storage(
       code: code,
       operation: operation,
       message: message ?? code.message,
       remedy: remedy ?? code.remedy,
-      returnCode: returnCode
+      returnCode: returnCode,
+      cause: cause
     )
   }
 
@@ -40,13 +44,17 @@ public struct LMDBError: Error, Sendable {
     let message: String
     let remedy: String
     let returnCode: Int32
+    let cause: (any Error)?
 
-    init(code: Code, operation: String, message: String, remedy: String, returnCode: Int32) {
+    init(
+      code: Code, operation: String, message: String, remedy: String, returnCode: Int32, cause: (any Error)?
+    ) {
       self.code = code
       self.operation = operation
       self.message = message
       self.remedy = remedy
       self.returnCode = returnCode
+      self.cause = cause
     }
   }
 }
@@ -61,7 +69,8 @@ extension LMDBError: CustomStringConvertible {
 
 extension LMDBError {
   /// The error of a codec that was given bytes it did not write.
-  public static func undecodable(_ type: String, byteCount: Int) -> LMDBError {
-    LMDBError(.undecodable, operation: "decode", message: "\(byteCount) bytes are not an encoded \(type)")
+  public static func undecodable(_ type: String, byteCount: Int, cause: (any Error)? = nil) -> LMDBError {
+    LMDBError(
+      .undecodable, operation: "decode", message: "\(byteCount) bytes are not an encoded \(type)", cause: cause)
   }
 }

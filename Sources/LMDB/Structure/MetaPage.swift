@@ -78,22 +78,40 @@ extension MetaPage {
       if let latest = try look() { return latest }
       // Commits may have come between the two reads, or into one; damage stays.
       guard attempt < maximumAttempts else {
-        throw LMDBError.damagedTree("The first two pages of the file are not those of two consecutive commits")
+        throw LMDBError.foreignMetaPages
       }
       if attempt > 1 { pause(microseconds: 200) }
       attempt += 1
     }
   }
 
+  /// The page of a commit that is the last one or the one before; `nil` if the two pages are not those of two consecutive
+  /// commits, or a later commit has overwritten it.
+  static func page(ofSnapshot number: UInt64, in reader: DataFileReader) throws -> MetaPage? {
+    guard let (first, second) = try consistentPages(of: reader) else { return nil }
+    return [first, second].first { $0.transactionID == number }
+  }
+
   private static func consistentLatest(of reader: DataFileReader) throws -> MetaPage? {
+    guard let (first, second) = try consistentPages(of: reader) else { return nil }
+    return first.transactionID > second.transactionID ? first : second
+  }
+
+  /// The two pages, if their numbers are consecutive and each lies in its own place.
+  private static func consistentPages(of reader: DataFileReader) throws -> (MetaPage, MetaPage)? {
     guard let first = MetaPage(try reader.bytes(count: byteCount, at: 0)),
       let second = MetaPage(try reader.bytes(count: byteCount, at: first.pageSizeInBytes)),
       first.pageSizeInBytes == second.pageSizeInBytes, first.version == second.version,
       first.isMarked, second.isMarked
     else { return nil }
     let (even, odd) = (first.transactionID, second.transactionID)
-    if even == 0 && odd == 0 { return second }
+    if even == 0 && odd == 0 { return (first, second) }
     guard even % 2 == 0, max(even, odd) - min(even, odd) == 1 else { return nil }
-    return even > odd ? first : second
+    return (first, second)
   }
+}
+
+extension LMDBError {
+  static let foreignMetaPages = LMDBError.damagedTree(
+    "The first two pages of the file are not those of two consecutive commits")
 }

@@ -11,6 +11,11 @@ struct Page {
   private static let leafFlag: UInt16 = 0x02
   static let overflowFlag: UInt16 = 0x04
 
+  /// Whether the head of a page says that it is a branch, a leaf or the beginning of a long value.
+  static func isKnownKind(_ head: [UInt8]) -> Bool {
+    head.number(at: 10, as: UInt16.self).map { [branchFlag, leafFlag, overflowFlag].contains($0) } ?? false
+  }
+
   init(number: Int, bytes: [UInt8]) throws(LMDBError) {
     guard let flags = bytes.number(at: 10, as: UInt16.self),
       let lower = bytes.number(at: 12, as: UInt16.self).map(Int.init),
@@ -136,10 +141,10 @@ enum KeyOrder {
 
 extension LMDBError {
   static func damagedPage(_ number: Int, _ what: String) -> LMDBError {
-    LMDBError(.corrupted, operation: "check the file", message: "Page \(number) of the file \(what)")
+    damagedTree("Page \(number) of the file \(what)")
   }
 
   static func damagedTree(_ what: String) -> LMDBError {
-    LMDBError(.corrupted, operation: "check the file", message: what)
+    LMDBError(.corrupted, operation: "check the file", message: what, remedy: "Restore a backup")
   }
 }

@@ -1,3 +1,5 @@
+import CLMDB
+
 /// A consistent snapshot of the environment at the time when the transaction began.
 ///
 /// Spans and cursors taken from it end before it, which the compiler checks. While it lives, pages it can see are not
@@ -12,6 +14,21 @@ public struct ReadTransaction: ~Copyable, LMDBTransaction {
   @inlinable public var access: TransactionAccess {
     @_lifetime(borrow self)
     get { TransactionAccess(core, of: self) }
+  }
+
+  /// The number of the acknowledged transaction that this snapshot shows; two snapshots with one number are the same.
+  ///
+  /// A compacted copy starts again from the beginning, so this is not a number to remember.
+  package var snapshotNumber: Int {
+    // Live until this is dropped.
+    unsafe Int(mdb_txn_id(core.handle))
+  }
+
+  /// Whether the snapshot is still kept from being overwritten: its slot is in the table of readers.
+  ///
+  /// Otherwise another program has cleared the table, and what is read may be anything.
+  package var isHeld: Bool {
+    environment.isHeld(self.core)
   }
 
   deinit {

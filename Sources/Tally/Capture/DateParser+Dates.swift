@@ -1,7 +1,11 @@
 extension DateParser {
   /// Reads `YYYY-MM-DD`.
   mutating func isoDay() -> CalendarDay? {
-    attempt { parser in
+    noteIfTooLarge(digits: 4, ISO8601Fault.yearOutOfRange.dayError) { ahead in
+      ahead.take("-", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
+        && ahead.take("-", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
+    }
+    return attempt { parser in
       guard let year = parser.number(digits: 4...4), parser.take("-", isGlued: true),
         let month = parser.number(digits: 2...2, isGlued: true), parser.take("-", isGlued: true),
         let day = parser.number(digits: 2...2, isGlued: true)
@@ -26,7 +30,11 @@ extension DateParser {
 
   /// Reads `25 nov`, `25th of november`, `25nov`.
   private mutating func dayThenMonth() -> (month: Int, day: Int)? {
-    attempt { parser in
+    noteIfTooLarge(digits: 2, ISO8601Fault.impossibleDay.dayError) { ahead in
+      if ahead.ordinalEnding() { return true }
+      return ahead.word { CalendarNames.commonMonth($0) } != nil
+    }
+    return attempt { parser in
       guard let day = parser.number(digits: 1...2) else { return nil }
       if parser.ordinalEnding() { _ = parser.take("of") }
       return parser.word { CalendarNames.commonMonth($0) }.map { ($0, day) }
@@ -36,9 +44,9 @@ extension DateParser {
   /// Reads `nov 25`, `november 25th`, `nov25`.
   private mutating func monthThenDay() -> (month: Int, day: Int)? {
     attempt { parser in
-      guard let month = parser.word({ CalendarNames.commonMonth($0) }), let day = parser.number(digits: 1...2) else {
-        return nil
-      }
+      guard let month = parser.word({ CalendarNames.commonMonth($0) }) else { return nil }
+      parser.noteIfTooLarge(digits: 2, ISO8601Fault.impossibleDay.dayError) { _ in true }
+      guard let day = parser.number(digits: 1...2) else { return nil }
       _ = parser.ordinalEnding()
       return (month, day)
     }
@@ -48,6 +56,7 @@ extension DateParser {
   private mutating func year() -> Int? {
     attempt { parser in
       _ = parser.take(",", isGlued: true)
+      parser.noteIfTooLarge(digits: 4, ISO8601Fault.yearOutOfRange.dayError) { _ in true }
       return parser.number(digits: 4...4)
     }
   }

@@ -53,6 +53,9 @@ extension DateParser {
   }
 
   private mutating func part(isGlued: Bool, unitIsGlued: Bool) -> DateExpression.Offset? {
+    noteIfTooLarge(digits: 7, isGlued: isGlued, Self.tooLargeDistance) { ahead in
+      ahead.word { Self.units[$0] } != nil
+    }
     let count =
       number(digits: 1...7, isGlued: isGlued) ?? (unitIsGlued ? nil : word { Self.numberWords[$0] })
     guard let count, let unit = word(isGlued: unitIsGlued, { Self.units[$0] }) else { return nil }
@@ -63,6 +66,10 @@ extension DateParser {
     if take("+", isGlued: isGlued) { return 1 }
     return take("-", isGlued: isGlued) ? -1 : nil
   }
+
+  private static let tooLargeDistance = TallyError(
+    .valueOutOfRange, "The distance is too large for the years 1 to 9999",
+    remedy: "Write a smaller number, as in today+30d or 2h")
 
   /// Months are not `m`: in a duration that means minutes.
   private static let units: [String: DateExpression.Offset] = {

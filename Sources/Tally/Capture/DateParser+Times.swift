@@ -5,7 +5,9 @@ extension DateParser {
       if parser.take("noon") { return .noon }
       if parser.take("midnight") { return .midnight }
       let hasPreposition = parser.take("at")
-      if hasPreposition, let time = parser.time() { return time }
+      // Once: `at at at …` would be read to its end from each of its words.
+      if hasPreposition, parser.take("noon") { return .noon }
+      if hasPreposition, parser.take("midnight") { return .midnight }
       return parser.clock(allowsBareHour: hasPreposition)
     }
   }
@@ -62,7 +64,11 @@ extension DateParser {
 
   /// Reads `17:00`, `5pm`, `5:30 pm` and, where it cannot mean anything else, `17`.
   private mutating func clock(allowsBareHour: Bool) -> DateExpression.TimeOfDay? {
-    attempt { parser in
+    noteIfTooLarge(digits: 2, Self.impossibleTime) { ahead in
+      let isClock = ahead.take(":", isGlued: true) && ahead.number(digits: 2...2, isGlued: true) != nil
+      return isClock || ahead.half() != nil
+    }
+    return attempt { parser in
       guard var hour = parser.number(digits: 1...2) else { return nil }
       let minute = parser.minute()
       let half = parser.half()
@@ -106,10 +112,12 @@ extension DateParser {
   }
 
   private mutating func impossibleTime() -> DateExpression.TimeOfDay? {
-    fault = TallyError(
-      .invalidInstant, "The time of day does not exist", remedy: "Write it as in 17:30, 5:30pm or 23:59")
+    fault = Self.impossibleTime
     return nil
   }
+
+  private static let impossibleTime = TallyError(
+    .invalidInstant, "The time of day does not exist", remedy: "Write it as in 17:30, 5:30pm or 23:59")
 }
 
 extension DateExpression.TimeOfDay {

@@ -98,4 +98,15 @@ extension DateParser {
     index += 1
     return number
   }
+
+  /// Notes why a number of too many digits has no meaning, if what comes after it would give it one.
+  mutating func noteIfTooLarge(
+    digits: Int, isGlued: Bool = false, _ fault: @autoclosure () -> TallyError,
+    if follows: (inout DateParser) -> Bool
+  ) {
+    guard let token = token(isGlued: isGlued), token.kind == .number, token.text.utf8.count > digits else { return }
+    var ahead = self
+    ahead.index += 1
+    if follows(&ahead) { self.fault = fault() }
+  }
 }

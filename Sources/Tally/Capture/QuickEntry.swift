@@ -79,7 +79,8 @@ extension QuickEntry {
   ///   - now: The present.
   ///   - lists: The names of the lists that exist, so that `for Work` and `list:Work` are understood exactly where there is such
   ///     a list. Without them, `list:` takes any name, and `for` a capitalized word after another understood part.
-  /// - Returns: The task. Nothing is refused: words that are not understood stay in the title.
+  /// - Returns: The task. Nothing is refused: words that are not understood stay in the title. A text that ``validate(_:)``
+  ///   refuses is a title as a whole.
   /// - Complexity: linear in the length of the sentence.
   public static func parse(
     _ text: String, calendar: Calendar, now: Timestamp, lists: [String]? = nil
@@ -89,6 +90,7 @@ extension QuickEntry {
 
   /// Reads a sentence, as ``parse(_:calendar:now:lists:)``, against a present whose `today` may be another day.
   public static func parse(_ text: String, reference: DateReference, lists: [String]? = nil) -> QuickEntry {
+    guard (try? validate(text)) != nil else { return QuickEntry(title: text.trimmed) }
     var reference = reference
     reference.direction = .forward
     var parser = QuickEntryParser(text, reference: reference, lists: lists)
@@ -97,6 +99,20 @@ extension QuickEntry {
 }
 
 extension QuickEntry {
+  /// Checks that a text is not longer than sentences are: 65,536 bytes of UTF-8.
+  ///
+  /// - Throws: `valueOutOfRange`.
+  public static func validate(_ text: String) throws(TallyError) {
+    guard text.utf8.count <= longestText else {
+      throw TallyError(
+        .valueOutOfRange, "The sentence has more than \(longestText) bytes",
+        remedy: "Shorten it, or add the text as it is, without reading dates and tags from it")
+    }
+  }
+
+  /// Each word may cost some microseconds, and nobody writes a sentence as long.
+  private static let longestText = 1 << 16
+
   /// Sets what the sentence says about a task, except its title and its list; what it does not say stays.
   ///
   /// ```swift

@@ -29,7 +29,7 @@ extension QuickEntryParser {
   func list(at index: Int) -> Match? {
     switch tokens[index].text {
     case "list": namedList(at: index)
-    case "for": lists.map { list(at: index + 1, among: $0) } ?? guessedList(at: index + 1)
+    case "for": lists == nil ? guessedList(at: index + 1) : namedLists[index]
     default: nil
     }
   }
@@ -40,14 +40,16 @@ extension QuickEntryParser {
       return nil
     }
     if let end = endOfQuotation(from: start) {
-      let name = String(text[tokens[start].range.upperBound..<tokens[end - 1].range.lowerBound])
+      let name = text[tokens[start].range.upperBound..<tokens[end - 1].range.lowerBound]
       guard let lists else {
-        return name.allSatisfy(\.isWhitespace) ? nil : Match(finding: .list(name), end: end)
+        return name.allSatisfy(\.isWhitespace) ? nil : Match(finding: .list(String(name)), end: end)
       }
-      let known = lists.first { $0 == name } ?? lists.first { $0.lowercased() == name.lowercased() }
+      // Case changes the length of few letters, and never as much; a name may be compared at each word.
+      let names = lists.names(at: tokens[start + 1]).filter { 4 * $0.utf8.count >= name.utf8.count }
+      let known = names.first { $0 == name } ?? names.first { $0.lowercased() == name.lowercased() }
       return known.map { Match(finding: .list($0), end: end) }
     }
-    if let lists { return list(at: start, among: lists, ignoringCase: true) }
+    if lists != nil { return knownList(at: start, ignoringCase: true) }
     var end = start
     while end < tokens.count, tokens[end].isGlued { end += 1 }
     while end > start, Self.punctuation.contains(tokens[end - 1].text) { end -= 1 }
@@ -57,8 +59,9 @@ extension QuickEntryParser {
   }
 
   /// Reads the longest name of a list that stands at a token.
-  private func list(at index: Int, among names: [String], ignoringCase: Bool = false) -> Match? {
-    guard index < tokens.count else { return nil }
+  func knownList(at index: Int, ignoringCase: Bool = false) -> Match? {
+    guard let lists, index < tokens.count else { return nil }
+    let names = lists.names(at: tokens[index])
     let start = tokens[index].range.lowerBound
     let matches = names.compactMap { name -> (name: String, end: Int)? in
       let candidate = text[start...].prefix(name.count)

@@ -8,10 +8,7 @@ extension QuickEntryParser {
   }
 
   /// Whether a part may end before a token: at a blank, or at punctuation that ends a word.
-  func isEnd(_ index: Int) -> Bool {
-    let rest = tokens[index...].first { !$0.isGlued || !Self.endOfWord.contains($0.text) }
-    return rest.map { !$0.isGlued || $0.text == "#" } ?? true
-  }
+  func isEnd(_ index: Int) -> Bool { marks.isEnd[index] }
 
   /// Whether nothing comes behind a part that could belong to it, as `report` does in `friday report`.
   func isBoundary(_ index: Int) -> Bool {
@@ -92,8 +89,6 @@ extension QuickEntryParser {
     text[tokens[index].range.lowerBound].isUppercase
   }
 
-  private static let endOfWord: Set = [".", ",", ";", ":", "!", "?", ")", "]", "…"]
-
   /// Words that begin something new, so that a date before them stands alone.
   private static let functionWords: Set = [
     "about", "after", "and", "at", "because", "before", "but", "due", "for", "from", "if", "in", "near", "on", "re",
@@ -118,9 +113,7 @@ extension QuickEntryParser {
   /// The token behind a quotation that begins here; `nil` where none does, or where it is not closed.
   func endOfQuotation(from index: Int) -> Int? {
     guard Self.isQuotationMark(tokens[index]) else { return nil }
-    let closing = tokens[index].text == "“" ? "”" : tokens[index].text
-    guard let last = lastMarks[closing], index < last else { return nil }
-    return tokens[(index + 1)...].firstIndex { $0.text == closing }.map { $0 + 1 }
+    return marks.closing[index].map { $0 + 1 }
   }
 
   static func isQuotationMark(_ token: CaptureToken) -> Bool {

@@ -5,9 +5,12 @@ struct QuickEntryParser {
   let text: String
   let tokens: [CaptureToken]
   let reference: DateReference
-  let lists: [String]?
-  /// The last token of each mark that can close a quotation.
-  let lastMarks: [String: Int]
+  let lists: KnownListNames?
+  /// What is known of each place before anything is read: nothing looks far ahead, so that reading takes time in
+  /// proportion to the sentence.
+  let marks: QuickEntryMarks
+  /// The lists that `for` names, by the token of that word; only where the lists are known.
+  private(set) var namedLists: [Int: Match] = [:]
   /// Whether capital letters mean something.
   let hasLowercase: Bool
 
@@ -21,17 +24,17 @@ struct QuickEntryParser {
   init(_ text: String, reference: DateReference, lists: [String]?) {
     self.text = text
     self.reference = reference
-    self.lists = lists
     tokens = CaptureToken.all(of: text)
-    var lastMarks: [String: Int] = [:]
-    for mark in ["\"", "”"] { lastMarks[mark] = tokens.lastIndex { $0.text == mark } }
-    self.lastMarks = lastMarks
+    let namesList = tokens.contains { $0.text == "for" || $0.text == "list" }
+    self.lists = lists.map { KnownListNames(namesList ? $0 : []) }
+    marks = QuickEntryMarks(tokens)
     hasLowercase = text.contains(where: \.isLowercase)
     entry = QuickEntry(title: text)
   }
 
   /// Reads the sentence.
   mutating func read() -> QuickEntry {
+    findNamedLists()
     var index = readRequestToRemind()
     while index < tokens.count {
       index = isStart(index) ? readPart(at: index) : index + 1
@@ -41,6 +44,15 @@ struct QuickEntryParser {
     guard let title else { return QuickEntry(title: text.trimmed) }
     entry.title = title
     return entry
+  }
+
+  /// Finds the lists that `for` names, from right to left: whether one counts depends on what follows it, which may be
+  /// another one.
+  private mutating func findNamedLists() {
+    guard lists != nil else { return }
+    for index in tokens.indices.reversed() where tokens[index].text == "for" {
+      namedLists[index] = knownList(at: index + 1)
+    }
   }
 
   /// Reads what begins at a token, and returns where to read on.

@@ -7,11 +7,12 @@ struct QuickEntryTitle {
   init(_ sentence: String, removing parts: [Range<String.Index>], and escapes: [Range<String.Index>]) {
     var title = ""
     var place = sentence.startIndex
+    var escapes = escapes[...]
     for part in parts {
-      title.join(Self.text(of: sentence, in: place..<part.lowerBound, without: escapes))
+      title.join(Self.text(of: sentence, in: place..<part.lowerBound, without: &escapes))
       place = part.upperBound
     }
-    title.join(Self.text(of: sentence, in: place..<sentence.endIndex, without: escapes))
+    title.join(Self.text(of: sentence, in: place..<sentence.endIndex, without: &escapes))
     if parts.first.map({ sentence[..<$0.lowerBound].allSatisfy(\.isWhitespace) }) ?? false {
       title = String(title.drop { $0.isWhitespace || Self.separators.contains($0) })
     }
@@ -22,12 +23,15 @@ struct QuickEntryTitle {
     text = isEmpty && !parts.isEmpty ? nil : title.trimmed
   }
 
+  /// The text of a range without the escapes in it; they are in order, and those up to its end are taken.
   private static func text(
-    of sentence: String, in range: Range<String.Index>, without escapes: [Range<String.Index>]
+    of sentence: String, in range: Range<String.Index>, without escapes: inout ArraySlice<Range<String.Index>>
   ) -> String {
     var text = ""
     var place = range.lowerBound
-    for escape in escapes where range.contains(escape.lowerBound) {
+    while let escape = escapes.first, escape.lowerBound < range.upperBound {
+      escapes.removeFirst()
+      guard range.contains(escape.lowerBound) else { continue }
       text += sentence[place..<escape.lowerBound]
       place = escape.upperBound
     }

@@ -42,8 +42,8 @@ struct HistoryCheck {
     previous = (key, head)
   }
 
-  private static func decode(_ key: ImageKey, _ wasThere: Bool, _ bytes: RawSpan) throws {
-    guard wasThere else { return }
+  private static func decode(_ key: ImageKey, _ presence: ImagePresence, _ bytes: RawSpan) throws {
+    guard presence != .absent else { return }
     switch key.kind {
     case .task: _ = try TaskRecord(id: key.id, decoding: bytes)
     case .list: _ = try ListRecord(id: key.id, decoding: bytes)

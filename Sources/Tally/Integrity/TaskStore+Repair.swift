@@ -58,8 +58,7 @@ extension TaskStore {
 extension StoreOpening {
   /// Copies the store's file, including its free pages, to a place where its user finds it.
   func keepSafetyCopy(of environment: LMDBEnvironment, because reason: SafetyCopy.Reason) throws -> FilePath {
-    StagingDirectory.sweep(directory)
-    let staging = try StagingDirectory(in: directory, for: reason.rawValue)
+    let staging = try TemporaryItem(.directory, in: directory, for: reason.rawValue)
     try environment.copy(to: staging.path)
     let kept = try SafetyCopy.create(staging.dataFile, because: reason, in: directory, at: configuration.now())
     try SystemCalls.flushDirectory(directory)

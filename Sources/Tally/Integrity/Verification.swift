@@ -1,39 +1,68 @@
 import LMDB
 
 /// One verification of a store: many short snapshots, and a long one only for doubtful results.
+///
+/// Numbers of entries and counters are compared only with records of the same snapshot. Snapshots are the same if they show
+/// the same acknowledged transaction. The newest transaction in the file would not do: it may be written and not
+/// acknowledged yet, so that two snapshots differ although it stays.
 struct Verification {
   let environment: LMDBEnvironment
   let tables: Tables
   var observer: VerificationProgress.Observer?
 
+  /// A check, and the snapshots that it has read so far.
+  private struct Look {
+    var check: IntegrityCheck
+    var snapshots: Set<Int> = []
+  }
+
   /// How many records or entries are checked in one snapshot.
   private static let recordsPerSnapshot = 4_096
 
-  /// Checks everything.
+  /// Checks everything; a fault is reported if a second look, at one snapshot, finds faults, too.
   func run() throws -> VerificationReport {
-    let before = try environment.information().lastTransactionID
-    var check = IntegrityCheck(tables: tables)
-    try checkHeader(&check)
-    try run(IntegrityCheck.recordPasses, of: &check)
-    if try environment.information().lastTransactionID == before {
-      try environment.read { try check.finish(in: $0) }
-      for index in check.surplusIndexes { try run([.entries(ofIndexAt: index)], of: &check) }
+    var look = Look(check: IntegrityCheck(tables: tables))
+    try checkHeader(&look)
+    try run(IntegrityCheck.recordPasses, of: &look)
+    let isFinished = try read(&look) { look, transaction in
+      guard look.snapshots.count == 1 else { return false }
+      try look.check.finish(in: transaction)
+      return true
+    }
+    if isFinished {
+      for index in look.check.surplusIndexes { try run([.entries(ofIndexAt: index)], of: &look) }
     } else {
       // Counts from one snapshot say nothing about the next: entries are checked one by one.
-      try run(tables.indexes.indices.map { .entries(ofIndexAt: $0) }, of: &check)
-      try environment.read { try check.checkCountersAnew(in: $0) }
+      try run(tables.indexes.indices.map { .entries(ofIndexAt: $0) }, of: &look)
+      try read(&look) { look, transaction in try look.check.checkCountersAnew(in: transaction) }
     }
-    if !check.report.isSound, try environment.information().lastTransactionID != before {
-      // A fault seen across two snapshots may not be one in either; a single snapshot decides.
-      check = IntegrityCheck(tables: tables)
-      try checkHeader(&check)
-      try environment.read { try check.runWhole(in: $0) }
-    }
-    return check.report
+    return look.check.report.isSound ? look.check.report : try runInOneSnapshot()
   }
 
-  private func run(_ passes: [IntegrityCheck.Pass], of check: inout IntegrityCheck) throws {
-    let total = try environment.read { transaction in
+  /// Checks everything in one snapshot, which decides.
+  private func runInOneSnapshot() throws -> VerificationReport {
+    var look = Look(check: IntegrityCheck(tables: tables))
+    try checkHeader(&look)
+    try read(&look) { look, transaction in
+      try look.check.runWhole(in: transaction)
+      // If another program has ended the snapshot, its pages may have been overwritten.
+      guard look.check.report.isSound || transaction.isHeld else { throw TallyError.lostSnapshot }
+    }
+    return look.check.report
+  }
+
+  /// Runs a body with a new snapshot, which it notes.
+  private func read<R>(
+    _ look: inout Look, _ body: (inout Look, borrowing ReadTransaction) throws -> R
+  ) throws -> R {
+    try environment.read { transaction in
+      look.snapshots.insert(transaction.snapshotNumber)
+      return try body(&look, transaction)
+    }
+  }
+
+  private func run(_ passes: [IntegrityCheck.Pass], of look: inout Look) throws {
+    let total = try read(&look) { _, transaction in
       try tables.lists.count(in: transaction) + tables.tasks.count(in: transaction)
         + tables.completions.count(in: transaction)
     }
@@ -41,21 +70,22 @@ struct Verification {
       var position: [UInt8]?
       repeat {
         try TallyError.checkCancellation()
-        position = try environment.read { transaction in
-          try check.run(pass, from: position, limit: Self.recordsPerSnapshot, in: transaction)
+        position = try read(&look) { look, transaction in
+          try look.check.run(pass, from: position, limit: Self.recordsPerSnapshot, in: transaction)
         }
-        let count = check.report.listCount + check.report.taskCount + check.report.completionCount
+        let report = look.check.report
+        let count = report.listCount + report.taskCount + report.completionCount
         try observer?(VerificationProgress(recordCount: count, totalRecordCount: max(count, total)))
       } while position != nil
     }
   }
 
-  private func checkHeader(_ check: inout IntegrityCheck) throws {
-    let header = try environment.read { transaction in try? tables.meta.value(forKey: .header, in: transaction) }
-    if header?.hasNextSequence != true { check.add(.damagedHeader, "meta", nil) }
-    check.report.sequence = header?.sequence
+  private func checkHeader(_ look: inout Look) throws {
+    let header = try read(&look) { _, transaction in try? tables.meta.value(forKey: .header, in: transaction) }
+    if header?.hasNextSequence != true { look.check.add(.damagedHeader, "meta", nil) }
+    look.check.report.sequence = header?.sequence
     if let setAside = try SetAsideTable(openingIn: environment) {
-      check.report.setAsideCount = try environment.read { try setAside.count(in: $0) }
+      look.check.report.setAsideCount = try read(&look) { _, transaction in try setAside.count(in: transaction) }
     }
   }
 }

@@ -17,7 +17,7 @@ struct Restoration {
     let source = try openSource()
     defer { try? source.close() }
     try opening.prepareDirectory()
-    let staging = try StagingDirectory(in: opening.directory, for: "restore")
+    let staging = try TemporaryItem(.directory, in: opening.directory, for: "restore")
     try copy(source, to: staging.dataFile)
     let copy = UnpublishedStore(
       directory: staging.path, configuration: opening.configuration, migrations: opening.migrations)
@@ -32,6 +32,7 @@ struct Restoration {
     if kept != nil { try SystemCalls.flushDirectory(opening.directory) }
     // The backup may be older than what this directory has handed to others: it must not go on under the same identity.
     try? SystemCalls.removeFile(opening.directory.appending(TaskStore.replicaFileName))
+    try opening.detachLockFile()
     try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
     try TallyError.flush(opening.directory, after: "The backup has been restored")
     return RestoreSummary(restored: BackupSummary(header, report, sizeInBytes: size), safetyCopy: kept)

@@ -53,13 +53,12 @@ extension TaskStore {
   }
 
   /// Replaces a file with a copy, flushed, after a closure has looked at the copy.
-  func copy<R>(to file: FilePath, lookingAt look: (StagingDirectory) throws -> R) throws -> R {
+  func copy<R>(to file: FilePath, lookingAt look: (TemporaryItem) throws -> R) throws -> R {
     try connection.useForLong { store in
       try StoreFiles.refuseAsOutput(file)
       try Self.output { try AtomicFile.requireReplaceable(file) }
       let parent = file.parentOrCurrent
-      StagingDirectory.sweep(parent)
-      let staging = try Self.output { try StagingDirectory(in: parent, for: ".tally-copy") }
+      let staging = try Self.output { try TemporaryItem(.directory, in: parent, for: ".tally-copy") }
       try store.environment.copyStore(to: staging.path)
       let result = try look(staging)
       try Self.output { try SystemCalls.rename(staging.dataFile, to: file) }

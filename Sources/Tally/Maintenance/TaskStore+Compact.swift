@@ -39,8 +39,7 @@ extension TaskStore {
   ) throws -> CompactionSummary {
     try opening.withDamagedStore(.exclusive) { store in
       let directory = opening.directory
-      StagingDirectory.sweep(directory)
-      let staging = try StagingDirectory(in: directory, for: "compact")
+      let staging = try TemporaryItem(.directory, in: directory, for: "compact")
       try store.environment.rewriteStore(to: staging.path)
       _ = try UnpublishedStore(
         directory: staging.path, configuration: opening.configuration, migrations: opening.migrations
@@ -50,6 +49,7 @@ extension TaskStore {
       // Nobody else has it open, or can open it before the lock is released.
       try store.environment.close()
       guard try LMDBEnvironment.isDataFileReplaceable(in: directory) else { throw TallyError.unsettledJournal }
+      try opening.detachLockFile()
       try SystemCalls.rename(staging.dataFile, to: opening.dataFile)
       try TallyError.flush(directory, after: "The store has been compacted")
       return CompactionSummary(sizeBeforeInBytes: before, sizeInBytes: after)

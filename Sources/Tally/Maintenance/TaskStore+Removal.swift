@@ -36,7 +36,7 @@ extension StoreOpening {
     // The data file first: what remains after a crash counts as an empty directory.
     try removeIfThere(Self.dataFileName)
     try SystemCalls.flushDirectory(directory)
-    StagingDirectory.sweep(directory)
+    TemporaryItem.sweep(directory)
     for name in try FileManager.default.contentsOfDirectory(atPath: directory.string)
     where SafetyCopy.isSafetyCopy(name) { try removeIfThere(name) }
     try removeIfThere(Self.lockFileName)

@@ -136,3 +136,8 @@ extension String {
     }
   }
 }
+
+extension UInt8 {
+  /// Whether the byte is a digit of ASCII.
+  var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}

@@ -59,6 +59,7 @@ struct ISO8601Parser: ~Escapable {
 
   @_lifetime(self: copy self)
   private mutating func day() throws(ISO8601Fault) -> Int32 {
+    if hasLongYear { throw .yearOutOfRange }
     guard let year = digits(4), take("-"), let month = digits(2), take("-"), let day = digits(2) else {
       throw .malformedDay
     }
@@ -66,6 +67,14 @@ struct ISO8601Parser: ~Escapable {
     let date = CivilDate(year: year, month: month, day: day)
     guard date.exists else { throw .impossibleDay }
     return date.dayNumber
+  }
+
+  /// Whether the text begins with a year of more than four digits, and a month.
+  private var hasLongYear: Bool {
+    var end = index
+    while end < bytes.count, bytes[end].isDigit { end += 1 }
+    return end - index > 4 && end + 2 < bytes.count && bytes[end] == UInt8(ascii: "-") && bytes[end + 1].isDigit
+      && bytes[end + 2].isDigit
   }
 
   /// The seconds since local midnight.

@@ -105,6 +105,11 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Stores a value in any namespace.
   mutating func write(_ bytes: [UInt8], forKey key: ValueKey) throws {
     guard bytes.count <= TaskRecord.maximumTextByteCount else { throw TallyError.longValue }
+    if key.namespace == SavedFilter.namespace, syncTables != nil, origin == .local,
+      bytes.count > SyncLimit.maximumTextByteCount
+    {
+      throw TallyError.tooLargeToSend("text", of: String(decoding: key.bytes, as: UTF8.self), byteCount: bytes.count)
+    }
     let writer = ValueWriter(with: recordWriter)
     try changeIfNeeded { (_, images, base) throws(LMDBError) in
       try writer.write(bytes, forKey: key, recording: &images, in: &base)

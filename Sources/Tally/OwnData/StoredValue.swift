@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 
 /// One value of an application, as stored.
 public struct StoredValue: Hashable, Sendable {
@@ -14,10 +15,9 @@ public struct StoredValue: Hashable, Sendable {
     do {
       return try JSONDecoder().decode(Value.self, from: Data(bytes))
     } catch {
-      // The decoder's own error may quote the value.
       throw TallyError(
         .invalidValue, "A stored value cannot be read as a \(Value.self)",
-        remedy: "Read it as the type that it was set with, or remove it")
+        remedy: "Read it as the type that it was set with, or remove it", cause: error.withoutValues)
     }
   }
 
@@ -30,7 +30,7 @@ public struct StoredValue: Hashable, Sendable {
     } catch {
       throw TallyError(
         .invalidValue, "A value has no form in JSON, as a number that is infinite",
-        remedy: "Store another value, or its bytes with setBytes")
+        remedy: "Store another value, or its bytes with setBytes", cause: error.withoutValues)
     }
   }
 }

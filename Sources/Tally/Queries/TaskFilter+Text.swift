@@ -1,3 +1,5 @@
+import Synchronization
+
 extension TaskFilter: TextCodable, CustomStringConvertible {
   /// The filter's canonical text; reading it gives an equal filter.
   ///
@@ -18,15 +20,20 @@ extension TaskFilter: TextCodable, CustomStringConvertible {
     guard root.nesting <= Self.maximumNesting else { throw parser.error(.tooDeep, at: 0) }
     guard root.text.unicodeScalars.count <= Self.maximumLength else { throw parser.error(.tooLong, at: 0) }
     self.init(root)
+    knowledge.isValid.store(true, ordering: .relaxed)
   }
 
   /// Checks a filter that was composed in Swift; one that was read is valid.
   ///
+  /// Checked once: a filter that was found to be valid, and its copies, are not checked again.
+  ///
   /// - Throws: `invalidFilter` for an empty text, a tag or the name of an attribute that no task can have, more than 64
   ///   nested operations or a text of more than 10,000 Unicode scalars.
   public func validate() throws(TallyError) {
+    if knowledge.isValid.load(ordering: .relaxed) { return }
     guard root != .tooDeep else { throw FilterFault.tooDeep.error(at: 1) }
     _ = try TaskFilter(text: text)
+    knowledge.isValid.store(true, ordering: .relaxed)
   }
 
   /// Writes the text; throws `EncodingError` for a filter that ``validate()`` refuses.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Which tasks to look for.
 ///
 /// Filters compose in Swift and have one text form, which the command line and saved filters use as well:
@@ -15,6 +17,13 @@
 /// Filters are equal if they are built alike: `a && b` and `b && a` are not.
 public struct TaskFilter: Hashable, Sendable {
   let root: FilterNode
+  /// What is known of the filter; its copies share it.
+  let knowledge = Knowledge()
+
+  /// Whether a filter has been found to be valid, so that a query need not check it again.
+  final class Knowledge: Sendable {
+    let isValid = Atomic(false)
+  }
 
   /// Takes a tree; one that nests too deeply becomes ``FilterNode/tooDeep``.
   init(_ root: FilterNode) {
@@ -32,6 +41,12 @@ public struct TaskFilter: Hashable, Sendable {
 
   /// Every task.
   public static let all = TaskFilter(.constant(true))
+
+  /// Whether both were built alike.
+  public static func == (left: TaskFilter, right: TaskFilter) -> Bool { left.root == right.root }
+
+  /// Hashes how the filter was built.
+  public func hash(into hasher: inout Hasher) { hasher.combine(root) }
 
   /// The tasks that both filters find.
   public static func && (left: TaskFilter, right: TaskFilter) -> TaskFilter {

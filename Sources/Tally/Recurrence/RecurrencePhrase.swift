@@ -19,6 +19,8 @@ struct RecurrencePhrase {
   let words: [String]
   /// The next word to read.
   private(set) var index = 0
+  /// Whether a number has more digits than any that has a meaning.
+  private var hasTooLargeNumber = false
 
   /// A phrase whose words are separated by white space or commas.
   init(_ text: String) {
@@ -34,6 +36,9 @@ struct RecurrencePhrase {
 
   /// The error of a phrase that cannot be read on.
   var fault: TallyError {
+    guard !hasTooLargeNumber else {
+      return .invalidRecurrence("A number of the recurrence is too large", remedy: "Give a number from 1 to 9999")
+    }
     let count = words.prefix(index).count { $0 != "," }
     return .invalidRecurrence(
       count == 0 ? "The text is not a recurrence" : "The recurrence is not understood after word \(count)",
@@ -110,6 +115,9 @@ extension RecurrencePhrase {
 
   /// Reads a number in digits, or in words up to ten.
   mutating func number() -> Int? {
+    if let word = words.dropFirst(index).first, word.utf8.count > 9, word.utf8.allSatisfy(\.isDigit) {
+      hasTooLargeNumber = true
+    }
     let names = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     return word { names.firstIndex(of: $0).map { $0 + 1 } ?? $0.smallNumber }
   }

@@ -104,6 +104,9 @@ struct RecurrenceRuleParser {
 
   private func number(of name: String) throws(TallyError) -> Int? {
     guard let value = values[name] else { return nil }
+    if value.utf8.count > 9, value.utf8.allSatisfy(\.isDigit) {
+      throw .invalidRecurrence("The value of \(name) is too large", remedy: "Give a smaller number")
+    }
     guard let number = Self.number(value[...]) else { throw Self.malformed(name, remedy: "Write \(name)=NUMBER") }
     return number
   }

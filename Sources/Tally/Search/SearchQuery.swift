@@ -25,7 +25,8 @@ public struct SearchQuery: Hashable, Sendable {
   /// What must be found, all of it; empty if the text has no word.
   let terms: [SearchTerm]
 
-  /// Creates a query; any text is one.
+  /// Creates a query; any text is one, but a search for more than 256 different words or 10,000 bytes throws
+  /// `valueOutOfRange`.
   ///
   /// A quotation mark that is not closed quotes to the end, where one is typing.
   public init(_ text: String, _ matching: Matching = .words) {
@@ -36,13 +37,22 @@ public struct SearchQuery: Hashable, Sendable {
     let found = Self.pieces(of: text).map { (bytes: FoldedText($0.text, with: &folder).utf8, isClosed: $0.isClosed) }
       .filter { SearchTerm($0.bytes, endsInPrefix: false, matching) != nil }
     var terms: [SearchTerm] = []
+    var known: Set<SearchTerm> = []
     for (index, piece) in found.enumerated() {
       let endsInPrefix = index == found.count - 1 && !piece.isClosed
       guard let term = SearchTerm(piece.bytes, endsInPrefix: endsInPrefix, matching) else { continue }
-      if !terms.contains(term) { terms.append(term) }
+      if known.insert(term).inserted { terms.append(term) }
     }
     self.terms = terms
+    isTooLong =
+      terms.reduce(0) { $0 + max($1.words.count, 1) } > Self.mostWords
+      || terms.reduce(0) { $0 + $1.bytes.count } > Self.mostBytes
   }
+
+  /// Whether it has more than each text can be searched for: each term is looked for in each text.
+  let isTooLong: Bool
+  static let mostWords = 256
+  private static let mostBytes = 10_000
 
   /// Whether it has no words: a search for it throws `emptySearch`.
   public var isEmpty: Bool { terms.isEmpty }

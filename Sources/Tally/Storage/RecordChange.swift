@@ -4,6 +4,8 @@ struct RecordChange<Record: IndexedRecord>: Sendable {
   let new: Record?
   /// Whether it only makes room between neighbours: the user has not moved the object.
   var isRenumbering = false
+  /// The parts whose new values the program has made: what a person writes on another device beats them.
+  var generatedFields: SyncFields = []
 
   init(old: Record?, new: Record?) {
     assert(old != nil || new != nil, "a change of nothing")

@@ -33,6 +33,8 @@ final class Tables: Sendable {
   /// What applications keep beside the tasks.
   let values: Database<ValueKey, [UInt8]>
   let ownIndexes: OwnIndexTables
+  /// Those of synchronization, once they are open; most stores have none.
+  let sync = SyncTables.Handles()
 
   // The catalogue of indexes: all code that writes, checks, counts and repairs indexes goes through it.
   let taskIndexes: [IndexHandle<TaskRecord>]
@@ -113,6 +115,8 @@ extension Tables {
   convenience init(openingIn environment: LMDBEnvironment, registering indexes: [TaskIndex] = []) throws(LMDBError) {
     var opener = environment
     try self.init(openedBy: &opener, registering: indexes)
+    // If they cannot be opened, the transaction that needs them says so.
+    _ = try? sync.open(in: environment)
   }
 }
 

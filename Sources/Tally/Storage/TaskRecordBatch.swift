@@ -16,7 +16,9 @@ struct TaskRecordBatch {
   private var created: [IDKey] = []
   private let hasDeleted: Bool
   /// What changes, if the store synchronises.
-  private var changedFields: [(TombstoneKey, SyncFields)] = []
+  private var noted: [SyncNotes.Change] = []
+  /// New tasks that may be deleted ones which come back.
+  private var returning: [TaskRecord] = []
 
   /// Creates a batch of changes to the tasks of a transaction.
   init(with writer: RecordWriter, in transaction: borrowing WriteTransaction) throws(LMDBError) {
@@ -39,7 +41,7 @@ struct TaskRecordBatch {
       removed.append(old)
     }
     for index in indexes { try index.replace(change) }
-    if writer.syncNotes != nil { changedFields.append((TombstoneKey(.task, old.item.id), change.changedFields)) }
+    if let notes = writer.syncNotes { noted.append(notes.change(of: change)) }
   }
 
   /// Adds new tasks.
@@ -52,8 +54,8 @@ struct TaskRecordBatch {
       if hasDeleted { created.append(record.key) }
     }
     for index in indexes { try index.insert(new) }
-    guard writer.syncNotes != nil else { return }
-    changedFields += new.map { (TombstoneKey(.task, $0.item.id), TaskItem.changes(from: nil, to: $0.item)) }
+    guard let notes = writer.syncNotes else { return }
+    if hasDeleted { returning += new } else { noted += new.map { notes.change(of: RecordChange(old: nil, new: $0)) } }
   }
 
   /// Makes room for some times as many new tasks as there are.
@@ -80,7 +82,11 @@ struct TaskRecordBatch {
     for key in created { try writer.removeTombstone(TombstoneKey(.task, key.id), in: &transaction) }
     try tables.tasks.put(&records, in: &transaction)
     for index in indexes { try index.apply(&transaction) }
-    try writer.syncNotes?.note(changedFields, in: &transaction)
+    if let notes = writer.syncNotes {
+      var changes = noted
+      for record in returning { changes.append(try notes.change(of: record, in: transaction)) }
+      try notes.note(changes, in: &transaction)
+    }
     for record in removed { try writer.syncNotes?.keep(record, in: &transaction) }
     for key in created { try writer.syncNotes?.forget(TombstoneKey(.task, key.id), in: &transaction) }
   }

@@ -29,6 +29,27 @@ package enum StoreFiles {
     throw TallyError.outputNotCreated("The output path is that of a file of a store")
   }
 
+  /// Whether a name is that of a file or directory which systems and programs that copy folders put into any directory
+  /// by themselves: one with nothing else counts as empty.
+  static func isClutter(_ name: String) -> Bool {
+    clutter.contains(name.lowercased()) || ["._", ".trash-"].contains { name.lowercased().hasPrefix($0) }
+  }
+
+  /// In lower case, as some filesystems do not tell cases apart.
+  private static let clutter: Set = [
+    // macOS.
+    ".ds_store", ".localized", ".apdisk", ".fseventsd", ".spotlight-v100", ".temporaryitems", ".trashes",
+    ".documentrevisions-v100", ".volumeicon.icns", ".com.apple.timemachine.donotpresent", "icon\r",
+    // Windows.
+    "thumbs.db", "ehthumbs.db", "ehthumbs_vista.db", "desktop.ini", "$recycle.bin", "system volume information",
+    // Linux.
+    ".directory", "lost+found", ".trash", ".hidden",
+    // Syncthing, Dropbox, Nextcloud, Synology.
+    ".stfolder", ".stignore", ".stversions", ".dropbox", ".dropbox.attr", ".dropbox.cache", ".sync",
+    ".owncloudsync.log",
+    "@eadir",
+  ]
+
   /// Whether a path leads to the data file in the directory of a store, which has locks, unlike a published file's.
   static func isLive(_ path: FilePath) -> Bool {
     [path, SystemCalls.resolvingLinks(path) ?? path].map(\.parentOrCurrent).contains { directory in

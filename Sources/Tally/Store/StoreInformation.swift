@@ -68,6 +68,9 @@ public struct ReaderInformation: Hashable, Sendable {
   public let processID: Int32
   /// How many commits its snapshot is behind; `nil` if it holds none at the moment.
   public let lagInCommits: Int?
+  /// How long ago the first commit was written that its snapshot does not show, in seconds, by the history of changes: at
+  /// least that long if the history does not reach back so far; `nil` if it is not behind.
+  public let lagInSeconds: Int?
 }
 
 extension TaskStore {
@@ -95,7 +98,7 @@ extension TaskStore {
         usedMapSizeInBytes: Int64(pages.pageCount) * Int64(pages.pageSizeInBytes),
         mapSizeInBytes: Int64(pages.mapSizeInBytes),
         journal: journal.map { StoreJournalInformation($0, sequence: header.sequence) },
-        readers: readers.map { ReaderInformation($0, lastTransactionID: Int(pages.lastTransactionID)) },
+        readers: try readers.map { try transaction.information(on: $0, at: header.sequence, pages.lastTransactionID) },
         maximumReaderCount: pages.maxReaders)
     }
   }
@@ -111,9 +114,21 @@ extension StoreJournalInformation {
   }
 }
 
-extension ReaderInformation {
-  fileprivate init(_ reader: Reader, lastTransactionID: Int) {
-    processID = reader.processID
-    lagInCommits = reader.transactionID.map { max(0, lastTransactionID - $0) }
+extension StoreTransaction where Base: ~Copyable {
+  fileprivate func information(
+    on reader: Reader, at sequence: UInt64, _ lastTransactionID: Int
+  ) throws -> ReaderInformation {
+    let lag = reader.transactionID.map { max(0, lastTransactionID - $0) }
+    var date: Int64?
+    if let lag, lag > 0 {
+      // Each transaction raises the sequence by one at most.
+      let firstUnseen = ChangeID(sequence: sequence - min(sequence, UInt64(lag - 1)), position: 0)
+      try tables.history.forEach(from: HistoryKey(firstUnseen, part: 0), in: base) { _, value in
+        date = try HistoryRecord(headOf: value).dateMicroseconds
+        return false
+      }
+    }
+    let seconds = date.map { max(0, (now.microsecondsSince1970 - $0) / 1_000_000) }
+    return ReaderInformation(processID: reader.processID, lagInCommits: lag, lagInSeconds: seconds.map(Int.init))
   }
 }

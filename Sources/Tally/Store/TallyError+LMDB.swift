@@ -5,8 +5,27 @@ extension TallyError {
   /// The meaning of a storage failure to the user of a store.
   init(_ error: LMDBError) {
     let (code, remedy) = Self.meaning(of: error)
-    let prefix = code == .storeBusy ? "The store is busy: " : code == .invalidKey ? "" : "The storage failed: "
-    self.init(code, prefix + error.message, remedy: remedy ?? error.remedy, cause: error)
+    self.init(code, Self.message(of: error, code), remedy: remedy ?? error.remedy, cause: error)
+  }
+
+  /// The sentence for a user of a store, who knows of no environment; only what the storage does wrong is its failure.
+  private static func message(of error: LMDBError, _ code: Code) -> String {
+    switch error.code {
+    case .alreadyOpen: "This process has the store open already, perhaps under another path"
+    case .reentrantWrite: "This thread is in a write of the store already and would wait for itself"
+    case .closed: "The store has been closed"
+    case .forked: "The store was opened before this process was forked"
+    case .badTransaction: "An earlier error of this transaction was ignored"
+    case .readOnly where error.message == LMDBError(.readOnly, operation: "").message:
+      "The store has been opened for reading only"
+    case .badDatabase: "A table of the store was used after its opening was undone"
+    case .panic: "The storage failed: An earlier failure of the disk left the store unusable"
+    case .badKeySize, .badValueSize, .readersFull, .wrongThread, .invalidArgument, .unencodable,
+      .keyExists, .notPositioned, .databasesFull, .permissionDenied, .readOnly, .noSuchFile, .fileExists, .invalidFile,
+      .incompatible, .versionMismatch:
+      error.message
+    default: (code == .storeBusy ? "The store is busy: " : "The storage failed: ") + error.message
+    }
   }
 
   /// Runs a body and turns errors of the storage into errors of this type; others pass unchanged.
@@ -22,7 +41,9 @@ extension TallyError {
     switch error.code {
     case .alreadyOpen: (.alreadyOpen, "Keep one TaskStore per directory and share it; any thread may use it")
     case .reentrantWrite: (.reentrantTransaction, "Do all the work in the outer closure, with its transaction")
-    case .closed, .forked: (.storeClosed, nil)
+    case .closed: (.storeClosed, "Open it again")
+    case .forked: (.storeClosed, "Open it in the child")
+    case .badTransaction: (.storageFailed, "Let storage errors leave the closure; nothing was changed")
     case .busy, .mapResized: (.storeBusy, nil)
     case .readersFull: (.readersFull, nil)
     case .diskFull: (.diskFull, "Free some space, then try again; deleting tasks may work even so")
@@ -32,7 +53,8 @@ extension TallyError {
     case .invalidFile, .incompatible: (.notAStore, "Give the directory of a Tally store")
     case .databaseNotFound: (.damagedStore, "Repair the store, or restore a backup")
     case .versionMismatch: (.newerFormat, "Use a newer version of Tally")
-    case .corrupted, .undecodable: (.damagedStore, nil)
+    case .corrupted: (.damagedStore, "Restore a backup, or keep an export of what can be read")
+    case .undecodable: (.damagedStore, nil)
     case .panic: (.storageFailed, "Try again; the next call opens the store again")
     case .commitOutcomeUnknown: (.outcomeUnknown, "Check whether the change is there; the next call reopens the store")
     case .badKeySize: (.invalidKey, nil)
@@ -41,4 +63,10 @@ extension TallyError {
     default: (.storageFailed, nil)
     }
   }
+}
+
+extension TallyError {
+  static let lostSnapshot = TallyError(
+    .storeBusy, "Another program has ended the snapshot that was read",
+    remedy: "Try again; if it keeps happening, end other programs that use the file with liblmdb itself")
 }

@@ -57,8 +57,12 @@ extension TaskStore {
     public var waitLimitInSeconds = 30.0
     /// Called once where opening, compacting or restoring a store has waited a second for other processes, with their ids.
     ///
-    /// Where the system does not report who holds a lock, there are none.
+    /// Where the system does not report who holds a lock, there are none. Called as well, once for each, with a process
+    /// whose read is 64 commits behind this process's writes for more than a second, or 1,024 commits: it keeps pages from
+    /// being used again, so that the file grows. The logger has its lag and how long it has been seen.
     public var onLongWait: @Sendable (_ processIDs: [Int32]) -> Void = { _ in }
+    /// Called instead for a long read, where set.
+    package var onLongRead: (@Sendable (ReaderInformation) -> Void)?
     /// How much address space, not disk space, to reserve.
     ///
     /// Halved if the system refuses it; the store grows beyond it when it has to.
@@ -87,6 +91,22 @@ extension TaskStore {
 }
 
 extension TaskStore.Configuration {
+  /// How long a store that this process has dropped may take to end: those who still observe it must notice.
+  var dropLimit: Duration { min(waitLimit, .seconds(2)) }
+
+  /// Reports a snapshot that keeps pages from being used again.
+  func report(_ read: LongRead) {
+    let seconds = Int(read.duration.components.seconds)
+    logger.warning(
+      "a long read keeps pages from being used again",
+      metadata: [
+        "lagInCommits": "\(read.lagInCommits)", "processID": "\(read.processID)",
+        "seconds": "\(seconds)",
+      ])
+    guard let onLongRead else { return onLongWait([read.processID]) }
+    onLongRead(ReaderInformation(processID: read.processID, lagInCommits: read.lagInCommits, lagInSeconds: seconds))
+  }
+
   /// The start of days, clamped to the morning.
   var dayStart: Int { min(max(dayStartInMinutes, 0), 719) }
 

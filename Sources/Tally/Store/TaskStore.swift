@@ -21,7 +21,8 @@ public final class TaskStore: Sendable {
   public let configuration: Configuration
 
   // Constant.
-  private let isTemporary: Bool
+  /// Its directory, if that goes with it.
+  private let temporary: TemporaryItem?
   // Constants that synchronise themselves.
   let connection: StoreConnection
   let commits: WriteQueue<StoreWriteTransaction>
@@ -35,6 +36,8 @@ public final class TaskStore: Sendable {
   ///
   /// A new directory gets the permissions 0700, its files 0600. A relative path is that of the moment of opening, even
   /// if the process changes its current directory later.
+  ///
+  /// A `TaskStore` that this process has just dropped is waited for, for two seconds: whoever still observes it must end.
   ///
   /// - Throws: `notAStore` for anything else at that path, `newerFormat`, `damagedStore`, `permissionDenied`,
   ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` if there is none and
@@ -58,9 +61,9 @@ public final class TaskStore: Sendable {
     try self.init(at: FilePath(directory.path(percentEncoded: false)), configuration: configuration)
   }
 
-  init(_ opening: StoreOpening, isTemporary: Bool = false) throws {
+  init(_ opening: StoreOpening, temporary: TemporaryItem? = nil) throws {
     directory = opening.directory
-    self.isTemporary = isTemporary
+    self.temporary = temporary
     configuration = opening.configuration
     connection = try StoreConnection(opening)
     watch = CommitWatch(opening.directory, connection: connection)
@@ -69,8 +72,13 @@ public final class TaskStore: Sendable {
 
   deinit {
     // A caller that needs to know whether the last flush succeeded calls `close`.
-    try? close()
-    if isTemporary { try? FileManager.default.removeItem(atPath: directory.string) }
+    do {
+      try close()
+    } catch {
+      connection.abandon()
+      watch.noteLifecycle()
+    }
+    if temporary != nil { try? FileManager.default.removeItem(atPath: directory.string) }
   }
 
   /// Reads from one consistent snapshot.
@@ -106,8 +114,8 @@ public final class TaskStore: Sendable {
   ) async throws -> R {
     do {
       return try await commits.run(body)
-    } catch let error as LMDBError {
-      throw TallyError(error)
+    } catch {
+      throw connection.explained((error as? LMDBError).map { TallyError($0) } ?? error)
     }
   }
 

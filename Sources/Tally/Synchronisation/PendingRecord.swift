@@ -1,5 +1,20 @@
 import LMDB
 
+/// The times of values that a program has made, such as those of the next task of a series.
+///
+/// They are earlier than every time of a clock, so a value that a person wrote beats them on every device. Among each
+/// other they are ordered like the times at which they were made.
+package enum GeneratedTime {
+  /// How much earlier they are, in microseconds: 73,000 years.
+  private static let shift: Int64 = 1 << 61
+
+  /// The time of a value that is made at a time.
+  package static func time(at microseconds: Int64) -> Int64 { microseconds &- shift }
+
+  /// Whether a time is that of a value that a program has made.
+  package static func contains(_ microseconds: Int64) -> Bool { microseconds < -(shift / 2) }
+}
+
 /// When local writes changed the parts of an object, since its changes were last handed over for other replicas.
 ///
 /// ```
@@ -7,11 +22,13 @@ import LMDB
 ///      0    1  format of the record, 1
 ///      1   12  for each time: the parts changed then for the last time, and the time in microseconds since 1970
 /// ```
+///
+/// A part may be in two entries: one of the program, see ``GeneratedTime``, and one of a person, which counts.
 struct PendingRecord: BinaryCodable, Hashable {
   static let format: UInt8 = 1
   private static let entryByteCount = 12
 
-  /// Ascending by the time of their addition; each part is in one entry.
+  /// Ascending by the time of their addition; each part is in one entry of a person at most, and in one of the program.
   private(set) var entries: [Entry] = []
 
   struct Entry: Hashable {
@@ -21,14 +38,27 @@ struct PendingRecord: BinaryCodable, Hashable {
 
   /// Records that parts have changed at a time.
   mutating func add(_ fields: SyncFields, at microseconds: Int64) {
-    for index in entries.indices { entries[index].fields.subtract(fields) }
-    entries.removeAll { $0.fields.isEmpty }
+    remove(fields, wereGenerated: GeneratedTime.contains(microseconds))
     if let index = entries.firstIndex(where: { $0.microseconds == microseconds }) {
       entries[index].fields.formUnion(fields)
     } else {
       entries.append(Entry(fields: fields, microseconds: microseconds))
     }
   }
+
+  /// Takes back that parts have changed: those that a person has written, or those that the program has.
+  mutating func remove(_ fields: SyncFields, wereGenerated: Bool) {
+    for index in entries.indices where GeneratedTime.contains(entries[index].microseconds) == wereGenerated {
+      entries[index].fields.subtract(fields)
+    }
+    entries.removeAll { $0.fields.isEmpty }
+  }
+
+  /// All parts in it.
+  var fields: SyncFields { entries.reduce(into: []) { $0.formUnion($1.fields) } }
+
+  /// When the first of the parts that a person has written changed for the last time.
+  var earliestTime: Int64? { entries.map(\.microseconds).filter { !GeneratedTime.contains($0) }.min() }
 
   var encodedByteCount: Int { 1 + entries.count * Self.entryByteCount }
 

@@ -53,12 +53,15 @@ extension StoreWriteTransaction {
   /// - Parameters:
   ///   - tasks: The tasks; their lists and parents exist, or are among the others.
   ///   - lists: The lists, by their ids; `nil` for a deleted one.
+  ///   - trash: The deleted tasks and lists as they would be there: what they are restored to.
   ///   - deletedListNames: The last names of deleted lists, for the completions that count for them.
   ///   - filters: The stored bytes of saved filters, by their keys; `nil` for a deleted one.
+  ///   - deletedFilters: Those that others have saved, and whose deletion was later.
+  ///   - replica: Whose changes these are; `nil` for those of several.
   /// - Throws: as storing a task does for values that no task has; nothing is written then.
   package mutating func merge(
-    _ tasks: [MergedTask], lists: [UUID: TaskList?], deletedListNames: [UUID: String],
-    filters: [[UInt8]: [UInt8]?]
+    _ tasks: [MergedTask], lists: [UUID: TaskList?], trash: [DeletedObject] = [], deletedListNames: [UUID: String],
+    filters: [[UInt8]: [UInt8]?], deletedFilters: [[UInt8]: [UInt8]] = [:], of replica: UUID? = nil
   ) throws {
     var plan = RecordPlan()
     for (id, list) in lists { try plan.add(list, replacing: record(ListRecord.self, id), at: commitSequence) }
@@ -72,12 +75,37 @@ extension StoreWriteTransaction {
       }
     }
     try recordHistory()
-    origin = .replica
-    defer { origin = .local }
+    (origin, originReplica) = (.replica, replica)
+    defer { (origin, originReplica) = (.local, nil) }
+    let deletedNow = Set(plan.tasks.compactMap { $0.new == nil ? $0.old?.item.id : nil })
+      .union(plan.lists.compactMap { $0.new == nil ? $0.old?.item.id : nil })
     if !plan.isEmpty { try write(plan) }
+    for object in trash {
+      switch object {
+      case .task(let task): try keep(task, in: TaskRecord.self, isDeletedNow: deletedNow.contains(task.id))
+      case .list(let list): try keep(list, in: ListRecord.self, isDeletedNow: deletedNow.contains(list.id))
+      }
+    }
     for (key, value) in filters { try setFilter(value, forKey: key) }
+    for (key, value) in deletedFilters { try setSyncValue(value, forKey: SyncNotes.deletedFilterPrefix + key) }
     for (id, name) in deletedListNames where try nameOfDeletedList(id) != name { try keepName(name, ofDeletedList: id) }
     try recordHistory()
+  }
+
+  /// Keeps a deleted object as the changes of others have left it, if its record is kept at all.
+  ///
+  /// The history has the record that was kept before, unless it has the object as it was until now.
+  private mutating func keep<Record: ObjectRecord>(
+    _ item: Record.Item, in type: Record.Type, isDeletedNow: Bool
+  ) throws {
+    guard let syncTables, let old = try syncTables.keptRecord(type, item.id, in: base), !old.item.isIdentical(to: item)
+    else { return }
+    let new = Record(item: item, stamp: old.stamp, unknown: old.unknown)
+    try changeIfNeeded { (_, images, base) throws(LMDBError) in
+      try syncTables.trash.put(new.encodedBytes, forKey: TombstoneKey(Record.kind, item.id), in: &base)
+      if !isDeletedNow { images.add(deleted: old) }
+      return !isDeletedNow
+    }
   }
 
   mutating func write(_ plan: RecordPlan) throws {

@@ -12,6 +12,55 @@ package struct PendingObject: Hashable, Sendable {
   package let detached: [Timestamp]
 }
 
+extension StoreTransaction where Base: ~Copyable {
+  /// Whether any object or saved filter has changes that were not taken.
+  package func hasPending() throws -> Bool {
+    guard let syncTables else { return false }
+    return try syncTables.pending.count(in: base) > 0 || hasSyncValues(withPrefix: SyncNotes.filterPrefix)
+  }
+
+  /// How many objects have changes that were not taken, and when the first of them changed.
+  ///
+  /// - Complexity: The saved filters that have changed. If the row of the first change says nothing, as in a store to which
+  ///   an older version has written, all changes.
+  package func pendingSummary() throws -> (count: Int, oldest: Timestamp?) {
+    guard let pending = syncTables?.pending else { return (0, nil) }
+    let filters = try pendingFilters()
+    let objects = try timeOfFirstChange() ?? earliestPendingTime()
+    let oldest = ([objects].compactMap(\.self) + filters.map(\.microseconds)).min()
+    return (try pending.count(in: base) + filters.count, oldest.map(Timestamp.init(clamping:)))
+  }
+
+  /// The time in the row of the first change, if that change still waits as it was noted.
+  private func timeOfFirstChange() throws -> Int64? {
+    guard let row = try syncValue(forKey: SyncNotes.firstChangeKey).flatMap(SyncNotes.FirstChange.init(stored:)),
+      try syncTables?.pending.value(forKey: row.key, in: base)?.earliestTime == row.microseconds
+    else { return nil }
+    return row.microseconds
+  }
+
+  private func earliestPendingTime() throws -> Int64? {
+    var earliest: Int64?
+    try syncTables?.pending.forEach(in: base) { _, value in
+      if let time = try PendingRecord(decoding: value).earliestTime { earliest = min(earliest ?? time, time) }
+      return true
+    }
+    return earliest
+  }
+
+  /// When a part of an object changed last, in microseconds since 1970, if that was not taken yet.
+  package func pendingTime(of part: SyncFields, isList: Bool, id: UUID) throws -> Int64? {
+    let key = TombstoneKey(isList ? .list : .task, id)
+    return try syncTables?.pending.value(forKey: key, in: base)?.entries.first { $0.fields.contains(part) }?
+      .microseconds
+  }
+
+  /// Whether an object has changes that were not taken.
+  package func isPending(isList: Bool, id: UUID) throws -> Bool {
+    try syncTables?.pending.value(forKey: TombstoneKey(isList ? .list : .task, id), in: base) != nil
+  }
+}
+
 extension StoreWriteTransaction {
   /// From this write on, notes the changes of every write for other replicas.
   ///
@@ -30,15 +79,18 @@ extension StoreWriteTransaction {
   /// Notes every task and list as if it had been created at the time of its last change, the completions of deleted
   /// tasks, and the saved filters.
   ///
-  /// - Throws: What the storage throws.
-  package mutating func noteEverything() throws {
+  /// - Parameter refusesLargeTexts: Whether to refuse texts that other replicas could not get.
+  /// - Throws: `valueOutOfRange` for such a text; what the storage throws.
+  package mutating func noteEverything(refusingLargeTexts refusesLargeTexts: Bool = false) throws {
     guard let syncTables else { return }
     var found: [(key: TombstoneKey, fields: SyncFields, time: Timestamp)] = []
     try TaskRecord.forEach(of: tables, in: base) { record in
+      if refusesLargeTexts { try checkSendable(record.item, replacing: nil) }
       let fields = TaskItem.changes(from: nil, to: record.item)
       found.append((TombstoneKey(.task, record.item.id), fields, record.item.updatedAt))
     }
     try ListRecord.forEach(of: tables, in: base) { record in
+      if refusesLargeTexts { try checkSendable(record.item, replacing: nil) }
       let fields = TaskList.changes(from: nil, to: record.item)
       found.append((TombstoneKey(.list, record.item.id), fields, record.item.updatedAt))
     }
@@ -47,8 +99,13 @@ extension StoreWriteTransaction {
       record.add(fields, at: time.microsecondsSince1970)
       try syncTables.pending.put(record, forKey: key, in: &base)
     }
+    if let first = found.min(by: { $0.time < $1.time }) {
+      let row = SyncNotes.FirstChange(key: first.key, microseconds: first.time.microsecondsSince1970)
+      try setSyncValue(row.stored, forKey: SyncNotes.firstChangeKey)
+    }
     try noteDetachedCompletions()
     try noteSavedFilters()
+    try noteHandedOver()
   }
 
   private mutating func noteDetachedCompletions() throws {
@@ -62,29 +119,6 @@ extension StoreWriteTransaction {
     for completed in found { try syncNotes.note(detached: completed, in: &base) }
   }
 
-  /// How many objects have changes that were not taken, and when the first of them changed.
-  package func pendingSummary() throws -> (count: Int, oldest: Timestamp?) {
-    var (count, oldest): (Int, Int64?) = (0, nil)
-    try syncTables?.pending.forEach(in: base) { _, value in
-      count += 1
-      let first = try PendingRecord(decoding: value).entries.map(\.microseconds).min()
-      oldest = [oldest, first].compactMap(\.self).min()
-      return true
-    }
-    for filter in try pendingFilters() {
-      count += 1
-      oldest = min(oldest ?? .max, filter.microseconds)
-    }
-    return (count, oldest.map(Timestamp.init(clamping:)))
-  }
-
-  /// When a part of an object changed last, in microseconds since 1970, if that was not taken yet.
-  package func pendingTime(of part: SyncFields, isList: Bool, id: UUID) throws -> Int64? {
-    let key = TombstoneKey(isList ? .list : .task, id)
-    return try syncTables?.pending.value(forKey: key, in: base)?.entries.first { $0.fields.contains(part) }?
-      .microseconds
-  }
-
   /// Notes parts of an object as changed at the time of its last change.
   package mutating func noteAsChanged(_ parts: SyncFields, isList: Bool, id: UUID) throws {
     guard let syncTables, let time = try isList ? list(id)?.updatedAt : task(id)?.updatedAt else { return }
@@ -92,11 +126,7 @@ extension StoreWriteTransaction {
     var record = try syncTables.pending.value(forKey: key, in: base) ?? PendingRecord()
     record.add(parts, at: time.microsecondsSince1970)
     try syncTables.pending.put(record, forKey: key, in: &base)
-  }
-
-  /// Whether an object has changes that were not taken.
-  package func isPending(isList: Bool, id: UUID) throws -> Bool {
-    try syncTables?.pending.value(forKey: TombstoneKey(isList ? .list : .task, id), in: base) != nil
+    try noteHandedOver()
   }
 
   /// Ends synchronisation: the store notes nothing any more, and forgets what it has kept for it.
@@ -132,7 +162,13 @@ extension StoreWriteTransaction {
         return taken.count < limit
       }
     }
+    if taken.isEmpty { return [] }
     for (key, _) in taken { _ = try table.remove(forKey: key, in: &base) }
+    try noteHandedOver()
+    try setSyncValue(nil, forKey: SyncNotes.firstChangeKey)
+    if try hasSyncValues(withPrefix: SyncNotes.returnPrefix) {
+      for (key, _) in taken { try setSyncValue(nil, forKey: SyncNotes.returnKey(key)) }
+    }
     return try taken.map { PendingObject(of: $0.key, $0.record, detached: try takeDetached(of: $0.key)) }
   }
 
@@ -149,6 +185,184 @@ extension StoreWriteTransaction {
   }
 }
 
+/// The objects that an undo or a redo has changed.
+struct ReversedObjects {
+  var tasks: Set<UUID>
+  var lists: Set<UUID>
+  var filters: Set<ValueKey>
+
+  /// Whether an image is of one of them.
+  func contains(_ key: ImageKey) -> Bool {
+    switch key.kind {
+    case .task: tasks.contains(key.id)
+    case .list: lists.contains(key.id)
+    case .value: key.value.map(filters.contains) ?? false
+    case .completion, .deletedCompletion: false
+    }
+  }
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Notes that every write so far counts as handed over, as far as its changes are not noted now.
+  mutating func noteHandedOver() throws {
+    guard let values = syncTables?.values else { return }
+    try recordHistory()
+    // What synchronisation alone writes is no write of the history.
+    let last = try tables.history.lastKey(in: base)?.change ?? ChangeID(sequence: commitSequence - 1, position: 0)
+    let bytes = last.sequence.encodedBytes + UInt16(clamping: last.position).encodedBytes
+    try values.put(bytes, forKey: SyncNotes.handedOverKey, in: &base)
+  }
+
+  /// The last write that counts as handed over; `nil` in a store of an earlier version, which does not say.
+  private var lastHandedOver: ChangeID? {
+    get throws {
+      guard let bytes = try syncTables?.values.value(forKey: SyncNotes.handedOverKey, in: base), bytes.count == 10
+      else {
+        return nil
+      }
+      let number = { (bytes: ArraySlice<UInt8>) in bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+      return ChangeID(sequence: number(bytes[..<8]), position: Int(clamping: number(bytes[8...])))
+    }
+  }
+
+  /// Takes back what is noted of a write that was not handed over, now that an undo or a redo has reversed it.
+  ///
+  /// What is left is noted as if neither had been: a part has the time of the last write of it that counts.
+  mutating func takeBackNotes(of objects: ReversedObjects, reversedWith target: ChangeID) throws {
+    guard syncTables != nil, let last = try lastHandedOver, target > last else { return }
+    let entries = try historyEntries(since: last)
+    let counting = Set(UndoLog(entries: entries).effective(since: last).map(\.id))
+    var writes = UnsentWrites(of: objects)
+    for entry in entries {
+      // Nothing is known of what came before.
+      guard entry.hasImages else { return }
+      try writes.pass(entry, counts: counting.contains(entry.id) && entry.origin == .local, in: self)
+    }
+    // The history may have been cut since.
+    guard try isHistoryWhole(after: last) else { return }
+    for id in objects.tasks { try takeBack(writes.tasks[id], TombstoneKey(.task, id), isThere: task(id) != nil) }
+    for id in objects.lists { try takeBack(writes.lists[id], TombstoneKey(.list, id), isThere: list(id) != nil) }
+    for key in objects.filters {
+      let time = writes.filters[key].flatMap(\.self).map { FieldValue.instant($0).storedBytes }
+      try setSyncValue(time, forKey: SyncNotes.filterPrefix + key.bytes)
+    }
+  }
+
+  /// The parts that an object which has come back was given; `nil` if it has not since changes were last handed over.
+  fileprivate func returned(_ key: TombstoneKey) throws -> SyncFields? {
+    try syncValue(forKey: SyncNotes.returnKey(key)).map(SyncFields.init(stored:))
+  }
+
+  /// Whether the history has every write after one.
+  private func isHistoryWhole(after change: ChangeID) throws -> Bool {
+    var cursor = try tables.history.cursor(in: base)
+    guard try cursor.moveToFirst() else { return false }
+    return try cursor.key().change <= change
+      || HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes == 0
+  }
+
+  private mutating func takeBack(
+    _ parts: UnsentWrites.Parts?, _ key: TombstoneKey, isThere: Bool
+  ) throws {
+    guard let table = syncTables?.pending, let parts, var record = try table.value(forKey: key, in: base) else {
+      return
+    }
+    let noted = record.fields
+    record.remove(parts.reversed, wereGenerated: false)
+    let left = parts.times.filter { parts.reversed.contains($0.key) && noted.contains($0.key) }
+    for (part, time) in left where !record.hasGenerated(part, at: time) {
+      record.add(part, at: time)
+    }
+    // What the program had made goes with the write that made it.
+    let generated = parts.reversed.subtracting(parts.times.keys.reduce(into: []) { $0.formUnion($1) })
+    record.remove(generated, wereGenerated: true)
+    if isThere { record.add(.updated, at: now.microsecondsSince1970) }
+    if record.entries.isEmpty {
+      _ = try table.remove(forKey: key, in: &base)
+    } else {
+      try table.put(record, forKey: key, in: &base)
+    }
+  }
+}
+
+/// What the writes that were not handed over have changed of some objects, from the newest write on.
+private struct UnsentWrites {
+  /// The parts of one object.
+  struct Parts {
+    /// Those that the newest write has changed, which is the undo or the redo.
+    var reversed: SyncFields = []
+    /// When the last write that counts has changed each of them, in microseconds since 1970.
+    var times: [SyncFields: Int64] = [:]
+  }
+
+  private let objects: ReversedObjects
+  private(set) var tasks: [UUID: Parts] = [:]
+  private(set) var lists: [UUID: Parts] = [:]
+  /// When each filter was last written; `nil` if the undo or the redo was the only write.
+  private(set) var filters: [ValueKey: Timestamp?] = [:]
+  /// The states before the writes that were passed.
+  private var tasksBefore: [UUID: TaskItem?] = [:]
+  private var listsBefore: [UUID: TaskList?] = [:]
+
+  init(of objects: ReversedObjects) { self.objects = objects }
+
+  /// Passes the next older write.
+  mutating func pass(_ entry: HistoryEntry, counts: Bool, in transaction: borrowing StoreWriteTransaction) throws {
+    var seen: Set<ImageKey> = []
+    try transaction.forEachImage(of: entry.id) { key, presence, bytes in
+      guard presence != .deleted, objects.contains(key), seen.insert(key).inserted else { return }
+      let isThere = presence == .present
+      switch key.kind {
+      case .task:
+        let after = try tasksBefore[key.id] ?? transaction.task(key.id)
+        let before = isThere ? try TaskRecord(id: key.id, decoding: bytes).item : nil
+        tasksBefore[key.id] = .some(before)
+        let returned = try transaction.returned(TombstoneKey(.task, key.id))
+        Self.add(before, after, entry, counts, returned, to: &tasks[key.id])
+      case .list:
+        let after = try listsBefore[key.id] ?? transaction.list(key.id)
+        let before = isThere ? try ListRecord(id: key.id, decoding: bytes).item : nil
+        listsBefore[key.id] = .some(before)
+        let returned = try transaction.returned(TombstoneKey(.list, key.id))
+        Self.add(before, after, entry, counts, returned, to: &lists[key.id])
+      case .value:
+        guard let filter = key.value else { return }
+        if counts, filters[filter]?.flatMap(\.self) == nil { filters[filter] = .some(entry.date) }
+        if filters[filter] == nil { filters[filter] = .some(nil) }
+      case .completion, .deletedCompletion: break
+      }
+    }
+  }
+
+  private static func add<Item: StoredObject>(
+    _ before: Item?, _ after: Item?, _ entry: HistoryEntry, _ counts: Bool, _ returned: SyncFields?,
+    to known: inout Parts?
+  ) {
+    var (parts, changed) = (known ?? Parts(), Item.changes(from: before, to: after))
+    defer { known = parts }
+    if known == nil { parts.reversed = changed.union(Item.changes(from: after, to: before)).union(.renumbering) }
+    guard counts else { return }
+    // What comes back was given only what differs from its kept record.
+    if before == nil, after != nil, let returned { changed = returned }
+    // A move in the microsecond of the change before it looks like making room.
+    if changed.contains(.order) { changed.formUnion(.renumbering) }
+    // A new object was written when its record says.
+    let date = before == nil && returned == nil ? min(entry.date, after?.updatedAt ?? entry.date) : entry.date
+    for bit in 0..<UInt32(32) {
+      let part = SyncFields(rawValue: 1 << bit)
+      if changed.contains(part), parts.times[part] == nil { parts.times[part] = date.microsecondsSince1970 }
+    }
+  }
+}
+
+extension PendingRecord {
+  /// Whether a program has made a part in the write of a time.
+  fileprivate func hasGenerated(_ part: SyncFields, at microseconds: Int64) -> Bool {
+    let time = GeneratedTime.time(at: microseconds)
+    return entries.contains { $0.microseconds == time && $0.fields.contains(part) }
+  }
+}
+
 extension PendingObject {
   fileprivate init(of key: TombstoneKey, _ record: PendingRecord, detached: [Timestamp]) {
     let parts = record.entries.flatMap { entry in
@@ -157,5 +371,45 @@ extension PendingObject {
     self.init(
       isList: key.kindRawValue == ObjectKind.list.rawValue, id: key.id,
       times: Dictionary(parts) { first, second in max(first, second) }, detached: detached)
+  }
+}
+
+/// How large a text may be in a store that synchronises.
+package enum SyncLimit {
+  /// In bytes of UTF-8: one text goes into one segment, which has at most 8 MiB.
+  package static let maximumTextByteCount = 7 << 20
+}
+
+extension StoreTransaction where Base == WriteTransaction {
+  /// Ensures that other replicas can get the texts that a write of this store changes.
+  ///
+  /// - Throws: `valueOutOfRange`.
+  func checkSendable(_ task: TaskItem?, replacing old: TaskItem?) throws {
+    guard let task, syncTables != nil, origin == .local else { return }
+    try checkSendable(task.title, replacing: old?.title, "title", of: task.title)
+    try checkSendable(task.notes ?? "", replacing: old?.notes, "notes", of: task.title)
+  }
+
+  /// The same for a list.
+  func checkSendable(_ list: TaskList?, replacing old: TaskList?) throws {
+    guard let list, syncTables != nil, origin == .local else { return }
+    try checkSendable(list.name, replacing: old?.name, "name", of: list.name)
+  }
+
+  private func checkSendable(
+    _ text: String, replacing old: String?, _ field: String, of name: String
+  ) throws {
+    guard text.utf8.count > SyncLimit.maximumTextByteCount, text != old else { return }
+    throw TallyError.tooLargeToSend(field, of: name, byteCount: text.utf8.count)
+  }
+}
+
+extension TallyError {
+  /// A text that other devices could not get.
+  static func tooLargeToSend(_ field: String, of name: String, byteCount: Int) -> TallyError {
+    TallyError(
+      .valueOutOfRange,
+      "The \(field) of \u{201C}\(name.prefix(60))\u{201D} has \(byteCount) bytes, and a store that synchronises takes \(SyncLimit.maximumTextByteCount) at most",
+      remedy: "Shorten the text, or keep it in a file and name the file")
   }
 }

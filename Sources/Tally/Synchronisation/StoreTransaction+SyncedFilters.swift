@@ -1,3 +1,4 @@
+package import Foundation
 import LMDB
 
 /// A saved filter that was saved or deleted here, and not handed over yet.
@@ -10,14 +11,7 @@ package struct PendingFilter: Hashable, Sendable {
   package let microseconds: Int64
 }
 
-extension StoreWriteTransaction {
-  /// Takes the saved filters that have changed: they count as handed over.
-  package mutating func takePendingFilters() throws -> [PendingFilter] {
-    let found = try pendingFilters()
-    for filter in found { try setSyncValue(nil, forKey: SyncNotes.filterPrefix + filter.key) }
-    return found
-  }
-
+extension StoreTransaction where Base: ~Copyable {
   /// The saved filters that have changed.
   func pendingFilters() throws -> [PendingFilter] {
     var found: [PendingFilter] = []
@@ -28,6 +22,20 @@ extension StoreWriteTransaction {
       found.append(PendingFilter(key: key, value: value, microseconds: time.microsecondsSince1970))
       return true
     }
+    return found
+  }
+
+  private static func valueKey(ofFilter key: [UInt8]) throws -> ValueKey {
+    try ValueKey(String(decoding: key, as: UTF8.self), in: SavedFilter.namespace)
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Takes the saved filters that have changed: they count as handed over.
+  package mutating func takePendingFilters() throws -> [PendingFilter] {
+    let found = try pendingFilters()
+    for filter in found { try setSyncValue(nil, forKey: SyncNotes.filterPrefix + filter.key) }
+    if !found.isEmpty { try noteHandedOver() }
     return found
   }
 
@@ -46,10 +54,6 @@ extension StoreWriteTransaction {
     try write(value, forKey: key)
   }
 
-  private static func valueKey(ofFilter key: [UInt8]) throws -> ValueKey {
-    try ValueKey(String(decoding: key, as: UTF8.self), in: SavedFilter.namespace)
-  }
-
   /// Notes all saved filters as saved at the time when they were.
   mutating func noteSavedFilters() throws {
     for filter in try savedFilters() {
@@ -57,6 +61,41 @@ extension StoreWriteTransaction {
         FieldValue.instant(filter.updatedAt).storedBytes,
         forKey: SyncNotes.filterPrefix + Array(SavedFilter.key(of: filter.name).utf8))
     }
+  }
+}
+
+/// A list that was merged into another one here, and not handed over yet.
+package struct PendingListMerge: Hashable, Sendable {
+  package let list: UUID
+  /// The list that has its tasks; `nil` for a list that is there again.
+  package let target: UUID?
+  /// When that was, in microseconds since 1970.
+  package let microseconds: Int64
+}
+
+extension StoreWriteTransaction {
+  /// Notes that a list has become a part of another one, which is none of any other list.
+  mutating func noteMerge(ofList id: UUID, into target: UUID) throws {
+    let time = FieldValue.instant(now).storedBytes
+    try setSyncValue(
+      time + FieldValue.id(target).storedBytes, forKey: SyncNotes.listMergePrefix + FieldValue.id(id).storedBytes)
+    try setSyncValue(time, forKey: SyncNotes.listMergePrefix + FieldValue.id(target).storedBytes)
+  }
+
+  /// Takes the lists that were merged: they count as handed over.
+  package mutating func takePendingListMerges() throws -> [PendingListMerge] {
+    var found: [PendingListMerge] = []
+    let prefix = SyncNotes.listMergePrefix
+    try forEachSyncValue(withPrefix: prefix) { key, value in
+      guard let list = try FieldValue(.id, storedBytes: Array(key.dropFirst(prefix.count))).id,
+        let time = try FieldValue(.instant, storedBytes: Array(value.prefix(8))).instant
+      else { return true }
+      let target = value.count > 8 ? try FieldValue(.id, storedBytes: Array(value.dropFirst(8))).id : nil
+      found.append(PendingListMerge(list: list, target: target, microseconds: time.microsecondsSince1970))
+      return true
+    }
+    for merge in found { try setSyncValue(nil, forKey: prefix + FieldValue.id(merge.list).storedBytes) }
+    return found
   }
 }
 

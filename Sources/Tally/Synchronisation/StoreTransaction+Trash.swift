@@ -7,7 +7,7 @@ package enum DeletedObject: Sendable {
   case list(TaskList)
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// The record of a deleted list that is kept while the store synchronises.
   package func deletedList(_ id: UUID) throws -> TaskList? {
     guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.list, id), in: base) else { return nil }
@@ -25,6 +25,8 @@ extension StoreWriteTransaction {
   /// The title and the notes of a task, also of a deleted one that is kept; `nil` if there is none.
   ///
   /// Read in place: only the texts are copied.
+  @_specialize(where Base == WriteTransaction)
+  @_specialize(where Base == ReadTransaction)
   package func taskTexts(_ id: UUID) throws -> (title: [UInt8], notes: [UInt8])? {
     if let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) { return try TaskFields(record).texts }
     guard let bytes = try syncTables?.trash.value(forKey: TombstoneKey(.task, id), in: base) else { return nil }
@@ -55,7 +57,9 @@ extension StoreWriteTransaction {
     let key = SyncNotes.keepingKey(TombstoneKey(isList ? .list : .task, id))
     return try syncValue(forKey: key).flatMap { try FieldValue(.instant, storedBytes: $0).instant }
   }
+}
 
+extension StoreWriteTransaction {
   /// Forgets the record of a deleted object: it cannot be restored any more.
   package mutating func forgetDeleted(isList: Bool, id: UUID) throws {
     try syncNotes?.forget(TombstoneKey(isList ? .list : .task, id), in: &base)
@@ -63,16 +67,18 @@ extension StoreWriteTransaction {
 
   /// Creates a deleted task again, with everything that it had; its completion counts as that of a live one again.
   ///
-  /// In the inbox and at the top, if its list or its parent does not exist any more.
+  /// In the inbox and at the top, if its list or its parent does not exist any more. What other replicas have changed of it
+  /// since it was deleted counts.
   ///
   /// - Returns: The task.
   /// - Throws: `taskNotFound` if no deleted task has the id.
   @discardableResult
   package mutating func restoreDeletedTask(_ id: UUID) throws -> TaskItem {
-    guard try task(id) == nil, var restored = try deletedTask(id) else { throw TallyError.taskNotFound(id) }
-    if let list = restored.listID, try self.list(list) == nil { restored.listID = nil }
-    if let parent = restored.parentID, try task(parent).map({ $0.listID != restored.listID }) ?? true {
-      restored.parentID = nil
+    guard try task(id) == nil, let deleted = try deletedTask(id) else { throw TallyError.taskNotFound(id) }
+    var restored = try deleted.placed {
+      try task($0)
+    } hasList: {
+      try list($0) != nil
     }
     let completions = StoredCompletions(current: try storedCompletion(of: restored))
     // Undoing its creation or a purge has removed the completion.
@@ -98,5 +104,28 @@ extension StoreWriteTransaction {
     try plan.add(restored, replacing: nil, at: commitSequence)
     try write(plan)
     return restored
+  }
+}
+
+extension TaskItem {
+  /// A deleted task where it is shown when it comes back: in the list of its parent, or in its own, as far as they are there.
+  ///
+  /// - Parameters:
+  ///   - find: Gives a task.
+  ///   - hasList: Whether a list is there.
+  /// - Returns: The task.
+  /// - Throws: What the closures throw.
+  func placed(below find: (UUID) throws -> TaskItem?, hasList: (UUID) throws -> Bool) throws -> TaskItem {
+    var placed = self
+    if let parentID, let parent = try find(parentID) {
+      placed.listID = parent.listID
+      do {
+        try SubtaskRules.check(id, Parentage(of: placed)) { try find($0).map(Parentage.init(of:)) }
+        return placed
+      } catch let error as TallyError where error.code == .invalidParent {}
+    }
+    if parentID != nil { placed.parentID = nil }
+    placed.listID = try listID.flatMap { try hasList($0) ? $0 : nil }
+    return placed
   }
 }

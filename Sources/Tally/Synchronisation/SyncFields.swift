@@ -52,6 +52,16 @@ extension StoredObject {
 }
 
 extension TaskItem {
+  /// The parts in which a task that exists again is only shown elsewhere than its record says.
+  ///
+  /// Its list or its parent is not there, or it is in the list of its parent.
+  static func places(_ kept: TaskItem, shownAs item: TaskItem) -> SyncFields {
+    var places: SyncFields = []
+    if kept.parentID != nil, item.parentID == nil { places.insert(.parent) }
+    if kept.listID != nil, item.listID == nil || item.parentID != nil { places.insert(.list) }
+    return places
+  }
+
   package static func differences(_ old: TaskItem, _ new: TaskItem) -> SyncFields {
     var fields: SyncFields = []
     for (field, part) in parts where !FieldValue.areIdentical(old[field], new[field]) { fields.insert(part) }
@@ -74,6 +84,8 @@ extension TaskItem {
 }
 
 extension TaskList {
+  static func places(_ kept: TaskList, shownAs item: TaskList) -> SyncFields { [] }
+
   package static func differences(_ old: TaskList, _ new: TaskList) -> SyncFields {
     var fields: SyncFields = []
     if !old.name.utf8.elementsEqual(new.name.utf8) { fields.insert(.title) }
@@ -83,7 +95,10 @@ extension TaskList {
     return fields
   }
 
-  var filledFields: SyncFields { [.title, .color, .order, .created] }
+  // Nobody has chosen the default colour.
+  var filledFields: SyncFields {
+    colorHex == Self.defaultColorHex ? [.title, .order, .created] : [.title, .color, .order, .created]
+  }
 }
 
 extension TaskField {

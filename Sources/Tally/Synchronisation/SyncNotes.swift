@@ -15,9 +15,58 @@ struct SyncNotes {
   ) throws(LMDBError) {
     guard let id = (change.new ?? change.old)?.item.id else { return }
     let key = TombstoneKey(Record.kind, id)
-    try note(change.changedFields, of: key, in: &transaction)
+    if notesChanges {
+      let noted =
+        if change.old == nil, let new = change.new {
+          try self.change(of: new, generatedFields: change.generatedFields, in: transaction)
+        } else {
+          self.change(of: change)
+        }
+      try note([noted], in: &transaction)
+    }
     if change.new == nil { try keep(change.old, in: &transaction) }
     if change.old == nil { try forget(key, in: &transaction) }
+  }
+
+  /// What a write of one object has changed, and when.
+  struct Change {
+    let key: TombstoneKey
+    let fields: SyncFields
+    var generatedFields: SyncFields = []
+    let microseconds: Int64
+    /// Whether the object was deleted and comes back.
+    var isReturn = false
+  }
+
+  /// What a write changes of an object that is not a deleted one which comes back.
+  ///
+  /// A new object was written when its record says: an import does not make it newer.
+  func change<Record: ObjectRecord>(of change: RecordChange<Record>) -> Change {
+    let (old, new) = (change.old?.item, change.new?.item)
+    let key = TombstoneKey(Record.kind, (new ?? old)?.id ?? .lowest)
+    let fields = change.isRenumbering ? .renumbering : Record.Item.changes(from: old, to: new)
+    let creation = old == nil ? new?.updatedAt.microsecondsSince1970 : nil
+    return Change(
+      key: key, fields: fields, generatedFields: change.generatedFields,
+      microseconds: min(microseconds, creation ?? microseconds))
+  }
+
+  /// What the creation of an object changes.
+  ///
+  /// One that was deleted differs from its kept record, into which the changes of others were merged meanwhile: what is
+  /// equal there was not written.
+  func change<Record: ObjectRecord>(
+    of new: Record, generatedFields: SyncFields = [], in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> Change {
+    guard let kept = try tables.keptRecord(Record.self, new.item.id, in: transaction)?.item else {
+      var change = RecordChange(old: nil, new: new)
+      change.generatedFields = generatedFields
+      return self.change(of: change)
+    }
+    let fields = Record.Item.differences(kept, new.item).subtracting(Record.Item.places(kept, shownAs: new.item))
+    return Change(
+      key: TombstoneKey(Record.kind, new.item.id), fields: fields.union(.life), generatedFields: generatedFields,
+      microseconds: microseconds, isReturn: true)
   }
 
   /// Forgets the record of a deleted object, which exists again.
@@ -57,7 +106,9 @@ struct SyncNotes {
 
   /// Notes that a saved filter was saved or deleted.
   func note(_ value: ValueKey, in transaction: inout WriteTransaction) throws(LMDBError) {
-    guard notesChanges, value.namespace == SavedFilter.namespace else { return }
+    guard value.namespace == SavedFilter.namespace else { return }
+    _ = try tables.values.remove(forKey: Self.deletedFilterPrefix + value.bytes, in: &transaction)
+    guard notesChanges else { return }
     let time = FieldValue.instant(Timestamp(clamping: microseconds))
     try tables.values.put(time.storedBytes, forKey: Self.filterPrefix + value.bytes, in: &transaction)
   }
@@ -65,29 +116,86 @@ struct SyncNotes {
   /// The first byte of the keys that note saved filters; the key of the filter follows.
   static let filterPrefix: [UInt8] = [14]
 
-  /// Notes that parts of an object have changed.
-  func note(_ fields: SyncFields, of key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
-    try note([(key, fields)], in: &transaction)
+  /// The first byte of the keys that note merged lists; the id of the list follows.
+  static let listMergePrefix: [UInt8] = [40]
+
+  /// The first byte of the keys of what others have saved as a filter that is deleted here; the key of the filter follows.
+  static let deletedFilterPrefix: [UInt8] = [19]
+
+  /// The key of the row with the last write of the history that was handed over: the changes of later ones were not.
+  static let handedOverKey: [UInt8] = [18]
+
+  /// The key of the row that says which change came first into an empty table of changes, and when.
+  ///
+  /// With it a status need not read all changes. Versions before it neither write nor remove it, so it counts only while that
+  /// change waits as it was noted.
+  static let firstChangeKey: [UInt8] = [21]
+
+  /// The row of the first change.
+  struct FirstChange {
+    let key: TombstoneKey
+    let microseconds: Int64
+
+    /// The time, then the key of the object.
+    var stored: [UInt8] {
+      FieldValue.instant(Timestamp(clamping: microseconds)).storedBytes + key.encodedBytes
+    }
   }
 
-  /// Notes that parts of different objects have changed.
-  func note(_ changes: [(TombstoneKey, SyncFields)], in transaction: inout WriteTransaction) throws(LMDBError) {
+  /// The key of the row with what an object that has come back was given, until that is handed over.
+  static func returnKey(_ key: TombstoneKey) -> [UInt8] { returnPrefix + key.encodedBytes }
+
+  static let returnPrefix: [UInt8] = [20]
+
+  private func noteReturn(
+    of key: TombstoneKey, _ fields: SyncFields, in transaction: inout WriteTransaction
+  ) throws(LMDBError) {
+    let known =
+      try tables.values.value(forKey: Self.returnKey(key), in: transaction).map(SyncFields.init(stored:)) ?? []
+    try tables.values.put(known.union(fields).rawValue.encodedBytes, forKey: Self.returnKey(key), in: &transaction)
+  }
+
+  /// Notes that parts of an object have changed.
+  func note(_ fields: SyncFields, of key: TombstoneKey, in transaction: inout WriteTransaction) throws(LMDBError) {
+    try note([Change(key: key, fields: fields, microseconds: microseconds)], in: &transaction)
+  }
+
+  /// Notes changes of different objects.
+  func note(_ changes: [Change], in transaction: inout WriteTransaction) throws(LMDBError) {
     guard notesChanges else { return }
-    assert(Set(changes.map(\.0)).count == changes.count, "an object twice")
+    assert(Set(changes.map(\.key)).count == changes.count, "an object twice")
     let isEmpty = try tables.pending.count(in: transaction) == 0
     var batch = EntryBatch<TombstoneKey, PendingRecord>()
-    for (key, fields) in changes where !fields.isEmpty {
-      var record = try isEmpty ? PendingRecord() : tables.pending.value(forKey: key, in: transaction) ?? PendingRecord()
-      record.add(fields, at: microseconds)
-      try batch.add(record, forKey: key)
+    for change in changes where !change.fields.isEmpty {
+      var record =
+        try isEmpty ? PendingRecord() : tables.pending.value(forKey: change.key, in: transaction) ?? PendingRecord()
+      let generated = change.fields.intersection(change.generatedFields)
+      if !generated.isEmpty { record.add(generated, at: GeneratedTime.time(at: change.microseconds)) }
+      let written = change.fields.subtracting(generated)
+      if !written.isEmpty { record.add(written, at: change.microseconds) }
+      try batch.add(record, forKey: change.key)
+      if change.isReturn { try noteReturn(of: change.key, change.fields, in: &transaction) }
     }
     try tables.pending.put(&batch, in: &transaction)
+    if isEmpty, let first = changes.first(where: { !$0.fields.subtracting($0.generatedFields).isEmpty }) {
+      let row = FirstChange(key: first.key, microseconds: first.microseconds)
+      try tables.values.put(row.stored, forKey: Self.firstChangeKey, in: &transaction)
+    }
   }
 }
 
-extension RecordChange where Record: ObjectRecord {
-  /// The parts that other replicas have to know of.
-  var changedFields: SyncFields {
-    isRenumbering ? .renumbering : Record.Item.changes(from: old?.item, to: new?.item)
+extension SyncNotes.FirstChange {
+  /// Reads a row; `nil` for other bytes.
+  init?(stored bytes: [UInt8]) {
+    // The array lives until both parts are read.
+    guard bytes.count > 8, let time = try? unsafe bytes.span.bytes.extracting(0..<8).storedInstant(),
+      let key = try? unsafe TombstoneKey(decoding: bytes.span.bytes.extracting(8..<bytes.count))
+    else { return nil }
+    self.init(key: key, microseconds: time.microsecondsSince1970)
   }
+}
+
+extension SyncFields {
+  /// Reads four bytes, most significant first.
+  init(stored bytes: [UInt8]) { self.init(rawValue: bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }) }
 }

@@ -1,9 +1,10 @@
+import Foundation
 import LMDB
+import TallySystem
 
 /// The tables of a store that synchronises.
 ///
-/// They are not among ``Tables``: other stores lack them. An object, so that a transaction, which each read creates,
-/// stays small.
+/// Other stores lack them. An object, so that a transaction, which each read creates, stays small.
 final class SyncTables: Sendable {
   static let names = ["pending", "trash", "sync"]
 
@@ -14,11 +15,27 @@ final class SyncTables: Sendable {
   /// What synchronisation itself keeps.
   let values: Database<[UInt8], [UInt8]>
 
-  /// Opens the tables.
+  /// Opens the tables; the handles last if the transaction is committed.
   init(creating: Bool = false, in transaction: inout WriteTransaction) throws(LMDBError) {
     pending = try Database(opening: Self.names[0], creating: creating, in: &transaction)
     trash = try Database(opening: Self.names[1], creating: creating, in: &transaction)
     values = try Database(opening: Self.names[2], creating: creating, in: &transaction)
+  }
+
+  /// The record of a deleted object that is kept; `nil` if there is none.
+  func keptRecord<Record: ObjectRecord>(
+    _ type: Record.Type, _ id: UUID, in transaction: borrowing WriteTransaction
+  ) throws(LMDBError) -> Record? {
+    guard let bytes = try trash.value(forKey: TombstoneKey(Record.kind, id), in: transaction) else { return nil }
+    // The array lives until the record is read.
+    return try unsafe Record(id: id, decoding: bytes.span.bytes)
+  }
+
+  /// Opens the tables of a store that has them.
+  init(in environment: LMDBEnvironment) throws(LMDBError) {
+    pending = try Database(opening: Self.names[0], in: environment)
+    trash = try Database(opening: Self.names[1], in: environment)
+    values = try Database(opening: Self.names[2], in: environment)
   }
 
   /// Whether a store whose header is lost has synchronised.
@@ -26,9 +43,57 @@ final class SyncTables: Sendable {
     guard let tables = try? SyncTables(in: &transaction) else { return false }
     return try tables.values.count(in: transaction) > 0
   }
+
+  /// The tables of one open store.
+  ///
+  /// They are opened with the others if the store has them. Where synchronization begins later, in this process or another
+  /// one, the first transaction that needs them opens them, and later ones find them here.
+  final class Handles: Sendable {
+    private let opened = Monitor<SyncTables?>(nil)
+
+    /// The tables, if they are open.
+    var current: SyncTables? { opened.withLock(\.self) }
+
+    /// Keeps tables that a committed transaction has opened.
+    func keep(_ tables: SyncTables) { opened.withLock { $0 = tables } }
+
+    /// Opens the tables unless they are open.
+    ///
+    /// - Returns: `nil` if the store has none.
+    func open(in environment: LMDBEnvironment) throws(LMDBError) -> SyncTables? {
+      if let current { return current }
+      do throws(LMDBError) {
+        let tables = try SyncTables(in: environment)
+        keep(tables)
+        return tables
+      } catch {
+        guard error.code == .databaseNotFound else { throw error }
+        return nil
+      }
+    }
+  }
 }
 
 extension TaskStore {
   /// The file in a store's directory that says as which replica it synchronises.
   package static let replicaFileName = "replica.id"
+
+  /// Reads from one consistent snapshot, what synchronization keeps included.
+  ///
+  /// ``read(_:)`` leaves that out: its tables may have to be opened first, and most reads do not need them.
+  ///
+  /// - Throws: As ``read(_:)``.
+  /// - Complexity: As ``read(_:)``; never waits for a write, except once if another process has begun to synchronize the store.
+  package func readSynchronization<R>(_ body: (inout StoreReadTransaction) throws -> R) throws -> R {
+    let tables = try connection.use { try $0.tables.sync.open(in: $0.environment) }
+    return try read { transaction in
+      transaction.syncTables = try transaction.header().synchronises ? tables : nil
+      return try body(&transaction)
+    }
+  }
+
+  /// How many write transactions this store has begun since it was opened, those included that have changed nothing.
+  package var begunWriteCount: Int {
+    get throws { try connection.use { $0.environment.begunWriteCount } }
+  }
 }

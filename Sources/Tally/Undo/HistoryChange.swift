@@ -1,3 +1,5 @@
+public import Foundation
+
 /// One write in the history: when it happened, by which action, and what it changed.
 ///
 /// ```swift
@@ -26,6 +28,10 @@ public struct HistoryChange: Sendable, Identifiable {
   public let date: Timestamp
   /// The name that the program gave it, see ``StoreTransaction/setActionName(_:)``; `nil` without one.
   public let actionName: String?
+  /// Whether the write brought changes of other devices, which undo leaves alone.
+  public let isFromElsewhere: Bool
+  /// The replica whose changes the write brought; `nil` for a write of this store, and where they are of several.
+  public let replica: UUID?
   /// The write that an undo or a redo reversed.
   public let target: ChangeID?
   /// Whether an undo has reversed the write and no redo has brought it back.

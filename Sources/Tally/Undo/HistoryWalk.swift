@@ -25,7 +25,10 @@ struct HistoryWalk {
     if !isUndone, let target = entry.target { reversed.insert(target) }
     var differences = Differences()
     var seen: Set<ImageKey> = []
-    try transaction.forEachImage(of: entry.id) { key, wasThere, bytes in
+    try transaction.forEachImage(of: entry.id) { key, presence, bytes in
+      // What others have changed of a deleted object is no change of what is there.
+      guard presence != .deleted else { return }
+      let wasThere = presence == .present
       // Of several images the first one shows the state before the write.
       guard seen.insert(key).inserted else { return }
       switch key.kind {
@@ -44,8 +47,9 @@ struct HistoryWalk {
     differences.addRenumberedIfAlone()
     if let taskID { differences = Differences(tasks: differences.tasks.filter { $0.task?.id == taskID }) }
     return HistoryChange(
-      id: entry.id, kind: .init(entry.kind), date: entry.date, actionName: entry.actionName, target: entry.target,
-      isUndone: isUndone, tasks: differences.tasks, lists: differences.lists, savedFilters: differences.filters,
+      id: entry.id, kind: .init(entry.kind), date: entry.date, actionName: entry.actionName,
+      isFromElsewhere: entry.origin == .replica, replica: entry.replica, target: entry.target, isUndone: isUndone,
+      tasks: differences.tasks, lists: differences.lists, savedFilters: differences.filters,
       values: differences.values)
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 public import LMDB
 
 /// One entry of the history, without its images.
@@ -10,6 +11,8 @@ struct HistoryEntry {
   let actionName: String?
   /// False for a cut, and for an undo that had too many to be kept.
   var hasImages = true
+  /// The replica whose changes it brought, if all are of one.
+  var replica: UUID?
 }
 
 extension StoreTransaction where Base: ~Copyable {
@@ -26,7 +29,7 @@ extension StoreTransaction where Base: ~Copyable {
         let entry = HistoryEntry(
           id: key.change, kind: head.kind, origin: head.origin, target: head.target,
           date: Timestamp(clamping: head.dateMicroseconds), actionName: head.actionName,
-          hasImages: try HistoryRecord.images(of: cursor.valueBytes).byteCount > 0)
+          hasImages: try HistoryRecord.images(of: cursor.valueBytes).byteCount > 0, replica: head.replica)
         guard try body(entry) else { return }
       }
       isAtEntry = try cursor.previous()
@@ -45,7 +48,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 
   /// Passes the images of one write to a closure, in the order in which they were recorded.
-  func forEachImage(of change: ChangeID, _ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void) throws {
+  func forEachImage(of change: ChangeID, _ body: (ImageKey, ImagePresence, RawSpan) throws -> Void) throws {
     var cursor = try tables.history.cursor(in: base)
     var isAtEntry = try cursor.move(toFirstAtOrAfter: HistoryKey(change, part: 0))
     while isAtEntry, try cursor.key().change == change {
@@ -84,7 +87,8 @@ extension StoreTransaction where Base == WriteTransaction {
     let change = try nextChangeID
     guard change.position <= ChangeID.maximumPosition else { throw TallyError.tooManyChanges }
     let entry = HistoryEntry(
-      id: change, kind: kind, origin: origin, target: target, date: now, actionName: actionName)
+      id: change, kind: kind, origin: origin, target: target, date: now, actionName: actionName,
+      replica: originReplica)
     hasLostImages = !isUndoable
     try changeIfNeeded { (tables, images, base) throws(LMDBError) in
       try HistoryWriter(table: tables.history).append(entry, images, in: &base)

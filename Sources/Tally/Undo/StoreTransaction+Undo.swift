@@ -115,6 +115,8 @@ extension StoreTransaction where Base == WriteTransaction {
     try plan.narrow(to: later, in: self)
     // Only an undo by id comes with an empty plan: of a write whose changes cancel out.
     guard !plan.isEmpty else { throw TallyError.nothingToUndo }
+    try plan.place(in: self)
+    try plan.checkTexts(in: self)
     try plan.checkLists(in: self)
     try plan.checkParents(in: self)
     try change { [plan] (writer, images, base) throws(LMDBError) in
@@ -123,6 +125,7 @@ extension StoreTransaction where Base == WriteTransaction {
       try deltas.apply(to: writer.tables, in: &base)
     }
     try recordHistory(kind, target: target)
+    try takeBackNotes(of: plan.objects, reversedWith: target)
     return plan.result
   }
 }

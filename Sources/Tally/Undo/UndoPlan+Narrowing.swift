@@ -14,15 +14,15 @@ extension UndoPlan {
   mutating func narrow(to later: [HistoryEntry], in transaction: borrowing StoreWriteTransaction) throws {
     var states = LaterStates()
     for entry in later {
-      try transaction.forEachImage(of: entry.id) { key, wasThere, bytes in
+      try transaction.forEachImage(of: entry.id) { key, presence, bytes in
         guard has(key) else { return }
         guard entry.origin == .replica else { throw TallyError.laterChange(of: key) }
-        try states.add(key, wasThere, bytes)
+        try states.add(key, presence, bytes)
       }
     }
     guard !states.isEmpty else { return }
-    narrowTasks(to: states, in: transaction)
-    narrowLists(to: states, in: transaction)
+    try narrowTasks(to: states, in: transaction)
+    try narrowLists(to: states, in: transaction)
     dropValues(states.values)
     guard isEmpty else { return }
     throw TallyError(
@@ -30,20 +30,30 @@ extension UndoPlan {
       remedy: "Change it by hand")
   }
 
-  private mutating func narrowTasks(to states: LaterStates, in transaction: borrowing StoreWriteTransaction) {
+  private mutating func narrowTasks(to states: LaterStates, in transaction: borrowing StoreWriteTransaction) throws {
     for (id, later) in states.tasks {
       guard let index = records.tasks.firstIndex(where: { ($0.new ?? $0.old)?.item.id == id }) else { continue }
-      let result = Narrowing(records.tasks[index], later).result(in: transaction)
+      let result = try Narrowing(records.tasks[index], id, later, in: transaction).result(in: transaction)
       keep(result?.kept.taskFieldNames ?? [TaskField.id.name.description], of: id)
       if result?.restored.contains(.completion) != true { records.completions.removeAll { $0.key.id == id } }
-      if let change = result?.change { records.tasks[index] = change } else { records.tasks.remove(at: index) }
+      guard let change = result?.change else {
+        records.tasks.remove(at: index)
+        continue
+      }
+      records.tasks[index] = change
+      if change.old == nil, let item = change.new?.item, result?.restored.contains(.completion) != true {
+        // Its completion counts as that of a live one again.
+        let completions = StoredCompletions(current: try transaction.storedCompletion(of: item))
+        records.completions += try RecordPlan.completions(
+          of: MergedTask(id: id, item: item, completions: completions, replacing: StoredCompletions(current: nil)))
+      }
     }
   }
 
-  private mutating func narrowLists(to states: LaterStates, in transaction: borrowing StoreWriteTransaction) {
+  private mutating func narrowLists(to states: LaterStates, in transaction: borrowing StoreWriteTransaction) throws {
     for (id, later) in states.lists {
       guard let index = records.lists.firstIndex(where: { ($0.new ?? $0.old)?.item.id == id }) else { continue }
-      let result = Narrowing(records.lists[index], later).result(in: transaction)
+      let result = try Narrowing(records.lists[index], id, later, in: transaction).result(in: transaction)
       keep(result?.kept.listFieldNames ?? [TaskField.id.name.description], of: id)
       if let change = result?.change { records.lists[index] = change } else { records.lists.remove(at: index) }
     }
@@ -57,20 +67,47 @@ extension TallyError {
   }
 }
 
+/// What there was of an object at some time.
+private enum PastState<Item> {
+  /// The object; `nil` if nothing is known of it.
+  case present(Item?)
+  /// It was deleted, and this is how it would have been there.
+  case deleted(Item)
+
+  var item: Item? {
+    switch self {
+    case .present(let item): item
+    case .deleted(let item): item
+    }
+  }
+
+  var isDeleted: Bool { if case .deleted = self { true } else { false } }
+}
+
 /// The states of objects before each later write that touched them, newest first.
 private struct LaterStates {
-  var tasks: [UUID: [TaskItem?]] = [:]
-  var lists: [UUID: [TaskList?]] = [:]
+  var tasks: [UUID: [PastState<TaskItem>]] = [:]
+  var lists: [UUID: [PastState<TaskList>]] = [:]
   var values: Set<ValueKey> = []
 
   var isEmpty: Bool { tasks.isEmpty && lists.isEmpty && values.isEmpty }
 
-  mutating func add(_ key: ImageKey, _ wasThere: Bool, _ bytes: RawSpan) throws {
+  mutating func add(_ key: ImageKey, _ presence: ImagePresence, _ bytes: RawSpan) throws {
     switch key.kind {
-    case .task: tasks[key.id, default: []].append(wasThere ? try TaskRecord(id: key.id, decoding: bytes).item : nil)
-    case .list: lists[key.id, default: []].append(wasThere ? try ListRecord(id: key.id, decoding: bytes).item : nil)
+    case .task: tasks[key.id, default: []].append(try state(TaskRecord.self, key.id, presence, bytes))
+    case .list: lists[key.id, default: []].append(try state(ListRecord.self, key.id, presence, bytes))
     case .value: if let key = key.value { values.insert(key) }
     case .completion, .deletedCompletion: break
+    }
+  }
+
+  private func state<Record: ObjectRecord>(
+    _ record: Record.Type, _ id: UUID, _ presence: ImagePresence, _ bytes: RawSpan
+  ) throws -> PastState<Record.Item> {
+    switch presence {
+    case .absent: .present(nil)
+    case .present: .present(try Record(id: id, decoding: bytes).item)
+    case .deleted: .deleted(try Record(id: id, decoding: bytes).item)
     }
   }
 }
@@ -79,11 +116,15 @@ private struct LaterStates {
 private struct Narrowing<Record: ObjectRecord> where Record.Item: FieldwiseRestorable {
   private let change: RecordChange<Record>
   /// The states since the write that is undone, the first one just after it, the last one the current.
-  private let states: [Record.Item?]
+  private let states: [PastState<Record.Item>]
 
-  init(_ change: RecordChange<Record>, _ later: [Record.Item?]) {
+  init(
+    _ change: RecordChange<Record>, _ id: UUID, _ later: [PastState<Record.Item>],
+    in transaction: borrowing StoreWriteTransaction
+  ) throws {
     self.change = change
-    states = later.reversed() + [change.old?.item]
+    let kept = try change.old == nil ? transaction.syncTables?.keptRecord(Record.self, id, in: transaction.base) : nil
+    states = later.reversed() + [kept.map { .deleted($0.item) } ?? .present(change.old?.item)]
   }
 
   /// What remains of the change, and which parts it restores and which stay.
@@ -94,10 +135,16 @@ private struct Narrowing<Record: ObjectRecord> where Record.Item: FieldwiseResto
     let kept: SyncFields
   }
 
-  /// What remains of the change; `nil` where the object was created or deleted, which is undone as a whole or not at all.
+  /// What remains of the change; `nil` where the object was created, or another replica has deleted it: that is undone as a
+  /// whole or not at all.
+  ///
+  /// Of a deletion that is undone only the life remains, and what the same write had changed besides: the object comes back
+  /// as the changes of others have left it.
   func result(in transaction: borrowing StoreWriteTransaction) -> Result? {
-    let there = states.compactMap(\.self)
-    guard there.count == states.count, let before = change.new?.item, let after = there.first, var item = there.last
+    let there = states.compactMap(\.item)
+    let isDeletion = states.allSatisfy(\.isDeleted)
+    guard there.count == states.count, isDeletion || states.last?.isDeleted == false,
+      let before = change.new?.item, let after = there.first, var item = there.last
     else { return nil }
     let written = Record.Item.differences(before, after)
     let changed = zip(there, there.dropFirst()).reduce(into: SyncFields()) {
@@ -106,10 +153,13 @@ private struct Narrowing<Record: ObjectRecord> where Record.Item: FieldwiseResto
     let (restored, kept) = (written.subtracting(changed), written.intersection(changed))
     item.restore(restored, from: before)
     item.mergeSets(kept, removing: after, adding: before)
-    guard !item.isIdentical(to: there[there.count - 1]) else { return Result(change: nil, restored: [], kept: kept) }
+    guard isDeletion || !item.isIdentical(to: there[there.count - 1]) else {
+      return Result(change: nil, restored: [], kept: kept)
+    }
     let isRenumbering = change.isRenumbering && restored == .order
     if !isRenumbering { item.updatedAt = transaction.timeOfChange(after: max(before.updatedAt, item.updatedAt)) }
-    var change = RecordChange(from: change.old, to: item, at: transaction.commitSequence)
+    let unknown = (change.old ?? change.new)?.unknown ?? UnknownFields()
+    var change = RecordChange(from: change.old, to: item, unknown: unknown, at: transaction.commitSequence)
     change.isRenumbering = isRenumbering
     return Result(change: change, restored: restored, kept: kept)
   }

@@ -17,7 +17,8 @@ struct UndoPlan {
   /// Reads an entry's images and compares them with the current records.
   init(of entry: HistoryEntry, in transaction: borrowing StoreWriteTransaction) throws {
     self.entry = entry
-    try transaction.forEachImage(of: entry.id) { key, wasThere, bytes in
+    try transaction.forEachImage(of: entry.id) { key, presence, bytes in
+      let wasThere = presence == .present
       // Of several images the first one shows the state before the write.
       guard keys.insert(key).inserted else { return }
       try add(key, wasThere, bytes, transaction)
@@ -44,6 +45,14 @@ struct UndoPlan {
 
   /// Whether the entry has an image of something.
   func has(_ key: ImageKey) -> Bool { keys.contains(key) }
+
+  /// What it changes.
+  var objects: ReversedObjects {
+    ReversedObjects(
+      tasks: Set(records.tasks.compactMap { ($0.new ?? $0.old)?.item.id }),
+      lists: Set(records.lists.compactMap { ($0.new ?? $0.old)?.item.id }),
+      filters: Set(values.map(\.key).filter { $0.namespace == SavedFilter.namespace }))
+  }
 
   /// Leaves values as they are now.
   mutating func dropValues(_ keys: Set<ValueKey>) { values.removeAll { keys.contains($0.key) } }
@@ -104,6 +113,49 @@ extension RecordChange where Record: ObjectRecord {
 }
 
 extension UndoPlan {
+  /// Brings back deleted tasks where they are shown, and deleted filters as others have saved them since.
+  ///
+  /// In a store that synchronises a task names its list and its parent even while they are not there.
+  mutating func place(in transaction: borrowing StoreWriteTransaction) throws {
+    guard transaction.syncTables != nil else { return }
+    let lists = Set(records.lists.compactMap { $0.new?.item.id })
+    var planned: [UUID: TaskItem?] = [:]
+    for change in records.tasks { if let id = (change.new ?? change.old)?.item.id { planned[id] = change.new?.item } }
+    // A sub-task follows its parent, which may come after it.
+    for _ in 0...SubtaskRules.maximumDepth {
+      for (index, change) in records.tasks.enumerated() where change.old == nil {
+        guard let new = change.new else { continue }
+        let item = try new.item.placed {
+          try planned[$0] ?? transaction.task($0)
+        } hasList: {
+          try lists.contains($0) || transaction.list($0) != nil
+        }
+        guard Parentage(of: item) != Parentage(of: new.item) else { continue }
+        planned[item.id] = item
+        records.tasks[index] = RecordChange(
+          from: nil, to: item, unknown: new.unknown, at: transaction.commitSequence)
+      }
+    }
+    for (index, value) in values.enumerated() where value.old == nil && value.new != nil {
+      guard value.key.namespace == SavedFilter.namespace,
+        let saved = try transaction.syncValue(forKey: SyncNotes.deletedFilterPrefix + value.key.bytes)
+      else { continue }
+      values[index].new = saved
+    }
+  }
+
+  /// Refuses texts that other replicas could not get, unless they were there when the object was deleted.
+  func checkTexts(in transaction: borrowing StoreWriteTransaction) throws {
+    for change in records.tasks {
+      guard let task = change.new?.item else { continue }
+      try transaction.checkSendable(task, replacing: change.old?.item ?? transaction.deletedTask(task.id))
+    }
+    for change in records.lists {
+      guard let list = change.new?.item else { continue }
+      try transaction.checkSendable(list, replacing: change.old?.item ?? transaction.deletedList(list.id))
+    }
+  }
+
   /// Refuses to leave a task in a list that does not exist.
   func checkLists(in transaction: borrowing StoreWriteTransaction) throws {
     let arriving = Set(records.lists.compactMap { $0.new?.item.id })

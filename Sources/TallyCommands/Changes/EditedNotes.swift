@@ -104,6 +104,9 @@ private struct NotesFile {
   func remove() { try? FileManager.default.removeItem(atPath: path.removingLastComponent().string) }
 
   private var contents: Data {
-    get throws { try Data(contentsOf: URL(filePath: path.string)) }
+    get throws { Data(try WholeFile.read(path, atMost: Self.mostBytes)) }
   }
+
+  /// As much as a task's title and notes may take.
+  private static let mostBytes = 1 << 30
 }

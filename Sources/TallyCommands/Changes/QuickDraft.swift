@@ -14,6 +14,7 @@ struct QuickDraft {
     _ sentence: String, _ reference: DateReference, defaultList: String?,
     in transaction: borrowing StoreTransaction<Base>
   ) throws {
+    try QuickEntry.validate(sentence)
     self.sentence = sentence
     let names = try transaction.lists().map(\.name)
     entry = QuickEntry.parse(sentence, reference: reference, lists: names)
@@ -55,10 +56,13 @@ extension QuickDraft {
   /// The understood fields, and the words that gave them with their places: offsets and lengths count Unicode scalars.
   func facts(isDryRun: Bool) -> Facts {
     let scalars = sentence.unicodeScalars
+    var (place, offset) = (scalars.startIndex, 0)
     let parts: [Facts] = entry.parts.map { part in
-      [
+      offset += scalars.distance(from: place, to: part.range.lowerBound)
+      place = part.range.lowerBound
+      return [
         "kind": .text(part.kind.rawValue), "text": .text(String(sentence[part.range])),
-        "offset": .count(scalars.distance(from: scalars.startIndex, to: part.range.lowerBound)),
+        "offset": .count(offset),
         "length": .count(scalars.distance(from: part.range.lowerBound, to: part.range.upperBound)),
       ]
     }

@@ -31,6 +31,8 @@ struct AddCommand: SessionCommand {
 
   @OptionGroup var fields: FieldOptions
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.text }
+
   func validate(with global: GlobalOptions) throws { try fields.check() }
 
   func run(in session: Session) throws { try session.capture(text, fields) }

@@ -37,6 +37,8 @@ struct CompletedCommand: SessionCommand {
   @OptionGroup
   var limited: LimitOption
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.completions.filter.words }
+
   var countsWeeks: Bool { completions.filter.countsWeeks }
 
   func run(in session: Session) throws {

@@ -16,6 +16,8 @@ struct DeleteCommand: SessionCommand {
 
   @OptionGroup var selection: TaskSelection
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
   var countsWeeks: Bool { selection.countsWeeks }
 
   func validate(with global: GlobalOptions) throws { try selection.check() }

@@ -29,6 +29,8 @@ struct DoneCommand: SessionCommand {
   @Flag(help: "Leave open sub-tasks open.")
   var only = false
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
   var countsWeeks: Bool { selection.countsWeeks }
 
   func validate(with global: GlobalOptions) throws { try selection.check() }

@@ -24,6 +24,8 @@ struct DueCommand: SessionCommand {
   @OptionGroup
   var options: ViewOptions
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.words }
+
   func run(in session: Session) throws {
     let clock = session.clock
     let day = words.isEmpty ? clock.today : try clock.day(words.joined(separator: " "), of: "<day>")

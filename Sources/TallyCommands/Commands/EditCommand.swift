@@ -41,6 +41,8 @@ struct EditCommand: SessionCommand {
   @Flag(help: "Edit the notes of one task in $VISUAL or $EDITOR.")
   var editor = false
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
   var countsWeeks: Bool { selection.countsWeeks }
 
   func validate(with global: GlobalOptions) throws {

@@ -44,6 +44,8 @@ struct ExportCommand: SessionCommand {
   @OptionGroup
   var filter: FilterOptions
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.filter.words }
+
   var countsWeeks: Bool { filter.countsWeeks }
 
   func validate(with global: GlobalOptions) throws {

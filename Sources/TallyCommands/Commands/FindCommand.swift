@@ -35,6 +35,8 @@ struct FindCommand: SessionCommand {
   @Flag(help: "Print how the tasks are found instead of the tasks.")
   var explain = false
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.filter.words }
+
   var countsWeeks: Bool { filter.countsWeeks }
 
   func run(in session: Session) throws {
@@ -80,6 +82,8 @@ struct CountCommand: SessionCommand {
 
   @OptionGroup
   var filter: FilterOptions
+
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.filter.words }
 
   var countsWeeks: Bool { filter.countsWeeks }
 

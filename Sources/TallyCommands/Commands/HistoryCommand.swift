@@ -6,7 +6,7 @@ import Tally
 struct HistoryCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
-    abstract: "Show what changed, when and by which command.",
+    abstract: "Show what changed, when, by which command and on which device.",
     usage: "tally history [<task>] [--limit <n>] [<options>]",
     discussion: """
       Shows the last changes to the store, newest first, or those to one task, which may be deleted. About a thousand \
@@ -29,14 +29,14 @@ struct HistoryCommand: SessionCommand {
     let isHuman = session.options.format == .human
     let limit = limited.limit ?? (isHuman ? Self.shownCount : .max - 1)
     var hasMore = false
-    let report = try session.read { transaction in
+    let report = try session.readChanges { transaction, devices in
       let id = try task.map { try transaction.taskID(inHistoryNamed: $0) }
       let changes = try transaction.history(of: id, limit: limit + 1)
       hasMore = changes.count > limit
       let words = ChangeWords(clock: session.clock)
       return HistoryReport(
         changes: try changes.prefix(limit).map {
-          try transaction.name($0, with: words, limit: isHuman ? Self.shownSentenceCount : 0)
+          try transaction.name($0, with: words, limit: isHuman ? Self.shownSentenceCount : 0, by: devices)
         })
     }
     let facts: Facts = [

@@ -52,13 +52,16 @@ struct ImportCommand: SessionCommand {
     if dryRun {
       try importDocument(input, into: session.openStore(for: .reading), session)
     } else {
-      let isFile = (try? input.stat().type) == .regular
+      // A pipe may take its time, and Ctrl-C ends the program that writes to it, too: it is read to its end before there
+      // is a store, which an interruption would leave without tasks.
+      let hasStore = FileManager.default.fileExists(atPath: session.storePath.appending("data.mdb").string)
+      let document = try hasStore ? nil : ReplayableInput(input, copyingPipesTo: Self.temporaryDirectory)
       try session.withStoreForAdding { store, isNew in
-        let run = { try importDocument(input, into: store, session) }
-        // An interrupted import removes the store that it created. Reading from a pipe cannot be interrupted; and as Ctrl-C
-        // also ends the program that writes to it, half a document could be imported.
-        try isNew && isFile ? Signals.deferringInterruption(run) : run()
+        let run = { try importDocument(document?.descriptor ?? input, into: store, session) }
+        // An interrupted import removes the store that it created.
+        try isNew && document != nil ? Signals.deferringInterruption(run) : run()
       }
+      withExtendedLifetime(document) {}
     }
   }
 
@@ -90,6 +93,8 @@ struct ImportCommand: SessionCommand {
 }
 
 extension ImportCommand {
+  private static var temporaryDirectory: FilePath { FilePath(FileManager.default.temporaryDirectory.path) }
+
   private static func open(_ file: FilePath) throws -> FileDescriptor {
     let unreadable = { (error: any Error) in
       CommandFailure(

@@ -32,6 +32,8 @@ struct LogCommand: SessionCommand {
 
   @OptionGroup var fields: FieldOptions
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.text }
+
   func validate(with global: GlobalOptions) throws { try fields.check() }
 
   func run(in session: Session) throws {

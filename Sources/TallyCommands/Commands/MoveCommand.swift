@@ -41,6 +41,8 @@ struct MoveCommand: SessionCommand {
   @Option(help: ArgumentHelp("Put them after this task, in the same list or on the same day.", valueName: "task"))
   var after: String?
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
   var countsWeeks: Bool { selection.countsWeeks }
 
   func validate(with global: GlobalOptions) throws {

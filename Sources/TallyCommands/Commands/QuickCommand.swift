@@ -29,6 +29,8 @@ struct QuickCommand: SessionCommand {
   @Flag(help: "Show the task that the sentence gives, and add nothing.")
   var dryRun = false
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.text }
+
   func run(in session: Session) throws {
     let sentence = text.joined(separator: " ")
     let reference = try session.clock.reference()

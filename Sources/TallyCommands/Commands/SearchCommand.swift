@@ -38,6 +38,8 @@ struct SearchCommand: SessionCommand {
   @OptionGroup
   var limited: LimitOption
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.words }
+
   func run(in session: Session) throws {
     let query = SearchQuery(words.joined(separator: " "), substring ? .substrings : .words)
     let limit = limited.limit ?? (session.options.format == .human ? Self.defaultLimit : nil)

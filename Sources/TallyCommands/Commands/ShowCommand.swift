@@ -21,7 +21,7 @@ struct ShowCommand: SessionCommand {
 extension Session {
   /// Prints one task in full.
   func showSheet(of task: (borrowing StoreReadTransaction) throws -> TaskItem) throws {
-    let sheet = try read { transaction in
+    let sheet = try readChanges { transaction, devices in
       let task = try task(transaction)
       let words = ChangeWords(clock: clock)
       return TaskSheet(
@@ -29,7 +29,7 @@ extension Session {
         subtasks: try transaction.subtasks(of: task.id).map { try transaction.name($0) },
         parent: try task.parentID.flatMap { try transaction.task($0) }.map { try transaction.name($0) },
         changes: try transaction.history(of: task.id, limit: TaskSheet.shownChangeCount).map {
-          try transaction.name($0, with: words, limit: .max)
+          try transaction.name($0, with: words, limit: .max, by: devices)
         },
         session: self)
     }

@@ -55,6 +55,8 @@ struct StatsCommand: SessionCommand {
   @Option(help: ArgumentHelp("Write a page to this file, or '-' for standard output.", valueName: "file"))
   var html: String?
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.completions.filter.words }
+
   var countsWeeks: Bool { true }
 
   func validate(with global: GlobalOptions) throws {
@@ -68,7 +70,7 @@ struct StatsCommand: SessionCommand {
     var options = try completions.statisticsOptions(session.clock)
     options.unit = by
     options.goal = try goal.map { try Goal(text: $0) }
-    try Self.checkLength(options, clock.today)
+    try checkDays(options, clock.today, isOfClock: session.options.now == nil)
     let report = try session.read { transaction in
       options.listID = try completions.listID(in: transaction)
       return try StatisticsReport(options, clock: clock, in: transaction)
@@ -77,8 +79,16 @@ struct StatsCommand: SessionCommand {
     if html == nil || session.options.format != .human { try show(report, in: session) }
   }
 
-  /// Refuses a series over all time, which would take minutes; real work spans a lifetime or two.
-  private static func checkLength(_ options: StatisticsOptions, _ today: CalendarDay) throws {
+  /// Refuses a period of which there is nothing to show as it lies ahead, and a series over all time, which would take
+  /// minutes; real work spans a lifetime or two.
+  ///
+  /// With --now, which moves the clock and not the data, a period that is named as a whole may lie ahead.
+  private func checkDays(_ options: StatisticsOptions, _ today: CalendarDay, isOfClock: Bool) throws {
+    if let from = options.from, from > today, isOfClock || options.to == nil {
+      throw CommandFailure.usage(
+        "--from \(from.iso8601) comes after today, \(today.iso8601): there is nothing to show yet",
+        remedy: "Give today or an earlier day to --from")
+    }
     let longest: Int32 = 100_000
     guard let from = options.from, (options.to ?? today).dayNumber - from.dayNumber > longest else { return }
     throw CommandFailure.usage(

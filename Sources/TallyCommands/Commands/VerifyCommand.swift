@@ -32,6 +32,7 @@ struct VerifyCommand: SessionCommand {
     // What synchronisation keeps follows from the rest.
     if report.isSound { for fault in try session.synchronisationFaults() { report.add(fault) } }
     try session.print(VerificationText(report: report))
+    if let words = try session.unsentTexts().unsentTextWords { session.note(words) }
     guard report.isSound else { throw CommandFailure(report) }
   }
 }

@@ -122,7 +122,7 @@ extension CommandDescription {
     positional |  | task |  | The task's handle, a longer tail of its id, or its id.
     """,
     """
-    history: Show what changed, when and by which command.
+    history: Show what changed, when, by which command and on which device.
     positional |  | task |  | The task, if not all.
     option | --limit | n |  | Show at most this many.
     """,
@@ -278,7 +278,7 @@ extension CommandDescription {
     positional* |  | argument |  | Arguments of the program.
     """,
     """
-    lists: Show the lists, or add, rename, recolour, reorder and delete them.
+    lists: Show the lists, or add, rename, recolour, reorder, merge and delete them.
     """,
     """
     lists add: Create a list.
@@ -302,6 +302,11 @@ extension CommandDescription {
     positional |  | name |  | The list's name, in any case, or its id.
     option | --before | name |  | Put it before this list.
     option | --after | name |  | Put it after this list.
+    """,
+    """
+    lists merge: Move the tasks of a list into another one, and delete the emptied list.
+    positional |  | name |  | The list that is emptied: its name, its id or the end of that.
+    positional |  | name |  | The list that takes its tasks.
     """,
     """
     lists delete: Delete a list; with --force, also one that holds tasks, together with them.
@@ -354,7 +359,7 @@ extension CommandDescription {
     """
     sync join: Join the space of another device.
     positional |  | invitation |  | The invitation or the recovery code.
-    option | --at | folder |  | The folder on this device.
+    option | --at | folder |  | The folder on this device, or with a recovery code the address of a hub.
     option | --passphrase-file | file |  | Join with the passphrase in a file's first line.
     option | --name | device |  | The name of this device.
     flag | --insecure |  |  | Reach a hub without TLS: others on the way read its tokens.
@@ -370,13 +375,33 @@ extension CommandDescription {
     sync status: Show when this store last synchronised, and what waits.
     """,
     """
-    sync members: Show the devices of the space, this one first.
+    sync members: Show the devices of the space, this one first, or rename one.
+    """,
+    """
+    sync members rename: Give a device another name, on every device.
+    positional |  | device |  | The device's name, handle or replica; this one if there is no second word.
+    positional |  | new |  | The new name.
+    """,
+    """
+    sync role: Change what another device may do at the hub.
+    positional |  | device |  | The device's name or replica, as 'tally sync members' shows them.
+    positional |  | role |  | What it may do: owner, writer or reader.
     """,
     """
     sync revoke: Shut a device out of the space, which gets a new key.
-    positional |  | replica |  | The replica, as 'tally sync members' shows it.
+    positional |  | device |  | The device's name, handle or replica, as 'tally sync members' shows it.
     option | --passphrase-file | file |  | Let devices join with the passphrase in a file's first line; without, \
     that ends.
+    """,
+    """
+    sync recovery-code: Show the recovery code again: the key of the space, to be kept on paper.
+    """,
+    """
+    sync move: Go on with the space in another folder or at a hub.
+    positional |  | folder |  | The folder, the address of a hub, or an invitation to one.
+    option | --account-file | file |  | Use the account of a hub whose token is a file's first line.
+    option | --hub-secret-file | file |  | Create an account with the hub's secret in a file's first line.
+    flag | --insecure |  |  | Reach a hub without TLS: others on the way read its tokens.
     """,
     """
     sync stop: Stop synchronising until the next 'tally sync now'; changes wait.
@@ -394,11 +419,17 @@ extension CommandDescription {
     positional |  | file |  | The file to merge.
     """,
     """
-    conflicts: Show values that lost a race between devices, or restore them.
+    conflicts: Show values that lost a race between devices, restore or dismiss them.
     """,
     """
-    conflicts restore: Write a value that lost a race again.
-    positional |  | id |  | The number of the conflict.
+    conflicts restore: Write a value that lost a race again, or all of them.
+    positional |  | number |  | The number of the conflict.
+    flag | --all |  |  | Restore all of them, in one change.
+    """,
+    """
+    conflicts dismiss: Forget values that lost a race, on every device.
+    positional* |  | number |  | The numbers of the conflicts.
+    flag | --all |  |  | Dismiss all of them.
     """,
     """
     trash: Show deleted tasks and lists of a store that synchronises, or restore them.

@@ -7,7 +7,7 @@ struct CompletionQuestion {
     case value(CommandDescription.Argument)
   }
 
-  /// The words that name the command: none, one or two.
+  /// The words that name the command: none for the program, else one or more.
   private(set) var commandPath: [String] = []
   private(set) var wanted: [Wanted] = []
   private var arguments: [CommandDescription.Argument] = []

@@ -1,16 +1,17 @@
 import Foundation
 import Tally
+import TallySync
 
 /// Where the candidates for a value come from, by the name that the help gives to the value.
 enum CompletionSource {
-  case tasks, lists, tags, filters, conditions, zones, priorities, settings
+  case tasks, lists, tags, filters, conditions, zones, priorities, settings, devices, conflicts
   case days(DateReference.Direction)
   case files, directories
 
   private static let byValueName: [String: CompletionSource] = [
     "task": .tasks, "tag": .tags, "filter": .conditions, "day": .days(.forward), "place": .days(.forward),
     "when": .days(.forward), "id": .zones, "priority": .priorities, "key": .settings, "file": .files,
-    "dir": .directories,
+    "dir": .directories, "number": .conflicts,
   ]
 
   /// - Parameters:
@@ -19,6 +20,11 @@ enum CompletionSource {
   init?(of argument: CommandDescription.Argument, below path: [String]) {
     let name = argument.valueName
     let isFilter = path.first == "filter" || path.first == "filters"
+    // A new name of this device is nobody's yet.
+    if name == "device", argument.kind == .positional {
+      self = .devices
+      return
+    }
     let found = name == "name" ? (isFilter ? .filters : .lists) : Self.byValueName[name]
     guard let found else { return nil }
     // Where work that is done is looked for, a weekday is the last one.
@@ -43,6 +49,8 @@ enum CompletionSource {
     case .zones: TimeZone.knownTimeZoneIdentifiers.sorted().map { Completion.Candidate(text: $0) }
     case .priorities: ["low", "medium", "high", "none"].map { Completion.Candidate(text: $0) }
     case .settings: Settings.Key.allCases.map { Completion.Candidate(text: $0.rawValue, label: $0.meaning) }
+    case .devices: try session.devicesToComplete()
+    case .conflicts: try session.conflictsToComplete()
     case .files, .directories: []
     }
   }
@@ -76,6 +84,28 @@ extension Session {
       return try transaction.likelyTasks(startingWith: prefix, areCompleted: areCompleted)
         .filter { $0.isCompleted == areCompleted && seen.insert($0.id).inserted }
         .map { Completion.Candidate(text: try transaction.handle(of: $0.id), label: $0.title) }
+    }
+  }
+
+  /// The names of the other devices of the space, or handles where several have one name.
+  fileprivate func devicesToComplete() throws -> [Completion.Candidate] {
+    guard isSynchronising else { return [] }
+    let sync = StoreSync(try openStore(for: .changing))
+    let members = try wait { try await sync.members() }
+    return members.map { member in
+      let isAlone = members.count { $0.name == member.name } == 1
+      return Completion.Candidate(
+        text: isAlone ? member.name ?? member.handle : member.handle, label: isAlone ? member.handle : member.name ?? ""
+      )
+    }
+  }
+
+  /// The numbers of the values that have lost a race.
+  fileprivate func conflictsToComplete() throws -> [Completion.Candidate] {
+    guard isSynchronising else { return [] }
+    let sync = StoreSync(try openStore(for: .changing))
+    return try wait { try await sync.conflicts() }.map {
+      Completion.Candidate(text: "\($0.id)", label: "\($0.field): \($0.lost)")
     }
   }
 

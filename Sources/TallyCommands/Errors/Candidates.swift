@@ -1,4 +1,5 @@
 import Tally
+import TallySync
 
 /// What a name may have meant: tasks or lists, for a person to choose from.
 struct Candidates {
@@ -18,9 +19,26 @@ struct Candidates {
     self.hasMore = hasMore
   }
 
-  /// Lists that have a name.
-  init(lists: [TaskList]) {
-    all = lists.map { (["id": .id($0.id), "name": .text($0.name)], "\($0.id.text) \($0.name.quotedForMessage)") }
+  /// Lists that have a name, each with the number of its open tasks.
+  init(lists: [(list: TaskList, openCount: Int)]) {
+    all = lists.map { list, openCount in
+      (
+        ["id": .id(list.id), "name": .text(list.name)],
+        "\(list.id.text) \(list.name.quotedForMessage), \(openCount.grouped) open"
+      )
+    }
+  }
+
+  /// Devices that have a name.
+  init(members: [SyncStatus.Member]) {
+    all = members.map { member in
+      let name = member.name?.quotedForMessage ?? "unknown"
+      let mark = member.isRevoked ? ", revoked" : member.isFormer ? ", a former identity" : ""
+      return (
+        ["replica": .text(member.replica.description), "handle": .text(member.handle), "name": .text(member.name)],
+        "\(member.handle) \(name)\(mark)"
+      )
+    }
   }
 
   /// Lists with a similar name.

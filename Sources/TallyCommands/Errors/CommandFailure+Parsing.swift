@@ -52,7 +52,8 @@ extension CommandFailure {
   /// What to do about an unknown option that the command would take as text.
   private static func dashedText(in arguments: [String], refusedBy message: String) -> String {
     guard message.hasPrefix(unknownOptionMessage) else { return "" }
-    let text = arguments.indices.first { index in
+    // Each is tried; who gives more has not forgotten the two dashes once.
+    let text = arguments.indices.filter { arguments[$0].hasPrefix("-") }.prefix(8).first { index in
       var others = arguments
       let word = others.remove(at: index)
       guard word.hasPrefix("-"), let command = try? RootCommand.parseAsRoot(others + ["--", word]) else { return false }
@@ -93,19 +94,23 @@ extension RootCommand {
 
   /// The words that name a command; none for one that the program does not have.
   static func words(naming command: any ParsableCommand.Type) -> [String] {
-    for outer in withGlobalOptions(groups.flatMap(\.commands)) {
-      if outer == command { return [outer._commandName] }
-      if outer.configuration.subcommands.contains(where: { $0 == command }) {
-        return [outer._commandName, command._commandName]
-      }
-    }
-    return []
+    allCommands.first { $0.command == command }?.path ?? []
   }
 
-  /// The words that name each command: one, or two for a subcommand.
-  static var commandPaths: [[String]] {
-    configuration.subcommands.flatMap { command in
-      [[command._commandName]] + command.configuration.subcommands.map { [command._commandName, $0._commandName] }
+  /// The words that name each command: one, or more for a subcommand.
+  static var commandPaths: [[String]] { allCommands.map(\.path) }
+
+  /// All commands with the words that name them, each before its subcommands.
+  static var allCommands: [(path: [String], command: any ParsableCommand.Type)] {
+    commands(configuration.subcommands, below: [])
+  }
+
+  private static func commands(
+    _ commands: [any ParsableCommand.Type], below path: [String]
+  ) -> [(path: [String], command: any ParsableCommand.Type)] {
+    commands.flatMap { command in
+      let own = path + [command._commandName]
+      return [(own, command)] + self.commands(command.configuration.subcommands, below: own)
     }
   }
 }

@@ -2,7 +2,7 @@ import Tally
 
 /// What `history` prints: writes, newest first.
 struct HistoryReport {
-  static let columns = ["id", "date", "kind", "action", "isUndone", "taskCount", "target"]
+  static let columns = ["id", "date", "kind", "action", "isUndone", "taskCount", "target", "device"]
 
   let changes: [NamedChange]
 
@@ -11,21 +11,24 @@ struct HistoryReport {
     let change: HistoryChange
     let sentences: [String]
     let handles: [String]
+    let devices: ChangeDevices
   }
 }
 
 extension StoreTransaction where Base: ~Copyable {
   /// Finds the words and the handles of a write.
-  func name(_ change: HistoryChange, with words: ChangeWords, limit: Int) throws -> HistoryReport.NamedChange {
+  func name(
+    _ change: HistoryChange, with words: ChangeWords, limit: Int, by devices: ChangeDevices
+  ) throws -> HistoryReport.NamedChange {
     HistoryReport.NamedChange(
       change: change, sentences: try words.sentences(of: change, limit: limit, in: self),
-      handles: try change.tasks.map { try $0.task.map { try handle(of: $0.id) } ?? "" })
+      handles: try change.tasks.map { try $0.task.map { try handle(of: $0.id) } ?? "" }, devices: devices)
   }
 }
 
 extension HistoryReport.NamedChange {
   var facts: Facts {
-    [
+    let facts: Facts = [
       "id": .text(change.id.text), "date": .instant(change.date), "kind": .text(change.kind.rawValue),
       "action": .text(change.actionName), "target": .text(change.target?.text), "isUndone": .flag(change.isUndone),
       .init("tasks", onlyIn: .json): .array(zip(change.tasks, handles).compactMap(Self.facts)),
@@ -35,6 +38,7 @@ extension HistoryReport.NamedChange {
       .init("values", onlyIn: .json): .array(
         change.values.map { "\($0.namespace)/\($0.shownText)" }.sorted().map { .text($0) }),
     ]
+    return facts.adding(devices.facts(of: change))
   }
 
   private static func facts(_ difference: HistoryChange.Difference<TaskItem>, _ handle: String) -> Facts? {
@@ -92,9 +96,10 @@ extension HistoryReport {
 }
 
 extension HistoryReport.NamedChange {
-  /// When and by which command: `42.0  today 14:00  edit (undone)`.
+  /// When, by which command, and by which other device: `42.0  today 14:00  edit (undone)`.
   func headline(_ clock: LocalClock) -> String {
     var parts = [change.id.text, clock.relativeName(of: change.date), action]
+    if let words = devices.words(for: change) { parts.append(words) }
     if change.isUndone { parts.append("(undone)") }
     return "  " + parts.joined(separator: "  ")
   }

@@ -30,12 +30,22 @@ struct FilterOptions: ParsableArguments {
     }
     var words = arguments
     let end = words.firstIndex(of: "--") ?? words.endIndex
+    // Of many words, what comes first and the one before decide: to look at all for each would take the square of their
+    // number.
+    var known: [String: Bool] = [:]
     for index in words[..<end].indices.dropFirst(command + 1) where isDashed(words[index], after: words[command]) {
-      let question = CompletionQuestion(words: Array(words[..<index]), prefix: "")
-      if question.wantsFilter { words[index] = "not " + words[index].dropFirst() }
+      let last = words[index - 1].hasPrefix("-") ? words[index - 1] : ""
+      let isKnown = index > mostWordsBefore ? known[last] : nil
+      let before = words[..<min(index, mostWordsBefore)] + words[..<index].suffix(index > mostWordsBefore ? 1 : 0)
+      let wantsFilter = isKnown ?? CompletionQuestion(words: Array(before), prefix: "").wantsFilter
+      if index > mostWordsBefore { known[last] = wantsFilter }
+      if wantsFilter { words[index] = "not " + words[index].dropFirst() }
     }
     return words
   }
+
+  /// More than the global options, the command's name and what comes before a filter.
+  private static let mostWordsBefore = 64
 
   /// Whether a word begins with one dash and is not an option of the command.
   private static func isDashed(_ word: String, after command: String) -> Bool {

@@ -1,6 +1,7 @@
 import Foundation
 import SystemPackage
 import Tally
+import TallySystem
 
 extension Session {
   /// What a command needs of the store, and what happens if there is none.
@@ -108,20 +109,33 @@ extension Session {
     calendar.timeZone = clock.timeZone
     configuration.calendar = calendar
     configuration.dayStartInMinutes = clock.dayStartInMinutes
-    configuration.onLongWait = { [errorOutput = invocation.errorOutput, isQuiet = options.quiet] ids in
-      if !isQuiet { _ = try? errorOutput.writeAll("\(Self.waitMessage(ids))\n".utf8) }
+    configuration.onLongWait = { [invocation, isQuiet = options.quiet] ids in
+      guard !isQuiet else { return }
+      _ = try? invocation.errorOutput.writeAll(invocation.message("\(Self.waitMessage(ids))\n").utf8)
+    }
+    configuration.onLongRead = { [errorOutput = invocation.errorOutput, isQuiet = options.quiet] read in
+      if !isQuiet { _ = try? errorOutput.writeAll("\(Self.longReadMessage(read))\n".utf8) }
     }
     return configuration
   }
 
   /// For whom a command waits, as far as the system says.
   private static func waitMessage(_ ids: [Int32]) -> String {
-    let others = ids.map { id in
-      let name = try? String(contentsOfFile: "/proc/\(id)/comm", encoding: .utf8).trimmingCharacters(in: .newlines)
-      return name.map { "\(id) (\($0.escapedForDisplay()))" } ?? "\(id)"
-    }
+    let others = ids.map(processInWords)
     let named = others.isEmpty ? "another process" : "process \(others.joined(separator: ", "))"
     return "Waiting for \(named), which has the store open…"
+  }
+
+  /// Who lets the store's file grow.
+  private static func longReadMessage(_ read: ReaderInformation) -> String {
+    let time = read.lagInSeconds.map { $0 > 0 ? " for \($0.counted("second"))" : "" } ?? ""
+    return "Process \(processInWords(read.processID)) has been reading one snapshot\(time), "
+      + "\((read.lagInCommits ?? 0).counted("commit")) behind; the store's file grows until it ends."
+  }
+
+  private static func processInWords(_ id: Int32) -> String {
+    let name = try? String(contentsOfFile: "/proc/\(id)/comm", encoding: .utf8).trimmingCharacters(in: .newlines)
+    return name.map { "\(id) (\($0.escapedForDisplay()))" } ?? "\(id)"
   }
 }
 
@@ -133,16 +147,16 @@ extension TaskStore {
   fileprivate static func empty(_ configuration: Configuration) throws -> TaskStore {
     var configuration = configuration
     (configuration.isReadOnly, configuration.createsIfMissing) = (false, true)
-    let temporary = FileManager.default.temporaryDirectory
-    let directory = temporary.appending(path: "tally-empty-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: directory) }
+    let temporary = FilePath(FileManager.default.temporaryDirectory.path)
     do {
-      return try TaskStore(at: FilePath(directory.path), configuration: configuration)
+      let item = try TallyError.translatingErrno { try TemporaryItem(.directory, in: temporary, for: "tally-empty") }
+      // What is open needs no names.
+      return try withExtendedLifetime(item) { try TaskStore(at: item.path, configuration: configuration) }
     } catch let error as TallyError {
       // Its path would be one that the person never gave.
       throw CommandFailure(
         ExitStatus(for: error), code: error.code.description,
-        "No empty store can be created in '\(temporary.path.escapedForDisplay())' to answer from: \(error.message)",
+        "No empty store can be created in '\(temporary.string.escapedForDisplay())' to answer from: \(error.message)",
         remedy: "Set TMPDIR to a writable directory with free space")
     }
   }

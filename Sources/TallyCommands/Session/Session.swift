@@ -76,7 +76,6 @@ extension Session {
     // On a terminal it comes after the results so far. If those cannot be printed, the last flush fails, too.
     try? output.flush()
     // A message that cannot be printed does not fail the command.
-    let text = message + "\n"
-    _ = try? invocation.errorOutput.writeAll((invocation.isASCII ? text.inASCII : text).utf8)
+    _ = try? invocation.errorOutput.writeAll(invocation.message(message + "\n").utf8)
   }
 }

@@ -10,6 +10,9 @@ protocol SessionCommand: ParsableArguments {
   /// Loading the locale to know would cost every command milliseconds.
   var countsWeeks: Bool { get }
 
+  /// The words of which there may be any number; `nil` for a command without such.
+  static var manyWords: WritableKeyPath<Self, [String]>? { get }
+
   /// Checks what several arguments decide together.
   ///
   /// Called once all arguments are known to exist: the parser's own `validate()` would complain before it names an unknown
@@ -23,6 +26,7 @@ protocol SessionCommand: ParsableArguments {
 extension SessionCommand {
   static var takesText: Bool { false }
   var countsWeeks: Bool { false }
+  static var manyWords: WritableKeyPath<Self, [String]>? { nil }
   func validate(with global: GlobalOptions) throws {}
 }
 

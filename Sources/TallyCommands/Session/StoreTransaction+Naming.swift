@@ -25,21 +25,36 @@ extension StoreTransaction where Base: ~Copyable {
     return try names.map { try task(named: $0) }.filter { seen.insert($0.id).inserted }
   }
 
-  /// The list with an exact name, a name in other case, or an id.
+  /// The lists with an exact name; without one, those with the name in other case.
+  func lists(named name: String) throws -> [TaskList] {
+    let lists = try lists()
+    let exact = lists.filter { $0.name == name }
+    return exact.isEmpty ? lists.filter { $0.name.lowercased() == name.lowercased() } : exact
+  }
+
+  /// The list with an exact name, a name in other case, an id, or the end of an id.
   ///
   /// - Throws: ``CommandFailure`` if there is none or more than one.
   func list(named name: String) throws -> TaskList {
     let lists = try lists()
-    let exact = lists.filter { $0.name == name }
-    let found = exact.isEmpty ? lists.filter { $0.name.lowercased() == name.lowercased() } : exact
+    var found = try self.lists(named: name)
     if found.count == 1 { return found[0] }
     guard found.isEmpty else {
       throw CommandFailure(
         .notFound, code: "ambiguousList", "\(found.count) lists are named \(name.quotedForMessage)",
-        remedy: "Use one of these ids"
-      ).with(Candidates(lists: found))
+        remedy:
+          "Use one of these ids, or make one list of them: tally lists merge \(name.shellQuoted) \(name.shellQuoted)"
+      ).with(try Candidates(lists: found.map { ($0, try count(.list($0.id) && .is(.open))) }))
     }
     if let id = UUID(uuidString: name), let list = try list(id) { return list }
+    found = HandleTail(name).map { tail in lists.filter { tail.fits($0.id) } } ?? []
+    if found.count == 1 { return found[0] }
+    guard found.isEmpty else {
+      throw CommandFailure(
+        .notFound, code: "ambiguousList", "The ids of \(found.count) lists end in \(name.quotedForMessage)",
+        remedy: "Use one of these ids"
+      ).with(try Candidates(lists: found.map { ($0, try count(.list($0.id) && .is(.open))) }))
+    }
     let nearNames = name.nearNames(among: Set(lists.map(\.name)).sorted())
     let near = nearNames.compactMap { name in lists.first { $0.name == name } }
     throw CommandFailure(

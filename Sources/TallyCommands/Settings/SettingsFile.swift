@@ -29,9 +29,7 @@ struct SettingsFile {
 
   private static func read(_ path: FilePath) throws -> String {
     do {
-      let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
-      defer { try? file.close() }
-      let bytes = try file.readToEnd()
+      let bytes = try WholeFile.read(path, atMost: mostBytes)
       guard let text = String(validating: bytes, as: UTF8.self) else {
         let fault = Settings.Fault(message: "It is not UTF-8", remedy: "Convert it, for example with iconv")
         throw CommandFailure(inSettings: path, line: nil, fault)
@@ -39,12 +37,17 @@ struct SettingsFile {
       return text
     } catch Errno.noSuchFileOrDirectory, Errno.notDirectory {
       return ""
-    } catch let error as Errno {
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
       throw CommandFailure(
         .inputUnreadable, code: "inputUnreadable", "'\(path.string.escapedForDisplay())' cannot be read: \(error)",
-        remedy: "Check the permissions of the settings, or remove the file")
+        remedy: "Check what the file is and its permissions, or remove it")
     }
   }
+
+  /// More than any person's settings and aliases take.
+  private static let mostBytes = 1 << 20
 
   /// The parser's basic resolver leaves every value the text that it is: `no` is not false, and `04:00` not a number.
   private static func parse(_ text: String, _ path: FilePath) throws -> (Settings, [String: Int]) {
@@ -92,8 +95,10 @@ extension SettingsFile {
         .badData, code: "malformedSettings", "'\(path.string.escapedForDisplay())' has a form that is not changed here",
         remedy: "Edit it, so that each setting is on a line of its own")
     }
-    // A link, as to a collection of such files, stays a link.
-    let target = SystemCalls.resolvingLinks(path) ?? path
+    // A link, as to a collection of such files, stays a link, also if its file is not there yet.
+    let target = try CommandFailure.replacing({ CommandFailure(writingSettings: path, $0) }) {
+      try SystemCalls.resolvingLinksToWrite(path)
+    }
     try CommandFailure.replacing({ CommandFailure(writingSettings: target, $0) }) {
       try SystemCalls.createDirectories(upTo: target.parentOrCurrent, permissions: .ownerReadWriteExecute)
       let file = try AtomicFile(replacing: target)

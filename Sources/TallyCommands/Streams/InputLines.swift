@@ -9,11 +9,16 @@ struct InputLine {
 }
 
 extension Session {
+  /// All lines are read before the first one is added, so that a mistake in a later one adds none.
+  private static let mostInputBytes = 256 << 20
+
   /// The lines of standard input, except blank ones.
   ///
   /// - Throws: ``CommandFailure`` if the input cannot be read, or for a line that is not UTF-8.
   func readLines() throws -> [InputLine] {
-    let input = try CommandFailure.replacing(CommandFailure.init(reading:)) { try invocation.input.readToEnd() }
+    let input = try CommandFailure.replacing(CommandFailure.init(reading:)) {
+      try invocation.input.readToEnd(atMost: Self.mostInputBytes)
+    }
     // Some editors put a byte order mark first, which is not part of a text (RFC 3629, section 6).
     let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let text = input.starts(with: byteOrderMark) ? input.dropFirst(byteOrderMark.count) : input[...]

@@ -1,11 +1,12 @@
 import Foundation
 import SystemPackage
+import TallySystem
 
 /// What is known about a descriptor as a terminal.
 enum Terminal {
   /// Whether the descriptor is connected to a terminal.
   static func isTerminal(_ descriptor: FileDescriptor) -> Bool {
-    isatty(descriptor.rawValue) == 1
+    SystemCalls.isTerminal(descriptor)
   }
 
   /// The columns of a line; `nil` if lines may be of any length, as in a pipe.

@@ -16,6 +16,15 @@ public protocol HubClient: SyncConnector {
   /// Joins by such an invitation.
   func join(_ sync: StoreSync, by invitation: String, deviceName: String) async throws
 
+  /// Goes on with the space of a store at a hub: creates it there by the hub's address, or joins it by an invitation.
+  func move(_ sync: StoreSync, to place: String, as account: HubAccountChoice) async throws -> PlaceMove
+
+  /// Joins as an owner, by the recovery code of a space at the hub.
+  func restore(_ sync: StoreSync, at address: String, by code: String, deviceName: String) async throws
+
+  /// Changes what the device of a replica may do.
+  func setRole(_ role: InvitedRole, of replica: ReplicaID, _ sync: StoreSync) async throws
+
   /// Takes no changes of a replica from now on, and no request of its device.
   func revoke(_ replica: ReplicaID, _ sync: StoreSync) async throws
 }

@@ -2,15 +2,21 @@ import Foundation
 import SystemPackage
 import Tally
 import TallySync
+import TallySystem
 
 extension Session {
   /// Exchanges changes for the first time; the store is in its space even if that fails.
-  func synchroniseFirst(_ store: TaskStore) {
+  @discardableResult
+  func synchroniseFirst(_ sync: StoreSync) -> SyncReport? {
     do {
-      let sync = StoreSync(store, connector: invocation.hubClient)
-      _ = try wait { try await sync.synchronise() }
+      let report = try wait { try await sync.synchronise() }
+      if let failure = CommandFailure(incomplete: report.incomplete, clock) {
+        note("\(failure.message). \(failure.remedy).")
+      }
+      return report
     } catch {
       note("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
+      return nil
     }
   }
 
@@ -20,17 +26,26 @@ extension Session {
     return try wait { try await sync.verify() }
   }
 
+  /// The tasks and lists with a text that is too large to be sent; none in a store that does not synchronise.
+  func unsentTexts() throws -> [String] {
+    guard let sync = try synchronisingStore() else { return [] }
+    return try wait { try await sync.unsentTexts() }
+  }
+
   /// Repairs those, and returns them.
   func repairSynchronisation() throws -> [StoreFault] {
     guard let sync = try synchronisingStore() else { return [] }
     return try wait { try await sync.repair() }
   }
 
+  /// Whether the store may belong to a space, without opening it.
+  var isSynchronising: Bool {
+    FileManager.default.fileExists(atPath: storePath.appending(StoreSync.replicaFileName).string)
+  }
+
   /// The store, if it belongs to a space: others are not opened.
   private func synchronisingStore() throws -> StoreSync? {
-    guard FileManager.default.fileExists(atPath: storePath.appending(StoreSync.replicaFileName).string) else {
-      return nil
-    }
+    guard isSynchronising else { return nil }
     let sync = StoreSync(try openStore(for: .changing))
     return try wait { try await sync.isSetUp } ? sync : nil
   }
@@ -51,10 +66,13 @@ extension Session {
   func secret(_ name: String, inFile path: String) throws -> String {
     let text: String
     do {
-      text = try String(contentsOfFile: path, encoding: .utf8)
+      // A pipe as well, such as that of a program which keeps passwords.
+      let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+      text = String(decoding: try file.closeAfter { try file.readToEnd(atMost: 1 << 16) }, as: UTF8.self)
     } catch {
       throw CommandFailure(
-        .inputUnreadable, code: "inputUnreadable", "The file with the \(name) cannot be read", remedy: "Check its name")
+        .inputUnreadable, code: "inputUnreadable", "The file with the \(name) cannot be read: \(error)",
+        remedy: "Check its name")
     }
     let line = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init) ?? ""
     guard !line.isEmpty else {

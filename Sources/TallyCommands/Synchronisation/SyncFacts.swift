@@ -14,11 +14,19 @@ extension SpaceSetup {
 extension SyncReport {
   static let columns = ["sent", "received", "pending", "conflicts"]
 
+  /// Members that are seldom of use are there only if they say something.
   var facts: Facts {
-    [
+    var facts: Facts = [
       "sent": .count(sent), "received": .count(received), "pending": .count(pending), "conflicts": .count(conflicts),
       "blocked": .array(blocked.map(\.facts)),
     ]
+    if !clocks.isEmpty { facts = facts.adding([.init("clocks", onlyIn: .json): .array(clocks.map(\.facts))]) }
+    if !listsOfOneName.isEmpty {
+      let groups = listsOfOneName.map { Facts.array($0.map(\.facts)) }
+      facts = facts.adding([.init("listsOfOneName", onlyIn: .json): .array(groups)])
+    }
+    if !unsentTexts.isEmpty { facts = facts.adding(["tooLarge": .count(unsentTexts.count)]) }
+    return facts
   }
 
   /// What happened, in words.
@@ -26,7 +34,8 @@ extension SyncReport {
     var parts: [String] = []
     if sent > 0 { parts.append("sent \(sent.counted("change"))") }
     if received > 0 { parts.append("received \(received.counted("change"))") }
-    let text = parts.isEmpty ? "Up to date" : parts.joined(separator: ", ").withCapital
+    let nothing = blocked.isEmpty ? "Up to date" : "Nothing new"
+    let text = parts.isEmpty ? nothing : parts.joined(separator: ", ").withCapital
     return text + (pending > 0 ? "; \(pending.counted("change")) waiting" : "") + "."
   }
 }
@@ -45,21 +54,66 @@ extension SyncReport {
   }
 }
 
+extension [String] {
+  /// What to say of the tasks and lists with a text that is too large to be sent; `nil` if there are none.
+  var unsentTextWords: String? {
+    guard let first else { return nil }
+    let name = (first.count > 40 ? first.prefix(40) + "\u{2026}" : first).escapedForDisplay()
+    let others = count > 1 ? " and \((count - 1).counted("other"))" : ""
+    return "\u{201C}\(name)\u{201D}\(others): a text of more than 7 MiB is not sent to other devices. Shorten it"
+  }
+}
+
 extension BlockedReplica {
-  static let columns = ["replica", "name", "reason"]
+  var facts: Facts {
+    [
+      "replica": .text(replica.description), "name": .text(name), "reason": .text(reason), "remedy": .text(remedy),
+      "since": .instant(since), "isIncomplete": .flag(isIncomplete),
+      "missing": .array(missing.map(\.facts)),
+    ]
+  }
 
-  var facts: Facts { ["replica": .text(replica.description), "name": .text(name), "reason": .text(reason)] }
+  /// The name of the device, or the start of its id.
+  var shownName: String { name.map { $0.escapedForDisplay() } ?? "the device \(replica.description.prefix(8))" }
 
-  var words: String { "\(name.map { $0.escapedForDisplay() } ?? replica.description) is blocked: \(reason)" }
+  /// Who, since when and why, as a sentence without a remedy.
+  func words(_ clock: LocalClock) -> String {
+    let time = since.map { ", since \(clock.relativeName(of: $0))" } ?? ""
+    return "\(isIncomplete ? "Incomplete: " : "Blocked: ")\(shownName)\(time): \(reason.escapedForDisplay())"
+  }
+}
+
+extension ClosedRange<UInt64> {
+  fileprivate var facts: Facts {
+    ["first": .integer(Int64(clamping: lowerBound)), "last": .integer(Int64(clamping: upperBound))]
+  }
+}
+
+extension CommandFailure {
+  /// Changes of other devices are known to exist and have not arrived; `nil` if there are none.
+  init?(incomplete: [BlockedReplica], _ clock: LocalClock) {
+    guard let first = incomplete.first else { return nil }
+    let devices = incomplete.map { blocked in
+      let time = blocked.since.map { " (since \(clock.relativeName(of: $0)))" } ?? ""
+      return "\(blocked.shownName)\(time): \(blocked.reason.escapedForDisplay())"
+    }
+    let words = "Changes of \(incomplete.count.counted("device")) are missing. " + devices.joined(separator: " ")
+    self.init(
+      .busy, code: "syncIncomplete", words.withoutFullStop,
+      remedy: (first.remedy ?? "Synchronise again when they are there").withoutFullStop)
+  }
 }
 
 extension SyncStatus.Member {
-  static let columns = ["replica", "name", "lastSeen", "behind", "code", "isRevoked", "isFormer"]
+  static let columns = [
+    "replica", "name", "lastSeen", "behind", "code", "isRevoked", "isFormer", "handle", "successor",
+  ]
 
   var facts: Facts {
     [
       "replica": .text(replica.description), "name": .text(name), "lastSeen": .instant(lastSeen),
       "behind": .count(behind), "isRevoked": .flag(isRevoked), "isFormer": .flag(isFormer),
+      "handle": .text(handle), "successor": .text(successor?.description),
     ]
   }
 
@@ -73,7 +127,7 @@ extension SyncStatus.Member {
 extension SyncStatus {
   static let columns = [
     "space", "replica", "at", "lastSent", "lastReceived", "pending", "oldestPending", "conflicts", "tooLarge",
-    "needsUpgrade", "stateHash", "isRevoked",
+    "needsUpgrade", "stateHash", "isRevoked", "incomplete",
   ]
 
   var facts: Facts {
@@ -85,6 +139,8 @@ extension SyncStatus {
       "replicas": .array(members.map(\.facts)), "blocked": .array(blocked.map(\.facts)),
       "conflicts": .count(conflicts), "tooLarge": .count(tooLarge), "needsUpgrade": .flag(needsUpgrade),
       "stateHash": .text(stateHash), "isRecoveryCodeOutdated": .flag(isRecoveryCodeOutdated),
+      .init("clocks", onlyIn: .json): .array(clocks.map(\.facts)),
+      "incomplete": .count(blocked.count(where: \.isIncomplete)),
     ]
   }
 }
@@ -116,4 +172,5 @@ extension DeletedItem {
 
 extension String {
   fileprivate var withCapital: String { prefix(1).uppercased() + dropFirst() }
+  fileprivate var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

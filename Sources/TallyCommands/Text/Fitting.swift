@@ -1,3 +1,5 @@
+import Foundation
+
 extension String {
   /// The text in at most `width` columns, with an ellipsis if something was cut off.
   ///
@@ -22,16 +24,45 @@ extension String {
 
   /// The text broken into lines of at most `width` columns, at spaces if there are any.
   ///
-  /// Line breaks in the text are kept. A word longer than a line is cut between characters.
-  func wrapped(toWidth width: Int) -> [String] {
+  /// Line breaks in the text are kept. A word longer than a line is cut between characters, or has a line of its own,
+  /// so that a path or a command can be copied as a whole.
+  func wrapped(toWidth width: Int, cuttingWords cutsWords: Bool = true) -> [String] {
     split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).flatMap { paragraph in
-      paragraph.wrappedParagraph(toWidth: Swift.max(2, width))
+      paragraph.wrappedParagraph(toWidth: Swift.max(2, width), cutsWords)
     }
   }
+
+  /// A help text that the parser has made for lines of any length, in lines of at most `width` columns.
+  ///
+  /// The parser puts descriptions into a column of their own, and leaves them out where that has no room. Here each comes
+  /// below what it describes.
+  func helpWrapped(toWidth width: Int) -> String {
+    split(separator: "\n", omittingEmptySubsequences: false).flatMap { line -> [String] in
+      if line.displayWidth <= width { return [String(line)] }
+      let indent = Swift.min(line.prefix { $0 == " " }.count, width < 30 ? 2 : 4)
+      func lines(_ text: some StringProtocol, _ indent: Int) -> [String] {
+        String(text).trimmingCharacters(in: .whitespaces).wrapped(toWidth: width - indent, cuttingWords: false)
+          .map { String(repeating: " ", count: indent) + $0 }
+      }
+      guard let column = line.startOfDescription else { return lines(line, indent) }
+      return lines(line[..<column], indent) + lines(line[column...], 2 * indent)
+    }.joined(separator: "\n")
+  }
+
+  /// Where the parser puts descriptions.
+  fileprivate static let descriptionColumn = 26
 }
 
 extension Substring {
-  fileprivate func wrappedParagraph(toWidth width: Int) -> [String] {
+  /// Where the description of a command or an option begins; `nil` in other lines.
+  fileprivate var startOfDescription: Index? {
+    guard let start = index(startIndex, offsetBy: String.descriptionColumn, limitedBy: endIndex), start < endIndex,
+      self[start] != " ", self[..<start].hasSuffix("  "), !self[..<start].allSatisfy({ $0 == " " })
+    else { return nil }
+    return start
+  }
+
+  fileprivate func wrappedParagraph(toWidth width: Int, _ cutsWords: Bool) -> [String] {
     var lines: [String] = []
     var (line, lineWidth) = ("", 0)
     for word in split(separator: " ", omittingEmptySubsequences: false) {
@@ -43,7 +74,7 @@ extension Substring {
         continue
       }
       if !line.isEmpty { lines.append(line) }
-      var pieces = word.cut(toWidth: width)
+      var pieces = cutsWords ? word.cut(toWidth: width) : [String(word)]
       line = pieces.removeLast()
       lineWidth = line.displayWidth
       lines += pieces

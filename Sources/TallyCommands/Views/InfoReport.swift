@@ -30,7 +30,10 @@ struct InfoReport {
       "maximumReaders": .count(information.maximumReaderCount),
       .init("readers", onlyIn: .json): .array(
         readers.map {
-          ["processID": .integer(Int64($0.processID)), "lagInCommits": .integer($0.lagInCommits.map(Int64.init))]
+          [
+            "processID": .integer(Int64($0.processID)), "lagInCommits": .integer($0.lagInCommits.map(Int64.init)),
+            "lagInSeconds": .integer($0.lagInSeconds.map(Int64.init)),
+          ]
         }),
       .init("readers", onlyIn: .plain): .count(readers.count),
       .init("largestLagInCommits", onlyIn: .plain): .integer(readers.compactMap(\.lagInCommits).max().map(Int64.init)),
@@ -112,7 +115,8 @@ extension InfoReport {
 
   private var readersInWords: String {
     let processes = readers.map { reader in
-      "process \(reader.processID)" + (reader.lagInCommits.map { ", \($0.counted("commit")) behind" } ?? "")
+      let lag = reader.lagInCommits.map { ", \($0.counted("commit")) behind" } ?? ""
+      return "process \(reader.processID)\(lag)" + (reader.lagInSeconds.map { " for \($0.counted("second"))" } ?? "")
     }
     let slots = "\(readers.count) of \(information.maximumReaderCount) slots"
     return processes.isEmpty ? slots : "\(slots): \(processes.joined(separator: "; "))"

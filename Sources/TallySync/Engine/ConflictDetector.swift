@@ -39,9 +39,12 @@ struct ConflictDetector {
     of state: ObjectState, to object: ObjectKey, with known: ObjectState,
     isUnseen: (Register, ObjectState.Field) -> Bool, isUnknown: (Register) -> Bool
   ) -> [StoredConflict] {
-    state.registers.compactMap { field, new in
+    guard object.isOfPeople else { return [] }
+    return state.registers.compactMap { field, new in
       guard field.isJournaled, let old = known.registers[field], old != new, old.value != new.value,
-        old.replica == own || former.contains(old.replica), new.replica != own, new.replica != old.replica
+        old.replica == own || former.contains(old.replica), new.replica != own, new.replica != old.replica,
+        // What a program has made is not missed.
+        !GeneratedTime.contains(min(old.time, new.time))
       else { return nil }
       if new.wins(over: old) {
         return isUnseen(old, field) ? StoredConflict(of: object, field, lost: old, to: new, at: time) : nil
@@ -85,7 +88,9 @@ struct SnapshotReading: Sendable {
   ///   - sent: The segments of this replica that it does not cover, as far as the place has them.
   ///   - transaction: Of the store that merges it.
   /// - Throws: What reading the settings and the segments throws.
-  init(_ summary: SnapshotSummary, _ sent: [[UInt8]] = [], in transaction: borrowing StoreWriteTransaction) throws {
+  init<Base: ~Copyable>(
+    _ summary: SnapshotSummary, _ sent: [[UInt8]] = [], in transaction: borrowing StoreTransaction<Base>
+  ) throws {
     let settings = try transaction.requireSyncSettings()
     covered = summary.coverage[settings.replicaID]?.number ?? 0
     lastRead = try transaction.streamProgress().compactMapValues(\.lastSeen)

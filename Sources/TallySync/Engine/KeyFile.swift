@@ -6,6 +6,7 @@ import TallySystem
 /// The key of a space in its folder, wrapped with a passphrase.
 struct KeyFile {
   private let path: FilePath
+  private static let mostBytes = 1 << 16
 
   init(in folder: FilePath, space: SpaceID) {
     path = folder.appending("tally-\(space)").appending("space.key")
@@ -34,9 +35,9 @@ struct KeyFile {
   static func keys(in folder: FilePath, passphrase: String) throws -> SpaceKeys {
     let spaces = try FolderSpaces.find(in: folder)
     for space in spaces {
-      let path = KeyFile(in: folder, space: space).path.string
-      guard let bytes = try? Data(contentsOf: URL(filePath: path)),
-        let wrapped = try? WrappedKey(parsing: [UInt8](bytes))
+      // A file of the shared folder, which anybody who shares it may have put there.
+      guard let bytes = try? WholeFile.read(KeyFile(in: folder, space: space).path, atMost: mostBytes),
+        let wrapped = try? WrappedKey(parsing: bytes)
       else { continue }
       guard let key = try? wrapped.key(passphrase: passphrase) else { continue }
       return SpaceKeys(space: space, epoch: wrapped.epoch, keys: [wrapped.epoch: key])

@@ -43,11 +43,15 @@ extension StoreWriteTransaction {
     // that was lost is covered by the snapshot.
     try setProgress(placeHasLost ? StreamProgress(head: settings.acknowledged) : StreamProgress(), of: old)
     settings.becomeNewReplica()
+    settings.sealedChangeCount = 0
     (settings.sealed, settings.acknowledged) = (.start, .start)
     (settings.cardNumber, settings.snapshot) = (0, nil)
+    (settings.sealTimes, settings.beginsStream) = (nil, nil)
     try forgetWhatOthersHaveSeen()
     settings.needsSnapshot = settings.needsSnapshot || placeHasLost
     try Outbox.put(changes, &settings, in: &self)
+    let successor = settings.replicaID.bytes
+    try write([DeviceWrite(object: ObjectKey(ofDevice: old), field: .successor, value: successor)], &settings)
     try setSyncSettings(settings)
   }
 }

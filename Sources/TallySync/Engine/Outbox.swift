@@ -34,12 +34,14 @@ struct Outbox {
     _ changes: [ObjectChange], _ settings: inout SyncSettings, in transaction: inout StoreWriteTransaction
   ) throws {
     guard !changes.isEmpty else { return }
-    let changes = try changes.map { change in
-      let fitting = change.fitting
-      try transaction.note(change.object, isTooLarge: fitting.state.registers.count < change.state.registers.count)
-      return fitting
+    for change in changes {
+      try transaction.note(change.object, isTooLarge: change.state.hasValue(largerThan: ObjectChange.maximumByteCount))
     }
+    let changes = changes.flatMap(\.sendableParts)
     let (keys, space) = (try settings.secretKeys(), try settings.spaceKeys())
+    if settings.sealedChangeCount == nil, try !transaction.hasSyncValues(withPrefix: SyncKey.outbox) {
+      settings.sealedChangeCount = 0
+    }
     var seen = try transaction.announceStreams()
     for part in SegmentBody.divide(changes) {
       let label = EnvelopeHeader.Label(
@@ -51,17 +53,19 @@ struct Outbox {
         sealing: body.encoded(by: settings.replicaID), as: label, with: keys, in: space)
       try transaction.setSyncValue(envelope.bytes, forKey: SyncKey.outbox + label.number.bigEndianBytes)
       settings.sealed = StreamPosition(envelope)
+      settings.noteSeal(of: label.number, at: body.sealedAt)
+      settings.sealedChangeCount? += body.changes.count
       seen = [:]
     }
   }
 
   /// All segments that wait, in order.
-  static func segments(in transaction: borrowing StoreWriteTransaction) throws -> [[UInt8]] {
+  static func segments<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws -> [[UInt8]] {
     try transaction.syncValues(under: SyncKey.outbox, limit: .max).map(\.value)
   }
 
   /// The first segments that wait, in order: those that are sent together.
-  static func nextBatch(in transaction: borrowing StoreWriteTransaction) throws -> [Envelope] {
+  static func nextBatch<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws -> [Envelope] {
     var (envelopes, byteCount) = ([Envelope](), 0)
     try transaction.forEachSyncValue(withPrefix: SyncKey.outbox) { _, bytes in
       byteCount += bytes.count
@@ -79,11 +83,14 @@ struct Outbox {
 
 extension ObjectChange {
   /// How many bytes of values a segment takes; the rest of an envelope is much less.
-  static let maximumByteCount = 7 << 20
+  static let maximumByteCount = SyncLimit.maximumTextByteCount
 
-  /// The change without values that are too large: they stay in this store until they are shortened.
-  fileprivate var fitting: ObjectChange {
-    ObjectChange(object: object, state: state.fitting(Self.maximumByteCount), replaced: replaced)
+  /// The change in parts of which each fits into a segment, without values that are too large: writes refuse those, and what an
+  /// earlier version has taken stays in this store until it is shortened.
+  fileprivate var sendableParts: [ObjectChange] {
+    state.divided(limitInBytes: Self.maximumByteCount).map {
+      ObjectChange(object: object, state: $0, replaced: replaced)
+    }
   }
 }
 

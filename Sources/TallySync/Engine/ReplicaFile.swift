@@ -16,10 +16,10 @@ struct ReplicaFile {
 
   /// Whether this directory is the replica.
   func names(_ replica: ReplicaID) -> Bool {
-    guard let text = try? String(contentsOfFile: path.string, encoding: .utf8), let inode = try? inode(of: path) else {
+    guard let bytes = try? WholeFile.read(path, atMost: Self.mostBytes), let inode = try? inode(of: path) else {
       return false
     }
-    return text == content(replica, inode: inode)
+    return content(replica, inode: inode).utf8.elementsEqual(bytes)
   }
 
   /// Says that this directory is the replica.
@@ -36,6 +36,8 @@ struct ReplicaFile {
     try SystemCalls.removeFile(path)
   }
 
+  private static let mostBytes = 4_096
+
   private func inode(of path: FilePath) throws -> UInt64 { UInt64(try path.stat().inode.rawValue) }
 
   private func content(_ replica: ReplicaID, inode: UInt64) -> String {
@@ -44,8 +46,8 @@ struct ReplicaFile {
 
   /// Identifies the machine: systemd's machine id, or else the name of the host.
   private static let machine: String = {
-    let id = try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8)
-    let text = id?.filter { !$0.isWhitespace } ?? ""
+    let id = try? WholeFile.read("/etc/machine-id", atMost: mostBytes)
+    let text = id.map { String(decoding: $0, as: UTF8.self).filter { !$0.isWhitespace } } ?? ""
     return text.isEmpty ? ProcessInfo.processInfo.hostName : text
   }()
 }

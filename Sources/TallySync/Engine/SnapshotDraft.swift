@@ -8,8 +8,15 @@ struct SnapshotDraft: Sendable {
   let name: SnapshotName
   private let summary: SnapshotSummary
   private let table: StateTable
-  private let parts: [[StateTable.Row]]
+  private let parts: [Part]
   private let (keys, space): (ReplicaKeys, SpaceKeys)
+
+  /// The content of one part.
+  private enum Part {
+    case rows([StateTable.Row])
+    /// Some of a state that is too large for one part.
+    case piece(ObjectKey, ObjectState)
+  }
 
   /// How many parts are sealed ahead of the one that is written.
   private static let aheadCount = 2
@@ -27,9 +34,12 @@ struct SnapshotDraft: Sendable {
     _ rows: [StateTable.Row], in table: StateTable, coverage: [ReplicaID: StreamPosition], madeAt: Int64,
     of settings: SyncSettings
   ) throws {
-    let divided = rows.divided(limitInBytes: SnapshotPart.softLimitInBytes, byteCount: \.byteCount)
+    let divided = try rows.divided(limitInBytes: SnapshotPart.softLimitInBytes, byteCount: \.byteCount).flatMap {
+      try Self.parts(of: $0, in: table)
+    }
     // A snapshot of nothing has a part, too.
-    parts = divided.isEmpty ? [[]] : divided
+    parts = divided.isEmpty ? [.rows([])] : divided
+    objectCount = rows.count
     summary = SnapshotSummary(
       coverage: coverage, madeAt: madeAt, stateHash: ContentHash(bytes: table.hash.bytes) ?? .none,
       partCount: parts.count)
@@ -40,7 +50,14 @@ struct SnapshotDraft: Sendable {
   }
 
   /// How many objects it has.
-  var objectCount: Int { parts.reduce(0) { $0 + $1.count } }
+  let objectCount: Int
+
+  /// The rows as one part; those of a large state as several.
+  private static func parts(of rows: [StateTable.Row], in table: StateTable) throws -> [Part] {
+    // A larger row is alone.
+    guard let row = rows.first, row.byteCount > ObjectChange.maximumByteCount else { return [.rows(rows)] }
+    return try table.state(of: row).divided(limitInBytes: ObjectChange.maximumByteCount).map { .piece(row.object, $0) }
+  }
 
   /// Seals all parts and passes them to a closure, in order; the next ones are sealed meanwhile.
   ///
@@ -62,9 +79,11 @@ struct SnapshotDraft: Sendable {
 
   private func sealedPart(_ number: Int) throws -> [UInt8] {
     var states: SnapshotPart.States = [:]
-    states.reserveCapacity(parts[number].count)
-    for row in parts[number] {
-      states.append(try table.state(of: row).fitting(ObjectChange.maximumByteCount), forKey: row.object)
+    switch parts[number] {
+    case .rows(let rows):
+      states.reserveCapacity(rows.count)
+      for row in rows { states.append(try table.state(of: row), forKey: row.object) }
+    case .piece(let object, let state): states.append(state, forKey: object)
     }
     let label = EnvelopeHeader.Label(
       kind: .snapshotPart, replica: name.replica, number: UInt64(number), link: summary.coverageHash)

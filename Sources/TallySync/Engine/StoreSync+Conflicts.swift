@@ -7,7 +7,7 @@ extension StoreSync {
   /// - Returns: The conflicts.
   /// - Throws: `TallyError` with `notSynchronising`.
   public func conflicts() async throws -> [Conflict] {
-    try await store.write { transaction in
+    try store.readSynchronization { transaction in
       _ = try transaction.requireSyncSettings()
       return try transaction.storedConflicts().reversed().map { try Conflict($0.id, $0.conflict) }
     }
@@ -15,20 +15,85 @@ extension StoreSync {
 
   /// Writes a value that lost a race again, as a change of now.
   ///
-  /// - Parameter id: The number of the conflict, which is forgotten.
+  /// - Parameter id: The number of the conflict, which is settled by that: all devices forget it.
   /// - Returns: The conflict.
   /// - Throws: `TallyError` with `conflictNotFound`; `taskNotFound` or `listNotFound` if the object is deleted.
   @discardableResult
   public func restoreConflict(_ id: UInt64) async throws -> Conflict {
     try await store.write { transaction in
-      _ = try transaction.requireSyncSettings()
-      guard let stored = try transaction.storedConflicts().first(where: { $0.id == id })?.conflict else {
-        throw TallyError.conflictNotFound(id)
-      }
-      try transaction.write(stored.value, to: stored.stateField, of: stored.key)
-      try transaction.removeConflict(id)
-      return try Conflict(id, stored)
+      let stored = try transaction.conflicts(numbered: [id])[0]
+      try transaction.write(stored.conflict.value, to: stored.conflict.stateField, of: stored.conflict.key)
+      try transaction.settle([stored])
+      return try Conflict(id, stored.conflict)
     }
+  }
+
+  /// Writes all values that lost a race again, in one change of now.
+  ///
+  /// Of several values of one field the one that was written last is restored, and the others are kept. So are values of
+  /// deleted objects.
+  ///
+  /// - Returns: The restored ones, which all devices forget.
+  /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
+  public func restoreAllConflicts() async throws -> [Conflict] {
+    try await store.write { transaction in
+      _ = try transaction.requireSyncSettings()
+      var latest: [RestoredField: (id: UInt64, conflict: StoredConflict)] = [:]
+      for stored in try transaction.storedConflicts() {
+        let field = RestoredField(object: try stored.conflict.key, field: stored.conflict.stateField)
+        if let other = latest[field]?.conflict, other.isLater(than: stored.conflict) { continue }
+        latest[field] = stored
+      }
+      var restored: [(id: UInt64, conflict: StoredConflict)] = []
+      for stored in latest.values.sorted(by: { $0.id < $1.id }) {
+        do {
+          try transaction.write(stored.conflict.value, to: stored.conflict.stateField, of: stored.conflict.key)
+          restored.append(stored)
+        } catch let error as TallyError where [.taskNotFound, .listNotFound].contains(error.code) {
+          // Its object is deleted: the value stays.
+        }
+      }
+      try transaction.settle(restored)
+      return try restored.map { try Conflict($0.id, $0.conflict) }
+    }
+  }
+
+  /// Forgets values that lost a race, on all devices: the values that won stay.
+  ///
+  /// - Parameter ids: The numbers of the conflicts; `nil` for all.
+  /// - Returns: The dismissed ones.
+  /// - Throws: `TallyError` with `notSynchronising` or `conflictNotFound`; nothing is dismissed then.
+  @discardableResult
+  public func dismissConflicts(_ ids: [UInt64]? = nil) async throws -> [Conflict] {
+    try await store.write { transaction in
+      let stored = try transaction.conflicts(numbered: ids)
+      try transaction.settle(stored)
+      return try stored.map { try Conflict($0.id, $0.conflict) }
+    }
+  }
+}
+
+/// A field of an object, of which several values may have lost.
+private struct RestoredField: Hashable {
+  let object: ObjectKey
+  let field: ObjectState.Field
+}
+
+extension StoredConflict {
+  /// Whether its value was written after that of another one.
+  fileprivate func isLater(than other: StoredConflict) -> Bool {
+    (lostTime, ReplicaID(lostReplica)) > (other.lostTime, ReplicaID(other.lostReplica))
+  }
+}
+
+extension StoreWriteTransaction {
+  /// The conflicts with numbers, each once; all of them for `nil`.
+  fileprivate func conflicts(numbered ids: [UInt64]?) throws -> [(id: UInt64, conflict: StoredConflict)] {
+    _ = try requireSyncSettings()
+    let kept = try storedConflicts()
+    guard let ids else { return kept }
+    for id in ids where !kept.contains(where: { $0.id == id }) { throw TallyError.conflictNotFound(id) }
+    return kept.filter { ids.contains($0.id) }
   }
 }
 
@@ -69,7 +134,7 @@ extension Conflict {
 
 extension ObjectState.Field {
   /// The name of the field in an export.
-  fileprivate func exportName(isList: Bool) -> String {
+  func exportName(isList: Bool) -> String {
     switch self {
     case .title: isList ? "name" : "title"
     case .list: "listID"

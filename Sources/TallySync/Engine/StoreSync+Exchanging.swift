@@ -56,8 +56,8 @@ extension StoreSync {
     return Connection(space: space, place: place, transport: try transport(to: place, space: space))
   }
 
-  private func spaceAndPlace() async throws -> (SpaceID, SyncPlace) {
-    let settings = try await store.write { try $0.requireSyncSettings() }
+  func spaceAndPlace() async throws -> (SpaceID, SyncPlace) {
+    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     return (try settings.spaceKeys().space, settings.syncPlace)
   }
 
@@ -77,21 +77,22 @@ extension StoreSync {
   }
 
   private func exchange(through transport: any SyncTransport) async throws -> Exchange {
-    try await store.write { try $0.changeSyncSettings { $0.isStopped = false } }
-    let count = try store.read { try $0.taskCount }
+    try await change(\.isStopped, to: false)
+    let (count, listsBefore) = try store.read { (try $0.taskCount, try $0.lists()) }
     let progress = try await notingRefusals { try await SyncEngine(store: store, transport: transport).synchronise() }
-    let report = try await store.write { transaction in
+    let report = try store.readSynchronization { transaction in
       let deleted = try progress.received.deletedTaskIDs.filter { try transaction.task($0) == nil }
       return SyncReport(
         sent: progress.sent, received: progress.received.changeCount,
-        pending: try transaction.countPending().count, conflicts: try transaction.storedConflicts().count,
+        pending: try transaction.countPending().count,
+        conflicts: try transaction.countSyncValues(withPrefix: SyncKey.conflicts),
         blocked: try transaction.blockedReplicas().filter { !$0.isRevoked }, deletedTaskIDs: deleted,
-        isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)))
+        isMassDeletion: Double(deleted.count) > max(50, 0.3 * Double(count)),
+        listsOfOneName: try transaction.lists().ofOneName(notAmong: listsBefore),
+        clocks: try transaction.clockDifferences(), unsentTexts: try transaction.unsentTexts())
     }
-    let lasting = StreamFault.allCases.filter(\.needsAPerson).map(\.description)
-    return Exchange(
-      report: report,
-      isUnfinished: progress.received.hasSkipped || report.blocked.contains { !lasting.contains($0.reason) })
+    let isStopped = report.blocked.contains { !$0.obstacle.kind.needsAPerson }
+    return Exchange(report: report, isUnfinished: progress.received.hasSkipped || isStopped)
   }
 
   /// Keeps what the place has refused for the status, until an exchange succeeds.
@@ -101,15 +102,33 @@ extension StoreSync {
     do {
       let progress = try await exchange()
       if let refusal = progress.refusal { throw refusal }
-      try await store.write { try $0.changeSyncSettings { $0.refused = nil } }
+      try await change(\.refused, to: nil)
       return progress
     } catch let error as TallyError where error.code == .syncRefused {
-      try await store.write { try $0.changeSyncSettings { $0.refused = error.refusal?.reason } }
+      try await change(\.refused, to: error.refusal?.reason)
       throw error
     } catch let error as TallyError where error.code == .deviceRevoked {
       // Only a record of the space shuts this store out for good; a hub is asked again.
-      try await store.write { try $0.changeSyncSettings { $0.refused = error.message } }
+      try await change(\.refused, to: error.message)
       throw error
     }
+  }
+
+  /// Changes one of the settings, unless it is as it should be.
+  private func change<Value: Equatable & Sendable>(
+    _ setting: any WritableKeyPath<SyncSettings, Value> & Sendable, to value: Value
+  ) async throws {
+    guard try store.readSynchronization({ try $0.requireSyncSettings()[keyPath: setting] }) != value else { return }
+    try await store.write { try $0.changeSyncSettings { $0[keyPath: setting] = value } }
+  }
+}
+
+extension [TaskList] {
+  /// The lists that share their name with others, in any case, unless all of them had it before.
+  fileprivate func ofOneName(notAmong before: [TaskList]) -> [[TaskList]] {
+    let known = Dictionary(before.map { ($0.id, $0.name.lowercased()) }) { first, _ in first }
+    return Dictionary(grouping: self) { $0.name.lowercased() }
+      .filter { name, lists in lists.count > 1 && lists.contains { known[$0.id] != name } }
+      .sorted { $0.key < $1.key }.map(\.value)
   }
 }

@@ -56,22 +56,28 @@ extension StoreSync {
     try await becomeOwnReplica()
     return try await store.write { transaction in
       let content = try transaction.open(bytes)
-      return try transaction.apply(content)
+      let count = try transaction.apply(content)
+      if count > 0 { try transaction.followOthers() }
+      return count
     }
   }
 
   /// Ensures that a copy of a store does not write as the replica that the original is.
   private func becomeOwnReplica() async throws {
-    let replica = try await store.write { try $0.requireSyncSettings().replicaID }
+    let replica = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
     if !ReplicaFile(of: store).names(replica) { try await store.becomeNewReplica(placeHasLost: false) }
   }
 
+  /// The file is opened in memory, sealed parts and what is in them at once.
+  private static let mostBytes = 4 << 30
+
   private static func contents(of file: FilePath) throws -> [UInt8] {
     do {
-      return [UInt8](try Data(contentsOf: URL(filePath: file.string)))
+      return try WholeFile.read(file, atMost: mostBytes)
     } catch {
+      let reason = error is Errno ? "" : " (\(error))"
       throw TallyError(
-        .inputUnreadable, "The file cannot be read: \(file.string)", remedy: "Check its name", cause: error)
+        .inputUnreadable, "The file cannot be read: \(file.string)\(reason)", remedy: "Check its name", cause: error)
     }
   }
 }

@@ -6,6 +6,8 @@ import TallySystem
 public struct RevokedReplica: Hashable, Sendable {
   /// The replica that was revoked.
   public let replica: ReplicaID
+  /// The former identities of its store that were revoked with it: it has their keys, too.
+  public let formerReplicas: [ReplicaID]
   /// The new key of the space, to be kept on paper in place of the old one.
   public let recoveryCode: String
   /// Whether the space cannot be joined with its passphrase any more.
@@ -15,7 +17,7 @@ public struct RevokedReplica: Hashable, Sendable {
 extension StoreSync {
   /// Revokes a replica: the space gets a new key, which all others get and this one does not.
   ///
-  /// What it wrote before stays; of its later changes none is merged anywhere. It keeps the tasks that it has. Before and
+  /// So are former identities of its store, as it has their keys. What it wrote before stays; of its later changes none is merged anywhere. It keeps the tasks that it has. Before and
   /// after, the store synchronises. Revoking it again publishes nothing new and returns the recovery code again.
   ///
   /// - Parameters:
@@ -26,11 +28,11 @@ extension StoreSync {
   ///   `syncUnreachable` if the place cannot be reached. If that happens after the new key was made, the next exchange
   ///   publishes it; ask again for the code.
   public func revoke(_ replica: ReplicaID, passphrase: String? = nil) async throws -> RevokedReplica {
-    guard try await store.write({ try $0.requireSyncSettings() }).isEncrypted else {
+    guard try store.readSynchronization({ try $0.requireSyncSettings() }).isEncrypted else {
       throw TallyError.spaceNotEncrypted
     }
     try await synchronise()
-    try await makeEpoch(revoking: replica)
+    let former = try await makeEpoch(revoking: replica)
     try await synchronise()
     // Another replica may have made a later epoch meanwhile.
     let (settings, code) = try await store.write { transaction in
@@ -41,20 +43,31 @@ extension StoreSync {
     }
     guard let code else { throw SyncFault.damagedSettings }
     let isDeleted = try changePassphrase(to: passphrase, of: settings.spaceKeys(), at: settings.syncPlace)
-    return RevokedReplica(replica: replica, recoveryCode: code, isPassphraseDeleted: isDeleted)
+    return RevokedReplica(
+      replica: replica, formerReplicas: former, recoveryCode: code, isPassphraseDeleted: isDeleted)
   }
 
   /// Makes the epoch in one write, unless the replica was revoked before.
-  private func makeEpoch(revoking replica: ReplicaID) async throws {
+  ///
+  /// - Returns: The former identities that are revoked by it.
+  private func makeEpoch(revoking replica: ReplicaID) async throws -> [ReplicaID] {
     let lock = try await takeTurn()
     defer { lock.release() }
-    try await store.write { transaction in
-      guard try transaction.revocations()[replica] == nil else { return }
-      guard try transaction.requireSyncSettings().replicaID != replica, let card = try transaction.card(of: replica)
-      else { throw TallyError.replicaNotFound(replica) }
-      let cutOff = try transaction.streamProgress()[replica]?.head ?? .start
-      let revocation = EpochRecord.Revocation(verifyingKey: card.verifyingKey, cutOff: cutOff)
-      try transaction.makeEpoch(revoking: [replica: revocation])
+    return try await store.write { transaction in
+      let (known, own) = (try transaction.revocations(), try transaction.requireSyncSettings().replicaID)
+      guard known[replica] == nil else { return [] }
+      guard own != replica, try transaction.card(of: replica) != nil else {
+        throw TallyError.replicaNotFound(replica)
+      }
+      let former = try DeviceRecords(in: transaction).formerIdentities(of: replica).filter { $0 != own }
+      var revocations: [ReplicaID: EpochRecord.Revocation] = [:]
+      for replica in [replica] + former where known[replica] == nil {
+        guard let card = try transaction.card(of: replica) else { continue }
+        let cutOff = try transaction.streamProgress()[replica]?.head ?? .start
+        revocations[replica] = EpochRecord.Revocation(verifyingKey: card.verifyingKey, cutOff: cutOff)
+      }
+      try transaction.makeEpoch(revoking: revocations)
+      return former.filter { revocations[$0] != nil }
     }
   }
 

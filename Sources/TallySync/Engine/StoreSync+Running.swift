@@ -38,7 +38,7 @@ extension StoreSync {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await Self.reporting(to: wake) { try await followStore(wake) } }
       let news = News()
-      group.addTask { await Self.reporting(to: wake) { try await followPlace(connection.transport, news, wake) } }
+      group.addTask { await Self.reporting(to: wake) { try await followPlace(of: connection, news, wake) } }
       wake.yield()
       var (failures, wasStopped) = (0, false)
       var refusedUntil: ContinuousClock.Instant?
@@ -47,7 +47,7 @@ extension StoreSync {
       for try await _ in wakes {
         try Task.checkCancellation()
         let isNews = news.take()
-        if !isNews, try await isRefused(until: refusedUntil) { continue }
+        if !isNews, try isRefused(until: refusedUntil) { continue }
         let (event, seconds) = try await exchangeOnce(through: connection, failures: failures)
         if case .failed = event { failures += 1 } else { failures = 0 }
         refusedUntil = event.isRefusal ? seconds.map { .now + .seconds($0) } : nil
@@ -68,9 +68,9 @@ extension StoreSync {
   }
 
   /// Whether what the place has refused shall not be tried again yet; others may have synchronised the store meanwhile.
-  private func isRefused(until end: ContinuousClock.Instant?) async throws -> Bool {
+  private func isRefused(until end: ContinuousClock.Instant?) throws -> Bool {
     guard let end, end > .now else { return false }
-    return try await store.write { try $0.requireSyncSettings().refused != nil }
+    return try store.readSynchronization { try $0.requireSyncSettings().refused != nil }
   }
 
   private typealias Wake = AsyncThrowingStream<Void, any Error>.Continuation
@@ -90,7 +90,7 @@ extension StoreSync {
   private func exchangeOnce(
     through connection: Connection, failures: Int
   ) async throws -> (event: SyncEvent, retryInSeconds: Double?) {
-    if try await store.write({ try $0.requireSyncSettings().isStopped }) { return (.stopped, nil) }
+    if try store.readSynchronization({ try $0.requireSyncSettings().isStopped }) { return (.stopped, nil) }
     do {
       let exchange = try await exchange(through: connection)
       return (.synchronised(exchange.report), exchange.isUnfinished ? 30 : nil)
@@ -122,14 +122,14 @@ extension StoreSync {
   }
 
   /// Wakes the agent when the place changes, and once an hour: an agent with nothing to do writes nothing.
-  private func followPlace(
-    _ transport: any SyncTransport, _ news: News, _ wake: Wake
-  ) async throws {
+  ///
+  /// Within a minute it also finds out that the store has moved to another place.
+  private func followPlace(of connection: Connection, _ news: News, _ wake: Wake) async throws {
     var (lastWake, refusals) = (ContinuousClock.now, 0)
     while !Task.isCancelled {
       var isChanged = true
       do {
-        isChanged = try await transport.waitForChanges(seconds: 60)
+        isChanged = try await connection.transport.waitForChanges(seconds: 60)
         if isChanged { news.note() }
         refusals = 0
       } catch let error as CancellationError {
@@ -141,6 +141,7 @@ extension StoreSync {
         refusals = refusal == nil ? 0 : refusals + 1
         try await Task.sleep(for: .seconds(seconds))
       }
+      if !isChanged { isChanged = try await spaceAndPlace() != (connection.space, connection.place) }
       guard isChanged || lastWake + .seconds(3_600) < .now else { continue }
       lastWake = .now
       wake.yield()

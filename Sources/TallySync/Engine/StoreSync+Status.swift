@@ -6,10 +6,9 @@ extension StoreSync {
   ///
   /// - Returns: The status, changes that wait included.
   /// - Throws: `TallyError` with `notSynchronising`.
-  /// - Complexity: The changes that wait, and the replicas.
+  /// - Complexity: The replicas, and the first of the segments that wait; it takes no lock, and no write waits for it.
   public func status() async throws -> SyncStatus {
-    let hash = try await stateHash()
-    return try await store.write { transaction in
+    try store.readSynchronization { transaction in
       let settings = try transaction.requireSyncSettings()
       let (count, oldest) = try transaction.countPending()
       let blocked = try transaction.blockedReplicas()
@@ -21,29 +20,20 @@ extension StoreSync {
         isRecoveryCodeOutdated: try settings.isRecoveryCodeOutdated(), refused: settings.refused, pending: count,
         oldestPending: oldest,
         members: try transaction.members(besides: settings.replicaID), blocked: blocked,
-        conflicts: try transaction.storedConflicts().count,
-        tooLarge: try transaction.syncValues(under: SyncKey.tooLarge).count,
-        needsUpgrade: blocked.contains { $0.reason == EnvelopeFault.needsNewerVersion.description },
-        stateHash: hash)
+        conflicts: try transaction.countSyncValues(withPrefix: SyncKey.conflicts),
+        tooLarge: try transaction.objectsTooLarge().count, unsentTexts: try transaction.unsentTexts(),
+        needsUpgrade: blocked.contains(where: \.needsUpgrade), clocks: try transaction.clockDifferences(),
+        stateHash: try transaction.stateHash())
     }
   }
 
-  /// The hash of all states as if local changes were sealed now: the write is rolled back.
-  private func stateHash() async throws -> String {
-    struct Rollback: Error {
-      let hash: StateHash
-    }
-    do {
-      try await store.write { transaction in
-        let settings = try transaction.requireSyncSettings()
-        var merge = try StateMerge(in: transaction)
-        _ = try merge.take(limit: .max, as: settings.replicaID, in: &transaction)
-        try merge.finish(in: &transaction)
-        throw Rollback(hash: merge.hash)
-      }
-      return ""
-    } catch let rollback as Rollback {
-      return HexDigits.text(of: rollback.hash.bytes)
+  /// The titles of the tasks and the names of the lists with a text that is too large to be sent.
+  ///
+  /// - Throws: `TallyError` with `notSynchronising`.
+  package func unsentTexts() async throws -> [String] {
+    try store.readSynchronization { transaction in
+      _ = try transaction.requireSyncSettings()
+      return try transaction.unsentTexts()
     }
   }
 
@@ -52,39 +42,75 @@ extension StoreSync {
   /// - Returns: The others by the names of their devices, and this one.
   /// - Throws: `TallyError` with `notSynchronising`.
   public func members() async throws -> [SyncStatus.Member] {
-    try await store.write { transaction in
+    try store.readSynchronization { transaction in
       let settings = try transaction.requireSyncSettings()
       let own = SyncStatus.Member(
         replica: settings.replicaID, name: settings.deviceName,
         lastSeen: settings.lastSent.map(Timestamp.init(clamping:)), behind: 0,
         code: try settings.spaceKeys().code(of: settings.replicaID, settings.secretKeys().verifyingKey),
-        isRevoked: settings.isRevoked ?? false, isFormer: false)
+        isRevoked: settings.isRevoked ?? false, isFormer: false, successor: nil,
+        handle: try transaction.allReplicas().handle(of: settings.replicaID))
       return [own] + (try transaction.members(besides: settings.replicaID))
     }
   }
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
+  /// The hash of all states; `nil` while local changes wait that are in no state yet.
+  ///
+  /// Sealing them would be a write, and would take long where they are many.
+  fileprivate func stateHash() throws -> String? {
+    try hasPending() ? nil : HexDigits.text(of: StateTable.hash(in: self).bytes)
+  }
+
   /// How many objects have changes that wait, and when the oldest changed.
+  ///
+  /// - Complexity: The first segment that waits; all of them if an older version has sealed or sent some.
   func countPending() throws -> (count: Int, oldest: Timestamp?) {
-    var (count, oldest) = try pendingSummary()
+    let (unsealed, oldest) = try pendingSummary()
     let settings = try requireSyncSettings()
-    for (_, bytes) in try syncValues(under: SyncKey.outbox) {
+    let space = try settings.spaceKeys()
+    let limit = settings.sealedChangeCount == nil ? Int.max : 1
+    var (counted, sealedAt): (Int, Int64?) = (0, nil)
+    for (_, bytes) in try syncValues(under: SyncKey.outbox, limit: limit) {
       let envelope = try Envelope(parsing: bytes)
-      let body = try SegmentBody(
-        decoding: envelope.content(in: settings.spaceKeys()), by: envelope.header.label.replica)
-      count += body.changes.count
-      oldest = min(oldest ?? .latest, Timestamp(clamping: body.sealedAt))
+      let content = try envelope.content(in: space)
+      sealedAt = min(sealedAt ?? .max, try SegmentBody.timeOfSealing(in: content))
+      guard settings.sealedChangeCount == nil else { break }
+      counted += try SegmentBody(decoding: content, by: envelope.header.label.replica).changes.count
     }
-    return (count, oldest)
+    let sealed = sealedAt == nil ? 0 : settings.sealedChangeCount ?? counted
+    let times = [oldest, sealedAt.map(Timestamp.init(clamping:))].compactMap(\.self)
+    return (unsealed + sealed, times.min())
+  }
+
+  /// The objects with a value that is too large to be sent.
+  func objectsTooLarge() throws -> [ObjectKey] {
+    let noted = try syncValues(under: SyncKey.tooLarge)
+    guard !noted.isEmpty else { return [] }
+    let table = try StateTable(in: self)
+    // Another device may have written a shorter one since.
+    return try noted.map { try ObjectKey(bytes: $0.key) }.filter {
+      try table.state(of: $0, in: self).hasValue(largerThan: ObjectChange.maximumByteCount)
+    }
+  }
+
+  /// The titles of the tasks and the names of the lists with a text that is too large to be sent.
+  func unsentTexts() throws -> [String] {
+    try objectsTooLarge().compactMap { object in
+      if object.isTask { return try task(object.id)?.title }
+      return object.isList ? try list(object.id)?.name : nil
+    }
   }
 
   func blockedReplicas() throws -> [BlockedReplica] {
     let revoked = try revocations()
     return try streamProgress().compactMap { replica, progress in
-      try progress.block.map { reason in
+      try progress.obstacle.map { obstacle in
         BlockedReplica(
-          replica: replica, name: try card(of: replica)?.name, reason: reason, isRevoked: revoked[replica] != nil)
+          replica: replica, name: try deviceName(of: replica),
+          since: progress.blockedSince.map(Timestamp.init(clamping:)), isRevoked: revoked[replica] != nil,
+          obstacle: obstacle)
       }
     }.sorted { $0.replica < $1.replica }
   }
@@ -92,13 +118,35 @@ extension StoreWriteTransaction {
   fileprivate func members(besides own: ReplicaID) throws -> [SyncStatus.Member] {
     let (settings, progress, revoked) = (try requireSyncSettings(), try streamProgress(), try revocations())
     let (keys, former) = (try settings.spaceKeys(), settings.formerIDs)
-    let cards = try syncValues(under: SyncKey.cards).compactMap { UUID(bytes: $0.key).map { ReplicaID($0) } }
-    return try Set(cards).union(progress.keys).union(revoked.keys).subtracting([own]).sorted().map { replica in
-      let (known, card) = (progress[replica], try card(of: replica))
+    let (all, records) = (try allReplicas(), try DeviceRecords(in: self))
+    return try all.subtracting([own]).sorted().map { replica in
+      let (known, card) = (progress[replica], try card(of: replica, in: keys))
+      let successor = records.successor(of: replica)
       return SyncStatus.Member(
-        replica: replica, name: card?.name, lastSeen: known?.lastSeen.map(Timestamp.init(clamping:)),
-        behind: known?.behind ?? 0, code: card.map { keys.code(of: replica, $0.verifyingKey) },
-        isRevoked: revoked[replica] != nil, isFormer: former.contains(replica))
+        replica: replica, name: records.name(of: replica) ?? card?.name,
+        lastSeen: known?.lastSeen.map(Timestamp.init(clamping:)), behind: known?.behind ?? 0,
+        code: card.map { keys.code(of: replica, $0.verifyingKey) }, isRevoked: revoked[replica] != nil,
+        isFormer: former.contains(replica) || successor != nil, successor: successor,
+        handle: all.handle(of: replica))
     }
+  }
+
+  /// All replicas of which something is known, this one included.
+  fileprivate func allReplicas() throws -> Set<ReplicaID> {
+    let cards = try syncValues(under: SyncKey.cards).compactMap { ReplicaID(bytes: $0.key) }
+    return try Set(cards).union(streamProgress().keys).union(revocations().keys).union([
+      requireSyncSettings().replicaID
+    ])
+  }
+}
+
+extension Set<ReplicaID> {
+  /// The shortest end of a replica's digits, at least four, that no other one of them has.
+  fileprivate func handle(of replica: ReplicaID) -> String {
+    let others = subtracting([replica]).map(\.description)
+    let length = (4..<32).first { length in
+      !others.contains { $0.suffix(length) == replica.description.suffix(length) }
+    }
+    return String(replica.description.suffix(length ?? 32))
   }
 }

@@ -21,7 +21,7 @@ extension StoreSync {
   /// - Returns: The deleted tasks and lists.
   /// - Throws: `TallyError` with `notSynchronising`.
   public func trash() async throws -> [DeletedItem] {
-    try await store.write { transaction in
+    try store.readSynchronization { transaction in
       _ = try transaction.requireSyncSettings()
       let table = try StateTable(in: transaction)
       let items = try transaction.deletedObjects().map { object in
@@ -68,14 +68,16 @@ extension StoreSync {
   }
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// When an object was deleted, if that was not taken yet.
   fileprivate func pendingTime(ofDeleting object: ObjectKey) throws -> Int64? {
-    try pendingTime(of: .life, isList: object.isList, id: object.id)
+    try pendingTime(of: .life, isList: object.isList, id: object.id).flatMap { GeneratedTime.contains($0) ? nil : $0 }
   }
 }
 
 extension ObjectState {
   /// When it was deleted; `nil` if it is not.
-  fileprivate var deletionTime: Int64? { isDeleted ? registers[.life]?.time : nil }
+  fileprivate var deletionTime: Int64? {
+    registers[.life].flatMap { isDeleted && !GeneratedTime.contains($0.time) ? $0.time : nil }
+  }
 }

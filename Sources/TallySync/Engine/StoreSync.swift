@@ -35,7 +35,7 @@ public struct StoreSync: Sendable {
   ///
   /// - Throws: What the store throws.
   public var isSetUp: Bool {
-    get async throws { try await store.write { try $0.syncSettings() != nil } }
+    get async throws { try store.readSynchronization { try $0.syncSettings() != nil } }
   }
 
   /// Creates a space in a folder, with all that the store has.
@@ -95,7 +95,8 @@ public struct StoreSync: Sendable {
   ///   - folder: Where the space is on this machine.
   ///   - deviceName: How this device is called, for people.
   /// - Returns: Who this store is in the space.
-  /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
+  /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises`, or `syncUnreachable`, also if this user may not write
+  ///   in the folder.
   @discardableResult
   public func join(_ text: String, in folder: FilePath, deviceName: String) async throws -> ReplicaID {
     try await requireNoSpace()
@@ -126,6 +127,32 @@ public struct StoreSync: Sendable {
     return try await join(keys, at: place, deviceName: deviceName)
   }
 
+  /// Joins a space at a place that has made this device an owner by the recovery code, such as a hub.
+  ///
+  /// Tasks that the store has are added to those of the space.
+  ///
+  /// - Parameters:
+  ///   - text: The recovery code.
+  ///   - space: The space, which the code does not name.
+  ///   - place: The place.
+  ///   - deviceName: How this device is called, for people.
+  /// - Returns: Who this store is in the space.
+  /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
+  @discardableResult
+  public func join(
+    recoveryCode text: String, to space: SpaceID, at place: SyncPlace, deviceName: String
+  ) async throws -> ReplicaID {
+    try await requireNoSpace()
+    let code: RecoveryCode
+    do {
+      code = try RecoveryCode(text)
+    } catch {
+      throw TallyError.invalidInvitation(error.description)
+    }
+    let keys = SpaceKeys(space: space, epoch: 1, keys: [1: code.key])
+    return try await join(keys, at: place, deviceName: deviceName, with: code)
+  }
+
   /// Joins the only space in a folder with its passphrase.
   ///
   /// - Parameters:
@@ -148,7 +175,7 @@ public struct StoreSync: Sendable {
   /// - Returns: The text.
   /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`.
   public func invite(for duration: Duration = .seconds(86_400)) async throws -> String {
-    let settings = try await store.write { try $0.requireSyncSettings() }
+    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     if settings.isRevoked == true { throw TallyError.deviceRevoked }
     let keys = try settings.spaceKeys()
     return try invitation(to: keys, until: store.configuration.now().adding(seconds: duration.components.seconds))
@@ -159,7 +186,7 @@ public struct StoreSync: Sendable {
   /// - Returns: The place.
   /// - Throws: `TallyError` with `notSynchronising`.
   public func place() async throws -> SyncPlace {
-    try await store.write { try $0.requireSyncSettings().syncPlace }
+    try store.readSynchronization { try $0.requireSyncSettings().syncPlace }
   }
 
   /// Stops synchronising until the next ``synchronise()``; changes wait in the store.
@@ -193,42 +220,56 @@ extension StoreSync {
     return try connector.transport(to: place, space: space)
   }
 
-  private func absolute(_ folder: FilePath) throws -> FilePath {
+  func absolute(_ folder: FilePath) throws -> FilePath {
     FilePath(URL(filePath: folder.string).standardizedFileURL.path(percentEncoded: false))
   }
 
   private func requireNoSpace() async throws {
-    guard try await store.write({ try $0.syncSettings() }) == nil else { throw TallyError.alreadySynchronises }
+    guard try store.readSynchronization({ try $0.syncSettings() }) == nil else { throw TallyError.alreadySynchronises }
   }
 
   private func invitation(to keys: SpaceKeys, until end: Timestamp) throws -> String {
     try Invitation(to: keys, expiry: end.microsecondsSince1970 / 1_000_000).text
   }
 
-  private func join(_ keys: SpaceKeys, at place: SyncPlace, deviceName: String) async throws -> ReplicaID {
+  private func join(
+    _ keys: SpaceKeys, at place: SyncPlace, deviceName: String, with code: RecoveryCode? = nil
+  ) async throws -> ReplicaID {
     let cards: [ReplicaID: [UInt8]]
     let transport = try transport(to: place, space: keys.space)
     do {
       cards = try await transport.cards()
+      if let folder = transport as? FolderTransport {
+        try await folder.prepare()
+        try await folder.checkWritable()
+      }
     } catch {
       throw TallyError.unreachable(error)
     }
-    return try await begin(in: keys.matched(to: cards), at: place, deviceName: deviceName)
+    return try await begin(in: keys.matched(to: cards), at: place, deviceName: deviceName, with: code)
   }
 
   /// Makes the store a replica: everything that it has counts as a change.
-  private func begin(in keys: SpaceKeys, at place: SyncPlace, deviceName: String) async throws -> ReplicaID {
-    let settings = SyncSettings(
+  private func begin(
+    in keys: SpaceKeys, at place: SyncPlace, deviceName: String, with code: RecoveryCode? = nil
+  ) async throws -> ReplicaID {
+    var new = SyncSettings(
       space: keys.space.description, replica: UUID(), keys: keys.keys.mapValues { Data($0.bytes) },
       isEncrypted: keys.isEncrypted, replicaKeys: Data(ReplicaKeys().bytes), deviceName: deviceName,
       place: place.address, token: place.token)
+    if let code {
+      // The paper stays valid.
+      new.recoverySecret = code.ownerSecret.map { Data($0) }
+      try new.noteShownRecoveryCode()
+    }
+    let settings = new
     // First the file: a crash between the two leaves a file that nobody reads.
     try ReplicaFile(of: store).write(settings.replicaID)
     try await store.write { transaction in
       guard try transaction.syncSettings() == nil else { throw TallyError.alreadySynchronises }
       try transaction.beginSynchronising()
       try transaction.setSyncSettings(settings)
-      try transaction.noteEverything()
+      try transaction.noteEverything(refusingLargeTexts: true)
     }
     return settings.replicaID
   }

@@ -18,14 +18,75 @@ enum CardOutcome {
   }
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// The card of a replica; `nil` if it has not arrived.
-  func card(of replica: ReplicaID) throws -> Card? {
+  func card(of replica: ReplicaID) throws -> Card? { try card(of: replica, in: requireSyncSettings().spaceKeys()) }
+
+  /// The card of a replica, opened with keys that are at hand.
+  func card(of replica: ReplicaID, in space: SpaceKeys) throws -> Card? {
     try syncValue(forKey: SyncKey.cards + replica.bytes).map { bytes in
-      try Card(opening: Envelope(parsing: bytes), of: replica, in: requireSyncSettings().spaceKeys())
+      try Card(opening: Envelope(parsing: bytes), of: replica, in: space)
     }
   }
 
+  /// Whether taking cards may change something: some are new here, and not all of those are ones that cannot be taken.
+  func mayTake(_ cards: [ReplicaID: [UInt8]]) throws -> Bool {
+    for (replica, bytes) in cards where try syncValue(forKey: SyncKey.cards + replica.bytes) != bytes {
+      guard let envelope = try? Envelope(parsing: bytes), let verified = try verify(envelope) else { continue }
+      if try verified.record != nil || isStorable(verified) { return true }
+    }
+    return false
+  }
+
+  /// The key that verifies what a replica signs, as far as it is known without its new card.
+  fileprivate func knownKey(of replica: ReplicaID) throws -> VerifyingKey? {
+    let settings = try requireSyncSettings()
+    if replica == settings.replicaID { return try settings.secretKeys().verifyingKey }
+    return try card(of: replica)?.verifyingKey ?? membership().listed[replica]
+  }
+
+  /// Verifies a card; `nil` for one whose author is not known, or has not signed it.
+  fileprivate func verify(_ envelope: Envelope) throws -> VerifiedCard? {
+    let (space, membership) = (try requireSyncSettings().spaceKeys(), try membership())
+    let replica = envelope.header.label.replica
+    let card = try? Card(opening: envelope, of: replica, in: space)
+    let opened = card.flatMap {
+      membership.admits(replica, $0.verifyingKey, sealedInEpoch: envelope.header.epoch) ? $0 : nil
+    }
+    guard let key = try knownKey(of: replica) ?? opened?.verifyingKey ?? membership.provenKey(in: envelope, space)
+    else { return nil }
+    do throws(EnvelopeFault) {
+      try envelope.check(.card, replica, space)
+      try envelope.verify(by: key)
+    } catch {
+      return nil
+    }
+    let isHeard = membership.revocations[replica] == nil
+    return VerifiedCard(
+      replica: replica, card: opened?.verifyingKey == key ? opened : nil,
+      record: isHeard ? try? envelope.epochRecord : nil)
+  }
+
+  /// Whether a verified card takes the place of the one that is here.
+  ///
+  /// The last card from before the revocation stays: it verifies the segments that count.
+  fileprivate func isStorable(_ verified: VerifiedCard) throws -> Bool {
+    guard verified.card != nil, try verified.replica != requireSyncSettings().replicaID else { return false }
+    guard try membership().revocations[verified.replica] != nil else { return true }
+    return try syncValue(forKey: SyncKey.cards + verified.replica.bytes) == nil
+  }
+}
+
+/// A card whose signature is that of its author.
+private struct VerifiedCard {
+  let replica: ReplicaID
+  /// The card; `nil` if it does not open, or its author does not belong to the space.
+  let card: Card?
+  /// The record in it; `nil` if there is none, or its author was revoked.
+  let record: EpochRecord?
+}
+
+extension StoreWriteTransaction {
   /// Takes the cards of others, and the records of epochs in them.
   ///
   /// A card that does not open blocks the stream that it would verify. One record may give the key that opens another
@@ -92,12 +153,6 @@ extension StoreWriteTransaction {
     }
     return ranked.sorted { $0.rank > $1.rank }.map(\.envelope)
   }
-
-  private func knownKey(of replica: ReplicaID) throws -> VerifyingKey? {
-    let settings = try requireSyncSettings()
-    if replica == settings.replicaID { return try settings.secretKeys().verifyingKey }
-    return try card(of: replica)?.verifyingKey ?? membership().listed[replica]
-  }
 }
 
 extension Membership {
@@ -124,33 +179,16 @@ private struct TakenCard {
 extension StoreWriteTransaction {
   /// Takes one card: the record in it if its author may speak, then the card itself.
   private mutating func take(_ envelope: Envelope) throws -> TakenCard {
-    let (settings, replica) = (try requireSyncSettings(), envelope.header.label.replica)
-    let (space, membership) = (try settings.spaceKeys(), try membership())
-    let card = try? Card(opening: envelope, of: replica, in: space)
-    let opened = card.flatMap {
-      membership.admits(replica, $0.verifyingKey, sealedInEpoch: envelope.header.epoch) ? $0 : nil
-    }
-    guard let key = try knownKey(of: replica) ?? opened?.verifyingKey ?? membership.provenKey(in: envelope, space)
-    else { return TakenCard() }
-    do throws(EnvelopeFault) {
-      try envelope.check(.card, replica, space)
-      try envelope.verify(by: key)
-    } catch {
-      return TakenCard()
-    }
+    guard let verified = try verify(envelope) else { return TakenCard() }
     var taken = TakenCard()
-    if membership.revocations[replica] == nil, let record = try? envelope.epochRecord {
+    if let record = verified.record {
       taken = try take(record)
       guard taken.outcome == .taken else { return taken }
     }
-    guard replica != settings.replicaID, let opened, opened.verifyingKey == key else { return taken }
-    // The last card from before the revocation stays: it verifies the segments that count.
-    if try membership.revocations[replica] != nil && syncValue(forKey: SyncKey.cards + replica.bytes) != nil {
-      return taken
-    }
-    try setSyncValue(envelope.bytes, forKey: SyncKey.cards + replica.bytes)
+    guard let card = verified.card, try isStorable(verified) else { return taken }
+    try setSyncValue(envelope.bytes, forKey: SyncKey.cards + verified.replica.bytes)
     // A revoked replica could hand over a key of its own, with which somebody who joined later would seal.
-    if try revocations()[replica] == nil { try add(opened.olderKeys) }
+    if try revocations()[verified.replica] == nil { try add(card.olderKeys) }
     taken.isStored = true
     return taken
   }

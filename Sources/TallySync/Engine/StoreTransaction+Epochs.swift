@@ -32,7 +32,7 @@ struct Membership {
   }
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// Who belongs to the space.
   func membership() throws -> Membership {
     let records = try syncValues(under: SyncKey.epochs).map { try EpochRecord(decoding: $0.value) }
@@ -56,7 +56,9 @@ extension StoreWriteTransaction {
     let hash = space.keys[space.epoch]?.hash(in: space.space)
     return try membership().records.first { $0.keyHash == hash }
   }
+}
 
+extension StoreWriteTransaction {
   /// Keeps the record of an epoch, and none of an older one.
   mutating func put(_ record: EpochRecord) throws {
     for old in try membership().records where old.number < record.number {

@@ -28,6 +28,8 @@ extension StoreWriteTransaction {
     settings.setKeys(of: space.adding(epoch))
     // Segments of the revoked replica that were deleted may be covered by its own snapshot alone, which is not taken.
     settings.needsSnapshot = settings.needsSnapshot || !new.isEmpty
+    // The revoked device may have been an owner that knew the code.
+    if !new.isEmpty, settings.syncPlace.isHub { settings.renewRecoverySecret() }
     try setSyncSettings(settings)
     // The next exchange publishes the record with a new card.
     try setSyncValue(nil, forKey: SyncKey.cards + settings.replicaID.bytes)
@@ -56,7 +58,9 @@ extension StoreWriteTransaction {
     }
     return members
   }
+}
 
+extension StoreTransaction where Base: ~Copyable {
   /// Whether a new key can be sealed for all members that the records list.
   func hasCardsOfAllListed() throws -> Bool {
     let own = try requireSyncSettings().replicaID

@@ -32,21 +32,32 @@ extension StoredConflict {
 
   var stateField: ObjectState.Field { ObjectState.Field(field, name: attribute) }
 
+  /// What says that somebody has restored or dismissed the value: the same object on all devices that keep it.
+  var settlement: ObjectKey {
+    let name = [UInt8](attribute.utf8)
+    let bytes = [UInt8](object) + field.bigEndianBytes + UInt32(name.count).bigEndianBytes + name
+    let hash = ContentHash(of: bytes + lostTime.bigEndianBytes + ReplicaID(lostReplica).bytes)
+    return ObjectKey(kind: ObjectKey.settlementKind, id: UUID(bytes: Array(hash.bytes.prefix(16))) ?? UUID())
+  }
+
   /// The write that lost.
   var lostStamp: Stamp { Stamp(time: lostTime, replica: ReplicaID(lostReplica)) }
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// The conflicts that are kept, oldest first.
   func storedConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
     try syncValues(under: SyncKey.conflicts).map { key, value in
       (UInt64(bigEndianBytes: key), try JSONDecoder().decode(StoredConflict.self, from: Data(value)))
     }
   }
+}
 
+extension StoreWriteTransaction {
   /// Keeps conflicts that are not kept yet; one whose value was replaced by its own author's next one takes the place of the
   /// earlier.
-  mutating func keep(_ new: [(conflict: StoredConflict, replaced: Stamp?)]) throws {
+  mutating func keep(_ found: [(conflict: StoredConflict, replaced: Stamp?)]) throws {
+    let new = try found.filter { try !isSettled($0.conflict) }
     guard !new.isEmpty else { return }
     var kept = try storedConflicts()
     var next = (try syncValue(forKey: SyncKey.settings + [1]).map { UInt64(bigEndianBytes: $0) } ?? 0) + 1
@@ -76,7 +87,27 @@ extension StoreWriteTransaction {
     }
   }
 
-  mutating func removeConflict(_ id: UInt64) throws {
+  /// Whether somebody has restored or dismissed a value, here or elsewhere.
+  private func isSettled(_ conflict: StoredConflict) throws -> Bool {
+    try syncValue(forKey: SyncKey.states + conflict.settlement.bytes) != nil
+  }
+
+  /// Forgets the values that somebody has restored or dismissed on another device.
+  mutating func removeSettledConflicts() throws {
+    for (id, conflict) in try storedConflicts() where try isSettled(conflict) { try removeConflict(id) }
+  }
+
+  /// Forgets values here and, when the change arrives, on all devices.
+  mutating func settle(_ conflicts: [(id: UInt64, conflict: StoredConflict)]) throws {
+    guard !conflicts.isEmpty else { return }
+    var settings = try requireSyncSettings()
+    try write(
+      conflicts.map { DeviceWrite(object: $0.conflict.settlement, field: .settled, value: [1]) }, &settings)
+    try setSyncSettings(settings)
+    for (id, _) in conflicts { try removeConflict(id) }
+  }
+
+  private mutating func removeConflict(_ id: UInt64) throws {
     try setSyncValue(nil, forKey: SyncKey.conflicts + id.bigEndianBytes)
   }
 

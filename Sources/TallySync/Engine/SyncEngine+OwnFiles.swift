@@ -13,11 +13,13 @@ extension SyncEngine {
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   /// - Complexity: Reads those segments and that snapshot.
   func checkOwnFiles() async throws -> Bool {
-    let settings = try await store.write { try $0.requireSyncSettings() }
+    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     guard !settings.needsSnapshot, settings.acknowledged.number > 0 || settings.snapshot != nil else { return true }
     let mark = try await reach { try await transport.mark(of: settings.replicaID) }
     let isChanged = mark.map { Data($0) != settings.mark } ?? false
-    guard try await store.write({ try $0.isCheckDue() }) || isChanged else { return false }
+    let isDue = try store.readSynchronization { try $0.isCheckDue() }
+    guard isDue || isChanged else { return false }
+    if isDue { try await store.write { try $0.noteCheck() } }
     if try await !areWhole(settings) { try await requireSnapshot() }
     return isChanged
   }
@@ -38,7 +40,7 @@ extension SyncEngine {
 
   /// Records the current mark of this replica's files.
   func noteMark() async throws {
-    let settings = try await store.write { try $0.requireSyncSettings() }
+    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     let mark = try await reach { try await transport.mark(of: settings.replicaID) }.map { Data($0) }
     guard mark != settings.mark else { return }
     try await store.write { try $0.changeSyncSettings { $0.mark = mark } }
@@ -51,7 +53,7 @@ extension SyncEngine {
   /// Whether all parts of a snapshot are there and can be opened.
   func isWhole(_ name: SnapshotName) async throws -> Bool {
     guard try await reach({ try await transport.snapshots() }).contains(name) else { return false }
-    guard let opener = try await store.write({ try $0.opener(of: name) }) else { return false }
+    guard let opener = try store.readSynchronization({ try $0.opener(of: name) }) else { return false }
     for number in 0..<name.partCount {
       // One that cannot be read is not whole, either.
       guard let bytes = try? await transport.part(number, of: name), opener.content(of: bytes, number) != nil else {
@@ -62,12 +64,19 @@ extension SyncEngine {
   }
 }
 
-extension StoreWriteTransaction {
-  /// Whether the hourly check is due; if it is, notes that it is done now.
-  fileprivate mutating func isCheckDue() throws -> Bool {
+extension StoreTransaction where Base: ~Copyable {
+  /// Whether the hourly check is due.
+  fileprivate func isCheckDue() throws -> Bool {
+    guard let last = try requireSyncSettings().lastCheck else { return true }
     let now = now.microsecondsSince1970
-    if let last = try requireSyncSettings().lastCheck, last <= now, now - last < 3_600 * 1_000_000 { return false }
+    return last > now || now - last >= 3_600 * 1_000_000
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Notes that the hourly check is done now.
+  fileprivate mutating func noteCheck() throws {
+    let now = now.microsecondsSince1970
     try changeSyncSettings { $0.lastCheck = now }
-    return true
   }
 }

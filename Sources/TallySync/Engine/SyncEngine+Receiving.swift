@@ -10,15 +10,16 @@ extension SyncEngine {
   /// - Returns: The merged changes.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func receive(after look: Look, takingSnapshots: Bool) async throws -> Received {
-    let (own, revocations) = try await store.write { transaction in
+    let (own, revocations, misses) = try store.readSynchronization { transaction in
       let own = try transaction.requireSyncSettings().replicaID
-      try transaction.note(look.heads, besides: own)
-      return (own, try transaction.revocations())
+      return (own, try transaction.revocations(), try transaction.misses(look.heads, besides: own))
     }
+    if misses { try await store.write { try $0.changeSyncSettings { $0.needsSnapshot = true } } }
     var received = takingSnapshots ? try await receiveSnapshots() : Received()
     for (replica, head) in look.heads.sorted(by: { $0.key < $1.key }) where replica != own {
       received += try await receive(from: replica, upTo: head.number, cutOff: revocations[replica]?.cutOff.number)
     }
+    try await note(look.heads, besides: own)
     return received
   }
 
@@ -28,43 +29,73 @@ extension SyncEngine {
   ) async throws -> Received {
     var received = Received()
     while true {
-      let number = try await store.write { try $0.streamProgress()[replica]?.head.number ?? 0 }
+      let position = try position(of: replica)
+      let number = position.head.number
       // After a file was lost the head is behind the merged segments, and more may follow behind the gap.
       guard number != last else { return received }
       if let cutOff, number >= cutOff {
-        if number < last { try await block(replica, because: StreamFault.revoked.description) }
+        if number < last { try await stop(replica, because: StreamFault.revoked.obstacle, &received) }
         return received
       }
       let segments = try await reach {
         try await transport.segments(of: replica, after: number, byteCount: Self.batchByteCount)
       }
-      guard !segments.isEmpty else {
-        if number < last { try await block(replica, because: StreamFault.notWhole.description) }
-        return received
+      guard !segments.isEmpty else { return received }
+      // Verified before the write begins: others wait for that no longer than merging takes.
+      let verified = try store.readSynchronization { try $0.open(segments, of: replica, after: position) }
+      if !verified.segments.isEmpty { received += try await merge(verified, of: replica, atPlace: last) }
+      if let fault = verified.fault { try await stop(replica, because: fault, &received) }
+      if received.stopped.contains(replica) { return received }
+    }
+  }
+
+  private func position(of replica: ReplicaID) throws -> StreamProgress {
+    try store.readSynchronization { try $0.streamProgress()[replica] ?? StreamProgress() }
+  }
+
+  /// Remembers for the status what the place has of the streams that were not read to their ends.
+  private func note(_ heads: [ReplicaID: SegmentHead], besides own: ReplicaID) async throws {
+    let known = try store.readSynchronization { try $0.streamProgress() }
+    let new = heads.filter { $0.key != own && known[$0.key]?.atPlace != $0.value.number }
+    guard !new.isEmpty else { return }
+    try await store.write { transaction in
+      let known = try transaction.streamProgress()
+      for (replica, head) in new {
+        var progress = known[replica] ?? StreamProgress()
+        // The place has named what it does not have any more, and what was not read.
+        if let last = progress.atPlace, last > max(head.number, progress.head.number, progress.named ?? 0) {
+          progress.named = last
+        }
+        progress.atPlace = head.number
+        try transaction.setProgress(progress, of: replica)
       }
-      let merged = try await merge(segments, of: replica)
-      received += merged
-      if merged.isBlocked { return received }
     }
   }
 
   /// Merges segments; one whose values no task can have stops the stream before it, like one that cannot be verified.
-  private func merge(_ segments: [[UInt8]], of replica: ReplicaID) async throws -> Received {
+  private func merge(
+    _ verified: VerifiedSegments, of replica: ReplicaID, atPlace last: UInt64
+  ) async throws -> Received {
     do {
-      return try await store.write { try $0.merge(segments, of: replica) }
+      return try await store.write { try $0.merge(verified, of: replica, atPlace: last) }
     } catch is CodingFault {
-      guard segments.count == 1 else { return try await merge(Array(segments.prefix(segments.count / 2)), of: replica) }
-      try await block(replica, because: EnvelopeFault.malformed(.impossibleValue).description)
-      return Received(isBlocked: true)
+      guard verified.segments.count == 1 else {
+        return try await merge(verified.firstHalf, of: replica, atPlace: last)
+      }
+      // Its values can be read, but not all of them together: limits may be wider in a newer version.
+      var received = Received()
+      try await stop(replica, because: StreamFault.unreadableValue(of: "task").obstacle, &received)
+      return received
     }
   }
 
-  /// Remembers why the next segment of a replica is not taken.
-  private func block(_ replica: ReplicaID, because reason: String) async throws {
+  /// Remembers why the next segment of a replica is not taken, or its snapshot.
+  func stop(_ replica: ReplicaID, because obstacle: StreamObstacle, _ received: inout Received) async throws {
+    received.stopped.insert(replica)
+    guard try position(of: replica).obstacle != obstacle else { return }
     try await store.write { transaction in
       var progress = try transaction.streamProgress()[replica] ?? StreamProgress()
-      guard progress.block != reason else { return }
-      progress.block = reason
+      progress.set(obstacle, at: transaction.now.microsecondsSince1970)
       try transaction.setProgress(progress, of: replica)
     }
   }
@@ -73,80 +104,127 @@ extension SyncEngine {
   static let batchByteCount = 1 << 20
 }
 
-extension StoreWriteTransaction {
-  /// Remembers what the place has, for the status; a place that has lost segments that were merged here needs a snapshot.
-  fileprivate mutating func note(_ heads: [ReplicaID: SegmentHead], besides own: ReplicaID) throws {
-    let known = try streamProgress()
-    for (replica, head) in heads where replica != own {
-      var progress = known[replica] ?? StreamProgress()
-      guard progress.atPlace != head.number else { continue }
-      progress.atPlace = head.number
-      try setProgress(progress, of: replica)
-    }
-    let hasLost = known.contains { replica, progress in
+/// Segments of one stream that follow each other, verified and opened.
+struct VerifiedSegments: Sendable {
+  /// The segments, with their bodies.
+  fileprivate(set) var segments: [(envelope: Envelope, body: SegmentBody)] = []
+  /// Why the one behind them is not taken; `nil` if there was none.
+  fileprivate(set) var fault: StreamObstacle?
+
+  /// The first of them.
+  fileprivate var firstHalf: VerifiedSegments {
+    VerifiedSegments(segments: Array(segments.prefix(segments.count / 2)))
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Whether the place has lost segments that were merged here, and no snapshot of this store covers them yet.
+  fileprivate func misses(_ heads: [ReplicaID: SegmentHead], besides own: ReplicaID) throws -> Bool {
+    guard try !requireSyncSettings().needsSnapshot else { return false }
+    return try streamProgress().contains { replica, progress in
       replica != own && max(heads[replica]?.number ?? 0, progress.covered ?? 0) < progress.head.number
     }
-    if hasLost { try changeSyncSettings { $0.needsSnapshot = true } }
   }
 
-  /// Merges segments that continue the stream of a replica, up to the first one that cannot be verified.
-  fileprivate mutating func merge(_ segments: [[UInt8]], of replica: ReplicaID) throws -> Received {
-    var position = StreamProgress()
-    var (count, conflicts): (Int, [(StoredConflict, Stamp?)]) = (0, [])
-    let (_, deleted) = try merging { merge, settings, transaction in
-      // After the local changes are sealed, which notes that they name the stream.
-      position = try transaction.streamProgress()[replica] ?? StreamProgress()
-      position.block = nil
-      let now = transaction.now.microsecondsSince1970
-      let detector = ConflictDetector(own: settings.replicaID, former: settings.formerIDs, time: now)
-      do {
-        for bytes in segments {
-          let (envelope, body) = try transaction.open(bytes, of: replica, after: position, in: settings)
-          for change in body.changes {
-            let known = try merge.join(change.state, to: change.object, in: transaction)
-            conflicts += detector.conflicts(of: change, with: known).map { ($0, change.replaced[$0.stateField]) }
-          }
-          position.advance(to: envelope, body, own: settings.replicaID)
-          settings.byteCountSinceSnapshot += bytes.count
-          count += body.changes.count
-        }
-      } catch let fault as EnvelopeFault {
-        position.block = fault.description
-      } catch let fault as StreamFault {
-        position.block = fault.description
+  /// Verifies and opens segments that continue a stream, up to the first one that cannot be verified.
+  fileprivate func open(
+    _ segments: [[UInt8]], of replica: ReplicaID, after position: StreamProgress
+  ) throws -> VerifiedSegments {
+    let settings = try requireSyncSettings()
+    var (verified, position) = (VerifiedSegments(), position)
+    let space = try settings.spaceKeys()
+    do {
+      for bytes in segments {
+        let segment = try open(bytes, of: replica, after: position, in: space)
+        position.advance(to: segment.envelope, segment.body, in: settings, at: now.microsecondsSince1970)
+        verified.segments.append(segment)
       }
-      if count > 0 { settings.lastReceived = now }
+    } catch let fault as EnvelopeFault {
+      verified.fault = fault.obstacle
+    } catch let fault as StreamFault {
+      verified.fault = fault.obstacle
     }
-    try keep(conflicts)
-    try setProgress(position, of: replica)
-    return Received(changeCount: count, deletedTaskIDs: deleted, isBlocked: position.block != nil)
+    return verified
   }
 
   /// Verifies that a segment continues a stream, and opens it.
-  fileprivate func open(
-    _ bytes: [UInt8], of replica: ReplicaID, after position: StreamProgress, in settings: SyncSettings
-  ) throws -> (Envelope, SegmentBody) {
+  private func open(
+    _ bytes: [UInt8], of replica: ReplicaID, after position: StreamProgress, in space: SpaceKeys
+  ) throws -> (envelope: Envelope, body: SegmentBody) {
     let envelope = try Envelope(parsing: bytes)
     guard envelope.header.label.number == position.head.number + 1 else { throw StreamFault.otherNumber }
     let cutOff = try revocations()[replica]?.cutOff
     if let cutOff, envelope.header.label.number > cutOff.number { throw StreamFault.revoked }
-    guard let card = try card(of: replica) else {
+    guard let card = try card(of: replica, in: space) else {
       throw try membership().records.isEmpty ? StreamFault.unknownReplica : .lacksNewKey
     }
-    let content = try envelope.open(
-      as: .segment, of: replica, verifying: card.verifyingKey, in: settings.spaceKeys())
+    let content = try envelope.open(as: .segment, of: replica, verifying: card.verifyingKey, in: space)
     guard envelope.header.label.link == position.head.hash else { throw StreamFault.brokenChain }
     let position = StreamPosition(envelope)
     if let cutOff, cutOff.number == position.number, cutOff != position { throw StreamFault.brokenChain }
-    return (envelope, try SegmentBody(decoding: content, by: replica))
+    let body = try SegmentBody(decoding: content, by: replica)
+    for change in body.changes { try change.state.requireReadable(as: change.object) }
+    return (envelope, body)
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Merges verified segments that continue the stream of a replica; the place has its segments up to the last one given.
+  fileprivate mutating func merge(
+    _ verified: VerifiedSegments, of replica: ReplicaID, atPlace last: UInt64
+  ) throws -> Received {
+    var position = StreamProgress()
+    var (count, conflicts): (Int, [(StoredConflict, Stamp?)]) = (0, [])
+    var hasSettlements = false
+    let (_, deleted) = try merging(of: replica) { merge, settings, transaction in
+      // After the local changes are sealed, which notes that they name the stream.
+      position = try transaction.streamProgress()[replica] ?? StreamProgress()
+      let now = transaction.now.microsecondsSince1970
+      position.set(nil, at: now)
+      position.atPlace = last
+      let detector = ConflictDetector(own: settings.replicaID, former: settings.formerIDs, time: now)
+      // The lock of the exchange keeps others from moving the stream; without it, nothing is merged twice either.
+      for (envelope, body) in verified.segments where envelope.header.label.number == position.head.number + 1 {
+        for change in body.changes {
+          let known = try merge.join(change.state, to: change.object, in: transaction)
+          conflicts += detector.conflicts(of: change, with: known).map { ($0, change.replaced[$0.stateField]) }
+          hasSettlements = hasSettlements || change.object.kind == ObjectKey.settlementKind
+        }
+        position.advance(to: envelope, body, in: settings, at: now)
+        settings.byteCountSinceSnapshot += envelope.bytes.count
+        count += body.changes.count
+      }
+      if count > 0 { settings.lastReceived = now }
+    }
+    try keep(conflicts)
+    if hasSettlements { try removeSettledConflicts() }
+    try setProgress(position, of: replica)
+    try note(named: verified.segments.map(\.body.seen), besides: replica)
+    return Received(changeCount: count, deletedTaskIDs: deleted)
+  }
+
+  /// Remembers segments that others have read and this replica has not, so that they are missed if they do not arrive.
+  private mutating func note(named seen: [[ReplicaID: SegmentHead]], besides author: ReplicaID) throws {
+    let (own, known) = (try requireSyncSettings().replicaID, try streamProgress())
+    var named: [ReplicaID: UInt64] = [:]
+    for seen in seen { named.merge(seen.mapValues(\.number)) { max($0, $1) } }
+    for (replica, number) in named where replica != own && replica != author {
+      var progress = known[replica] ?? StreamProgress()
+      guard number > max(progress.head.number, progress.named ?? 0) else { continue }
+      progress.named = number
+      try setProgress(progress, of: replica)
+    }
   }
 }
 
 extension StreamProgress {
-  fileprivate mutating func advance(to envelope: Envelope, _ body: SegmentBody, own: ReplicaID) {
+  fileprivate mutating func advance(
+    to envelope: Envelope, _ body: SegmentBody, in settings: SyncSettings, at now: Int64
+  ) {
     head = StreamPosition(envelope)
     lastSeen = body.sealedAt
-    hasSeen = max(hasSeen, body.seen[own]?.number ?? 0)
+    hasSeen = max(hasSeen, body.seen[settings.replicaID]?.number ?? 0)
+    compareClocks(sealedAt: body.sealedAt, seenAt: settings.sealTimes?[hasSeen], now: now)
   }
 }
 
@@ -156,14 +234,15 @@ struct Received {
   var changeCount = 0
   /// The tasks that are not there any more.
   var deletedTaskIDs: [UUID] = []
-  /// Whether the next segment cannot be taken.
-  var isBlocked = false
+  /// Whose next segment is there and cannot be taken, or whose snapshot.
+  var stopped: Set<ReplicaID> = []
   /// Whether a snapshot could not be read, which the next exchange tries again.
   var hasSkipped = false
 
   static func += (left: inout Received, right: Received) {
     left.changeCount += right.changeCount
     left.deletedTaskIDs += right.deletedTaskIDs
+    left.stopped.formUnion(right.stopped)
     left.hasSkipped = left.hasSkipped || right.hasSkipped
   }
 }

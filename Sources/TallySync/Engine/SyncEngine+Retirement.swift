@@ -11,8 +11,8 @@ extension SyncEngine {
   /// - Returns: Whether some may have been deleted.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func retire() async throws -> Bool {
-    guard let old = try await store.write({ try $0.beginUpkeep() }) else { return false }
-    let settings = try await store.write { try $0.requireSyncSettings() }
+    guard try store.readSynchronization({ try $0.isUpkeepDue() }) else { return false }
+    let (old, settings) = try await store.write { try ($0.beginUpkeep(), $0.requireSyncSettings()) }
     guard let own = settings.snapshot else { return false }
     let names = try await reach { try await transport.snapshots() }
     guard names.contains(own.name(of: settings.replicaID)) else { return false }
@@ -25,7 +25,7 @@ extension SyncEngine {
   /// The last own segment that all active replicas have merged, or that another replica's snapshot covers.
   private func coveredTwice(upTo last: UInt64, _ names: [SnapshotName]) async throws -> UInt64 {
     guard last > 0 else { return 0 }
-    let (own, acknowledged) = try await store.write { transaction in
+    let (own, acknowledged) = try store.readSynchronization { transaction in
       (try transaction.requireSyncSettings().replicaID, try transaction.numberThatAllHaveSeen())
     }
     var covered = acknowledged
@@ -42,16 +42,13 @@ extension SyncEngine {
 extension StoreWriteTransaction {
   /// How long segments stay at the place, and how long records of deleted objects stay here.
   private static var retention: Int64 { 30 * 86_400 * 1_000_000 }
-  /// How long a silent replica counts as one that comes back.
-  private static var maximumSilence: Int64 { 400 * 86_400 * 1_000_000 }
 
   /// Notes how far the place has acknowledged today, and forgets the records of objects that were deleted long ago.
   ///
-  /// - Returns: The last segment that is old enough to go; `nil` if that was asked less than a day ago.
-  fileprivate mutating func beginUpkeep() throws -> UInt64? {
+  /// - Returns: The last segment that is old enough to go.
+  fileprivate mutating func beginUpkeep() throws -> UInt64 {
     var settings = try requireSyncSettings()
     let now = now.microsecondsSince1970
-    if let last = settings.lastUpkeep, last <= now, now - last < 86_400 * 1_000_000 { return nil }
     settings.lastUpkeep = now
     try setSyncSettings(settings)
     try setSyncValue(
@@ -73,6 +70,18 @@ extension StoreWriteTransaction {
     for key in old.dropLast() { try setSyncValue(nil, forKey: SyncKey.ages + key) }
     return number
   }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Whether a day has passed since old files were deleted.
+  fileprivate func isUpkeepDue() throws -> Bool {
+    guard let last = try requireSyncSettings().lastUpkeep else { return true }
+    let now = now.microsecondsSince1970
+    return last > now || now - last >= 86_400 * 1_000_000
+  }
+
+  /// How long a silent replica counts as one that comes back.
+  private static var maximumSilence: Int64 { 400 * 86_400 * 1_000_000 }
 
   /// The last own segment that every replica active in the last 400 days has merged.
   fileprivate func numberThatAllHaveSeen() throws -> UInt64 {

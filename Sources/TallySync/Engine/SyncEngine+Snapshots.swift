@@ -10,23 +10,26 @@ extension SyncEngine {
   /// - Returns: The merged changes.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func receiveSnapshots() async throws -> Received {
-    let (own, revoked) = try await store.write { transaction in
+    let (own, revoked) = try store.readSynchronization { transaction in
       (try transaction.requireSyncSettings().replicaID, try transaction.revocations())
     }
     let names = try await reach { try await transport.snapshots() }
     var received = Received()
     for name in names where name.replica != own && revoked[name.replica] == nil {
-      let isKnown = try await store.write { try $0.syncValue(forKey: SyncKey.snapshots + name.key) != nil }
+      let isKnown = try store.readSynchronization { try $0.syncValue(forKey: SyncKey.snapshots + name.key) != nil }
       guard !isKnown else { continue }
       guard let first = try await openPart(0, of: name) else {
         received.hasSkipped = true
+        if try await isOfNewerVersion(name) {
+          try await stop(name.replica, because: EnvelopeFault.needsNewerVersion.obstacle, &received)
+        }
         continue
       }
       switch try await need(of: first.summary) {
       case .later: continue
       case .never: break
       case .now:
-        guard let merged = try await merge(name, first: first) else {
+        guard let merged = try await merge(name, first: first, &received) else {
           received.hasSkipped = true
           continue
         }
@@ -43,7 +46,7 @@ extension SyncEngine {
 
   /// Whether a snapshot covers something that this replica lacks and cannot fetch segment by segment.
   private func need(of summary: SnapshotSummary) async throws -> Need {
-    let (own, positions, revoked) = try await store.write { transaction in
+    let (own, positions, revoked) = try store.readSynchronization { transaction in
       let own = try transaction.requireSyncSettings().replicaID
       return (own, try transaction.streamProgress(), try transaction.revocations())
     }
@@ -66,7 +69,15 @@ extension SyncEngine {
 
   /// A part of a snapshot; `nil` if it is not there or cannot be verified.
   func openPart(_ number: Int, of name: SnapshotName) async throws -> SnapshotPart? {
-    try await store.write { try $0.opener(of: name) }?.part(number, through: transport)
+    try await store.readSynchronization { try $0.opener(of: name) }?.part(number, through: transport)
+  }
+
+  /// Whether the first part of a snapshot is one that only a newer version reads.
+  private func isOfNewerVersion(_ name: SnapshotName) async throws -> Bool {
+    guard let opener = try store.readSynchronization({ try $0.opener(of: name) }),
+      let bytes = try? await transport.part(0, of: name)
+    else { return false }
+    return opener.needsNewerVersion(bytes)
   }
 
   /// Merges the parts of a snapshot; streams go on behind it when all are merged.
@@ -74,9 +85,11 @@ extension SyncEngine {
   /// Each part is fetched, verified and decoded while the one before it is merged.
   ///
   /// - Returns: The merged changes; `nil` if a part is missing, or has a value that no object can have.
-  private func merge(_ name: SnapshotName, first: SnapshotPart) async throws -> Received? {
+  private func merge(
+    _ name: SnapshotName, first: SnapshotPart, _ stopped: inout Received
+  ) async throws -> Received? {
     let sent = try await sentSegments(besides: first.summary)
-    guard let opener = try await store.write({ try $0.opener(of: name) }) else { return nil }
+    guard let opener = try store.readSynchronization({ try $0.opener(of: name) }) else { return nil }
     let (reading, numbers) = try await store.write { transaction in
       (try SnapshotReading(first.summary, sent, in: transaction), try transaction.number(replicasOf: first))
     }
@@ -94,17 +107,18 @@ extension SyncEngine {
       do {
         received += try await store.write { try $0.merge(current, reading) }
       } catch is CodingFault {
+        try await stop(name.replica, because: current.part.obstacle, &stopped)
         return nil
       }
       part = await next
     }
-    try await store.write { try $0.cover(first.summary) }
+    try await store.write { try $0.cover(first.summary, by: name.replica) }
     return received
   }
 
   /// The segments of this replica that a snapshot does not cover, as far as the place has them.
   private func sentSegments(besides summary: SnapshotSummary) async throws -> [[UInt8]] {
-    let settings = try await store.write { try $0.requireSyncSettings() }
+    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     var (sent, number) = ([[UInt8]](), summary.coverage[settings.replicaID]?.number ?? 0)
     while number < settings.acknowledged.number {
       let segments = try await reach {
@@ -121,7 +135,7 @@ extension SyncEngine {
   ///
   /// - Returns: Whether it was published.
   func publishSnapshotIfDue() async throws -> Bool {
-    let due = try await store.write { transaction -> Bool in
+    let due = try store.readSynchronization { transaction -> Bool in
       let settings = try transaction.requireSyncSettings()
       guard !settings.needsSnapshot else { return true }
       let least = max(Self.leastByteCount, settings.snapshot?.byteCount ?? 0)
@@ -161,6 +175,18 @@ struct SnapshotOpener: Sendable {
     return try? envelope.open(as: .snapshotPart, of: name.replica, verifying: verifyingKey, in: keys)
   }
 
+  /// Whether a part is one of its author that only a newer version reads.
+  func needsNewerVersion(_ bytes: [UInt8]) -> Bool {
+    do throws(EnvelopeFault) {
+      let envelope = try Envelope(parsing: bytes)
+      let content = try envelope.open(as: .snapshotPart, of: name.replica, verifying: verifyingKey, in: keys)
+      _ = try SnapshotPart(decoding: content, by: name.replica)
+      return false
+    } catch {
+      return error == .needsNewerVersion
+    }
+  }
+
   /// Fetches a part; `nil` if it is not there or cannot be verified.
   func part(_ number: Int, through transport: some SyncTransport) async -> SnapshotPart? {
     // Its author may have deleted it since it was listed.
@@ -179,6 +205,20 @@ struct SnapshotOpener: Sendable {
   }
 }
 
+extension SnapshotPart {
+  /// Why the part cannot be merged.
+  fileprivate var obstacle: StreamObstacle {
+    for (object, state) in states {
+      do {
+        try state.requireReadable(as: object)
+      } catch {
+        return (error as? StreamFault)?.obstacle ?? EnvelopeFault.malformed(.impossibleValue).obstacle
+      }
+    }
+    return StreamFault.unreadableValue(of: "task").obstacle
+  }
+}
+
 /// A part that was verified, with what becomes of its states.
 struct OpenedPart: Sendable {
   let part: SnapshotPart
@@ -193,13 +233,15 @@ struct OpenedPart: Sendable {
   }
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// What opens a snapshot; `nil` if its author is revoked or unknown.
   func opener(of name: SnapshotName) throws -> SnapshotOpener? {
     guard try revocations()[name.replica] == nil, let card = try card(of: name.replica) else { return nil }
     return SnapshotOpener(name: name, verifyingKey: card.verifyingKey, keys: try requireSyncSettings().spaceKeys())
   }
+}
 
+extension StoreWriteTransaction {
   /// Merges one part of a snapshot.
   mutating func merge(_ opened: OpenedPart, _ reading: SnapshotReading) throws -> Received {
     let states = opened.part.states
@@ -226,7 +268,7 @@ extension StoreWriteTransaction {
     _ states: SnapshotPart.States, prepared: [PreparedState] = [], reading: SnapshotReading
   ) throws -> (result: Int, deletedTaskIDs: [UUID]) {
     var (reading, conflicts) = (reading, [StoredConflict]())
-    let merged = try merging { merge, settings, transaction in
+    let merged = try merging(of: soleAuthor(of: states)) { merge, settings, transaction in
       // Local changes are sealed now, and wait.
       try reading.add(Outbox.segments(in: transaction), by: settings)
       let now = transaction.now.microsecondsSince1970
@@ -241,17 +283,35 @@ extension StoreWriteTransaction {
       return merge.touched.values.count { $0.recorded != nil }
     }
     try keep(conflicts.map { ($0, nil) })
+    if states.keys.contains(where: { $0.kind == ObjectKey.settlementKind }) { try removeSettledConflicts() }
     return merged
   }
 
+  /// The other replica that has written all registers of states that are not known here; `nil` for several or none.
+  private func soleAuthor(of states: SnapshotPart.States) throws -> ReplicaID? {
+    let (own, table) = (try requireSyncSettings().replicaID, try StateTable(in: self))
+    var author: ReplicaID?
+    for (object, state) in states where object.isOfPeople {
+      let known = try table.state(of: object, in: self)
+      for (field, register) in state.registers where register.replica != own && known.registers[field] != register {
+        guard author == nil || author == register.replica else { return nil }
+        author = register.replica
+      }
+    }
+    return author
+  }
+
   /// Continues the streams behind what a snapshot covers.
-  fileprivate mutating func cover(_ summary: SnapshotSummary) throws {
+  fileprivate mutating func cover(_ summary: SnapshotSummary, by author: ReplicaID) throws {
     let (own, positions) = (try requireSyncSettings().replicaID, try streamProgress())
     for (replica, covered) in summary.coverage where replica != own {
       var position = positions[replica] ?? StreamProgress()
       guard covered.number > position.head.number else { continue }
       position.head = covered
-      position.block = nil
+      position.set(nil, at: now.microsecondsSince1970)
+      if replica == author {
+        position.compareClocks(sealedAt: summary.madeAt, seenAt: nil, now: now.microsecondsSince1970)
+      }
       try setProgress(position, of: replica)
     }
   }

@@ -3,7 +3,7 @@ import Tally
 
 /// Exchanges changes with the place of a space: seals and sends local ones, fetches and merges those of others.
 ///
-/// Each step is a write of its own, and each can fail without loss: sealed changes wait in the store until it is
+/// Each step that changes something is a write of its own, the others only read; each can fail without loss: sealed changes wait in the store until it is
 /// acknowledged, and the position of a stream moves in the write that merges its segment.
 struct SyncEngine {
   let store: TaskStore
@@ -48,15 +48,19 @@ struct SyncEngine {
   /// - Throws: `TallyError` with `syncUnreachable`, `deviceRevoked` or `spaceKeyMissing`; what the store throws.
   func synchronise() async throws -> Progress {
     var progress = Progress()
-    if try await store.write({ try $0.requireSyncSettings().isRevoked }) == true { throw TallyError.deviceRevoked }
+    if try store.readSynchronization({ try $0.requireSyncSettings().isRevoked }) == true {
+      throw TallyError.deviceRevoked
+    }
     let start = try await look()
     // Before anything is sealed, and before a copy becomes a new replica, for which no key was sealed.
     try await takeCards(of: start)
     try await progress.goOn { _ in try await makeKnown(after: start) }
     if try await checkOwnFiles() { progress.hasWritten = true }
+    var (last, stopped) = (start, Set<ReplicaID>())
     // Others may write meanwhile; a bound keeps a fast writer from holding this forever.
     for round in 0..<Self.maximumRounds {
       let look = try await round == 0 ? start : look()
+      last = look
       if round > 0 {
         try await takeCards(of: look)
         try await progress.goOn { _ in try await publishCard(after: look) }
@@ -68,14 +72,20 @@ struct SyncEngine {
       }
       // Snapshots that others publish meanwhile are found by the next exchange.
       let received = try await receive(after: look, takingSnapshots: round == 0)
+      if received.changeCount > 0, try store.readSynchronization({ try $0.mustFollowOthers() }) {
+        try await store.write { try $0.followOthers() }
+      }
       progress.sent += sent
       progress.received += received
+      stopped.formUnion(received.stopped)
       if sent == 0, received.changeCount == 0 { break }
     }
+    try await noteObstacles(after: last, besides: stopped)
     try await progress.goOn { _ in try await publishSnapshotIfDue() }
     try await progress.goOn { _ in try await retire() }
+    try await progress.goOn { _ in try await keepRecovery() }
     if progress.hasWritten {
-      let replica = try await store.write { try $0.requireSyncSettings().replicaID }
+      let replica = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
       try await reach { try await transport.pack(replica) }
       try await noteMark()
     }
@@ -88,17 +98,21 @@ struct SyncEngine {
   ///
   /// - Returns: Whether the card was written.
   private func makeKnown(after look: Look) async throws -> Bool {
-    let settings = try await store.write { try $0.requireSyncSettings() }
+    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     let remote = look.heads[settings.replicaID] ?? .none
     let isOurs = ReplicaFile(of: store).names(settings.replicaID)
-    if !isOurs || isAhead(remote, of: settings) || isBehind(remote, settings) {
-      try await store.becomeNewReplica(placeHasLost: isBehind(remote, settings))
+    // A stream that goes on at a new place is not one that the place has lost.
+    let goesOn = settings.beginsStream == true && remote == .none
+    let isLost = goesOn ? false : try await isBehind(remote, settings)
+    if !isOurs || isAhead(remote, of: settings) || isLost {
+      try await store.becomeNewReplica(placeHasLost: isLost)
     }
     return try await publishCard(after: look)
   }
 
   /// Takes the cards of others, with the newest key of the space.
   private func takeCards(of look: Look) async throws {
+    guard try store.readSynchronization({ try $0.mayTake(look.cards) }) else { return }
     try await store.write { try $0.take(look.cards) }.requireTaken()
   }
 
@@ -106,7 +120,7 @@ struct SyncEngine {
   ///
   /// - Returns: Whether it was written.
   private func publishCard(after look: Look) async throws -> Bool {
-    let (replica, known) = try await store.write { transaction in
+    let (replica, known) = try store.readSynchronization { transaction in
       let replica = try transaction.requireSyncSettings().replicaID
       return (replica, try transaction.syncValue(forKey: SyncKey.cards + replica.bytes))
     }
@@ -117,6 +131,30 @@ struct SyncEngine {
     return true
   }
 
+  /// Lets the place restore this owner by the recovery code on paper, or by one that was not shown yet.
+  ///
+  /// - Returns: Whether files of this replica have changed: never.
+  private func keepRecovery() async throws -> Bool {
+    guard let known = transport.recoveries else { return false }
+    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    guard let code = try settings.recoveryCode() else { return false }
+    let proof = try RecoveryProof(code)
+    if known.contains(proof.verifier.bytes) { return false }
+    // A code from before hubs restored owners is on paper: it is good enough where every member may do the same.
+    if settings.shownKeyHash != nil || settings.recoverySecret != nil {
+      if try await reach({ try await transport.putRecovery(proof.verifier) }) { return false }
+    }
+    let own = try await store.write {
+      try $0.changeSyncSettings { settings in
+        settings.renewRecoverySecret()
+        return try settings.recoveryCode()
+      }
+    }
+    guard let own else { return false }
+    _ = try await reach { try await transport.putRecovery(RecoveryProof(own).verifier) }
+    return false
+  }
+
   /// Whether somebody else has written as this replica: it was copied, or the machine went back in time.
   private func isAhead(_ remote: SegmentHead, of settings: SyncSettings) -> Bool {
     if remote.number > settings.sealed.number { return true }
@@ -124,9 +162,13 @@ struct SyncEngine {
       && remote != settings.acknowledged.head
   }
 
-  /// Whether the place has lost what it had acknowledged.
-  private func isBehind(_ remote: SegmentHead, _ settings: SyncSettings) -> Bool {
-    remote.number < settings.acknowledged.number
+  /// Whether the place has lost what it had acknowledged; what is there and cannot be read now is not lost.
+  private func isBehind(_ remote: SegmentHead, _ settings: SyncSettings) async throws -> Bool {
+    let (replica, last) = (settings.replicaID, settings.acknowledged.number)
+    guard remote.number < last else { return false }
+    let gaps = try await reach { try await transport.gaps(of: replica, after: remote.number, upTo: last) }
+    for gap in gaps { if case .unreadable(let reason) = gap.cause { throw TallyError.unreadableOwnFiles(reason) } }
+    return !gaps.allSatisfy { $0.cause == .notFetched }
   }
 
   /// Runs a call of the transport; its errors say that the place cannot be reached, or refuses.
@@ -148,19 +190,18 @@ extension SyncEngine {
   ///
   /// - Returns: How many objects' changes were acknowledged.
   private func send() async throws -> Int {
-    while try await store.write({ try $0.sealLocalChanges() }) {}
+    // The next segment takes what a write behind the last look adds; it is not waited for.
+    while try store.readSynchronization({ try $0.hasPending() }),
+      try await store.write({ try $0.sealLocalChanges() })
+    {}
     var (sent, isFlushed) = (0, false)
     while true {
-      let batch = try await store.write { try Outbox.nextBatch(in: $0) }
+      let batch = try store.readSynchronization { try Outbox.nextBatch(in: $0) }
       guard let replica = batch.first?.header.label.replica else { return sent }
       // A relaxed store could forget after a power cut what others have by then, and seal another segment of its number.
       if !isFlushed { try store.flush() }
       isFlushed = true
-      let answers = try await reach {
-        let answers = try await transport.append(batch.map(\.bytes), of: replica)
-        guard (1...batch.count).contains(answers.count) else { throw UnansweredSegments() }
-        return answers
-      }
+      let answers = try await reach { try await append(batch, of: replica) }
       let stored = Array(batch.prefix(answers.prefix { $0.isThere }.count))
       sent += try await store.write { try $0.acknowledge(stored) }
       switch answers.last {
@@ -178,6 +219,19 @@ extension SyncEngine {
     }
   }
 
+  /// Sends segments; at a place to which the store has moved, the stream may begin with one that is not the first.
+  private func append(_ batch: [Envelope], of replica: ReplicaID) async throws -> [AppendAnswer] {
+    if let folder = transport as? FolderTransport,
+      try await store.write({ try $0.requireSyncSettings().beginsStream }) == true
+    {
+      try await folder.begin(batch[0].bytes, of: replica)
+      try await store.write { try $0.changeSyncSettings { $0.beginsStream = nil } }
+    }
+    let answers = try await transport.append(batch.map(\.bytes), of: replica)
+    guard (1...batch.count).contains(answers.count) else { throw UnansweredSegments() }
+    return answers
+  }
+
   /// The place has answered to none of the segments, or to more than it was sent.
   private struct UnansweredSegments: Error, CustomStringConvertible {
     let description = "It does not say which changes it has stored."
@@ -189,7 +243,22 @@ extension SyncEngine {
   }
 }
 
+extension StoreTransaction where Base: ~Copyable {
+  /// Whether changes of others ask this replica to write something.
+  fileprivate func mustFollowOthers() throws -> Bool {
+    let (settings, records) = (try requireSyncSettings(), try DeviceRecords(in: self))
+    if try !ListMerges(in: self).isEmpty || records.successor(of: settings.replicaID) != nil { return true }
+    return records.name(of: settings.replicaID).map { $0 != settings.deviceName } ?? false
+  }
+}
+
 extension StoreWriteTransaction {
+  /// Completes what changes of others ask of this replica, after they were merged.
+  mutating func followOthers() throws {
+    try completeListMerges()
+    try followDeviceRecords()
+  }
+
   /// Makes the next card of this replica.
   mutating func makeCard() throws -> (number: UInt64, card: Envelope) {
     var settings = try requireSyncSettings()
@@ -233,6 +302,7 @@ extension StoreWriteTransaction {
       settings.byteCountSinceSnapshot += envelope.bytes.count
       count += try SegmentBody(decoding: envelope.content(in: space), by: settings.replicaID).changes.count
     }
+    settings.sealedChangeCount? -= count
     settings.acknowledged = StreamPosition(last)
     settings.lastSent = now.microsecondsSince1970
     try setSyncSettings(settings)

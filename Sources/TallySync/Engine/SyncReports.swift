@@ -41,6 +41,18 @@ public struct SyncReport: Hashable, Sendable {
   public let deletedTaskIDs: [UUID]
   /// Whether those are more than 50 and more than 30 % of the tasks that there were: perhaps nobody meant that.
   public let isMassDeletion: Bool
+  /// Lists of one name, in any case, of which this exchange has brought at least one; `StoreTransaction.mergeList(_:into:)`
+  /// makes one of them.
+  public let listsOfOneName: [[TaskList]]
+  /// The devices whose clocks show another time.
+  public let clocks: [ClockDifference]
+  /// The titles of the tasks and the names of the lists with a text that is too large to be sent.
+  ///
+  /// A write to a store that synchronises refuses such a text; earlier versions took it.
+  public let unsentTexts: [String]
+
+  /// The replicas of which changes are known to exist that have not arrived as a whole.
+  public var incomplete: [BlockedReplica] { blocked.filter(\.isIncomplete) }
 }
 
 /// A replica whose next segment cannot be taken; those of others are.
@@ -49,10 +61,22 @@ public struct BlockedReplica: Hashable, Sendable {
   public let replica: ReplicaID
   /// The name of its device; `nil` if its card has not arrived.
   public let name: String?
-  /// Why, as a sentence for people.
-  public let reason: String
+  /// When this store noticed; `nil` if a version before this property has.
+  public let since: Timestamp?
   /// Whether the device was revoked, so that it stays so.
   public let isRevoked: Bool
+  let obstacle: StreamObstacle
+
+  /// Why, as sentences for people.
+  public var reason: String { obstacle.reason }
+  /// What to do, as sentences for people; `nil` if the reason says it, or nothing can be done.
+  public var remedy: String? { obstacle.kind.remedy }
+  /// The segments that are known to exist and were not found, ascending; empty if it is not that, or they are not known.
+  public var missing: [ClosedRange<UInt64>] { obstacle.missing }
+  /// Whether something is missing that may still arrive; otherwise it is there and cannot be taken.
+  public var isIncomplete: Bool { obstacle.kind.isIncomplete }
+  /// Whether a newer version of Tally may read it.
+  public var needsUpgrade: Bool { obstacle.kind == .needsUpgrade }
 }
 
 /// How a store stands in its space.
@@ -73,10 +97,14 @@ public struct SyncStatus: Hashable, Sendable {
     public let code: String?
     /// Whether the device was revoked: nothing that it writes is taken.
     public let isRevoked: Bool
-    /// Whether this store was that replica before it was copied or restored.
+    /// Whether a store was that replica before it was copied or restored: this one, or ``successor``.
     ///
-    /// After a copy, the original store still uses this identity. After a restore, nobody does.
+    /// After a copy, the original store may still use this identity. After a restore, nobody does.
     public let isFormer: Bool
+    /// What the store of another device that was this replica is now; `nil` if it still is, or has not said so.
+    public let successor: ReplicaID?
+    /// The shortest end of the replica's digits, at least four, that no other replica of the space has.
+    public let handle: String
   }
 
   /// The space.
@@ -97,7 +125,7 @@ public struct SyncStatus: Hashable, Sendable {
   public let lastReceived: Timestamp?
   /// Whether the recovery code that this store has shown last does not open the space any more.
   ///
-  /// Another device has revoked one since. Revoking the same device again shows the new code.
+  /// Another device has revoked one since. ``StoreSync/recoveryCode()`` shows the new code.
   public let isRecoveryCodeOutdated: Bool
   /// Why the place has refused the last exchange, as a sentence for people; `nil` if it has not.
   public let refused: String?
@@ -113,8 +141,15 @@ public struct SyncStatus: Hashable, Sendable {
   public let conflicts: Int
   /// The objects with a value of more than 7 MiB, which is not sent; the rest of them is.
   public let tooLarge: Int
+  /// The titles and names of those objects.
+  public let unsentTexts: [String]
   /// Whether another replica writes with a newer version, which this one cannot read.
   public let needsUpgrade: Bool
+  /// The devices whose clocks show another time.
+  public let clocks: [ClockDifference]
   /// A hash of all tasks and lists with their histories of writes: equal on replicas that hold the same state.
-  public let stateHash: String
+  ///
+  /// `nil` while changes of this store wait that were not sealed: the next exchange makes them part of the state, even if the
+  /// place cannot take them yet.
+  public let stateHash: String?
 }

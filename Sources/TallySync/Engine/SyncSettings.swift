@@ -48,6 +48,14 @@ struct SyncSettings: Codable, Equatable {
   var isRevoked: Bool?
   /// The hash of the key whose recovery code this store has shown last.
   var shownKeyHash: Data?
+  /// When the last segments of this replica were sealed, by their numbers, in microseconds since 1970.
+  var sealTimes: [UInt64: Int64]?
+  /// Whether the store has moved to a place where this replica has no segments yet: its stream goes on there.
+  var beginsStream: Bool?
+  /// What the recovery code of an owner at a hub has besides the key of the space.
+  var recoverySecret: Data?
+  /// How many objects' changes are in the segments that wait; `nil` if a version before this field has sealed or sent some.
+  var sealedChangeCount: Int?
 }
 
 extension SyncSettings {
@@ -110,22 +118,42 @@ extension SyncSettings {
     return [(replicaID, try secretKeys())] + former.reversed()
   }
 
-  /// Whether the space has another key than that whose recovery code this store has shown last.
+  /// Whether the recovery code is another one than that which this store has shown last.
   func isRecoveryCodeOutdated() throws -> Bool {
-    let space = try spaceKeys()
-    guard let shownKeyHash, let key = space.keys[space.epoch] else { return false }
-    return Data(key.hash(in: space.space).bytes) != shownKeyHash
+    guard let shownKeyHash, let hash = try recoveryCodeHash() else { return false }
+    return hash != shownKeyHash
   }
 
-  /// Notes that the recovery code of the newest key is shown.
+  /// The recovery code of the newest key; `nil` in a space without encryption.
+  func recoveryCode() throws -> RecoveryCode? {
+    let space = try spaceKeys()
+    return space.keys[space.epoch].map { RecoveryCode($0, ownerSecret: recoverySecret.map(Array.init)) }
+  }
+
+  private func recoveryCodeHash() throws -> Data? {
+    guard let code = try recoveryCode() else { return nil }
+    let hash = code.key.hash(in: try spaceKeys().space)
+    return Data(code.ownerSecret.map { ContentHash(of: hash.bytes + $0).bytes } ?? hash.bytes)
+  }
+
+  /// Notes that the recovery code of the newest key is shown; at a hub it has a secret of this store.
   ///
   /// - Returns: The code; `nil` in a space without encryption.
   mutating func showRecoveryCode() throws -> String? {
-    let space = try spaceKeys()
-    guard let key = space.keys[space.epoch] else { return nil }
-    shownKeyHash = Data(key.hash(in: space.space).bytes)
-    return RecoveryCode(key).text
+    if syncPlace.isHub, recoverySecret == nil { renewRecoverySecret() }
+    return try noteShownRecoveryCode()?.text
   }
+
+  /// Notes that the user has the recovery code of the newest key on paper.
+  @discardableResult
+  mutating func noteShownRecoveryCode() throws -> RecoveryCode? {
+    guard let code = try recoveryCode() else { return nil }
+    shownKeyHash = try recoveryCodeHash()
+    return code
+  }
+
+  /// Makes the recovery code another one than any device knew before.
+  mutating func renewRecoverySecret() { recoverySecret = Data(RecoveryCode.newOwnerSecret()) }
 
   /// Who this store was.
   var formerIDs: Set<ReplicaID> { Set((formerReplicas ?? []).map { ReplicaID($0.replica) }) }
@@ -138,6 +166,13 @@ extension SyncSettings {
   }
 
   private static let keptIdentityCount = 16
+
+  /// Notes when a segment was sealed; only the last ones are kept.
+  mutating func noteSeal(of number: UInt64, at time: Int64) {
+    var times = sealTimes ?? [:]
+    times[number] = time
+    sealTimes = times.filter { $0.key + 32 > number && $0.key <= number }
+  }
 
   func secretKeys() throws -> ReplicaKeys {
     guard let keys = ReplicaKeys(bytes: replicaKeys) else { throw SyncFault.damagedSettings }
@@ -158,8 +193,17 @@ struct StreamProgress: Codable {
   var atPlace: UInt64?
   /// The last segment that a snapshot of this store covers.
   var covered: UInt64?
-  /// Why the next segment is not taken.
+  /// What shows that the clock of its author shows another time; `nil` if nothing does.
+  var clock: ClockComparison?
+  /// Why the next segment is not taken; what versions before the fields below know of it.
   var block: String?
+  /// The name of a kind of obstacle, and since when it has been there.
+  var blockKind: String?
+  var blockedSince: Int64?
+  /// The first and the last of each run of segments that are missing.
+  var missing: [UInt64]?
+  /// The last segment that somebody has named, if it was not read.
+  var named: UInt64?
 
   /// How many segments are at the place and were not merged.
   var behind: Int {
@@ -167,7 +211,7 @@ struct StreamProgress: Codable {
   }
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// The settings; `nil` if the store belongs to no space.
   func syncSettings() throws -> SyncSettings? {
     try syncValue(forKey: SyncKey.settings).map { try JSONDecoder().decode(SyncSettings.self, from: Data($0)) }
@@ -179,6 +223,18 @@ extension StoreWriteTransaction {
     return settings
   }
 
+  /// How far the streams of others have been read.
+  func streamProgress() throws -> [ReplicaID: StreamProgress] {
+    var positions: [ReplicaID: StreamProgress] = [:]
+    for (key, value) in try syncValues(under: SyncKey.streams) {
+      guard let id = UUID(bytes: key) else { throw SyncFault.damagedSettings }
+      positions[ReplicaID(id)] = try JSONDecoder().decode(StreamProgress.self, from: Data(value))
+    }
+    return positions
+  }
+}
+
+extension StoreWriteTransaction {
   /// Changes the settings of a store that belongs to a space, and returns what the change returns.
   @discardableResult
   mutating func changeSyncSettings<Result>(_ change: (inout SyncSettings) throws -> Result) throws -> Result {
@@ -191,16 +247,6 @@ extension StoreWriteTransaction {
 
   mutating func setSyncSettings(_ settings: SyncSettings?) throws {
     try setSyncValue(settings.map { [UInt8](try JSONEncoder().encode($0)) }, forKey: SyncKey.settings)
-  }
-
-  /// How far the streams of others have been read.
-  func streamProgress() throws -> [ReplicaID: StreamProgress] {
-    var positions: [ReplicaID: StreamProgress] = [:]
-    for (key, value) in try syncValues(under: SyncKey.streams) {
-      guard let id = UUID(bytes: key) else { throw SyncFault.damagedSettings }
-      positions[ReplicaID(id)] = try JSONDecoder().decode(StreamProgress.self, from: Data(value))
-    }
-    return positions
   }
 
   mutating func setProgress(_ position: StreamProgress, of replica: ReplicaID) throws {

@@ -25,6 +25,10 @@ extension TallyError.Code {
   public static let replicaNotFound = TallyError.Code(named: "replicaNotFound")
   /// The space has more replicas than a new key can be sealed for.
   public static let tooManyReplicas = TallyError.Code(named: "tooManyReplicas")
+  /// A name cannot be that of a device.
+  public static let invalidDeviceName = TallyError.Code(named: "invalidDeviceName")
+  /// A folder or hub cannot be the place of the space: it belongs to another one.
+  public static let placeOfOtherSpace = TallyError.Code(named: "placeOfOtherSpace")
   /// The space is not encrypted, so it has no key that could change.
   public static let spaceNotEncrypted = TallyError.Code(named: "spaceNotEncrypted")
 }
@@ -53,6 +57,18 @@ extension TallyError {
     .spaceNotEncrypted, "The space is not encrypted, so it has no key that could change",
     remedy: "Take the folder from the device, or create a new space with encryption")
 
+  static let noRecoveryCode = TallyError(
+    .spaceNotEncrypted, "The space is not encrypted, so it has no recovery code",
+    remedy: "Let other devices join with an invitation")
+
+  static let invalidDeviceName = TallyError(
+    .invalidDeviceName, "The name of a device must not be blank, or longer than \(Card.maximumNameByteCount) bytes",
+    remedy: "Give a short name on one line")
+
+  static let placeOfOtherSpace = TallyError(
+    .placeOfOtherSpace, "The folder holds another space, and not this one",
+    remedy: "Name the folder that has this space, or an empty one")
+
   static func replicaNotFound(_ replica: ReplicaID) -> TallyError {
     TallyError(
       .replicaNotFound, "No other device of the space is \(replica)", remedy: "Copy the id from the list of members")
@@ -64,9 +80,21 @@ extension TallyError {
   /// The folder or hub cannot be reached, or refuses.
   static func unreachable(_ cause: any Error) -> TallyError {
     if let refusal = (cause as? any SyncTransportError)?.refusal { return refused(refusal) }
+    if let fault = cause as? FolderFault, fault.kind == .notPermitted {
+      return TallyError(
+        .syncUnreachable, "This user may not use the folder of the space: \(fault.path): \(fault.reason)",
+        remedy: fault.remedy, cause: fault)
+    }
     return TallyError(
       .syncUnreachable, "The place of the space cannot be reached: \(String(describing: cause).withoutFullStop)",
       remedy: "Nothing is lost; synchronise again when it is there", cause: cause)
+  }
+
+  /// The system does not let this replica read what it has written; `reason` is a sentence without a full stop.
+  static func unreadableOwnFiles(_ reason: String) -> TallyError {
+    TallyError(
+      .syncUnreachable, "The files of this device cannot be read: \(reason)",
+      remedy: "Check their owner, their permissions and the disk; nothing is lost")
   }
 
   /// The place is a hub, and the program has no client for HTTP.

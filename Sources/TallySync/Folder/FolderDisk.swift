@@ -1,3 +1,4 @@
+import Foundation
 import SystemPackage
 import TallySystem
 
@@ -28,8 +29,14 @@ struct FolderDisk: Sendable {
   func publish(_ bytes: [UInt8], as path: FilePath, isReplacing: Bool) throws {
     let name = FolderName.temporary(.random(in: 0...UInt64.max))
     let temporary = path.parentOrCurrent.appending(name.text)
+    // Its lock says that somebody is writing it: one without a holder is what a killed process has left.
+    var lock: FileLock?
+    defer { lock?.release() }
     do {
-      try write(bytes, to: temporary)
+      try write(bytes, to: temporary) {
+        lock = try? FileLock(openingExisting: temporary)
+        _ = try? lock?.tryAcquire(.exclusive)
+      }
       try before(.publish)
       if isReplacing {
         try SystemCalls.rename(temporary, to: path)
@@ -52,6 +59,24 @@ struct FolderDisk: Sendable {
       // A program that copies the folder was first.
     }
   }
+
+  /// Removes the temporary files of this replica that nobody is writing any more.
+  func removeLeftOvers(_ entries: [FolderEntry]) {
+    for entry in entries {
+      guard case .temporary = entry.name, let lock = try? FileLock(openingExisting: entry.path) else { continue }
+      guard (try? lock.tryAcquire(.exclusive)) ?? Self.isOld(entry) else { continue }
+      // The next time is as good.
+      try? remove(entry.path)
+    }
+  }
+
+  private static func isOld(_ entry: FolderEntry) -> Bool {
+    let now = Int(Date.now.timeIntervalSince1970)
+    return entry.modified.first.map { $0 < now - leftOverAgeInSeconds } ?? false
+  }
+
+  /// The age from which a temporary file is a left-over, where the filesystem has no locks.
+  private static let leftOverAgeInSeconds = 3_600
 
   /// Makes the names in a directory survive a crash.
   func flushDirectory(_ path: FilePath) throws {
@@ -90,14 +115,34 @@ struct FolderDisk: Sendable {
   }
 
   /// Creates a directory if it is missing; the one above it exists.
+  ///
+  /// It gets the group and the permissions of that one, so that users who share the folder above can all write there, whatever
+  /// their masks.
   func createDirectory(_ path: FilePath) throws {
     guard try !Self.isDirectory(path) else { return }
     do {
       try SystemCalls.makeDirectory(path)
+      takePermissions(path)
     } catch .fileExists {
       // Another process was first, or it is something else, which the next call finds.
     }
     try flushDirectory(path.parentOrCurrent)
+  }
+
+  /// Gives a new directory the group and the permissions of the one above it, as far as the system lets this user.
+  private func takePermissions(_ path: FilePath) {
+    guard let (above, new) = try? (path.parentOrCurrent.stat(), path.stat()) else { return }
+    if above.groupID != new.groupID { try? SystemCalls.changeGroup(path, to: above.groupID.rawValue) }
+    try? SystemCalls.changePermissions(path, to: above.permissions.union(.ownerReadWriteExecute))
+  }
+
+  /// Tries to write where a replica of this user will.
+  ///
+  /// - Throws: `Errno`.
+  func checkWritable(_ directory: FilePath) throws {
+    let probe = directory.appending(FolderName.temporary(.random(in: 0...UInt64.max)).text)
+    try write([], to: probe)
+    try remove(probe)
   }
 
   /// Whether a path is that of a directory, and not of a link to one; false if there is nothing.
@@ -112,14 +157,20 @@ struct FolderDisk: Sendable {
     }
   }
 
-  private func write(_ bytes: [UInt8], to path: FilePath) throws {
+  private func write(_ bytes: [UInt8], to path: FilePath, whenCreated: () -> Void = {}) throws {
     try before(.write)
     // As open to others as the user's mask says: the content is sealed, and the program that copies it may be another
     // user's.
     let file = try FileDescriptor.open(
       path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
       permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
+    whenCreated()
     try file.closeAfter {
+      // Others who may read the directory can read its files, whatever the mask.
+      if let (above, new) = try? (path.parentOrCurrent.stat(), file.stat()) {
+        let wanted = new.permissions.union(above.permissions.intersection([.groupRead, .otherRead]))
+        if wanted != new.permissions { try? SystemCalls.changePermissions(path, to: wanted) }
+      }
       _ = try file.writeAll(bytes)
       try before(.flush)
       try SystemCalls.flush(file)

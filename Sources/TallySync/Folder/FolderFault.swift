@@ -45,7 +45,9 @@ extension FolderFault: CustomStringConvertible {
     switch kind {
     case .unreachable: "Connect the disk or start the program that provides the folder; nothing was lost"
     case .full: "Free space on the disk; the rest is sent again later"
-    case .notPermitted: "Check the owner and the permissions of the folder"
+    case .notPermitted:
+      "Users who share the folder need a group that may write in it. The owner of the folder runs: "
+        + "chgrp -R GROUP \(quoted) && chmod -R g+rwX \(quoted) && find \(quoted) -type d -exec chmod g+s {} +"
     case .missing: "Wait until the folder has been copied to this device"
     case .invalid: "Report this as a fault of the program that stores it"
     case .failed: "Check the disk, then try again; the rest is sent again later"
@@ -54,6 +56,14 @@ extension FolderFault: CustomStringConvertible {
 }
 
 extension FolderFault {
+  /// The folder of the space in which the path is, or else the path, for a shell.
+  private var quoted: String {
+    var folder = path
+    while let name = folder.lastComponent, !name.string.hasPrefix("tally-") { folder.removeLastComponent() }
+    let shown = folder.lastComponent == nil ? path : folder
+    return "'" + shown.string.replacing("'", with: "'\\''") + "'"
+  }
+
   /// Takes what the system says about a path.
   init(_ error: Errno, at path: FilePath) {
     let kind: Kind =

@@ -6,12 +6,14 @@ struct FolderScan: Hashable, Sendable {
   private(set) var replicas: [ReplicaID: [FolderEntry]]
   /// The parts of snapshots.
   private(set) var snapshots: [ReplicaID: [FolderEntry]]
+  /// Why the cards and segments of a replica cannot be listed; those of others can.
+  private(set) var unreadable: [ReplicaID: FolderFault] = [:]
 
   /// Looks at the files.
   init(_ listing: FolderListing) throws(FolderFault) {
     try listing.requireReachable()
-    replicas = try Self.entries(.replicas, in: listing)
-    snapshots = try Self.entries(.snapshots, in: listing)
+    (replicas, unreadable) = try Self.entries(.replicas, in: listing)
+    (snapshots, _) = try Self.entries(.snapshots, in: listing)
   }
 
   /// Takes a change of this replica as known, so that nobody is woken for it.
@@ -25,12 +27,16 @@ struct FolderScan: Hashable, Sendable {
 
   private static func entries(
     _ part: FolderListing.Part, in listing: FolderListing
-  ) throws(FolderFault) -> [ReplicaID: [FolderEntry]] {
-    var all: [ReplicaID: [FolderEntry]] = [:]
+  ) throws(FolderFault) -> ([ReplicaID: [FolderEntry]], [ReplicaID: FolderFault]) {
+    var (all, faults): ([ReplicaID: [FolderEntry]], [ReplicaID: FolderFault]) = ([:], [:])
     for replica in try listing.replicas(part) {
-      all[replica] = counting(try listing.entries(part, of: replica))
+      do throws(FolderFault) {
+        all[replica] = counting(try listing.entries(part, of: replica))
+      } catch {
+        faults[replica] = error
+      }
     }
-    return all
+    return (all, faults)
   }
 
   /// The files that say something to others, in an order that does not depend on the directory's.

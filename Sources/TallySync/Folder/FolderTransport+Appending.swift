@@ -1,11 +1,7 @@
-import Foundation
 import SystemPackage
 import TallySystem
 
 extension FolderTransport {
-  /// The age from which a temporary file is a left-over of a crash.
-  private static let leftOverAgeInSeconds = 3_600
-
   /// Stores each segment as a file of its own, durably.
   ///
   /// A damaged file of the same segment is replaced.
@@ -30,6 +26,24 @@ extension FolderTransport {
     }
   }
 
+  /// Stores a segment as the first one of a stream, whatever its number: those before it are at another place, and a snapshot
+  /// covers them.
+  ///
+  /// - Parameters:
+  ///   - segment: The sealed bytes.
+  ///   - replica: Whose stream it is; nothing happens if the folder has segments of it.
+  /// - Throws: `FolderFault` if the folder cannot be reached or written.
+  func begin(_ segment: [UInt8], of replica: ReplicaID) async throws {
+    try await onQueue { transport in
+      let directory = try transport.ownDirectory(.replicas, of: replica)
+      guard try transport.segmentFiles(of: replica).files.isEmpty, let head = SegmentHead(of: segment) else { return }
+      let range = FolderName.SegmentRange(first: head.number, last: head.number, digest: head.digest)
+      let path = directory.appending(FolderName.segments(range).text)
+      try FolderFault.at(path) { try transport.disk.publish(segment, as: path, isReplacing: true) }
+      transport.noteOwnChange(.replicas, of: replica)
+    }
+  }
+
   private func store(_ segment: [UInt8], of replica: ReplicaID) throws -> AppendAnswer {
     let directory = try ownDirectory(.replicas, of: replica)
     guard SegmentFrame(segment[...])?.replica == replica, let head = SegmentHead(of: segment), head.number > 0 else {
@@ -43,7 +57,7 @@ extension FolderTransport {
       if answer == .known { try FolderFault.at(directory) { try disk.flushDirectory(directory) } }
       return answer
     }
-    removeLeftOvers(entries)
+    disk.removeLeftOvers(entries)
     // A file of the name that is there was damaged, or it would be known.
     let isDamaged = entries.contains { $0.path == path }
     try FolderFault.at(path) { try disk.publish(segment, as: path, isReplacing: isDamaged) }
@@ -73,18 +87,6 @@ extension FolderTransport {
       return stored?.digest == range.digest ? .known : .fork
     }
     return nil
-  }
-
-  /// Removes what attempts that a crash has ended have left.
-  private func removeLeftOvers(_ entries: [FolderEntry]) {
-    let now = Int(Date.now.timeIntervalSince1970)
-    for entry in entries {
-      guard case .temporary = entry.name, let seconds = entry.modified.first,
-        seconds < now - Self.leftOverAgeInSeconds
-      else { continue }
-      // The next time is as good.
-      try? disk.remove(entry.path)
-    }
   }
 }
 

@@ -6,13 +6,13 @@ extension FolderTransport {
 
   /// The newest card of each replica that is whole.
   ///
-  /// - Returns: The sealed bytes.
-  /// - Throws: `FolderFault` if the folder cannot be reached or read.
+  /// - Returns: The sealed bytes; none of a replica whose files cannot be read.
+  /// - Throws: `FolderFault` if the folder cannot be reached.
   public func cards() async throws -> [ReplicaID: [UInt8]] {
     try await onQueue { transport in
       var cards: [ReplicaID: [UInt8]] = [:]
       for replica in try transport.listing.replicas(.replicas) {
-        cards[replica] = try transport.newestCard(of: replica)
+        cards[replica] = try? transport.newestCard(of: replica)
       }
       return cards
     }

@@ -9,7 +9,24 @@ extension FolderTransport {
     try await onQueue { transport in
       var names: [SnapshotName] = []
       for replica in try transport.listing.replicas(.snapshots) {
-        names += try transport.completeSnapshots(of: replica)
+        names += transport.snapshots(of: replica).filter(\.value).keys
+      }
+      return names.sorted { ($0.number, $0.replica) > ($1.number, $1.replica) }
+    }
+  }
+
+  /// The snapshots that lack a part, and are newer than the complete ones of their replicas: older ones are left from attempts
+  /// to publish them that were ended.
+  ///
+  /// - Returns: Their names.
+  /// - Throws: `FolderFault` if the folder cannot be reached.
+  public func incompleteSnapshots() async throws -> [SnapshotName] {
+    try await onQueue { transport in
+      var names: [SnapshotName] = []
+      for replica in try transport.listing.replicas(.snapshots) {
+        let found = transport.snapshots(of: replica)
+        let newest = found.filter(\.value).keys.map(\.number).max() ?? 0
+        names += found.filter { !$0.value && $0.key.number > newest }.keys
       }
       return names.sorted { ($0.number, $0.replica) > ($1.number, $1.replica) }
     }
@@ -50,6 +67,7 @@ extension FolderTransport {
         throw FolderFault(kind: .invalid, path: path, reason: "the bytes are not a part of a snapshot of the replica")
       }
       _ = try transport.ownDirectory(.snapshots, of: name.replica)
+      transport.disk.removeLeftOvers(try transport.listing.entries(.snapshots, of: name.replica))
       // A second attempt may have sealed the same part again.
       try FolderFault.at(path) { try transport.disk.publish(part, as: path, isReplacing: true) }
       transport.noteOwnChange(.snapshots, of: name.replica)
@@ -92,27 +110,30 @@ extension FolderTransport {
     return directory.appending(FolderName.part(part, of: stem).text)
   }
 
-  /// The snapshots of a replica of which every part is whole.
-  private func completeSnapshots(of replica: ReplicaID) throws -> [SnapshotName] {
+  /// The snapshots of a replica, and whether every part is whole; none if the files cannot be listed.
+  private func snapshots(of replica: ReplicaID) -> [SnapshotName: Bool] {
     var parts: [FolderName.SnapshotStem: Int] = [:]
-    for entry in try listing.entries(.snapshots, of: replica) {
-      guard case .part(_, let stem) = entry.name, try isWhole(entry, by: replica) else { continue }
-      parts[stem, default: 0] += 1
+    for entry in (try? listing.entries(.snapshots, of: replica)) ?? [] {
+      switch entry.name {
+      case .part(_, let stem): parts[stem, default: 0] += isWhole(entry, by: replica) ? 1 : 0
+      case .placeholder(.part(_, let stem)): parts[stem, default: 0] += 0
+      default: break
+      }
     }
-    return parts.filter { $0.key.partCount == $0.value }.keys.map { stem in
-      SnapshotName(replica: replica, number: stem.number, digest: stem.digest, partCount: stem.partCount)
+    let names = parts.map { stem, count in
+      (
+        SnapshotName(replica: replica, number: stem.number, digest: stem.digest, partCount: stem.partCount),
+        stem.partCount == count
+      )
     }
+    return Dictionary(uniqueKeysWithValues: names)
   }
 
   /// Whether a file is as long as its first bytes say.
-  private func isWhole(_ entry: FolderEntry, by replica: ReplicaID) throws -> Bool {
-    do {
-      let (bytes, size) = try disk.readStart(of: entry.path, byteCount: EnvelopeHeader.byteCount)
-      return SegmentFrame(bytes[...])?.isWhole(.snapshotPart, by: replica, byteCount: Int(size)) == true
-    } catch Errno.noSuchFileOrDirectory {
+  private func isWhole(_ entry: FolderEntry, by replica: ReplicaID) -> Bool {
+    guard let (bytes, size) = try? disk.readStart(of: entry.path, byteCount: EnvelopeHeader.byteCount) else {
       return false
-    } catch {
-      throw FolderFault(error as? Errno ?? .ioError, at: entry.path)
     }
+    return SegmentFrame(bytes[...])?.isWhole(.snapshotPart, by: replica, byteCount: Int(size)) == true
   }
 }

@@ -56,6 +56,18 @@ public final class FolderTransport: SyncTransport {
     try createMissing()
   }
 
+  /// Tries to write in the folder of the space.
+  ///
+  /// - Throws: `FolderFault` if this user cannot.
+  func checkWritable() async throws {
+    try await onQueue { transport in
+      for part in FolderListing.Part.allCases {
+        let directory = transport.listing.space.appending(part.rawValue)
+        try FolderFault.at(directory) { try transport.disk.checkWritable(directory) }
+      }
+    }
+  }
+
   private func createMissing() throws(FolderFault) {
     let space = listing.space
     let folder = space.parentOrCurrent
@@ -73,7 +85,7 @@ public final class FolderTransport: SyncTransport {
 
   /// The last segment of each replica, from the names of the files alone.
   ///
-  /// - Returns: The heads.
+  /// - Returns: The heads; none of a replica whose files cannot be listed.
   /// - Throws: `FolderFault` if the folder cannot be reached or read.
   public func heads() async throws -> [ReplicaID: SegmentHead] {
     try await onQueue { transport in
@@ -89,8 +101,9 @@ public final class FolderTransport: SyncTransport {
   ///   - replica: Whose.
   ///   - number: The segments after this one; 0 for all.
   ///   - byteCount: Stop when this many bytes have been read; at least one segment is given if there is one.
-  /// - Returns: Whole segments; empty if the next one is not there, or only a part of it.
-  /// - Throws: `FolderFault` if the folder cannot be reached or read.
+  /// - Returns: Whole segments; empty if the next one is not there, not whole, or cannot be read: ``gaps(of:after:upTo:)``
+  ///   says which.
+  /// - Throws: `FolderFault` if the folder cannot be reached.
   public func segments(of replica: ReplicaID, after number: UInt64, byteCount: Int) async throws -> [[UInt8]] {
     try await onQueue { try $0.readSegments(of: replica, after: number, byteCount: byteCount) }
   }
@@ -117,13 +130,16 @@ extension FolderTransport {
 
   private func readSegments(of replica: ReplicaID, after number: UInt64, byteCount: Int) throws -> [[UInt8]] {
     var (segments, size, listings) = ([[UInt8]](), 0, 1)
-    var files = try segmentFiles(of: replica)
+    // Where the files cannot be listed, `gaps` says why.
+    guard var files = try? segmentFiles(of: replica) else { return [] }
     var last = number
     while segments.isEmpty || size < byteCount, last < FolderName.greatestNumber {
-      let found = try read(last + 1, of: replica, in: files)
+      let found = read(last + 1, of: replica, in: files)
       if found.segments.isEmpty {
-        guard found.hasVanished, listings < FolderListing.mostListings else { break }
-        files = try segmentFiles(of: replica)
+        guard found.hasVanished, listings < FolderListing.mostListings, let now = try? segmentFiles(of: replica) else {
+          break
+        }
+        files = now
         listings += 1
       }
       for segment in found.segments where segments.isEmpty || size < byteCount {
@@ -135,23 +151,90 @@ extension FolderTransport {
     return segments
   }
 
-  /// Reads a segment and those behind it in the same file.
-  ///
-  /// - Returns: None if no file has it, and whether one was there a moment ago: its segments are in a pack by now.
-  private func read(
-    _ number: UInt64, of replica: ReplicaID, in files: SegmentFiles
-  ) throws -> (segments: ArraySlice<[UInt8]>, hasVanished: Bool) {
+  /// What reading a segment has found.
+  private struct Found {
+    /// The segment and those behind it in the same file; none if no file gives it.
+    var segments: ArraySlice<[UInt8]> = []
+    /// Whether a file was there a moment ago: its segments are in a pack by now.
     var hasVanished = false
+    /// Why a file that has it cannot be read.
+    var fault: FolderFault?
+  }
+
+  /// Reads a segment and those behind it in the same file.
+  private func read(_ number: UInt64, of replica: ReplicaID, in files: SegmentFiles) -> Found {
+    var found = Found()
     for file in files.files(with: number) {
       do {
         guard let segments = try disk.segments(of: file, by: replica) else { continue }
-        return (segments.dropFirst(Int(number - file.range.first)), false)
+        return Found(segments: segments.dropFirst(Int(number - file.range.first)))
       } catch Errno.noSuchFileOrDirectory {
-        hasVanished = true
+        found.hasVanished = true
       } catch {
-        throw FolderFault(error as? Errno ?? .ioError, at: file.entry.path)
+        found.fault = FolderFault(error as? Errno ?? .ioError, at: file.entry.path)
       }
     }
-    return ([], hasVanished)
+    return found
   }
+}
+
+// MARK: - What is missing
+
+extension FolderTransport {
+  /// The segments behind a number that are not whole, by the names of the files.
+  ///
+  /// Only the next one is read: a damaged one behind it is found when that has been merged.
+  ///
+  /// - Parameters:
+  ///   - replica: Whose.
+  ///   - number: The last segment that was read; 0 for none.
+  ///   - last: The last segment that is known to exist; files may have later ones.
+  /// - Returns: The gaps, ascending; empty if nothing is missing.
+  /// - Throws: `FolderFault` if the folder cannot be reached.
+  public func gaps(of replica: ReplicaID, after number: UInt64, upTo last: UInt64) async throws -> [PlaceGap] {
+    try await onQueue { transport in
+      let entries: [FolderEntry]
+      do throws(FolderFault) {
+        entries = try transport.listing.entries(.replicas, of: replica)
+      } catch {
+        return [PlaceGap(number < last ? number + 1...last : nil, .unreadable("\(error)"))]
+      }
+      return transport.gaps(of: replica, after: number, upTo: last, among: entries)
+    }
+  }
+
+  private func gaps(
+    of replica: ReplicaID, after number: UInt64, upTo last: UInt64, among entries: [FolderEntry]
+  ) -> [PlaceGap] {
+    guard number < FolderName.greatestNumber else { return [] }
+    let files = SegmentFiles(entries)
+    let (placeholders, parts) = (entries.compactMap(\.rangeOfPlaceholder), entries.compactMap(\.range))
+    var gaps: [PlaceGap] = []
+    let next = read(number + 1, of: replica, in: files)
+    if next.segments.isEmpty, !files.files(with: number + 1).isEmpty, !next.hasVanished {
+      gaps.append(PlaceGap(number + 1...number + 1, next.fault.map { .unreadable("\($0)") } ?? .notWhole))
+    }
+    let named = (placeholders + parts).map(\.last).max() ?? 0
+    for missing in files.missing(after: number, upTo: min(max(named, last), FolderName.greatestNumber - 1)) {
+      let cause: PlaceGap.Cause =
+        placeholders.contains { $0.overlaps(missing) }
+        ? .notFetched : parts.contains { $0.overlaps(missing) } ? .notWhole : .missing
+      gaps.append(PlaceGap(missing, cause))
+    }
+    return gaps
+  }
+}
+
+extension FolderEntry {
+  /// The segments that the file should have, by its name; `nil` for other files.
+  fileprivate var range: FolderName.SegmentRange? { if case .segments(let range) = name { range } else { nil } }
+
+  /// The segments of the file for which this is a placeholder; `nil` for others.
+  fileprivate var rangeOfPlaceholder: FolderName.SegmentRange? {
+    if case .placeholder(.segments(let range)) = name { range } else { nil }
+  }
+}
+
+extension FolderName.SegmentRange {
+  fileprivate func overlaps(_ numbers: ClosedRange<UInt64>) -> Bool { numbers.overlaps(first...last) }
 }

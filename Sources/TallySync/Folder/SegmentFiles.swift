@@ -39,6 +39,17 @@ struct SegmentFiles {
     files.prefix { $0.range.first <= number }.filter { $0.range.last >= number }
   }
 
+  /// The numbers behind one that no file has, up to the last one that a file has or that is known to exist.
+  func missing(after number: UInt64, upTo last: UInt64) -> [ClosedRange<UInt64>] {
+    var (missing, next): ([ClosedRange<UInt64>], UInt64) = ([], number + 1)
+    for range in files.map(\.range) where range.last >= next {
+      if range.first > next { missing.append(next...range.first - 1) }
+      next = range.last + 1
+    }
+    if next <= last { missing.append(next...last) }
+    return missing
+  }
+
   private static func areInOrder(_ left: FolderName.SegmentRange, _ right: FolderName.SegmentRange) -> Bool {
     if left.first != right.first { return left.first < right.first }
     if left.last != right.last { return left.last > right.last }

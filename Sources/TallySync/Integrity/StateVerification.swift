@@ -20,7 +20,7 @@ struct StateVerification {
   private var tasks: [UUID: ObjectState] = [:]
   private var lists: [UUID: ObjectState] = [:]
 
-  init(of transaction: borrowing StoreWriteTransaction) throws {
+  init<Base: ~Copyable>(of transaction: borrowing StoreTransaction<Base>) throws {
     guard let table = try? StateTable(in: transaction) else {
       unreadableKeys = try transaction.syncValues(under: SyncKey.replicas).map { SyncKey.replicas + $0.key }
       return
@@ -38,7 +38,9 @@ struct StateVerification {
       + (isHashWrong ? [StoreFault(kind: .wrongCounter, table: "sync", id: nil)] : [])
   }
 
-  private mutating func read(_ table: StateTable, _ transaction: borrowing StoreWriteTransaction) throws {
+  private mutating func read<Base: ~Copyable>(
+    _ table: StateTable, _ transaction: borrowing StoreTransaction<Base>
+  ) throws {
     var sum = StateHash.zero
     for (key, _) in try transaction.syncValues(under: SyncKey.states) {
       guard let object = try? ObjectKey(bytes: key), let stored = try? table.stored(object, in: transaction) else {
@@ -52,7 +54,7 @@ struct StateVerification {
     isHashWrong = sum != table.hash
   }
 
-  private mutating func checkTasks(_ transaction: borrowing StoreWriteTransaction) throws {
+  private mutating func checkTasks<Base: ~Copyable>(_ transaction: borrowing StoreTransaction<Base>) throws {
     let outline = Outline(tasks: tasks, lists: lists) { $0.isShown }
     var records = Dictionary(uniqueKeysWithValues: try transaction.view(.all).tasks.map { ($0.id, $0) })
     for (id, state) in tasks {
@@ -66,7 +68,7 @@ struct StateVerification {
     }
   }
 
-  private mutating func checkLists(_ transaction: borrowing StoreWriteTransaction) throws {
+  private mutating func checkLists<Base: ~Copyable>(_ transaction: borrowing StoreTransaction<Base>) throws {
     var records = Dictionary(uniqueKeysWithValues: try transaction.lists().map { ($0.id, $0) })
     for (id, state) in lists {
       let record = records.removeValue(forKey: id)
@@ -93,7 +95,7 @@ struct StateVerification {
   }
 
   /// Looks whether segments that wait, cards and values that lost a race can be read.
-  private mutating func checkRows(_ transaction: borrowing StoreWriteTransaction) throws {
+  private mutating func checkRows<Base: ~Copyable>(_ transaction: borrowing StoreTransaction<Base>) throws {
     let settings = try transaction.requireSyncSettings()
     let keys = try settings.spaceKeys()
     for (key, bytes) in try transaction.syncValues(under: SyncKey.outbox) {

@@ -9,9 +9,9 @@ extension StoreSync {
   ///
   /// - Returns: The disagreements, in the table `sync`; empty in a sound store.
   /// - Throws: `TallyError` with `notSynchronising`.
-  /// - Complexity: Everything is read once, in a write.
+  /// - Complexity: Everything is read once, from a snapshot.
   public func verify() async throws -> [StoreFault] {
-    try await store.write { try StateVerification(of: $0).faults }
+    try store.readSynchronization { try StateVerification(of: $0).faults }
   }
 
   /// Repairs what ``verify()`` finds.
@@ -53,13 +53,27 @@ extension StoreWriteTransaction {
     for (key, _) in try syncValues(under: SyncKey.snapshots) { try setSyncValue(nil, forKey: SyncKey.snapshots + key) }
     if hasReplicas {
       for difference in verification.differences where !difference.parts.isEmpty {
-        try noteAsChanged(difference.parts, isList: difference.object.isList, id: difference.object.id)
+        // A repair takes a task out of a list or a parent that is lost; the task goes back when that comes again.
+        let parts = try difference.parts.subtracting(lostPlaces(of: difference.object)).union(.updated)
+        try noteAsChanged(parts, isList: difference.object.isList, id: difference.object.id)
       }
     } else {
       try noteEverything()
     }
     try StateTable.rebuildHash(in: &self)
     try mergeOutbox()
+  }
+
+  /// Which of the list and the parent that the state of a task names are lost, and which its record does not name any more.
+  private func lostPlaces(of object: ObjectKey) throws -> SyncFields {
+    guard object.isTask, let task = try task(object.id) else { return [] }
+    let state = try StateTable(in: self).state(of: object, in: self)
+    var places: SyncFields = []
+    if let list = state.reference(.list), task.listID == nil, try self.list(list) == nil { places.insert(.list) }
+    if let parent = state.reference(.parent), task.parentID == nil, try self.task(parent) == nil {
+      places.insert(.parent)
+    }
+    return places
   }
 
   /// Merges what waits in the outbox: it may have changes of objects whose states were forgotten.

@@ -1,9 +1,31 @@
+import Tally
+
 // Each returns the change; joining it with the state makes it.
 
 extension ObjectState {
   /// Writes a field.
   func setting(_ field: Field, to value: [UInt8], at clock: Int64, by replica: ReplicaID) -> ObjectState {
     ObjectState(registers: [field: Register(time: time(by: clock), replica: replica, value: value)])
+  }
+
+  /// Writes a value that a program has made: it is later than the one that it replaces here, and than no other one.
+  func generating(_ field: Field, to value: [UInt8], at time: Int64, by replica: ReplicaID) -> ObjectState {
+    let time = max(time, Self.time(after: registers[field]?.time))
+    return ObjectState(registers: [field: Register(time: time, replica: replica, value: value)])
+  }
+
+  /// Deletes the object, or brings it back, as a program does that nobody has told to: any other write is later.
+  func generatingLife(toDeleted isDeleted: Bool, at clock: Int64, by replica: ReplicaID) -> ObjectState {
+    let replaced = [registers[.life]?.time, isDeleted ? latestContentTime : nil].compactMap(\.self).max()
+    let value = isDeleted ? LifeValue.deleted : LifeValue.alive
+    let register = Register(time: replaced.map { Self.time(after: $0) } ?? clock, replica: replica, value: value)
+    return ObjectState(registers: [.life: register])
+  }
+
+  /// The next time; the first one after none.
+  private static func time(after time: Int64?) -> Int64 {
+    guard let time else { return .min }
+    return time == .max ? time : time + 1
   }
 
   /// Writes another place for the same move of the user, to make room between neighbours; `nil` without a place.
@@ -15,8 +37,20 @@ extension ObjectState {
   }
 
   /// Adds an element to a set.
+  ///
+  /// What programs add at first is one addition, whichever replica makes it: who removes it has seen all of them.
   func adding(_ element: [UInt8], to field: Field, at clock: Int64, by replica: ReplicaID) -> ObjectState {
-    ObjectState(sets: [field: [element: .adding([], at: time(by: clock), by: replica)]])
+    guard GeneratedTime.contains(clock) else {
+      return ObjectState(sets: [field: [element: .adding([], at: time(by: clock), by: replica)]])
+    }
+    let latest = sets[field]?[element]?.latestTime
+    return ObjectState(sets: [
+      field: [
+        element: .adding(
+          [], at: latest.map { max(clock, Self.time(after: $0)) } ?? GeneratedTime.time(at: 0),
+          by: latest == nil ? .program : replica)
+      ]
+    ])
   }
 
   /// Removes an element from a set, as far as it is known here.

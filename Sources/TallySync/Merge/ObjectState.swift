@@ -64,17 +64,33 @@ struct ObjectState: Hashable, Sendable {
     return state
   }
 
-  /// The state without the largest values of registers, so that all of them fit into a number of bytes.
-  func fitting(_ byteCount: Int) -> ObjectState {
-    guard registers.reduce(0, { $0 + $1.value.value.count }) > byteCount else { return self }
-    var room = byteCount
-    let small = registers.sorted { ($0.value.value.count, $0.key) < ($1.value.value.count, $1.key) }.prefix {
-      room -= $0.value.value.count
-      return room >= 0
+  /// The state in parts of about a number of bytes, which together are the state; larger values of registers are in none.
+  func divided(limitInBytes: Int) -> [ObjectState] {
+    guard estimatedByteCount > limitInBytes else { return [self] }
+    var parts: [ObjectState] = []
+    let sendable = registers.filter { $0.value.value.count <= limitInBytes }
+    for run in sendable.divided(
+      limitInBytes: limitInBytes, byteCount: { $0.key.name.utf8.count + $0.value.value.count })
+    {
+      var part = ObjectState()
+      for (field, register) in run { part.insert(register, of: field) }
+      parts.append(part)
     }
-    let fields = Set(small.map(\.key))
-    return ObjectState(registers: registers.filter { fields.contains($0.key) }, sets: sets)
+    for (field, elements) in sets {
+      for run in elements.divided(limitInBytes: limitInBytes, byteCount: { $0.key.count + $0.value.estimatedByteCount })
+      {
+        var some: Elements = [:]
+        for (name, element) in run { some.append(element, forKey: name) }
+        var part = ObjectState()
+        part.insert(some, of: field)
+        parts.append(part)
+      }
+    }
+    return parts
   }
+
+  /// Whether it has a value of a register that is larger than a number of bytes.
+  func hasValue(largerThan byteCount: Int) -> Bool { registers.contains { $0.value.value.count > byteCount } }
 
   mutating func reserveCapacity(_ registerCount: Int) { registers.reserveCapacity(registerCount) }
 
@@ -111,11 +127,16 @@ extension ObjectState {
   /// Whether it has been deleted, and nothing was written to its content later.
   var isDeleted: Bool {
     guard let life = registers[.life], life.value == LifeValue.deleted else { return false }
-    var isDeleted = registers.allSatisfy { !$0.key.isContent || $0.value.time < life.time }
+    return latestContentTime.map { $0 < life.time } ?? true
+  }
+
+  /// The greatest time of a write to its content.
+  var latestContentTime: Int64? {
+    var latest = registers.reduce(Int64?.none) { $1.key.isContent ? max($0 ?? .min, $1.value.time) : $0 }
     forEachElement { field, element in
-      if field.isContent, let time = element.latestTime, time >= life.time { isDeleted = false }
+      if field.isContent, let time = element.latestTime { latest = max(latest ?? .min, time) }
     }
-    return isDeleted
+    return latest
   }
 
   /// Passes the elements of all sets, those included that were removed, to a closure.
@@ -155,7 +176,7 @@ extension ObjectState.Field {
   static let parent = Self(4)
   /// The tags of a task.
   static let tags = Self(5)
-  /// The title of a task and the name of a list.
+  /// The title of a task, the name of a list, and that of a device.
   static let title = Self(6)
 
   /// The completions of a task from before it was deleted and created again in another state; each is an element.

@@ -22,9 +22,13 @@ struct LocalChange {
     // Undoing an import deletes a task with its completion, which a deletion keeps.
     if mayDetach || isNew { change.join(completion(completions.current)) }
     change.join(self.change(of: completions.detached))
-    change.join(timeOfChange(task.updatedAt, isDeleted: isDeleted))
-    // Of a task that came and went between, others need only know that it is gone: a copy of this store may have it.
-    if isNew, isDeleted, completions.all.isEmpty { change = ObjectState() }
+    change.join(timeOfChange(task.updatedAt, isDeleted: isDeleted, isAlone: change.isEmpty))
+    // Of a task that came and went between, others need only know that it is gone: a copy of this store may have it. What a
+    // program has made, another device may have made, too: its removal is nothing, and what a person wrote to it is kept.
+    if isNew, isDeleted, completions.all.isEmpty {
+      if GeneratedTime.contains(time(of: .life)) { return ObjectState() }
+      if !GeneratedTime.contains(time(of: .created)) { change = ObjectState() }
+    }
     change.join(life(isDeleted: isDeleted, after: change))
     return change
   }
@@ -37,7 +41,7 @@ struct LocalChange {
   /// - Returns: The change, to be joined with the known state.
   func change(of list: TaskList, isDeleted: Bool) -> ObjectState {
     var change = registers(of: list, and: [])
-    change.join(timeOfChange(list.updatedAt, isDeleted: isDeleted))
+    change.join(timeOfChange(list.updatedAt, isDeleted: isDeleted, isAlone: change.isEmpty))
     return change.joined(with: life(isDeleted: isDeleted, after: change))
   }
 
@@ -47,7 +51,7 @@ struct LocalChange {
     guard has(.completion), !task.isCompleted, value != known.registers[.progress]?.value ?? [] else {
       return ObjectState()
     }
-    return known.setting(.progress, to: value, at: time(of: .completion), by: replica)
+    return writing(.progress, value, at: time(of: .completion))
   }
 
   /// The change of a task of which only completions are there.
@@ -72,10 +76,20 @@ struct LocalChange {
   var mayDetach: Bool { has(.completion) || has(.life) }
 
   /// When the record was changed; neither a deletion nor making room between neighbours changes it.
-  private func timeOfChange(_ time: Timestamp, isDeleted: Bool) -> ObjectState {
+  private func timeOfChange(_ time: Timestamp, isDeleted: Bool, isAlone: Bool) -> ObjectState {
     let parts = pending.times.filter { $0.key != .renumbering }
-    guard !isDeleted, let latest = parts.values.max() else { return ObjectState() }
-    return known.setting(.changed, to: FieldValue.instant(time).storedBytes, at: latest, by: replica)
+    let value = FieldValue.instant(time).storedBytes
+    guard !isDeleted, let latest = parts.values.max(), !isAlone || known.registers[.changed]?.value != value else {
+      return ObjectState()
+    }
+    return writing(.changed, value, at: latest)
+  }
+
+  /// Writes a field; of what a program has made, any other write is later.
+  private func writing(_ field: ObjectState.Field, _ value: [UInt8], at time: Int64) -> ObjectState {
+    GeneratedTime.contains(time)
+      ? known.generating(field, to: value, at: time, by: replica)
+      : known.setting(field, to: value, at: time, by: replica)
   }
 
   private var isNew: Bool { known.isEmpty }
@@ -92,17 +106,24 @@ struct LocalChange {
     for field in type(of: item).fields + others {
       let (value, part) = (item.value(of: field), SyncFields(rawValue: 1 << UInt32(field.number)))
       let old = known.registers[field]?.value ?? []
-      // An object that comes back writes all its fields again; a task that is taken out of its parent stays in its list.
-      guard has(part) || value != old && (isNew || has(.life) || field == .list && has(.parent)) else {
+      // An object that is created again writes all its fields; one that comes back only what differs from its kept record. A
+      // task that is taken out of its parent stays in its list.
+      let isCreated = isNew || has(.life) && has(.created)
+      guard has(part) || value != old && (isCreated || field == .list && has(.parent)) else {
         if field == .order, has(.renumbering), let order = known.renumbering(to: value, by: replica) {
           change.join(order)
         }
         continue
       }
-      if value.isEmpty, known.registers[field] == nil { continue }
-      change.join(known.setting(field, to: value, at: time(of: part), by: replica))
+      if value.isEmpty, known.registers[field] == nil, !isClearedByPerson(part) { continue }
+      change.join(writing(field, value, at: time(of: part)))
     }
     return change
+  }
+
+  /// Whether a person has emptied a part of what the program has made: another device may make it with its value.
+  private func isClearedByPerson(_ part: SyncFields) -> Bool {
+    GeneratedTime.contains(time(of: .created)) && pending.times[part].map { !GeneratedTime.contains($0) } ?? false
   }
 
   private func attributes(of task: TaskItem) -> [ObjectState.Field] {
@@ -132,6 +153,9 @@ struct LocalChange {
     let after = known.joined(with: change)
     // A later edit elsewhere may have brought back what the register calls deleted.
     guard has(.life), isDeleted != after.isDeleted else { return ObjectState() }
-    return after.settingLife(toDeleted: isDeleted, at: time(of: .life), by: replica)
+    let time = time(of: .life)
+    return GeneratedTime.contains(time)
+      ? after.generatingLife(toDeleted: isDeleted, at: time, by: replica)
+      : after.settingLife(toDeleted: isDeleted, at: time, by: replica)
   }
 }

@@ -23,9 +23,21 @@ extension ObjectState {
       id: id, item: task, completions: storedCompletions, replacing: StoredCompletions(current: nil))
   }
 
+  /// The deleted task as it would be there, in the list and below the parent that it names; `nil` if there is none, or its
+  /// values are forgotten.
+  func deletedTask(_ id: UUID) -> TaskItem? {
+    guard isDeleted, hasValues, var task = try? recordedTask(id) else { return nil }
+    (task.listID, task.parentID) = (reference(.list), reference(.parent))
+    return (try? task.validate()).map { task }
+  }
+
+  /// The deleted list as it would be there; `nil` as above.
+  func deletedList(_ id: UUID) -> TaskList? { isDeleted && hasValues ? try? recordedList(id) : nil }
+
   /// The task without its list and its parent.
-  private func unplacedTask(_ id: UUID) throws -> TaskItem? {
-    guard isShown else { return nil }
+  private func unplacedTask(_ id: UUID) throws -> TaskItem? { isShown ? try recordedTask(id) : nil }
+
+  private func recordedTask(_ id: UUID) throws -> TaskItem {
     var task = TaskItem(id: id, title: "", createdAt: .earliest)
     let attributes = shownAttributes
     for (field, register) in registers where !field.isAttribute || attributes.contains(field) {
@@ -41,8 +53,9 @@ extension ObjectState {
   }
 
   /// The list that the state describes; `nil` if it is deleted, or its creation has not arrived.
-  func list(_ id: UUID) throws -> TaskList? {
-    guard isShown else { return nil }
+  func list(_ id: UUID) throws -> TaskList? { isShown ? try recordedList(id) : nil }
+
+  private func recordedList(_ id: UUID) throws -> TaskList {
     var list = TaskList(id: id, name: "", createdAt: .earliest)
     for (field, register) in registers { try CodingFault.replacing { try list.set(field, to: register.value) } }
     list.updatedAt = lastChange
@@ -69,7 +82,9 @@ extension ObjectState {
   /// Whether it exists here: only a creation writes the time of creation, and edits may arrive before it.
   ///
   /// Of an object that was deleted long ago, an edit may arrive that brings it back, and its values later.
-  var isShown: Bool { !isDeleted && hasValue(.created) && hasValue(.title) }
+  var isShown: Bool { !isDeleted && hasValues }
+
+  private var hasValues: Bool { hasValue(.created) && hasValue(.title) }
 
   private func hasValue(_ field: Field) -> Bool { registers[field].map { !$0.value.isEmpty } ?? false }
 
@@ -87,6 +102,32 @@ extension ObjectState {
     let detached = (sets[.detached] ?? [:]).filter(\.value.isPresent).keys.reversed()
     return StoredCompletions(
       current: completion.map(StoredCompletion.init(bytes:)), detached: detached.map(StoredCompletion.init(bytes:)))
+  }
+
+  /// Ensures that this version can read the values of the fields that it knows; others it carries on as they are.
+  ///
+  /// - Throws: ``StreamFault/unreadableValue(of:)`` for one that a newer version may have written, or
+  ///   ``EnvelopeFault/malformed(_:)`` for one that no version writes.
+  func requireReadable(as object: ObjectKey) throws {
+    do {
+      if object.isTask { try requireCompletions() }
+    } catch {
+      throw EnvelopeFault.malformed(error)
+    }
+    var task = TaskItem(id: object.id, title: "", createdAt: .earliest)
+    var list = TaskList(id: object.id, name: "", createdAt: .earliest)
+    for (field, register) in registers where !register.value.isEmpty {
+      do {
+        if object.isTask { try task.set(field, to: register.value) }
+        if object.isList { try list.set(field, to: register.value) }
+        if object.isFilter, field == .filter, let key = registers[.filterKey]?.value {
+          guard SavedFilter.isStored(register.value, under: key) else { throw CodingFault.impossibleValue }
+        }
+      } catch {
+        guard !field.isText else { throw EnvelopeFault.malformed(.impossibleValue) }
+        throw StreamFault.unreadableValue(of: field.exportName(isList: object.isList))
+      }
+    }
   }
 
   /// Throws ``CodingFault`` if a completion is one that no replica writes, and that the ledger could not keep.
@@ -137,4 +178,7 @@ extension CodingFault {
 
 extension ObjectState.Field {
   var isAttribute: Bool { number == Self.attributes }
+
+  /// Whether its values are texts, which every version reads.
+  var isText: Bool { self == .title || self == .notes || self == .color }
 }

@@ -4,6 +4,10 @@ import Foundation
 struct ObjectKey: Hashable, Comparable, Sendable {
   /// The kinds, as stored and sent: do not change.
   static let (taskKind, listKind, filterKind) = (UInt8(1), UInt8(2), UInt8(3))
+  /// The kinds of what devices tell one another besides tasks.
+  ///
+  /// Versions that do not know them keep such objects and pass them on.
+  static let (deviceKind, settlementKind, listMergeKind) = (UInt8(40), UInt8(41), UInt8(42))
 
   let kind: UInt8
   let id: UUID
@@ -11,6 +15,8 @@ struct ObjectKey: Hashable, Comparable, Sendable {
   var isTask: Bool { kind == Self.taskKind }
   var isList: Bool { kind == Self.listKind }
   var isFilter: Bool { kind == Self.filterKind }
+  /// Whether people have written it, and not the devices themselves.
+  var isOfPeople: Bool { isTask || isList || isFilter }
 
   /// The stored form: the kind, then the id.
   var bytes: [UInt8] { [kind] + ReplicaID(id).bytes }
@@ -26,6 +32,16 @@ struct ObjectKey: Hashable, Comparable, Sendable {
   /// A saved filter, which has a name and no id: the start of the name's hash stands for one.
   init(ofFilter key: [UInt8]) {
     self.init(kind: Self.filterKind, id: UUID(bytes: Array(ContentHash(of: key).bytes.prefix(16))) ?? UUID())
+  }
+
+  /// What is known of a device, which has the id of its replica.
+  init(ofDevice replica: ReplicaID) {
+    self.init(kind: Self.deviceKind, id: replica.uuid)
+  }
+
+  /// The list into which another one was merged, which has the id of that one.
+  init(ofMergedList id: UUID) {
+    self.init(kind: Self.listMergeKind, id: id)
   }
 
   /// How many bytes the stored form has.

@@ -10,13 +10,12 @@ struct StateMerge {
   private(set) var touched: [ObjectKey: TouchedObject] = [:]
   /// Objects whose deletion lost to an edit when others may have forgotten their values: those who have them send them.
   private(set) var revived: [ObjectChange] = []
+  /// What others have saved as filters whose deletion was later, by their keys.
+  fileprivate private(set) var deletedFilters: [[UInt8]: [UInt8]] = [:]
 
   init(in transaction: borrowing StoreWriteTransaction) throws {
     table = try StateTable(in: transaction)
   }
-
-  /// The sum of the hashes of all states that have been written.
-  var hash: StateHash { table.hash }
 
   /// The state of an object as it is now.
   func state(of object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> ObjectState {
@@ -42,10 +41,39 @@ struct StateMerge {
       let change = try transaction.change(LocalChange(pending: pending, known: known, replica: replica), of: object)
       guard !change.isEmpty else { continue }
       take(change, of: object, replacing: known)
-      changes.append(ObjectChange(of: object, to: change, replacing: known))
+      let local = ObjectChange(of: object, to: change, replacing: known)
+      let joined = known.joined(with: change)
+      // Of an object that comes back, others may have forgotten the values.
+      let isBack = known.isDeleted && !joined.isDeleted
+      changes.append(isBack ? ObjectChange(object: object, state: joined, replaced: local.replaced) : local)
     }
     let filters = try takeFilters(as: replica, in: &transaction)
-    return (changes + filters, pending.isEmpty && filters.isEmpty)
+    let merges = try takeListMerges(as: replica, in: &transaction)
+    return (changes + filters + merges, pending.isEmpty && filters.isEmpty && merges.isEmpty)
+  }
+
+  private mutating func takeListMerges(
+    as replica: ReplicaID, in transaction: inout StoreWriteTransaction
+  ) throws -> [ObjectChange] {
+    try transaction.takePendingListMerges().compactMap { merge in
+      let write = DeviceWrite(
+        object: ObjectKey(ofMergedList: merge.list), field: .mergeTarget,
+        value: merge.target.map { ReplicaID($0).bytes } ?? [])
+      return try self.write(write, at: merge.microseconds, as: replica, in: transaction)
+    }
+  }
+
+  /// Writes a register of an object that has no record.
+  ///
+  /// - Returns: The change; `nil` if the register has the value already.
+  mutating func write(
+    _ write: DeviceWrite, at time: Int64, as replica: ReplicaID, in transaction: borrowing StoreWriteTransaction
+  ) throws -> ObjectChange? {
+    let known = try state(of: write.object, in: transaction)
+    guard write.isRepeated || known.registers[write.field]?.value ?? [] != write.value else { return nil }
+    let change = known.setting(write.field, to: write.value, at: time, by: replica)
+    take(change, of: write.object, replacing: known)
+    return ObjectChange(of: write.object, to: change, replacing: known)
   }
 
   private mutating func takeFilters(
@@ -92,6 +120,7 @@ struct StateMerge {
     let earlier = touched[object]
     let known = try earlier?.state ?? table.state(of: object, in: transaction)
     let joined = known.joined(with: change)
+    if object.isFilter { noteDeletedFilter(change, known) }
     if joined != known {
       if joined.survivesDeletion(known, or: change, at: transaction.now) {
         revived.append(ObjectChange(object: object, state: joined, replaced: [:]))
@@ -101,6 +130,14 @@ struct StateMerge {
         prepared: known.isEmpty ? prepared : nil)
     }
     return known
+  }
+
+  /// Keeps a saved filter whose deletion was later: undoing the deletion brings it back as it was saved last.
+  private mutating func noteDeletedFilter(_ change: ObjectState, _ known: ObjectState) {
+    guard let key = known.registers[.filterKey]?.value, let deletion = known.registers[.filter], deletion.value.isEmpty,
+      let saved = change.registers[.filter], SavedFilter.isStored(saved.value, under: key), deletion.wins(over: saved)
+    else { return }
+    deletedFilters[key] = saved.value
   }
 
   /// The saved filters that changes of others have changed.
@@ -117,15 +154,19 @@ struct StateMerge {
 
   /// Writes the records of changed objects, those of tasks that are elsewhere by that, and all changed states.
   ///
+  /// - Parameters:
+  ///   - transaction: The write.
+  ///   - author: Whose changes were joined; `nil` for those of several replicas, or none.
   /// - Returns: The tasks that are not there any more.
+  /// - Throws: What the store throws.
   @discardableResult
-  mutating func finish(in transaction: inout StoreWriteTransaction) throws -> [UUID] {
-    guard !touched.isEmpty else { return [] }
+  mutating func finish(in transaction: inout StoreWriteTransaction, of author: ReplicaID? = nil) throws -> [UUID] {
+    guard !touched.isEmpty || !deletedFilters.isEmpty else { return [] }
     let surroundings = try Surroundings(of: self, in: transaction)
-    let deleted = try transaction.show(surroundings, after: self)
+    let deleted = try transaction.show(surroundings, after: self, of: author)
     try surroundings.keepDisplaced(in: &transaction)
     try table.put(touched, in: &transaction)
-    (touched, revived) = ([:], [])
+    (touched, revived, deletedFilters) = ([:], [], [:])
     return deleted
   }
 }
@@ -174,8 +215,10 @@ extension StoreWriteTransaction {
   /// Writes the objects whose states have changed, and tasks that are elsewhere than the states say.
   ///
   /// - Returns: The tasks that are not there any more.
-  fileprivate mutating func show(_ surroundings: Surroundings, after merge: StateMerge) throws -> [UUID] {
-    var (tasks, deleted): ([MergedTask], [UUID]) = ([], [])
+  fileprivate mutating func show(
+    _ surroundings: Surroundings, after merge: StateMerge, of author: ReplicaID?
+  ) throws -> [UUID] {
+    var (tasks, deleted, trash): ([MergedTask], [UUID], [DeletedObject]) = ([], [], [])
     tasks.reserveCapacity(surroundings.tasks.count)
     for placed in surroundings.tasks {
       if let ready = placed.object.prepared?.task, placed.place == Outline.Place(list: ready.item?.listID) {
@@ -191,10 +234,12 @@ extension StoreWriteTransaction {
       if try item == nil && task(id) != nil { deleted.append(id) }
       tasks.append(
         MergedTask(id: id, item: item, completions: state.storedCompletions, replacing: old.storedCompletions))
+      if let task = state.deletedTask(id) { trash.append(.task(task)) }
     }
     var lists: [UUID: TaskList?] = [:]
     for (object, touched) in merge.touched where object.isList && touched.recorded != nil {
       lists.updateValue(try touched.state.list(object.id), forKey: object.id)
+      if let list = touched.state.deletedList(object.id) { trash.append(.list(list)) }
     }
     var (counted, names): (Set<UUID>, [UUID: String]) = (Set(lists.keys), [:])
     for task in tasks where !task.completions.isEmpty {
@@ -206,7 +251,9 @@ extension StoreWriteTransaction {
       guard state.isDeleted, let name = state.registers[.title]?.value, !name.isEmpty else { continue }
       names[id] = String(decoding: name, as: UTF8.self)
     }
-    try self.merge(tasks, lists: lists, deletedListNames: names, filters: merge.changedFilters())
+    try self.merge(
+      tasks, lists: lists, trash: trash, deletedListNames: names, filters: merge.changedFilters(),
+      deletedFilters: merge.deletedFilters, of: author?.uuid)
     return deleted
   }
 }

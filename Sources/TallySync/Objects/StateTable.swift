@@ -13,8 +13,8 @@ struct StateTable {
   /// The numbers of the replicas in the store.
   typealias Numbers = [ReplicaID: UInt64]
 
-  init(in transaction: borrowing StoreWriteTransaction) throws {
-    hash = try transaction.syncValue(forKey: SyncKey.stateHash).map { StateHash($0) } ?? .zero
+  init<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws {
+    hash = try Self.hash(in: transaction)
     var found: [UInt64: ReplicaID] = [:]
     try transaction.forEachSyncValue(withPrefix: SyncKey.replicas) { key, value in
       var reader = ByteReader(key, from: 1)
@@ -26,14 +26,21 @@ struct StateTable {
     numbers = Dictionary(found.map { ($1, $0) }) { first, _ in first }
   }
 
+  /// The sum of the hashes of all states, as it is kept.
+  static func hash<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws -> StateHash {
+    try transaction.syncValue(forKey: SyncKey.stateHash).map { StateHash($0) } ?? .zero
+  }
+
   /// The state of an object; an empty one if nothing is known of it.
-  func state(of object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> ObjectState {
+  func state<Base: ~Copyable>(
+    of object: ObjectKey, in transaction: borrowing StoreTransaction<Base>
+  ) throws -> ObjectState {
     try stored(object, in: transaction).map { try state($0, of: object, in: transaction) } ?? ObjectState()
   }
 
   /// The state of an object of which the stored form is at hand.
-  func state(
-    _ stored: StoredState, of object: ObjectKey, in transaction: borrowing StoreWriteTransaction
+  func state<Base: ~Copyable>(
+    _ stored: StoredState, of object: ObjectKey, in transaction: borrowing StoreTransaction<Base>
   ) throws -> ObjectState {
     stored.state(with: stored.omitsTexts ? try transaction.texts(of: object) : StoredState.Texts())
   }
@@ -124,13 +131,15 @@ struct StateTable {
     }
   }
 
-  func stored(_ object: ObjectKey, in transaction: borrowing StoreWriteTransaction) throws -> StoredState? {
+  func stored<Base: ~Copyable>(
+    _ object: ObjectKey, in transaction: borrowing StoreTransaction<Base>
+  ) throws -> StoredState? {
     guard let bytes = try transaction.syncValue(forKey: SyncKey.states + object.bytes) else { return nil }
     return try StoredState(decoding: bytes, replica: replica)
   }
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// The texts of the record of an object, also of a deleted one.
   fileprivate func texts(of object: ObjectKey) throws -> StoredState.Texts {
     if object.isList {

@@ -27,7 +27,9 @@ enum SyncKey {
   static let snapshots: [UInt8] = [10]
   /// An object with a value that is too large to be sent: its key.
   static let tooLarge: [UInt8] = [11]
-  // 12, 14 and 15 are in SyncNotes: completions of deleted tasks, saved filters, and when deleted records were kept.
+  // 12, 14, 15, 18 to 21 and 40 are in SyncNotes: completions of deleted tasks, saved filters, when deleted records were
+  // kept, the last write that was handed over, what others have saved as filters that are deleted here, what an object
+  // that has come back was given, the first change that waits, and merged lists.
   /// The last segment that was acknowledged at a time: the time.
   static let ages: [UInt8] = [13]
   /// The record of the newest epoch: its number and the hash of its key.
@@ -36,7 +38,7 @@ enum SyncKey {
   static let revocations: [UInt8] = [17]
 }
 
-extension StoreWriteTransaction {
+extension StoreTransaction where Base: ~Copyable {
   /// The keys and values under a first byte, up to a number of them.
   func syncValues(under prefix: [UInt8], limit: Int = .max) throws -> [(key: [UInt8], value: [UInt8])] {
     var found: [(key: [UInt8], value: [UInt8])] = []

@@ -37,6 +37,13 @@ extension ObjectState.Field {
   /// The stored bytes of a saved filter; empty for a deleted one.
   static let filter = Self(20)
 
+  /// The replica that a store has become, in the object of the one that it was; empty for one that is still in use.
+  static let successor = Self(40)
+  /// Whether somebody has restored or dismissed a value that lost a race.
+  static let settled = Self(41)
+  /// The list that has taken the tasks of another one; empty for none.
+  static let mergeTarget = Self(42)
+
   /// An attribute of a task.
   static func attribute(_ name: String) -> Self { Self(attributes, name: name) }
   static let attributes: UInt16 = 14

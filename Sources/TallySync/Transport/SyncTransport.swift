@@ -34,6 +34,18 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached.
   func segments(of replica: ReplicaID, after number: UInt64, byteCount: Int) async throws -> [[UInt8]]
 
+  /// Which segments of a replica the place cannot give, and why, as far as it can say.
+  ///
+  /// Unless implemented, a place knows nothing of them: all that are asked for are missing.
+  ///
+  /// - Parameters:
+  ///   - replica: Whose.
+  ///   - number: The last segment that was read; 0 for none.
+  ///   - last: The last segment that is known to exist. The place may name later ones.
+  /// - Returns: What is missing behind the last one that was read, ascending; empty if nothing is.
+  /// - Throws: Any error, if the place cannot be reached.
+  func gaps(of replica: ReplicaID, after number: UInt64, upTo last: UInt64) async throws -> [PlaceGap]
+
   /// Appends segments of this replica to its stream, in their order.
   ///
   /// - Parameters:
@@ -65,6 +77,13 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached.
   func snapshots() async throws -> [SnapshotName]
 
+  /// The snapshots of which the place has some parts and lacks others; none unless implemented, where a place shows what is
+  /// complete and nothing else.
+  ///
+  /// - Returns: Their names.
+  /// - Throws: Any error, if the place cannot be reached.
+  func incompleteSnapshots() async throws -> [SnapshotName]
+
   /// One part of a snapshot.
   ///
   /// - Parameters:
@@ -91,6 +110,17 @@ public protocol SyncTransport: Sendable {
   ///   - snapshots: The snapshots to delete.
   /// - Throws: Any error, if the place cannot be reached; some may be deleted.
   func delete(segmentsOf replica: ReplicaID, upTo number: UInt64, snapshots: [SnapshotName]) async throws
+
+  /// The recovery codes by which the place restores owners of the space now, as bytes of their verifiers; `nil` unless it does
+  /// so and this replica is an owner. From the last look, by ``heads()``.
+  var recoveries: Set<[UInt8]>? { get }
+
+  /// Lets the place restore this owner by its recovery code, in place of its earlier one.
+  ///
+  /// - Parameter verifier: What the place may know of the code.
+  /// - Returns: Whether it does; false if the code must have a secret of its owner.
+  /// - Throws: Any error, if the place cannot be reached.
+  func putRecovery(_ verifier: RecoveryVerifier) async throws -> Bool
 
   /// Joins small objects of this replica into larger ones, if the place is better off with fewer; does nothing unless
   /// implemented.
@@ -124,8 +154,49 @@ extension SyncTransport {
   /// Does nothing.
   public func pack(_ replica: ReplicaID) async throws {}
 
+  /// None: the place knows no owners.
+  public var recoveries: Set<[UInt8]>? { nil }
+
+  /// Does nothing.
+  public func putRecovery(_ verifier: RecoveryVerifier) async throws -> Bool { true }
+
   /// Nothing.
   public func mark(of replica: ReplicaID) async throws -> [UInt8]? { nil }
+
+  /// All segments that are asked for.
+  public func gaps(of replica: ReplicaID, after number: UInt64, upTo last: UInt64) async throws -> [PlaceGap] {
+    number < last ? [PlaceGap(number + 1...last, .missing)] : []
+  }
+
+  /// None.
+  public func incompleteSnapshots() async throws -> [SnapshotName] { [] }
+}
+
+/// Segments of a replica that a place cannot give.
+public struct PlaceGap: Hashable, Sendable {
+  /// Why it cannot.
+  public enum Cause: Hashable, Sendable {
+    /// They are not there.
+    case missing
+    /// They are there in part, or damaged.
+    case notWhole
+    /// Something stands for them that the program which copies the place has not fetched.
+    case notFetched
+    /// The system does not let them be read, and says why.
+    case unreadable(String)
+  }
+
+  /// The first and the last of them; `nil` if the place does not know which.
+  public let numbers: ClosedRange<UInt64>?
+  /// Why the place cannot give them.
+  public let cause: Cause
+
+  /// Takes the numbers and the cause.
+  ///
+  /// - Parameters:
+  ///   - numbers: The first and the last segment; `nil` if the place does not know which.
+  ///   - cause: Why the place cannot give them.
+  public init(_ numbers: ClosedRange<UInt64>?, _ cause: Cause) { (self.numbers, self.cause) = (numbers, cause) }
 }
 
 /// What became of a segment.

@@ -15,13 +15,22 @@ enum BodyVersion {
   static func decode<Value>(
     _ bytes: [UInt8], newest: UInt8 = current, read: (inout ByteReader) throws(CodingFault) -> Value
   ) throws(EnvelopeFault) -> Value {
+    try start(of: bytes, newest: newest) { reader throws(CodingFault) in
+      let value = try read(&reader)
+      guard reader.isAtEnd else { throw .trailingBytes }
+      return value
+    }
+  }
+
+  /// Like ``decode(_:newest:read:)``, for the first values of a body: more may follow.
+  static func start<Value>(
+    of bytes: [UInt8], newest: UInt8 = current, read: (inout ByteReader) throws(CodingFault) -> Value
+  ) throws(EnvelopeFault) -> Value {
     guard (bytes.first ?? 0) <= newest else { throw .needsNewerVersion }
     do throws(CodingFault) {
       var reader = ByteReader(bytes)
       guard try reader.byte() >= current else { throw .impossibleValue }
-      let value = try read(&reader)
-      guard reader.isAtEnd else { throw .trailingBytes }
-      return value
+      return try read(&reader)
     } catch {
       throw .malformed(error)
     }

@@ -42,11 +42,17 @@ extension ObjectState {
     var count = registers.reduce(4) { $0 + 12 + $1.key.name.utf8.count + $1.value.value.count }
     for (_, elements) in sets {
       for (name, element) in elements {
-        count += name.count + 8 * element.removals.count + 4
-        count += element.additions.reduce(0) { $0 + 8 + $1.value.value.count }
+        count += name.count + element.estimatedByteCount
       }
     }
     return count
+  }
+}
+
+extension ObservedElement {
+  /// About how many bytes it takes, without its name.
+  var estimatedByteCount: Int {
+    additions.reduce(8 * removals.count + 4) { $0 + 8 + $1.value.value.count }
   }
 }
 

@@ -83,6 +83,11 @@ extension SegmentBody {
     self = try BodyVersion.decode(bytes) { reader throws(CodingFault) in try Self(from: &reader, by: author) }
   }
 
+  /// When a body was sealed; the rest of it is not read.
+  static func timeOfSealing(in bytes: [UInt8]) throws(EnvelopeFault) -> Int64 {
+    try BodyVersion.start(of: bytes) { reader throws(CodingFault) in try reader.signedNumber() }
+  }
+
   private init(from reader: inout ByteReader, by author: ReplicaID) throws(CodingFault) {
     sealedAt = try reader.signedNumber()
     var (seen, last): ([ReplicaID: SegmentHead], ReplicaID?) = ([:], nil)

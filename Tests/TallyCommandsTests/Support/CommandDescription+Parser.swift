@@ -32,19 +32,11 @@ extension CommandDescription {
   static func fromParser() throws -> [CommandDescription] {
     let program = CommandDescription(
       path: [], abstract: RootCommand.configuration.abstract, arguments: try arguments(of: GlobalOptions.self))
-    let commands = try RootCommand.configuration.subcommands.flatMap { outer in
-      try [description(of: outer, below: [])]
-        + outer.configuration.subcommands.map { try description(of: $0, below: [outer._commandName]) }
+    let commands = try RootCommand.allCommands.map { path, command in
+      CommandDescription(
+        path: path, abstract: command.configuration.abstract, arguments: try arguments(of: command))
     }
     return [program] + commands
-  }
-
-  private static func description(
-    of command: any ParsableCommand.Type, below path: [String]
-  ) throws -> CommandDescription {
-    CommandDescription(
-      path: path + [command._commandName], abstract: command.configuration.abstract,
-      arguments: try arguments(of: command))
   }
 
   private static func arguments(of command: any ParsableArguments.Type) throws -> [Argument] {

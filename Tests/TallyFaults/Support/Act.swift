@@ -29,6 +29,11 @@ struct Act {
     case "rival":
       var rival = try RivalAct(self)
       try rival.run()
+    case "verify": try VerifyAct(self).run()
+    case "busy": try BusyAct(self).run()
+    case "copy-itself": try CopyItselfAct(self).run()
+    case "read-on": try ReadOnAct(self).run()
+    case "write-and-read": try WriteAndReadAct(self).run()
     case "bulk": try BulkAct(self).run()
     case "session":
       var session = try SessionAct(self)

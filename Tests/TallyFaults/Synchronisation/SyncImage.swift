@@ -117,7 +117,7 @@ struct SyncedDevices {
       try exchange()
       for device in devices { try device.synchronise() }
     }
-    var hashes: Set<String> = []
+    var hashes: Set<String?> = []
     for device in devices {
       for history in histories {
         if let fault = try history.fault(of: device.store) { return "\(device.name): \(fault)" }

@@ -73,7 +73,7 @@ final class FolderSpace: Sendable {
   /// Expects equal tasks, statistics and hashes of states.
   func expectEqualStores(sourceLocation: SourceLocation = #_sourceLocation) async throws {
     try StoreSpace.expectEqual(stores, sourceLocation: sourceLocation)
-    var hashes: Set<String> = []
+    var hashes: Set<String?> = []
     for store in stores { hashes.insert(try await StoreSync(store).status().stateHash) }
     #expect(hashes.count == 1, sourceLocation: sourceLocation)
   }

@@ -25,6 +25,40 @@ struct ImpossibleValueTests {
     }
   }
 
+  /// A register that this version knows, with a value that it does not: that of a newer version, as far as it can tell.
+  @Test(arguments: [
+    (ObjectState.Field.due, [3, 1, 2], "due"), (.recurrence, [9, 9], "recurrence"), (.priority, [200], "priority"),
+    (.scheduledDate, [1], "scheduledDate"), (.attribute("size"), [1, 2, 3, 4], "attributes.size"),
+    (.parent, [1], "parentID"),
+  ])
+  func aValueOfANewerVersionAsksForAnUpgrade(field: ObjectState.Field, value: [UInt8], name: String) async throws {
+    try await withFolderSpace(3) { space in
+      try await space.sync(0).seal { $0.setting(field, to: value, at: 2, by: $1) }
+      try await space.stores[1].write { _ = try $0.add("good", to: .inbox) }
+      try await space.sync(1).synchronise()
+      let report = try await space.sync(2).synchronise()
+      let blocked = try #require(report.blocked.first)
+      #expect(report.blocked.count == 1 && blocked.needsUpgrade && !blocked.isIncomplete, "\(blocked)")
+      #expect(blocked.reason.contains("'\(name)'") && blocked.remedy?.contains("newest version") == true)
+      let status = try await space.sync(2).status()
+      #expect(status.needsUpgrade && status.blocked == report.blocked)
+      #expect(try space.stores[2].read { try $0.view(.inbox).tasks.map(\.title) } == ["good"])
+      // What was read goes on, and nothing is written for what waits.
+      let writes = try space.stores[2].begunWriteCount
+      try await space.sync(2).synchronise()
+      #expect(try space.stores[2].begunWriteCount == writes)
+    }
+  }
+
+  /// Texts are read by every version: bytes that are none are damage.
+  @Test func bytesThatAreNoTextAskForNoUpgrade() async throws {
+    try await withFolderSpace { space in
+      try await space.sync(0).seal { $0.setting(.notes, to: [0xFF, 0xFE], at: 2, by: $1) }
+      let blocked = try #require(try await space.sync(1).synchronise().blocked.first)
+      #expect(!blocked.needsUpgrade && !blocked.isIncomplete && blocked.reason.contains("not what Tally writes"))
+    }
+  }
+
   @Test func aSnapshotThatCannotBeReadIsLeftOut() async throws {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.add("good", to: .inbox) }
@@ -49,6 +83,20 @@ struct ImpossibleValueTests {
 }
 
 extension StoreSync {
+  /// Sends a task with a further write.
+  fileprivate func seal(_ write: @escaping @Sendable (ObjectState, ReplicaID) -> ObjectState) async throws {
+    try await change { transaction, settings in
+      let replica = settings.replicaID
+      var state = ObjectState().setting(.title, to: Array("new".utf8), at: 1, by: replica)
+      let created = FieldValue.instant(Timestamp(clamping: 1)).storedBytes
+      state.join(state.setting(.created, to: created, at: 1, by: replica))
+      state.join(write(state, replica))
+      try Outbox.put([ObjectChange(object: .random, state: state)], &settings, in: &transaction)
+      try transaction.setSyncSettings(settings)
+    }
+    try await synchronise()
+  }
+
   fileprivate func change<R: Sendable>(
     _ body: @escaping @Sendable (inout StoreWriteTransaction, inout SyncSettings) throws -> R
   ) async throws -> R {

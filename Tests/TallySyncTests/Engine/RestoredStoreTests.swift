@@ -164,7 +164,7 @@ struct RestoredStoreTests {
 
 extension FolderSpace {
   /// Restores a backup in the directory of a store.
-  fileprivate func restore(_ number: Int, from backup: FilePath) throws {
+  func restore(_ number: Int, from backup: FilePath) throws {
     let directory = stores[number].directory
     try stores[number].close()
     try TaskStore.restore(from: backup, to: directory, configuration: .testing(clock: clock))

@@ -244,22 +244,6 @@ struct StoreSyncTests {
     }
   }
 
-  @Test func notesThatAreTooLargeStayHereAndTheRestIsSent() async throws {
-    try await withFolderSpace { space in
-      let notes = String(repeating: "n", count: 9 << 20)
-      let id = try await space.stores[0].write { try $0.add("one", to: .inbox) { $0.notes = notes }.id }
-      try await space.synchroniseAll()
-      #expect(try await space.sync(0).status().tooLarge == 1)
-      let other = try #require(try space.stores[1].read { try $0.task(id) })
-      #expect(other.title == "one" && other.notes == nil)
-      try await space.stores[0].write { _ = try $0.update(id) { $0.notes = "short" } }
-      try await space.synchroniseAll()
-      #expect(try await space.sync(0).status().tooLarge == 0)
-      #expect(try space.stores[1].read { try $0.task(id) }?.notes == "short")
-      try await space.expectEqualStores()
-    }
-  }
-
   /// Each replica may add as many tags as a task can have; together they are more.
   @Test func moreTagsThanATaskCanHaveAreKeptAndShownAsFarAsThereIsRoom() async throws {
     try await withFolderSpace { space in

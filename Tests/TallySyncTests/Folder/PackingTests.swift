@@ -132,19 +132,24 @@ import Testing
     }
   }
 
-  @Test func oldLeftOversAreRemovedByTheNextAppend() async throws {
+  @Test func leftOversAreRemovedByTheNextAppendUnlessSomebodyWritesThem() async throws {
     try await withFolder { fixture in
       _ = try await fixture.store(1)
-      let (old, new) = (FolderName.temporary(1).text, FolderName.temporary(2).text)
-      for name in [old, new, "notes.tmp"] { try write([1], to: fixture.directory.appending(name)) }
-      for name in [old, "notes.tmp"] {
+      let (orphan, live) = (FolderName.temporary(1).text, FolderName.temporary(2).text)
+      for name in [orphan, live, "notes.tmp"] {
+        try write([1], to: fixture.directory.appending(name))
         try FileManager.default.setAttributes(
-          [.modificationDate: Date.now.addingTimeInterval(-7_200)],
+          [.modificationDate: Date.now.addingTimeInterval(name == orphan ? 0 : -7_200)],
           ofItemAtPath: fixture.directory.appending(name).string)
       }
+      let lock = try FileLock(opening: fixture.directory.appending(live))
+      try #require(try lock.tryAcquire(.exclusive))
       _ = try await fixture.store(1)
       let names = try fixture.names()
-      #expect(!names.contains(old) && names.contains(new) && names.contains("notes.tmp"))
+      #expect(!names.contains(orphan) && names.contains(live) && names.contains("notes.tmp"))
+      lock.release()
+      _ = try await fixture.store(1)
+      #expect(!(try fixture.names().contains(live)))
     }
   }
 

@@ -125,7 +125,7 @@ final class ScatteredSpace {
   /// Expects that some stores hold the same.
   func expectEqual(_ numbers: [Int], sourceLocation: SourceLocation = #_sourceLocation) async throws {
     try StoreSpace.expectEqual(numbers.map { stores[$0] }, sourceLocation: sourceLocation)
-    var hashes: Set<String> = []
+    var hashes: Set<String?> = []
     for number in numbers { hashes.insert(try await sync(number).status().stateHash) }
     #expect(hashes.count == 1, sourceLocation: sourceLocation)
   }

@@ -186,6 +186,48 @@ struct DateExpressionTests {
     #expect(error.description.contains(part))
   }
 
+  /// The bug: what is only too large was called misspelt.
+  @Test(arguments: [
+    ("today+99999999d", TallyError.Code.valueOutOfRange), ("+99999999999999999999d", .valueOutOfRange),
+    ("in 99999999 days", .valueOutOfRange), ("99999999 days ago", .valueOutOfRange),
+    ("now+99999999h", .valueOutOfRange),
+    ("99999999h", .valueOutOfRange), ("1d99999999h", .valueOutOfRange), ("friday+12345678w", .valueOutOfRange),
+    ("eom-99999999mo", .valueOutOfRange), ("10000-01-01", .valueOutOfRange), ("31 dec 10000", .valueOutOfRange),
+    ("dec 31, 123456", .valueOutOfRange), ("12026-11-21T12:00:00Z", .valueOutOfRange), ("100 nov", .invalidDay),
+    ("nov 100", .invalidDay), ("100th", .invalidDay), ("100:00", .invalidInstant), ("123pm", .invalidInstant),
+    ("friday 100:00", .invalidInstant),
+  ])
+  func whatIsTooLargeIsSaidToBe(text: String, code: TallyError.Code) throws {
+    let error = try #require(throws: TallyError.self) { try DateExpression(text) }
+    #expect(error.code == code, "\(text): \(error)")
+    for word in ["misspelt", "is not a", "Did you mean"] {
+      #expect(!error.description.contains(word), "\(text): \(error)")
+    }
+  }
+
+  @Test func daysAndInstantsOfIso8601BeyondTheYear9999AreOutOfRange() {
+    for text in ["10000-01-01", "123456-12-31"] {
+      #expect(throws: TallyError.self) { try CalendarDay(iso8601: text) }
+      expectError(.valueOutOfRange) { _ = try CalendarDay(iso8601: text) }
+      expectError(.valueOutOfRange) { _ = try Timestamp(iso8601: text + "T00:00:00Z") }
+    }
+    for text in ["20261-1-01", "12345", "12345-x", "2026112"] {
+      expectError(.invalidDay) { _ = try CalendarDay(iso8601: text) }
+    }
+  }
+
+  @Test(arguments: ["every 99999999999 days", "after 99999999999 weeks", "every day for 99999999999 times"])
+  func aRecurrenceWithATooLargeNumberSaysSo(text: String) throws {
+    let error = try #require(throws: TallyError.self) { try Recurrence(phrase: text) }
+    #expect(error.code == .invalidRecurrence && error.description.contains("too large"), "\(error)")
+  }
+
+  @Test(arguments: ["FREQ=DAILY;INTERVAL=99999999999", "FREQ=DAILY;COUNT=99999999999"])
+  func aRuleWithATooLargeNumberSaysSo(text: String) throws {
+    let error = try #require(throws: TallyError.self) { try Recurrence(text: text) }
+    #expect(error.code == .invalidRecurrence && error.description.contains("too large"), "\(error)")
+  }
+
   @Test func daysOutsideTheCalendarAreRefused() throws {
     let reference = try Self.reference()
     for text in ["+9999y", "-9999y", "+9999999d", "-9999999w", "9999-12-31+1d", "0001-01-01-1d"] {

@@ -44,6 +44,50 @@ struct QuickEntryTests {
     #expect(entry.scheduledDate?.iso8601 == "2026-03-29")
   }
 
+  /// The bug: `at ` 16,000 times took 12 s, and four times that for twice as many; it was also read by recursion.
+  ///
+  /// No time is asserted: read from each word to the end, each of these takes minutes.
+  @Test(arguments: [
+    "at ", "for Work ", "for work ", "#a ", "#a \\#b ", "list:“ ", "list:\" ", ". ", ".", "1d", "1d ", "friday ",
+    "every ", "a ", "in 2 ", "the monday, ", "remind me to ", "until ", "tomorrow at ", "\\", "“ ", "(",
+    "2026-11-21T1 ",
+    "every day until friday ", "for ", "due on by ", "at for Work in 3 days #a ",
+  ])
+  func aLongSentenceTakesTimeInProportionToItsLength(words: String) throws {
+    let reference = try DateExpressionTests.reference()
+    let text = String(repeating: words, count: 32_000 / words.utf8.count)
+    let entry = QuickEntry.parse(text, reference: reference, lists: ["Work", "Work for Work", "Home"])
+    #expect(!entry.title.isEmpty)
+    _ = try? DateExpression(text)
+    _ = try? Recurrence(phrase: text)
+  }
+
+  @Test func aSentenceIsAtMost65536BytesLong() throws {
+    let longest = String(repeating: "x", count: 65_529) + " friday"
+    try QuickEntry.validate(longest)
+    #expect(try parse(longest).scheduledDate?.iso8601 == "2026-11-27")
+    expectError(.valueOutOfRange) { try QuickEntry.validate("x" + longest) }
+    let entry = try parse("x" + longest + " ")
+    #expect(entry.scheduledDate == nil && entry.title == "x" + longest)
+  }
+
+  /// Whether a list counts depends on what follows, which may be another one.
+  @Test(
+    arguments: [
+      ("x for Work", "Work", "x"), ("x for Work for Home", "Work", "x for Home"),
+      ("x for Work for Home party", nil, "x for Work for Home party"), ("x for Work party", nil, "x for Work party"),
+      ("x list:home", "Home", "x"), ("x list:\"house work\" y", "House work", "x y"),
+      ("x for House work", "House work", "x"),
+      ("x for House workers", nil, "x for House workers"), ("x for C++ tomorrow", "C++", "x"),
+      ("x list:“unknown”", nil, "x list:“unknown”"),
+    ] as [(String, String?, String)])
+  func knownListsAreFound(text: String, list: String?, title: String) throws {
+    let lists = ["Home", "Work", "House work", "C++"]
+    let entry = QuickEntry.parse(text, reference: try DateExpressionTests.reference(), lists: lists)
+    #expect(entry.listName == list)
+    #expect(entry.title == title)
+  }
+
   @Test func atMostAsManyTagsAsATaskCanHaveAreUnderstood() throws {
     let entry = try parse("x " + (1...70).map { "#t\($0)" }.joined(separator: " "))
     #expect(entry.tags.count == TagSet.maximumCount)

@@ -31,22 +31,80 @@ struct AtomicFileTests {
     }
   }
 
-  /// The bug: an export that was killed left its tasks in a file that nobody ever removed.
+  /// The bug: an export that was killed left its tasks in a file that nobody removed, at least for a minute.
   @Test func whatAKilledExportLeftIsRemovedAndWhatIsInTheMakingStays() throws {
     try withTemporaryDirectory { (directory: FilePath) throws in
-      let (old, new) = (directory.appending(".tally-export-old.tmp"), directory.appending(".tally-export-new.tmp"))
-      let (live, other) = (directory.appending(".tally-export-live.tmp"), directory.appending(".tally-export-x.json"))
-      for path in [old, new, live, other] { try write("tasks", to: path) }
-      let lock = try FileLock(opening: live)
-      try #require(try lock.tryAcquire(.exclusive))
-      for path in [old, live, other] {
-        try FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: path.string)
+      let (orphan, live) = (".tally-export-old.tmp", ".tally-export-live.tmp")
+      for name in [orphan, live, ".import-\(UUID().uuidString.lowercased()).tmp"] + Self.othersNames {
+        try write("tasks", to: directory.appending(name))
       }
+      let lock = try FileLock(opening: directory.appending(live))
+      try #require(try lock.tryAcquire(.exclusive))
+      let folder = directory.appending(".tally-export-folder.tmp")
+      try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: false)
       try AtomicFile.create(replacing: directory.appending("out")).commit()
-      let left = [".tally-export-live.tmp", ".tally-export-new.tmp", ".tally-export-x.json", "out"]
-      #expect(try names(in: directory) == left)
+      #expect(try Set(names(in: directory)) == Set([live, "out", ".tally-export-folder.tmp"] + Self.othersNames))
       lock.release()
     }
+  }
+
+  /// Names that look alike.
+  private static let othersNames = [
+    ".tally-export-x.json", ".tally-export-.tmp", ".tally-export-My notes.tmp", ".tally-export-ABC.tmp", "a.tmp",
+    ".tally-export-zzzzzzzzzzzzzzzz.tmp", "tally-export-old.tmp", ".import-1.tmp",
+  ]
+
+  /// An orphan of one kind goes with the next item of any other.
+  @Test func whateverWritesToADirectoryRemovesTheOrphansThere() throws {
+    try withStore { store in
+      try withTemporaryDirectory { (directory: FilePath) throws in
+        let steps: [(String, () throws -> Void)] = [
+          ("export", { _ = try store.export(to: directory.appending("out.json")) }),
+          ("backup", { _ = try store.backup(to: directory.appending("out.mdb")) }),
+          ("new store", { try withStore(at: directory.appending("new")) { _ in } }),
+          ("temporary item", { _ = try TemporaryItem(.file, in: directory) }),
+        ]
+        for (name, step) in steps {
+          let live = try TemporaryItem(.directory, in: directory, for: "live")
+          try write("tasks", to: live.path.appending("data.mdb"))
+          try write("tasks", to: directory.appending(".tally-export-1x.tmp"))
+          for orphan in [".tally-copy", "store"] {
+            let path = directory.appending("\(orphan).new-\(UUID().uuidString)")
+            let inner = path.appending("inner.new-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(atPath: inner.string, withIntermediateDirectories: true)
+            for file in ["data.mdb", "lock.mdb", "access.lock"] { try write("tasks", to: path.appending(file)) }
+          }
+          let other = directory.appending("mine.new-\(UUID().uuidString)")
+          try FileManager.default.createDirectory(atPath: other.string, withIntermediateDirectories: false)
+          for file in ["data.mdb", "letter.txt"] { try write("kept", to: other.appending(file)) }
+          try step()
+          let left = try names(in: directory).filter { TemporaryItem.kind(of: $0) != nil }
+          #expect(Set(left) == Set([live.path, other].compactMap { $0.lastComponent?.string }), "\(name)")
+          #expect(try Set(names(in: other)) == ["data.mdb", "letter.txt"], "\(name)")
+          try FileManager.default.removeItem(atPath: other.string)
+        }
+      }
+    }
+  }
+
+  /// A sweep that comes between the creation of an item and its lock must not take it.
+  @Test func itemsAreMadeWhileOthersSweep() async throws {
+    let directory = FilePath(FileManager.default.temporaryDirectory.path).appending("sweep-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(atPath: directory.string, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: directory.string) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for worker in 0..<4 {
+        group.addTask {
+          for number in 0..<50 {
+            let item = try TemporaryItem(number.isMultiple(of: 2) ? .file : .directory, in: directory, for: "\(worker)")
+            TemporaryItem.sweep(directory)
+            #expect((try? item.path.stat()) != nil, "an item in the making was removed")
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try names(in: directory) == [])
   }
 
   /// Its creator holds a lock on it, so that another export, however much later, does not remove it.

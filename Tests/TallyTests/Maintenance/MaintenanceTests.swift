@@ -287,13 +287,13 @@ import Testing
       }
       try leave("compact", in: directory)
       try TaskStore.compact(at: directory, configuration: .testing())
-      #expect(try names(in: directory).filter(StagingDirectory.isStaging) == [])
+      #expect(try names(in: directory).filter { TemporaryItem.kind(of: $0) != nil } == [])
       try leave(".tally-copy", in: parent)
       try withStore(at: directory) { _ = try $0.backup(to: parent.appending("backup.mdb")) }
-      #expect(try names(in: parent).filter(StagingDirectory.isStaging) == [])
+      #expect(try names(in: parent).filter { TemporaryItem.kind(of: $0) != nil } == [])
       try leave("new", in: parent)
       try withStore(at: parent.appending("new")) { _ in }
-      #expect(try names(in: parent).filter(StagingDirectory.isStaging) == [])
+      #expect(try names(in: parent).filter { TemporaryItem.kind(of: $0) != nil } == [])
     }
   }
 
@@ -302,9 +302,9 @@ import Testing
       let stale = directory.appending("compact.new-\(UUID().uuidString.lowercased())")
       try FileManager.default.createDirectory(atPath: stale.string, withIntermediateDirectories: false)
       try Data([1]).write(to: URL(filePath: stale.appending("data.mdb").string))
-      let live = try StagingDirectory(in: directory, for: "compact")
+      let live = try TemporaryItem(.directory, in: directory, for: "compact")
       try Data([1]).write(to: URL(filePath: live.dataFile.string))
-      // One that another process may be about to lock, one that nobody locks any more, and a directory of someone's.
+      // Two that nobody locks, however new they are, and a directory of someone's.
       let (young, old, other) = ("young.new-\(UUID().uuidString)", "old.new-\(UUID().uuidString)", "a.new-one")
       for name in [young, old, other] {
         try FileManager.default.createDirectory(
@@ -314,8 +314,8 @@ import Testing
         [.modificationDate: Date(timeIntervalSinceNow: -120)], ofItemAtPath: directory.appending(old).string)
       try Data([1]).write(to: URL(filePath: directory.appending(other).appending("data.mdb").string))
       try TaskStore(at: directory, configuration: .testing()).close()
-      let left = try names(in: directory).filter(StagingDirectory.isStaging)
-      #expect(Set(left) == [young, live.path.lastComponent?.string ?? ""])
+      let left = try names(in: directory).filter { TemporaryItem.kind(of: $0) != nil }
+      #expect(left == [live.path.lastComponent?.string])
       #expect(try names(in: directory.appending(other)) == ["data.mdb"])
     }
   }

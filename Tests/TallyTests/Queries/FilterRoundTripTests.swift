@@ -1,10 +1,29 @@
 import Foundation
+import Synchronization
+import TallyTestSupport
 import TestSupport
 import Testing
 
 @testable import Tally
 
 struct FilterRoundTripTests {
+  /// The bug: each query read the text of a filter that was composed in Swift again.
+  @Test func aFilterIsCheckedOnce() throws {
+    func isKnown(_ filter: TaskFilter) -> Bool { filter.knowledge.isValid.load(ordering: .relaxed) }
+    let filter: TaskFilter = .tag("home") && !.has(.notes) || .state(.active)
+    #expect(!isKnown(filter))
+    let copy = filter
+    try withStore { store in _ = try store.read { try $0.count(filter) } }
+    #expect(isKnown(copy))
+    #expect(try isKnown(TaskFilter(text: "#home")))
+    // What is composed of it is another filter, and equal ones need not know the same.
+    #expect(!isKnown(filter && .tag("x")))
+    #expect(try TaskFilter(text: "#home") == .tag("home"))
+    #expect(try TaskFilter(text: "#home").hashValue == TaskFilter.tag("home").hashValue)
+    let invalid = TaskFilter.tag("")
+    for _ in 0..<2 { #expect(throws: TallyError.self) { try invalid.validate() } }
+  }
+
   @Test func everyComposedFilterIsReadFromItsText() throws {
     let seed = SeededGenerator.chooseSeed(for: "everyComposedFilterIsReadFromItsText")
     var random = RandomFilter(seed: seed)

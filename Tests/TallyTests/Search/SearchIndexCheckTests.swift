@@ -58,7 +58,7 @@ import Testing
       try store.writeAndWait { _ = try $0.add("another tax form") }
       #expect(throws: Stop.self) {
         try store.writeAndWait { transaction in
-          _ = try SearchIndexer(tables: transaction.tables).advance(atMost: 10, in: &transaction.base)
+          _ = try SearchIndexer(tables: transaction.tables).advance(atMost: 10, byteCount: .max, in: &transaction.base)
           throw Stop()
         }
       }

@@ -101,7 +101,74 @@ import Testing
   /// One step of the indexer.
   static func advance(_ store: TaskStore, atMost limit: Int) throws {
     try store.writeAndWait { transaction in
-      _ = try SearchIndexer(tables: transaction.tables).advance(atMost: limit, in: &transaction.base)
+      _ = try SearchIndexer(tables: transaction.tables).advance(atMost: limit, byteCount: .max, in: &transaction.base)
+    }
+  }
+
+  /// The bug: the steps counted tasks, so that one write indexed 200 MB of notes at once.
+  @Test func aStepEndsAfterSomeBytesHoweverFewTheTasksAre() throws {
+    try withStore { store in
+      let notes = String(repeating: "alpha beta ", count: 20_000)
+      for number in 0..<12 {
+        try store.writeAndWait { _ = try $0.add("Task \(number)", to: .inbox) { $0.notes = notes } }
+      }
+      func segmentSizes() throws -> [Int] {
+        try store.read { try SearchIndex($0.tables, in: $0.base).segments.map(\.taskCount) }
+      }
+      for step in 1...2 {
+        try store.writeAndWait { transaction in
+          _ = try SearchIndexer(tables: transaction.tables).advance(
+            atMost: SearchIndexer.taskLimitOfWrite, byteCount: 1 << 20, in: &transaction.base)
+        }
+        // 220,000 bytes each: the fifth goes beyond a mebibyte.
+        #expect(try segmentSizes() == Array(repeating: 5, count: step))
+      }
+      #expect(try store.search(SearchQuery("beta alph")).count == 12)
+      try store.updateSearchIndex()
+      #expect(try segmentSizes().reduce(0, +) == 12)
+      #expect(try store.search(SearchQuery("beta alph")).count == 12)
+    }
+  }
+
+  /// Segments of long texts are not joined to one that takes as long as all of them.
+  @Test func onlyAsManyBytesAreIndexedAgainAtOnce() throws {
+    try withStore { store in
+      let notes = String(repeating: "gamma ", count: 180_000)
+      for number in 0..<20 {
+        try store.writeAndWait { _ = try $0.add("Task \(number)", to: .inbox) { $0.notes = notes } }
+      }
+      try store.updateSearchIndex()
+      let before = try store.read { try SearchIndex($0.tables, in: $0.base).segments.count }
+      for _ in 0..<20 {
+        try store.writeAndWait { transaction in
+          _ = try transaction.add("another", to: .inbox)
+          _ = try SearchIndexer(tables: transaction.tables).advance(atMost: 1, byteCount: 1, in: &transaction.base)
+        }
+      }
+      let sizes = try store.read { try SearchIndex($0.tables, in: $0.base).segments.map(\.taskCount) }
+      #expect(sizes.filter { $0 > 16 }.count <= 1 && sizes.count > before, "\(sizes)")
+      #expect(try store.search(SearchQuery("gamma")).count == 20)
+    }
+  }
+
+  /// The bug: a search of 12,000 different words took 21 s, and every one of them was looked for in each text.
+  @Test(arguments: [SearchQuery.Matching.words, .substrings])
+  func aSearchForTooManyWordsIsRefused(matching: SearchQuery.Matching) throws {
+    try withStore { store in
+      try store.writeAndWait { _ = try $0.add("a \((0..<300).map { "w\($0)" }.joined(separator: " "))", to: .inbox) }
+      func query(_ count: Int, _ word: (Int) -> String) -> SearchQuery {
+        SearchQuery((0..<count).map(word).joined(separator: " "), matching)
+      }
+      #expect(try store.search(query(256) { "w\($0)" }).count == 1)
+      // The same word again is nothing more to look for; twice, as the last word is a prefix.
+      #expect(try store.search(query(12_000) { _ in "a" }).count == 1)
+      let tooLong = [
+        query(257) { "w\($0)" }, query(12_000) { "w\($0)" },
+        SearchQuery("\"" + String(repeating: "w1 ", count: 300) + "\"", .words),
+        SearchQuery(String(repeating: "漢字", count: 2_000), matching),
+        SearchQuery(String(repeating: "x", count: 10_001), matching),
+      ]
+      for query in tooLong { expectError(.valueOutOfRange) { _ = try store.search(query) } }
     }
   }
 

@@ -26,6 +26,33 @@ import Testing
     }
   }
 
+  /// The bug: a directory that somebody had looked at on a Mac was no place for a store.
+  @Test(arguments: [
+    [".DS_Store"], ["Thumbs.db", "desktop.ini"], [".directory", "lost+found"],
+    [".stfolder", ".stignore", ".stversions"],
+    ["._notes", ".localized"], ["THUMBS.DB"], [".Trash-1000", ".dropbox"],
+    ["$RECYCLE.BIN", "System Volume Information"],
+  ])
+  func whatSystemsPutIntoDirectoriesIsNoOtherFile(clutter: [String]) throws {
+    try withTemporaryDirectory { directory in
+      for name in clutter {
+        let path = directory.appending(name).string
+        if [".stfolder", "lost+found", "$RECYCLE.BIN", ".Trash-1000"].contains(name) {
+          try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        } else {
+          try write(Array("kept".utf8), to: directory.appending(name))
+        }
+      }
+      try withStore(at: directory) { store in _ = try store.writeAndWait { try $0.add("a", to: .inbox) } }
+      let all = try Set(names(in: directory))
+      #expect(all.isSuperset(of: clutter))
+      try TaskStore.remove(at: directory)
+      #expect(try Set(names(in: directory)) == Set(clutter))
+      try write(Array("keep me".utf8), to: directory.appending("notes.txt"))
+      #expect(openingCode(directory) == .notAStore)
+    }
+  }
+
   @Test func aDirectoryInPlaceOfTheFileIsNoStore() throws {
     try withTemporaryDirectory { directory in
       let inner = directory.appending("data.mdb")

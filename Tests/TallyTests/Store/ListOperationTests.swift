@@ -43,6 +43,46 @@ import Testing
     }
   }
 
+  @Test func mergingMovesAllTasksInTheirOrderAndIsOneStep() throws {
+    try withStore { store in
+      let (food, groceries) = try store.writeAndWait { transaction in
+        (try transaction.addList(name: "Food"), try transaction.addList(name: "Groceries"))
+      }
+      let parent = try store.writeAndWait { transaction in
+        _ = try transaction.add("milk", to: .list(groceries.id))
+        let parent = try transaction.add("dinner", to: .list(food.id)).id
+        try transaction.add("rice", to: .inbox) { $0.parentID = parent }
+        let done = try transaction.add("eaten", to: .list(food.id)).id
+        try transaction.complete(done)
+        _ = try transaction.add("bread", to: .list(food.id))
+        _ = try transaction.add("elsewhere", to: .inbox)
+        return parent
+      }
+      let before = try store.read { try $0.view(.list(groceries.id)).tasks.map(\.title) }
+      #expect(try store.writeAndWait { try $0.mergeList(food.id, into: groceries.id) } == 4)
+      let after = try store.read { try $0.view(.list(groceries.id)).tasks }
+      #expect(after.filter { !$0.isCompleted }.map(\.title) == before + ["dinner", "rice", "bread"])
+      #expect(after.count == 5 && after.first { $0.title == "rice" }?.parentID == parent)
+      #expect(try store.read { try $0.lists().map(\.id) } == [groceries.id])
+      #expect(try store.read { try $0.view(.inbox).tasks.map(\.title) } == ["elsewhere"])
+      // Completed in the list that it was in then, whose name is kept.
+      #expect(try store.read { try $0.statistics().byList.first { $0.listID == food.id }?.name } == "Food")
+      try store.writeAndWait { _ = try $0.undo() }
+      #expect(try store.read { try $0.view(.list(food.id)).tasks.count } == 4)
+      #expect(try store.read { try $0.view(.list(groceries.id)).tasks.map(\.title) } == before)
+    }
+  }
+
+  @Test func mergingWithItselfDoesNothingAndWithNothingIsRefused() throws {
+    try withStore { store in
+      let list = try store.writeAndWait { try $0.addList(name: "Home") }
+      #expect(try store.writeAndWait { try $0.mergeList(list.id, into: list.id) } == 0)
+      #expect(code { try store.writeAndWait { _ = try $0.mergeList(list.id, into: UUID()) } } == .listNotFound)
+      #expect(code { try store.writeAndWait { _ = try $0.mergeList(UUID(), into: list.id) } } == .listNotFound)
+      #expect(try store.read { try $0.lists() } == [list])
+    }
+  }
+
   @Test func deletingAListDeletesItsTasksAndNoOthers() throws {
     try withStore { store in
       let (home, work) = try store.writeAndWait { (try $0.addList(name: "Home"), try $0.addList(name: "Work")) }

@@ -64,6 +64,58 @@ import Testing
     }
   }
 
+  /// The bug: a write after many undos counted them, and what they had undone, and pushed out what can still be undone.
+  @Test(arguments: [64, 500, 900])
+  func whatWasUndoneDoesNotPushOutWhatCanBeUndone(undoneCount: Int) throws {
+    try withStore { store in
+      let id = try store.writeAndWait { try $0.add("start", to: .inbox).id }
+      func retitle(_ title: String) throws {
+        try store.writeAndWait { transaction in _ = try transaction.update(id) { $0.title = title } }
+      }
+      for number in 1..<1_000 { try retitle("\(number)") }
+      for _ in 0..<undoneCount - 1 { try store.writeAndWait { try $0.undo() } }
+      // Redone and undone once more, which cancels as well.
+      try store.writeAndWait { try $0.undo() }
+      try store.writeAndWait { try $0.redo() }
+      try store.writeAndWait { try $0.undo() }
+      let left = 1_000 - undoneCount
+      try retitle("new")
+      #expect(try store.read { try $0.task(id)?.title } == "new")
+      for number in (1...left).reversed() {
+        try store.writeAndWait { try $0.undo() }
+        let title = try store.read { try $0.task(id)?.title }
+        #expect(title == (number == 1 ? "start" : "\(number - 1)"))
+      }
+      try store.writeAndWait { try $0.undo() }
+      expectError(.nothingToUndo) { try store.writeAndWait { _ = try $0.undo() } }
+      for _ in 0...left { try store.writeAndWait { try $0.redo() } }
+      #expect(try store.read { try $0.task(id)?.title } == "new")
+    }
+  }
+
+  /// Writes that were undone in another order than the newest first may have left something.
+  @Test func onlyWhatCancelsOutGoesBeforeWhatIsOlder() throws {
+    try withStore { store in
+      let ids = try store.writeAndWait { transaction in
+        try (0..<2).map { try transaction.add("start \($0)", to: .inbox).id }
+      }
+      func retitle(_ number: Int, _ title: String) throws {
+        try store.writeAndWait { transaction in _ = try transaction.update(ids[number]) { $0.title = title } }
+      }
+      let count = HistoryBounds.ordinaryPartCount + HistoryBounds.slackPartCount - 4
+      for number in 0..<count { try retitle(0, "\(number)") }
+      try retitle(0, "first")
+      try retitle(1, "second")
+      let first = try store.read { try $0.historyEntries() }[1].id
+      try store.writeAndWait { _ = try $0.undo(first) }
+      try store.writeAndWait { try $0.undo() }
+      for number in 0..<HistoryBounds.slackPartCount { try retitle(0, "new \(number)") }
+      for _ in 0..<HistoryBounds.slackPartCount { try store.writeAndWait { try $0.undo() } }
+      #expect(try store.read { try $0.task(ids[0])?.title } == "\(count - 1)")
+      #expect(try store.read { try $0.task(ids[1])?.title } == "start 1")
+    }
+  }
+
   /// Also while changes of another replica arrive.
   @Test(arguments: [false, true])
   func theWholeHistoryCanBeUndoneAndRedone(besideAReplica: Bool) throws {

@@ -22,6 +22,13 @@ struct Renderer: Sendable {
     return html
   }
 
+  /// Whether one of some templates names something.
+  func mentions(_ name: String, in templates: [String]) -> Bool {
+    templates.contains { template in
+      WebAssets.templates[template].map { String(decoding: $0, as: UTF8.self).contains("{{#\(name)}}") } ?? false
+    }
+  }
+
   private struct MissingTemplate: Error {
     let name: String
   }

@@ -15,6 +15,7 @@ package final class WebService: Sendable {
   let renderer: Renderer
   let feeds: Feeds
   let streams: StreamLimit
+  let imports = SentImports()
   /// What a browser needs to get in.
   package let keys = Keys()
   /// Changes whenever an asset does, so that browsers may keep them.
@@ -64,6 +65,13 @@ extension WebService {
     router.add(middleware: Headers())
     router.add(middleware: Failures(service: self))
     router.add(middleware: Gate(keys: keys))
+    router.add(middleware: Screens(self, routes: routes()))
+    return router
+  }
+
+  private func routes() -> some HTTPResponder<BasicRequestContext> {
+    let router = Router()
+    router.add(middleware: FailureWords())
     addAssetRoutes(to: router)
     router.get(RouterPath(Gate<BasicRequestContext>.firstPage)) { [self] _, _ in
       Response.html(try renderer.html("begin", ["version": assetVersion]))
@@ -80,7 +88,7 @@ extension WebService {
     addSettingsRoutes(to: router)
     addTransferRoutes(to: router)
     addSynchronisationRoutes(to: router)
-    return router
+    return router.buildResponder()
   }
 
   private func addAssetRoutes(to router: Router<BasicRequestContext>) {

@@ -25,6 +25,16 @@ func withWeb(
   _ body: @escaping @Sendable (RunningWeb) async throws -> Void
 ) async throws {
   let store = try TaskStore.temporary(configuration: configuration)
+  try await withWeb(store: store, largestStreamCount: largestStreamCount, body)
+  let report = try store.verify()
+  if !report.isSound { throw UnsoundStore(faults: report.faultCount) }
+  try store.close()
+}
+
+/// Runs a body with served screens of a store that others use, too.
+func withWeb(
+  store: TaskStore, largestStreamCount: Int = 64, _ body: @escaping @Sendable (RunningWeb) async throws -> Void
+) async throws {
   var logger = Logger(label: "web")
   logger.logLevel = .critical
   let service = try WebService(store: store, largestStreamCount: largestStreamCount, logger: logger)
@@ -46,9 +56,6 @@ func withWeb(
     await group.triggerGracefulShutdown()
     try await tasks.waitForAll()
   }
-  let report = try store.verify()
-  if !report.isSound { throw UnsoundStore(faults: report.faultCount) }
-  try store.close()
 }
 
 private struct UnsoundStore: Error {

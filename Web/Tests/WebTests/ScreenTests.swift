@@ -52,13 +52,42 @@ struct ScreenTests {
     }
   }
 
-  @Test func tapGoesRoundTheStates() async throws {
+  /// The button of an old page does what it said, and not the opposite, when it is pressed again.
+  @Test func circleCompletesAndReopens() async throws {
     try await withWeb { web in
       let id = try await web.store.write { try $0.add("x", to: .today).id }
-      for state in [TaskState.active, .completed, .notStarted] {
-        #expect(try await web.post("/change", [("advance", id.text), ("back", "/today")]).status == 303)
+      for state in [TaskState.completed, .notStarted] {
+        let page = try await web.get("/today").body
+        let button = try #require(page.firstMatch(of: /<button class="state" name="(\w+)" value="([^"]*)"/)).output
+        for _ in 0..<2 {
+          let pressed = try await web.post("/change", [(String(button.1), String(button.2)), ("back", "/today")])
+          #expect(pressed.status == 303)
+          #expect(try web.store.read { try $0.task(id)?.state } == state)
+        }
+      }
+      for (action, state) in [("start", TaskState.active), ("complete", .completed), ("reopen", .notStarted)] {
+        #expect(try await web.post("/change", [("action", action), ("id", id.text)]).status == 303)
         #expect(try web.store.read { try $0.task(id)?.state } == state)
       }
+    }
+  }
+
+  /// A row is dropped between those of a day: it is planned for that day, and stands there.
+  @Test func droppedTaskTakesTheDayOfItsPlace() async throws {
+    try await withWeb { web in
+      let ids = try await web.store.write { transaction in
+        let list = try transaction.addList(name: "Work").id
+        let first = try transaction.add("one", to: .today) { $0.listID = list }.id
+        let second = try transaction.add("two", to: .today).id
+        return [first, second, try transaction.add("late") { $0.listID = list }.id]
+      }
+      let today = try web.store.read { $0.today }
+      let fields = [("action", "before"), ("anchor", ids[1].text), ("day", today.iso8601), ("id", ids[2].text)]
+      #expect(try await web.post("/change", fields).status == 303)
+      #expect(try web.store.read { try $0.view(.today).tasks.map(\.title) } == ["one", "late", "two"])
+      #expect(try web.store.read { try $0.history(limit: 1).count } == 1)
+      _ = try await web.store.write { try $0.undo() }
+      #expect(try web.store.read { try $0.task(ids[2])?.scheduledDate } == nil, "one step")
     }
   }
 

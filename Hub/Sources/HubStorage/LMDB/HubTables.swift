@@ -30,6 +30,12 @@ struct HubTables: Sendable {
   let snapshots: Table
   /// By the key of the snapshot and the number of the part: the sealed bytes.
   let parts: Table
+  /// By space and the hash of the token of an invitation: nothing.
+  let invitations: Table
+  /// By the verifier of a recovery code: space, member, flags, time.
+  let recoveries: Table
+  /// By space and verifier: nothing.
+  let spaceRecoveries: Table
 
   init(in transaction: inout WriteTransaction) throws {
     func open(_ name: String, in transaction: inout WriteTransaction) throws -> Table {
@@ -47,5 +53,8 @@ struct HubTables: Sendable {
     cards = try open("cards", in: &transaction)
     snapshots = try open("snapshots", in: &transaction)
     parts = try open("parts", in: &transaction)
+    invitations = try open("invitations", in: &transaction)
+    recoveries = try open("recoveries", in: &transaction)
+    spaceRecoveries = try open("spaceRecoveries", in: &transaction)
   }
 }

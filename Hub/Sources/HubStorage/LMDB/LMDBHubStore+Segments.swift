@@ -13,17 +13,14 @@ extension LMDBHubStore {
 
   package func segments(after position: UInt64, byteCount: Int, in space: SpaceID) async throws -> [HubSegment] {
     try read { tables, transaction in
-      var (segments, size) = ([HubSegment](), 0)
+      var page = SegmentPage(byteCount: byteCount)
       let lower = space.bytes + (position == .max ? position : position + 1).bytes
       try tables.segments.forEach(from: lower, in: transaction) { key, value in
         let key = try [UInt8](decoding: key)
         guard key.starts(with: space.bytes) else { return false }
-        let bytes = try [UInt8](decoding: value).segmentBytes
-        segments.append(HubSegment(position: UInt64(bytes: key.suffix(8)), bytes: bytes))
-        size += bytes.count
-        return size < byteCount
+        return try page.add(value, at: UInt64(bytes: key.suffix(8)))
       }
-      return segments
+      return page.segments
     }
   }
 
@@ -31,26 +28,61 @@ extension LMDBHubStore {
     of replica: ReplicaID, after number: UInt64, byteCount: Int, in space: SpaceID
   ) async throws -> [HubSegment] {
     try read { tables, transaction in
-      var (segments, size, next) = ([HubSegment](), 0, number)
+      var (page, next) = (SegmentPage(byteCount: byteCount), number)
       let stream = space.bytes + replica.bytes
       try tables.positions.forEach(from: stream + (number == .max ? number : number + 1).bytes, in: transaction) {
-        key, value in
-        let (key, position) = (try [UInt8](decoding: key), try [UInt8](decoding: value))
+        key, position in
+        let (key, position) = (try [UInt8](decoding: key), try [UInt8](decoding: position))
         guard key.starts(with: stream), UInt64(bytes: key.suffix(8)) == next + 1,
-          let bytes = try tables.segments.value(forKey: space.bytes + position, in: transaction)?.segmentBytes
+          let value = try tables.segments.bytes(forKey: space.bytes + position, in: transaction)
         else { return false }
-        segments.append(HubSegment(position: UInt64(bytes: position), bytes: bytes))
-        (size, next) = (size + bytes.count, next + 1)
-        return size < byteCount
+        next += 1
+        return try page.add(value, at: UInt64(bytes: position))
       }
-      return segments
+      return page.segments
+    }
+  }
+
+  package func segment(at position: UInt64, from offset: Int, count: Int, in space: SpaceID) async throws -> HubSlice? {
+    try read { tables, transaction in
+      guard let value = try tables.segments.bytes(forKey: space.bytes + position.bytes, in: transaction) else {
+        return nil
+      }
+      return try HubSlice(of: value, behind: SegmentPage.headByteCount, from: offset, count: count)
     }
   }
 }
 
-extension [UInt8] {
-  /// The sealed bytes behind the replica and number in a row of segments.
-  fileprivate var segmentBytes: [UInt8] { Array(dropFirst(24)) }
+/// Segments up to a number of bytes; of the last one perhaps the beginning.
+private struct SegmentPage {
+  /// The replica and the number, which stand before the sealed bytes in a row.
+  static let headByteCount = 24
+
+  private(set) var segments: [HubSegment] = []
+  private var left: Int
+
+  init(byteCount: Int) { left = byteCount }
+
+  /// Adds the row of a segment.
+  ///
+  /// - Returns: Whether there is room for another one.
+  mutating func add(_ row: RawSpan, at position: UInt64) throws -> Bool {
+    let slice = try HubSlice(of: row, behind: Self.headByteCount, from: 0, count: left)
+    segments.append(HubSegment(position: position, bytes: slice.bytes, byteCount: slice.byteCount))
+    left -= slice.bytes.count
+    return left > 0
+  }
+}
+
+extension HubSlice {
+  /// Copies some bytes of a row, behind its own fields.
+  init(of row: RawSpan, behind head: Int, from offset: Int, count: Int) throws {
+    let whole = max(0, row.byteCount - head)
+    let start = min(max(0, offset), whole)
+    let end = min(start + max(0, count), whole)
+    let bytes = start < end ? try [UInt8](decoding: row.extracting(head + start..<head + end)) : []
+    self.init(bytes: bytes, byteCount: whole)
+  }
 }
 
 extension HubTables {
@@ -59,7 +91,12 @@ extension HubTables {
   ) throws -> [HubAppendAnswer] {
     let space = member.space
     guard var row = try self.space(space, in: transaction) else { throw HubStoreError.noSpace }
-    guard member.role != .reader, var stream = try? ownReplica(replica, of: member, in: transaction) else {
+    // As it is now: the member may have got another role, or been revoked, since its request was authorised.
+    guard let role = try role(of: member, in: transaction), role != .reader else { return [.denied] }
+    var stream: ReplicaRow
+    do {
+      stream = try ownReplica(replica, of: member, in: transaction)
+    } catch HubStoreError.denied {
       return [.denied]
     }
     var (answers, hasChanged): ([HubAppendAnswer], Bool) = ([], false)
@@ -90,7 +127,8 @@ extension HubTables {
       guard let position = try positions.value(forKey: key, in: transaction),
         let stored = try segments.value(forKey: space.bytes + position, in: transaction)
       else { return .gap(stream.head) }
-      return stored.dropFirst(24).elementsEqual(segment.bytes) ? .known(UInt64(bytes: position)) : .fork
+      return stored.dropFirst(SegmentPage.headByteCount).elementsEqual(segment.bytes)
+        ? .known(UInt64(bytes: position)) : .fork
     }
     guard segment.number <= stream.cutOff else { return .denied }
     guard segment.number == stream.number + 1, segment.previousHash == stream.hash else { return .gap(stream.head) }

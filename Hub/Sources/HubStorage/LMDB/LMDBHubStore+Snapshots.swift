@@ -24,15 +24,18 @@ extension LMDBHubStore {
     }
   }
 
-  package func cards(in space: SpaceID) async throws -> [ReplicaID: [UInt8]] {
+  package func cards(after replica: ReplicaID?, byteCount: Int, in space: SpaceID) async throws -> [HubCard] {
     try read { tables, transaction in
-      var cards: [ReplicaID: [UInt8]] = [:]
-      try tables.cards.forEach(withPrefix: space.bytes, in: transaction) { key, value in
-        guard let replica = ReplicaID(bytes: try [UInt8](decoding: key).dropFirst(SpaceID.byteCount)) else {
-          throw RowReader.Damaged()
-        }
-        cards[replica] = Array(try [UInt8](decoding: value).dropFirst(8))
-        return true
+      var (cards, size): ([HubCard], Int) = ([], 0)
+      let lower = space.bytes + (replica.map { $0.bytes + [0] } ?? [])
+      try tables.cards.forEach(from: lower, in: transaction) { key, value in
+        let key = try [UInt8](decoding: key)
+        guard key.starts(with: space.bytes) else { return false }
+        guard let replica = ReplicaID(bytes: key.dropFirst(SpaceID.byteCount)) else { throw RowReader.Damaged() }
+        let card = try HubSlice(of: value, behind: 8, from: 0, count: .max).bytes
+        cards.append(HubCard(replica: replica, bytes: card))
+        size += card.count
+        return size < byteCount
       }
       return cards
     }
@@ -47,19 +50,19 @@ extension LMDBHubStore {
     }
     return try await write { tables, transaction in
       guard var row = try tables.space(space, in: transaction) else { throw HubStoreError.noSpace }
-      guard member.role != .reader else { throw HubStoreError.denied }
+      guard let role = try tables.role(of: member, in: transaction), role != .reader else { throw HubStoreError.denied }
       let stream = try tables.ownReplica(snapshot.replica, of: member, in: transaction)
       let key = snapshot.key(in: space)
       let partKey = key + UInt64(number).bytes
       var count = try tables.snapshots.value(forKey: key, in: transaction).map { UInt64(bytes: $0.suffix(8)) } ?? 0
       let known = try tables.parts.value(forKey: partKey, in: transaction)
-      row.byteCount -= known?.count ?? 0
+      row.byteCount -= known.map { $0.count + HubRowLimits.rowByteCount } ?? 0
       if known == nil { count += 1 }
       // A member that begins another one does not end those that were interrupted.
       if count == 1, known == nil {
         row.byteCount -= try tables.deleteIncomplete(of: snapshot.replica, besides: key, in: space, &transaction)
       }
-      row.byteCount += part.count
+      row.byteCount += part.count + HubRowLimits.rowByteCount
       guard row.byteCount <= row.limitInBytes else { throw HubStoreError.noRoom }
       try tables.parts.put(part, forKey: partKey, in: &transaction)
       try tables.snapshots.put(UInt64(snapshot.partCount).bytes + count.bytes, forKey: key, in: &transaction)
@@ -67,6 +70,7 @@ extension LMDBHubStore {
       // A part alone is of no use to others: they are not woken for it.
       let isComplete = known == nil && count == UInt64(snapshot.partCount)
       if isComplete {
+        row.byteCount -= try tables.deleteOldSnapshots(of: snapshot.replica, in: space, &transaction)
         try tables.putChanged(row, of: space, in: &transaction)
       } else {
         try tables.spaces.put(row.bytes, forKey: space.bytes, in: &transaction)
@@ -89,10 +93,14 @@ extension LMDBHubStore {
     }
   }
 
-  package func part(_ number: Int, of snapshot: SnapshotName, in space: SpaceID) async throws -> [UInt8]? {
+  package func part(
+    _ number: Int, of snapshot: SnapshotName, from offset: Int, count: Int, in space: SpaceID
+  ) async throws -> HubSlice? {
     guard number >= 0 else { return nil }
     return try read { tables, transaction in
-      try tables.parts.value(forKey: snapshot.key(in: space) + UInt64(number).bytes, in: transaction)
+      let key = snapshot.key(in: space) + UInt64(number).bytes
+      guard let value = try tables.parts.bytes(forKey: key, in: transaction) else { return nil }
+      return try HubSlice(of: value, behind: 0, from: offset, count: count)
     }
   }
 
@@ -102,9 +110,12 @@ extension LMDBHubStore {
     let space = member.space
     try await write { tables, transaction in
       guard var row = try tables.space(space, in: transaction) else { throw HubStoreError.noSpace }
-      guard member.role != .reader else { throw HubStoreError.denied }
-      _ = try tables.ownReplica(replica, of: member, in: transaction)
-      row.byteCount -= try tables.deleteSegments(of: replica, upTo: number, in: space, &transaction)
+      guard let role = try tables.role(of: member, in: transaction), role != .reader else { throw HubStoreError.denied }
+      let stream = try tables.replica(replica, of: space, in: transaction)
+      let isRevoked = stream.map { $0.cutOff != .max } ?? false
+      if !(isRevoked && role == .owner) { _ = try tables.ownReplica(replica, of: member, in: transaction) }
+      let last = (stream?.number ?? 0) - (isRevoked || stream?.number ?? 0 == 0 ? 0 : 1)
+      row.byteCount -= try tables.deleteSegments(of: replica, upTo: min(number, last), in: space, &transaction)
       for snapshot in snapshots where snapshot.replica == replica {
         row.byteCount -= try tables.deleteSnapshot(snapshot.key(in: space), &transaction)
       }
@@ -116,8 +127,10 @@ extension LMDBHubStore {
 extension HubTables {
   fileprivate func cardCount(in space: SpaceID, _ transaction: borrowing WriteTransaction) throws -> Int {
     var count = 0
-    try cards.forEach(withPrefix: space.bytes, in: transaction) { _, _ in
-      count += 1
+    try cards.forEach(withPrefix: space.bytes, in: transaction) { key, _ in
+      // Those of revoked members stay for the segments that they verify, and take no room of others.
+      let row = try replicas.value(forKey: [UInt8](decoding: key), in: transaction).map { try ReplicaRow($0) }
+      if row?.cutOff == .max { count += 1 }
       return true
     }
     return count
@@ -127,11 +140,11 @@ extension HubTables {
   fileprivate func deleteSegments(
     of replica: ReplicaID, upTo number: UInt64, in space: SpaceID, _ transaction: inout WriteTransaction
   ) throws -> Int {
-    guard let stream = try self.replica(replica, of: space, in: transaction), stream.number > 0 else { return 0 }
+    guard number > 0 else { return 0 }
     let prefix = space.bytes + replica.bytes
     var old: [(key: [UInt8], position: [UInt8])] = []
     try positions.forEach(
-      from: prefix, upTo: prefix + min(number, stream.number - 1).advanced(by: 1).bytes, in: transaction
+      from: prefix, upTo: prefix + number.advanced(by: 1).bytes, in: transaction
     ) { key, value in
       old.append((try [UInt8](decoding: key), try [UInt8](decoding: value)))
       return true
@@ -158,10 +171,26 @@ extension HubTables {
     return try incomplete.reduce(0) { try $0 + deleteSnapshot($1, &transaction) }
   }
 
+  /// Deletes the complete snapshots of a replica besides the newest ones.
+  fileprivate func deleteOldSnapshots(
+    of replica: ReplicaID, in space: SpaceID, _ transaction: inout WriteTransaction
+  ) throws -> Int {
+    var complete: [[UInt8]] = []
+    // In the order of their numbers.
+    try snapshots.forEach(withPrefix: space.bytes + replica.bytes, in: transaction) { key, value in
+      let value = try [UInt8](decoding: value)
+      if value.prefix(8).elementsEqual(value.suffix(8)) { complete.append(try [UInt8](decoding: key)) }
+      return true
+    }
+    return try complete.dropLast(HubRowLimits.mostSnapshotsOfReplica).reduce(0) {
+      try $0 + deleteSnapshot($1, &transaction)
+    }
+  }
+
   fileprivate func deleteSnapshot(_ key: [UInt8], _ transaction: inout WriteTransaction) throws -> Int {
     var byteCount = 0
     try parts.forEach(withPrefix: key, in: transaction) { _, value in
-      byteCount += value.byteCount
+      byteCount += value.byteCount + HubRowLimits.rowByteCount
       return true
     }
     try parts.removeAll(withPrefix: key, in: &transaction)

@@ -9,11 +9,12 @@ package import TallySync
 /// Appends of concurrent requests share a commit, and so one flush of the disk.
 package final class LMDBHubStore: HubStore {
   let environment: LMDBEnvironment
+  let directory: FilePath
   let tables: HubTables
 
   private static let incarnationKey = Array("incarnation".utf8)
   private static let formatKey = Array("format".utf8)
-  private static let format: UInt64 = 1
+  private static let format: UInt64 = 2
 
   /// Opens a store, or creates it.
   ///
@@ -25,13 +26,17 @@ package final class LMDBHubStore: HubStore {
     var options = LMDBEnvironment.Options()
     if let limit { (options.mapSizeInBytes, options.maximumMapSizeInBytes) = (limit, limit) }
     options.createsDirectory = true
+    self.directory = directory
     environment = try LMDBEnvironment(path: directory, options: options)
     tables = try environment.write { transaction in
       let tables = try HubTables(in: &transaction)
-      if let format = try tables.meta.value(forKey: Self.formatKey, in: transaction) {
-        guard UInt64(bytes: format) == Self.format else {
-          throw HubStoreError.malformed(
-            "The store has format \(UInt64(bytes: format)); this version reads \(Self.format).")
+      if let format = try tables.meta.value(forKey: Self.formatKey, in: transaction).map(UInt64.init(bytes:)) {
+        guard (1...Self.format).contains(format) else {
+          throw HubStoreError.malformed("The store has format \(format); this version reads \(Self.format).")
+        }
+        if format == 1 {
+          try tables.countRows(in: &transaction)
+          try tables.meta.put(Self.format.bytes, forKey: Self.formatKey, in: &transaction)
         }
         return tables
       }
@@ -123,8 +128,15 @@ extension LMDBHubStore {
     }
   }
 
-  package func put(_ grant: HubGrant, for token: TokenHash) async throws {
+  package func put(_ grant: HubGrant, for token: TokenHash, at time: Int64) async throws {
     try await write { tables, transaction in
+      if case .invitation(let space, _, _, _) = grant, var row = try tables.space(space, in: transaction) {
+        row.byteCount -= try tables.deleteExpiredInvitations(to: space, at: time, &transaction)
+        row.byteCount += HubRowLimits.rowByteCount
+        guard row.byteCount <= row.limitInBytes else { throw HubStoreError.noRoom }
+        try tables.invitations.put([], forKey: space.bytes + token.bytes, in: &transaction)
+        try tables.spaces.put(row.bytes, forKey: space.bytes, in: &transaction)
+      }
       try tables.tokens.put(grant.row, forKey: token.bytes, in: &transaction)
     }
   }
@@ -147,7 +159,9 @@ extension LMDBHubStore {
       guard try tables.spaceIDs(of: account.id, in: transaction).count < mostSpaces else {
         throw HubStoreError.tooManySpaces
       }
-      try tables.spaces.put(SpaceRow(of: account).bytes, forKey: member.space.bytes, in: &transaction)
+      var row = SpaceRow(of: account)
+      row.byteCount = HubRowLimits.rowByteCount
+      try tables.spaces.put(row.bytes, forKey: member.space.bytes, in: &transaction)
       try tables.accountSpaces.put([], forKey: account.id.bytes + member.space.bytes, in: &transaction)
       try tables.add(member, token: token, in: &transaction)
     }
@@ -169,9 +183,12 @@ extension LMDBHubStore {
         case .invitation(space, let role, let inviter, let expiresAt) = try HubGrant(row: row), time < expiresAt,
         try tables.members.contains(space.bytes + inviter.bytes, in: transaction)
       else { return nil }
+      // The member's row counts from now on in place of that of the invitation.
       try tables.tokens.remove(forKey: invitation.bytes, in: &transaction)
+      try tables.invitations.remove(forKey: space.bytes + invitation.bytes, in: &transaction)
       let member = HubMember(id: id, space: space, role: role)
       try tables.add(member, token: token, in: &transaction)
+      if role == .reader { try tables.replaceSharedRecoveries(in: space, &transaction) }
       return member
     }
   }
@@ -189,23 +206,10 @@ extension LMDBHubStore {
       return replicas
     }
   }
-
-  package func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID) async throws -> Bool {
-    try await write { tables, transaction in
-      guard var row = try tables.replica(replica, of: space, in: transaction) else { return false }
-      row.cutOff = min(row.cutOff, number)
-      try tables.replicas.put(row.bytes, forKey: space.bytes + replica.bytes, in: &transaction)
-      if let token = try tables.members.value(forKey: space.bytes + row.member.bytes, in: transaction) {
-        try tables.tokens.put(HubGrant.revoked(space).row, forKey: token, in: &transaction)
-        try tables.members.remove(forKey: space.bytes + row.member.bytes, in: &transaction)
-      }
-      return true
-    }
-  }
 }
 
 extension HubTables {
-  fileprivate func add(_ member: HubMember, token: TokenHash, in transaction: inout WriteTransaction) throws {
+  func add(_ member: HubMember, token: TokenHash, in transaction: inout WriteTransaction) throws {
     try tokens.put(HubGrant.member(member).row, forKey: token.bytes, in: &transaction)
     try members.put(token.bytes, forKey: member.space.bytes + member.id.bytes, in: &transaction)
   }
@@ -234,9 +238,34 @@ extension HubTables {
     guard try members.contains(member.space.bytes + member.id.bytes, in: transaction) else {
       throw HubStoreError.denied
     }
-    let row = try self.replica(replica, of: member.space, in: transaction) ?? ReplicaRow(of: member)
+    guard let row = try self.replica(replica, of: member.space, in: transaction) else {
+      try requireRoomForReplica(of: member, in: transaction)
+      return ReplicaRow(of: member)
+    }
     guard row.member == member.id else { throw HubStoreError.denied }
     return row
+  }
+
+  private func requireRoomForReplica<T: LMDBTransaction & ~Copyable>(
+    of member: HubMember, in transaction: borrowing T
+  ) throws {
+    var (ofMember, inAll) = (0, 0)
+    try replicas.forEach(withPrefix: member.space.bytes, in: transaction) { _, value in
+      inAll += 1
+      if try ReplicaRow([UInt8](decoding: value)).member == member.id { ofMember += 1 }
+      return true
+    }
+    guard ofMember < HubRowLimits.mostReplicasOfMember, inAll < HubRowLimits.mostReplicas else {
+      throw HubStoreError.tooManyReplicas
+    }
+  }
+
+  /// What a member may do now; `nil` if it was revoked.
+  func role<T: LMDBTransaction & ~Copyable>(of member: HubMember, in transaction: borrowing T) throws -> HubRole? {
+    guard let token = try members.value(forKey: member.space.bytes + member.id.bytes, in: transaction),
+      let row = try tokens.value(forKey: token, in: transaction), case .member(let known) = try HubGrant(row: row)
+    else { return nil }
+    return known.role
   }
 
   /// Stores the row of a space, whose contents have changed.

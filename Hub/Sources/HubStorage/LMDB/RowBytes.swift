@@ -133,7 +133,7 @@ extension HubRole {
 
 /// The row of a space.
 struct SpaceRow {
-  let account: UUID
+  private(set) var account: UUID
   var position: UInt64 = 0
   var changeCount: UInt64 = 0
   var byteCount = 0
@@ -156,6 +156,13 @@ struct SpaceRow {
     writer.append(byteCount)
     writer.append(limitInBytes)
     return writer.bytes
+  }
+
+  /// The row with another account that answers for it.
+  func given(to account: HubAccount) -> SpaceRow {
+    var row = self
+    (row.account, row.limitInBytes) = (account.id, account.limitInBytes)
+    return row
   }
 
   var space: HubSpace {
@@ -192,4 +199,37 @@ struct ReplicaRow {
 
   var head: SegmentHead { SegmentHead(number: number, digest: hash) }
   var replica: HubReplica { HubReplica(member: member, cutOff: cutOff == .max ? nil : cutOff, head: head) }
+}
+
+/// The row of a recovery code.
+struct RecoveryRow {
+  let space: SpaceID
+  var member: UUID
+  var isShared: Bool
+  var isReplaced = false
+  /// When it was stored, in microseconds since 1970.
+  let time: Int64
+
+  private static let sharedFlag: UInt8 = 1, replacedFlag: UInt8 = 2
+
+  init(of member: HubMember, isShared: Bool, at time: Int64) {
+    (space, self.member, self.isShared, self.time) = (member.space, member.id, isShared, time)
+  }
+
+  init(_ row: [UInt8]) throws {
+    var reader = RowReader(row)
+    (space, member) = (try reader.space(), try reader.id())
+    let flags = try reader.bytes(1)[0]
+    (isShared, isReplaced) = (flags & Self.sharedFlag != 0, flags & Self.replacedFlag != 0)
+    time = Int64(try reader.integer())
+  }
+
+  var bytes: [UInt8] {
+    var writer = RowWriter()
+    writer.append(space.bytes)
+    writer.append(member)
+    writer.append([(isShared ? Self.sharedFlag : 0) | (isReplaced ? Self.replacedFlag : 0)])
+    writer.append(Int(time))
+    return writer.bytes
+  }
 }

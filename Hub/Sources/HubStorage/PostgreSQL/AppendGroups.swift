@@ -170,6 +170,7 @@ extension AppendGroups {
       switch try row.integer() {
       case 7: answers[request] = .failure(.noSpace)
       case 8: answers[request] = .failure(.moving)
+      case 9: answers[request] = .failure(.tooManyReplicas)
       case let code:
         let answer = try HubAppendAnswer(code, &row)
         answers[request] = .success(((try answers[request]?.get()) ?? []) + [answer])

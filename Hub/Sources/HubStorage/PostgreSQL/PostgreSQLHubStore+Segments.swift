@@ -11,12 +11,12 @@ extension PostgreSQLHubStore {
   package func segments(after position: UInt64, byteCount: Int, in space: SpaceID) async throws -> [HubSegment] {
     try await query(
       """
-      SELECT position, body FROM (
+      SELECT position, octet_length(body), \(Self.body(within: "$3")) FROM (
         SELECT position, body, sum(octet_length(body)) OVER (ORDER BY position) - octet_length(body) AS bytes_before
         FROM segment WHERE space = $1 AND position > $2 ORDER BY position LIMIT \(Self.mostAtOnce)) AS following
       WHERE bytes_before < $3 ORDER BY position
       """, [.id(space), .number(position), .integer(Int64(byteCount))]
-    ) { HubSegment(position: try $0.number(), bytes: try $0.bytes()) }
+    ) { try HubSegment(&$0) }
   }
 
   package func segments(
@@ -25,15 +25,47 @@ extension PostgreSQLHubStore {
     // Those behind a gap have another distance to their row's number.
     try await query(
       """
-      SELECT position, body FROM (
+      SELECT position, octet_length(body), \(Self.body(within: "$4")) FROM (
         SELECT position, number, body, row_number() OVER rising AS row,
           sum(octet_length(body)) OVER rising - octet_length(body) AS bytes_before
         FROM segment WHERE space = $1 AND replica = $2 AND number > $3
         WINDOW rising AS (ORDER BY number) ORDER BY number LIMIT \(Self.mostAtOnce)) AS following
       WHERE number - $3 = row AND bytes_before < $4 ORDER BY number
       """, [.id(space), .id(replica), .number(number), .integer(Int64(byteCount))]
-    ) { HubSegment(position: try $0.number(), bytes: try $0.bytes()) }
+    ) { try HubSegment(&$0) }
+  }
+
+  package func segment(at position: UInt64, from offset: Int, count: Int, in space: SpaceID) async throws -> HubSlice? {
+    try await query(
+      "SELECT octet_length(body), \(Self.slice("$3", "$4")) FROM segment WHERE space = $1 AND position = $2",
+      [.id(space), .number(position), .integer(Int64(offset)), .integer(Int64(count))]
+    ) { try HubSlice(&$0) }.first
+  }
+
+  /// The bytes for which there is room behind those of the segments before.
+  private static func body(within count: String) -> String {
+    "substring(body FROM 1 FOR least(\(count)::bigint - bytes_before, 1 << 30)::integer)"
+  }
+
+  /// Bytes from an offset; a stored body is read in part only, as it is not compressed.
+  static func slice(_ offset: String, _ count: String) -> String {
+    "substring(body FROM least(\(offset)::bigint, 1 << 30)::integer + 1 FOR least(\(count)::bigint, 1 << 29)::integer)"
   }
 
   private static let mostAtOnce = 1_000
+}
+
+extension HubSegment {
+  fileprivate init(_ row: inout PostgreSQLRow) throws {
+    let (position, byteCount) = (try row.number(), Int(try row.integer()))
+    self.init(position: position, bytes: try row.bytes(), byteCount: byteCount)
+  }
+}
+
+extension HubSlice {
+  /// Reads the count of all bytes, and some of them.
+  init(_ row: inout PostgreSQLRow) throws {
+    let byteCount = Int(try row.integer())
+    self.init(bytes: try row.bytes(), byteCount: byteCount)
+  }
 }

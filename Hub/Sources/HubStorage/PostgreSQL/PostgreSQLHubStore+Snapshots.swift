@@ -11,11 +11,15 @@ extension PostgreSQLHubStore {
       ])
   }
 
-  package func cards(in space: SpaceID) async throws -> [ReplicaID: [UInt8]] {
-    let rows = try await query("SELECT replica, body FROM card WHERE space = $1", [.id(space)]) {
-      (try $0.replica(), try $0.bytes())
-    }
-    return Dictionary(rows) { first, _ in first }
+  package func cards(after replica: ReplicaID?, byteCount: Int, in space: SpaceID) async throws -> [HubCard] {
+    try await query(
+      """
+      SELECT replica, body FROM (
+        SELECT replica, body, sum(octet_length(body)) OVER (ORDER BY replica) - octet_length(body) AS bytes_before
+        FROM card WHERE space = $1 AND ($2::uuid IS NULL OR replica > $2) ORDER BY replica LIMIT 1000) AS following
+      WHERE bytes_before < $3 ORDER BY replica
+      """, [.id(space), replica.map { .id($0) } ?? .null, .integer(Int64(byteCount))]
+    ) { HubCard(replica: try $0.replica(), bytes: try $0.bytes()) }
   }
 
   package func putPart(_ part: [UInt8], number: Int, of snapshot: SnapshotName, by member: HubMember) async throws
@@ -46,17 +50,19 @@ extension PostgreSQLHubStore {
     }
   }
 
-  package func part(_ number: Int, of snapshot: SnapshotName, in space: SpaceID) async throws -> [UInt8]? {
+  package func part(
+    _ number: Int, of snapshot: SnapshotName, from offset: Int, count: Int, in space: SpaceID
+  ) async throws -> HubSlice? {
     try await query(
       """
-      SELECT body FROM snapshot_part
+      SELECT octet_length(body), \(Self.slice("$6", "$7")) FROM snapshot_part
       WHERE space = $1 AND replica = $2 AND number = $3 AND digest = $4 AND part = $5::bigint
       """,
       [
         .id(space), .id(snapshot.replica), .number(snapshot.number), .bytes(snapshot.storedDigest),
-        .integer(Int64(number)),
+        .integer(Int64(number)), .integer(Int64(offset)), .integer(Int64(count)),
       ]
-    ) { try $0.bytes() }.first
+    ) { try HubSlice(&$0) }.first
   }
 
   package func delete(

@@ -4,9 +4,9 @@ package import TallySync
 /// A hub's store in a PostgreSQL database, which several hubs may share.
 ///
 /// Each function of ``HubStore`` is one statement and one round trip; those that write are functions of the database, in
-/// `Schema/Format1.sql`.
+/// `Schema`.
 package final class PostgreSQLHubStore: HubStore {
-  private let pool: PostgreSQLPool
+  let pool: PostgreSQLPool
   let appends: AppendGroups
   private let announcements: ChangeAnnouncements
 
@@ -115,7 +115,7 @@ extension PostgreSQLHubStore {
     }.first
   }
 
-  package func put(_ grant: HubGrant, for token: TokenHash) async throws {
+  package func put(_ grant: HubGrant, for token: TokenHash, at time: Int64) async throws {
     let fields: [PostgreSQLValue] =
       switch grant {
       case .account(let id): [.small(1), .id(id), .null, .null, .null, .null]
@@ -125,7 +125,9 @@ extension PostgreSQLHubStore {
         [.small(3), .null, .id(space), .id(inviter), .small(Int16(role.code)), .integer(expiresAt)]
       case .revoked(let space): [.small(4), .null, .id(space), .null, .null, .null]
       }
-    try await run("SELECT put_token($1, $2::smallint, $3, $4, $5, $6::smallint, $7)", [.bytes(token.bytes)] + fields)
+    try await run(
+      "SELECT put_token($1, $2::smallint, $3, $4, $5, $6::smallint, $7, $8)",
+      [.bytes(token.bytes)] + fields + [.integer(time)])
   }
 
   package func grant(for token: TokenHash, in space: SpaceID?) async throws -> HubGrant? {
@@ -198,18 +200,12 @@ extension PostgreSQLHubStore {
     }
     return Dictionary(rows) { first, _ in first }
   }
-
-  package func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID) async throws -> Bool {
-    try await query("SELECT revoke_replica($1, $2, $3)", [.id(space), .id(replica), .number(number)]) {
-      try $0.boolean()
-    }.first == true
-  }
 }
 
 extension HubStoreError {
   static let moving = HubStoreError.unavailable("The space moves to another database.")
 
-  /// What the functions of the database raise, by the codes of `Schema/Format1.sql`.
+  /// What the functions of the database raise, by the codes of `Schema`.
   init(_ fault: PostgreSQLFault) {
     switch fault {
     case .disconnected(let message): self = .unavailable(message)
@@ -223,6 +219,10 @@ extension HubStoreError {
         case "TH005": .moving
         case "TH006": .tooManySpaces
         case "TH007": .tooManyCards
+        case "TH008": .tooManyReplicas
+        case "TH009": .replacedCode
+        case "TH010": .sharedCode
+        case "TH011": .hasSpaces
         // Serialisation failures, deadlocks, a shutdown, a standby, no room on the disk.
         case "40001", "40P01", "25006", "53100", "53200", "53300": .unavailable(message)
         case _ where code.hasPrefix("57") || code.hasPrefix("08"): .unavailable(message)

@@ -8,7 +8,9 @@ package struct PostgreSQLMove {
   private let space: SpaceID
   private let (source, target): (PostgreSQLConnection, PostgreSQLConnection)
 
-  private static let tables = ["space", "member", "token", "replica", "segment", "card", "snapshot", "snapshot_part"]
+  private static let tables = [
+    "space", "member", "token", "replica", "segment", "card", "snapshot", "snapshot_part", "recovery",
+  ]
 
   /// Connects to both databases.
   ///

@@ -21,6 +21,9 @@ final class PostgreSQLPool: Sendable {
     var isClosed = false
     /// Why the last attempt to connect failed.
     var fault: PostgreSQLFault?
+    /// How many threads have a connection, and how many of them wait for an answer.
+    var connected = 0
+    var busy = 0
   }
 
   private let state = Mutex(State())
@@ -77,6 +80,19 @@ final class PostgreSQLPool: Sendable {
     }
   }
 
+  /// What an operator watches.
+  var gauges: [String: Double] {
+    state.withLock { state in
+      [
+        "tally_hub_database_connections": Double(state.connected),
+        "tally_hub_database_connections_busy": Double(state.busy),
+        "tally_hub_database_connections_wanted": Double(count),
+        "tally_hub_database_waiting": Double(state.jobs.count),
+        "tally_hub_database_waiting_bytes": Double(state.byteCount),
+      ]
+    }
+  }
+
   /// Answers the calls that were made, and ends the connections.
   func close() {
     state.withLock { $0.isClosed = true }
@@ -96,14 +112,16 @@ final class PostgreSQLPool: Sendable {
         if isClosed { return }
         continue
       }
-      if connection?.hasEnded == true { connection = nil }
+      if connection?.hasEnded == true { disconnect(&connection) }
       if connection == nil { connection = connect(&failures) }
       guard let open = connection else {
         giveBack(jobs)
         continue
       }
+      state.withLock { $0.busy += 1 }
       let answers = open.run(jobs.map(\.query))
-      if answers.contains(where: Self.endsConnection) { connection = nil }
+      state.withLock { $0.busy -= 1 }
+      if answers.contains(where: Self.endsConnection) { disconnect(&connection) }
       for (job, answer) in zip(jobs, answers) {
         job.answer(answer)
       }
@@ -132,12 +150,18 @@ final class PostgreSQLPool: Sendable {
     do {
       let connection = try PostgreSQLConnection(to: address)
       failures = 0
+      state.withLock { $0.connected += 1 }
       return connection
     } catch {
       failures += 1
       state.withLock { $0.fault = error }
       return nil
     }
+  }
+
+  private func disconnect(_ connection: inout PostgreSQLConnection?) {
+    connection = nil
+    state.withLock { $0.connected -= 1 }
   }
 
   /// Lets another thread or a later attempt run jobs that were not sent, unless their time is over.

@@ -3,13 +3,14 @@ import Foundation
 /// The schema of a hub's database.
 package enum PostgreSQLSchema {
   /// The version that this program reads and writes.
-  package static let format: Int64 = 3
+  package static let format: Int64 = 4
   /// SQLSTATE 42P01: the table is missing.
   static let undefinedTable = "42P01"
 
   /// The steps from each format to the next one, the first from an empty database.
   private static let steps = [
     PackageResources.Format1_sql, PackageResources.Format2_sql, PackageResources.Format3_sql,
+    PackageResources.Format4_sql,
   ]
 
   /// Brings a database to the format of this program, in one transaction; one that has it stays.

@@ -9,10 +9,6 @@ struct StatsCommand: AsyncParsableCommand {
   @OptionGroup var place: StoreOptions
 
   func run() async throws {
-    let store = try await place.open()
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys]
-    print(String(decoding: try encoder.encode(try await store.totals()), as: UTF8.self))
-    try store.close()
+    try await place.withStore { try OperatorOutput.printLine(try await $0.totals()) }
   }
 }

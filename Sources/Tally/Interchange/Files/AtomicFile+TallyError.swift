@@ -1,4 +1,3 @@
-import Foundation
 package import SystemPackage
 package import TallySystem
 
@@ -9,23 +8,7 @@ extension AtomicFile {
   ///   does not exist or must not be written to; `diskFull`.
   package static func create(replacing target: FilePath) throws -> AtomicFile {
     try StoreFiles.refuseAsOutput(target)
-    sweep(target.parentOrCurrent)
     return try TallyError.replacing(TallyError.unwritableOutput) { try AtomicFile(replacing: target) }
-  }
-
-  /// How long the creator of a temporary file has to lock it.
-  private static let graceInSeconds = 60.0
-
-  /// Removes the temporary files that crashes have left, which may hold anything; a failure does not fail the caller.
-  static func sweep(_ directory: FilePath) {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.string)) ?? []
-    for path in names.filter(isTemporary).map({ directory.appending($0) }) {
-      guard let modified = try? path.stat().st_mtim.tv_sec,
-        Date().timeIntervalSince1970 - Double(modified) > graceInSeconds,
-        let lock = try? FileLock(opening: path), (try? lock.tryAcquire(.exclusive)) == true
-      else { continue }
-      try? SystemCalls.removeFile(path)
-    }
   }
 
   /// Publishes the file.

@@ -1,4 +1,3 @@
-internal import Foundation
 package import SystemPackage
 internal import TallySystem
 
@@ -22,14 +21,28 @@ package final class ReplayableInput {
   ///   - descriptor: a file, or a pipe, which is read to its end at once.
   ///   - directory: where to keep what a pipe delivers.
   /// - Throws: `inputUnreadable`, or `diskFull` or `outputNotCreated` if a copy cannot be made.
-  init(_ descriptor: FileDescriptor, copyingPipesTo directory: FilePath) throws {
+  package init(_ descriptor: FileDescriptor, copyingPipesTo directory: FilePath) throws {
+    try Self.refuseEndless(descriptor)
     let startOffset = try? descriptor.seek(offset: 0, from: .current)
     isCopy = startOffset == nil
     self.startOffset = startOffset ?? 0
     let descriptor = try isCopy ? Self.copy(descriptor, to: directory) : descriptor
+    if isCopy { try descriptor.seek(offset: 0, from: .start) }
     self.descriptor = descriptor
     let status = try? descriptor.stat()
     byteCount = status?.type == .regular ? status.map { $0.size - (startOffset ?? 0) } : nil
+  }
+
+  /// Refuses a device that is no terminal, which may never end; one that is empty, as `/dev/null`, is as good as a file.
+  private static func refuseEndless(_ descriptor: FileDescriptor) throws {
+    guard let type = try? descriptor.stat().type, type == .characterSpecial || type == .blockSpecial,
+      !SystemCalls.isTerminal(descriptor)
+    else { return }
+    var byte: [UInt8] = [0]
+    guard try read(descriptor, into: &byte) > 0 else { return }
+    throw TallyError(
+      .inputUnreadable, "The input is a device", remedy: "Give a file, or a pipe from the program that reads the device"
+    )
   }
 
   deinit {
@@ -78,15 +91,11 @@ package final class ReplayableInput {
 
   /// Creates the file beside the store's, where there must be room for the tasks anyway and nobody else may read.
   private static func makeFile(in directory: FilePath) throws -> FileDescriptor {
-    let path = directory.appending(".import-\(UUID().uuidString.lowercased()).tmp")
-    let file = try FileDescriptor.open(
-      path,
-      .readWrite,
-      options: [.create, .exclusiveCreate, .closeOnExec],
-      permissions: .ownerReadWrite
-    )
+    let item = try TemporaryItem(.file, in: directory)
+    let file = try FileDescriptor.open(item.path, .readWrite, options: .closeOnExec)
     do {
-      try SystemCalls.removeFile(path)
+      // The descriptor is enough; without a name nothing is left if the program ends.
+      try SystemCalls.removeFile(item.path)
     } catch {
       try? file.close()
       throw error
@@ -100,7 +109,8 @@ package final class ReplayableInput {
       return TallyError(
         [.noSpace, .diskQuotaExceeded].contains(errno) ? .diskFull : .outputNotCreated,
         "What the pipe delivers cannot be kept until it is imported\(errno.map { ": \($0)" } ?? "")",
-        remedy: "Import from a file, or make room in the store's directory, or in TMPDIR for a dry run", cause: error)
+        remedy: "Import from a file, or make room in the store's directory, or in TMPDIR for a dry run or a new store",
+        cause: error)
     }
     return try TallyError.replacing(replacement, body)
   }

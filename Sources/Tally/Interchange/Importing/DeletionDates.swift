@@ -34,8 +34,8 @@ struct DeletionDates {
     if datesOfFilters == nil {
       // Newest first: the first image of a filter that does not exist is that of its deletion.
       for entry in try transaction.historyEntries() {
-        try transaction.forEachImage(of: entry.id) { key, wasThere, _ in
-          guard wasThere, let key = key.value, key.namespace == SavedFilter.namespace else { return }
+        try transaction.forEachImage(of: entry.id) { key, presence, _ in
+          guard presence == .present, let key = key.value, key.namespace == SavedFilter.namespace else { return }
           if dates[key] == nil { dates[key] = entry.date }
         }
       }

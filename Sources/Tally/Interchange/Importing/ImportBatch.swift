@@ -33,6 +33,8 @@ extension StoreTransaction where Base == WriteTransaction {
   /// Writes a batch: lists before their tasks, completions after their tasks; the counters follow after all batches.
   mutating func apply(_ batch: ImportBatch, counting deltas: inout CounterDeltas) throws {
     for list in batch.lists { try write(list) }
+    for task in batch.newTasks { try checkSendable(task.item, replacing: nil) }
+    for change in batch.changedTasks { try checkSendable(change.new?.item, replacing: change.old?.item) }
     var changes = try TaskBatch(with: recordWriter, in: base)
     try changes.insert(batch.newTasks, counting: &deltas)
     for change in batch.changedTasks { try changes.add(change, counting: &deltas) }

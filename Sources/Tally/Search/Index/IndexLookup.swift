@@ -14,12 +14,13 @@ struct IndexLookup: Hashable {
   /// The lookups of a query.
   static func lookups(of query: SearchQuery) -> [IndexLookup] {
     var lookups: [IndexLookup] = []
+    var known: Set<IndexLookup> = []
     for term in query.terms {
       for (index, word) in term.words.enumerated() {
         let isLast = index == term.words.count - 1
         let own = Self.lookups(
           of: word, endsInPrefix: isLast && term.endsInPrefix, isOfPhrase: term.words.count > 1)
-        for lookup in own where !lookups.contains(lookup) { lookups.append(lookup) }
+        for lookup in own where known.insert(lookup).inserted { lookups.append(lookup) }
       }
     }
     return lookups

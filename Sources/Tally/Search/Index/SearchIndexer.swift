@@ -12,6 +12,10 @@ struct SearchIndexer {
   static let taskLimitOfWrite = 1_024
   /// The most tasks of a segment that a step makes: some hundredths of a second.
   static let taskLimit = 8_192
+  /// The bytes of records after which a step ends, however few tasks they are.
+  static let byteLimit = 4 << 20
+  /// The most bytes of records that are indexed again for a segment made of several.
+  private static let byteLimitOfRenewal = 16 << 20
   /// How many small segments there may be at the end of the log.
   private static let smallSegmentLimit = 16
 
@@ -24,25 +28,30 @@ struct SearchIndexer {
       count += 1
       return count < Self.tailLimit
     }
-    if count >= Self.tailLimit { _ = try advance(atMost: Self.taskLimitOfWrite, in: &transaction) }
+    if count >= Self.tailLimit {
+      _ = try advance(atMost: Self.taskLimitOfWrite, byteCount: Self.byteLimit, in: &transaction)
+    }
   }
 
   /// Makes a segment of the next tasks in the log, and joins or renews others that need it.
   ///
-  /// - Returns: whether the log goes on.
-  func advance(atMost limit: Int, in transaction: inout WriteTransaction) throws -> Bool {
+  /// A segment ends after `limit` tasks, or with the task whose record reaches `byteLimit`. Returns whether the log goes
+  /// on.
+  func advance(atMost limit: Int, byteCount byteLimit: Int, in transaction: inout WriteTransaction) throws -> Bool {
     var index = try SearchIndex(tables, in: transaction)
     // Rows of another version, or that cannot be right, would be in the way.
     if index.state == SearchState() { try tables.search.removeAll(in: &transaction) }
-    let step = try rows(after: index.state.through, atMost: limit, in: transaction)
+    let step = try rows(after: index.state.through, atMost: limit, byteCount: byteLimit, in: transaction)
     if let last = step.last {
       var state = index.state
       state.through = last
       try write(step.builder, after: index.state.through, through: last, &state, in: &transaction)
       index = try SearchIndex(tables, in: transaction)
     }
-    if let wasteful = Self.segmentsToRenew(index, liveCount: try tables.tasks.count(in: transaction)) {
-      try renew(index.segments[wasteful], state: index.state, in: &transaction)
+    if let wasteful = Self.segmentsToRenew(index, liveCount: try tables.tasks.count(in: transaction)),
+      let few = try affordable(index.segments[wasteful], in: transaction)
+    {
+      try renew(few, state: index.state, in: &transaction)
     }
     return !step.isAtEnd
   }
@@ -62,6 +71,36 @@ struct SearchIndexer {
       end += 1
     }
     return oldest..<end
+  }
+
+  /// The last ones of some segments that can be made one in a step; `nil` where too few can for that to be of use.
+  private func affordable<T: LMDBTransaction & ~Copyable>(
+    _ segments: ArraySlice<SearchSegment>, in transaction: borrowing T
+  ) throws -> ArraySlice<SearchSegment>? {
+    var (start, byteCount) = (segments.endIndex, 0)
+    while start > segments.startIndex {
+      let segment = segments[start - 1]
+      byteCount += try self.byteCount(of: segment, in: transaction)
+      if byteCount > Self.byteLimitOfRenewal { break }
+      start -= 1
+    }
+    let few = segments[start...]
+    return few.count == segments.count || few.count >= Self.smallSegmentLimit ? few : nil
+  }
+
+  /// The bytes of the records of a segment's live tasks, or more than are affordable.
+  private func byteCount<T: LMDBTransaction & ~Copyable>(
+    of segment: SearchSegment, in transaction: borrowing T
+  ) throws -> Int {
+    var byteCount = 0
+    try forEachRow(after: segment.lower, in: transaction) { row in
+      guard row <= segment.upper, byteCount <= Self.byteLimitOfRenewal else { return false }
+      if row.kind == .task {
+        byteCount += try tables.tasks.bytes(forKey: IDKey(row.id), in: transaction)?.byteCount ?? 0
+      }
+      return true
+    }
+    return byteCount
   }
 
   /// Makes one segment of several that follow each other: from the log, in which only their live tasks are.
@@ -92,18 +131,20 @@ extension SearchIndexer {
 
   /// Reads the tasks of some rows of the log.
   func rows<T: LMDBTransaction & ~Copyable>(
-    after lower: ChangeKey, through upper: ChangeKey? = nil, atMost limit: Int = .max, in transaction: borrowing T
+    after lower: ChangeKey, through upper: ChangeKey? = nil, atMost limit: Int = .max, byteCount byteLimit: Int = .max,
+    in transaction: borrowing T
   ) throws -> (builder: SegmentBuilder, last: ChangeKey?, isAtEnd: Bool) {
     var builder = SegmentBuilder()
     var last: ChangeKey?
-    var isAtEnd = true
+    var (isAtEnd, byteCount) = (true, 0)
     try forEachRow(after: lower, in: transaction) { row in
       if let upper, upper < row { return false }
-      guard builder.taskCount < limit else {
+      guard builder.taskCount < limit, byteCount < byteLimit else {
         isAtEnd = false
         return false
       }
       if row.kind == .task, let record = try tables.tasks.bytes(forKey: IDKey(row.id), in: transaction) {
+        byteCount += record.byteCount
         // A record that cannot be read is found by verifying, and must not keep others from being written.
         try? builder.add(IDKey(row.id), record)
       }

@@ -16,7 +16,8 @@ extension StoreTransaction where Base: ~Copyable {
   ///   - query: The words to look for.
   ///   - limit: The most matches to return; `nil` for all.
   /// - Returns: The matches, best first.
-  /// - Throws: `emptySearch` for a query without words (``SearchQuery/isEmpty``); `damagedStore`, and what else the
+  /// - Throws: `emptySearch` for a query without words (``SearchQuery/isEmpty``); `valueOutOfRange` for one of more than
+  ///   256 different words or 10,000 bytes; `damagedStore`, and what else the
   ///   storage throws.
   /// - Complexity: two lookups for each 8,192 tasks and word, then one record for each match; some hundred tasks that
   ///   have changed last are read. Substrings are looked for in every task.
@@ -25,6 +26,12 @@ extension StoreTransaction where Base: ~Copyable {
     guard !query.isEmpty else {
       throw TallyError(
         .emptySearch, "The search has no word to look for", remedy: "Give at least one word with a letter or a digit")
+    }
+    guard !query.isTooLong else {
+      throw TallyError(
+        .valueOutOfRange,
+        "The search has more than \(SearchQuery.mostWords) different words, or is longer than 10,000 bytes",
+        remedy: "Look for fewer words; a part of a sentence is enough to find it")
     }
     guard limit > 0 else { return [] }
     var matcher = SearchMatcher(query)

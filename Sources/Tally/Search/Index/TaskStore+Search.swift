@@ -31,7 +31,7 @@ extension TaskStore {
         return try configuration.retrying {
           try store.environment.write { base in
             let indexer = SearchIndexer(tables: store.tables)
-            return try indexer.advance(atMost: SearchIndexer.taskLimit, in: &base)
+            return try indexer.advance(atMost: SearchIndexer.taskLimit, byteCount: SearchIndexer.byteLimit, in: &base)
           }
         }
       }

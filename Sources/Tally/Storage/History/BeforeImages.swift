@@ -20,12 +20,20 @@ enum ImageKind: UInt8 {
   var hasInstant: Bool { self == .completion || self == .deletedCompletion }
 }
 
+/// What there was of an object before a write; the raw values are stored: do not change them.
+enum ImagePresence: UInt8 {
+  case absent = 0
+  case present = 1
+  /// It was deleted, and the image is the record that was kept of it.
+  case deleted = 2
+}
+
 /// The state before one write of each object that it changed, in the order of the changes.
 ///
 /// ```
 /// offset size
 ///      0    1  kind
-///      1    1  whether anything was there: 0 or 1
+///      1    1  whether anything was there: 0 or 1; 2 for a deleted object whose kept record is that of the image
 ///      2   16  id
 ///     18    8  completions only: the instant
 ///           4  only if there was anything: bytes of the record, then the stored record
@@ -62,6 +70,11 @@ struct BeforeImages {
     add(ImageKind(Record.kind), key.id, record)
   }
 
+  /// Adds the record that is kept of a deleted object, into which a change of another replica is merged.
+  mutating func add(deleted record: some ObjectRecord) {
+    add(ImageKind(type(of: record).kind), record.item.id, record, presence: .deleted)
+  }
+
   mutating func add(_ key: CompletionKey, _ record: CompletionRecord?) {
     add(key.isTaskDeleted ? .deletedCompletion : .completion, key.id, record, instant: key.completed.microseconds)
   }
@@ -74,13 +87,16 @@ struct BeforeImages {
     if let value { bytes += UInt32(value.count).encodedBytes + value }
   }
 
-  private mutating func add(_ kind: ImageKind, _ id: UUID, _ record: (some BinaryCodable)?, instant: Int64? = nil) {
+  private mutating func add(
+    _ kind: ImageKind, _ id: UUID, _ record: (some BinaryCodable)?, instant: Int64? = nil,
+    presence: ImagePresence = .present
+  ) {
     let recordSize = record?.encodedByteCount ?? 0
     guard beginImage(ofByteCount: ImageKey.maximumByteCount + recordSize) else { return }
     // Memory is reserved once for all of it: a bulk insert has an image of every task.
     bytes.append(addingCapacity: ImageKey.maximumByteCount) { output in
       output.append(kind.rawValue)
-      output.append(record == nil ? 0 : 1)
+      output.append(record == nil ? ImagePresence.absent.rawValue : presence.rawValue)
       output.append(bytesOf: id.words.high)
       output.append(bytesOf: id.words.low)
       if let instant { output.append(bytesOf: UInt64(bitPattern: instant) ^ (1 << 63)) }
@@ -150,20 +166,21 @@ struct ImageReader: ~Escapable {
   }
 
   /// Passes each image to a closure: its object, whether the object existed, and the bytes of its record.
-  mutating func forEach(_ body: (ImageKey, _ wasThere: Bool, RawSpan) throws -> Void) throws {
+  mutating func forEach(_ body: (ImageKey, ImagePresence, RawSpan) throws -> Void) throws {
     var offset = 0
     while offset < bytes.byteCount {
       let key = try key(at: &offset)
-      let wasThere: UInt8 = bytes.load(bigEndianAt: key.start + 1)
-      guard wasThere != 0 else {
-        try body(key.key, false, bytes.extracting(0..<0))
+      // Earlier versions took every other value for one that is there.
+      let presence = ImagePresence(rawValue: bytes.load(bigEndianAt: key.start + 1)) ?? .present
+      guard presence != .absent else {
+        try body(key.key, .absent, bytes.extracting(0..<0))
         continue
       }
       guard offset + 4 <= bytes.byteCount else { throw LMDBError.undecodable("an image ends before its size") }
       let size = Int(bytes.load(bigEndianAt: offset, as: UInt32.self))
       offset += 4
       guard offset + size <= bytes.byteCount else { throw LMDBError.undecodable("an image ends before its record") }
-      try body(key.key, true, bytes.extracting(offset..<(offset + size)))
+      try body(key.key, presence, bytes.extracting(offset..<(offset + size)))
       offset += size
     }
   }

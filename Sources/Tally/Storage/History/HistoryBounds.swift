@@ -8,6 +8,8 @@ struct HistoryBounds {
   /// At least this many parts are removed at a time: each time costs pages at the other end of the table.
   static let slackPartCount = 64
 
+  /// Whether the write is one of a program of this store that neither undoes nor redoes.
+  let isOrdinary: Bool
   /// The parts that remain when the oldest have been removed.
   let keptPartCount: Int
   /// The most bytes of images.
@@ -15,7 +17,7 @@ struct HistoryBounds {
 
   /// The bounds after a write with this entry.
   init(after entry: HistoryRecord) {
-    let isOrdinary = entry.origin == .local && entry.kind != .undo && entry.kind != .redo
+    isOrdinary = entry.origin == .local && entry.kind != .undo && entry.kind != .redo
     keptPartCount = isOrdinary ? Self.ordinaryPartCount : 2 * (Self.ordinaryPartCount + Self.slackPartCount)
     maximumSizeInBytes = UInt64((isOrdinary ? 1 : 2) * BeforeImages.maximumSizeInBytes)
   }

@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 
 /// The kind of an entry of the history; the raw values are stored: do not change them.
@@ -31,7 +32,8 @@ enum WriteOrigin: UInt8 {
 ///      5    8  the sequence of the target: of the entry that an undo or a redo undoes; zero without one
 ///     13    8  when it was written, in microseconds since 1970
 ///     21    8  the size of all images before this part, since the store was created, in bytes
-///     29    2  bytes of tagged fields, see `FieldCursor`: 1 the name of the action, in the first part only
+///     29    2  bytes of tagged fields, see `FieldCursor`, in the first part only: 1 the name of the action; 2 the id of
+///              the replica whose changes the write brought, if all are of one
 ///     31       the fields, then images
 /// ```
 ///
@@ -47,15 +49,21 @@ struct HistoryRecord: BinaryCodable {
   var dateMicroseconds: Int64
   var precedingSizeInBytes: UInt64
   var actionName: String?
+  /// The replica whose changes the write brought; `nil` for a local write, and where there are several.
+  var replica: UUID?
   var images: ArraySlice<UInt8> = []
 
-  private static let actionNameTag: UInt8 = 1
+  private static let (actionNameTag, replicaTag) = (UInt8(1), UInt8(2))
+  private static let replicaByteCount = 16
   /// The longest name of an action in bytes, so that one byte holds its size.
   static let maximumActionNameLengthInBytes = TaggedField.longMark - 1
 
   var encodedByteCount: Int { Self.headByteCount + fieldsByteCount + images.count }
 
-  private var fieldsByteCount: Int { actionName.map { TaggedField.byteCount(ofValue: $0.utf8.count) } ?? 0 }
+  private var fieldsByteCount: Int {
+    (actionName.map { TaggedField.byteCount(ofValue: $0.utf8.count) } ?? 0)
+      + (replica == nil ? 0 : TaggedField.byteCount(ofValue: Self.replicaByteCount))
+  }
 
   @_lifetime(output: copy output)
   func encode(into output: inout OutputRawSpan) {
@@ -70,6 +78,10 @@ struct HistoryRecord: BinaryCodable {
     if let actionName {
       TaggedField.appendHead(Self.actionNameTag, valueByteCount: actionName.utf8.count, to: &output)
       actionName.encode(into: &output)
+    }
+    if let replica {
+      TaggedField.appendHead(Self.replicaTag, valueByteCount: Self.replicaByteCount, to: &output)
+      output.append(replica)
     }
     [UInt8](images).encode(into: &output)
   }
@@ -89,7 +101,8 @@ extension HistoryRecord {
     else { throw .undecodable("an entry of the history is too short or of an unknown format") }
     self.init(
       kind: kind, origin: origin, target: nil, dateMicroseconds: bytes.load(orderedInt64At: 13),
-      precedingSizeInBytes: bytes.load(bigEndianAt: 21), actionName: try Self.actionName(of: bytes))
+      precedingSizeInBytes: bytes.load(bigEndianAt: 21), actionName: try Self.actionName(of: bytes),
+      replica: try Self.replica(of: bytes))
     let sequence: UInt64 = bytes.load(bigEndianAt: 5)
     guard sequence > 0 else { return }
     target = ChangeID(sequence: sequence, position: Int(bytes.load(bigEndianAt: 3, as: UInt16.self)))
@@ -100,6 +113,14 @@ extension HistoryRecord {
     guard end > headByteCount else { return nil }
     var fields = FieldCursor(bytes.extracting(0..<end), from: headByteCount)
     return try fields.advance(to: actionNameTag) ? fields.value.text : nil
+  }
+
+  private static func replica(of bytes: RawSpan) throws(LMDBError) -> UUID? {
+    let end = try imagesStart(of: bytes)
+    guard end > headByteCount else { return nil }
+    var fields = FieldCursor(bytes.extracting(0..<end), from: headByteCount)
+    guard try fields.advance(to: replicaTag), fields.value.byteCount == replicaByteCount else { return nil }
+    return fields.value.load(idAt: 0)
   }
 
   /// The images of a part.

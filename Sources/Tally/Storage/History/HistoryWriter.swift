@@ -12,19 +12,27 @@ struct HistoryWriter {
     _ entry: HistoryEntry, _ images: BeforeImages, in transaction: inout WriteTransaction
   ) throws(LMDBError) {
     let isCut = images.isTooLarge && entry.kind != .undo
-    let first = HistoryRecord(
+    var first = HistoryRecord(
       kind: isCut ? .cut : entry.kind, origin: entry.origin, target: isCut ? nil : entry.target,
       dateMicroseconds: entry.date.microsecondsSince1970,
-      precedingSizeInBytes: try endInBytes(in: transaction), actionName: entry.actionName)
-    if isCut { while try removeFirst(in: &transaction) > 0 {} }
+      precedingSizeInBytes: try endInBytes(in: transaction), actionName: entry.actionName,
+      replica: entry.replica)
+    let bounds = HistoryBounds(after: first)
+    if isCut {
+      while try removeFirst(in: &transaction) > 0 {}
+    } else if bounds.isOrdinary, try isFull(bounds, for: images, in: transaction) {
+      // What was undone cannot be redone any more, and must not push out what can be undone.
+      try removeCancelled(in: &transaction)
+      first.precedingSizeInBytes = try endInBytes(in: transaction)
+    }
     var record = first
     for (part, bytes) in images.parts.enumerated() {
       record.images = bytes
       try table.append(record, forKey: HistoryKey(entry.id, part: UInt16(part)), in: &transaction)
       record.precedingSizeInBytes += UInt64(bytes.count)
-      record.actionName = nil
+      (record.actionName, record.replica) = (nil, nil)
     }
-    try trim(to: HistoryBounds(after: first), endingAt: record.precedingSizeInBytes, in: &transaction)
+    try trim(to: bounds, endingAt: record.precedingSizeInBytes, in: &transaction)
   }
 
   /// The size of all images ever written, since the store was created.
@@ -33,6 +41,48 @@ struct HistoryWriter {
     guard try cursor.moveToLast() else { return 0 }
     let size = try HistoryRecord.images(of: cursor.valueBytes).byteCount
     return try HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes &+ UInt64(size)
+  }
+
+  /// Whether entries must go for another one.
+  private func isFull<T: LMDBTransaction & ~Copyable>(
+    _ bounds: HistoryBounds, for images: BeforeImages, in transaction: borrowing T
+  ) throws(LMDBError) -> Bool {
+    let size = try endInBytes(in: transaction) &- startInBytes(in: transaction)
+    return try table.count(in: transaction) + images.parts.count > bounds.maximumPartCount
+      || size &+ images.parts.reduce(0) { $0 + UInt64($1.count) } > bounds.maximumSizeInBytes
+  }
+
+  /// Removes the newest entries that cancel each other: undos, and directly before them the writes that they undid.
+  ///
+  /// The records are as before them. As they are the newest, the sizes of the others go on without a gap.
+  private func removeCancelled(in transaction: inout WriteTransaction) throws(LMDBError) {
+    for key in try cancelledKeys(in: transaction) { _ = try table.remove(forKey: key, in: &transaction) }
+  }
+
+  private func cancelledKeys<T: LMDBTransaction & ~Copyable>(
+    in transaction: borrowing T
+  ) throws(LMDBError) -> ArraySlice<HistoryKey> {
+    var (keys, cancelledCount) = ([HistoryKey](), 0)
+    // The writes whose undos have been passed, from the newest on; undone in another order, they may not cancel out.
+    var undone: [ChangeID] = []
+    var cursor = try table.cursor(in: transaction)
+    var isAtEntry = try cursor.moveToLast()
+    while isAtEntry {
+      let (key, head) = (try cursor.key(), try HistoryRecord(headOf: cursor.valueBytes))
+      guard head.origin == .local else { break }
+      if key.change != keys.last?.change {
+        if head.kind == .undo, let target = head.target {
+          undone.append(target)
+        } else {
+          guard head.kind != .cut, undone.last == key.change else { break }
+          undone.removeLast()
+        }
+      }
+      keys.append(key)
+      if key.part == 0, undone.isEmpty { cancelledCount = keys.count }
+      isAtEntry = try cursor.previous()
+    }
+    return keys.prefix(cancelledCount)
   }
 
   /// Removes the oldest entries if there are too many, or they are too large.

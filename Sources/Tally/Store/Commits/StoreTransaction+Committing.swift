@@ -11,11 +11,7 @@ extension LMDBEnvironment {
     tables: Tables, configuration: TaskStore.Configuration, makesRoom: Bool = true,
     _ body: (inout StoreWriteTransaction) throws -> R
   ) throws -> R {
-    let result = try configuration.retrying {
-      try writeMakingRoom(makesRoom, tables, configuration, body)
-    }
-    warnOfLongReaders(configuration)
-    return result
+    try configuration.retrying { try writeMakingRoom(makesRoom, tables, configuration, body) }
   }
 
   @available(*, noasync)
@@ -48,13 +44,15 @@ extension LMDBEnvironment {
     _ tables: Tables, _ configuration: TaskStore.Configuration, keepsImages: Bool, _ hasDeleted: inout Bool,
     _ body: (inout StoreWriteTransaction) throws -> R
   ) throws -> R {
-    try write { base in
+    let known = tables.sync.current
+    var syncTables: SyncTables?
+    let result = try write { base in
       guard let header = try tables.meta.value(forKey: .header, in: base) else {
         throw TallyError.missingRecord(of: "meta")
       }
       guard header.hasNextSequence else { throw TallyError.impossibleHeader }
       let now = configuration.now()
-      let syncTables = header.synchronises ? try SyncTables(in: &base) : nil
+      syncTables = header.synchronises ? try known ?? SyncTables(in: &base) : nil
       var transaction = StoreWriteTransaction(
         base: base, tables: tables, now: now, calendar: configuration.calendar,
         dayStartInMinutes: configuration.dayStart, ids: configuration.ids, commitSequence: header.sequence + 1)
@@ -73,9 +71,13 @@ extension LMDBEnvironment {
         if transaction.hasChanges, try isFileRemoved() { throw TallyError.storeRemoved }
         return result
       }
+      syncTables = transaction.syncTables
       base = transaction.base
       return try result.get()
     }
+    // Committed, so the handles last.
+    if known == nil, let syncTables { tables.sync.keep(syncTables) }
+    return result
   }
 }
 

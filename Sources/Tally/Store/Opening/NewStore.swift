@@ -28,8 +28,7 @@ struct NewStore {
   func create() throws {
     let isDirectoryThere = (try? directory.stat()) != nil
     let parent = isDirectoryThere ? directory : directory.parentOrCurrent
-    StagingDirectory.sweep(parent)
-    let staging = try StagingDirectory(in: parent, for: directory.lastComponent?.string ?? "store")
+    let staging = try TemporaryItem(.directory, in: parent, for: directory.lastComponent?.string ?? "store")
     try fill(staging.path)
     do {
       if isDirectoryThere {

@@ -14,6 +14,11 @@ struct StoreAccess {
 
   /// How long to wait between two attempts.
   private static let pauseInMilliseconds = 10
+  /// How long those who open the store wait for one that wants it alone.
+  ///
+  /// Where many processes open and close the store, it would otherwise be open at each attempt. One that waits for a process
+  /// that stays must not keep all others waiting.
+  private static let courtesy = Duration.milliseconds(250)
 
   private let lock: FileLock?
 
@@ -27,20 +32,29 @@ struct StoreAccess {
   /// Waits for the lock, for as long as the configuration allows.
   init(_ mode: FileLock.Mode, to directory: FilePath, configuration: TaskStore.Configuration) throws {
     // Only this process could end such a wait.
-    if mode == .exclusive, LMDBEnvironment.isOpenInThisProcess(directory) { throw TallyError.openInThisProcess }
+    let isOpen = { LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit) }
+    if mode == .exclusive, isOpen() { throw TallyError.openInThisProcess }
     let path = directory.appending(Self.fileName)
     do {
       let lock = try FileLock(opening: path)
-      var report: ContinuousClock.Instant? = configuration.instant() + .seconds(1)
+      defer { if mode == .exclusive { lock.markWaiting(false) } }
+      let begin = configuration.instant()
+      var report: ContinuousClock.Instant? = begin + .seconds(1)
       let taken = try waitForResult(
         until: configuration.instant() + configuration.waitLimit, now: configuration.instant,
         pausing: { _ in
+          // Again each time: the file may have been replaced, and the mark with it.
+          if mode == .exclusive { lock.markWaiting(true) }
           configuration.pause(.milliseconds(Self.pauseInMilliseconds))
           guard let due = report, configuration.instant() >= due else { return }
           report = nil
           configuration.onLongWait(lock.holders)
         },
-        { try lock.tryAcquire(mode) ? true : nil })
+        { () throws(Errno) -> Bool? in
+          let isOthersTurn = mode == .shared && lock.isAwaitedByOthers
+          if isOthersTurn, configuration.instant() < begin + min(Self.courtesy, configuration.waitLimit) { return nil }
+          return try lock.tryAcquire(mode) ? true : nil
+        })
       if taken == nil { throw mode == .shared ? TallyError.heldExclusively : TallyError.inUse }
       self.lock = lock
     } catch Errno.readOnlyFileSystem where configuration.isReadOnly {

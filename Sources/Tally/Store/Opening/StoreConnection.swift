@@ -75,17 +75,33 @@ final class StoreConnection: Sendable {
 
   /// Runs a body with the open files, and turns errors of the storage into errors of the store.
   func use<R>(_ body: (StoreOpening.OpenStore) throws -> R) throws -> R {
-    let store = try current
-    do {
-      return try body(store)
-    } catch let error as LMDBError {
-      // Both refuse to begin: nothing of the body has taken effect, though it may have run before a commit that failed.
-      guard error.code == .closed || (error.code == .panic && store.environment.hasPanicked) else {
-        throw TallyError(error)
+    var hasReplaced = false
+    while true {
+      let store = try current
+      do {
+        return try body(store)
+      } catch let error as LMDBError {
+        // Both refuse to begin: nothing of the body has taken effect, though it may have run before a commit that failed.
+        let isAfterFailure = error.code == .panic && !hasReplaced && store.environment.hasPanicked
+        // A store may be suspended and resumed again and again: each time its files are others.
+        guard error.code == .closed || isAfterFailure else { throw explained(TallyError(error), of: store) }
+        hasReplaced = hasReplaced || isAfterFailure
+      } catch {
+        throw explained(error, of: store)
       }
+      try replace(store)
     }
-    try replace(store)
-    return try TallyError.translating { try body(current) }
+  }
+
+  /// The error to throw for that of a body: damage is claimed only after a second look.
+  private func explained(_ error: any Error, of store: StoreOpening.OpenStore) -> any Error {
+    store.damage.explained(error, in: store.environment, opening.configuration.indexes)
+  }
+
+  /// As for the error of a body, for that of a write that others' have kept apart from the commit.
+  func explained(_ error: any Error) -> any Error {
+    guard let store = try? current else { return error }
+    return explained(error, of: store)
   }
 
   /// Like `use`, for work that holds locks of its own, so that the store does not end meanwhile.
@@ -170,6 +186,15 @@ extension StoreConnection {
     try TallyError.translating { try store.environment.close(waitingAtMost: deadline - ContinuousClock.now) }
     state.withLock { $0.files = .ended(end) }
     store.access.end()
+  }
+
+  /// Ends without waiting: who still uses the files closes them at last, and who opens the store meanwhile waits for that.
+  func abandon() {
+    let files = state.withLock { state in
+      defer { state.files = .ended(.closed) }
+      return state.files
+    }
+    if case .open(let store) = files { store.environment.endWithLastUse() }
   }
 
   /// Opens the store again, unless it is open; throws `storeClosed`, or as opening a store.

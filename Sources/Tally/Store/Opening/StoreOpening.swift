@@ -31,6 +31,7 @@ struct StoreOpening {
     let environment: LMDBEnvironment
     let tables: Tables
     let access: StoreAccess
+    let damage = KnownDamage()
     /// Why nothing may be written; `nil` if writing is allowed.
     private let writeRefusal: TallyError?
 
@@ -61,10 +62,14 @@ struct StoreOpening {
   var dataFile: FilePath { isSnapshot ? directory : directory.appending(Self.dataFileName) }
 
   func open() throws -> OpenStore {
+    try SecondLook.repeating(openOnce)
+  }
+
+  private func openOnce() throws -> OpenStore {
     try TaskIndex.check(configuration.indexes)
     if isSnapshot { return try openSnapshot() }
     try createStoreIfMissing()
-    if !configuration.isReadOnly { StagingDirectory.sweep(directory) }
+    if !configuration.isReadOnly { TemporaryItem.sweep(directory) }
     let opened = try openAdmitted()
     do {
       try clearStaleReaders(of: opened.environment)
@@ -85,18 +90,34 @@ struct StoreOpening {
     try TallyError.translating {
       try TallyError.translatingErrno {
         guard try isStoreThere() else { throw TallyError.storeMissing }
-        let opened = try openEnvironment(mode)
+        let opened = try SecondLook.repeating { try openChecked(mode) }
         defer { opened.close() }
-        // Before anything is read through liblmdb, which trusts what a page says of itself.
-        try opened.environment.checkStructure()
-        try admitDamaged(opened, mode)
-        return try body(opened)
+        do {
+          return try body(opened)
+        } catch {
+          throw SecondLook(environment: opened.environment, indexes: configuration.indexes).explained(error)
+        }
       }
+    }
+  }
+
+  /// Opens a store whose pages are whole.
+  private func openChecked(_ mode: FileLock.Mode) throws -> OpenEnvironment {
+    let opened = try openEnvironment(mode)
+    do {
+      // Before anything is read through liblmdb, which trusts what a page says of itself.
+      try opened.environment.checkStructure()
+      try admitDamaged(opened, mode)
+      return opened
+    } catch {
+      opened.close()
+      throw error
     }
   }
 
   func openEnvironment(_ mode: FileLock.Mode, _ journal: JournalUse = .found) throws -> OpenEnvironment {
     try refuseRemoteFilesystem(directory)
+    if mode == .shared { detachForeignLockFile() }
     return try openEnvironment(StoreAccess(mode, to: directory, configuration: configuration), journal)
   }
 
@@ -107,6 +128,7 @@ struct StoreOpening {
     options.journal = journalOptions(journal)
     // Other processes may write, too.
     options.writeWaitLimit = configuration.waitLimit
+    _ = LMDBEnvironment.isOpenInThisProcess(directory, forLongerThan: configuration.dropLimit)
     let opened = OpenEnvironment(environment: try LMDBEnvironment(path: directory, options: options), access: access)
     do {
       // liblmdb trusts the length that the file states; reading beyond its end would kill the process.
@@ -182,6 +204,7 @@ struct StoreOpening {
     options.isReadOnly = configuration.isReadOnly
     options.isFrozenFile = isSnapshot
     options.durability = configuration.durability == .durable ? .full : .noMetaSync
+    options.onLongRead = { [configuration] in configuration.report($0) }
     return options
   }
 
@@ -198,7 +221,8 @@ struct StoreOpening {
     if names.contains(Self.dataFileName) { return true }
     // A directory that is not empty may be anyone's; a lock alone may be left from a failed opening.
     let isOwn: (String) -> Bool = {
-      Self.ownNames.contains($0) || StagingDirectory.isStaging($0) || SafetyCopy.isSafetyCopy($0)
+      Self.ownNames.contains($0) || TemporaryItem.kind(of: $0) != nil || SafetyCopy.isSafetyCopy($0)
+        || StoreFiles.isClutter($0)
     }
     guard names.allSatisfy(isOwn) else {
       throw TallyError(
@@ -206,6 +230,31 @@ struct StoreOpening {
         remedy: "Give the directory of a store, an empty one, or a path that does not exist yet")
     }
     return false
+  }
+
+  /// Gives the store a file of locks of its own, if it shares one with a store of another data file.
+  ///
+  /// A copy by links (`cp -al`) shares all files, and is the same store under a second path. Once one of the two has been
+  /// replaced, by compacting, restoring or copying over it, they are two stores, whose transactions have nothing to do with
+  /// each other. Whoever is first to open this one removes the second name; nobody has it open then.
+  private func detachForeignLockFile() {
+    let linkCounts = Self.fileNames.map { try? directory.appending($0).stat(followTargetSymlink: false).linkCount }
+    guard let ofData = linkCounts[0], let ofLock = linkCounts[1], ofLock > 1, ofLock != ofData else { return }
+    // While a store is made in its directory, its files have two names for a moment.
+    let names = (try? SystemCalls.names(in: directory)) ?? []
+    if names.contains(where: { TemporaryItem.kind(of: $0) == .directory }) { return }
+    var alone = self
+    alone.configuration.waitLimitInSeconds = 0
+    guard let access = try? StoreAccess(.exclusive, to: directory, configuration: alone.configuration) else { return }
+    defer { access.end() }
+    try? detachLockFile()
+  }
+
+  /// Removes this directory's name of a file of locks that has another one; nobody has the store open.
+  func detachLockFile() throws {
+    let path = directory.appending(Self.lockFileName)
+    guard let status = try? path.stat(followTargetSymlink: false), status.linkCount > 1 else { return }
+    try SystemCalls.removeFile(path)
   }
 
   /// The names of the store's files that are there; throws if one is a link, a pipe or anything else that is not a file.
@@ -273,9 +322,14 @@ struct StoreOpening {
   }
 }
 
+extension TemporaryItem {
+  /// The data file of a store that is made in a temporary directory.
+  var dataFile: FilePath { path.appending(StoreOpening.dataFileName) }
+}
+
 extension TallyError {
   /// Runs a body and turns the system's errors about a store's directory into errors of this type.
-  static func translatingErrno<R>(_ body: () throws -> R) throws -> R {
+  package static func translatingErrno<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
     } catch let error as Errno {

@@ -19,6 +19,7 @@ extension StoreTransaction where Base == WriteTransaction {
     while !rest.isEmpty {
       let records = try rest.prefix(TaskRecordBatch.bulkCount).map { task in
         try task.validate()
+        try checkSendable(task, replacing: nil)
         if let listID = task.listID, knownLists.insert(listID).inserted { try checkList(listID) }
         return TaskRecord(item: task, stamp: stamp)
       }

@@ -76,11 +76,41 @@ extension StoreTransaction where Base == WriteTransaction {
     try keepName(of: record.item)
     return taskIDs.count
   }
+
+  /// Moves all tasks of a list to the end of another one, in their order, and deletes the emptied list.
+  ///
+  /// Completions count for the list in which they were made, whose name the statistics keep. Where stores synchronise,
+  /// tasks that other devices still put into the deleted list go to the other one, too.
+  ///
+  /// - Parameters:
+  ///   - id: the list that is emptied and deleted.
+  ///   - targetID: the list that takes its tasks; nothing happens if it is the same one.
+  /// - Returns: how many tasks were moved.
+  /// - Throws: `listNotFound`.
+  /// - Complexity: the tasks of the first list.
+  @discardableResult
+  public mutating func mergeList(_ id: UUID, into targetID: UUID) throws -> Int {
+    let record = try require(ListRecord.self, id)
+    _ = try require(ListRecord.self, targetID)
+    guard id != targetID else { return 0 }
+    var taskIDs: [UUID] = []
+    _ = try scan(.list(id), after: nil) { taskID, _ in
+      taskIDs.append(taskID)
+      return true
+    }
+    // A sub-task has gone with its parent.
+    for taskID in taskIDs where try task(taskID)?.listID == id { try move(taskID, toList: targetID) }
+    try write(RecordChange<ListRecord>(from: record, to: nil, at: commitSequence))
+    try keepName(of: record.item)
+    try noteMerge(ofList: id, into: targetID)
+    return taskIDs.count
+  }
 }
 
 extension StoreTransaction where Base == WriteTransaction {
   /// Writes one change of a list.
   mutating func write(_ listChange: RecordChange<ListRecord>) throws {
+    try checkSendable(listChange.new?.item, replacing: listChange.old?.item)
     try change { (writer, images, base) throws(LMDBError) in
       try writer.write(listChange, recording: &images, in: &base)
     }

@@ -41,7 +41,7 @@ extension StoreTransaction where Base == WriteTransaction {
       // In the same place it has the same position.
       if Place(of: task) != Place(of: repetition.origin) { task.sortOrder = try lastSortOrder(ofPlacesOf: task) }
       try check(task, replacing: nil)
-      try write(RecordChange<TaskRecord>(from: nil, to: task, at: commitSequence))
+      try writeGenerated(RecordChange(from: nil, to: task, at: commitSequence))
     }
   }
 
@@ -57,7 +57,14 @@ extension StoreTransaction where Base == WriteTransaction {
       }
     }
     guard areUnchanged else { return }
-    for record in records.reversed() { try write(RecordChange<TaskRecord>(from: record, to: nil, at: commitSequence)) }
+    for record in records.reversed() { try writeGenerated(RecordChange(from: record, to: nil, at: commitSequence)) }
+  }
+
+  /// Writes a change that no person has made: what a person writes to the task on another device beats it.
+  private mutating func writeGenerated(_ change: RecordChange<TaskRecord>) throws {
+    var change = change
+    change.generatedFields = .all
+    try write(change)
   }
 }
 

@@ -77,7 +77,9 @@ extension StoreTransaction where Base == WriteTransaction {
     guard task.id == id else { throw TallyError.foreignTask }
     normalizeCompletion(of: &task)
     try task.checkRecurrence(replacing: old.item, today: today)
+    let isPlanned = task.scheduledDate != nil
     task.planFirstOccurrence(replacing: old.item, today: today)
+    let generatedFields: SyncFields = isPlanned || task.scheduledDate == nil ? [] : .scheduledDate
     task.updateSeries(replacing: old.item, in: calendar)
     try adoptList(of: &task, replacing: old.item)
     if Place(of: task) != Place(of: old.item), task.sortOrder == old.item.sortOrder {
@@ -86,7 +88,9 @@ extension StoreTransaction where Base == WriteTransaction {
     guard !task.isIdentical(to: old.item) else { return task }
     task.updatedAt = timeOfChange(after: old.item.updatedAt)
     try check(task, replacing: old.item)
-    try write(RecordChange<TaskRecord>(from: old, to: task, at: commitSequence))
+    var taskChange = RecordChange<TaskRecord>(from: old, to: task, at: commitSequence)
+    taskChange.generatedFields = generatedFields
+    try write(taskChange)
     try updateSubtasks(of: task, replacing: old.item, completing: completingSubtasks)
     try followSeries(of: task, replacing: old.item)
     return task
@@ -116,6 +120,7 @@ extension StoreTransaction where Base == WriteTransaction {
 
   /// Writes one change of a task.
   mutating func write(_ taskChange: RecordChange<TaskRecord>) throws {
+    try checkSendable(taskChange.new?.item, replacing: taskChange.old?.item)
     try change { (writer, images, base) throws(LMDBError) in
       try writer.apply(taskChange, recording: &images, in: &base)
     }

@@ -45,6 +45,8 @@ public struct StoreTransaction<Base: LMDBTransaction & ~Copyable>: ~Copyable {
   var hasUnrecordedChanges = false
   /// Where the changes come from, as recorded in the history.
   var origin = WriteOrigin.local
+  /// The replica whose changes they are, if they come from one other replica.
+  var originReplica: UUID?
   /// The tables that other replicas need, in a write to a store that synchronises.
   var syncTables: SyncTables?
   /// The name of the action that the changes belong to, as recorded in the history.

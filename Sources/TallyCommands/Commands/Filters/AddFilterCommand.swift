@@ -28,6 +28,8 @@ struct AddFilterCommand: SessionCommand {
   @Flag(help: "Replace an existing filter of that name.")
   var force = false
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.filter.words }
+
   func validate(with global: GlobalOptions) throws {
     if filter.words.isEmpty { throw ValidationError("Missing filter: write its conditions after the name.") }
   }

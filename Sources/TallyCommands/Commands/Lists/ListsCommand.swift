@@ -5,7 +5,7 @@ import Tally
 struct ListsCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "lists",
-    abstract: "Show the lists, or add, rename, recolour, reorder and delete them.",
+    abstract: "Show the lists, or add, rename, recolour, reorder, merge and delete them.",
     usage: """
       tally lists [<options>]
       tally lists <subcommand> ...
@@ -18,7 +18,8 @@ struct ListsCommand: SessionCommand {
         tally lists move Work --before Home
       """,
     subcommands: withGlobalOptions([
-      AddListCommand.self, RenameListCommand.self, ColorListCommand.self, MoveListCommand.self, DeleteListCommand.self,
+      AddListCommand.self, RenameListCommand.self, ColorListCommand.self, MoveListCommand.self, MergeListsCommand.self,
+      DeleteListCommand.self,
     ])
   )
 

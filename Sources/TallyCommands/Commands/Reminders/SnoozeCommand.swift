@@ -27,6 +27,8 @@ struct SnoozeCommand: SessionCommand {
   @Option(help: ArgumentHelp("When to be reminded. \(SharedHelp.remind)", valueName: "when"))
   var until: String?
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.selection.names }
+
   var countsWeeks: Bool { selection.countsWeeks }
 
   func validate(with global: GlobalOptions) throws {

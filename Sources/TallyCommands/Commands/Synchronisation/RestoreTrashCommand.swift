@@ -24,6 +24,8 @@ struct RestoreTrashCommand: SessionCommand {
       "Restore everything that this device has deleted, or learned to be deleted, since then.", valueName: "time"))
   var since: String?
 
+  static var manyWords: WritableKeyPath<Self, [String]>? { \.tasks }
+
   func validate() throws {
     if tasks.isEmpty == (since == nil) { throw ValidationError("Name tasks, or a time with --since.") }
   }

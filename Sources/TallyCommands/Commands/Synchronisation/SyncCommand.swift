@@ -21,8 +21,8 @@ struct SyncCommand: SessionCommand {
       """,
     subcommands: withGlobalOptions([
       SyncSetupCommand.self, SyncInviteCommand.self, SyncJoinCommand.self, SyncNowCommand.self, SyncRunCommand.self,
-      SyncStatusCommand.self, SyncMembersCommand.self, SyncRevokeCommand.self,
-      SyncStopCommand.self, SyncLeaveCommand.self,
+      SyncStatusCommand.self, SyncMembersCommand.self, SyncRoleCommand.self, SyncRevokeCommand.self,
+      SyncRecoveryCodeCommand.self, SyncMoveCommand.self, SyncStopCommand.self, SyncLeaveCommand.self,
       SyncDiffCommand.self, SyncApplyCommand.self,
     ])
   )

@@ -11,10 +11,12 @@ struct SyncJoinCommand: SessionCommand {
     usage: """
       tally sync join <invitation> --at <folder> [--name <device>] [<options>]
       tally sync join <invitation to a hub> [--insecure] [--name <device>] [<options>]
+      tally sync join <recovery code> --at <address> [--insecure] [--name <device>] [<options>]
       tally sync join --at <folder> --passphrase-file <file> [--name <device>] [<options>]
       """,
     discussion: """
-      Takes an invitation or the recovery code; '-' reads it from standard input. Tasks that this store has are added to those of the space.
+      Takes an invitation or the recovery code; '-' reads it from standard input. Tasks that this store has are added to those of the space. \
+      With the recovery code and the address of a hub, this device becomes an owner of the space there: revoke the lost one next.
 
       With --plain, a line has these columns: space, replica.
       """
@@ -23,7 +25,8 @@ struct SyncJoinCommand: SessionCommand {
   @Argument(help: ArgumentHelp("The invitation or the recovery code.", valueName: "invitation"))
   var invitation: String?
 
-  @Option(help: ArgumentHelp("The folder on this device.", valueName: "folder"))
+  @Option(
+    help: ArgumentHelp("The folder on this device, or with a recovery code the address of a hub.", valueName: "folder"))
   var at: String?
 
   @Option(help: ArgumentHelp("Join with the passphrase in a file's first line.", valueName: "file"))
@@ -36,7 +39,7 @@ struct SyncJoinCommand: SessionCommand {
 
   func validate() throws {
     if at == nil, invitation.map({ $0 == "-" || SyncPlace($0).isHub }) != true {
-      throw ValidationError("Name the folder with --at.")
+      throw ValidationError("Name the folder with --at, or with a recovery code the address of the hub.")
     }
     if invitation == nil, passphraseFile == nil {
       throw ValidationError("Give an invitation, or a passphrase with --passphrase-file.")
@@ -57,15 +60,22 @@ struct SyncJoinCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
+    let hub = at.flatMap { SyncPlace($0).isHub ? $0 : nil }
+    if hub != nil { _ = try session.hubClient }
     let invitation = try invitation == "-" ? readInvitation(session) : invitation
-    try invitation.map(insecure.check)
+    try [invitation, hub].compactMap { $0 }.forEach(insecure.check)
+    guard hub == nil || passphraseFile == nil else {
+      throw CommandFailure.usage("A hub takes no passphrase", remedy: "Join with the recovery code or an invitation")
+    }
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
     let folder = FilePath(at ?? "")
-    let (status, code) = try session.withStoreForAdding { store, _ in
+    let (status, code, report) = try session.withStoreForAdding { store, _ in
       let sync = StoreSync(store, connector: session.invocation.hubClient)
-      let client = try invitation.flatMap { SyncPlace($0).isHub ? try session.hubClient : nil }
+      let client = try hub != nil || invitation.map { SyncPlace($0).isHub } == true ? session.hubClient : nil
       try session.wait { [name] in
-        if let client, let invitation {
+        if let client, let hub, let invitation {
+          try await client.restore(sync, at: hub, by: invitation, deviceName: name ?? Session.deviceName)
+        } else if let client, let invitation {
           try await client.join(sync, by: invitation, deviceName: name ?? Session.deviceName)
         } else if let invitation {
           try await sync.join(invitation, in: folder, deviceName: name ?? Session.deviceName)
@@ -73,15 +83,19 @@ struct SyncJoinCommand: SessionCommand {
           try await sync.join(passphrase: passphrase, in: folder, deviceName: name ?? Session.deviceName)
         }
       }
-      session.synchroniseFirst(store)
-      return try session.wait { (try await sync.status(), try await sync.members().first?.shownCode) }
+      let report = session.synchroniseFirst(sync)
+      return try session.wait { (try await sync.status(), try await sync.members().first?.shownCode, report) }
     }
     try session.answer(
       ["space": .text(status.space.description), "replica": .text(status.replica.description)],
       plain: .record(["space", "replica"])
     ) {
-      session.say("Joined the space.")
+      session.say(hub == nil ? "Joined the space." : "Joined the space. This device is an owner of it.")
+      if hub != nil {
+        session.hint("Shut the lost device out: 'tally sync members' shows it, 'tally sync revoke' does it.")
+      }
       if let code { session.hint("Check that 'tally sync members' on another device shows \(code) for this one.") }
     }
+    if let report, session.options.format != .json { session.sayWhatNeedsAttention(after: report) }
   }
 }

@@ -9,7 +9,8 @@ struct SyncNowCommand: SessionCommand {
     abstract: "Send and fetch changes until nothing is left.",
     usage: "tally sync now [<options>]",
     discussion: """
-      Ends with status 75 if the folder or hub cannot be reached or refuses: nothing is lost, and changes wait.
+      Ends with status 75 if the folder or hub cannot be reached or refuses: nothing is lost, and changes wait. So it does \
+      while changes of another device are known to exist and have not arrived: the rest has been exchanged.
 
       With --plain, a line has these columns: \(SyncReport.columns.joined(separator: ", ")).
       """
@@ -20,14 +21,19 @@ struct SyncNowCommand: SessionCommand {
     let report = try session.wait { try await sync.synchronise() }
     try session.answer(report.facts, plain: .record(SyncReport.columns)) {
       session.say(report.words)
-      for blocked in report.blocked { session.note(blocked.words) }
+      for blocked in report.blocked where !blocked.isIncomplete {
+        session.note(([blocked.words(session.clock)] + [blocked.remedy].compactMap(\.self)).joined(separator: " "))
+      }
+      if let words = report.unsentTexts.unsentTextWords { session.note(words) }
       if report.isMassDeletion {
         let trash = try session.wait { try await sync.trash() }
         if let words = report.massDeletionWords(restorableFrom: trash) { session.note(words) }
       }
       if report.conflicts > 0 {
-        session.hint("\(report.conflicts.counted("value")) lost a race. See them: tally conflicts")
+        session.hint("\(report.conflicts.counted("value")) lost a race. See or dismiss them: tally conflicts")
       }
     }
+    if session.options.format != .json { session.sayWhatNeedsAttention(after: report) }
+    if let failure = CommandFailure(incomplete: report.incomplete, session.clock) { throw failure }
   }
 }

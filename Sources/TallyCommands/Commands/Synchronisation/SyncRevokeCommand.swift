@@ -7,32 +7,43 @@ struct SyncRevokeCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
     abstract: "Shut a device out of the space, which gets a new key.",
-    usage: "tally sync revoke <replica> [--passphrase-file <file>] [<options>]",
+    usage: "tally sync revoke <device> [--passphrase-file <file>] [<options>]",
     discussion: """
       What the device has sent stays; nothing that it writes afterwards is taken. Other devices get a new key by themselves, \
       and what they write with it the device cannot read; it keeps its tasks. Invitations and recovery codes from before are \
       worthless. A hub refuses the device, too; only an owner of the space may do this there. In a folder that it still \
-      reaches, a device can delete files: take the folder from it.
+      reaches, a device can delete files: take the folder from it. Former identities of the device go with it, as it has \
+      their keys, too.
 
       With --plain, a line has these columns: revoked, recoveryCode.
       """
   )
 
-  @Argument(help: ArgumentHelp("The replica, as 'tally sync members' shows it.", valueName: "replica"))
-  var replica: String
+  @Argument(
+    help: ArgumentHelp("The device's name, handle or replica, as 'tally sync members' shows it.", valueName: "device"))
+  var device: String
 
   @Option(
     help: ArgumentHelp(
       "Let devices join with the passphrase in a file's first line; without, that ends.", valueName: "file"))
   var passphraseFile: String?
 
+  private func facts(of replica: ReplicaID, _ revoked: RevokedReplica?) -> Facts {
+    let facts: Facts = ["revoked": .text("\(replica)"), "recoveryCode": .text(revoked?.recoveryCode)]
+    guard let former = revoked?.formerReplicas, !former.isEmpty else { return facts }
+    return facts.adding(["formerIdentities": .array(former.map { .text("\($0)") })])
+  }
+
   func run(in session: Session) throws {
-    guard let replica = ReplicaID(replica) else {
-      throw CommandFailure.usage(
-        "The replica must have 32 hexadecimal digits", remedy: "Copy it from 'tally sync members'")
-    }
     let passphrase = try passphraseFile.map(session.passphrase(inFile:))
     let sync = try session.sync(session.openStore(for: .changing))
+    let members = try session.wait { try await sync.members() }
+    let member = try members.member(named: device)
+    guard member.replica != members.first?.replica else {
+      throw CommandFailure.usage(
+        "This is the device itself", remedy: "Leave the space with 'tally sync leave', or revoke it on another device")
+    }
+    let replica = member.replica
     let isHub = try session.wait { try await sync.place().isHub }
     guard !isHub || passphrase == nil else {
       throw CommandFailure.usage(
@@ -49,11 +60,16 @@ struct SyncRevokeCommand: SessionCommand {
       }
     }
     try session.answer(
-      ["revoked": .text("\(replica)"), "recoveryCode": .text(revoked?.recoveryCode)],
+      facts(of: replica, revoked),
       plain: .record(["revoked", "recoveryCode"])
     ) {
       if let code = revoked?.recoveryCode { try session.output.write("Recovery code: \(code)\n") }
-      session.say("Revoked the device. What it writes from now on is not taken.")
+      let name = members.label(of: member).quotedForMessage
+      session.say("Revoked the device \(name). What it writes from now on is not taken.")
+      if let former = revoked?.formerReplicas.count, former > 0 {
+        session.note(
+          "\(former == 1 ? "A former identity of it was" : "\(former) former identities of it were") revoked, too.")
+      }
       if revoked != nil { session.hint("Keep the new recovery code on paper; the old one opens nothing new.") }
       if revoked?.isPassphraseDeleted == true {
         session.note("Nobody can join with the passphrase any more. To allow it, revoke again with --passphrase-file.")

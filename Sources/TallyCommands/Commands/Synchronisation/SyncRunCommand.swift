@@ -46,14 +46,19 @@ struct SyncRunCommand: SessionCommand {
 private final class EventPrinter: @unchecked Sendable {
   // Used by the agent's task alone while it runs: the thread of the session waits.
   private let session: Session
+  /// What was blocked after the last exchange: it is printed when it changes.
+  private var blocked: [BlockedReplica] = []
 
   init(_ session: Session) { self.session = session }
 
   func report(_ event: SyncEvent) {
     switch event {
     case .synchronised(let report):
-      guard report.sent + report.received > 0 || !report.blocked.isEmpty else { return }
-      write(report.facts.adding(["event": .text("synchronised")]), report.words)
+      guard report.sent + report.received > 0 || report.blocked != blocked else { return }
+      let words = report.blocked == blocked ? [] : report.blocked.map { $0.words(session.clock) }
+      blocked = report.blocked
+      write(report.facts.adding(["event": .text("synchronised")]), ([report.words] + words).joined(separator: "\n"))
+      if let words = report.unsentTexts.unsentTextWords, session.options.format != .json { write([:], words + ".") }
       guard report.isMassDeletion else { return }
       write(
         ["event": .text("massDeletion"), "tasks": .count(report.deletedTaskIDs.count)],

@@ -17,7 +17,8 @@ struct SyncSetupCommand: SessionCommand {
       """,
     discussion: """
       Prints an invitation, with which another device joins within a day, and a recovery code. Both open all tasks: give \
-      the invitation only to yourself, and keep the code on paper.
+      the invitation only to yourself, and keep the code on paper. At a hub this device is the owner, who alone invites and \
+      revokes. The code makes another device an owner when this one is lost; a second owner needs no code.
 
       With --plain, a line has these columns: space, replica, invitation, recoveryCode.
       """
@@ -82,13 +83,17 @@ struct SyncSetupCommand: SessionCommand {
         return try await sync.setUp(
           in: FilePath(folder), deviceName: deviceName, isEncrypted: !noEncryption, passphrase: passphrase)
       }
-      session.synchroniseFirst(store)
+      session.synchroniseFirst(StoreSync(store, connector: client))
       return setup
     }
     try session.answer(setup.facts, plain: .record(["space", "replica", "invitation", "recoveryCode"])) {
       try session.output.write("Invitation: \(setup.invitation)\n")
       if let code = setup.recoveryCode { try session.output.write("Recovery code: \(code)\n") }
       session.say("Created a space. On another device: tally sync join INVITATION\(isHub ? "" : " --at FOLDER")")
+      guard isHub else { return }
+      session.hint(
+        "Have a second owner in case that this device is lost: when another one has joined, 'tally sync role DEVICE owner'."
+      )
     }
   }
 }

@@ -16,17 +16,19 @@ struct SyncStatusCommand: SessionCommand {
     let status = try session.wait { try await sync.status() }
     try session.answer(status.facts, plain: .record(SyncStatus.columns)) {
       for line in lines(of: status, session) { try session.output.write("  \(line)\n") }
-      for blocked in status.blocked { session.note(blocked.words) }
+      for remedy in Set(status.blocked.compactMap(\.remedy)).sorted() { session.hint(remedy) }
+      if let words = status.unsentTexts.unsentTextWords { session.note(words) }
     }
+    if session.options.format != .json { for words in status.clocks.words { session.note(words) } }
   }
 
   private func lines(of status: SyncStatus, _ session: Session) -> [String] {
     let name = { (time: Timestamp?) in time.map(session.clock.relativeName) ?? "never" }
     let waiting = status.oldestPending.map { "\(status.pending.counted("change")), since \(name($0))" } ?? "nothing"
     let others = status.members.map { member in
-      "\((member.name ?? member.replica.description).escapedForDisplay()), last change \(name(member.lastSeen))"
+      "\(status.members.label(of: member, besides: status.name).escapedForDisplay()), last change \(name(member.lastSeen))"
         + (member.behind > 0 ? ", \(member.behind.counted("segment")) not merged" : "")
-        + (member.isRevoked ? ", revoked" : "")
+        + (member.isRevoked ? ", revoked" : member.isFormer ? ", a former identity" : "")
     }
     return [
       "\(SyncPlace(status.place).isHub ? "Hub   " : "Folder")         \(status.place.escapedForDisplay())\(status.isStopped ? " (stopped)" : "")",
@@ -36,8 +38,8 @@ struct SyncStatusCommand: SessionCommand {
       "Conflicts      \(status.conflicts)",
     ]
       + (status.isRecoveryCodeOutdated
-        ? ["Recovery code  outdated: revoke the same device again to see the new one"] : [])
+        ? ["Recovery code  outdated: 'tally sync recovery-code' shows the new one"] : [])
       + (status.refused.map { ["Refused        \($0.escapedForDisplay())"] } ?? [])
-      + others.map { "Device         \($0)" }
+      + others.map { "Device         \($0)" } + status.blocked.map { $0.words(session.clock) }
   }
 }

@@ -6,6 +6,8 @@ import { startFamilies } from "./families.js";
 import { Gestures } from "./gestures.js";
 import { startKeyboard } from "./keyboard.js";
 import { show, startNotices } from "./requests.js";
+import { whenSettled } from "./settling.js";
+import { Sheet, recover } from "./sheet.js";
 import { Places } from "./places.js";
 import { Rows, announceChanges } from "./rows.js";
 import { Screen } from "./screen.js";
@@ -18,11 +20,13 @@ startCapture();
 startTransfer();
 const main = document.getElementById("main");
 const gestures = new Gestures(main);
-startKeyboard(gestures);
+const form = document.getElementById("sheet");
+const sheet = form ? new Sheet(form) : null;
+startKeyboard(gestures, sheet);
 startFamilies(main);
 
 const places = new Places(main);
-const screen = new Screen(main, () => gestures.chosen());
+const screen = new Screen(main, sheet, () => gestures.chosen());
 const list = document.getElementById("rows");
 let rows = list ? new Rows(list) : null;
 // A search takes the place of the screen.
@@ -39,14 +43,23 @@ const shown = new URLSearchParams((document.body.dataset.events ?? "").split("?"
 const member = { view: rows?.view, version: rows?.version };
 for (const name of ["places", "agenda", "store"]) member[name] = shown.get(name) ?? undefined;
 const stream = follow(member, (message) => {
-  if (message.state) connection.set(message.state);
-  else if (message.event === "places") places.read();
-  else if (message.event === "agenda") places.readAgenda();
+  if (message.state) {
+    connection.set(message.state);
+    if (message.state === "open") sendAgain();
+  } else if (message.event === "places") places.read();
+  else if (message.event === "agenda") whenSettled(() => places.readAgenda());
   else if (message.event === "gone") show("This list does not exist any more. The history can bring it back.", null, true);
   else if (message.event === "stale") rows ?? screen.changed();
-  else rows?.receive(message);
+  else whenSettled(() => rows?.receive(message));
 });
 // A change of this screen is shown without waiting for the stream.
 document.addEventListener("tally-changed", () => rows ?? screen.changed());
+
+// What was typed and not saved: by earlier pages, of which some may only just have gone, and by this one while Tally did not answer.
+function sendAgain() {
+  recover(sheet);
+  sheet?.save();
+}
+for (const milliseconds of [0, 1000, 5000]) setTimeout(() => recover(sheet), milliseconds);
 // For scenarios.
 Object.assign(window, { tallyRows: rows, tallyStream: stream });

@@ -1,28 +1,48 @@
-// Dragging a row by its handle, with a mouse, a finger or a pen.
+// Dragging a row: with a mouse or a pen by its handle, with a finger after it was held. A line or an outline is shown only where
+// the drop does what it shows.
 
 // A shorter way is a press.
 const SHORTEST_DRAG_PIXELS = 6;
+// A finger that stays for as long carries the row; one that moves before scrolls, wherever it begins.
+const HOLDING_MILLISECONDS = 400;
+const STEADY_PIXELS = 10;
 // As near to the end of the window as this, the page scrolls.
 const EDGE_PIXELS = 90;
+const RANKS = { active: 0, notStarted: 1, completed: 2 };
 
 export class Drag {
   constructor(gestures) {
     this.gestures = gestures;
-    this.isOver = false;
+    this.wasDragged = false;
+    this.isPressed = false;
+    this.isCarrying = false;
+    // A finger that carries a row does not scroll. A browser asks those who listen before the touch begins.
+    gestures.main.addEventListener("touchmove", (event) => this.isCarrying && event.preventDefault(), { passive: false });
+    gestures.main.addEventListener("contextmenu", (event) => this.isPressed && event.preventDefault());
+    gestures.main.addEventListener("click", (event) => {
+      if (!this.wasDragged) return;
+      event.preventDefault();
+      event.stopPropagation();
+    }, true);
   }
 
   press(event) {
-    const handle = event.target.closest(".handle");
     this.wasDragged = false;
-    if (!handle || event.button !== 0) return;
-    const row = handle.closest(".row");
-    const start = { x: event.clientX, y: event.clientY };
-    let last = event;
+    const isFinger = event.pointerType === "touch";
+    const row = event.target.closest(".row");
+    const isOther = isFinger ? event.target.closest(".row > input, summary") : !event.target.closest(".handle");
+    if (!row || isOther || event.button !== 0 || !event.isPrimary) return;
+    this.follow(event, row, isFinger);
+  }
+
+  // Follows the pointer from its press to its end.
+  follow(start, row, isFinger) {
+    let last = start;
     let target = null;
     let scrolling;
     const look = () => {
       Drag.clear();
-      target = this.target(last, row);
+      target = this.target(last, this.gestures.affected(row));
       target?.element.classList.add(target.className);
     };
     const scroll = () => {
@@ -34,30 +54,42 @@ export class Drag {
       }
       scrolling = requestAnimationFrame(scroll);
     };
-    const move = (event) => {
-      last = event;
-      if (!this.wasDragged && Math.hypot(event.clientX - start.x, event.clientY - start.y) < SHORTEST_DRAG_PIXELS) return;
-      if (!this.wasDragged) scrolling = requestAnimationFrame(scroll);
+    const begin = () => {
+      this.isCarrying = true;
       this.wasDragged = true;
       row.classList.add("dragged");
+      scrolling = requestAnimationFrame(scroll);
+    };
+    const holding = isFinger ? setTimeout(begin, HOLDING_MILLISECONDS) : null;
+    this.isPressed = isFinger;
+    const move = (event) => {
+      if (event.pointerId !== start.pointerId) return;
+      last = event;
+      const way = Math.hypot(event.clientX - start.clientX, event.clientY - start.clientY);
+      if (!this.isCarrying) {
+        if (isFinger) return way > STEADY_PIXELS && end(event);
+        if (way < SHORTEST_DRAG_PIXELS) return;
+        begin();
+      }
       look();
     };
+    const names = ["pointermove", "pointerup", "pointercancel"];
     const end = (event) => {
-      removeEventListener("pointermove", move);
-      removeEventListener("pointerup", end);
-      removeEventListener("pointercancel", end);
+      if (event.pointerId !== undefined && event.pointerId !== start.pointerId) return;
+      clearTimeout(holding);
+      for (const name of names) removeEventListener(name, name === "pointermove" ? move : end);
       removeEventListener("keydown", cancel, true);
       cancelAnimationFrame(scrolling);
       row.classList.remove("dragged");
       Drag.clear();
-      if (event.type === "pointerup" && this.wasDragged && target) target.drop(this.gestures.affected(row));
-      // The click that follows is not one on the menu.
+      if (event.type === "pointerup" && this.isCarrying) target?.drop();
+      this.isCarrying = false;
+      this.isPressed = false;
+      // The click that follows is not one on the menu or the title.
       setTimeout(() => (this.wasDragged = false));
     };
     const cancel = (event) => event.key === "Escape" && end(event);
-    addEventListener("pointermove", move);
-    addEventListener("pointerup", end);
-    addEventListener("pointercancel", end);
+    for (const name of names) addEventListener(name, name === "pointermove" ? move : end);
     addEventListener("keydown", cancel, true);
   }
 
@@ -67,25 +99,95 @@ export class Drag {
     }
   }
 
-  // What lies under the pointer: a neighbour, a day, a list or the inbox.
-  target(event, dragged) {
-    const element = document.elementFromPoint(event.clientX, event.clientY);
+  // What lies under the pointer, if the rows can be dropped there.
+  target({ clientX, clientY }, rows) {
+    const element = document.elementFromPoint(clientX, clientY);
     const place = element?.closest("[data-drop]");
-    if (place) return { element: place, className: "target", drop: (rows) => this.dropOn(place.dataset.drop, rows) };
-    const row = element?.closest("#rows[data-ordered] > .row");
-    if (!row || row.contains(dragged)) return null;
+    if (place) {
+      const drop = this.dropOn(place.dataset.drop, rows);
+      return drop && { element: place, className: "target", drop };
+    }
+    const row = element?.closest(".row");
+    if (!row) return null;
     const box = row.getBoundingClientRect();
-    const isBefore = event.clientY < box.top + box.height / 2;
-    return {
-      element: row, className: isBefore ? "drop-before" : "drop-after",
-      drop: (rows) => this.gestures.perform(rows, { action: isBefore ? "before" : "after", anchor: row.dataset.id }),
-    };
+    const isBefore = clientY < box.top + box.height / 2;
+    const drop = this.place(row, isBefore, rows);
+    return drop && { element: row, className: isBefore ? "drop-before" : "drop-after", drop };
   }
 
+  // A day, a list or the inbox; null where the rows are already, or cannot go: a sub-task is in the list of its parent.
   dropOn(place, rows) {
     const [kind, value] = place.split(/:(.*)/s);
-    if (kind === "lists") return this.gestures.menu.askList(rows);
+    const hasParent = rows.some((row) => row.dataset.parent);
+    const isElsewhere = {
+      day: (row) => row.dataset.planned !== value,
+      list: (row) => !hasParent && row.dataset.list !== value,
+      inbox: (row) => !hasParent && (row.dataset.list || row.dataset.planned),
+      lists: () => !hasParent,
+    };
+    if (!rows.some(isElsewhere[kind])) return null;
+    if (kind === "lists") return () => this.gestures.menu.askList(rows);
     const fields = { day: { action: "plan", day: value }, list: { action: "list", list: value }, inbox: { action: "inbox" } };
-    this.gestures.perform(rows, fields[kind]);
+    return () => this.gestures.perform(rows, fields[kind]);
+  }
+
+  // Beside a row: a function that puts the rows there, or null if they would not stand there.
+  place(row, isBefore, rows) {
+    const list = row.parentElement;
+    const isFamily = list.matches(".family > .rows, #subtasks");
+    if (rows.includes(row) || !(isFamily || list.matches("#rows[data-ordered]"))) return null;
+    if (!rows.every((dragged) => Drag.belongs(dragged, list, isFamily))) return null;
+    const state = (row) => Object.keys(RANKS).find((name) => row.classList.contains(name));
+    const own = state(rows[0]);
+    // Rows of several states cannot stand together.
+    if (rows.some((dragged) => state(dragged) !== own)) return null;
+    const [before, after] = isBefore ? [Drag.beside(row, -1, rows), row] : [row, Drag.beside(row, 1, rows)];
+    const fits = [before, after].map((neighbor) => neighbor?.matches(".row") && state(neighbor) === own);
+    const rank = (neighbor, none) => (neighbor?.matches(".row") ? RANKS[state(neighbor)] : none);
+    if (rank(before, -1) > RANKS[own] || rank(after, 3) < RANKS[own]) return null;
+    // Nobody knows the states of rows that are not loaded.
+    if ([before, after].some((neighbor) => neighbor?.matches(".gap")) && !fits.includes(true)) return null;
+    const day = isFamily ? "" : row.dataset.day || list.dataset.day;
+    const isPlanned = !day || rows.every((dragged) => dragged.dataset.planned === day);
+    if (isPlanned && Drag.standsThere(rows, before, after)) return null;
+    if (!fits.includes(true)) return isPlanned ? null : () => this.gestures.perform(rows, { action: "plan", day });
+    const fields = fits[0] ? { action: "after", anchor: before.dataset.id } : { action: "before", anchor: after.dataset.id };
+    // Sub-tasks have an order of their own only in one list, or on one day.
+    const anchor = fits[0] ? before : after;
+    if (isFamily && !anchor.dataset.list && rows.some((dragged) => dragged.dataset.planned !== anchor.dataset.planned)) return null;
+    return () => this.gestures.perform(rows, day ? { ...fields, day } : fields);
+  }
+
+  // Whether a row can stand in a list of rows: one of its family, or no sub-task that is shown below its parent there.
+  static belongs(row, list, isFamily) {
+    if (isFamily) return row.parentElement === list;
+    const { parent } = row.dataset;
+    if (!parent) return true;
+    return !list.querySelector(`.row[data-id="${parent}"], .gap`) && !row.parentElement.closest(".family");
+  }
+
+  // The next row that is not carried, in the same section; a gap of rows that are not loaded; or null.
+  static beside(row, step, rows) {
+    let next = row;
+    do next = step < 0 ? next.previousElementSibling : next.nextElementSibling;
+    while (next && (next.matches(".nested") || rows.includes(next)));
+    return next?.matches(".row, .gap") ? next : null;
+  }
+
+  // Whether nothing would move: the rows are, in their order, all that stands between two others.
+  static standsThere(rows, before, after) {
+    const between = [];
+    const first = rows[0];
+    if (!first.parentElement.contains(before ?? after)) return false;
+    let next = before ? before.nextElementSibling : null;
+    if (!before) {
+      next = after;
+      while (next.previousElementSibling?.matches(".row, .nested")) next = next.previousElementSibling;
+    }
+    while (next && next !== after && next.matches(".row, .nested")) {
+      if (next.matches(".row")) between.push(next);
+      next = next.nextElementSibling;
+    }
+    return between.length === rows.length && rows.every((row) => between.includes(row));
   }
 }

@@ -1,8 +1,17 @@
-// What hands do with rows: the three states by one tap, selection, and actions on the selected ones.
+// What hands do with rows: circles, selection, and actions on the selected ones.
 
 import { Drag } from "./drag.js";
 import { Menu } from "./menu.js";
-import { change, show } from "./requests.js";
+import { flush } from "./outbox.js";
+import { change, send, show, undo } from "./requests.js";
+import { hold, holdDuring } from "./settling.js";
+
+const STATES = ["notStarted", "active", "completed"];
+const STATE_NAMES = { notStarted: "Not started", active: "Active", completed: "Completed" };
+const ACTIONS = { notStarted: "reopen", active: "start", completed: "complete" };
+// A circle that is held for as long starts its task.
+const HOLDING_MILLISECONDS = 500;
+const STEADY_PIXELS = 10;
 
 export class Gestures {
   constructor(main) {
@@ -13,7 +22,11 @@ export class Gestures {
     main.addEventListener("change", () => this.chosen());
     main.addEventListener("submit", (event) => this.submit(event));
     main.addEventListener("keydown", (event) => this.enter(event));
-    main.addEventListener("pointerdown", (event) => this.drag.press(event));
+    main.addEventListener("pointerdown", (event) => this.press(event));
+    // What becomes of presses that have not settled: by task, the state before, the one that is shown, and the last answer.
+    this.presses = new Map();
+    document.addEventListener("tally-settled", () => this.presses.clear());
+    addEventListener("pagehide", () => this.leaving());
   }
 
   // The screen's content may be replaced by that of a search.
@@ -79,7 +92,8 @@ export class Gestures {
     const button = event.target.closest("button");
     if (button?.classList.contains("state")) {
       event.preventDefault();
-      this.advance(button.closest(".row"));
+      if (this.wasHeld) this.wasHeld = false;
+      else this.toggle(button.closest(".row"));
     } else if (button?.classList.contains("handle") && !this.drag.wasDragged) {
       this.menu.open(button.closest(".row"));
     } else if (button?.value === "none" && button.closest(".tools")) {
@@ -88,12 +102,88 @@ export class Gestures {
     }
   }
 
-  // At once, before the answer; the event of the server draws the row again.
-  async advance(row) {
-    const next = { notStarted: "active", active: "completed", completed: "notStarted" };
-    const state = Object.keys(next).find((name) => row.classList.contains(name));
-    row.classList.replace(state, next[state]);
-    if (!(await this.perform([row], { action: "advance" }))) row.classList.replace(next[state], state);
+  // --- Circles
+
+  press(event) {
+    const circle = event.target.closest(".state");
+    this.wasHeld = false;
+    if (!circle) return this.drag.press(event);
+    if (event.button !== 0) return;
+    // Between the press and its end, no other row may come under the pointer.
+    hold();
+    const timer = setTimeout(() => {
+      end();
+      this.wasHeld = true;
+      this.start(circle.closest(".row"));
+    }, HOLDING_MILLISECONDS);
+    const move = ({ clientX, clientY }) => Math.hypot(clientX - event.clientX, clientY - event.clientY) > STEADY_PIXELS && end();
+    const end = () => {
+      clearTimeout(timer);
+      for (const name of ["pointerup", "pointercancel"]) removeEventListener(name, end);
+      removeEventListener("pointermove", move);
+    };
+    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, end);
+    addEventListener("pointermove", move);
+  }
+
+  state(row) {
+    return STATES.find((name) => row.classList.contains(name));
+  }
+
+  // Completes a task, or reopens it; pressed again before it has settled, takes that back.
+  toggle(row) {
+    const former = this.presses.get(row.dataset.id)?.before;
+    const isDone = this.state(row) === "completed";
+    this.turn(row, isDone ? (former === "completed" ? "notStarted" : (former ?? "notStarted")) : "completed");
+  }
+
+  // Starts a task, or stops it.
+  start(row) {
+    this.turn(row, this.state(row) === "active" ? "notStarted" : "active");
+  }
+
+  // Shows the state at once, and the row stays where it is for a while.
+  turn(row, state) {
+    const id = row.dataset.id;
+    const press = this.presses.get(id) ?? { before: this.state(row), last: Promise.resolve(null), stored: this.state(row) };
+    this.presses.set(id, press);
+    press.shown = state;
+    this.draw(id, state);
+    press.last = press.last.then((answer) => this.store(id, press, state, answer));
+    return holdDuring(press.last);
+  }
+
+  draw(id, state) {
+    for (const row of this.main.querySelectorAll(`.row[data-id="${id}"]`)) {
+      row.classList.replace(this.state(row), state);
+      const circle = row.querySelector(":scope > .state");
+      circle.ariaLabel = circle.ariaLabel.replace(/^[^:]*/, STATE_NAMES[state]);
+      circle.name = state === "completed" ? "reopen" : "complete";
+    }
+  }
+
+  // What was only just done is undone, with all that came with it, such as completed sub-tasks.
+  async store(id, press, state, former) {
+    if (state === press.stored) return former;
+    const isBack = state === press.before && former?.change && former.from === state;
+    let answer = isBack ? await undo(former.change) : null;
+    answer ??= await change("/change", { action: ACTIONS[state], id });
+    if (!answer) {
+      press.shown = press.stored;
+      this.draw(id, press.stored);
+      return null;
+    }
+    const from = press.stored;
+    press.stored = state;
+    return isBack ? null : { change: answer.change, from };
+  }
+
+  // A press whose turn has not come is sent as it is.
+  leaving() {
+    for (const [id, press] of this.presses) {
+      if (press.shown !== press.stored) send("/change", { action: ACTIONS[press.shown], id });
+    }
+    flush();
   }
 
   submit(event) {
@@ -129,10 +219,12 @@ export class Gestures {
     this.perform(moved, { action: "nest", anchor: above.dataset.id });
   }
 
-  // One place up or down among the rows of the same list of rows.
+  // One place up or down among the rows of the same list of rows, as far as a drag could carry it.
   step(row, direction) {
     const rows = [...row.parentElement.children].filter((child) => child.matches(".row"));
     const other = rows[rows.indexOf(row) + (direction === "up" ? -1 : 1)];
-    if (other) this.perform([row], { action: direction === "up" ? "before" : "after", anchor: other.dataset.id });
+    const drop = other && this.drag.place(other, direction === "up", [row]);
+    if (drop) return drop();
+    show(`There is no place further ${direction} for this task among those of its state and its day.`, null, true);
   }
 }

@@ -4,7 +4,7 @@ import { undo } from "./requests.js";
 
 // The keys below, for the scenario that compares them with the sheet.
 export const KEYS = [
-  "c", "/", "j", "k", "↓", "↑", "Space", "Enter", "x", "Escape", "t", "w", "n", "Alt ↑", "Alt ↓", "m", "Delete", "u", "g t",
+  "c", "/", "j", "k", "↓", "↑", "Space", "s", "Enter", "x", "Escape", "t", "w", "n", "Alt ↑", "Alt ↓", "m", "Delete", "u", "g t",
   "g i", "g u", "g l", "?",
 ];
 
@@ -13,7 +13,7 @@ const MOVES = ["j", "k", "ArrowDown", "ArrowUp"];
 
 const PLACES = { t: "/today", i: "/inbox", u: "/upcoming", l: "/lists" };
 
-export function startKeyboard(gestures) {
+export function startKeyboard(gestures, sheet) {
   let wentFirst = false;
 
   function current() {
@@ -32,6 +32,7 @@ export function startKeyboard(gestures) {
     " ": (row) => row.querySelector(".state").click(),
     ArrowDown: () => go(1),
     ArrowUp: () => go(-1),
+    s: (row) => gestures.start(row),
     x: (row) => row.querySelector("input[name=id]").click(),
     t: (row) => gestures.perform(gestures.affected(row), { action: "today" }),
     w: (row) => gestures.perform(gestures.affected(row), { action: "tomorrow" }),
@@ -46,11 +47,13 @@ export function startKeyboard(gestures) {
     k: () => go(-1),
     u: () => undo(null),
     "?": () => location.assign("/keyboard"),
-    Escape: () => gestures.selectNone(),
+    Escape: () => (sheet?.form.isConnected && !gestures.selection().length ? sheet.close() : gestures.selectNone()),
   };
 
   addEventListener("keydown", (event) => {
     const isTyping = event.target.matches("input:not([type=checkbox]), textarea, select");
+    const isClosing = event.key === "Escape" && event.target.closest("#sheet") && !event.isComposing;
+    if (isTyping && isClosing && !event.repeat) return sheet.close();
     if (isTyping || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.isComposing) return;
     // A key that is held goes from row to row, and does nothing to them.
     if (event.repeat && !MOVES.includes(event.key)) return;

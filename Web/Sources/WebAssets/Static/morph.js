@@ -5,7 +5,8 @@
 const OWN_ATTRIBUTES = ["open"];
 
 function key(node) {
-  return node.id || node.dataset?.id || node.dataset?.key || "";
+  // The id of a form may be a field of that name.
+  return node.getAttribute?.("id") || node.dataset?.id || node.dataset?.key || "";
 }
 
 function isSameKind(old, fresh) {

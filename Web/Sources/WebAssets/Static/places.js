@@ -1,6 +1,7 @@
 // The places with their counts, and the agenda: read again when the server says that they have changed.
 
 import { morph } from "./morph.js";
+import { whenSettled } from "./settling.js";
 
 async function fragment(path) {
   const response = await fetch(path);
@@ -31,6 +32,6 @@ export class Places {
     if (!fresh) return;
     const copy = slot.cloneNode();
     copy.append(...fresh.childNodes);
-    morph(slot, copy);
+    whenSettled(() => morph(slot, copy));
   }
 }

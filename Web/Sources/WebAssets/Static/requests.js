@@ -1,5 +1,6 @@
 // Requests that change something, their notices, and what is announced.
 
+import { deliver } from "./outbox.js";
 import { ask } from "./question.js";
 
 const notice = document.getElementById("notice");
@@ -19,8 +20,9 @@ function button(words, action) {
   return element;
 }
 
-// Shows words for ten seconds, with a button that undoes the change; not while the pointer or the focus is on it.
-export function show(words, change, isFailure = false) {
+// Shows words for ten seconds, with a button that undoes the change, or a link that leads on; not while the pointer or the
+// focus is on it.
+export function show(words, change, isFailure = false, link = null) {
   const box = document.createElement("div");
   box.className = isFailure ? "notice failure" : "notice";
   const text = document.createElement("bdi");
@@ -29,6 +31,12 @@ export function show(words, change, isFailure = false) {
   if (change) {
     box.dataset.change = change;
     box.append(button("Undo", () => undo(change)));
+  }
+  if (link) {
+    const element = document.createElement("a");
+    element.href = link;
+    element.textContent = "Open";
+    box.append(element);
   }
   notice.replaceChildren(box);
   hideLater();
@@ -42,51 +50,62 @@ function hideLater() {
   }, NOTICE_MILLISECONDS);
 }
 
-// Sends fields as a form does; returns the answer, or null after showing what went wrong.
+// What an answer says that is not the one that was hoped for.
+export function failureWords({ status, answer }) {
+  if (status === 0) return "Tally does not answer. Is tally-web still running?";
+  if (status === 401) return "This browser is not let in any more. Open the address that tally-web printed last.";
+  return `${answer.failure}. ${answer.remedy}.`;
+}
+
+// Sends fields as a form does, and asks the person what the server asks; returns the status and the answer. The status is 0
+// without an answer, and null if the person said no.
+export async function submit(path, fields, kept) {
+  const body = new URLSearchParams(fields);
+  if (!body.has("key")) body.set("key", crypto.randomUUID());
+  const outcome = await deliver(path, body, kept);
+  if (!outcome.answer?.question) return outcome;
+  // What cannot be taken back is done only if the person says so.
+  if (!(await ask(outcome.answer.title, outcome.answer.question, "Do it all the same"))) return { status: null };
+  body.append("confirmed", "yes");
+  return await deliver(path, body, kept);
+}
+
+// The same; returns the answer, or null after showing what went wrong.
 export async function send(path, fields) {
-  try {
-    const response = await fetch(path, {
-      method: "POST", body: new URLSearchParams(fields), headers: { Accept: "application/json" },
-    });
-    const answer = await response.json();
-    // A change that cannot be undone is made only if the person says so.
-    if (answer.question) {
-      if (!(await ask("This cannot be undone", answer.question, "Do it all the same"))) return null;
-      const confirmed = new URLSearchParams(fields);
-      confirmed.append("confirmed", "yes");
-      return await send(path, confirmed);
-    }
-    if (!response.ok) {
-      show(`${answer.failure}. ${answer.remedy}.`, null, true);
-      return null;
-    }
-    return answer;
-  } catch {
-    show("Tally does not answer. Is tally-web still running?", null, true);
-    return null;
-  }
+  const outcome = await submit(path, fields);
+  if (outcome.status === 200) return outcome.answer;
+  if (outcome.status !== null) show(failureWords(outcome), null, true);
+  return null;
 }
 
 export async function change(path, fields) {
   const answer = await send(path, fields);
-  if (answer) {
-    show(answer.words, answer.change);
-    document.dispatchEvent(new Event("tally-changed"));
-  }
+  if (answer) changed(answer);
   return answer;
+}
+
+// Says what has changed.
+export function changed(answer) {
+  show(answer.words, answer.change);
+  document.dispatchEvent(new Event("tally-changed"));
 }
 
 export async function undo(id) {
   const answer = await send("/undo", id ? { change: id } : {});
-  if (!answer) return;
+  if (!answer) return null;
   show(answer.words, null);
   document.dispatchEvent(new Event("tally-changed"));
+  return answer;
+}
+
+export function hideNotice() {
+  notice.replaceChildren();
 }
 
 // A notice that the server has rendered goes like any other one.
 export function startNotices() {
   if (!notice.firstElementChild) return;
-  hideLater();
+  if (!notice.querySelector(".failure")) hideLater();
   // Loading the page again must not show it again.
   const address = new URL(location.href);
   address.searchParams.delete("done");

@@ -7,6 +7,7 @@
 import { foldAgain } from "./families.js";
 import { morph } from "./morph.js";
 import { announce } from "./requests.js";
+import { isSettling, whenSettled } from "./settling.js";
 import { epoch, number } from "./stream.js";
 
 const ROW_HEIGHT_PIXELS = 48;
@@ -279,6 +280,8 @@ export class Rows {
     if (!response.ok) return null;
     const answer = await response.json();
     if (answer.version === this.version) return answer;
+    // The events wait for a press to settle.
+    if (isSettling()) await new Promise((resolve) => whenSettled(resolve));
     if (this.version === version) {
       await new Promise((resolve) => {
         this.wake = resolve;

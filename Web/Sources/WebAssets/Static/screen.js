@@ -1,45 +1,53 @@
 // A screen that follows no view, such as a task's sheet: read again when the store has changed. What a person is typing stays.
 
-import { editedFields, morph } from "./morph.js";
+import { morph } from "./morph.js";
 import { show } from "./requests.js";
+import { whenSettled } from "./settling.js";
 
 // Several changes in a row are one reason to read.
 const GATHERING_MILLISECONDS = 150;
 
 export class Screen {
-  constructor(main, redrawn) {
+  constructor(main, sheet, redrawn) {
     this.main = main;
+    this.sheet = sheet;
     this.redrawn = redrawn;
+    this.changes = 0;
   }
 
   // The store has changed, here or elsewhere.
   changed() {
+    this.changes += 1;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.read().catch(() => {}), GATHERING_MILLISECONDS);
+    this.timer = setTimeout(() => whenSettled(() => this.read().catch(() => {})), GATHERING_MILLISECONDS);
   }
 
   async read() {
     // An import shows its own progress and outcome.
     if (document.getElementById("import")) return;
     const address = location.href;
+    const changes = this.changes;
     const response = await fetch(address, { headers: { Accept: "text/html" } });
     if (location.href !== address) return;
     if (response.status === 404) return show("What this screen shows has been deleted. The history can bring it back.", null, true);
     if (!response.ok) return;
     const answer = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = answer.getElementById("main");
-    if (!fresh) return;
-    morph(this.main, fresh, (old, newer) => this.keeps(old, newer));
-    document.title = answer.title;
-    this.redrawn();
+    // Older than a change that is known by now: it is being read again.
+    if (!fresh || changes !== this.changes) return;
+    whenSettled(() => {
+      morph(this.main, fresh, (old, newer) => this.keeps(old, newer));
+      document.title = answer.title;
+      this.redrawn();
+    });
   }
 
-  // A sheet with unsaved edits stays as it is.
+  // The fields of a sheet with unsaved edits stay as they are.
   keeps(old, fresh) {
-    if (old.id !== "sheet" || !editedFields(old).length) return false;
-    if (!Screen.haveSameDefaults(old, fresh)) {
-      document.getElementById("elsewhere").hidden = false;
-    }
+    // What is being said about a field that is no field of the task.
+    if (old.id === "saving" || (old.matches("p") && old.querySelector(":scope > .refusal"))) return true;
+    if (old.id !== "fields" || !this.sheet?.isBusy()) return false;
+    if (!Screen.haveSameDefaults(old, fresh)) document.getElementById("elsewhere").hidden = false;
     return true;
   }
 

@@ -9,8 +9,13 @@ export function startTransfer() {
   const progress = document.getElementById("progress");
   const outcome = document.getElementById("outcome");
 
+  // Of the file and the options that were sent last, until their answer has come.
+  let key = null;
+  form.addEventListener("change", () => (key = null));
+
   async function send() {
-    const options = new URLSearchParams({ format: form.elements.format.value, dry: form.elements.dry.checked ? "yes" : "", confirmed: form.elements.confirmed.checked ? "yes" : "" });
+    key ??= crypto.randomUUID();
+    const options = new URLSearchParams({ key, format: form.elements.format.value, dry: form.elements.dry.checked ? "yes" : "", confirmed: form.elements.confirmed.checked ? "yes" : "" });
     const response = await fetch(`/import?${options}`, { method: "POST", body: file.files[0], headers: { Accept: "application/json" } });
     if (!response.ok) {
       const answer = await response.json();
@@ -21,7 +26,10 @@ export function startTransfer() {
     let words = "";
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return words;
+      if (done) {
+        key = null;
+        return words;
+      }
       const lines = (text + value).split("\n");
       text = lines.pop();
       for (const line of lines) {
@@ -43,7 +51,7 @@ export function startTransfer() {
     try {
       outcome.textContent = await send();
     } catch {
-      outcome.textContent = "The connection broke. Nothing was imported unless the history shows it.";
+      outcome.textContent = "The connection broke before the answer came. Press Import again: nothing is imported twice.";
     }
     progress.hidden = true;
   });

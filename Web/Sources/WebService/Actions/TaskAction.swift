@@ -2,17 +2,36 @@ import Foundation
 import Hummingbird
 import Tally
 
+/// A press on the circle of a task: it completes an open task, and reopens a completed one.
+///
+/// The button says which of the two it does, so that a second press on an old page does not do the opposite.
+struct CirclePress: Sendable {
+  let id: UUID
+  let state: TaskState
+
+  /// `nil` for a form that another button has sent.
+  init?(_ form: Form) throws {
+    if let id = try form.id("complete") {
+      (self.id, state) = (id, .completed)
+    } else if let id = try form.id("reopen") {
+      (self.id, state) = (id, .notStarted)
+    } else {
+      return nil
+    }
+  }
+}
+
 /// A change of one or several tasks, as a form names it.
 enum TaskAction: Sendable {
-  /// To the next of the three states.
-  case advance
   case state(TaskState)
   case plan(CalendarDay?)
   case move(list: UUID?)
   /// To the inbox, which has neither list nor day.
   case inbox
-  case before(UUID)
-  case after(UUID)
+  /// Before a task, on its day if that is given.
+  case before(UUID, CalendarDay?)
+  /// Behind a task, on its day if that is given.
+  case after(UUID, CalendarDay?)
   /// Below a task, as its sub-task.
   case nest(UUID)
   /// Out of its parent, to where that is.
@@ -27,7 +46,6 @@ enum TaskAction: Sendable {
   /// - Throws: `HTTPError` for an unknown action, errors of the library for its values.
   init(_ form: Form, _ reference: DateReference) throws {
     switch form["action"] {
-    case nil, "advance": self = .advance
     case "start": self = .state(.active)
     case "complete": self = .state(.completed)
     case "reopen": self = .state(.notStarted)
@@ -35,14 +53,20 @@ enum TaskAction: Sendable {
     case "tomorrow": self = .plan(try reference.today.adding(days: 1))
     case "unplan": self = .plan(nil)
     case "plan":
-      guard let day = form.text("day") else { throw HTTPError(.badRequest, message: "Choose a day first.") }
-      self = .plan(try DateExpression(day, as: .day).day(against: reference))
+      self = .plan(
+        try refusing("day") {
+          guard let day = form.text("day") else { throw HTTPError(.badRequest, message: "Choose a day first.") }
+          return try DateExpression(day, as: .day).day(against: reference)
+        })
     case "list":
-      guard let list = form.text("list") else { throw HTTPError(.badRequest, message: "Choose a list first.") }
-      self = .move(list: list == "none" ? nil : try UUID(form: list))
+      self = .move(
+        list: try refusing("list") {
+          guard let list = form.text("list") else { throw HTTPError(.badRequest, message: "Choose a list first.") }
+          return list == "none" ? nil : try UUID(form: list)
+        })
     case "inbox": self = .inbox
-    case "before": self = .before(try Self.anchor(form))
-    case "after": self = .after(try Self.anchor(form))
+    case "before": self = .before(try Self.anchor(form), try Self.day(form, reference))
+    case "after": self = .after(try Self.anchor(form), try Self.day(form, reference))
     case "nest": self = .nest(try Self.anchor(form))
     case "unnest": self = .unnest
     case "tag": self = .tag(form.text("tag") ?? "")
@@ -58,16 +82,31 @@ enum TaskAction: Sendable {
     return id
   }
 
+  /// The day whose tasks stand around a place.
+  private static func day(_ form: Form, _ reference: DateReference) throws -> CalendarDay? {
+    try form.text("day").map { try DateExpression($0, as: .day).day(against: reference) }
+  }
+
+  private static func plan(
+    _ ids: [UUID], for day: CalendarDay?, in transaction: inout StoreWriteTransaction
+  ) throws {
+    guard let day else { return }
+    for id in ids where try transaction.task(id)?.scheduledDate != day { try transaction.schedule(id, on: day) }
+  }
+
   /// Changes the tasks, in their order.
   func apply(to ids: [UUID], in transaction: inout StoreWriteTransaction) throws {
     switch self {
-    case .before(let anchor): return try transaction.move(ids, before: anchor)
-    case .after(let anchor): return try transaction.move(ids, after: anchor)
+    case .before(let anchor, let day):
+      try Self.plan(ids, for: day, in: &transaction)
+      return try transaction.move(ids, before: anchor)
+    case .after(let anchor, let day):
+      try Self.plan(ids, for: day, in: &transaction)
+      return try transaction.move(ids, after: anchor)
     default: break
     }
     for id in ids {
       switch self {
-      case .advance: try transaction.advanceState(of: id)
       case .state(let state): try transaction.setState(state, of: id)
       case .plan(let day): try transaction.schedule(id, on: day)
       case .move(let list): try transaction.move(id, toList: list)

@@ -34,15 +34,52 @@ struct TaskEdit: Sendable {
   }
 
   /// Writes the changes.
+  ///
+  /// - Throws: ``FieldRefusal`` with the field that cannot be taken.
   func apply(to id: UUID, in transaction: inout StoreWriteTransaction) throws {
     let reference = transaction.dateReference
-    try transaction.update(id) { task in
-      for (field, text) in changes where field != .state { try field.set(text, of: &task, reference) }
+    let texts = changes.filter { $0.field != .state }
+    do {
+      try transaction.update(id) { task in
+        for (field, text) in texts { try refusing(field.rawValue) { try field.set(text, of: &task, reference) } }
+      }
+    } catch let refusal as FieldRefusal {
+      throw refusal
+    } catch {
+      // The task as a whole is refused: by the first field without which it would have been taken.
+      for (field, text) in texts {
+        try refusing(field.rawValue) { try transaction.update(id) { try field.set(text, of: &$0, reference) } }
+      }
+      throw error
     }
     // A state of its own, as its rules concern sub-tasks and series.
     if let state = changes.first(where: { $0.field == .state }) {
-      try transaction.setState(try TaskState(name: state.text), of: id)
+      try refusing(state.field.rawValue) { try transaction.setState(try TaskState(name: state.text), of: id) }
     }
+  }
+
+  /// The fields that a form sent, as they are after it.
+  static func saved(
+    _ form: Form, of id: UUID, in transaction: inout StoreWriteTransaction
+  ) throws -> [SavedField] {
+    guard let task = try transaction.task(id) else { return [] }
+    let reference = transaction.dateReference
+    return SheetField.allCases.filter { form[$0.rawValue] != nil }.map {
+      SavedField($0, $0.text(of: task, reference))
+    }
+  }
+}
+
+/// A field of a sheet as it is in the store, for the script that shows it.
+struct SavedField: Encodable, Sendable {
+  let name: String
+  let text: String
+  let stamp: String
+  /// As people read it.
+  let shown: String
+
+  init(_ field: SheetField, _ text: String, shown: String? = nil) {
+    (name, self.text, stamp, self.shown) = (field.rawValue, text, text.digest, shown ?? text)
   }
 }
 
@@ -51,6 +88,14 @@ struct SheetConflict: Error {
   let task: TaskItem
   let conflicts: [TaskEdit.Conflict]
   let changes: [(field: SheetField, text: String)]
+
+  /// The fields with their values now, for a script.
+  func fields(_ lists: [TaskList]) -> [SavedField] {
+    conflicts.map { conflict in
+      let name = lists.first { $0.id.text == conflict.now }?.name.shortened(to: 60)
+      return SavedField(conflict.field, conflict.now, shown: conflict.field == .list ? name ?? "" : nil)
+    }
+  }
 
   /// What `conflict.mustache` names: the form once more, with both values of each conflict to choose from.
   func content(_ clock: DateReference, _ lists: [TaskList]) -> [String: Any] {

@@ -13,11 +13,17 @@ extension WebService {
       let tag = name.hasPrefix("tag:") ? String(name.dropFirst("tag:".count)) : nil
       let place = tag == nil ? try CapturePlace(form: name) : .inbox
       return try await change(form, request) { transaction in
-        func insertTag(_ task: inout TaskItem) {
-          if let tag { task.tags.insert(tag) }
+        try refusing("text") {
+          // Sent before, to a program that ended before its answer came.
+          if let id = form.newID, try transaction.task(id) != nil { return }
+          let entry = isLiteral ? nil : try Self.entry(text, in: transaction)
+          try transaction.add(entry?.title ?? text, to: place, id: form.newID) {
+            [lists = try transaction.lists()] task in
+            entry?.fill(&task)
+            if let name = entry?.listName { task.listID = lists.first { $0.name == name }?.id }
+            if let tag { task.tags.insert(tag) }
+          }
         }
-        guard !isLiteral else { return _ = try transaction.add(text, to: place, insertTag) }
-        try transaction.add(try Self.entry(text, in: transaction), to: place, insertTag)
       }
     }
   }
@@ -26,7 +32,8 @@ extension WebService {
   private static func entry<Base: ~Copyable>(
     _ text: String, in transaction: borrowing StoreTransaction<Base>
   ) throws -> QuickEntry {
-    QuickEntry.parse(text, reference: transaction.dateReference, lists: try transaction.lists().map(\.name))
+    try QuickEntry.validate(text)
+    return QuickEntry.parse(text, reference: transaction.dateReference, lists: try transaction.lists().map(\.name))
   }
 
   /// The parts of a sentence, as they are understood while it is typed.

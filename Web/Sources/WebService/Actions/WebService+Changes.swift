@@ -8,18 +8,18 @@ extension WebService {
       let form = try await request.form()
       // The default button, which Enter presses in a field of the tools: no other button is meant.
       if form["action"] == "nothing" { return Response.redirect(to: form.back) }
-      let advanced = try form.id("advance")
-      let ids = try advanced.map { [$0] } ?? form.ids()
-      guard !ids.isEmpty else { throw HTTPError(.badRequest, message: "Select tasks first.") }
+      let circle = try CirclePress(form)
+      let ids = try circle.map { [$0.id] } ?? form.ids()
+      guard !ids.isEmpty else { throw HTTPError(.badRequest, message: "No task is selected.") }
       return try await change(form, request) { transaction in
-        let action = advanced == nil ? try TaskAction(form, transaction.dateReference) : .advance
+        let action = try circle.map { .state($0.state) } ?? TaskAction(form, transaction.dateReference)
         try action.apply(to: ids, in: &transaction)
       }
     }
     router.post("undo") { [self] request, _ in
       let form = try await request.form()
       let id = try form.text("change").map { try ChangeID(text: $0) }
-      return try await change(form, request, words: "Undone") { transaction in
+      return try await change(form, request, words: "Undone", isUndo: true) { transaction in
         if let id { try transaction.undo(id) } else { try transaction.undo() }
       }
     }
@@ -35,24 +35,25 @@ extension WebService {
   ///   - request: A script's gets the notice, any other one is sent back.
   ///   - words: What to say before the words of the history.
   ///   - path: The screen to go to instead.
-  ///   - body: The change.
+  ///   - isUndo: Whether the change is an undo: one that is too large cannot be redone, but takes nothing else along.
+  ///   - body: The change; a script gets the fields that it returns.
   /// - Returns: The answer.
   /// - Throws: What the change throws.
   func change<Result: Sendable>(
-    _ form: Form, _ request: Request, words: String? = nil, to path: String? = nil,
+    _ form: Form, _ request: Request, words: String? = nil, to path: String? = nil, isUndo: Bool = false,
     _ body: @escaping @Sendable (inout StoreWriteTransaction) throws -> Result
   ) async throws -> Response {
     let (rules, isConfirmed) = (DayRules(request), form["confirmed"] == "yes")
-    let change: ChangeID?
+    let (result, change): (Result, ChangeID?)
     do {
-      change = try await store.write(by: rules) { transaction in
+      (result, change) = try await store.write(by: rules) { transaction in
         try transaction.setActionName("tally-web")
-        _ = try body(&transaction)
-        guard isConfirmed || transaction.isUndoable else { throw IrreversibleChange() }
-        return try transaction.changeID
+        let result = try body(&transaction)
+        guard isConfirmed || transaction.isUndoable else { throw IrreversibleChange(isUndo: isUndo) }
+        return (result, try transaction.changeID)
       }
-    } catch is IrreversibleChange {
-      return try question(about: form, request)
+    } catch let question as IrreversibleChange {
+      return try page(asking: question, about: form, request)
     }
     let back = path ?? form.back
     guard request.wantsJSON else {
@@ -60,22 +61,26 @@ extension WebService {
       let separator = back.contains("?") ? "&" : "?"
       return .redirect(to: change.map { "\(back)\(separator)done=\($0.text)" } ?? back)
     }
-    guard let change else { return try .json(Answer(change: nil, words: words ?? "Nothing has changed")) }
+    let fields = result as? [SavedField]
+    guard let change else {
+      return try .json(Answer(change: nil, words: words ?? "Nothing has changed", fields: fields))
+    }
     let shown = try store.read(by: rules) { transaction in try notice(of: change, back: back, in: transaction) }
     let parts = [words, shown?["words"] as? String].compactMap(\.self)
-    return try .json(Answer(change: shown?["change"] as? String, words: parts.joined(separator: ": ")))
+    return try .json(
+      Answer(change: shown?["change"] as? String, words: parts.joined(separator: ": "), fields: fields))
   }
 
-  /// Asks before a change that could not be undone: the same form once more, with a button that confirms it.
+  /// Asks before a change that cannot be taken back: the same form once more, with a button that confirms it.
   ///
   /// Sent with 409; a script gets the words, and sends the form again with `confirmed=yes`.
-  private func question(about form: Form, _ request: Request) throws -> Response {
+  private func page(asking question: IrreversibleChange, about form: Form, _ request: Request) throws -> Response {
     guard !request.wantsJSON else {
-      return try .json(["question": IrreversibleChange.words], status: .conflict)
+      return try .json(["question": question.words, "title": question.title], status: .conflict)
     }
-    var response = try page("question", title: "This cannot be undone", for: request) { _ in
+    var response = try page("question", title: question.title, for: request) { _ in
       [
-        "words": IrreversibleChange.words, "action": request.uri.path, "back": form.back,
+        "words": question.words, "action": request.uri.path, "back": form.back,
         "fields": form.fields.map { ["name": $0.name, "value": $0.value] },
       ]
     }
@@ -105,12 +110,21 @@ extension WebService {
   private struct Answer: Encodable {
     let change: String?
     let words: String
+    let fields: [SavedField]?
   }
 }
 
-/// A change replaces more than the history keeps, and nobody has confirmed it; it was rolled back.
+/// A change, or an undo, replaces more than the history keeps, and nobody has confirmed it; it was rolled back.
 struct IrreversibleChange: Error {
-  static let words =
-    "This change is too large to be undone: afterwards neither it nor any earlier change can be undone. "
-    + "Export your tasks first if you may need them."
+  let isUndo: Bool
+
+  var title: String { isUndo ? "This cannot be redone" : "This cannot be undone" }
+
+  var words: String {
+    isUndo
+      ? "This undo is too large to be recorded. Redo will not bring back what it takes back, "
+        + "nor what you have undone before it. Everything else can still be undone."
+      : "This change is too large to be undone: afterwards neither it nor any earlier change can be undone. "
+        + "Export your tasks first if you may need them."
+  }
 }

@@ -30,6 +30,9 @@ extension RowFrame {
     let details = details(of: task, in: view)
     var row: [String: Any] = [
       "id": task.id.text, "state": task.state.name, "stateName": task.state.words,
+      "isChosen": false, "press": task.isCompleted ? "reopen" : "complete",
+      "listID": task.listID?.text ?? "", "planned": task.scheduledDate?.iso8601 ?? "",
+      "parentID": task.parentID?.text ?? "",
       "title": task.title.shortened(to: 400),
       "short": task.title.quotable(to: 80), "details": details, "hasDetails": !details.isEmpty,
       // A template looks in the row of the parent for what a row lacks.

@@ -21,7 +21,9 @@ extension Response {
   }
 }
 
-/// Answers every error with a message and a remedy: as a page for people, as JSON for scripts.
+/// Answers the requests that the gate does not let in, and everything else that has no screen.
+///
+/// The page has nothing of the store: a stranger may get it. It has what the browser sent, which can be sent again.
 struct Failures: RouterMiddleware {
   let service: WebService
 
@@ -33,43 +35,74 @@ struct Failures: RouterMiddleware {
       return try await next(request, context)
     } catch {
       let failure = Failure(error)
-      if failure.status.code >= 500 { context.logger.error("\(failure.message)") }
-      var response =
-        request.wantsJSON
-        ? try Response.json(["failure": failure.message, "remedy": failure.remedy]) : try page(failure)
-      response.status = failure.status
-      for header in (error as? HTTPError)?.headers ?? [:] { response.headers[header.name] = header.value }
-      return response
+      guard !request.wantsJSON else { return try failure.json }
+      // The gate has not read the body.
+      let isKept = failure.status == .unauthorized && request.method == .post && request.hasForm
+      let form = isKept ? try? await request.form(ofAtMost: Self.longestKeptFormInBytes) : nil
+      var content = failure.content
+      content["version"] = service.assetVersion
+      content["again"] = form.flatMap { $0.contentToSendAgain(to: request.uri.path) }
+      return failure.answer(try service.renderer.html("failure", content))
     }
   }
 
-  /// Without the places of a store: a stranger may get it.
-  private func page(_ failure: Failure) throws -> Response {
-    .html(
-      try service.renderer.html(
-        "failure",
-        [
-          "title": failure.status.reasonPhrase, "message": failure.message, "remedy": failure.remedy,
-          "version": service.assetVersion,
-        ]))
+  /// A stranger must not fill the memory.
+  private static let longestKeptFormInBytes = 1 << 20
+}
+
+/// Gives each error of a route its words; an `HTTPError` would become an answer without any.
+struct FailureWords: RouterMiddleware {
+  func handle(
+    _ request: Request, context: BasicRequestContext,
+    next: (Request, BasicRequestContext) async throws -> Response
+  ) async throws -> Response {
+    do { return try await next(request, context) } catch { throw Failure(error) }
+  }
+}
+
+/// A field of a form that cannot be taken as it is.
+struct FieldRefusal: Error {
+  let field: String
+  let cause: any Error
+}
+
+/// Reads or writes a field; an error gets the field's name.
+@discardableResult
+func refusing<Value>(_ field: String, _ body: () throws -> Value) throws -> Value {
+  do {
+    return try body()
+  } catch let refusal as FieldRefusal {
+    throw refusal
+  } catch {
+    throw FieldRefusal(field: field, cause: error)
   }
 }
 
 /// An error as a person reads it.
-struct Failure {
+struct Failure: Error {
   let status: HTTPResponse.Status
   let message: String
   let remedy: String
+  /// The field of the form beside which the words stand.
+  private(set) var field: String?
+  /// Headers of the answer, such as `Retry-After`.
+  private(set) var headers: HTTPFields = [:]
 
   init(_ error: any Error) {
     switch error {
+    case let failure as Failure: self = failure
+    case let refusal as FieldRefusal:
+      self.init(refusal.cause)
+      field = refusal.field
     case let error as TallyError where error.code == .cancelled:
       self.init(.serviceUnavailable, "Tally stops, and this was cut off", "Start tally-web again, and try again")
     case let error as TallyError:
       self.init(Self.status(of: error.code), error.message, error.remedy)
     case let error as HTTPError:
       let message = error.body ?? (error.status == .notFound ? "The screen is unknown." : error.status.reasonPhrase)
-      self.init(error.status, message.hasSuffix(".") ? String(message.dropLast()) : message, "Go back, and try again")
+      self.init(
+        error.status, message.hasSuffix(".") ? String(message.dropLast()) : message, Self.remedy(of: error.status))
+      headers = error.headers
     default:
       self.init(.internalServerError, "The screen failed", "Try again; if it fails again, see what the program printed")
     }
@@ -77,6 +110,17 @@ struct Failure {
 
   private init(_ status: HTTPResponse.Status, _ message: String, _ remedy: String) {
     (self.status, self.message, self.remedy) = (status, message, remedy)
+  }
+
+  private static func remedy(of status: HTTPResponse.Status) -> String {
+    switch status {
+    case .notFound: "Choose another screen, or search"
+    case .unauthorized: "The address has changed if Tally was started again"
+    case .contentTooLarge: "Send less at once, or import it with the command line"
+    case .serviceUnavailable: "Try again in a moment"
+    case .forbidden, .misdirectedRequest: "Use the address that Tally printed"
+    default: "Change it, and send it again"
+    }
   }
 
   private static func status(of code: TallyError.Code) -> HTTPResponse.Status {
@@ -88,5 +132,33 @@ struct Failure {
     case .storageFailed, .damagedStore, .internalFault, .outcomeUnknown, .newerFormat: .internalServerError
     default: .badRequest
     }
+  }
+}
+
+extension Failure {
+  /// The message and the remedy as sentences.
+  var words: String { "\(message). \(remedy)." }
+
+  /// What `failure.mustache` and `refused.mustache` name.
+  var content: [String: Any] {
+    ["title": status == .notFound ? "Nothing is here" : "This did not work", "message": message, "remedy": remedy]
+  }
+
+  /// The answer for a script.
+  var json: Response {
+    get throws {
+      var words = ["failure": message, "remedy": remedy]
+      words["field"] = field
+      var response = try Response.json(words, status: status)
+      for header in headers { response.headers[header.name] = header.value }
+      return response
+    }
+  }
+
+  /// The answer for a person.
+  func answer(_ html: String) -> Response {
+    var response = Response.html(html, status: status)
+    for header in headers { response.headers[header.name] = header.value }
+    return response
   }
 }

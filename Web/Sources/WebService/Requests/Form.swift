@@ -7,6 +7,9 @@ import Tally
 struct Form: Sendable {
   let fields: [(name: String, value: String)]
 
+  /// A form without fields.
+  init() { fields = [] }
+
   /// Reads `application/x-www-form-urlencoded`, of the URL standard.
   ///
   /// - Throws: `HTTPError` for anything that is not UTF-8 or not percent-encoded correctly.
@@ -68,24 +71,24 @@ extension Request {
   static let longestFormInBytes = 12 << 20
 
   /// The fields of the body.
-  func form() async throws -> Form {
-    guard headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true else {
-      throw HTTPError(.unsupportedMediaType, message: "Send a form.")
-    }
-    if let length = headers[.contentLength].flatMap(Int.init), length > Self.longestFormInBytes {
-      throw HTTPError(.contentTooLarge, headers: [.connection: "close"], message: "The form is too large.")
-    }
-    var bytes = ByteBuffer()
-    for try await buffer in body {
-      bytes.writeImmutableBuffer(buffer)
-      guard bytes.readableBytes <= Self.longestFormInBytes else {
-        throw HTTPError(.contentTooLarge, headers: [.connection: "close"], message: "The form is too large.")
-      }
-    }
-    guard let text = String(validating: bytes.readableBytesView, as: UTF8.self) else {
+  func form(ofAtMost limit: Int = longestFormInBytes) async throws -> Form {
+    guard hasForm else { throw HTTPError(.unsupportedMediaType, message: "Send a form.") }
+    guard let text = String(validating: try await formBytes(ofAtMost: limit).readableBytesView, as: UTF8.self) else {
       throw HTTPError(.badRequest, message: "The form is not UTF-8.")
     }
     return try Form(text)
+  }
+
+  /// The body of a form.
+  func formBytes(ofAtMost limit: Int) async throws -> ByteBuffer {
+    let isTooLarge = HTTPError(.contentTooLarge, headers: [.connection: "close"], message: "The form is too large.")
+    if let length = headers[.contentLength].flatMap(Int.init), length > limit { throw isTooLarge }
+    var bytes = ByteBuffer()
+    for try await buffer in body {
+      bytes.writeImmutableBuffer(buffer)
+      guard bytes.readableBytes <= limit else { throw isTooLarge }
+    }
+    return bytes
   }
 
   /// The fields of the query.

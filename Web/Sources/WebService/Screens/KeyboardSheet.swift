@@ -3,8 +3,8 @@ enum KeyboardSheet {
   static let keys: [(key: String, words: String)] = [
     ("c", "Type a new task"), ("/", "Search"), ("j", "Go to the next task"), ("k", "Go to the previous task"),
     ("↓", "From a task to the next one"), ("↑", "From a task to the previous one"),
-    ("Space", "Next state of the task: start it, complete it, reopen it"), ("Enter", "Open the task"),
-    ("x", "Select the task"), ("Escape", "Select nothing; close the menu"), ("t", "Plan for today"),
+    ("Space", "Complete the task, or reopen it"), ("s", "Start the task, or stop it"), ("Enter", "Open the task"),
+    ("x", "Select the task"), ("Escape", "Select nothing; close the menu or the sheet"), ("t", "Plan for today"),
     ("w", "Plan for tomorrow"), ("n", "Plan for no day"), ("Alt ↑", "Move the task up"),
     ("Alt ↓", "Move the task down"),
     ("m", "Menu of the task: move, plan, more"), ("Delete", "Delete the task"), ("u", "Undo the last change"),

@@ -38,10 +38,12 @@ struct Places: Hashable {
       place["drop"] = drop
       return place
     }
+    let names = Dictionary(grouping: lists) { $0.name.lowercased() }
     let lists: [[String: Any]] = lists.map { list in
       [
         "id": list.id.text, "name": list.name, "color": list.color, "count": list.openCount,
         "current": path == "/lists/\(list.id.text)",
+        "hasTwin": names[list.name.lowercased()].map { $0.count > 1 } ?? false,
       ]
     }
     let drops = [

@@ -33,7 +33,7 @@ struct Screen {
       emptyWords: "There are no open tasks. Add one above."),
     Screen(
       path: "/active", title: "Active", view: .active,
-      emptyWords: "No task is active. Press the circle before a task to start it."),
+      emptyWords: "No task is active. Start one with the key s, in its menu, or by holding its circle."),
     Screen(
       path: "/completed", title: "Completed", view: .completed(nil),
       emptyWords: "Nothing is completed yet. Completed tasks appear here, newest first."),

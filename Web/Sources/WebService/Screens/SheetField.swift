@@ -54,10 +54,7 @@ extension SheetField {
       case .instant(let instant): task.dueDate = instant
       case nil: (task.dueDay, task.dueDate) = (nil, nil)
       }
-    case .repeat:
-      task.recurrence = try value.map { text in
-        do { return try Recurrence(phrase: text) } catch { return try Recurrence(text: text) }
-      }
+    case .repeat: task.recurrence = try value.map { try Recurrence(phrase: $0) }
     case .tags:
       task.tags = TagSet(
         text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces.union(["#"])) }.filter { !$0.isEmpty })

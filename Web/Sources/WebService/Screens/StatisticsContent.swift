@@ -14,20 +14,29 @@ struct StatisticsContent {
 
   /// What `statistics.mustache` names.
   var content: [String: Any] {
-    [
+    // A selection that was refused stays in the fields; the numbers are those without it.
+    let query = RefusedForm.typed("statistics") ?? selection.query
+    let unit = query["by"] ?? selection.options.unit.rawValue
+    return [
       "message": statistics.completed.todayMessage, "sentences": sentences, "tiles": tiles,
       "charts": [series, created, open, weekdays, hours] + [listChart, tagChart, priorityChart].compactMap(\.self),
-      "from": selection.query["from"] ?? "", "to": selection.query["to"] ?? "",
-      "filter": selection.query["filter"] ?? "", "goal": selection.query["goal"] ?? "",
+      "from": query["from"] ?? "", "fromType": Self.typeOfField(with: query["from"]),
+      "to": query["to"] ?? "", "toType": Self.typeOfField(with: query["to"]),
+      "filter": query["filter"] ?? "", "goal": query["goal"] ?? "",
       "units": Series.Unit.allCases.map {
-        ["value": $0.rawValue, "name": $0.rawValue.capitalized, "selected": $0 == selection.options.unit]
-          as [String: Any]
+        ["value": $0.rawValue, "name": $0.rawValue.capitalized, "selected": $0.rawValue == unit] as [String: Any]
       },
       "choices": lists.map {
-        ["id": $0.id.text, "name": $0.name.shortened(to: 60), "selected": $0.id == selection.options.listID]
+        ["id": $0.id.text, "name": $0.name.shortened(to: 60), "selected": $0.id.text == query["list"]]
           as [String: Any]
       },
     ]
+  }
+
+  /// The type of a field for a day: a field for dates would not show any other text that was typed.
+  static func typeOfField(with text: String?) -> String {
+    guard let text, !text.isEmpty else { return "date" }
+    return (try? CalendarDay(iso8601: text)) == nil ? "text" : "date"
   }
 
   private var sentences: [String] {

@@ -11,17 +11,22 @@ struct TaskSheet {
     let clock = frame.clock
     let words = ChangeSentences(clock: clock)
     let lists = try transaction.lists()
+    // What was typed, and to what, if it was refused.
+    let typed = RefusedForm.typed("sheet")
+    func text(_ field: SheetField) -> String { typed?[field.rawValue] ?? field.text(of: task, clock) }
     var content: [String: Any] = [
       "id": task.id.text, "path": "/tasks/\(task.id.text)", "short": task.title.quotable(to: 80),
-      "stamps": SheetField.stamps(of: task, clock),
+      "stamps": SheetField.stamps(of: task, clock).map { stamp in
+        stamp.merging(["value": stamp["name"].flatMap { typed?[$0] } ?? stamp["value"] ?? ""]) { $1 }
+      },
       "states": [TaskState.notStarted, .active, .completed].map {
-        ["value": $0.name, "name": $0.words, "selected": $0 == task.state] as [String: Any]
+        ["value": $0.name, "name": $0.words, "selected": $0.name == text(.state)] as [String: Any]
       },
       "priorities": [Priority.none, .low, .medium, .high].map {
-        ["value": $0.name, "name": $0.name.capitalized, "selected": $0 == task.priority] as [String: Any]
+        ["value": $0.name, "name": $0.name.capitalized, "selected": $0.name == text(.priority)] as [String: Any]
       },
       "lists": lists.map {
-        ["id": $0.id.text, "name": $0.name.shortened(to: 60), "selected": $0.id == task.listID] as [String: Any]
+        ["id": $0.id.text, "name": $0.name.shortened(to: 60), "selected": $0.id.text == text(.list)] as [String: Any]
       },
       "subtasks": try transaction.subtasks(of: task.id).map { frame.row($0) },
       "facts": try Self.facts(task, clock, transaction.handle(of: task.id)),
@@ -29,10 +34,9 @@ struct TaskSheet {
         ["when": clock.relativeName(of: $0.date), "words": words($0, limit: 1).first ?? ""]
       },
     ]
-    content["titleText"] = SheetField.title.text(of: task, clock)
-    for field in [SheetField.notes, .day, .due, .reminder, .repeat, .tags] {
-      content[field.rawValue] = field.text(of: task, clock)
-    }
+    content["titleText"] = text(.title)
+    for field in [SheetField.notes, .day, .due, .reminder, .repeat, .tags] { content[field.rawValue] = text(field) }
+    content["dayType"] = StatisticsContent.typeOfField(with: text(.day))
     if let parent = try task.parentID.flatMap({ try transaction.task($0) }) {
       content["parent"] = ["id": parent.id.text, "title": parent.title.shortened(to: 80)]
     }

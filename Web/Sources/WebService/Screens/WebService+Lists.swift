@@ -7,24 +7,36 @@ extension WebService {
     router.get("lists") { [self] request, _ in try page("lists", title: "Lists", for: request, following: .store) }
     router.get("lists/:id") { [self] request, context in
       let list = try list(context)
+      let typed = RefusedForm.typed("list")
+      let color = typed.map(Self.color) ?? list.colorHex
       return try await show(
-        .list(list), for: request, ["list": ["id": list.id.text, "name": list.name, "color": list.colorHex]])
+        .list(list), for: request,
+        ["list": ["id": list.id.text, "name": typed?["name"] ?? list.name, "color": color]])
     }
     router.post("lists") { [self] request, _ in
       let form = try await request.form()
       let (name, color) = (form["name"] ?? "", Self.color(form))
-      return try await change(form, request, to: "/lists") { try $0.addList(name: name, colorHex: color) }
+      return try await change(form, request, to: "/lists") { transaction in
+        try Self.refusingFields {
+          if let id = form.newID, try transaction.list(id) != nil { return }
+          try transaction.addList(name: name, colorHex: color, id: form.newID)
+        }
+      }
     }
     router.post("lists/:id") { [self] request, context in
       let (id, form) = (try list(context).id, try await request.form())
       switch form["action"] {
       case "delete": return try await change(form, request, to: "/lists") { try $0.deleteList(id) }
+      case "merge":
+        return try await change(form, request, to: "/lists") { try Self.mergeLists(namedLike: id, in: &$0) }
       case "up": return try await change(form, request, to: "/lists") { try Self.moveList(id, by: -1, in: &$0) }
       case "down": return try await change(form, request, to: "/lists") { try Self.moveList(id, by: 1, in: &$0) }
       default:
         return try await change(form, request, to: "/lists/\(id.text)") { transaction in
-          if let name = form["name"] { try transaction.renameList(id, to: name) }
-          if form["color"] != nil { try transaction.recolorList(id, to: Self.color(form)) }
+          try Self.refusingFields {
+            if let name = form["name"] { try transaction.renameList(id, to: name) }
+            if form["color"] != nil { try transaction.recolorList(id, to: Self.color(form)) }
+          }
         }
       }
     }
@@ -42,6 +54,28 @@ extension WebService {
   /// The colour without the `#` that a browser puts before it.
   private static func color(_ form: Form) -> String {
     (form["color"] ?? TaskList.defaultColorHex).trimmingPrefix("#").uppercased()
+  }
+
+  /// Merges the lists with the name of one, in any case, into the oldest of them.
+  ///
+  /// The oldest, so that two devices that do it at the same time choose the same one.
+  private static func mergeLists(namedLike id: UUID, in transaction: inout StoreWriteTransaction) throws {
+    let lists = try transaction.lists()
+    let name = lists.first { $0.id == id }?.name.lowercased()
+    let same = lists.filter { $0.name.lowercased() == name }
+    guard let oldest = same.min(by: { ($0.createdAt, $0.id.text) < ($1.createdAt, $1.id.text) }) else { return }
+    for list in same where list.id != oldest.id { try transaction.mergeList(list.id, into: oldest.id) }
+  }
+
+  /// Writes the fields of a list; an error gets the name of its field.
+  private static func refusingFields(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as TallyError where error.code == .invalidColor {
+      throw FieldRefusal(field: "color", cause: error)
+    } catch {
+      throw FieldRefusal(field: "name", cause: error)
+    }
   }
 
   /// Moves a list beside its neighbour, if it has one.

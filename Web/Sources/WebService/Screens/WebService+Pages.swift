@@ -54,6 +54,11 @@ extension WebService {
       context["appearance"] = appearance
     }
     if request.cookies[Self.keysCookie]?.value == "off" { context["keysOff"] = true }
+    // Drawn for each page, so that its forms are taken once.
+    context["key"] = UUIDv7.next().text
+    // Rows, lists and bars have paths of their own.
+    context["here"] = context["path"]
+    RefusedForm.current?.fill(&context, template, renderer)
     return .html(try renderer.html(template, context))
   }
 

@@ -7,8 +7,10 @@ extension WebService {
     router.get("search") { [self] request, _ in try search(request) }
     router.get("find") { [self] request, _ in
       let text = try request.query().text("q") ?? ""
-      let screen = try Screen.query(text, title: "Found", path: "/find?q=\(text.inAddress)")
-      return try await show(screen, for: request)
+      // A filter may name a list that does not exist: only reading shows that.
+      do {
+        return try await show(try Screen.query(text, title: "Found", path: "/find?q=\(text.inAddress)"), for: request)
+      } catch { throw FieldRefusal(field: "q", cause: error) }
     }
     router.get("tags") { [self] request, _ in
       try page("tags", title: "Tags", for: request, following: .store) { transaction in
@@ -20,7 +22,9 @@ extension WebService {
     }
     router.get("tag") { [self] request, _ in
       let name = try request.query()["name"] ?? ""
-      return try await show(try Screen.tag(name), for: request, ["tag": ["name": name]])
+      return try await show(
+        try Screen.tag(name), for: request,
+        ["tag": ["name": name, "newName": RefusedForm.typed("tag")?["new"] ?? name]])
     }
     router.post("tag") { [self] request, _ in
       let form = try await request.form()
@@ -31,7 +35,7 @@ extension WebService {
         if isDeletion {
           try transaction.deleteTag(name)
         } else if let newName {
-          try transaction.renameTag(name, to: newName)
+          try refusing("new") { try transaction.renameTag(name, to: newName) }
         }
       }
     }
@@ -61,7 +65,15 @@ extension WebService {
       if form["action"] == "delete" {
         return try await change(form, request, to: "/filters") { try $0.deleteFilter(named: name) }
       }
-      return try await change(form, request, to: "/filters") { try $0.saveFilter(try TaskFilter(text: text), as: name) }
+      return try await change(form, request, to: "/filters") { transaction in
+        let filter = try refusing("text") { try TaskFilter(text: text) }
+        do {
+          try transaction.saveFilter(filter, as: name)
+        } catch let error as TallyError {
+          let isOfFilter = [.listNotFound, .unknownList, .valueOutOfRange].contains(error.code)
+          throw FieldRefusal(field: isOfFilter ? "text" : "name", cause: error)
+        }
+      }
     }
   }
 

@@ -7,19 +7,22 @@ extension WebService {
   func addSettingsRoutes(to router: Router<BasicRequestContext>) {
     router.get("settings") { [self] request, _ in
       let (configuration, rules) = (store.configuration, DayRules(request))
-      let appearance = request.cookies[Self.appearanceCookie]?.value ?? ""
+      let typed = RefusedForm.typed("settings")
+      let appearance = typed?["appearance"] ?? request.cookies[Self.appearanceCookie]?.value ?? ""
+      let weekStart = typed.map { $0["week-start"].flatMap { Int($0) } } ?? rules.weekStart
+      let keysOn = typed.map { $0["keys"] != nil } ?? (request.cookies[Self.keysCookie]?.value != "off")
       return try page("settings", title: "Settings", for: request) { transaction in
         [
           "appearances": [("", "As the system"), ("light", "Light"), ("dark", "Dark")].map {
             ["value": $0.0, "name": $0.1, "selected": $0.0 == appearance] as [String: Any]
           },
-          "weekdays": [["value": "", "name": "As the system", "selected": rules.weekStart == nil] as [String: Any]]
+          "weekdays": [["value": "", "name": "As the system", "selected": weekStart == nil] as [String: Any]]
             + (1...7).map { day in
-              ["value": "\(day)", "name": CalendarNames.weekdays[day - 1], "selected": day == rules.weekStart]
+              ["value": "\(day)", "name": CalendarNames.weekdays[day - 1], "selected": day == weekStart]
             },
-          "ownDayStart": rules.dayStartInMinutes.map { WallTime.clock(ofMinute: $0) } ?? "",
+          "ownDayStart": typed?["day-start"] ?? rules.dayStartInMinutes.map { WallTime.clock(ofMinute: $0) } ?? "",
           "dayStart": WallTime.clock(ofMinute: configuration.dayStartInMinutes),
-          "keysOn": request.cookies[Self.keysCookie]?.value != "off",
+          "keysOn": keysOn,
           "directory": store.directory.string, "zone": configuration.calendar.timeZone.identifier,
           "tasks": try transaction.taskCount,
         ]
@@ -29,7 +32,9 @@ extension WebService {
       let form = try await request.form()
       let appearance = form["appearance"].flatMap { ["light", "dark"].contains($0) ? $0 : nil }
       let weekStart = form["week-start"].flatMap { Int($0) }.flatMap { (1...7).contains($0) ? "\($0)" : nil }
-      let dayStart = try form.text("day-start").map { "\(try Self.minutes($0))" }
+      let dayStart = try form.text("day-start").map { text in
+        try refusing("day-start") { "\(try Self.minutes(text))" }
+      }
       let keys = form["keys"] == nil ? "off" : nil
       let cookies = [
         (Self.appearanceCookie, appearance), (DayRules.weekStartCookie, weekStart), (Self.keysCookie, keys),

@@ -8,7 +8,11 @@ extension WebService {
       let query = try request.query()
       return try page("statistics", title: "Statistics", for: request, following: .store) { transaction in
         let selection = try StatisticsSelection(query, in: transaction)
-        let statistics = try transaction.statistics(selection.options)
+        // A filter may name a list that does not exist: only reading shows that.
+        let statistics =
+          selection.options.filter == .all
+          ? try transaction.statistics(selection.options)
+          : try refusing("filter") { try transaction.statistics(selection.options) }
         var content = StatisticsContent(
           statistics, selection, transaction.dateReference, try transaction.lists()
         ).content
@@ -42,23 +46,34 @@ struct StatisticsSelection {
     var options = StatisticsOptions()
     let reference = transaction.dateReference
     func day(_ name: String) throws -> CalendarDay? {
-      try query.text(name).map { try DateExpression($0, as: .day).day(against: reference) }
+      try query.text(name).map { text in
+        try refusing(name) { try DateExpression(text, as: .day).day(against: reference) }
+      }
     }
     (options.from, options.to) = (try day("from"), try day("to"))
     if let unit = query.text("by") {
       guard let known = Series.Unit(rawValue: unit) else {
-        throw HTTPError(.badRequest, message: "The unit is unknown.")
+        throw FieldRefusal(field: "by", cause: HTTPError(.badRequest, message: "The unit is unknown."))
       }
       options.unit = known
     }
-    try Self.checkRange(of: options, today: transaction.today)
-    options.listID = try query.id("list")
-    if let filter = query.text("filter") { options.filter = try TaskFilter(text: filter) }
-    if let goal = query.text("goal") { options.goal = try Goal(text: goal) }
+    try refusing("from") { try Self.checkRange(of: options, today: transaction.today) }
+    options.listID = try refusing("list") {
+      let list = try query.id("list")
+      if let list, try transaction.list(list) == nil { throw Self.noList }
+      return list
+    }
+    if let filter = query.text("filter") {
+      options.filter = try refusing("filter") { try TaskFilter(text: filter) }
+    }
+    if let goal = query.text("goal") { options.goal = try refusing("goal") { try Goal(text: goal) } }
     options.dayStartInMinutes = transaction.dayStartInMinutes
     listName = try options.listID.flatMap { try transaction.list($0)?.name }
     (self.options, self.query) = (options, query)
   }
+
+  private static let noList = TallyError(
+    .listNotFound, "This list does not exist any more", remedy: "Choose another one, or all lists")
 
   private static func checkRange(of options: StatisticsOptions, today: CalendarDay) throws {
     guard let from = options.from else { return }

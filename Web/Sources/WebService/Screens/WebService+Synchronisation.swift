@@ -14,8 +14,16 @@ extension WebService {
     }
     router.post("sync/conflicts") { [self] request, _ in
       let form = try await request.form()
+      if form["action"] == "dismiss-all" {
+        try await StoreSync(store).dismissConflicts()
+        return Self.synchronisationScreen(after: nil)
+      }
       guard let id = form["conflict"].flatMap({ UInt64($0) }) else {
         throw HTTPError(.badRequest, message: "A value that lost has a number.")
+      }
+      if form["action"] == "dismiss" {
+        try await StoreSync(store).dismissConflicts([id])
+        return Self.synchronisationScreen(after: nil)
       }
       let change = try await findingChange { try await StoreSync(store).restoreConflict(id) }.change
       return Self.synchronisationScreen(after: change)
@@ -49,10 +57,15 @@ extension WebService {
           "name": member.name ?? member.replica.description,
           "words": "\(member.lastSeen.map { "seen \(clock.relativeName(of: $0))" } ?? "")"
             + (member.isRevoked
-              ? ", revoked" : member.isFormer ? ", this store before it was copied or restored" : "")
+              ? ", revoked"
+              : member.isFormer
+                ? (member.successor ?? status.replica) == status.replica
+                  ? ", this store before it was copied or restored" : ", a former identity of another device"
+                : "")
             ,
         ]
       },
+      "hasConflicts": !conflicts.isEmpty,
       "conflicts": try conflicts.prefix(Self.longestListInRows).map { try row(of: $0, clock) },
       "trash": trash.filter { !$0.isList }.prefix(Self.longestListInRows).map {
         [
@@ -79,14 +92,24 @@ extension WebService {
 
   private static let longestListInRows = 100
 
+  private static func duration(_ clock: ClockDifference) -> String {
+    let minutes = Int(clock.secondsAhead.magnitude / 60)
+    if minutes < 120 { return minutes.counted("minute") }
+    return minutes < 48 * 60 ? (minutes / 60).counted("hour") : (minutes / 1_440).counted("day")
+  }
+
   private func warnings(_ status: SyncStatus) -> [String] {
     [
       status.isStopped ? "Synchronisation is stopped." : nil, status.refused.map { "Refused: \($0)" },
       status.isRevoked ? "This device has been revoked." : nil,
       status.isRecoveryCodeOutdated
-        ? "The recovery code on paper is outdated: run 'tally sync revoke' for a revoked device to see the new one."
+        ? "The recovery code on paper is outdated: 'tally sync recovery-code' shows the new one."
         : nil,
       status.needsUpgrade ? "Another device has a newer version: install it here, too." : nil,
-    ].compactMap(\.self) + status.blocked.map { "\($0.name ?? $0.replica.description) is blocked: \($0.reason)" }
+    ].compactMap(\.self)
+      + status.clocks.map {
+        "The clock of \($0.name ?? $0.replica.description) differs from this device's by \(Self.duration($0)): one of them is wrong."
+      }
+      + status.blocked.map { "\($0.name ?? $0.replica.description) is blocked: \($0.reason)" }
   }
 }

@@ -15,38 +15,67 @@ extension WebService {
     }
     router.post("tasks/:id") { [self] request, context in
       let id = try UUID(form: try context.parameters.require("id"))
-      let form = try await request.form()
-      if form["action"] == "delete" {
-        return try await change(form, request, to: "/today") { try $0.delete(id) }
-      }
-      do {
-        return try await change(form, request, to: "/tasks/\(id.text)") { transaction in
-          guard let task = try transaction.task(id) else { throw Self.noTask }
-          try TaskEdit(form, of: task, transaction.dateReference).apply(to: id, in: &transaction)
-        }
-      } catch let conflict as SheetConflict {
-        return try self.page(about: conflict, request)
-      }
+      return try await changeSheet(of: id, try await request.form(), request)
     }
+    // By a script, which sends the fields of the sheet in another way.
     router.post("tasks/:id/subtasks") { [self] request, context in
       let id = try UUID(form: try context.parameters.require("id"))
       let form = try await request.form()
       return try await change(form, request, to: "/tasks/\(id.text)") { transaction in
-        try transaction.add(form["title"]?.withUnixLineBreaks ?? "") { $0.parentID = id }
+        try Self.add(form["title"]?.withUnixLineBreaks ?? "", to: id, by: form, in: &transaction)
       }
     }
+  }
+
+  private static func add(
+    _ title: String, to parent: UUID, by form: Form, in transaction: inout StoreWriteTransaction
+  ) throws {
+    try refusing("subtask") {
+      // Sent before, to a program that ended before its answer came.
+      if let id = form.newID, try transaction.task(id) != nil { return }
+      try transaction.add(title, id: form.newID) { $0.parentID = parent }
+    }
+  }
+
+  /// Writes a sheet: its fields, the circle of a sub-task that was pressed, and the sub-task that was typed.
+  ///
+  /// Whatever button was pressed, nothing that was typed is lost.
+  private func changeSheet(of id: UUID, _ form: Form, _ request: Request) async throws -> Response {
+    let circle = try CirclePress(form)
+    let isDeletion = form["action"] == "delete"
+    do {
+      let saved = try await change(form, request, to: "/tasks/\(id.text)") { transaction in
+        guard let task = try transaction.task(id) else { throw Self.noTask }
+        try TaskEdit(form, of: task, transaction.dateReference).apply(to: id, in: &transaction)
+        if let circle { try transaction.setState(circle.state, of: circle.id) }
+        if let title = form.text("subtask") { try Self.add(title, to: id, by: form, in: &transaction) }
+        return try TaskEdit.saved(form, of: id, in: &transaction)
+      }
+      guard isDeletion, saved.status.code < 400 else { return saved }
+    } catch let conflict as SheetConflict {
+      return try self.page(about: conflict, request)
+    }
+    // A change of its own: undone, it brings back what was typed, too.
+    return try await change(form, request, to: "/today") { try $0.delete(id) }
   }
 
   /// Shows both values of each field that the form and somebody else have changed, to choose from.
   private func page(about conflict: SheetConflict, _ request: Request) throws -> Response {
     guard !request.wantsJSON else {
-      throw HTTPError(.conflict, message: "The task has been changed elsewhere: load its sheet again.")
+      let lists = try store.read { try $0.lists() }
+      return try .json(ConflictAnswer(conflicts: conflict.fields(lists)), status: .conflict)
     }
     var response = try page("conflict", title: "Changed elsewhere", for: request) { transaction in
       conflict.content(transaction.dateReference, try transaction.lists())
     }
     response.status = .conflict
     return response
+  }
+
+  private struct ConflictAnswer: Encodable {
+    var failure = "This has been changed elsewhere, too"
+    var remedy = "Choose which of the two it is to be"
+    let conflicts: [SavedField]
   }
 
   private static var noTask: TallyError {

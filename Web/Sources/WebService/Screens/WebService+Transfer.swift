@@ -20,13 +20,16 @@ extension WebService {
       try file.append(Array((form["text"] ?? "").utf8))
       var (content, change): ([String: Any], ChangeID?) = ([:], nil)
       do {
+        let wanted = try ImportRequest(form)
         let outcome = try await finishingSoonWhenStopped {
-          try await self.importDocument(in: file, try ImportRequest(form)) { _ in }
+          try await self.importDocument(in: file, wanted) { _ in }
         }
         content["outcome"] = outcome.words
         change = outcome.change
       } catch let error as TallyError where error.code == .irreversible {
         content = ["outcome": Self.question(error), "isAsked": true, "text": form["text"] ?? ""]
+      } catch {
+        throw FieldRefusal(field: "text", cause: error)
       }
       return try page("transfer", title: "Export and import", for: request) { [content, change] transaction in
         var content = Self.formats.merging(content) { $1 }
@@ -37,11 +40,19 @@ extension WebService {
   }
 
   private static var formats: [String: Any] {
-    func choices(_ formats: [DocumentFormat]) -> [[String: String]] {
-      formats.map { ["value": $0.rawValue, "name": "\($0.rawValue) (.\($0.fileExtension))"] }
+    func choices(_ formats: [DocumentFormat], _ form: Form?) -> [[String: Any]] {
+      formats.map {
+        [
+          "value": $0.rawValue, "name": "\($0.rawValue) (.\($0.fileExtension))",
+          "selected": $0.rawValue == form?["format"],
+        ]
+      }
     }
+    let typed = RefusedForm.typed("import")
     return [
-      "exports": choices(DocumentFormat.allCases.filter(\.isExported)), "imports": choices(DocumentFormat.allCases),
+      "exports": choices(DocumentFormat.allCases.filter(\.isExported), RefusedForm.typed("export")),
+      "imports": choices(DocumentFormat.allCases, typed), "text": typed?["text"] ?? "",
+      "isDryRun": typed?["dry"] == "yes",
     ]
   }
 }
@@ -76,13 +87,18 @@ extension WebService {
   func export(_ request: Request) async throws -> Response {
     let query = try request.query()
     let format = try DocumentFormat(form: query.text("format")) ?? .json
-    let filter = try query.text("filter").map { try TaskFilter(text: $0) }
+    let filter = try query.text("filter").map { text in try refusing("filter") { try TaskFilter(text: text) } }
     let file = try TemporaryFile()
-    let size = try await finishingSoonWhenStopped { [store] in
-      try await TaskStore.perform {
-        try store.export(to: file.descriptor, as: format, matching: filter)
-        return try file.size()
+    let size: Int
+    do {
+      size = try await finishingSoonWhenStopped { [store] in
+        try await TaskStore.perform {
+          try store.export(to: file.descriptor, as: format, matching: filter)
+          return try file.size()
+        }
       }
+    } catch let error as TallyError where filter != nil && [.listNotFound, .unknownList].contains(error.code) {
+      throw FieldRefusal(field: "filter", cause: error)
     }
     let day = try store.read(by: DayRules(request)) { $0.today }
     return Response(
@@ -110,10 +126,15 @@ extension WebService {
   private func importFile(_ request: Request) async throws -> Response {
     let wanted = try ImportRequest(try request.query())
     let file = try await received(request)
+    // An answer that was lost is asked for again: the document is not read twice.
+    let key = try request.query().text("key")
     let (steps, continuation) = AsyncStream.makeStream(of: ImportStep.self, bufferingPolicy: .bufferingNewest(1))
     // Goes on if the browser leaves: all of the document or nothing.
     let work = Task { [self] in
-      continuation.yield(.end(await outcome(of: file, wanted) { continuation.yield(.progress($0)) }))
+      let end = await imports.answer(to: key) { [self] in
+        await outcome(of: file, wanted) { continuation.yield(.progress($0)) }
+      }
+      continuation.yield(.end(end))
       continuation.finish()
     }
     let body = ResponseBody { writer in

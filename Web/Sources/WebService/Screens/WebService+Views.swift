@@ -32,14 +32,21 @@ extension WebService {
   func show(_ screen: Screen, for request: Request, _ more: [String: Any] = [:]) async throws -> Response {
     let first = Int(try request.query()["from"] ?? "0") ?? 0
     guard first >= 0 else { throw HTTPError(.badRequest, message: "Rows have numbers.") }
+    // The selection of a form that was refused stays.
+    let chosen = Set(RefusedForm.typed("change")?.all("id") ?? [])
     let window = try await feeds.feed(of: screen.view, by: DayRules(request)).window(
       from: first, count: Self.firstRowCount)
     let shown = min(first, window.count)
     let rest = window.count - shown - window.tasks.count
     var content: [String: Any] = [
       "view": screen.view.text, "path": screen.path, "feed": window.version, "count": window.count, "first": shown,
-      "hasEarlier": shown > 0, "rows": window.frame.rows(window.tasks, in: screen.view, nested: window.nested),
+      "hasEarlier": shown > 0,
+      "rows": window.frame.rows(window.tasks, in: screen.view, nested: window.nested).map { row in
+        row.merging(["isChosen": (row["id"] as? String).map(chosen.contains) ?? false]) { $1 }
+      },
       "isOrdered": screen.isOrdered,
+      // Whoever drops a task between the rows of today plans it for today.
+      "rowsDay": screen.view == .today ? window.frame.clock.today.iso8601 : "",
       "emptyWords": screen.emptyWords, "summary": Self.summary(window.count, window.completedCount),
     ]
     if rest > 0 {

@@ -1,6 +1,14 @@
 import Foundation
 package import SystemPackage
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// A page in a file that leads to the first address.
 ///
 /// The address has the token, and other users of a machine see the arguments of each process: a browser gets the path of
@@ -10,19 +18,53 @@ package struct FirstPage: Sendable {
   package let path: FilePath
   private var directory: FilePath { path.removingLastComponent() }
 
+  private static let directoryStart = "tally-web-"
+  private static let fileName = "open.html"
+
   /// Chooses a path; nothing is there yet.
-  package init() {
-    path = FilePath(FileManager.default.temporaryDirectory.path(percentEncoded: false))
-      .appending("tally-web-\(UUID().uuidString)").appending("open.html")
+  ///
+  /// - Parameter parent: the directory for it; the system's temporary one without.
+  package init(in parent: FilePath? = nil) {
+    path = (parent ?? FilePath(FileManager.default.temporaryDirectory.path(percentEncoded: false)))
+      .appending(Self.directoryStart + UUID().uuidString).appending(Self.fileName)
   }
 
-  /// Writes the page.
+  /// Removes the pages that killed programs have left in the same directory; a failure is ignored.
+  ///
+  /// A program holds a lock on the directory of its page until it ends, so that one without a lock is an orphan.
+  private func removeOrphans() {
+    let parent = directory.removingLastComponent()
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: parent.string)) ?? [] {
+      guard name.hasPrefix(Self.directoryStart),
+        UUID(uuidString: String(name.dropFirst(Self.directoryStart.count))) != nil
+      else { continue }
+      let orphan = parent.appending(name)
+      guard let lock = Self.lock(orphan) else { continue }
+      let content = (try? FileManager.default.contentsOfDirectory(atPath: orphan.string)) ?? [""]
+      if content.isEmpty || content == [Self.fileName] { try? FileManager.default.removeItem(atPath: orphan.string) }
+      try? lock.close()
+    }
+  }
+
+  /// A directory, open and locked; `nil` if somebody holds it, or if there is no such directory.
+  private static func lock(_ directory: FilePath) -> FileDescriptor? {
+    let options: FileDescriptor.OpenOptions = [.directory, .noFollow, .closeOnExec]
+    guard let descriptor = try? FileDescriptor.open(directory, .readOnly, options: options) else { return nil }
+    if flock(descriptor.rawValue, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+    try? descriptor.close()
+    return nil
+  }
+
+  /// Writes the page, and removes those that killed programs have left.
   ///
   /// - Parameter address: the first address, which needs no escaping.
   /// - Throws: errors of the system.
   package func write(leadingTo address: String) throws {
     try FileManager.default.createDirectory(
       atPath: directory.string, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    // Held until the program ends: its descriptor is not closed.
+    _ = Self.lock(directory)
+    removeOrphans()
     let file = try FileDescriptor.open(
       path, .writeOnly, options: [.create, .exclusiveCreate], permissions: [.ownerRead, .ownerWrite])
     let page = """

@@ -1,0 +1,472 @@
+-- Format 4: recovery codes of owners, rows that count, no more cards and replicas of one member than it may have, and functions
+-- for the operator. The numbers are those of HubRowLimits.
+
+-- isShared: all members of the space could have the code.
+CREATE TABLE recovery (
+  verifier bytea PRIMARY KEY,
+  space uuid NOT NULL,
+  member uuid NOT NULL,
+  is_shared boolean NOT NULL,
+  is_replaced boolean NOT NULL DEFAULT false,
+  stored_at bigint NOT NULL
+);
+CREATE INDEX recovery_by_space ON recovery (space);
+
+-- A member, an invitation and a part of a snapshot count 128 bytes each, besides sealed bytes.
+UPDATE space SET byte_count = byte_count + 128 * (
+  (SELECT count(*) FROM token WHERE token.space = space.id) +
+  (SELECT count(*) FROM snapshot_part WHERE snapshot_part.space = space.id));
+
+-- TH008: the member, or the space, has as many replicas as it may have.
+CREATE FUNCTION may_add_replica(the_space uuid, the_member uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT count(*) < 2000 AND count(*) FILTER (WHERE member = the_member) < 50 FROM replica WHERE space = the_space;
+$$;
+
+CREATE OR REPLACE FUNCTION take_replica(the_space uuid, the_replica uuid, the_member uuid, a_reader_may boolean)
+RETURNS replica LANGUAGE plpgsql AS $$
+DECLARE
+  stream replica%ROWTYPE;
+BEGIN
+  stream := own_replica(the_space, the_replica, the_member, a_reader_may);
+  IF stream.id IS NULL THEN RAISE EXCEPTION 'denied' USING ERRCODE = 'TH002'; END IF;
+  IF NOT EXISTS (SELECT FROM replica WHERE space = the_space AND id = the_replica) THEN
+    IF NOT may_add_replica(the_space, the_member) THEN
+      RAISE EXCEPTION 'too many replicas' USING ERRCODE = 'TH008';
+    END IF;
+    INSERT INTO replica VALUES (stream.*);
+  END IF;
+  RETURN stream;
+END $$;
+
+-- Appends segments to the streams of several requests, each of another space, and answers each segment.
+--
+-- The segments of request i are those behind ends[i - 1] and up to ends[i]. The answers are those of HubAppendAnswer: 1 stored
+-- and 2 known, both with the position, 3 fork, 4 gap with the last segment, 5 quota, 6 denied. Two more are about a request as
+-- a whole: 7 there is no such space, 8 the space moves to another database, 9 there are too many replicas. After any but 1 and 2 the rest of the request has no
+-- answer. No answer is an error, so no request undoes what the others have stored.
+--
+-- Unless it waits, it leaves requests whose space is locked out of the answers, and the hub asks for each of them alone. So a
+-- space that is locked for long delays no other one, and two calls cannot wait for each other.
+--
+-- The settings: planning each call would cost a seventh of it, and by the statistics of a young database whole tables would be
+-- read, where a few rows by their keys are wanted.
+CREATE OR REPLACE FUNCTION append_segments(
+  waits boolean, spaces uuid[], members uuid[], replicas uuid[], ends integer[],
+  numbers bigint[], previous_hashes bytea[], hashes bytea[], bodies bytea[])
+RETURNS TABLE (request integer, answer smallint, number bigint, hash bytea) LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+#variable_conflict use_column
+DECLARE
+  locked uuid[];
+  place record;
+  stored record;
+  stream_number bigint;
+  stream_hash bytea;
+  space_position bigint;
+  space_bytes bigint;
+  positions bigint[] := array_fill(0::bigint, ARRAY[cardinality(numbers)]);
+  owners integer[] := array_fill(0, ARRAY[cardinality(numbers)]);
+  changed integer[] := '{}';
+  new_positions bigint[] := '{}';
+  new_bytes bigint[] := '{}';
+  new_numbers bigint[] := '{}';
+  new_hashes bytea[] := '{}';
+BEGIN
+  IF waits THEN
+    SELECT array_agg(id) INTO locked
+      FROM (SELECT id FROM space WHERE id = ANY (spaces) ORDER BY id FOR UPDATE) AS awaited;
+  ELSE
+    SELECT array_agg(id) INTO locked
+      FROM (SELECT id FROM space WHERE id = ANY (spaces) FOR UPDATE SKIP LOCKED) AS free;
+  END IF;
+  -- A statement of its own, which sees everything committed before the locks. The member is looked up here, since it may have been
+  -- revoked since its request was authorised.
+  FOR place IN
+    SELECT asked.i::integer, space.id, space.position, space.byte_count, space.byte_limit, space.is_frozen,
+        member.role, replica.member, replica.cut_off, coalesce(replica.number, 0) AS number,
+        coalesce(replica.hash, '\x0000000000000000000000000000000000000000000000000000000000000000') AS hash
+      FROM unnest(spaces, members, replicas) WITH ORDINALITY AS asked (space, member, replica, i)
+      LEFT JOIN space ON space.id = asked.space
+      LEFT JOIN member ON member.space = asked.space AND member.id = asked.member
+      LEFT JOIN replica ON replica.space = asked.space AND replica.id = asked.replica
+      WHERE space.id IS NULL OR space.id = ANY (locked)
+  LOOP
+    request := place.i;
+    number := NULL;
+    hash := NULL;
+    answer := CASE
+      WHEN place.id IS NULL THEN 7
+      WHEN place.is_frozen THEN 8
+      WHEN place.role IS NULL OR place.role = 3 OR place.member <> members[request] THEN 6
+      WHEN place.member IS NULL AND NOT may_add_replica(place.id, members[request]) THEN 9
+      ELSE 0 END;
+    IF answer > 0 THEN
+      RETURN NEXT;
+      CONTINUE;
+    END IF;
+    stream_number := place.number;
+    stream_hash := place.hash;
+    space_position := place.position;
+    space_bytes := place.byte_count;
+    FOR i IN coalesce(ends[request - 1], 0) + 1 .. ends[request] LOOP
+      number := NULL;
+      hash := NULL;
+      IF numbers[i] <= stream_number THEN
+        SELECT segment.position, segment.hash INTO stored FROM segment
+          WHERE segment.space = place.id AND segment.replica = replicas[request] AND segment.number = numbers[i];
+        answer := CASE WHEN stored IS NULL THEN 4 WHEN stored.hash <> hashes[i] THEN 3 ELSE 2 END;
+        number := stored.position;
+      ELSIF numbers[i] > place.cut_off THEN
+        answer := 6;
+      ELSIF numbers[i] <> stream_number + 1 OR previous_hashes[i] <> stream_hash THEN
+        answer := 4;
+      ELSIF space_bytes + octet_length(bodies[i]) > place.byte_limit THEN
+        answer := 5;
+      ELSE
+        answer := 1;
+        space_position := space_position + 1;
+        space_bytes := space_bytes + octet_length(bodies[i]);
+        stream_number := numbers[i];
+        stream_hash := hashes[i];
+        number := space_position;
+        positions[i] := space_position;
+        owners[i] := request;
+      END IF;
+      IF answer = 4 THEN
+        number := stream_number;
+        hash := stream_hash;
+      END IF;
+      RETURN NEXT;
+      EXIT WHEN answer > 2;
+    END LOOP;
+    IF space_position > place.position THEN
+      changed := changed || request;
+      new_positions := new_positions || space_position;
+      new_bytes := new_bytes || space_bytes;
+      new_numbers := new_numbers || stream_number;
+      new_hashes := new_hashes || stream_hash;
+    END IF;
+  END LOOP;
+  IF cardinality(changed) = 0 THEN RETURN; END IF;
+  INSERT INTO segment (space, position, replica, number, hash, body)
+    SELECT spaces[owner], position, replicas[owner], sent.number, sent.hash, body
+      FROM unnest(owners, positions, numbers, hashes, bodies) AS sent (owner, position, number, hash, body)
+      WHERE owner > 0;
+  UPDATE space SET position = result.position, byte_count = result.bytes, change_count = change_count + 1
+    FROM unnest(changed, new_positions, new_bytes) AS result (i, position, bytes) WHERE space.id = spaces[result.i];
+  INSERT INTO replica (space, id, member, number, hash)
+    SELECT spaces[result.i], replicas[result.i], members[result.i], result.number, result.hash
+      FROM unnest(changed, new_numbers, new_hashes) AS result (i, number, hash)
+    ON CONFLICT (space, id) DO UPDATE SET number = excluded.number, hash = excluded.hash;
+END $$;
+
+-- Invitations count as rows of their space; those that have expired go.
+DROP FUNCTION put_token;
+CREATE FUNCTION put_token(
+  the_hash bytea, the_kind smallint, the_account uuid, the_space uuid, the_member uuid, the_role smallint, expiry bigint,
+  the_time bigint)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  place space%ROWTYPE;
+  expired bigint;
+BEGIN
+  -- Locked though it is not frozen: a move that begins now waits for this token.
+  SELECT * INTO place FROM space WHERE id = the_space FOR UPDATE;
+  IF place.is_frozen THEN RAISE EXCEPTION 'the space moves' USING ERRCODE = 'TH005'; END IF;
+  IF the_kind = 3 AND place.id IS NOT NULL THEN
+    WITH gone AS (DELETE FROM token WHERE space = the_space AND kind = 3 AND expires_at <= the_time RETURNING 1)
+      SELECT count(*) INTO expired FROM gone;
+    IF place.byte_count + 128 - 128 * expired > place.byte_limit THEN
+      RAISE EXCEPTION 'no room' USING ERRCODE = 'TH003';
+    END IF;
+    UPDATE space SET byte_count = byte_count + 128 - 128 * expired WHERE id = the_space;
+  END IF;
+  INSERT INTO token VALUES (the_hash, the_kind, the_account, the_space, the_member, the_role, expiry)
+    ON CONFLICT (hash) DO UPDATE SET kind = the_kind, account = the_account, space = the_space, member = the_member,
+      role = the_role, expires_at = expiry;
+END $$;
+
+CREATE OR REPLACE FUNCTION create_space(
+  the_space uuid, the_account uuid, the_limit bigint, most_spaces bigint, the_member uuid, its_role smallint,
+  its_token bytea)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  -- One after the other, or two at once would count the same.
+  PERFORM FROM account WHERE id = the_account FOR UPDATE;
+  INSERT INTO space (id, account, byte_limit, byte_count) VALUES (the_space, the_account, the_limit, 128)
+    ON CONFLICT DO NOTHING;
+  IF NOT FOUND THEN RAISE EXCEPTION 'the space exists' USING ERRCODE = 'TH004'; END IF;
+  IF (SELECT count(*) FROM space WHERE account = the_account) > most_spaces THEN
+    RAISE EXCEPTION 'too many spaces' USING ERRCODE = 'TH006';
+  END IF;
+  PERFORM add_member(the_space, the_member, its_role, its_token);
+END $$;
+
+-- Marks recovery codes of a space as replaced, and forgets the oldest of those: of one member, the shared ones, or all.
+CREATE FUNCTION replace_recoveries(the_space uuid, the_member uuid, shared_too boolean, all_of_them boolean, besides bytea)
+RETURNS void LANGUAGE sql AS $$
+  UPDATE recovery SET is_replaced = true WHERE space = the_space AND verifier IS DISTINCT FROM besides
+    AND (all_of_them OR member = the_member OR shared_too AND is_shared);
+  DELETE FROM recovery WHERE verifier IN (
+    SELECT verifier FROM recovery WHERE space = the_space AND is_replaced ORDER BY stored_at DESC OFFSET 32);
+$$;
+
+-- The role of the new member; nothing if the invitation is unknown, used or has expired, or its member was revoked.
+CREATE OR REPLACE FUNCTION join_space(
+  the_space uuid, the_invitation bytea, the_member uuid, its_token bytea, the_time bigint)
+RETURNS SETOF smallint LANGUAGE plpgsql AS $$
+DECLARE
+  its_role smallint;
+BEGIN
+  BEGIN
+    PERFORM lock_space(the_space);
+  EXCEPTION WHEN SQLSTATE 'TH001' THEN
+    RETURN;
+  END;
+  DELETE FROM token WHERE hash = the_invitation AND kind = 3 AND space = the_space AND expires_at > the_time
+    AND EXISTS (SELECT FROM member WHERE member.space = the_space AND member.id = token.member)
+    RETURNING role INTO its_role;
+  IF NOT FOUND THEN RETURN; END IF;
+  PERFORM add_member(the_space, the_member, its_role, its_token);
+  -- A reader has the code that all members could have: it counts no more.
+  IF its_role = 3 THEN PERFORM replace_recoveries(the_space, NULL, true, false, NULL); END IF;
+  RETURN NEXT its_role;
+END $$;
+
+-- The member that is revoked; nothing if there is no such replica.
+DROP FUNCTION revoke_replica;
+CREATE FUNCTION revoke_replica(the_space uuid, the_replica uuid, the_number bigint) RETURNS SETOF uuid
+LANGUAGE plpgsql AS $$
+DECLARE
+  its_member uuid;
+  freed bigint;
+  gone bigint;
+BEGIN
+  BEGIN
+    PERFORM lock_space(the_space);
+  EXCEPTION WHEN SQLSTATE 'TH001' THEN
+    RETURN;
+  END;
+  UPDATE replica SET cut_off = least(cut_off, the_number) WHERE space = the_space AND id = the_replica
+    RETURNING member INTO its_member;
+  IF NOT FOUND THEN RETURN; END IF;
+  UPDATE replica SET cut_off = least(cut_off, number)
+    WHERE space = the_space AND member = its_member AND id <> the_replica;
+  UPDATE token SET kind = 4, member = NULL FROM member
+    WHERE member.space = the_space AND member.id = its_member AND token.hash = member.token;
+  DELETE FROM member WHERE space = the_space AND id = its_member;
+  WITH deleted AS (
+    DELETE FROM card USING replica WHERE card.space = the_space AND replica.space = the_space
+      AND replica.id = card.replica AND replica.member = its_member AND replica.number = 0
+      RETURNING octet_length(body) AS byte_count)
+  SELECT coalesce(sum(byte_count), 0) INTO freed FROM deleted;
+  WITH deleted AS (DELETE FROM token WHERE space = the_space AND kind = 3 AND member = its_member RETURNING 1)
+    SELECT count(*) INTO gone FROM deleted;
+  PERFORM replace_recoveries(the_space, NULL, true, true, NULL);
+  PERFORM note_change(the_space, -freed - 128 * gone);
+  RETURN NEXT its_member;
+END $$;
+
+-- TH003: the space has no room. TH007: it has as many cards as it may have; those of revoked members do not count.
+CREATE OR REPLACE FUNCTION put_card(
+  the_space uuid, the_member uuid, the_replica uuid, the_number bigint, the_body bytea, most_cards bigint)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  place space%ROWTYPE;
+  known card%ROWTYPE;
+  added bigint;
+BEGIN
+  place := lock_space(the_space);
+  PERFORM take_replica(the_space, the_replica, the_member, true);
+  SELECT * INTO known FROM card WHERE space = the_space AND replica = the_replica;
+  IF known.number > the_number THEN RETURN; END IF;
+  IF known.number IS NULL AND (
+    SELECT count(*) FROM card JOIN replica ON replica.space = card.space AND replica.id = card.replica
+      WHERE card.space = the_space AND replica.cut_off IS NULL) >= most_cards THEN
+    RAISE EXCEPTION 'too many cards' USING ERRCODE = 'TH007';
+  END IF;
+  added := octet_length(the_body) - coalesce(octet_length(known.body), 0);
+  IF place.byte_count + added > place.byte_limit THEN RAISE EXCEPTION 'no room' USING ERRCODE = 'TH003'; END IF;
+  INSERT INTO card (space, replica, number, body) VALUES (the_space, the_replica, the_number, the_body)
+    ON CONFLICT (space, replica) DO UPDATE SET number = the_number, body = the_body;
+  PERFORM note_change(the_space, added);
+END $$;
+
+-- Deletes a snapshot and returns what it counted.
+CREATE OR REPLACE FUNCTION delete_snapshot(the_space uuid, the_replica uuid, the_number bigint, the_digest bytea)
+RETURNS bigint LANGUAGE sql AS $$
+  DELETE FROM snapshot
+    WHERE space = the_space AND replica = the_replica AND number = the_number AND digest = the_digest;
+  WITH deleted AS (
+    DELETE FROM snapshot_part
+      WHERE space = the_space AND replica = the_replica AND number = the_number AND digest = the_digest
+      RETURNING octet_length(body) + 128 AS byte_count)
+  SELECT coalesce(sum(byte_count), 0)::bigint FROM deleted;
+$$;
+
+-- Whether the snapshot is complete from now on; of a replica, the newest four stay. TH003: the space has no room.
+CREATE OR REPLACE FUNCTION put_part(
+  the_space uuid, the_member uuid, the_replica uuid, the_number bigint, the_digest bytea, the_count integer,
+  the_part integer, the_body bytea)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  place space%ROWTYPE;
+  known bigint;
+  added bigint;
+  stored snapshot%ROWTYPE;
+  is_complete boolean;
+BEGIN
+  place := lock_space(the_space);
+  PERFORM take_replica(the_space, the_replica, the_member, false);
+  SELECT octet_length(body) + 128 INTO known FROM snapshot_part
+    WHERE space = the_space AND replica = the_replica AND number = the_number AND digest = the_digest
+    AND part = the_part;
+  added := octet_length(the_body) + 128 - coalesce(known, 0);
+  INSERT INTO snapshot (space, replica, number, digest, part_count, stored_count)
+    VALUES (the_space, the_replica, the_number, the_digest, the_count, CASE WHEN known IS NULL THEN 1 ELSE 0 END)
+    ON CONFLICT (space, replica, number, digest) DO UPDATE
+      SET part_count = the_count, stored_count = snapshot.stored_count + excluded.stored_count
+    RETURNING * INTO stored;
+  -- A member that begins another one does not end those that were interrupted.
+  IF known IS NULL AND stored.stored_count = 1 THEN
+    added := added - coalesce((
+      SELECT sum(delete_snapshot(the_space, the_replica, number, digest)) FROM snapshot
+        WHERE space = the_space AND replica = the_replica AND part_count <> stored_count
+        AND (number, digest) <> (the_number, the_digest)), 0);
+  END IF;
+  IF place.byte_count + added > place.byte_limit THEN RAISE EXCEPTION 'no room' USING ERRCODE = 'TH003'; END IF;
+  INSERT INTO snapshot_part (space, replica, number, digest, part, body)
+    VALUES (the_space, the_replica, the_number, the_digest, the_part, the_body)
+    ON CONFLICT (space, replica, number, digest, part) DO UPDATE SET body = the_body;
+  is_complete := known IS NULL AND stored.stored_count = the_count;
+  IF is_complete THEN
+    added := added - coalesce((
+      SELECT sum(delete_snapshot(the_space, the_replica, old.number, old.digest)) FROM (
+        SELECT number, digest FROM snapshot
+          WHERE space = the_space AND replica = the_replica AND part_count = stored_count
+          ORDER BY number DESC, digest DESC OFFSET 4) AS old), 0);
+  END IF;
+  -- A part alone is of no use to others: they are not woken for it.
+  UPDATE space SET byte_count = byte_count + added, change_count = change_count + is_complete::integer
+    WHERE id = the_space;
+  RETURN is_complete;
+END $$;
+
+-- Deletes segments up to a number, though not the last one of the stream, and snapshots; of a revoked replica an owner deletes
+-- all of them.
+CREATE OR REPLACE FUNCTION delete_old(
+  the_space uuid, the_member uuid, the_replica uuid, up_to bigint, snapshot_numbers bigint[], digests bytea[])
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  stream replica%ROWTYPE;
+  freed bigint;
+BEGIN
+  PERFORM lock_space(the_space);
+  SELECT * INTO stream FROM replica WHERE space = the_space AND id = the_replica AND cut_off IS NOT NULL
+    AND EXISTS (SELECT FROM member WHERE space = the_space AND id = the_member AND role = 1);
+  IF stream.id IS NULL THEN
+    stream := take_replica(the_space, the_replica, the_member, false);
+    stream.number := stream.number - 1;
+  END IF;
+  WITH deleted AS (
+    DELETE FROM segment WHERE space = the_space AND replica = the_replica AND number <= least(up_to, stream.number)
+      RETURNING octet_length(body) AS byte_count)
+  SELECT coalesce(sum(byte_count), 0) INTO freed FROM deleted;
+  FOR i IN 1..cardinality(snapshot_numbers) LOOP
+    freed := freed + delete_snapshot(the_space, the_replica, snapshot_numbers[i], digests[i]);
+  END LOOP;
+  PERFORM note_change(the_space, -freed);
+END $$;
+
+-- The member that has another role now; nothing if there is no such replica, or its member was revoked.
+CREATE FUNCTION set_role(the_space uuid, the_replica uuid, its_role smallint) RETURNS SETOF uuid LANGUAGE plpgsql AS $$
+DECLARE
+  its_member uuid;
+BEGIN
+  BEGIN
+    PERFORM lock_space(the_space);
+  EXCEPTION WHEN SQLSTATE 'TH001' THEN
+    RETURN;
+  END;
+  SELECT replica.member INTO its_member FROM replica WHERE space = the_space AND id = the_replica;
+  UPDATE member SET role = its_role WHERE space = the_space AND id = its_member;
+  IF NOT FOUND THEN RETURN; END IF;
+  UPDATE token SET role = its_role FROM member
+    WHERE member.space = the_space AND member.id = its_member AND token.hash = member.token;
+  PERFORM replace_recoveries(
+    the_space, CASE WHEN its_role <> 1 THEN its_member END, its_role = 3, false, NULL);
+  PERFORM note_change(the_space, 0);
+  RETURN NEXT its_member;
+END $$;
+
+-- TH002: the member is no owner. TH009: another code has replaced it. TH010: the space needs one that only owners have.
+CREATE FUNCTION put_recovery(
+  the_space uuid, the_member uuid, the_verifier bytea, the_code_is_shared boolean, the_time bigint)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  known recovery%ROWTYPE;
+BEGIN
+  PERFORM lock_space(the_space);
+  IF NOT EXISTS (SELECT FROM member WHERE space = the_space AND id = the_member AND role = 1) THEN
+    RAISE EXCEPTION 'denied' USING ERRCODE = 'TH002';
+  END IF;
+  SELECT * INTO known FROM recovery WHERE verifier = the_verifier;
+  IF known.space <> the_space THEN RAISE EXCEPTION 'denied' USING ERRCODE = 'TH002'; END IF;
+  IF known.is_replaced THEN RAISE EXCEPTION 'replaced' USING ERRCODE = 'TH009'; END IF;
+  IF the_code_is_shared AND (
+    EXISTS (SELECT FROM member WHERE space = the_space AND role = 3)
+    OR EXISTS (SELECT FROM recovery WHERE space = the_space AND NOT is_shared)) THEN
+    RAISE EXCEPTION 'shared' USING ERRCODE = 'TH010';
+  END IF;
+  PERFORM replace_recoveries(the_space, the_member, NOT the_code_is_shared, false, the_verifier);
+  INSERT INTO recovery VALUES (the_verifier, the_space, the_member, the_code_is_shared, false, the_time)
+    ON CONFLICT (verifier) DO UPDATE SET member = the_member, is_shared = the_code_is_shared, stored_at = the_time;
+END $$;
+
+-- The id of the owner that a recovery code has added; nothing if the code does not count, or the token is another one's.
+CREATE FUNCTION add_owner(the_space uuid, the_verifier bytea, the_member uuid, its_token bytea) RETURNS SETOF uuid
+LANGUAGE plpgsql AS $$
+DECLARE
+  place space%ROWTYPE;
+  known token%ROWTYPE;
+BEGIN
+  place := lock_space(the_space);
+  IF NOT EXISTS (
+    SELECT FROM recovery WHERE verifier = the_verifier AND space = the_space AND NOT is_replaced) THEN RETURN; END IF;
+  SELECT * INTO known FROM token WHERE hash = its_token;
+  IF FOUND THEN
+    IF known.kind = 2 AND known.space = the_space AND known.role = 1 THEN RETURN NEXT known.member; END IF;
+    RETURN;
+  END IF;
+  IF place.byte_count + 128 > place.byte_limit THEN RAISE EXCEPTION 'no room' USING ERRCODE = 'TH003'; END IF;
+  UPDATE space SET byte_count = byte_count + 128 WHERE id = the_space;
+  PERFORM add_member(the_space, the_member, 1::smallint, its_token);
+  RETURN NEXT the_member;
+END $$;
+
+CREATE FUNCTION erase_space(the_space uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM space WHERE id = the_space FOR UPDATE;
+  IF NOT FOUND THEN RETURN false; END IF;
+  DELETE FROM token WHERE space = the_space;
+  DELETE FROM member WHERE space = the_space;
+  DELETE FROM recovery WHERE space = the_space;
+  DELETE FROM replica WHERE space = the_space;
+  DELETE FROM segment WHERE space = the_space;
+  DELETE FROM card WHERE space = the_space;
+  DELETE FROM snapshot WHERE space = the_space;
+  DELETE FROM snapshot_part WHERE space = the_space;
+  DELETE FROM space WHERE id = the_space;
+  RETURN true;
+END $$;
+
+-- TH011: the account has spaces.
+CREATE FUNCTION erase_account(the_account uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM account WHERE id = the_account FOR UPDATE;
+  IF EXISTS (SELECT FROM space WHERE account = the_account) THEN
+    RAISE EXCEPTION 'it has spaces' USING ERRCODE = 'TH011';
+  END IF;
+  DELETE FROM token WHERE account = the_account;
+  DELETE FROM account WHERE id = the_account;
+END $$;

@@ -1,0 +1,126 @@
+import CLMDB
+import SystemPackage
+import TallySystem
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// liblmdb's file of locks, open for as long as its environment is.
+///
+/// **Room.** liblmdb extends the file without writing to it, and then writes to it through its map, where a full disk is
+/// not an error but a signal that ends the process. Readers do so, too. So the room is reserved before liblmdb maps the
+/// file. The file's length is left to liblmdb: its first user sets it, and later users derive the number of readers from
+/// it. So the room is reserved even beyond the file's end, and no byte of the file changes.
+///
+/// **Presence.** Two bytes of the file say that a process is there. Byte 0 is locked, shared, for as long as an environment
+/// is open: who can lock it exclusively is alone, and clears the table of readers. The byte of the process id is locked
+/// exclusively from a process's first reader on: without that lock its readers count as dead. liblmdb takes both as locks
+/// of the process, which the closing of any descriptor of the file ends. So this takes both as locks of its own
+/// descriptor. Where the system has no such locks, both are taken again before each commit and each snapshot.
+struct LockFile: Sendable {
+  private let descriptor: FileDescriptor
+  /// The file, whatever its names.
+  let identity: FileIdentity
+  /// What the two locks belong to.
+  private let owner: ByteLock.Owner
+
+  /// The size of one reader.
+  ///
+  /// The parts of the head take as much, or a little more where mutexes are larger.
+  private static let readerSizeInBytes = 64
+  /// The largest head that any system has, in readers.
+  private static let headSizeInReaders = 3
+
+  /// Opens the file and reserves its room on the disk; `nil` where it cannot be opened, which liblmdb then deals with.
+  ///
+  /// Throws `diskFull`, `ioFailure`.
+  init?(in directory: FilePath, options: LMDBEnvironment.Options) throws(LMDBError) {
+    guard !options.isFrozenFile, let file = Self.open(in: directory, options: options) else { return nil }
+    (descriptor, owner) = (file, options.lockOwner)
+    do throws(LMDBError) {
+      identity = try LMDBError.translating("open") { try FileIdentity(of: file) }
+      try LMDBError.translating("open") { try Self.reserve(file, forReaders: options.maxReaders) }
+    } catch {
+      try? file.close()
+      throw error
+    }
+  }
+
+  /// Opens the file as liblmdb does right afterwards.
+  private static func open(in directory: FilePath, options: LMDBEnvironment.Options) -> FileDescriptor? {
+    // If opened only for reading, liblmdb creates no file where there is nothing to read.
+    let dataFile = directory.appending(LMDBEnvironment.dataFileName)
+    if options.isReadOnly && (try? dataFile.stat()) == nil { return nil }
+    return try? FileDescriptor.open(
+      directory.appending(LMDBEnvironment.lockFileName), .readWrite,
+      options: [.create, .closeOnExec, .noFollow, .nonBlocking], permissions: options.fileMode)
+  }
+
+  private static func reserve(_ file: FileDescriptor, forReaders readerCount: Int) throws {
+    let neededBytes = Int64((readerCount + headSizeInReaders) * readerSizeInBytes)
+    let status = try file.stat()
+    let sizeInBytes = max(neededBytes, status.size)
+    // A full disk may have no room to note that nothing has changed.
+    if status.sizeAllocated >= sizeInBytes { return }
+    try SystemCalls.reserve(sizeInBytes, of: file)
+  }
+}
+
+extension LockFile {
+  private var presence: ByteLock { ByteLock(descriptor, byte: 0, owner: owner) }
+  private var ownReaders: ByteLock { ByteLock(descriptor, byte: Int(getpid()), owner: owner) }
+
+  /// Takes both locks for an environment that has just been opened, and has no reader yet.
+  ///
+  /// Throws what beginning a reader throws; `busy` if another process-id namespace has a process of the same id.
+  func hold(for handle: OpaquePointer) throws(LMDBError) {
+    // A process that opens the environment holds it exclusively for a moment.
+    try LMDBError.translating("open") { try presence.acquire(.shared, waiting: true) }
+    var reader: OpaquePointer?
+    // liblmdb locks the byte of the process when its first reader begins, and never again.
+    let result = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &reader)
+    // Both failures come after the lock, and are those of the first reader.
+    guard [MDB_SUCCESS, MDB_READERS_FULL, MDB_MAP_RESIZED].contains(result) else {
+      throw LMDBError(returnCode: result, operation: "open")
+    }
+    if result == MDB_SUCCESS { unsafe mdb_txn_abort(reader) }
+    guard owner == .descriptor else { return }
+    try LMDBError.translating("open") {
+      // The two kinds exclude each other. No reader is there that another process could take for dead in between.
+      try ByteLock(descriptor, byte: Int(getpid()), owner: .process).release()
+      try ownReaders.acquire(.exclusive)
+    }
+  }
+
+  /// Takes both locks again where anything in the process may have ended them.
+  ///
+  /// Throws `ioFailure`.
+  func renew() throws(LMDBError) {
+    guard owner == .process else { return }
+    try LMDBError.translating("lock") {
+      try presence.acquire(.shared, waiting: true)
+      try ownReaders.acquire(.exclusive)
+    }
+  }
+
+  /// Releases both locks and closes the file, when the environment has been closed.
+  func close() {
+    if owner == .descriptor {
+      // A program that is just being started may share the descriptor for another moment.
+      try? presence.release()
+      try? ownReaders.release()
+    }
+    // Nothing was written that closing could fail to write.
+    try? descriptor.close()
+  }
+
+  /// Closes the file in a child of a fork, which would otherwise keep the locks of its parent beyond the parent's end.
+  func closeInChild() {
+    try? descriptor.close()
+  }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+import Tally
+
+/// `tally lists merge NAME INTO`.
+struct MergeListsCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "merge",
+    abstract: "Move the tasks of a list into another one, and delete the emptied list.",
+    usage: "tally lists merge <name> <into> [<options>]",
+    discussion: """
+      The tasks keep their order and go behind those of the other list. One undo takes it back. Where two devices have \
+      made lists of one name, give the name twice: all lists of that name become the oldest one.
+
+      EXAMPLES
+        tally lists merge Food Groceries
+        tally lists merge Groceries Groceries
+      """
+  )
+
+  static let takesText = true
+
+  @Argument(help: ArgumentHelp("The list that is emptied: its name, its id or the end of that.", valueName: "name"))
+  var name: String
+
+  @Argument(help: ArgumentHelp("The list that takes its tasks.", valueName: "name"))
+  var target: String
+
+  func run(in session: Session) throws {
+    try session.write { transaction in
+      let (merged, target) = try lists(in: transaction)
+      var change = ChangeReport(lists: [target])
+      var taskIDs: [UUID] = []
+      for list in merged {
+        try transaction.forEachTask(in: .list(list.id)) { task, _ in
+          taskIDs.append(task.id)
+          return true
+        }
+        try transaction.mergeList(list.id, into: target.id)
+        change.deleted.append(list.id)
+      }
+      change.changed = try taskIDs.compactMap { try transaction.task($0) }.map { try transaction.name($0) }
+      let lists =
+        merged.count == 1
+        ? "list \(merged[0].name.quotedForMessage)" : "\(merged.count) lists \(name.quotedForMessage)"
+      change.messages = [
+        "Merged \(lists) into \(target.name.quotedForMessage): moved \(taskIDs.count.counted("task"))."
+      ]
+      return change
+    }
+  }
+
+  /// The lists that are emptied, and the one that takes their tasks.
+  private func lists(in transaction: borrowing StoreWriteTransaction) throws -> ([TaskList], TaskList) {
+    let same = name == target ? try transaction.lists(named: name) : []
+    // The oldest one, so that two devices that merge them at the same time choose the same one.
+    if same.count > 1, let oldest = same.min(by: { ($0.createdAt, $0.id.text) < ($1.createdAt, $1.id.text) }) {
+      return (same.filter { $0.id != oldest.id }, oldest)
+    }
+    let (merged, into) = (try transaction.list(named: name), try transaction.list(named: target))
+    guard merged.id != into.id else {
+      throw CommandFailure.usage("A list cannot be merged with itself", remedy: "Name two lists")
+    }
+    return ([merged], into)
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Tally
+import TallySync
+
+extension [SyncStatus.Member] {
+  /// The name of a device, with its handle where others have the same name; its replica where the name is unknown.
+  ///
+  /// The former identity of a store has the same name: the device itself is named without a handle.
+  ///
+  /// - Parameters:
+  ///   - member: One of these.
+  ///   - own: The name of this device, if that is not among them.
+  /// - Returns: The name.
+  func label(of member: SyncStatus.Member, besides own: String? = nil) -> String {
+    guard let name = member.name else { return member.replica.description }
+    let isShared =
+      own == name
+      || contains { $0.replica != member.replica && $0.name == name && (member.isFormer || !$0.isFormer) }
+    return isShared ? "\(name) (\(member.handle))" : name
+  }
+
+  /// The device with a name, exact or in other case, a handle, or a replica.
+  ///
+  /// Devices that are in use go before former identities and revoked ones.
+  ///
+  /// - Throws: ``CommandFailure`` if there is none or more than one.
+  func member(named text: String) throws -> SyncStatus.Member {
+    let exact = filter { $0.name == text }
+    var found = exact.isEmpty ? filter { $0.name?.lowercased() == text.lowercased() } : exact
+    if found.isEmpty, text.count >= 4 { found = filter { $0.replica.description.hasSuffix(text.lowercased()) } }
+    let inUse = found.filter { !$0.isRevoked && !$0.isFormer }
+    let chosen = inUse.isEmpty ? found : inUse
+    guard let member = chosen.first else {
+      throw CommandFailure(
+        .notFound, code: "replicaNotFound", "No device of the space is named \(text.quotedForMessage)",
+        remedy: "See their names and handles with 'tally sync members'")
+    }
+    guard chosen.count == 1 else {
+      throw CommandFailure(
+        .notFound, code: "ambiguousDevice", "\(chosen.count) devices are named \(text.quotedForMessage)",
+        remedy: "Use one of these handles, or give them names of their own: tally sync members rename HANDLE NAME"
+      ).with(Candidates(members: chosen))
+    }
+    return member
+  }
+}
+
+/// Who has written what the history shows.
+struct ChangeDevices {
+  private let members: [SyncStatus.Member]
+
+  /// Those of a store that does not synchronise.
+  static let none = ChangeDevices(members: [])
+
+  init(members: [SyncStatus.Member]) { self.members = members }
+
+  /// The device that made a change; `nil` in a store that does not synchronise, and where the changes of several came together.
+  func member(for change: HistoryChange) -> SyncStatus.Member? {
+    guard change.isFromElsewhere else { return members.first }
+    return change.replica.flatMap { id in members.first { $0.replica == ReplicaID(id) } }
+  }
+
+  /// Names of devices as members of the facts of a change: its name, and its replica.
+  func facts(of change: HistoryChange) -> Facts {
+    let member = member(for: change)
+    return ["device": .text(member?.name), "replica": .text(member?.replica.description)]
+  }
+
+  /// What a line for people says besides the action; empty for a change of this device.
+  func words(for change: HistoryChange) -> String? {
+    guard change.isFromElsewhere else { return nil }
+    guard let member = member(for: change) else { return "by other devices" }
+    return "by \(members.label(of: member).escapedForDisplay())"
+  }
+}
+
+extension Session {
+  /// Reads from one snapshot what changes a store has had, and which devices made them.
+  func readChanges<R>(_ body: (inout StoreReadTransaction, ChangeDevices) throws -> R) throws -> R {
+    guard isSynchronising, let store = try? openStore(for: .changing) else { return try read { try body(&$0, .none) } }
+    let members = try? wait { try await StoreSync(store).members() }
+    return try store.read { try body(&$0, members.map(ChangeDevices.init) ?? .none) }
+  }
+
+  /// Says what an exchange has found that somebody should look at.
+  func sayWhatNeedsAttention(after report: SyncReport) {
+    for words in report.clocks.words { note(words) }
+    for lists in report.listsOfOneName { note(lists.mergingWords) }
+  }
+}
+
+extension [TaskList] {
+  /// Says that these have one name, in any case, and how to make one of them.
+  var mergingWords: String {
+    "\(count) lists are named \(self[0].name.quotedForMessage). To make one of them: tally \(mergingCommand)"
+  }
+
+  /// The command that makes one list of two or more of them.
+  var mergingCommand: String {
+    let byName = Dictionary(grouping: self, by: \.name)
+    // Those of exactly one name first: the others can be named by theirs then.
+    if let name = byName.filter({ $0.value.count > 1 }).keys.min() {
+      return "lists merge \(name.shellQuoted) \(name.shellQuoted)"
+    }
+    let oldest = sorted { ($0.createdAt, $0.id.text) < ($1.createdAt, $1.id.text) }
+    return "lists merge \(oldest[1].name.shellQuoted) \(oldest[0].name.shellQuoted)"
+  }
+}
+
+extension [ClockDifference] {
+  /// A sentence for each device whose clock shows another time; one for all if it is rather the clock of this device.
+  var words: [String] {
+    let seconds = map(\.secondsAhead)
+    if count > 1, let least = seconds.min(), let most = seconds.max(),
+      most.subtractingReportingOverflow(least).partialValue <= 120,
+      least > 0 || most < 0
+    {
+      let names = map { $0.shownName }.joined(separator: " and ")
+      return [
+        "This device's clock is \(Self.duration(least)) \(least > 0 ? "behind" : "ahead of") those of \(names): set it, or "
+          + "what is written here has wrong times."
+      ]
+    }
+    return map { clock in
+      "The clock of \(clock.shownName) is \(Self.duration(clock.secondsAhead)) \(clock.secondsAhead > 0 ? "ahead of" : "behind") "
+        + "this device's: one of them is wrong, and what is written with it has wrong times."
+    }
+  }
+
+  private static let units: [(noun: String, seconds: UInt64)] = [
+    ("year", 31_556_952), ("day", 86_400), ("hour", 3_600), ("minute", 60),
+  ]
+
+  private static func duration(_ seconds: Int64) -> String {
+    let magnitude = seconds.magnitude
+    let unit = units.first { magnitude >= 2 * $0.seconds } ?? ("second", 1)
+    return Int(magnitude / unit.seconds).counted(unit.noun)
+  }
+}
+
+extension ClockDifference {
+  fileprivate var shownName: String { name?.quotedForMessage ?? replica.description }
+
+  var facts: Facts {
+    ["replica": .text(replica.description), "name": .text(name), "secondsAhead": .integer(secondsAhead)]
+  }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import Tally
+
+// What devices tell one another about themselves: objects of kinds of their own, which have no record. A version that does
+// not know them keeps them and passes them on.
+
+/// A write of a register of such an object.
+struct DeviceWrite {
+  let object: ObjectKey
+  let field: ObjectState.Field
+  let value: [UInt8]
+  /// Whether to write it although the register has the value.
+  var isRepeated = false
+}
+
+/// A device whose clock shows another time than that of this one.
+public struct ClockDifference: Hashable, Sendable {
+  /// Which one.
+  public let replica: ReplicaID
+  /// Its name; `nil` if its card has not arrived.
+  public let name: String?
+  /// By how many seconds at least its clock is ahead of that of this device; negative if it is behind.
+  public let secondsAhead: Int64
+
+  /// Smaller differences are not reported, in microseconds.
+  static let leastMicroseconds: Int64 = 60_000_000
+}
+
+/// The names that devices were given, and which replica each of them has become.
+struct DeviceRecords {
+  private var states: [ReplicaID: ObjectState] = [:]
+
+  init<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws {
+    let rows = try transaction.syncValues(under: SyncKey.states + [ObjectKey.deviceKind])
+    guard !rows.isEmpty else { return }
+    let table = try StateTable(in: transaction)
+    for (key, _) in rows {
+      guard let replica = ReplicaID(bytes: key) else { continue }
+      states[replica] = try table.state(of: ObjectKey(ofDevice: replica), in: transaction)
+    }
+  }
+
+  /// The name that somebody has given a device; `nil` if nobody has.
+  func name(of replica: ReplicaID) -> String? {
+    guard let value = states[replica]?.registers[.title]?.value, !value.isEmpty else { return nil }
+    return String(validating: value, as: UTF8.self)
+  }
+
+  /// The replica that a store has become, which was this one before it was copied or restored; `nil` if it still is.
+  func successor(of replica: ReplicaID) -> ReplicaID? {
+    states[replica]?.registers[.successor].flatMap { ReplicaID(bytes: $0.value) }
+  }
+}
+
+extension DeviceRecords {
+  /// The replicas that have become another one, one after the other, and that nobody uses any more.
+  func formerIdentities(of replica: ReplicaID) -> [ReplicaID] {
+    var (found, open): ([ReplicaID], [ReplicaID]) = ([], [replica])
+    while let next = open.popLast() {
+      for former in states.keys where successor(of: former) == next && former != replica && !found.contains(former) {
+        found.append(former)
+        open.append(former)
+      }
+    }
+    return found.sorted()
+  }
+}
+
+extension StoreSync {
+  /// Gives a device another name, on all devices.
+  ///
+  /// If two devices rename one at the same time, the later name holds. Devices with an older version keep the name that a device
+  /// had when it joined, unless the renamed device itself has a version that publishes its new name.
+  ///
+  /// - Parameters:
+  ///   - replica: Which device; it may be this one, or a revoked one.
+  ///   - name: The name: not blank, at most 256 bytes of UTF-8.
+  /// - Throws: `TallyError` with `notSynchronising`, `replicaNotFound` or `invalidDeviceName`; what the store throws.
+  public func renameMember(_ replica: ReplicaID, to name: String) async throws {
+    let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !name.isEmpty, name.utf8.count <= Card.maximumNameByteCount, !name.contains(where: \.isNewline) else {
+      throw TallyError.invalidDeviceName
+    }
+    try await store.write { transaction in
+      var settings = try transaction.requireSyncSettings()
+      guard try transaction.isKnown(replica) else { throw TallyError.replicaNotFound(replica) }
+      let write = DeviceWrite(object: ObjectKey(ofDevice: replica), field: .title, value: Array(name.utf8))
+      try transaction.write([write], &settings)
+      try transaction.setSyncSettings(settings)
+      try transaction.adoptOwnName()
+    }
+  }
+
+  /// The recovery code: the key of the space, to be kept on paper.
+  ///
+  /// - Returns: The code.
+  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, or `spaceNotEncrypted` where there is no key.
+  public func recoveryCode() async throws -> String {
+    try await store.write { transaction in
+      if try transaction.requireSyncSettings().isRevoked == true { throw TallyError.deviceRevoked }
+      guard let code = try transaction.changeSyncSettings({ try $0.showRecoveryCode() }) else {
+        throw TallyError.noRecoveryCode
+      }
+      return code
+    }
+  }
+}
+
+extension StoreTransaction where Base: ~Copyable {
+  /// Whether a replica belongs or belonged to the space, as far as this one knows.
+  func isKnown(_ replica: ReplicaID) throws -> Bool {
+    try requireSyncSettings().replicaID == replica || syncValue(forKey: SyncKey.cards + replica.bytes) != nil
+      || streamProgress()[replica] != nil || revocations()[replica] != nil
+  }
+
+  /// The name of a device: the one that it was given last, else that in its card.
+  func deviceName(of replica: ReplicaID) throws -> String? {
+    try DeviceRecords(in: self).name(of: replica) ?? card(of: replica)?.name
+  }
+
+  /// The devices whose clocks show another time, by the last segment of each.
+  func clockDifferences() throws -> [ClockDifference] {
+    let (former, revoked, records) = (
+      try requireSyncSettings().formerIDs, try revocations(), try DeviceRecords(in: self)
+    )
+    return try streamProgress().compactMap { replica, progress in
+      guard !former.contains(replica), revoked[replica] == nil, records.successor(of: replica) == nil,
+        let difference = progress.clockDifference(at: now.microsecondsSince1970)
+      else { return nil }
+      return ClockDifference(
+        replica: replica, name: try records.name(of: replica) ?? card(of: replica)?.name,
+        secondsAhead: difference / 1_000_000)
+    }.sorted { $0.replica < $1.replica }
+  }
+}
+
+extension StoreWriteTransaction {
+  /// Writes registers of objects that have no record; the change waits to be sent.
+  ///
+  /// - Parameters:
+  ///   - writes: The registers, each of another object.
+  ///   - settings: Counts the segments; the caller stores them.
+  /// - Throws: What the store throws.
+  mutating func write(_ writes: [DeviceWrite], _ settings: inout SyncSettings) throws {
+    var merge = try StateMerge(in: self)
+    let time = now.microsecondsSince1970
+    let changes = try writes.compactMap { try merge.write($0, at: time, as: settings.replicaID, in: self) }
+    guard !changes.isEmpty else { return }
+    try merge.finish(in: &self)
+    try Outbox.put(changes, &settings, in: &self)
+  }
+
+  /// After changes of others: takes the name that somebody has given this device, and says that this replica is still in use.
+  ///
+  /// A copy of this store has become another replica, and takes this one for its former identity.
+  mutating func followDeviceRecords() throws {
+    var settings = try requireSyncSettings()
+    if try DeviceRecords(in: self).successor(of: settings.replicaID) != nil {
+      let write = DeviceWrite(object: ObjectKey(ofDevice: settings.replicaID), field: .successor, value: [])
+      try self.write([write], &settings)
+      try setSyncSettings(settings)
+    }
+    try adoptOwnName()
+  }
+
+  /// Takes the name that this device was given, and writes its card again with it.
+  fileprivate mutating func adoptOwnName() throws {
+    var settings = try requireSyncSettings()
+    guard let name = try DeviceRecords(in: self).name(of: settings.replicaID), name != settings.deviceName else {
+      return
+    }
+    settings.deviceName = name
+    try setSyncSettings(settings)
+    try setSyncValue(nil, forKey: SyncKey.cards + settings.replicaID.bytes)
+  }
+
+}
+
+extension StreamProgress {
+  /// Compares the clock of the stream's author with this one.
+  ///
+  /// A segment cannot be sealed after it has arrived, nor before another one that its author had seen. Each is certain, whatever
+  /// time a segment takes on its way; only a device that is behind and has seen nothing of this one is not found.
+  ///
+  /// - Parameters:
+  ///   - sealedAt: When its author sealed a segment, by its clock.
+  ///   - seenAt: When this replica sealed the last segment that the author had seen, by this clock; `nil` if unknown.
+  ///   - now: The time now.
+  mutating func compareClocks(sealedAt: Int64, seenAt: Int64?, now: Int64) {
+    if sealedAt > now {
+      clock = ClockComparison(theirs: sealedAt, ours: now)
+    } else if let seenAt, seenAt > sealedAt {
+      clock = ClockComparison(theirs: sealedAt, ours: seenAt)
+    } else {
+      clock = nil
+    }
+  }
+
+  /// By how many microseconds the clock of the author is ahead; `nil` if that is too little to be reported.
+  ///
+  /// A time of this clock that is in the future by now was wrong itself.
+  fileprivate func clockDifference(at now: Int64) -> Int64? {
+    guard let clock, clock.ours <= now + ClockDifference.leastMicroseconds else { return nil }
+    let (difference, isOverflow) = clock.theirs.subtractingReportingOverflow(clock.ours)
+    guard !isOverflow, difference.magnitude > UInt64(ClockDifference.leastMicroseconds) else { return nil }
+    return difference
+  }
+}
+
+/// A time of another device's clock and one of this clock, which must not be in this order.
+struct ClockComparison: Codable {
+  let theirs: Int64
+  let ours: Int64
+}

@@ -1,0 +1,240 @@
+import Foundation
+import Tally
+
+/// Why a segment does not continue a stream.
+enum StreamFault: Error {
+  case otherNumber
+  case unknownReplica
+  case brokenChain
+  case revoked
+  case lacksNewKey
+  /// A value of a field that only newer versions may be able to read.
+  case unreadableValue(of: String)
+
+  /// Why the stream stops at the segment.
+  var obstacle: StreamObstacle {
+    switch self {
+    case .otherNumber:
+      StreamObstacle(.refused, "A segment has another number than its place in the stream.")
+    case .unknownReplica:
+      StreamObstacle(.unverified, "The card of the device has not arrived, so its changes cannot be verified.")
+    case .brokenChain:
+      StreamObstacle(.refused, "A segment does not follow the one before it: the stream was changed.")
+    case .revoked:
+      StreamObstacle(.revoked, "The device was revoked: what it wrote afterwards is not taken.")
+    case .lacksNewKey:
+      StreamObstacle(.needsInvitation, "The device has joined with an old key: invite it again.")
+    case .unreadableValue(let field):
+      StreamObstacle(.needsUpgrade, "It has written a value of '\(field)' that this version of Tally cannot read.")
+    }
+  }
+}
+
+extension EnvelopeFault {
+  /// Why a stream stops at a segment that cannot be opened.
+  var obstacle: StreamObstacle {
+    switch self {
+    case .needsNewerVersion: StreamObstacle(.needsUpgrade, description)
+    case .unknownEpoch: StreamObstacle(.unverified, description)
+    default: StreamObstacle(.refused, description)
+    }
+  }
+}
+
+/// Why the stream of a replica is not read on.
+struct StreamObstacle: Hashable, Sendable {
+  enum Kind: String {
+    /// Segments are known to exist and are not there as a whole.
+    case missing
+    /// Placeholders stand for them.
+    case notFetched
+    /// The system does not let them be read.
+    case unreadable
+    /// What verifies or opens them has not arrived.
+    case unverified
+    /// Only a newer version reads them.
+    case needsUpgrade
+    case needsInvitation
+    case revoked
+    /// They are not what the replica should have written.
+    case refused
+  }
+
+  let kind: Kind
+  /// A sentence for people.
+  let reason: String
+  /// The segments that are missing, ascending.
+  var missing: [ClosedRange<UInt64>] = []
+
+  init(_ kind: Kind, _ reason: String, missing: [ClosedRange<UInt64>] = []) {
+    (self.kind, self.reason, self.missing) = (kind, reason, missing)
+  }
+
+  /// What the place cannot give; `nil` if that is nothing.
+  ///
+  /// - Parameters:
+  ///   - gaps: The segments.
+  ///   - lacksSnapshot: Whether a part of a snapshot is missing that has their changes.
+  init?(_ gaps: [PlaceGap], lacksSnapshot: Bool) {
+    var sentences: [String] = []
+    for cause in gaps.map(\.cause).uniqued {
+      let numbers = gaps.filter { $0.cause == cause }.compactMap(\.numbers)
+      sentences.append(Self.sentence(numbers, cause))
+    }
+    if lacksSnapshot { sentences.append("A snapshot of its changes has arrived in part only.") }
+    guard !sentences.isEmpty else { return nil }
+    let causes = gaps.map(\.cause)
+    let kind: Kind =
+      causes.contains { if case .unreadable = $0 { true } else { false } }
+      ? .unreadable : causes.contains(.notFetched) ? .notFetched : .missing
+    self.init(kind, sentences.joined(separator: " "), missing: gaps.compactMap(\.numbers))
+  }
+
+  private static func sentence(_ numbers: [ClosedRange<UInt64>], _ cause: PlaceGap.Cause) -> String {
+    let isOne = numbers.count == 1 && numbers[0].count == 1
+    let subject = numbers.isEmpty ? "Its files" : "\(isOne ? "Segment" : "Segments") \(words(numbers))"
+    let (has, are) = isOne ? ("has", "is") : ("have", "are")
+    return switch cause {
+    case .missing: "\(subject) \(has) not arrived."
+    case .notWhole: "\(subject) \(has) not arrived completely, or \(are) damaged."
+    case .notFetched: "\(subject) \(are) not downloaded to this device."
+    case .unreadable(let reason): "\(subject) cannot be read: \(reason)."
+    }
+  }
+
+  /// The numbers as people say them: the first three runs, and whether there are more.
+  private static func words(_ numbers: [ClosedRange<UInt64>]) -> String {
+    let shown = numbers.prefix(3).map { run in
+      run.count == 1 ? "\(run.lowerBound)" : "\(run.lowerBound) to \(run.upperBound)"
+    }
+    let parts = numbers.count > 3 ? shown + ["more"] : shown
+    guard parts.count > 1, let last = parts.last else { return parts.first ?? "" }
+    return parts.dropLast().joined(separator: ", ") + " and " + last
+  }
+}
+
+extension StreamObstacle.Kind {
+  /// Whether something is missing that may still arrive by itself.
+  var isIncomplete: Bool {
+    switch self {
+    case .missing, .notFetched, .unreadable, .unverified: true
+    case .needsUpgrade, .needsInvitation, .revoked, .refused: false
+    }
+  }
+
+  /// Whether a person must do something first: looking again changes nothing.
+  var needsAPerson: Bool { self == .revoked || self == .needsInvitation }
+
+  /// What to do, as a sentence for people; `nil` for nothing.
+  var remedy: String? {
+    switch self {
+    case .missing, .unverified:
+      "Wait until everything is copied to this device. If it is, synchronise that device: it sends again what is lost."
+    case .notFetched: "Let the program that copies the folder download its files to this device."
+    case .unreadable: "Check the owner, the permissions and the disk of the files."
+    case .needsUpgrade: "Install the newest version of Tally on this device."
+    case .needsInvitation: nil
+    case .revoked: nil
+    case .refused: "Synchronise that device. If this stays, let it leave the space and join again."
+    }
+  }
+}
+
+extension StreamProgress {
+  /// Why the next segment is not taken; `nil` if it is, or if there is none.
+  var obstacle: StreamObstacle? {
+    block.map { reason in
+      let runs = stride(from: 0, to: (missing?.count ?? 0) - 1, by: 2).compactMap { index in
+        missing.flatMap { $0[index] <= $0[index + 1] ? $0[index]...$0[index + 1] : nil }
+      }
+      // A version before the kinds has kept a sentence alone, and a later one may know more of them.
+      return StreamObstacle(blockKind.flatMap(StreamObstacle.Kind.init) ?? .refused, reason, missing: runs)
+    }
+  }
+
+  /// Remembers why the next segment is not taken.
+  ///
+  /// - Parameters:
+  ///   - obstacle: The reason; `nil` for none.
+  ///   - now: The time now, in microseconds since 1970: the stream has stopped then, unless it had before.
+  mutating func set(_ obstacle: StreamObstacle?, at now: Int64) {
+    blockedSince = obstacle == nil ? nil : blockedSince ?? now
+    (block, blockKind) = (obstacle?.reason, obstacle?.kind.rawValue)
+    missing = obstacle.flatMap { $0.missing.isEmpty ? nil : $0.missing.flatMap { [$0.lowerBound, $0.upperBound] } }
+  }
+}
+
+// MARK: - Finding what is missing
+
+extension SyncEngine {
+  /// Notes which changes of others are known to exist and cannot be had, so that the report and the status say so.
+  ///
+  /// Others name segments: files behind a gap, segments of a third replica, snapshots. What a snapshot covers is not missing:
+  /// the stream goes on behind it.
+  ///
+  /// - Parameters:
+  ///   - look: What the place has.
+  ///   - stopped: The streams that stop at a segment that is there.
+  /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
+  func noteObstacles(after look: Look, besides stopped: Set<ReplicaID>) async throws {
+    let (settings, known, revoked) = try store.readSynchronization { transaction in
+      (try transaction.requireSyncSettings(), try transaction.streamProgress(), try transaction.revocations())
+    }
+    let incomplete = try await incompleteSnapshots(besides: settings.replicaID, revoked)
+    var changed: [ReplicaID: (obstacle: StreamObstacle?, named: UInt64?)] = [:]
+    let replicas = Set(look.heads.keys).union(known.keys).union(incomplete.covered.keys).union(incomplete.unopened)
+    for replica in replicas.sorted() where replica != settings.replicaID && !stopped.contains(replica) {
+      let progress = known[replica] ?? StreamProgress()
+      let (position, end) = (progress.head.number, revoked[replica]?.cutOff.number ?? .max)
+      guard position < end else { continue }
+      let covered = incomplete.covered[replica] ?? 0
+      let last = min(max(look.heads[replica]?.number ?? 0, progress.named ?? 0, covered), end)
+      let gaps = try await reach { try await transport.gaps(of: replica, after: position, upTo: last) }
+        .filter { ($0.numbers?.lowerBound ?? 0) <= end }
+      // A device that has read nothing yet cannot know what a snapshot has of which no part can be opened.
+      let isUnopened = settings.lastReceived == nil && position == 0 && incomplete.unopened.contains(replica)
+      let obstacle = StreamObstacle(gaps, lacksSnapshot: covered > position || isUnopened)
+      let named = gaps.compactMap(\.numbers?.upperBound).max()
+      guard obstacle != progress.obstacle || named ?? 0 > progress.named ?? 0 else { continue }
+      changed[replica] = (obstacle, [named, progress.named].compactMap(\.self).max())
+    }
+    guard !changed.isEmpty else { return }
+    try await store.write { [changed] transaction in
+      let known = try transaction.streamProgress()
+      for (replica, (obstacle, named)) in changed {
+        var progress = known[replica] ?? StreamProgress()
+        progress.set(obstacle, at: transaction.now.microsecondsSince1970)
+        progress.named = named
+        try transaction.setProgress(progress, of: replica)
+      }
+    }
+  }
+
+  /// The last segments that snapshots cover of which parts are missing; those of whose snapshots no part can be opened.
+  private func incompleteSnapshots(
+    besides own: ReplicaID, _ revoked: [ReplicaID: EpochRecord.Revocation]
+  ) async throws -> (covered: [ReplicaID: UInt64], unopened: Set<ReplicaID>) {
+    var (covered, unopened): ([ReplicaID: UInt64], Set<ReplicaID>) = ([:], [])
+    for name in try await reach({ try await transport.incompleteSnapshots() })
+    where name.replica != own && revoked[name.replica] == nil {
+      var summary: SnapshotSummary?
+      for number in 0..<name.partCount where summary == nil {
+        summary = try await openPart(number, of: name)?.summary
+      }
+      guard let summary else {
+        unopened.insert(name.replica)
+        continue
+      }
+      covered.merge(summary.coverage.mapValues(\.number).filter { $0.key != own }) { max($0, $1) }
+    }
+    return (covered, unopened)
+  }
+}
+
+extension Array where Element: Hashable {
+  /// Each element once, where it comes first.
+  fileprivate var uniqued: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,156 @@
+package import SystemPackage
+
+/// A file or a directory under a temporary name, in which something is made before it is moved into place.
+///
+/// Its maker holds a lock on it. The lock ends with the process, so that an item without one is an orphan: what a killed
+/// process has left. Whoever makes an item in a directory removes the orphans there first.
+///
+/// Names are exact, and an orphaned directory is removed only if it has nothing but files of a store: neither is ever
+/// somebody else's.
+package final class TemporaryItem: Sendable {
+  package enum Kind {
+    case file, directory
+  }
+
+  // Constants.
+  package let path: FilePath
+  private let kind: Kind
+  /// Held for as long as this lives.
+  private let lock: FileLock
+
+  private static let fileStart = ".tally-export-"
+  private static let fileEnd = ".tmp"
+  private static let directoryMark = ".new-"
+  /// The files that a store has while it is made.
+  private static let storeNames: Set = ["data.mdb", "lock.mdb", "access.lock", "journal", "journal.tmp"]
+  private static let mostAttempts = 100
+
+  /// Makes an item that only its owner may read.
+  ///
+  /// - Parameters:
+  ///   - kind: What to make.
+  ///   - parent: The directory to make it in, which exists.
+  ///   - name: The start of a directory's name.
+  /// - Throws: `Errno`.
+  package init(_ kind: Kind, in parent: FilePath, for name: String = "") throws {
+    Self.sweep(parent)
+    for _ in 1...Self.mostAttempts {
+      let path = parent.appending(Self.name(kind, for: name))
+      switch kind {
+      case .file: try SystemCalls.createFile(path, permissions: .ownerReadWrite)
+      case .directory: try SystemCalls.createDirectory(path, permissions: .ownerReadWriteExecute)
+      }
+      do {
+        // Until it is locked, a sweep may take it for an orphan and remove it.
+        guard let lock = try Self.lock(path, kind), lock.isOnFile(at: path) else { continue }
+        (self.path, self.kind, self.lock) = (path, kind, lock)
+        return
+      } catch {
+        Self.remove(path, kind)
+        throw error
+      }
+    }
+    throw Errno.resourceTemporarilyUnavailable
+  }
+
+  deinit {
+    // What was moved into place is not there any more.
+    Self.remove(path, kind)
+  }
+
+  /// Removes the orphans in a directory; a failure to do so does not fail the caller.
+  package static func sweep(_ directory: FilePath) {
+    for name in (try? SystemCalls.names(in: directory)) ?? [] {
+      let path = directory.appending(name)
+      guard let kind = kind(of: name), let lock = try? lock(path, kind), lock.isOnFile(at: path) else { continue }
+      remove(path, kind)
+      lock.release()
+    }
+  }
+
+  /// Which item has a name; `nil` if none has.
+  package static func kind(of name: String) -> Kind? {
+    if name.hasPrefix(fileStart), name.hasSuffix(fileEnd) {
+      let middle = name.dropFirst(fileStart.count).dropLast(fileEnd.count)
+      return !middle.isEmpty && middle.utf8.allSatisfy(\.isBase36) && UInt64(middle, radix: 36) != nil ? .file : nil
+    }
+    // The form that older versions gave to what a pipe had delivered.
+    if name.hasPrefix(".import-"), name.hasSuffix(fileEnd) {
+      return name.dropFirst(".import-".count).dropLast(fileEnd.count).isUUID ? .file : nil
+    }
+    let mark = name.utf8.count - uuidByteCount - directoryMark.utf8.count
+    guard mark > 0, name.utf8.dropFirst(mark).starts(with: directoryMark.utf8) else { return nil }
+    return name.suffix(uuidByteCount).isUUID ? .directory : nil
+  }
+
+  fileprivate static let uuidByteCount = 36
+
+  private static func name(_ kind: Kind, for name: String) -> String {
+    // A name must neither be guessed nor grow beyond what the filesystem takes, as the target's with a suffix might.
+    switch kind {
+    case .file: fileStart + String(UInt64.random(in: 0...UInt64.max), radix: 36) + fileEnd
+    case .directory: name + directoryMark + randomUUID()
+    }
+  }
+
+  private static func randomUUID() -> String {
+    var text = [4, 2, 2, 2, 6].map { count in
+      (0..<count).map { _ in
+        let byte = UInt8.random(in: 0...UInt8.max)
+        return (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }.joined()
+    }
+    // Version 4.
+    text[2] = "4" + text[2].dropFirst()
+    text[3] = "8" + text[3].dropFirst()
+    return text.joined(separator: "-")
+  }
+
+  /// The lock of an item, held; `nil` if another process holds it, or if there is no such item.
+  private static func lock(_ path: FilePath, _ kind: Kind) throws -> FileLock? {
+    do {
+      let lock = try FileLock(openingExisting: path)
+      let isOfKind = try lock.descriptor.stat().type == (kind == .file ? .regular : .directory)
+      return try isOfKind && lock.tryAcquire(.exclusive) ? lock : nil
+    } catch Errno.noSuchFileOrDirectory {
+      return nil
+    }
+  }
+
+  private static func remove(_ path: FilePath, _ kind: Kind) {
+    switch kind {
+    case .file: try? SystemCalls.removeFile(path)
+    case .directory: removeDirectory(path)
+    }
+  }
+
+  private static func removeDirectory(_ path: FilePath) {
+    // A store may be made in it, too.
+    sweep(path)
+    guard let names = try? SystemCalls.names(in: path), storeNames.isSuperset(of: names) else { return }
+    for name in names { try? SystemCalls.removeFile(path.appending(name)) }
+    try? SystemCalls.removeDirectory(path)
+  }
+}
+
+extension StringProtocol {
+  /// Whether the text is a UUID, in either case.
+  fileprivate var isUUID: Bool {
+    let bytes = Array(utf8)
+    return bytes.count == TemporaryItem.uuidByteCount
+      && bytes.indices.allSatisfy { index in
+        [8, 13, 18, 23].contains(index) ? bytes[index] == UInt8(ascii: "-") : bytes[index].isHexadecimal
+      }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isBase36: Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
+  }
+
+  fileprivate var isHexadecimal: Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+      || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
+  }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import SystemPackage
+import Tally
+import TallyTestSupport
+import Testing
+
+@testable import TallySync
+
+/// What somebody has restored or dismissed on one device is settled on all of them.
+struct SettledConflictTests {
+  /// All stores edit the title of each of some tasks at the same time, the last store latest; the others lose.
+  private func withConflicts(
+    stores: Int = 2, tasks: Int = 1, _ body: (FolderSpace, [UUID]) async throws -> Void
+  ) async throws {
+    try await withFolderSpace(stores) { space in
+      let ids = try await space.stores[0].write { transaction in
+        try (0..<tasks).map { try transaction.add("task \($0)", to: .inbox).id }
+      }
+      try await space.synchroniseAll()
+      for (number, store) in space.stores.enumerated() {
+        space.clock.now = space.clock.now.adding(seconds: 10)
+        try await store.write { transaction in
+          for id in ids { _ = try transaction.update(id) { $0.title = "by \(number)" } }
+        }
+      }
+      try await space.synchroniseAll()
+      try await body(space, ids)
+    }
+  }
+
+  private func expectNoConflicts(_ space: FolderSpace, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    for number in space.stores.indices {
+      #expect(try await space.sync(number).conflicts() == [], "\(number)", sourceLocation: sourceLocation)
+    }
+    try await space.expectEqualStores(sourceLocation: sourceLocation)
+  }
+
+  @Test(arguments: [0, 1]) func aDismissedValueIsForgottenEverywhere(by number: Int) async throws {
+    try await withConflicts { space, ids in
+      for other in 0...1 { #expect(try await space.sync(other).conflicts().map(\.lost) == ["by 0"]) }
+      let dismissed = try await space.sync(number).dismissConflicts()
+      #expect(dismissed.map(\.lost) == ["by 0"])
+      try await space.synchroniseAll()
+      #expect(try space.stores[0].read { try $0.task(ids[0]) }?.title == "by 1")
+      try await expectNoConflicts(space)
+    }
+  }
+
+  @Test(arguments: [0, 1]) func aRestoredValueIsForgottenEverywhere(by number: Int) async throws {
+    try await withConflicts { space, ids in
+      let conflict = try #require(try await space.sync(number).conflicts().first)
+      try await space.sync(number).restoreConflict(conflict.id)
+      try await space.synchroniseAll()
+      for store in space.stores { #expect(try store.read { try $0.task(ids[0]) }?.title == "by 0") }
+      try await expectNoConflicts(space)
+    }
+  }
+
+  @Test func dismissingOnBothAtTheSameTimeIsTheSame() async throws {
+    try await withConflicts(tasks: 3) { space, _ in
+      for number in 0...1 { try await space.sync(number).dismissConflicts() }
+      try await space.synchroniseAll()
+      try await expectNoConflicts(space)
+    }
+  }
+
+  @Test func oneOfSeveralValuesOfAFieldIsDismissedAndTheOthersStay() async throws {
+    try await withConflicts(stores: 3) { space, _ in
+      // The author of the value that won has all others.
+      let kept = try await space.sync(2).conflicts()
+      #expect(Set(kept.map(\.lost)) == ["by 0", "by 1"])
+      let first = try #require(kept.first { $0.lost == "by 0" })
+      try await space.sync(2).dismissConflicts([first.id])
+      try await space.synchroniseAll()
+      #expect(try await space.sync(0).conflicts() == [])
+      for number in 1...2 { #expect(try await space.sync(number).conflicts().map(\.lost) == ["by 1"]) }
+    }
+  }
+
+  @Test func allAreRestoredInOneChangeAndTheLastOfSeveralOfOneField() async throws {
+    try await withConflicts(stores: 3, tasks: 2) { space, ids in
+      #expect(try await space.sync(2).conflicts().count == 4)
+      let restored = try await space.sync(2).restoreAllConflicts()
+      #expect(restored.map(\.lost) == ["by 1", "by 1"])
+      #expect(try await space.sync(2).conflicts().map(\.lost) == ["by 0", "by 0"])
+      let titles = try space.stores[2].read { transaction in try ids.map { try transaction.task($0)?.title } }
+      #expect(titles == ["by 1", "by 1"])
+      try await space.stores[2].write { _ = try $0.undo() }
+      #expect(try space.stores[2].read { try $0.task(ids[1]) }?.title == "by 2")
+      try await space.synchroniseAll()
+      // The author of "by 1" has beaten "by 0" as well, which nobody has settled.
+      #expect(try await space.sync(1).conflicts().allSatisfy { $0.lost == "by 0" })
+      try await space.expectEqualStores()
+    }
+  }
+
+  @Test func valuesOfDeletedTasksStay() async throws {
+    try await withConflicts(tasks: 2) { space, ids in
+      try await space.stores[0].write { try $0.delete(ids[0]) }
+      let restored = try await space.sync(0).restoreAllConflicts()
+      #expect(restored.map(\.objectID) == [ids[1]])
+      #expect(try await space.sync(0).conflicts().map(\.objectID) == [ids[0]])
+    }
+  }
+
+  /// The dismissal arrives before, or together with, the value that wins.
+  @Test func aValueThatWasDismissedElsewhereIsNotKeptLater() async throws {
+    try await withFolderSpace { space in
+      let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
+      try await space.synchroniseAll()
+      try await space.stores[0].write { _ = try $0.update(id) { $0.title = "by 0" } }
+      try await space.sync(0).synchronise()
+      space.clock.now = space.clock.now.adding(seconds: 10)
+      try await space.stores[1].write { _ = try $0.update(id) { $0.title = "by 1" } }
+      try await space.sync(1).synchronise()
+      try await space.sync(1).dismissConflicts()
+      try await space.sync(1).synchronise()
+      let report = try await space.sync(0).synchronise()
+      #expect(report.conflicts == 0)
+      try await expectNoConflicts(space)
+    }
+  }
+
+  @Test func aDismissalArrivesInASnapshotAndInAFile() async throws {
+    try await withConflicts { space, _ in
+      try await space.sync(1).dismissConflicts()
+      let file = space.directory.appending("second.tally")
+      try await space.sync(1).writeDifference(to: file)
+      try await space.sync(0).apply(file)
+      #expect(try await space.sync(0).conflicts() == [])
+    }
+    try await withConflicts { space, _ in
+      try await space.sync(1).dismissConflicts()
+      try space.emptyFolder()
+      try await space.sync(1).synchronise()
+      try await space.sync(0).synchronise()
+      #expect(try await space.sync(0).conflicts() == [])
+    }
+  }
+
+  @Test func aNumberThatIsNotThereDismissesNothing() async throws {
+    try await withConflicts { space, _ in
+      let kept = try await space.sync(0).conflicts()
+      let error = await #expect(throws: TallyError.self) {
+        try await space.sync(0).dismissConflicts([kept[0].id, kept[0].id + 1])
+      }
+      #expect(error?.code == .conflictNotFound)
+      #expect(try await space.sync(0).conflicts() == kept)
+    }
+  }
+}

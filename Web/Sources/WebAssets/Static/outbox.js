@@ -1,0 +1,116 @@
+// What this browser sends to be changed: in order, each form once.
+//
+// Each form has a key, by which the server knows it again when it is sent once more because its answer was lost. Texts that
+// people have typed are kept in the browser until they are answered for, so that leaving the page, a server that does not
+// answer and a visit that has expired lose nothing: the next page sends them again.
+
+const KEPT = "tally-kept-";
+const PAGE = `tally-page-${crypto.randomUUID()}`;
+// The body of a request that goes on when its page is left.
+const LONGEST_LASTING_BODY = 60_000;
+const PATIENCE_MILLISECONDS = 15_000;
+// Before a form without an answer is sent again.
+const PAUSES_MILLISECONDS = [400, 1600];
+
+const waiting = [];
+let isSending = false;
+
+// Held as long as the page lives: what a page has kept is sent by another one only when it is gone.
+navigator.locks?.request(PAGE, () => new Promise(() => {}));
+
+// Sends a form; returns the status and the answer. The status is 0 if there was no answer: whether the form was taken is not known.
+//
+// `kept` names a text that is kept until somebody forgets it.
+export function deliver(path, fields, kept) {
+  const body = new URLSearchParams(fields);
+  if (!body.has("key")) body.set("key", crypto.randomUUID());
+  if (kept) keep(kept, { path, fields: [...body] });
+  return new Promise((resolve) => {
+    waiting.push({ path, body: body.toString(), resolve });
+    work();
+  });
+}
+
+async function work() {
+  if (isSending) return;
+  isSending = true;
+  while (waiting.length) {
+    const form = waiting.shift();
+    form.resolve(await attempt(form));
+  }
+  isSending = false;
+}
+
+async function attempt(form) {
+  for (const pause of [...PAUSES_MILLISECONDS, null]) {
+    try {
+      const response = await request(form);
+      const answer = await response.json();
+      // A store that is busy may be free again.
+      if (response.status !== 503 || pause === null) return { status: response.status, answer };
+    } catch {
+      if (pause === null) return { status: 0 };
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+function request({ path, body }) {
+  const isShort = body.length < LONGEST_LASTING_BODY;
+  return fetch(path, {
+    method: "POST", body, keepalive: isShort, signal: AbortSignal.timeout(PATIENCE_MILLISECONDS),
+    headers: { Accept: "application/json", "Content-Type": "application/x-www-form-urlencoded;charset=UTF-8" },
+  });
+}
+
+// The page is being left: what has not been sent yet is sent now, as far as a page can.
+export function flush() {
+  for (const form of waiting.splice(0)) request(form).catch(() => {});
+}
+
+addEventListener("pagehide", flush);
+
+// --- Kept texts
+
+// Keeps a form, with its path and fields, or a text; returns whether there was room for it.
+export function keep(name, form) {
+  try {
+    localStorage.setItem(KEPT + name, JSON.stringify({ since: Date.now(), ...form, page: PAGE }));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function kept(name) {
+  try {
+    return JSON.parse(localStorage.getItem(KEPT + name));
+  } catch {
+    return null;
+  }
+}
+
+export function forget(name) {
+  localStorage.removeItem(KEPT + name);
+}
+
+// The names of kept texts that no page answers for, oldest first: those of pages that are gone, and those of this page that it
+// has given up for now.
+export async function orphans() {
+  const names = Object.keys(localStorage).filter((name) => name.startsWith(KEPT)).map((name) => name.slice(KEPT.length));
+  if (!names.length) return [];
+  const held = new Set(((await navigator.locks?.query())?.held ?? []).map((lock) => lock.name));
+  const forms = names.map((name) => [name, kept(name)]).filter(([, form]) => form && (form.isGivenUp || !held.has(form.page)));
+  return forms.sort(([, a], [, b]) => a.since - b.since).map(([name]) => name);
+}
+
+// Marks a form that got no answer: it is sent again later.
+export function giveUp(name) {
+  const form = kept(name);
+  if (form) keep(name, { ...form, isGivenUp: true });
+}
+
+// Whether an answer may be another one later: there was none, the browser is not let in, or the server has failed.
+export function isPassing({ status }) {
+  return status === 0 || status === 401 || status >= 500;
+}

@@ -1,0 +1,363 @@
+// A task's sheet: a field is saved when it is left, and what is typed is kept until it is saved. Sub-tasks are added one after
+// the other. Whatever way the sheet is left, nothing is lost.
+
+// A task's sheet: a field is saved when it is left, and what is typed is kept until it is saved. Sub-tasks are added one after
+// the other. Whatever way the sheet is left, nothing is lost.
+
+import { editedFields, isEdited } from "./morph.js";
+import { deliver, flush, forget, giveUp, isPassing, keep, kept, orphans } from "./outbox.js";
+import { changed, failureWords, hideNotice, show, submit } from "./requests.js";
+
+const LONGEST_QUIET_MILLISECONDS = 400;
+
+export class Sheet {
+  constructor(form) {
+    this.form = form;
+    // Buttons are called action, too.
+    this.path = form.getAttribute("action");
+    this.task = form.dataset.task;
+    // Fields whose text is on its way, with the form that has it.
+    this.saving = new Map();
+    // Fields whose text the browser has no room to keep.
+    this.unkept = new Set();
+    this.adding = 0;
+    form.addEventListener("input", ({ target }) => this.typed(target));
+    form.addEventListener("focusout", ({ target }) => this.fields().includes(target) && this.save([target]));
+    // A choice is made with one step.
+    form.addEventListener("change", ({ target }) => target.matches("#fields select") && this.save([target]));
+    form.addEventListener("submit", (event) => this.submit(event));
+    form.addEventListener("keydown", (event) => this.key(event));
+    addEventListener("pagehide", () => this.leaving());
+    addEventListener("beforeunload", (event) => this.unkept.size && event.preventDefault());
+    addEventListener("visibilitychange", () => document.visibilityState === "hidden" && this.save());
+    document.addEventListener("tally-sent", ({ detail }) => this.sent(detail));
+    const typed = kept(this.typedName);
+    if (typed && !this.subtask.value) this.subtask.value = typed.text;
+  }
+
+  get subtask() {
+    // A search may have taken the place of the sheet.
+    return this.form.elements.subtask;
+  }
+
+  // The name of the sub-task that is being typed.
+  get typedName() {
+    return `${this.task}-typed`;
+  }
+
+  fields() {
+    return [...this.form.querySelectorAll("#fields :is(input:not([type=hidden]), textarea, select)")];
+  }
+
+  stamp(field) {
+    return this.form.elements[`was-${field.name}`];
+  }
+
+  keptName(field) {
+    return `${this.task}-${field.name}`;
+  }
+
+  // The form that saves fields.
+  body(fields) {
+    const body = [["key", crypto.randomUUID()]];
+    for (const field of fields) body.push([field.name, field.value], [`was-${field.name}`, this.stamp(field).value]);
+    return body;
+  }
+
+  typed(field) {
+    this.wasRefused = false;
+    if (field === this.subtask) {
+      Sheet.clear(field);
+      // One that got no answer, and is another one now.
+      if (this.unadded && this.unadded.title !== field.value) {
+        forget(this.unadded.name);
+        this.unadded = null;
+      }
+      if (field.value) keep(this.typedName, { text: field.value });
+      else forget(this.typedName);
+    } else if (this.fields().includes(field)) {
+      Sheet.clear(field);
+      this.draft(field);
+    }
+  }
+
+  // Keeps what is in a field, for the case that the page ends before it is saved.
+  draft(field) {
+    this.unkept.delete(field);
+    if (!isEdited(field)) return forget(this.keptName(field));
+    const form = { path: this.path, fields: this.body([field]), former: this.saving.get(field) };
+    if (!keep(this.keptName(field), form)) this.unkept.add(field);
+  }
+
+  // --- Saving
+
+  // Saves what was edited; returns whether nothing is left to save.
+  async save(fields = this.fields()) {
+    const edited = fields.filter((field) => isEdited(field) && !this.saving.has(field));
+    if (edited.length) await this.send(edited);
+    while (fields.some((field) => this.saving.has(field))) await new Promise((resolve) => setTimeout(resolve, 20));
+    return !fields.some(isEdited);
+  }
+
+  async send(fields) {
+    const sent = new Map(fields.map((field) => [field.name, field.value]));
+    for (const field of fields) {
+      this.draft(field);
+      this.saving.set(field, this.body([field]));
+    }
+    this.tell();
+    const outcome = await submit(this.path, this.body(fields));
+    for (const field of fields) this.saving.delete(field);
+    this.tell();
+    if (outcome.status === 200) {
+      for (const saved of outcome.answer.fields ?? []) this.saved(saved, sent.get(saved.name));
+      if (outcome.answer.change) changed(outcome.answer);
+      else document.dispatchEvent(new Event("tally-changed"));
+    } else if (outcome.status !== null) await this.refuse(fields, outcome);
+    // A field that was typed in, and left, while its text was on its way.
+    const left = fields.filter((field) => isEdited(field) && field.value !== sent.get(field.name) && document.activeElement !== field);
+    if (left.length) await this.send(left);
+  }
+
+  // A field is in the store; what was typed into it meanwhile stays.
+  saved({ name, text, stamp }, sent) {
+    const field = this.form.elements[name];
+    this.stamp(field).defaultValue = stamp;
+    Sheet.clear(field);
+    if (field.matches("select")) for (const option of field.options) option.defaultSelected = option.value === text;
+    else {
+      const typed = field.value;
+      field.defaultValue = text;
+      field.value = typed === sent ? text : typed;
+    }
+    this.draft(field);
+  }
+
+  // Says beside each field why it is not saved; the others are saved.
+  async refuse(fields, outcome) {
+    const conflicts = outcome.answer?.conflicts ?? [];
+    const names = conflicts.length ? conflicts.map((conflict) => conflict.name) : [outcome.answer?.field];
+    const refused = fields.filter((field) => names.includes(field.name));
+    for (const field of refused.length ? refused : fields) {
+      const conflict = conflicts.find((conflict) => conflict.name === field.name);
+      if (conflict) this.askAbout(field, conflict);
+      else Sheet.say(field, `Not saved. ${failureWords(outcome)}`);
+    }
+    const others = fields.filter((field) => !refused.includes(field) && isEdited(field));
+    if (refused.length && others.length) await this.send(others);
+  }
+
+  // The field was changed elsewhere, too: the person decides.
+  askAbout(field, { name, text, stamp, shown }) {
+    const box = Sheet.say(field, `Not saved: this was changed elsewhere, to “${(shown || "nothing").slice(0, 400)}”.`);
+    const offer = (words, action) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = words;
+      button.addEventListener("click", action);
+      box.append(" ", button);
+    };
+    offer("Save mine", () => {
+      this.stamp(field).defaultValue = stamp;
+      this.save([field]);
+    });
+    offer("Take that", () => {
+      field.value = text;
+      this.saved({ name, text, stamp }, text);
+      document.dispatchEvent(new Event("tally-changed"));
+    });
+  }
+
+  static say(field, words) {
+    Sheet.clear(field);
+    const box = document.createElement("span");
+    box.className = "refusal";
+    box.id = `${field.id}-refusal`;
+    box.setAttribute("role", "alert");
+    box.textContent = words;
+    field.after(box);
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-describedby", `${box.id} ${field.getAttribute("aria-describedby") ?? ""}`.trim());
+    return box;
+  }
+
+  static clear(field) {
+    const box = document.getElementById(`${field.id}-refusal`);
+    if (!box) return;
+    box.remove();
+    field.removeAttribute("aria-invalid");
+    const others = field.getAttribute("aria-describedby").split(" ").filter((id) => id !== box.id).join(" ");
+    if (others) field.setAttribute("aria-describedby", others);
+    else field.removeAttribute("aria-describedby");
+  }
+
+  // What takes a while is said.
+  tell() {
+    clearTimeout(this.telling);
+    const words = this.saving.size ? "Saving…" : this.adding ? "Adding…" : "";
+    const place = this.form.querySelector("#saving");
+    this.telling = setTimeout(() => (place.textContent = words), words ? LONGEST_QUIET_MILLISECONDS : 0);
+  }
+
+  // --- Buttons and keys
+
+  async submit(event) {
+    event.preventDefault();
+    const action = event.submitter?.value;
+    // Circles are pressed in another way.
+    if (event.submitter?.matches(".state")) return;
+    if (action === "subtask") this.subtask.focus();
+    if (action !== "delete" && this.subtask.value.trim()) this.add();
+    else if (!this.fields().some(isEdited)) hideNotice();
+    const isSaved = await this.save();
+    if (action === "delete") return isSaved ? this.delete() : this.showRefused();
+  }
+
+  // Undone, the deletion brings back what was typed, which is saved.
+  async delete() {
+    const outcome = await submit(this.path, { action: "delete" });
+    if (outcome.status === 200) location.assign(outcome.answer.change ? `/today?done=${outcome.answer.change}` : "/today");
+    else if (outcome.status !== null) show(failureWords(outcome), null, true);
+  }
+
+  key(event) {
+    if (event.key !== "Enter" || event.target !== this.subtask || event.isComposing) return;
+    event.preventDefault();
+    if (this.subtask.value.trim()) this.add();
+  }
+
+  // Adds the sub-task that was typed; the field is free for the next one at once.
+  async add() {
+    const title = this.subtask.value;
+    // One that got no answer may have been taken: its key stays.
+    const key = this.unadded?.key ?? crypto.randomUUID();
+    const name = `${this.task}-subtask-${key}`;
+    this.unadded = null;
+    this.subtask.value = "";
+    forget(this.typedName);
+    Sheet.clear(this.subtask);
+    this.adding += 1;
+    this.tell();
+    const outcome = await submit(`${this.path}/subtasks`, { key, title }, name);
+    this.adding -= 1;
+    this.tell();
+    if (outcome.status === 200) {
+      forget(name);
+      return changed(outcome.answer);
+    }
+    const isLater = isPassing(outcome);
+    // The next one may have been typed already.
+    if (this.subtask.value) {
+      giveUp(name);
+      return show(`Not added yet: “${title}”. ${failureWords(outcome)}`, null, true);
+    }
+    this.subtask.value = title;
+    if (isLater) {
+      giveUp(name);
+      this.unadded = { title, key, name };
+    } else {
+      forget(name);
+      keep(this.typedName, { text: title });
+    }
+    if (outcome.status !== null) Sheet.say(this.subtask, `Not added. ${failureWords(outcome)}`);
+  }
+
+  // A sub-task that got no answer has been added after all.
+  sent(body) {
+    if (this.unadded?.key !== body.get("key")) return;
+    if (this.subtask.value === this.unadded.title) this.subtask.value = "";
+    this.unadded = null;
+    Sheet.clear(this.subtask);
+  }
+
+  showRefused() {
+    this.fields().find(isEdited)?.focus();
+  }
+
+  // --- Leaving
+
+  // Saves everything, and goes back to where the sheet was opened. A field that is refused keeps it open, once.
+  async close() {
+    if (!this.isClosing) {
+      this.isClosing = true;
+      const isSaved = await this.save();
+      this.isClosing = false;
+      if (!isSaved && !this.wasRefused) {
+        this.wasRefused = true;
+        return this.showRefused();
+      }
+    }
+    if (history.length > 1 && document.referrer.startsWith(`${location.origin}/`)) history.back();
+    else location.assign("/today");
+  }
+
+  // What is not saved is sent, and kept until another page knows that it is saved. Of a field whose former text is on its way,
+  // the other page sends the rest.
+  leaving() {
+    for (const field of this.fields().filter(isEdited)) {
+      this.draft(field);
+      if (!this.saving.has(field)) deliver(this.path, this.body([field]));
+    }
+    flush();
+  }
+
+  // A text that an earlier page could not save comes back into its field.
+  async take(name, form) {
+    const field = this.fields().find((field) => this.keptName(field) === name);
+    if (!field || this.saving.has(field)) return false;
+    if (isEdited(field)) return true;
+    const body = new URLSearchParams(form.fields);
+    if (body.get(field.name) === field.value) {
+      forget(name);
+      return true;
+    }
+    field.value = body.get(field.name);
+    this.saving.set(field, form.fields);
+    const stamp = await stampAfterFormer(form);
+    this.saving.delete(field);
+    this.stamp(field).defaultValue = stamp ?? body.get(`was-${field.name}`);
+    this.draft(field);
+    await this.save([field]);
+    return true;
+  }
+
+  // Whether the fields stay as they are although the server has others.
+  isBusy() {
+    return this.saving.size > 0 || editedFields(this.form.querySelector("#fields")).length > 0;
+  }
+}
+
+// Of a text that was typed on while it was being saved: what was being saved is sent once more. Returns its stamp.
+async function stampAfterFormer(form) {
+  if (!form.former) return null;
+  const { answer } = await deliver(form.path, form.former);
+  return answer?.fields?.[0]?.stamp ?? null;
+}
+
+// Sends what earlier pages have kept, and what this one got no answer for; a sheet takes what is its own.
+export async function recover(sheet) {
+  for (const name of await orphans()) {
+    const form = kept(name);
+    if (!form?.path || (sheet && (await sheet.take(name, form)))) continue;
+    const body = new URLSearchParams(form.fields);
+    const field = [...body.keys()].find((field) => body.has(`was-${field}`));
+    keep(name, { ...form, isGivenUp: false });
+    const stamp = await stampAfterFormer(form);
+    if (stamp) body.set(`was-${field}`, stamp);
+    const outcome = await deliver(form.path, body);
+    if (outcome.status === 200) {
+      forget(name);
+      document.dispatchEvent(new CustomEvent("tally-sent", { detail: body }));
+      if (outcome.answer.change) changed(outcome.answer);
+      continue;
+    }
+    // Said once; tried again with each page.
+    const isSaid = form.isSaid || !isPassing(outcome);
+    keep(name, { ...form, isSaid, isGivenUp: true });
+    if (!isSaid || form.isSaid) continue;
+    const text = body.get(field ?? (body.has("title") ? "title" : "text")) ?? "";
+    const words = outcome.answer.conflicts ? "It was changed elsewhere, too." : failureWords(outcome);
+    const path = new URL(form.path, location.origin).pathname;
+    show(`Not saved: “${text.slice(0, 60)}”. ${words}`, null, true, path.startsWith("/tasks/") ? path.replace("/subtasks", "") : null);
+  }
+}
