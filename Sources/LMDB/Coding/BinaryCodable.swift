@@ -22,7 +22,7 @@ public protocol BinaryCodable: Sendable {
   ///
   /// The bytes belong to the transaction; copy what is to outlive the call.
   ///
-  /// Throws an ``LMDBError``, best created by ``LMDBError/undecodable(_:byteCount:)``, if they are not an encoded value.
+  /// Throws an ``LMDBError``, best created by ``LMDBError/undecodable(_:byteCount:cause:)``, if they are not an encoded value.
   init(decoding bytes: RawSpan) throws(LMDBError)
 }
 

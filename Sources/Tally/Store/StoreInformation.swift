@@ -83,7 +83,8 @@ extension TaskStore {
       let size = (try? store.environment.dataFile.stat().size) ?? 0
       let environment = store.environment
       return (
-        try environment.information(), try environment.readers(), size, try environment.journalInformation()
+        try environment.information(), try environment.readers().filter(\.isOfOthersOrHasSnapshot), size,
+        try environment.journalInformation()
       )
     }
     return try read { transaction in
@@ -111,6 +112,13 @@ extension StoreJournalInformation {
     pendingCommitCount = journal.recordCount
     steadySequence = sequence - min(sequence, UInt64(journal.recordCount))
     (usedSizeInBytes, sizeInBytes) = (Int64(journal.usedBytes), Int64(journal.ringSizeInBytes))
+  }
+}
+
+extension Reader {
+  /// Whether it is more than a slot that this process keeps for its next snapshot.
+  fileprivate var isOfOthersOrHasSnapshot: Bool {
+    transactionID != nil || processID != ProcessInfo.processInfo.processIdentifier
   }
 }
 
