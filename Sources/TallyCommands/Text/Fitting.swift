@@ -24,11 +24,16 @@ extension String {
 
   /// The text broken into lines of at most `width` columns, at spaces if there are any.
   ///
-  /// Line breaks in the text are kept. A word longer than a line is cut between characters, or has a line of its own,
+  /// Line breaks in the text are kept, and so is the indentation of a line, under which its rest goes on. A word longer than a line is cut between characters, or has a line of its own,
   /// so that a path or a command can be copied as a whole.
   func wrapped(toWidth width: Int, cuttingWords cutsWords: Bool = true) -> [String] {
     split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).flatMap { paragraph in
-      paragraph.wrappedParagraph(toWidth: Swift.max(2, width), cutsWords)
+      let width = Swift.max(2, width)
+      let rest = paragraph.drop { $0 == " " }
+      let indent = paragraph.count - rest.count
+      guard !rest.isEmpty, indent <= width / 2 else { return rest.wrappedParagraph(toWidth: width, cutsWords) }
+      let margin = String(repeating: " ", count: indent)
+      return rest.wrappedParagraph(toWidth: width - indent, cutsWords).map { margin + $0 }
     }
   }
 

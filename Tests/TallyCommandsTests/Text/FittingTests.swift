@@ -37,6 +37,9 @@ struct FittingTests {
 
   @Test func lineBreaksOfTheTextAreKept() {
     #expect("a\n\nb\r\nc".wrapped(toWidth: 10) == ["a", "", "b", "c"])
+    #expect("to do:\n  one two three".wrapped(toWidth: 9) == ["to do:", "  one two", "  three"])
+    #expect("   ".wrapped(toWidth: 9) == [""])
+    #expect("      far".wrapped(toWidth: 9) == ["far"])
   }
 
   @Test func paddingCountsColumnsAndNotCharacters() {
