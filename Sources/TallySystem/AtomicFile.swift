@@ -22,7 +22,7 @@ package struct AtomicFile: ~Copyable {
   package let descriptor: FileDescriptor
 
   private let target: FilePath
-  /// The file until it gets its name; what is left of it goes with this.
+  /// The file under its temporary name; it is removed with this unless it was published.
   private let temporary: TemporaryItem
 
   /// Creates the temporary file, and removes those that killed processes have left in the directory.

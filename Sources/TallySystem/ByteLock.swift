@@ -8,12 +8,12 @@ package import SystemPackage
   import Musl
 #endif
 
-/// A lock on one byte of a file, which need not exist.
+/// A lock on one byte of a file; the byte may lie beyond the file's end.
 ///
-/// A lock of the process, as POSIX has it, is lost when the process closes any descriptor of the file, whoever opened it
-/// and for what. A lock of the descriptor (an open file description lock) ends with that descriptor alone. The two kinds
-/// exclude each other, within one process, too. A child of a fork shares the descriptor and its locks, so that they are
-/// released explicitly and not by closing alone.
+/// A lock of the process (the POSIX kind) is lost when the process closes any descriptor of the file, whoever opened it. A
+/// lock of the descriptor (an open file description lock) ends only with that descriptor. The two kinds exclude each other
+/// even within one process. The child of a fork shares the descriptor and its locks, so they are released explicitly, not
+/// just by closing.
 package struct ByteLock: Sendable {
   /// What a lock belongs to.
   package enum Owner: Sendable {
@@ -38,9 +38,9 @@ package struct ByteLock: Sendable {
     (self.descriptor, self.byte, self.owner) = (descriptor, byte, owner)
   }
 
-  /// The stronger owner that the system offers.
+  /// The strongest owner that the system offers.
   ///
-  /// Linux has locks of descriptors since version 3.15. Elsewhere they have not been tried.
+  /// Linux has had locks of descriptors since version 3.15. On other systems they have not been tried.
   package static let strongestOwner: Owner = {
     #if os(Linux)
       guard let root = try? FileDescriptor.open(FilePath("/"), .readOnly, options: [.directory, .closeOnExec]) else {
@@ -54,8 +54,8 @@ package struct ByteLock: Sendable {
     #endif
   }()
 
-  /// Takes the lock, also if it is held in another mode; throws `resourceTemporarilyUnavailable` if another owner has it,
-  /// unless it is to be waited for.
+  /// Takes the lock, or changes the mode in which it is held; if another owner has it, waits or throws
+  /// `resourceTemporarilyUnavailable`.
   package func acquire(_ mode: Mode, waiting: Bool = false) throws(Errno) {
     try call(waiting ? Command.setAndWait : .set, Int16(mode == .shared ? F_RDLCK : F_WRLCK))
   }

@@ -23,7 +23,7 @@ package final class FileLock: Sendable {
 
   // For a test, which looks at it.
   package let descriptor: FileDescriptor
-  /// The file, which is opened again if its name has another one; `nil` to stay with the one that was opened.
+  /// The path, to open the file that has this name now, if it is another one; `nil` to stay with the file that was opened.
   private let path: FilePath?
   private let processID = getpid()
 
@@ -39,7 +39,7 @@ package final class FileLock: Sendable {
     self.path = nil
   }
 
-  /// Opens a file or a directory that exists; the lock stays with it, whatever gets its name.
+  /// Opens a file or a directory that exists; the lock stays with it even if another one gets its name.
   package init(openingExisting path: FilePath) throws(Errno) {
     descriptor = try Self.translating {
       try .open(path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])

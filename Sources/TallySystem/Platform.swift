@@ -44,20 +44,20 @@ extension FilePath {
   }
 }
 
-/// A file that is read as a whole, and is small.
+/// Reads small files as a whole.
 package enum WholeFile {
   /// The path is that of a directory, a device or a pipe.
   package struct NotAFile: Error, CustomStringConvertible {
     package var description: String { "It is not a regular file" }
   }
 
-  /// The file is larger than such files are.
+  /// The file is larger than allowed.
   package struct TooLarge: Error, CustomStringConvertible {
     package let limit: Int
     package var description: String { "It has more than \(limit) bytes" }
   }
 
-  /// Reads a regular file, links followed, without ever waiting as for the writer of a pipe.
+  /// Reads a regular file; follows links, and never blocks, as opening a pipe would.
   ///
   /// - Parameters:
   ///   - path: The file.

@@ -137,7 +137,7 @@ package enum SystemCalls {
     return unsafe FilePath(platformString: resolved)
   }
 
-  /// The path of a file that may be missing, without links: where a link leads to nothing, the file it would lead to.
+  /// The path of a file with all links resolved; for a link to a missing file, the path of that file.
   ///
   /// - Throws: `Errno`, as for links in a circle.
   package static func resolvingLinksToWrite(_ path: FilePath) throws -> FilePath {

@@ -2,11 +2,11 @@ package import SystemPackage
 
 /// A file or a directory under a temporary name, in which something is made before it is moved into place.
 ///
-/// Its maker holds a lock on it. The lock ends with the process, so that an item without one is an orphan: what a killed
-/// process has left. Whoever makes an item in a directory removes the orphans there first.
+/// Its maker holds a lock on it, which ends with the process. So an item that nobody has locked is an orphan, which a killed
+/// process has left. Making an item in a directory first removes the orphans there.
 ///
-/// Names are exact, and an orphaned directory is removed only if it has nothing but files of a store: neither is ever
-/// somebody else's.
+/// Only names of an exact form count, and an orphaned directory is removed only if it has nothing but files of a store: so
+/// nothing of anybody else is removed.
 package final class TemporaryItem: Sendable {
   package enum Kind {
     case file, directory
@@ -21,7 +21,7 @@ package final class TemporaryItem: Sendable {
   private static let fileStart = ".tally-export-"
   private static let fileEnd = ".tmp"
   private static let directoryMark = ".new-"
-  /// The files that a store has while it is made.
+  /// The files that a store has while it is being made.
   private static let storeNames: Set = ["data.mdb", "lock.mdb", "access.lock", "journal", "journal.tmp"]
   private static let mostAttempts = 100
 
@@ -68,13 +68,13 @@ package final class TemporaryItem: Sendable {
     }
   }
 
-  /// Which item has a name; `nil` if none has.
+  /// The kind of item that has a name; `nil` for the name of anything else.
   package static func kind(of name: String) -> Kind? {
     if name.hasPrefix(fileStart), name.hasSuffix(fileEnd) {
       let middle = name.dropFirst(fileStart.count).dropLast(fileEnd.count)
       return !middle.isEmpty && middle.utf8.allSatisfy(\.isBase36) && UInt64(middle, radix: 36) != nil ? .file : nil
     }
-    // The form that older versions gave to what a pipe had delivered.
+    // Earlier versions kept the input from a pipe under such a name.
     if name.hasPrefix(".import-"), name.hasSuffix(fileEnd) {
       return name.dropFirst(".import-".count).dropLast(fileEnd.count).isUUID ? .file : nil
     }
@@ -86,7 +86,7 @@ package final class TemporaryItem: Sendable {
   fileprivate static let uuidByteCount = 36
 
   private static func name(_ kind: Kind, for name: String) -> String {
-    // A name must neither be guessed nor grow beyond what the filesystem takes, as the target's with a suffix might.
+    // The name cannot be guessed, and is not too long for the filesystem, as the target's name with a suffix might be.
     switch kind {
     case .file: fileStart + String(UInt64.random(in: 0...UInt64.max), radix: 36) + fileEnd
     case .directory: name + directoryMark + randomUUID()
@@ -106,7 +106,7 @@ package final class TemporaryItem: Sendable {
     return text.joined(separator: "-")
   }
 
-  /// The lock of an item, held; `nil` if another process holds it, or if there is no such item.
+  /// Locks an item; `nil` if another process holds the lock, or if there is no such item.
   private static func lock(_ path: FilePath, _ kind: Kind) throws -> FileLock? {
     do {
       let lock = try FileLock(openingExisting: path)
@@ -125,7 +125,7 @@ package final class TemporaryItem: Sendable {
   }
 
   private static func removeDirectory(_ path: FilePath) {
-    // A store may be made in it, too.
+    // A store may have been in the making inside it.
     sweep(path)
     guard let names = try? SystemCalls.names(in: path), storeNames.isSuperset(of: names) else { return }
     for name in names { try? SystemCalls.removeFile(path.appending(name)) }

@@ -107,7 +107,9 @@ extension JSONValue: Equatable where Value: Equatable {
 }
 
 extension Error {
-  /// The error of a coder without what it may quote of a value, which may be private: the kind and the place stay.
+  /// A coder's error without anything that it quotes of a value, which may be private; its kind and its coding path remain.
+  ///
+  /// Errors of other types are returned unchanged.
   package var withoutValues: any Error {
     let text = "The value does not have the form of its type"
     switch self as any Error {

@@ -32,9 +32,9 @@ package struct DataFile: Sendable {
 
   /// What the file is.
   ///
-  /// Throws `noSuchFile`, `permissionDenied`, `ioFailure`; `corrupted` where the first two pages disagree on the size of a
-  /// page: liblmdb takes it from the newer one, and would look for the other beyond the file's end; and where the first
-  /// page is not one of an environment, but later pages are.
+  /// Throws `noSuchFile`, `permissionDenied`, `ioFailure`; `corrupted` if the first page is not that of an environment but
+  /// later pages are, or if the first two disagree on the size of a page: liblmdb takes it from the newer one, and would look
+  /// for the other beyond the file's end.
   package func kind() throws(LMDBError) -> Kind {
     try reading { reader in
       let sizeInBytes = try reader.sizeInBytes()
@@ -66,12 +66,12 @@ package struct DataFile: Sendable {
 }
 
 extension DataFileReader {
-  /// The sizes that a page may have.
+  /// The possible sizes of a page.
   private static let pageSizes = (9...16).map { 1 << $0 }
-  /// How many pages are looked at where neither of the first two is one.
+  /// How many pages are examined for each of these sizes.
   private static let pageCount = 64
 
-  /// Whether pages after the first one are those of an environment, by the number that each bears.
+  /// Whether a later page belongs to an environment: each page of one begins with its own number.
   fileprivate func hasLaterPages() throws -> Bool {
     for size in Self.pageSizes {
       if let second = MetaPage(try bytes(count: MetaPage.byteCount, at: size)), second.pageSizeInBytes == size {

@@ -2,30 +2,31 @@ import TallySystem
 
 /// The environments this process has open.
 ///
-/// liblmdb's locks belong to the process: closing a second environment on the same files would drop those of the first, and
-/// clear its readers. A path can be spelled in many ways, and a file can have several names: so an environment is known by
-/// device and inode of its directory, of its data file and of its file of locks.
+/// liblmdb's locks belong to the process: closing a second environment on the same files would drop the locks of the first
+/// and clear its readers. A path can be spelled in many ways, and a file can have several names. So an environment is
+/// identified by the device and inode of its directory, its data file and its lock file.
 enum EnvironmentRegistry {
   struct Entry {
-    /// Of this entry alone: an inode may be that of another file once the first is deleted.
+    /// Unique to this entry; an inode is not, because the system may reuse it once its file is deleted.
     let id: UInt64
-    /// The directory, or the file that is frozen.
+    /// The directory; for a frozen file, the file itself.
     let place: FileIdentity
     /// The fork generation that opened it.
     ///
     /// A child's own environments are counted separately: children do not inherit locks.
     let generation: UInt32
-    /// The data file and the file of locks, as far as they are there.
+    /// The data file and the lock file, if they exist.
     var files: [FileIdentity]
     var lockFile: LockFile?
-    /// Whether its last user will close it, and nobody can begin to use it.
+    /// Whether it closes with its last use, and nobody can begin to use it.
     var isEnding = false
     /// Whether it is being closed, which takes a moment.
     var isClosing = false
 
-    /// Whether it is the environment of a directory with some files.
+    /// Whether this is the environment of a directory with the given files.
     ///
-    /// Files decide where both have some. A directory of the same inode without them is a new one: the first was deleted.
+    /// The files decide. The directory decides only while this entry has no files: a directory of the same inode with other
+    /// files, or with none, is a new one, as the old one was deleted.
     func isSame(as other: FileIdentity, _ otherFiles: [FileIdentity], _ generation: UInt32) -> Bool {
       guard self.generation == generation else { return false }
       return files.contains(where: otherFiles.contains) || place == other && files.isEmpty
@@ -34,10 +35,13 @@ enum EnvironmentRegistry {
 
   private static let lastID = Monitor<UInt64>(0)
   static let open = Monitor<[Entry]>([])
-  /// How long closing an environment may take at most: it frees memory, and waits for nobody.
+  /// How long to wait at most for an environment that is being closed: closing frees memory and waits for nobody.
   private static let longestClosing = Duration.seconds(10)
 
-  /// Enters a directory, or throws `alreadyOpen`; waits for the end of an environment that nobody can begin to use.
+  /// Enters a directory.
+  ///
+  /// Waits for the end of another environment on the same files if that is closing or ends with its last use. Throws
+  /// `alreadyOpen` if it is not, or if the wait takes too long.
   ///
   /// - Returns: The id of the entry.
   static func enter(
@@ -52,7 +56,7 @@ enum EnvironmentRegistry {
     return id
   }
 
-  /// Adds what an environment has opened, which may not have been there when it entered.
+  /// Records the files that an environment has opened; they may not have existed when it entered.
   static func add(_ dataFile: FileIdentity, _ lockFile: LockFile?, to id: UInt64) throws(LMDBError) {
     guard var entry = open.withLock({ $0.first { $0.id == id } }) else { return }
     entry.files = [dataFile] + (lockFile.map { [$0.identity] } ?? [])
@@ -62,7 +66,7 @@ enum EnvironmentRegistry {
     }
   }
 
-  /// Calls a body when no other entry is of the same files; throws `alreadyOpen` if one stays.
+  /// Calls a body once no other entry has the same files; throws `alreadyOpen` if one remains.
   private static func wait(
     for entry: Entry, atMost limit: Duration, _ body: (inout [Entry]) -> Void
   ) throws(LMDBError) {
@@ -80,14 +84,14 @@ enum EnvironmentRegistry {
     if done == nil { throw LMDBError(.alreadyOpen, operation: "open") }
   }
 
-  /// Waits until a directory and its files are not entered; false if that takes longer than a limit.
+  /// Waits until no entry has a directory and its files; false if that takes longer than a limit.
   static func waitForEnd(
     of place: FileIdentity, files: [FileIdentity], generation: UInt32, atMost limit: Duration
   ) -> Bool {
     open.wait(atMost: limit) { $0.contains { $0.isSame(as: place, files, generation) } ? nil : () } != nil
   }
 
-  /// Notes that an environment ends with its last use, or that it is being closed.
+  /// Sets a flag of an entry: that its environment ends with its last use, or that it is being closed.
   static func mark(_ flag: WritableKeyPath<Entry, Bool>, of id: UInt64) {
     open.withLock { entries in
       if let index = entries.firstIndex(where: { $0.id == id }) { entries[index][keyPath: flag] = true }
@@ -105,7 +109,7 @@ enum EnvironmentRegistry {
     open.wakeAll()
   }
 
-  /// Closes the files of locks that a child of a fork has from its parent.
+  /// Closes the lock files that the child of a fork has inherited.
   static func closeLockFilesInChild() {
     open.withLock { entries in
       for index in entries.indices {

@@ -58,7 +58,7 @@ extension LMDBEnvironment {
     }
     for reader in idle { reader.abortHandle() }
     journal?.endPin()
-    // From here on the inodes of deleted files may be those of others.
+    // From here on the system may reuse the inodes of deleted files.
     EnvironmentRegistry.mark(\.isClosing, of: entry)
     // Nothing of the environment is live, and `isClosed` keeps it so.
     unsafe mdb_env_close(handle)
@@ -67,9 +67,9 @@ extension LMDBEnvironment {
     EnvironmentRegistry.leave(entry)
   }
 
-  /// Lets the environment end with its last use: who opens the directory again waits for that.
+  /// Marks the environment as ending with its last use; opening the directory again waits for that.
   ///
-  /// For an owner that is gone while others still read or write; nobody may begin to use the environment.
+  /// For an owner that goes while others still read or write. Nobody may begin to use the environment afterwards.
   package func endWithLastUse() {
     guard !isForked, !state.withLock({ $0.isClosed }) else { return }
     EnvironmentRegistry.mark(\.isEnding, of: entry)

@@ -30,8 +30,8 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Whether this process has the environment of a directory open, by whatever path or name of its files, for longer
-  /// than a limit.
+  /// Whether this process has the environment of a directory open, under any path or name of its files; waits up to a limit
+  /// for it to end.
   package static func isOpenInThisProcess(_ path: FilePath, forLongerThan limit: Duration = .zero) -> Bool {
     guard let identity = try? FileIdentity(of: path) else { return false }
     let generation = ForkDetection.generation.current
@@ -39,7 +39,7 @@ extension LMDBEnvironment {
       of: identity, files: files(in: path), generation: generation, atMost: limit)
   }
 
-  /// The data file and the file of locks in a directory, as far as they are there.
+  /// The data file and the lock file of a directory, if they exist.
   static func files(in directory: FilePath) -> [FileIdentity] {
     [dataFileName, lockFileName].compactMap { try? FileIdentity(of: directory.appending($0)) }
   }
@@ -52,7 +52,9 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Enters the files of a handle that has just been opened, and takes the locks that tell others; closes it on failure.
+  /// Records the files of a handle that has just been opened, and takes the locks that make this process visible to others.
+  ///
+  /// Closes the handle on failure.
   static func announce(
     _ handle: OpaquePointer, _ lockFile: LockFile?, enteredAs entry: UInt64
   ) throws(LMDBError) {

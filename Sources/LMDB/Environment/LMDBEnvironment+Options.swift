@@ -62,9 +62,9 @@ extension LMDBEnvironment {
     /// Every process that writes must set it once one has. Where no limit is set for the wait for other writers, there
     /// is one that is never reached.
     package var journal: JournalOptions?
-    /// What the locks belong to that tell other processes that this one is there; another one than the strongest for tests.
+    /// What the locks belong to that make this process visible to others; tests set a weaker owner.
     package var lockOwner = ByteLock.strongestOwner
-    /// Called with a process whose snapshot keeps pages from being used again, once for each.
+    /// Called once for each snapshot that keeps pages from being reused for too long.
     package var onLongRead: (@Sendable (LongRead) -> Void)?
 
     /// Creates the defaults.

@@ -19,25 +19,25 @@ public struct Reader: Sendable, Hashable {
   public let transactionID: Int?
 }
 
-/// A process whose snapshot keeps pages from being used again, so that the file grows.
+/// A snapshot that keeps pages from being reused, so that the file grows.
 package struct LongRead: Sendable, Hashable {
-  /// The process.
+  /// The process that reads it.
   package let processID: Int32
-  /// How many commits its snapshot is behind.
+  /// How many commits it is behind.
   package let lagInCommits: Int
-  /// How long this process has seen it behind; it may have been so for longer.
+  /// How long this process has known it to be behind; it may have been behind for longer.
   package let duration: Duration
 }
 
-/// When a writer looked at the readers, and what it saw.
+/// When a writer last checked the readers, and what it found.
 ///
-/// Nobody else would clear the readers that died in a read: liblmdb looks for them only when its table or its map is full.
+/// Without these checks the readers of dead processes would stay until the table of readers or the map is full.
 struct ReaderLook {
   /// How many commits a snapshot may be behind.
   static let tolerableLag = 64
-  /// How long after the last look a commit is followed by one, however few commits there were.
+  /// How long after the last check a commit is followed by another one, however few commits there were.
   static let interval = Duration.seconds(10)
-  /// How long a snapshot must have been too far behind to be called a long one, unless it is very far behind.
+  /// How long a snapshot must have been too far behind to be reported, unless it is as far behind as `longLag`.
   static let longTime = Duration.seconds(1)
   static let longLag = 1_024
 
@@ -48,17 +48,17 @@ struct ReaderLook {
 
   private var lastTransaction = 0
   private var lastTime = Duration.zero
-  /// The snapshots that were too far behind at the last look: since when, and whether they have been reported.
+  /// The snapshots that were too far behind at the last check: since when, and whether they have been reported.
   private var late: [Snapshot: (since: Duration, isReported: Bool)] = [:]
 
-  /// Whether the readers are to be looked at after a commit; then this look counts.
+  /// Whether the readers must be checked after a commit; if so, that check counts as made.
   mutating func isDue(after transactionID: Int, at time: Duration) -> Bool {
     guard transactionID - lastTransaction >= Self.tolerableLag || time - lastTime >= Self.interval else { return false }
     (lastTransaction, lastTime) = (transactionID, time)
     return true
   }
 
-  /// Notes the readers that are too far behind, and returns those that are to be reported.
+  /// Records the readers that are too far behind, and returns those to be reported now.
   mutating func note(_ readers: [Reader], newest: Int, at time: Duration) -> [LongRead] {
     var (seen, reported) = (late, [LongRead]())
     late = [:]
@@ -78,9 +78,9 @@ struct ReaderLook {
 }
 
 extension LMDBEnvironment {
-  /// Clears the readers of dead processes, and reports the live ones that are far behind; after some commits only.
+  /// Clears the readers of dead processes, and reports live ones that are far behind; runs after some commits only.
   ///
-  /// A failure is left to the next look.
+  /// Errors are ignored: the next check tries again.
   func lookAtReaders(after newest: Int) {
     guard var readers = try? readers(), let oldest = readers.compactMap(\.transactionID).min(), oldest < newest - 1
     else { return }

@@ -33,7 +33,7 @@ extension LMDBEnvironment {
         continue
       }
       if result == MDB_BAD_RSLOT {
-        // Its slot is another reader's, since somebody has cleared the table; a new one is claimed.
+        // Another program has cleared the table, and the slot is another reader's now: a new one is claimed.
         core.abortHandle()
       }
       endReader(core)

@@ -20,7 +20,7 @@ extension LMDBEnvironment {
     return (lastAcknowledgedTransactionID() ?? newest) == named
   }
 
-  /// Whether the slot of a live reader is in the table, or there is no table.
+  /// Whether the table of readers still has the slot of a live reader, or there is no table.
   func isHeld(_ core: TransactionCore) -> Bool {
     guard lockFile != nil else { return true }
     // The reader is live, and its owner is the only one to use it.
@@ -28,17 +28,17 @@ extension LMDBEnvironment {
     return (try? hasReader(ofThisProcessAt: named)) ?? true
   }
 
-  /// How often the two first pages are read while commits change them.
+  /// How often the first two pages are read while commits change them.
   private static let pageAttempts = 1_000
 
   /// Runs a body with the file and the meta page of an acknowledged snapshot, which is kept meanwhile.
   ///
-  /// The newest meta page may be that of a commit which nobody has acknowledged yet, and half of it may be written. Commit
-  /// N + 2, which overwrites the page of N, begins after N + 1 has been acknowledged. So the page is right if N was
-  /// certainly the last acknowledged commit after the page was read.
+  /// The newest meta page may be that of a commit that has not been acknowledged yet, and may be half written. Commit N + 2,
+  /// which overwrites the page of N, begins only after N + 1 has been acknowledged. So the page is right if N was certainly
+  /// still the last acknowledged commit after the page had been read.
   ///
-  /// Throws `corrupted` if the first two pages are not those of two consecutive commits, however often they are looked at,
-  /// or the body finds so; `busy` if the snapshot was lost while the body ran; what ``beginRead()`` throws.
+  /// Throws `corrupted` if the first two pages are never those of two consecutive commits, or if the body throws it; `busy`
+  /// if the snapshot was lost while the body ran; what ``beginRead()`` throws.
   func withSnapshotPage<R>(_ body: (DataFileReader, MetaPage) throws -> R) throws(LMDBError) -> R {
     try DataFile(dataFile).reading { reader in
       var attempt = 1
@@ -52,7 +52,7 @@ extension LMDBEnvironment {
             throw LMDBError.lostSnapshot
           }
         }
-        // Commits may have come in between, or into one; damage stays.
+        // Commits may have come between the two reads, or into one; damage stays.
         guard attempt < Self.pageAttempts else { throw LMDBError.foreignMetaPages }
         if attempt > 1 { pause(microseconds: 200) }
         attempt += 1

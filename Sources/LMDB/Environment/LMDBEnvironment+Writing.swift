@@ -27,7 +27,7 @@ extension LMDBEnvironment {
     throw LMDBError(.busy, operation: "begin write", message: "Other programs write at the same time without a journal")
   }
 
-  /// How many write transactions this environment has begun, those included that have changed nothing.
+  /// How many write transactions this environment has begun, including those that changed nothing.
   package var begunWriteCount: Int { state.withLock(\.begunWriteCount) }
 
   /// How often a writer makes a checkpoint before it gives up: another one's commit may come in between.

@@ -36,7 +36,7 @@ public final class LMDBEnvironment: Sendable {
   let writeLock: FileLock?
   /// Where commits are recorded before they are flushed as pages; `nil` where liblmdb flushes each.
   let journal: Journal?
-  /// What tells other processes that this one is there; `nil` where no file of locks can be opened.
+  /// Makes this process visible to others; `nil` for a frozen file, and if the lock file cannot be opened.
   let lockFile: LockFile?
   // Guarded by itself.
   let state: Monitor<State>
@@ -46,11 +46,10 @@ public final class LMDBEnvironment: Sendable {
   ///
   /// With ``Options/isFrozenFile`` the path is that of a file instead.
   ///
-  /// Throws `alreadyOpen` if this process has the directory open, under whatever path, or another directory with the same
-  /// data file; `noSuchFile`,
-  /// `permissionDenied`, `invalidFile`, `versionMismatch`; `diskFull` if there is no room for the file of locks, which
-  /// reading needs, too; `outOfMemory` if even the smallest map is refused; `busy` if other processes kept opening and
-  /// closing it.
+  /// Throws `alreadyOpen` if this process has the directory open under any path, or another directory with the same data
+  /// file or lock file; `noSuchFile`, `permissionDenied`, `invalidFile`, `versionMismatch`; `diskFull` if there is no room
+  /// for the lock file, which reading needs, too; `outOfMemory` if even the smallest map is refused; `busy` if other
+  /// processes kept opening and closing it.
   ///
   /// The corresponding C functions are `mdb_env_create` and `mdb_env_open`.
   public init(path: FilePath, options: Options = Options()) throws(LMDBError) {

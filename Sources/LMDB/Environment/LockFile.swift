@@ -10,18 +10,19 @@ import TallySystem
   import Musl
 #endif
 
-/// liblmdb's file of locks, open for as long as its environment is.
+/// liblmdb's lock file, open for as long as its environment is.
 ///
 /// **Room.** liblmdb extends the file without writing to it, and then writes to it through its map, where a full disk is
-/// not an error but a signal that ends the process. Readers do so, too. So the room is reserved before liblmdb maps the
-/// file. The file's length is left to liblmdb: its first user sets it, and later users derive the number of readers from
+/// not an error but a signal that ends the process. Readers write to it, too. So the room is reserved before liblmdb maps
+/// the file. The file's length is left to liblmdb: its first user sets it, and later users derive the number of readers from
 /// it. So the room is reserved even beyond the file's end, and no byte of the file changes.
 ///
-/// **Presence.** Two bytes of the file say that a process is there. Byte 0 is locked, shared, for as long as an environment
-/// is open: who can lock it exclusively is alone, and clears the table of readers. The byte of the process id is locked
-/// exclusively from a process's first reader on: without that lock its readers count as dead. liblmdb takes both as locks
-/// of the process, which the closing of any descriptor of the file ends. So this takes both as locks of its own
-/// descriptor. Where the system has no such locks, both are taken again before each commit and each snapshot.
+/// **Presence.** Locks on two bytes of the file show that a process is there. A process holds a shared lock on byte 0 for as
+/// long as it has the environment open: a process that can lock it exclusively is alone, and clears the table of readers.
+/// From its first reader on, a process also holds an exclusive lock on the byte at the offset of its process id: without
+/// that lock its readers count as dead. liblmdb takes both as locks of the process, which end when the process closes any
+/// descriptor of the file. So `LockFile` holds both as locks of its own descriptor. Where the system has no such locks, it
+/// takes both again before each write transaction and each snapshot.
 struct LockFile: Sendable {
   private let descriptor: FileDescriptor
   /// The file, whatever its names.
@@ -36,7 +37,7 @@ struct LockFile: Sendable {
   /// The largest head that any system has, in readers.
   private static let headSizeInReaders = 3
 
-  /// Opens the file and reserves its room on the disk; `nil` where it cannot be opened, which liblmdb then deals with.
+  /// Opens the file and reserves its room on the disk; `nil` if it cannot be opened, which liblmdb then deals with.
   ///
   /// Throws `diskFull`, `ioFailure`.
   init?(in directory: FilePath, options: LMDBEnvironment.Options) throws(LMDBError) {
@@ -77,27 +78,27 @@ extension LockFile {
 
   /// Takes both locks for an environment that has just been opened, and has no reader yet.
   ///
-  /// Throws what beginning a reader throws; `busy` if another process-id namespace has a process of the same id.
+  /// Throws what beginning a reader throws; `busy` if a process of another process-id namespace has the same id.
   func hold(for handle: OpaquePointer) throws(LMDBError) {
-    // A process that opens the environment holds it exclusively for a moment.
+    // A process that is opening the environment holds it exclusively for a moment.
     try LMDBError.translating("open") { try presence.acquire(.shared, waiting: true) }
     var reader: OpaquePointer?
     // liblmdb locks the byte of the process when its first reader begins, and never again.
     let result = unsafe mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &reader)
-    // Both failures come after the lock, and are those of the first reader.
+    // The other two results come after the lock was taken; the first real reader deals with them.
     guard [MDB_SUCCESS, MDB_READERS_FULL, MDB_MAP_RESIZED].contains(result) else {
       throw LMDBError(returnCode: result, operation: "open")
     }
     if result == MDB_SUCCESS { unsafe mdb_txn_abort(reader) }
     guard owner == .descriptor else { return }
     try LMDBError.translating("open") {
-      // The two kinds exclude each other. No reader is there that another process could take for dead in between.
+      // The two kinds exclude each other. There is no reader yet that another process could take for dead in between.
       try ByteLock(descriptor, byte: Int(getpid()), owner: .process).release()
       try ownReaders.acquire(.exclusive)
     }
   }
 
-  /// Takes both locks again where anything in the process may have ended them.
+  /// Takes both locks again if they belong to the process, because anything in it may have ended them.
   ///
   /// Throws `ioFailure`.
   func renew() throws(LMDBError) {
@@ -111,7 +112,7 @@ extension LockFile {
   /// Releases both locks and closes the file, when the environment has been closed.
   func close() {
     if owner == .descriptor {
-      // A program that is just being started may share the descriptor for another moment.
+      // A child that is about to run another program may share the descriptor for a moment longer.
       try? presence.release()
       try? ownReaders.release()
     }

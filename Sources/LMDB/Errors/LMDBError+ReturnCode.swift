@@ -20,8 +20,8 @@ extension LMDBError {
       remedy: isOnReadOnlyMount ? "Mount it for writing, or use another path" : nil, returnCode: returnCode)
   }
 
-  /// Runs a body and translates errors of the system, which name a path if one is given; errors of this type pass
-  /// unchanged.
+  /// Runs a body and translates errors of the system, whose message then names the path if there is one; errors of this
+  /// type pass unchanged.
   static func translating<R>(
     _ operation: String, _ path: FilePath? = nil, _ body: () throws -> R
   ) throws(LMDBError) -> R {

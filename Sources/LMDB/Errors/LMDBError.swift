@@ -12,7 +12,7 @@ public struct LMDBError: Error, Sendable {
   public var remedy: String { storage.remedy }
   /// The code liblmdb or the system returned; 0 if the binding found the fault itself.
   public var returnCode: Int32 { storage.returnCode }
-  /// The error that caused this one, such as a decoder's; without values.
+  /// The error that caused this one, such as a decoder's without the values that it quoted.
   public var cause: (any Error)? { storage.cause }
 
   /// One word instead of five fields: an error of this size travels in a register, so that functions which throw it

@@ -14,7 +14,7 @@ extension DataFile {
     try reading { reader in try Self.checkStructure(of: reader, from: MetaPage.latest(of: reader)) }
   }
 
-  /// Checks the pages to which one of the first two leads.
+  /// Checks every page that a meta page leads to.
   fileprivate static func checkStructure(of reader: DataFileReader, from meta: MetaPage) throws {
     guard meta.version == MetaPage.knownVersion else {
       throw LMDBError(.versionMismatch, operation: "check the file")

@@ -85,8 +85,8 @@ extension MetaPage {
     }
   }
 
-  /// The page of a commit that is the last one or the one before; `nil` if the two pages are not those of two consecutive
-  /// commits, or a later commit has overwritten it.
+  /// The page of a commit, if that is the last one or the one before; `nil` if a later commit has overwritten it, or if the
+  /// two pages are not those of two consecutive commits.
   static func page(ofSnapshot number: UInt64, in reader: DataFileReader) throws -> MetaPage? {
     guard let (first, second) = try consistentPages(of: reader) else { return nil }
     return [first, second].first { $0.transactionID == number }

@@ -18,15 +18,15 @@ public struct ReadTransaction: ~Copyable, LMDBTransaction {
 
   /// The number of the acknowledged transaction that this snapshot shows; two snapshots with one number are the same.
   ///
-  /// A compacted copy starts again from the beginning, so this is not a number to remember.
+  /// Do not store the number: in a compacted copy it starts again from the beginning.
   package var snapshotNumber: Int {
     // Live until this is dropped.
     unsafe Int(mdb_txn_id(core.handle))
   }
 
-  /// Whether the snapshot is still kept from being overwritten: its slot is in the table of readers.
+  /// Whether the snapshot is still protected from being overwritten: its slot is in the table of readers.
   ///
-  /// Otherwise another program has cleared the table, and what is read may be anything.
+  /// If not, another program has cleared the table, and reads may return anything.
   package var isHeld: Bool {
     environment.isHeld(self.core)
   }

@@ -5,7 +5,7 @@ extension DateParser {
       if parser.take("noon") { return .noon }
       if parser.take("midnight") { return .midnight }
       let hasPreposition = parser.take("at")
-      // Once: `at at at …` would be read to its end from each of its words.
+      // Not by recursion: `at at at …` would be read to its end from each of its words.
       if hasPreposition, parser.take("noon") { return .noon }
       if hasPreposition, parser.take("midnight") { return .midnight }
       return parser.clock(allowsBareHour: hasPreposition)

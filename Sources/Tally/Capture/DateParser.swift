@@ -99,7 +99,7 @@ extension DateParser {
     return number
   }
 
-  /// Notes why a number of too many digits has no meaning, if what comes after it would give it one.
+  /// Sets a fault if the next token is a number with too many digits, and what follows would give a shorter one a meaning.
   mutating func noteIfTooLarge(
     digits: Int, isGlued: Bool = false, _ fault: @autoclosure () -> TallyError,
     if follows: (inout DateParser) -> Bool

@@ -80,7 +80,7 @@ extension QuickEntry {
   ///   - lists: The names of the lists that exist, so that `for Work` and `list:Work` are understood exactly where there is such
   ///     a list. Without them, `list:` takes any name, and `for` a capitalized word after another understood part.
   /// - Returns: The task. Nothing is refused: words that are not understood stay in the title. A text that ``validate(_:)``
-  ///   refuses is a title as a whole.
+  ///   refuses becomes the title as a whole.
   /// - Complexity: linear in the length of the sentence.
   public static func parse(
     _ text: String, calendar: Calendar, now: Timestamp, lists: [String]? = nil
@@ -99,7 +99,7 @@ extension QuickEntry {
 }
 
 extension QuickEntry {
-  /// Checks that a text is not longer than sentences are: 65,536 bytes of UTF-8.
+  /// Checks that a text is no longer than a sentence may be: 65,536 bytes of UTF-8.
   ///
   /// - Throws: `valueOutOfRange`.
   public static func validate(_ text: String) throws(TallyError) {
@@ -110,7 +110,7 @@ extension QuickEntry {
     }
   }
 
-  /// Each word may cost some microseconds, and nobody writes a sentence as long.
+  /// Each word may take some microseconds to read, and nobody writes such a long sentence.
   private static let longestText = 1 << 16
 
   /// Sets what the sentence says about a task, except its title and its list; what it does not say stays.

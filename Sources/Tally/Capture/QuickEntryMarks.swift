@@ -1,8 +1,9 @@
-/// What is known of each token of a sentence before anything is understood.
+/// What is known about each token of a sentence before the sentence is read.
 struct QuickEntryMarks {
-  /// Whether a part may end before a token, or at the end: at a blank, or at punctuation that ends a word.
+  /// For each token, and for the end of the text, whether a part may end before it: at a blank, or at punctuation that ends
+  /// a word.
   private(set) var isEnd: [Bool]
-  /// The token that closes the quotation which begins at a token; `nil` where none does, or where it is not closed.
+  /// For each token that opens a quotation, the token that closes it; `nil` for other tokens, and if nothing closes it.
   private(set) var closing: [Int?]
 
   init(_ tokens: [CaptureToken]) {
@@ -20,7 +21,7 @@ struct QuickEntryMarks {
   private static let endOfWord: Set = [".", ",", ";", ":", "!", "?", ")", "]", "…"]
 }
 
-/// The names of the lists that exist, by their first token: a sentence may name a list at each of its words.
+/// The names of the existing lists by their first tokens, because any word of a sentence may begin the name of a list.
 struct KnownListNames {
   private var names: [String: [String]] = [:]
 
@@ -31,6 +32,6 @@ struct KnownListNames {
     }
   }
 
-  /// The names that may stand at a token.
+  /// The names that may begin at a token.
   func names(at token: CaptureToken) -> [String] { names[token.text] ?? [] }
 }

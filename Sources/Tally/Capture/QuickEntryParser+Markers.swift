@@ -44,7 +44,8 @@ extension QuickEntryParser {
       guard let lists else {
         return name.allSatisfy(\.isWhitespace) ? nil : Match(finding: .list(String(name)), end: end)
       }
-      // Case changes the length of few letters, and never as much; a name may be compared at each word.
+      // A much longer quotation is not the name: changing the case changes the length of a text less than that. So long
+      // texts are not compared at each word.
       let names = lists.names(at: tokens[start + 1]).filter { 4 * $0.utf8.count >= name.utf8.count }
       let known = names.first { $0 == name } ?? names.first { $0.lowercased() == name.lowercased() }
       return known.map { Match(finding: .list($0), end: end) }

@@ -6,10 +6,10 @@ struct QuickEntryParser {
   let tokens: [CaptureToken]
   let reference: DateReference
   let lists: KnownListNames?
-  /// What is known of each place before anything is read: nothing looks far ahead, so that reading takes time in
-  /// proportion to the sentence.
+  /// What is known about each token in advance: nothing has to look far ahead, so the time to read a sentence is
+  /// proportional to its length.
   let marks: QuickEntryMarks
-  /// The lists that `for` names, by the token of that word; only where the lists are known.
+  /// The lists named after `for`, by the token of that word; only if the lists are known.
   private(set) var namedLists: [Int: Match] = [:]
   /// Whether capital letters mean something.
   let hasLowercase: Bool
@@ -46,7 +46,7 @@ struct QuickEntryParser {
     return entry
   }
 
-  /// Finds the lists that `for` names, from right to left: whether one counts depends on what follows it, which may be
+  /// Finds the lists named after `for`, from right to left: whether one counts depends on what follows it, which may be
   /// another one.
   private mutating func findNamedLists() {
     guard lists != nil else { return }

@@ -23,7 +23,7 @@ struct QuickEntryTitle {
     text = isEmpty && !parts.isEmpty ? nil : title.trimmed
   }
 
-  /// The text of a range without the escapes in it; they are in order, and those up to its end are taken.
+  /// The text of a range without the escapes in it; removes the escapes up to its end from the rest, which is in order.
   private static func text(
     of sentence: String, in range: Range<String.Index>, without escapes: inout ArraySlice<Range<String.Index>>
   ) -> String {

@@ -3,14 +3,14 @@ import Synchronization
 
 /// A second look at a store, at another acknowledged snapshot, before anybody is told that it is damaged.
 ///
-/// What contradicts itself at one look may be two snapshots taken for one, a page that was read while it was written, or a
-/// snapshot that another program has ended. Damage is there at the next look, too. So every claim of damage passes here:
-/// those of reads and writes through `StoreConnection`, those of opening, and those of work on a store that may be damaged.
+/// What looks contradictory may be two snapshots taken for one, a page that was read while it was being written, or a
+/// snapshot that another program has ended. Real damage is still there at the next look. So every claim of damage passes
+/// through here: from reads and writes (`StoreConnection`), from opening, and from work on a store that may be damaged.
 struct SecondLook {
   let environment: LMDBEnvironment
   var indexes: [TaskIndex] = []
 
-  /// Runs a body again if it claims damage: what the second run says counts.
+  /// Runs a body, and once more if it claims damage; then the second run counts.
   static func repeating<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
@@ -19,7 +19,7 @@ struct SecondLook {
     }
   }
 
-  /// The error to throw for one that claims damage: itself, if a check of the whole store finds a fault, too.
+  /// The error to throw for an error: a claim of damage stays one only if a check of the whole store finds a fault, too.
   ///
   /// - Complexity: as a verification.
   func explained(_ error: any Error) -> any Error {
@@ -27,7 +27,7 @@ struct SecondLook {
     return isDamaged ? claim : TallyError.unconfirmed(claim)
   }
 
-  /// Whether the store has a fault at the newest acknowledged snapshot; false if that cannot be found out.
+  /// Whether the store has a fault at the newest acknowledged snapshot; false if the check cannot be made.
   var isDamaged: Bool {
     do {
       try environment.checkStructure()
@@ -38,7 +38,7 @@ struct SecondLook {
   }
 }
 
-/// Whether a store is known to be damaged: a second look is needed once.
+/// Whether a store is known to be damaged, so that one second look is enough.
 final class KnownDamage: Sendable {
   private let isKnown = Atomic(false)
 
@@ -53,13 +53,13 @@ final class KnownDamage: Sendable {
 }
 
 extension TallyError {
-  /// The error of a store for one that says that the store is damaged; `nil` for any other error.
+  /// An error that claims damage, as an error of a store; `nil` for any other error.
   static func claimingDamage(_ error: any Error) -> TallyError? {
     let claim = (error as? LMDBError).map { TallyError($0) } ?? error as? TallyError
     return claim?.code == .damagedStore ? claim : nil
   }
 
-  /// The error instead of a claim of damage that a second look does not repeat.
+  /// The error to throw instead of a claim of damage that a second look does not confirm.
   fileprivate static func unconfirmed(_ claim: TallyError) -> TallyError {
     TallyError(
       .storageFailed, "The store could not be read for a moment; a second look found it sound",

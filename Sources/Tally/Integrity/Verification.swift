@@ -3,8 +3,8 @@ import LMDB
 /// One verification of a store: many short snapshots, and a long one only for doubtful results.
 ///
 /// Numbers of entries and counters are compared only with records of the same snapshot. Snapshots are the same if they show
-/// the same acknowledged transaction. The newest transaction in the file would not do: it may be written and not
-/// acknowledged yet, so that two snapshots differ although it stays.
+/// the same acknowledged transaction. The newest transaction in the file would not do: it may be written but not yet
+/// acknowledged, so two snapshots may differ although it stays the same.
 struct Verification {
   let environment: LMDBEnvironment
   let tables: Tables
@@ -19,7 +19,7 @@ struct Verification {
   /// How many records or entries are checked in one snapshot.
   private static let recordsPerSnapshot = 4_096
 
-  /// Checks everything; a fault is reported if a second look, at one snapshot, finds faults, too.
+  /// Checks everything; if that finds a fault, checks everything again in one snapshot, and that result counts.
   func run() throws -> VerificationReport {
     var look = Look(check: IntegrityCheck(tables: tables))
     try checkHeader(&look)
@@ -39,7 +39,7 @@ struct Verification {
     return look.check.report.isSound ? look.check.report : try runInOneSnapshot()
   }
 
-  /// Checks everything in one snapshot, which decides.
+  /// Checks everything in one snapshot.
   private func runInOneSnapshot() throws -> VerificationReport {
     var look = Look(check: IntegrityCheck(tables: tables))
     try checkHeader(&look)
@@ -51,7 +51,7 @@ struct Verification {
     return look.check.report
   }
 
-  /// Runs a body with a new snapshot, which it notes.
+  /// Runs a body in a new snapshot, and records which one it is.
   private func read<R>(
     _ look: inout Look, _ body: (inout Look, borrowing ReadTransaction) throws -> R
   ) throws -> R {

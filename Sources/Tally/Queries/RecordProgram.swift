@@ -23,7 +23,7 @@ struct RecordProgram {
   /// In the order from the last step to the first.
   private var steps: [Step] = []
   private var start = Outcome.found
-  /// A bit for each state of the records that may pass.
+  /// The states in which a record may pass, one bit each.
   private var states = RecordTest.allStates
 
   init(_ predicate: RecordPredicate) {

@@ -25,7 +25,7 @@ extension TaskFilter: TextCodable, CustomStringConvertible {
 
   /// Checks a filter that was composed in Swift; one that was read is valid.
   ///
-  /// Checked once: a filter that was found to be valid, and its copies, are not checked again.
+  /// A filter that was found to be valid is not checked again, and neither are its copies.
   ///
   /// - Throws: `invalidFilter` for an empty text, a tag or the name of an attribute that no task can have, more than 64
   ///   nested operations or a text of more than 10,000 Unicode scalars.

@@ -17,7 +17,7 @@ import Synchronization
 /// Filters are equal if they are built alike: `a && b` and `b && a` are not.
 public struct TaskFilter: Hashable, Sendable {
   let root: FilterNode
-  /// What is known of the filter; its copies share it.
+  /// What is known about the filter; shared by its copies.
   let knowledge = Knowledge()
 
   /// Whether a filter has been found to be valid, so that a query need not check it again.

@@ -19,7 +19,7 @@ struct RecurrencePhrase {
   let words: [String]
   /// The next word to read.
   private(set) var index = 0
-  /// Whether a number has more digits than any that has a meaning.
+  /// Whether a number had more digits than any valid number.
   private var hasTooLargeNumber = false
 
   /// A phrase whose words are separated by white space or commas.

@@ -25,8 +25,7 @@ public struct SearchQuery: Hashable, Sendable {
   /// What must be found, all of it; empty if the text has no word.
   let terms: [SearchTerm]
 
-  /// Creates a query; any text is one, but a search for more than 256 different words or 10,000 bytes throws
-  /// `valueOutOfRange`.
+  /// Creates a query from any text; searching for more than 256 different words or 10,000 bytes throws `valueOutOfRange`.
   ///
   /// A quotation mark that is not closed quotes to the end, where one is typing.
   public init(_ text: String, _ matching: Matching = .words) {
@@ -49,7 +48,7 @@ public struct SearchQuery: Hashable, Sendable {
       || terms.reduce(0) { $0 + $1.bytes.count } > Self.mostBytes
   }
 
-  /// Whether it has more than each text can be searched for: each term is looked for in each text.
+  /// Whether it has too many words or bytes to search for: each term is looked for in each text.
   let isTooLong: Bool
   static let mostWords = 256
   private static let mostBytes = 10_000

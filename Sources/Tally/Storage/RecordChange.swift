@@ -4,7 +4,7 @@ struct RecordChange<Record: IndexedRecord>: Sendable {
   let new: Record?
   /// Whether it only makes room between neighbours: the user has not moved the object.
   var isRenumbering = false
-  /// The parts whose new values the program has made: what a person writes on another device beats them.
+  /// The parts whose new values a program has made: what a person writes on another device beats them.
   var generatedFields: SyncFields = []
 
   init(old: Record?, new: Record?) {

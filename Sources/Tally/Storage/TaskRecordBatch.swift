@@ -17,7 +17,7 @@ struct TaskRecordBatch {
   private let hasDeleted: Bool
   /// What changes, if the store synchronises.
   private var noted: [SyncNotes.Change] = []
-  /// New tasks that may be deleted ones which come back.
+  /// New tasks that may be deleted tasks coming back.
   private var returning: [TaskRecord] = []
 
   /// Creates a batch of changes to the tasks of a transaction.

@@ -29,13 +29,13 @@ package enum StoreFiles {
     throw TallyError.outputNotCreated("The output path is that of a file of a store")
   }
 
-  /// Whether a name is that of a file or directory which systems and programs that copy folders put into any directory
-  /// by themselves: one with nothing else counts as empty.
+  /// Whether a name is that of a file or directory that systems and programs for synchronizing folders put into any
+  /// directory: a directory with nothing else counts as empty.
   static func isClutter(_ name: String) -> Bool {
     clutter.contains(name.lowercased()) || ["._", ".trash-"].contains { name.lowercased().hasPrefix($0) }
   }
 
-  /// In lower case, as some filesystems do not tell cases apart.
+  /// In lower case, because some filesystems ignore case.
   private static let clutter: Set = [
     // macOS.
     ".ds_store", ".localized", ".apdisk", ".fseventsd", ".spotlight-v100", ".temporaryitems", ".trashes",

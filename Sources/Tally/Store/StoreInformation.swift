@@ -68,8 +68,10 @@ public struct ReaderInformation: Hashable, Sendable {
   public let processID: Int32
   /// How many commits its snapshot is behind; `nil` if it holds none at the moment.
   public let lagInCommits: Int?
-  /// How long ago the first commit was written that its snapshot does not show, in seconds, by the history of changes: at
-  /// least that long if the history does not reach back so far; `nil` if it is not behind.
+  /// How many seconds ago the first commit was written that its snapshot does not show, according to the history.
+  ///
+  /// It was longer ago if the history does not reach back that far. `nil` if the snapshot is not behind, or the history is
+  /// empty.
   public let lagInSeconds: Int?
 }
 
@@ -116,7 +118,7 @@ extension StoreJournalInformation {
 }
 
 extension Reader {
-  /// Whether it is more than a slot that this process keeps for its next snapshot.
+  /// Whether it is not just a slot that this process keeps for its next snapshot.
   fileprivate var isOfOthersOrHasSnapshot: Bool {
     transactionID != nil || processID != ProcessInfo.processInfo.processIdentifier
   }

@@ -8,7 +8,7 @@ extension TallyError {
     self.init(code, Self.message(of: error, code), remedy: remedy ?? error.remedy, cause: error)
   }
 
-  /// The sentence for a user of a store, who knows of no environment; only what the storage does wrong is its failure.
+  /// The message for the user of a store, who knows no environments; only faults of the storage are called its failure.
   private static func message(of error: LMDBError, _ code: Code) -> String {
     switch error.code {
     case .alreadyOpen: "This process has the store open already, perhaps under another path"

@@ -57,11 +57,13 @@ extension TaskStore {
     public var waitLimitInSeconds = 30.0
     /// Called once where opening, compacting or restoring a store has waited a second for other processes, with their ids.
     ///
-    /// Where the system does not report who holds a lock, there are none. Called as well, once for each, with a process
-    /// whose read is 64 commits behind this process's writes for more than a second, or 1,024 commits: it keeps pages from
-    /// being used again, so that the file grows. The logger has its lag and how long it has been seen.
+    /// Where the system does not report who holds a lock, there are none.
+    ///
+    /// Also called, once for each long read, with the process that reads. A read is long if its snapshot has been at least 64
+    /// commits behind this process's writes for a second, or is 1,024 commits behind: it keeps pages from being reused, so
+    /// the file grows. The logger gets its lag and for how long it has been seen.
     public var onLongWait: @Sendable (_ processIDs: [Int32]) -> Void = { _ in }
-    /// Called instead for a long read, where set.
+    /// Called instead of ``onLongWait`` for a long read, if set.
     package var onLongRead: (@Sendable (ReaderInformation) -> Void)?
     /// How much address space, not disk space, to reserve.
     ///
@@ -91,10 +93,11 @@ extension TaskStore {
 }
 
 extension TaskStore.Configuration {
-  /// How long a store that this process has dropped may take to end: those who still observe it must notice.
+  /// How long to wait for a store that this process has open to end: it may just have been dropped, and observations that
+  /// still use it must notice first.
   var dropLimit: Duration { min(waitLimit, .seconds(2)) }
 
-  /// Reports a snapshot that keeps pages from being used again.
+  /// Reports a snapshot that keeps pages from being reused.
   func report(_ read: LongRead) {
     let seconds = Int(read.duration.components.seconds)
     logger.warning(

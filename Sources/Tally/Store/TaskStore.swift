@@ -21,7 +21,7 @@ public final class TaskStore: Sendable {
   public let configuration: Configuration
 
   // Constant.
-  /// Its directory, if that goes with it.
+  /// The store's directory, if that is removed with the store.
   private let temporary: TemporaryItem?
   // Constants that synchronise themselves.
   let connection: StoreConnection
@@ -37,7 +37,8 @@ public final class TaskStore: Sendable {
   /// A new directory gets the permissions 0700, its files 0600. A relative path is that of the moment of opening, even
   /// if the process changes its current directory later.
   ///
-  /// A `TaskStore` that this process has just dropped is waited for, for two seconds: whoever still observes it must end.
+  /// If this process has the store open, this waits up to two seconds for its end: a `TaskStore` that was just dropped may
+  /// still be observed.
   ///
   /// - Throws: `notAStore` for anything else at that path, `newerFormat`, `damagedStore`, `permissionDenied`,
   ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` if there is none and

@@ -2,13 +2,13 @@ import LMDB
 
 /// The times of values that a program has made, such as those of the next task of a series.
 ///
-/// They are earlier than every time of a clock, so a value that a person wrote beats them on every device. Among each
-/// other they are ordered like the times at which they were made.
+/// They are earlier than any time of a clock, so a value that a person wrote beats them on every device. Among each other
+/// they have the order in which they were made.
 package enum GeneratedTime {
   /// How much earlier they are, in microseconds: 73,000 years.
   private static let shift: Int64 = 1 << 61
 
-  /// The time of a value that is made at a time.
+  /// The time of a value that a program makes at a time of the clock.
   package static func time(at microseconds: Int64) -> Int64 { microseconds &- shift }
 
   /// Whether a time is that of a value that a program has made.
@@ -23,7 +23,7 @@ package enum GeneratedTime {
 ///      1   12  for each time: the parts changed then for the last time, and the time in microseconds since 1970
 /// ```
 ///
-/// A part may be in two entries: one of the program, see ``GeneratedTime``, and one of a person, which counts.
+/// A part may be in two entries, one of the program (see ``GeneratedTime``) and one of a person; that of the person counts.
 struct PendingRecord: BinaryCodable, Hashable {
   static let format: UInt8 = 1
   private static let entryByteCount = 12
@@ -46,7 +46,7 @@ struct PendingRecord: BinaryCodable, Hashable {
     }
   }
 
-  /// Takes back that parts have changed: those that a person has written, or those that the program has.
+  /// Removes parts from the entries of the program, or from those of a person.
   mutating func remove(_ fields: SyncFields, wereGenerated: Bool) {
     for index in entries.indices where GeneratedTime.contains(entries[index].microseconds) == wereGenerated {
       entries[index].fields.subtract(fields)
@@ -57,7 +57,7 @@ struct PendingRecord: BinaryCodable, Hashable {
   /// All parts in it.
   var fields: SyncFields { entries.reduce(into: []) { $0.formUnion($1.fields) } }
 
-  /// When the first of the parts that a person has written changed for the last time.
+  /// The earliest time of the parts that a person has written.
   var earliestTime: Int64? { entries.map(\.microseconds).filter { !GeneratedTime.contains($0) }.min() }
 
   var encodedByteCount: Int { 1 + entries.count * Self.entryByteCount }

@@ -53,11 +53,11 @@ extension StoreWriteTransaction {
   /// - Parameters:
   ///   - tasks: The tasks; their lists and parents exist, or are among the others.
   ///   - lists: The lists, by their ids; `nil` for a deleted one.
-  ///   - trash: The deleted tasks and lists as they would be there: what they are restored to.
+  ///   - trash: The deleted tasks and lists as restoring them would give them.
   ///   - deletedListNames: The last names of deleted lists, for the completions that count for them.
   ///   - filters: The stored bytes of saved filters, by their keys; `nil` for a deleted one.
-  ///   - deletedFilters: Those that others have saved, and whose deletion was later.
-  ///   - replica: Whose changes these are; `nil` for those of several.
+  ///   - deletedFilters: The stored bytes of filters that others have saved, but whose deletion was later, by their keys.
+  ///   - replica: The replica that made the changes; `nil` if there were several.
   /// - Throws: as storing a task does for values that no task has; nothing is written then.
   package mutating func merge(
     _ tasks: [MergedTask], lists: [UUID: TaskList?], trash: [DeletedObject] = [], deletedListNames: [UUID: String],
@@ -92,9 +92,9 @@ extension StoreWriteTransaction {
     try recordHistory()
   }
 
-  /// Keeps a deleted object as the changes of others have left it, if its record is kept at all.
+  /// Updates the kept record of a deleted object to what the changes of others have left, if there is one.
   ///
-  /// The history has the record that was kept before, unless it has the object as it was until now.
+  /// The history gets the old kept record, except for an object that this merge deletes: it has an image of that already.
   private mutating func keep<Record: ObjectRecord>(
     _ item: Record.Item, in type: Record.Type, isDeletedNow: Bool
   ) throws {

@@ -21,8 +21,8 @@ extension StoreTransaction where Base: ~Copyable {
 
   /// How many objects have changes that were not taken, and when the first of them changed.
   ///
-  /// - Complexity: The saved filters that have changed. If the row of the first change says nothing, as in a store to which
-  ///   an older version has written, all changes.
+  /// - Complexity: The saved filters that have changed; all changes if the row of the first one cannot be used, as after an
+  ///   older version has written to the store.
   package func pendingSummary() throws -> (count: Int, oldest: Timestamp?) {
     guard let pending = syncTables?.pending else { return (0, nil) }
     let filters = try pendingFilters()
@@ -31,7 +31,7 @@ extension StoreTransaction where Base: ~Copyable {
     return (try pending.count(in: base) + filters.count, oldest.map(Timestamp.init(clamping:)))
   }
 
-  /// The time in the row of the first change, if that change still waits as it was noted.
+  /// The time in the row of the first change, if that change still waits unaltered.
   private func timeOfFirstChange() throws -> Int64? {
     guard let row = try syncValue(forKey: SyncNotes.firstChangeKey).flatMap(SyncNotes.FirstChange.init(stored:)),
       try syncTables?.pending.value(forKey: row.key, in: base)?.earliestTime == row.microseconds
@@ -79,7 +79,7 @@ extension StoreWriteTransaction {
   /// Notes every task and list as if it had been created at the time of its last change, the completions of deleted
   /// tasks, and the saved filters.
   ///
-  /// - Parameter refusesLargeTexts: Whether to refuse texts that other replicas could not get.
+  /// - Parameter refusesLargeTexts: Whether to refuse texts that other replicas could not receive.
   /// - Throws: `valueOutOfRange` for such a text; what the storage throws.
   package mutating func noteEverything(refusingLargeTexts refusesLargeTexts: Bool = false) throws {
     guard let syncTables else { return }
@@ -203,11 +203,11 @@ struct ReversedObjects {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Notes that every write so far counts as handed over, as far as its changes are not noted now.
+  /// Notes that every write so far counts as handed over, except for the changes that are still noted.
   mutating func noteHandedOver() throws {
     guard let values = syncTables?.values else { return }
     try recordHistory()
-    // What synchronisation alone writes is no write of the history.
+    // Synchronisation's own writes have no entry in the history.
     let last = try tables.history.lastKey(in: base)?.change ?? ChangeID(sequence: commitSequence - 1, position: 0)
     let bytes = last.sequence.encodedBytes + UInt16(clamping: last.position).encodedBytes
     try values.put(bytes, forKey: SyncNotes.handedOverKey, in: &base)
@@ -225,16 +225,16 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// Takes back what is noted of a write that was not handed over, now that an undo or a redo has reversed it.
+  /// Removes what is noted of a write that was not handed over, after an undo or a redo has reversed it.
   ///
-  /// What is left is noted as if neither had been: a part has the time of the last write of it that counts.
+  /// The notes are then as if neither had happened: a part has the time of the last write of it that counts.
   mutating func takeBackNotes(of objects: ReversedObjects, reversedWith target: ChangeID) throws {
     guard syncTables != nil, let last = try lastHandedOver, target > last else { return }
     let entries = try historyEntries(since: last)
     let counting = Set(UndoLog(entries: entries).effective(since: last).map(\.id))
     var writes = UnsentWrites(of: objects)
     for entry in entries {
-      // Nothing is known of what came before.
+      // Without images it is not known what the write changed.
       guard entry.hasImages else { return }
       try writes.pass(entry, counts: counting.contains(entry.id) && entry.origin == .local, in: self)
     }
@@ -248,7 +248,7 @@ extension StoreTransaction where Base == WriteTransaction {
     }
   }
 
-  /// The parts that an object which has come back was given; `nil` if it has not since changes were last handed over.
+  /// The parts that were written when an object came back; `nil` if it has not come back since changes were handed over.
   fileprivate func returned(_ key: TombstoneKey) throws -> SyncFields? {
     try syncValue(forKey: SyncNotes.returnKey(key)).map(SyncFields.init(stored:))
   }
@@ -273,7 +273,7 @@ extension StoreTransaction where Base == WriteTransaction {
     for (part, time) in left where !record.hasGenerated(part, at: time) {
       record.add(part, at: time)
     }
-    // What the program had made goes with the write that made it.
+    // What the program had made is removed with the write that made it.
     let generated = parts.reversed.subtracting(parts.times.keys.reduce(into: []) { $0.formUnion($1) })
     record.remove(generated, wereGenerated: true)
     if isThere { record.add(.updated, at: now.microsecondsSince1970) }
@@ -285,13 +285,13 @@ extension StoreTransaction where Base == WriteTransaction {
   }
 }
 
-/// What the writes that were not handed over have changed of some objects, from the newest write on.
+/// What the writes that were not handed over have changed in some objects, from the newest write to the oldest.
 private struct UnsentWrites {
   /// The parts of one object.
   struct Parts {
-    /// Those that the newest write has changed, which is the undo or the redo.
+    /// Those that the newest write has changed: the undo or the redo.
     var reversed: SyncFields = []
-    /// When the last write that counts has changed each of them, in microseconds since 1970.
+    /// When the last write that counts changed each of them, in microseconds since 1970.
     var times: [SyncFields: Int64] = [:]
   }
 
@@ -342,11 +342,11 @@ private struct UnsentWrites {
     defer { known = parts }
     if known == nil { parts.reversed = changed.union(Item.changes(from: after, to: before)).union(.renumbering) }
     guard counts else { return }
-    // What comes back was given only what differs from its kept record.
+    // For an object that comes back, only what differs from its kept record was written.
     if before == nil, after != nil, let returned { changed = returned }
     // A move in the microsecond of the change before it looks like making room.
     if changed.contains(.order) { changed.formUnion(.renumbering) }
-    // A new object was written when its record says.
+    // The record of a new object says when it was written.
     let date = before == nil && returned == nil ? min(entry.date, after?.updatedAt ?? entry.date) : entry.date
     for bit in 0..<UInt32(32) {
       let part = SyncFields(rawValue: 1 << bit)
@@ -356,7 +356,7 @@ private struct UnsentWrites {
 }
 
 extension PendingRecord {
-  /// Whether a program has made a part in the write of a time.
+  /// Whether the program made a part in the write at a time.
   fileprivate func hasGenerated(_ part: SyncFields, at microseconds: Int64) -> Bool {
     let time = GeneratedTime.time(at: microseconds)
     return entries.contains { $0.microseconds == time && $0.fields.contains(part) }
@@ -381,7 +381,7 @@ package enum SyncLimit {
 }
 
 extension StoreTransaction where Base == WriteTransaction {
-  /// Ensures that other replicas can get the texts that a write of this store changes.
+  /// Ensures that other replicas can receive the texts that a write of this store changes.
   ///
   /// - Throws: `valueOutOfRange`.
   func checkSendable(_ task: TaskItem?, replacing old: TaskItem?) throws {
@@ -405,7 +405,7 @@ extension StoreTransaction where Base == WriteTransaction {
 }
 
 extension TallyError {
-  /// A text that other devices could not get.
+  /// The error for a text that other devices could not receive.
   static func tooLargeToSend(_ field: String, of name: String, byteCount: Int) -> TallyError {
     TallyError(
       .valueOutOfRange,

@@ -64,17 +64,17 @@ extension StoreWriteTransaction {
   }
 }
 
-/// A list that was merged into another one here, and not handed over yet.
+/// A merge of a list into another one that was made here, and not handed over yet.
 package struct PendingListMerge: Hashable, Sendable {
   package let list: UUID
-  /// The list that has its tasks; `nil` for a list that is there again.
+  /// The list that took its tasks; `nil` for a list that is not merged into any other.
   package let target: UUID?
   /// When that was, in microseconds since 1970.
   package let microseconds: Int64
 }
 
 extension StoreWriteTransaction {
-  /// Notes that a list has become a part of another one, which is none of any other list.
+  /// Notes that a list was merged into another one, and that the other one is not merged into any.
   mutating func noteMerge(ofList id: UUID, into target: UUID) throws {
     let time = FieldValue.instant(now).storedBytes
     try setSyncValue(
@@ -82,7 +82,7 @@ extension StoreWriteTransaction {
     try setSyncValue(time, forKey: SyncNotes.listMergePrefix + FieldValue.id(target).storedBytes)
   }
 
-  /// Takes the lists that were merged: they count as handed over.
+  /// Takes the merges of lists: they count as handed over.
   package mutating func takePendingListMerges() throws -> [PendingListMerge] {
     var found: [PendingListMerge] = []
     let prefix = SyncNotes.listMergePrefix

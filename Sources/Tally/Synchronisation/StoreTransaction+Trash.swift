@@ -67,8 +67,8 @@ extension StoreWriteTransaction {
 
   /// Creates a deleted task again, with everything that it had; its completion counts as that of a live one again.
   ///
-  /// In the inbox and at the top, if its list or its parent does not exist any more. What other replicas have changed of it
-  /// since it was deleted counts.
+  /// If its list or its parent does not exist any more, it comes to the inbox or to the top. It has the changes that other
+  /// replicas have made since it was deleted.
   ///
   /// - Returns: The task.
   /// - Throws: `taskNotFound` if no deleted task has the id.
@@ -108,11 +108,14 @@ extension StoreWriteTransaction {
 }
 
 extension TaskItem {
-  /// A deleted task where it is shown when it comes back: in the list of its parent, or in its own, as far as they are there.
+  /// A deleted task in the place where it is shown when it comes back.
+  ///
+  /// That is below its parent and in the list of that, if the parent exists and may have it; otherwise in its own list, if
+  /// that exists.
   ///
   /// - Parameters:
   ///   - find: Gives a task.
-  ///   - hasList: Whether a list is there.
+  ///   - hasList: Whether a list exists.
   /// - Returns: The task.
   /// - Throws: What the closures throw.
   func placed(below find: (UUID) throws -> TaskItem?, hasList: (UUID) throws -> Bool) throws -> TaskItem {

@@ -52,9 +52,9 @@ extension StoredObject {
 }
 
 extension TaskItem {
-  /// The parts in which a task that exists again is only shown elsewhere than its record says.
+  /// The parts in which a task that exists again differs from its kept record only because it is shown elsewhere.
   ///
-  /// Its list or its parent is not there, or it is in the list of its parent.
+  /// That is so if its list or its parent does not exist, or if it is in the list of its parent.
   static func places(_ kept: TaskItem, shownAs item: TaskItem) -> SyncFields {
     var places: SyncFields = []
     if kept.parentID != nil, item.parentID == nil { places.insert(.parent) }

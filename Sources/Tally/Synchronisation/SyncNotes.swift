@@ -38,9 +38,9 @@ struct SyncNotes {
     var isReturn = false
   }
 
-  /// What a write changes of an object that is not a deleted one which comes back.
+  /// What a write changes in an object, except for a deleted one that comes back.
   ///
-  /// A new object was written when its record says: an import does not make it newer.
+  /// A new object has the time of change that its record says, so an import does not make it newer.
   func change<Record: ObjectRecord>(of change: RecordChange<Record>) -> Change {
     let (old, new) = (change.old?.item, change.new?.item)
     let key = TombstoneKey(Record.kind, (new ?? old)?.id ?? .lowest)
@@ -53,8 +53,8 @@ struct SyncNotes {
 
   /// What the creation of an object changes.
   ///
-  /// One that was deleted differs from its kept record, into which the changes of others were merged meanwhile: what is
-  /// equal there was not written.
+  /// A deleted object that comes back is compared with its kept record, into which the changes of others were merged: only
+  /// the parts that differ were written.
   func change<Record: ObjectRecord>(
     of new: Record, generatedFields: SyncFields = [], in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> Change {
@@ -119,7 +119,7 @@ struct SyncNotes {
   /// The first byte of the keys that note merged lists; the id of the list follows.
   static let listMergePrefix: [UInt8] = [40]
 
-  /// The first byte of the keys of what others have saved as a filter that is deleted here; the key of the filter follows.
+  /// The first byte of the keys of filters that are deleted here and that others have saved; the key of the filter follows.
   static let deletedFilterPrefix: [UInt8] = [19]
 
   /// The key of the row with the last write of the history that was handed over: the changes of later ones were not.
@@ -127,8 +127,8 @@ struct SyncNotes {
 
   /// The key of the row that says which change came first into an empty table of changes, and when.
   ///
-  /// With it a status need not read all changes. Versions before it neither write nor remove it, so it counts only while that
-  /// change waits as it was noted.
+  /// With it a status need not read all changes. Earlier versions neither write nor remove it, so it counts only while that
+  /// change waits unaltered.
   static let firstChangeKey: [UInt8] = [21]
 
   /// The row of the first change.
@@ -142,7 +142,7 @@ struct SyncNotes {
     }
   }
 
-  /// The key of the row with what an object that has come back was given, until that is handed over.
+  /// The key of the row with the parts that were written when an object came back, until they are handed over.
   static func returnKey(_ key: TombstoneKey) -> [UInt8] { returnPrefix + key.encodedBytes }
 
   static let returnPrefix: [UInt8] = [20]

@@ -15,7 +15,7 @@ final class SyncTables: Sendable {
   /// What synchronisation itself keeps.
   let values: Database<[UInt8], [UInt8]>
 
-  /// Opens the tables; the handles last if the transaction is committed.
+  /// Opens the tables; the handles stay valid if the transaction is committed.
   init(creating: Bool = false, in transaction: inout WriteTransaction) throws(LMDBError) {
     pending = try Database(opening: Self.names[0], creating: creating, in: &transaction)
     trash = try Database(opening: Self.names[1], creating: creating, in: &transaction)
@@ -78,9 +78,9 @@ extension TaskStore {
   /// The file in a store's directory that says as which replica it synchronises.
   package static let replicaFileName = "replica.id"
 
-  /// Reads from one consistent snapshot, what synchronization keeps included.
+  /// Reads from one consistent snapshot, including what synchronization keeps.
   ///
-  /// ``read(_:)`` leaves that out: its tables may have to be opened first, and most reads do not need them.
+  /// ``read(_:)`` leaves that out: the tables may have to be opened first, and most reads do not need them.
   ///
   /// - Throws: As ``read(_:)``.
   /// - Complexity: As ``read(_:)``; never waits for a write, except once if another process has begun to synchronize the store.
@@ -92,7 +92,7 @@ extension TaskStore {
     }
   }
 
-  /// How many write transactions this store has begun since it was opened, those included that have changed nothing.
+  /// How many write transactions this store has begun since it was opened, including those that changed nothing.
   package var begunWriteCount: Int {
     get throws { try connection.use { $0.environment.begunWriteCount } }
   }

@@ -30,7 +30,7 @@ public struct HistoryChange: Sendable, Identifiable {
   public let actionName: String?
   /// Whether the write brought changes of other devices, which undo leaves alone.
   public let isFromElsewhere: Bool
-  /// The replica whose changes the write brought; `nil` for a write of this store, and where they are of several.
+  /// The replica whose changes the write brought; `nil` for a write of this store, and if there were several.
   public let replica: UUID?
   /// The write that an undo or a redo reversed.
   public let target: ChangeID?

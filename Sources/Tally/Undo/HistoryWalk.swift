@@ -26,7 +26,7 @@ struct HistoryWalk {
     var differences = Differences()
     var seen: Set<ImageKey> = []
     try transaction.forEachImage(of: entry.id) { key, presence, bytes in
-      // What others have changed of a deleted object is no change of what is there.
+      // What others have changed in a deleted object changes nothing that exists.
       guard presence != .deleted else { return }
       let wasThere = presence == .present
       // Of several images the first one shows the state before the write.

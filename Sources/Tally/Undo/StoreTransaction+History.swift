@@ -11,7 +11,7 @@ struct HistoryEntry {
   let actionName: String?
   /// False for a cut, and for an undo that had too many to be kept.
   var hasImages = true
-  /// The replica whose changes it brought, if all are of one.
+  /// The replica whose changes it brought, if all came from one.
   var replica: UUID?
 }
 

@@ -42,7 +42,7 @@ extension UndoPlan {
       }
       records.tasks[index] = change
       if change.old == nil, let item = change.new?.item, result?.restored.contains(.completion) != true {
-        // Its completion counts as that of a live one again.
+        // Its completion counts as that of a live task again.
         let completions = StoredCompletions(current: try transaction.storedCompletion(of: item))
         records.completions += try RecordPlan.completions(
           of: MergedTask(id: id, item: item, completions: completions, replacing: StoredCompletions(current: nil)))
@@ -67,11 +67,11 @@ extension TallyError {
   }
 }
 
-/// What there was of an object at some time.
+/// The state of an object at some time.
 private enum PastState<Item> {
-  /// The object; `nil` if nothing is known of it.
+  /// The object; `nil` if it did not exist, or if nothing is known of it.
   case present(Item?)
-  /// It was deleted, and this is how it would have been there.
+  /// It was deleted, and this is what it would have been.
   case deleted(Item)
 
   var item: Item? {
@@ -135,11 +135,11 @@ private struct Narrowing<Record: ObjectRecord> where Record.Item: FieldwiseResto
     let kept: SyncFields
   }
 
-  /// What remains of the change; `nil` where the object was created, or another replica has deleted it: that is undone as a
-  /// whole or not at all.
+  /// What remains of the change; `nil` if the change created the object, or if another replica has deleted it: that is undone
+  /// as a whole or not at all.
   ///
-  /// Of a deletion that is undone only the life remains, and what the same write had changed besides: the object comes back
-  /// as the changes of others have left it.
+  /// Undoing a deletion restores only the life, and what the same write had changed besides: the object comes back as the
+  /// changes of others have left it.
   func result(in transaction: borrowing StoreWriteTransaction) -> Result? {
     let there = states.compactMap(\.item)
     let isDeletion = states.allSatisfy(\.isDeleted)

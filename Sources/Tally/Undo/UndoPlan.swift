@@ -46,7 +46,7 @@ struct UndoPlan {
   /// Whether the entry has an image of something.
   func has(_ key: ImageKey) -> Bool { keys.contains(key) }
 
-  /// What it changes.
+  /// The objects that it changes.
   var objects: ReversedObjects {
     ReversedObjects(
       tasks: Set(records.tasks.compactMap { ($0.new ?? $0.old)?.item.id }),
@@ -113,9 +113,10 @@ extension RecordChange where Record: ObjectRecord {
 }
 
 extension UndoPlan {
-  /// Brings back deleted tasks where they are shown, and deleted filters as others have saved them since.
+  /// Puts deleted tasks in the places where they are shown when they come back, and takes the contents that others have saved
+  /// since for deleted filters.
   ///
-  /// In a store that synchronises a task names its list and its parent even while they are not there.
+  /// In a store that synchronises, a task names its list and its parent even while these do not exist.
   mutating func place(in transaction: borrowing StoreWriteTransaction) throws {
     guard transaction.syncTables != nil else { return }
     let lists = Set(records.lists.compactMap { $0.new?.item.id })
@@ -144,7 +145,7 @@ extension UndoPlan {
     }
   }
 
-  /// Refuses texts that other replicas could not get, unless they were there when the object was deleted.
+  /// Refuses texts that other replicas could not receive, unless the object had them when it was deleted.
   func checkTexts(in transaction: borrowing StoreWriteTransaction) throws {
     for change in records.tasks {
       guard let task = change.new?.item else { continue }

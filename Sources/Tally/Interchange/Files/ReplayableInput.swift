@@ -33,7 +33,7 @@ package final class ReplayableInput {
     byteCount = status?.type == .regular ? status.map { $0.size - (startOffset ?? 0) } : nil
   }
 
-  /// Refuses a device that is no terminal, which may never end; one that is empty, as `/dev/null`, is as good as a file.
+  /// Refuses a device, which may never end, unless it is a terminal or, like `/dev/null`, empty.
   private static func refuseEndless(_ descriptor: FileDescriptor) throws {
     guard let type = try? descriptor.stat().type, type == .characterSpecial || type == .blockSpecial,
       !SystemCalls.isTerminal(descriptor)
@@ -94,7 +94,7 @@ package final class ReplayableInput {
     let item = try TemporaryItem(.file, in: directory)
     let file = try FileDescriptor.open(item.path, .readWrite, options: .closeOnExec)
     do {
-      // The descriptor is enough; without a name nothing is left if the program ends.
+      // The descriptor is enough; without a name, nothing is left behind if the program ends.
       try SystemCalls.removeFile(item.path)
     } catch {
       try? file.close()

@@ -6,7 +6,7 @@
 /// ```
 public struct FoldedPattern: Sendable, Hashable {
   private let bytes: [UInt8]
-  /// The letters of a pattern that is ASCII; `nil` for any other.
+  /// The letters of the pattern if it is ASCII; otherwise `nil`.
   private let letters: ASCIILetters?
 
   /// Folds a text to look for; an empty one is found everywhere.
@@ -24,11 +24,11 @@ public struct FoldedPattern: Sendable, Hashable {
 
   /// Whether a text, as UTF-8, contains the pattern anywhere.
   ///
-  /// The text is compared in place where that is enough. Where folding could make a letter of the pattern, or drop what
-  /// stands between two of them, it is folded first, into `folder`'s buffer.
+  /// The text is compared in place if that is enough. If folding could produce a letter of the pattern, or drop what stands
+  /// between two of them, the text is folded first, into `folder`'s buffer.
   func isFound(in text: RawSpan, with folder: inout TextFolder) -> Bool {
     if let letters {
-      // Letters of ASCII stay where they are: what is found before folding is found after it.
+      // Folding keeps ASCII letters in place: what is found before folding is found after it.
       if bytes.span.isFoundIgnoringCase(in: text) { return true }
       if text.isASCII || !folder.mayForm(letters, from: text) { return false }
     } else if text.isASCII {
@@ -38,7 +38,7 @@ public struct FoldedPattern: Sendable, Hashable {
   }
 }
 
-/// A set of scalars of ASCII.
+/// A set of ASCII scalars.
 struct ASCIILetters: Hashable, Sendable {
   private var low: UInt64 = 0
   private var high: UInt64 = 0
@@ -60,8 +60,8 @@ struct ASCIILetters: Hashable, Sendable {
 extension Span<UInt8> {
   /// Whether a text contains these folded bytes; ASCII letters of the text may be of either case.
   ///
-  /// The first and the last byte are looked for at eight places at once. With the bit of lowercase set, more bytes look
-  /// equal than are, so a place that is found is compared in full.
+  /// Looks for the first and the last byte at eight places at once. With the lowercase bit set, some different bytes look
+  /// equal, so a place that is found is then compared in full.
   func isFoundIgnoringCase(in text: RawSpan) -> Bool {
     guard count > 0 else { return true }
     guard count <= text.byteCount else { return false }
@@ -89,7 +89,7 @@ extension Span<UInt8> {
     return false
   }
 
-  /// Whether these folded bytes stand at an offset of a text that reaches far enough.
+  /// Whether these folded bytes are at an offset of a text, which has at least as many bytes from there on.
   private func isEqualIgnoringCase(to text: RawSpan, at start: Int) -> Bool {
     for index in indices
     where unsafe text.unsafeLoad(fromUncheckedByteOffset: start + index, as: UInt8.self).foldedASCII != self[index] {

@@ -27,8 +27,8 @@ extension RawSpan {
 }
 
 extension RawSpan {
-  /// Reads the scalar at an offset of UTF-8 that is not ASCII, and moves the offset past it; `nil` for malformed bytes,
-  /// which no Tally writes.
+  /// Reads the scalar at an offset of UTF-8, which must not be ASCII, and moves the offset past it; `nil` for malformed
+  /// bytes, which Tally never writes.
   @inline(__always)
   func scalar(at offset: inout Int) -> Unicode.Scalar? {
     let first = UInt32(load(bigEndianAt: offset, as: UInt8.self))

@@ -78,9 +78,9 @@ public struct TextFolder: Sendable {
     return true
   }
 
-  /// Whether folding a text may make one of some letters, or bring two of them together.
+  /// Whether folding a text may produce one of some letters, or bring two of them together.
   ///
-  /// If not, a word of these letters is in the folded text exactly if it is in the text itself.
+  /// If not, the folded text contains a word of these letters exactly if the text itself does.
   mutating func mayForm(_ letters: ASCIILetters, from text: RawSpan) -> Bool {
     var offset = 0
     while offset < text.byteCount {

@@ -14,7 +14,7 @@ enum PostingList {
     bytes.append(UInt8(truncatingIfNeeded: number))
   }
 
-  /// Reads a list, or one of several in the same bytes, as far as it is asked to.
+  /// Reads a list on demand; several lists may be in the same bytes.
   struct Reader {
     private var offset: Int
     private let end: Int
@@ -28,9 +28,9 @@ enum PostingList {
     /// Reads a range of some bytes, which the caller has checked.
     init(_ range: Range<Int>) { (offset, end) = (range.lowerBound, range.upperBound) }
 
-    /// Goes on to the next posting.
+    /// Advances to the next posting.
     ///
-    /// - Returns: false at the end of the list, and where the bytes are not a posting of that many tasks.
+    /// - Returns: false at the end of the list, and if the bytes are not a posting for that many tasks.
     @inline(__always)
     mutating func next(in bytes: RawSpan, of taskCount: Int) -> Bool {
       guard offset < end else { return false }

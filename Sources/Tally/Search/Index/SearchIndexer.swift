@@ -12,9 +12,9 @@ struct SearchIndexer {
   static let taskLimitOfWrite = 1_024
   /// The most tasks of a segment that a step makes: some hundredths of a second.
   static let taskLimit = 8_192
-  /// The bytes of records after which a step ends, however few tasks they are.
+  /// The bytes of records after which a step ends, however few tasks it has read.
   static let byteLimit = 4 << 20
-  /// The most bytes of records that are indexed again for a segment made of several.
+  /// The most bytes of records to index again when several segments become one.
   private static let byteLimitOfRenewal = 16 << 20
   /// How many small segments there may be at the end of the log.
   private static let smallSegmentLimit = 16
@@ -35,8 +35,8 @@ struct SearchIndexer {
 
   /// Makes a segment of the next tasks in the log, and joins or renews others that need it.
   ///
-  /// A segment ends after `limit` tasks, or with the task whose record reaches `byteLimit`. Returns whether the log goes
-  /// on.
+  /// A segment ends after `limit` tasks, or with the task whose record reaches `byteLimit`. Returns whether there is more in
+  /// the log.
   func advance(atMost limit: Int, byteCount byteLimit: Int, in transaction: inout WriteTransaction) throws -> Bool {
     var index = try SearchIndex(tables, in: transaction)
     // Rows of another version, or that cannot be right, would be in the way.
@@ -73,7 +73,7 @@ struct SearchIndexer {
     return oldest..<end
   }
 
-  /// The last ones of some segments that can be made one in a step; `nil` where too few can for that to be of use.
+  /// The last of some segments, as many as one step can join; `nil` if these are too few for it to be of use.
   private func affordable<T: LMDBTransaction & ~Copyable>(
     _ segments: ArraySlice<SearchSegment>, in transaction: borrowing T
   ) throws -> ArraySlice<SearchSegment>? {
@@ -88,7 +88,7 @@ struct SearchIndexer {
     return few.count == segments.count || few.count >= Self.smallSegmentLimit ? few : nil
   }
 
-  /// The bytes of the records of a segment's live tasks, or more than are affordable.
+  /// The bytes of the records of a segment's live tasks; counted only until there are too many for a step.
   private func byteCount<T: LMDBTransaction & ~Copyable>(
     of segment: SearchSegment, in transaction: borrowing T
   ) throws -> Int {

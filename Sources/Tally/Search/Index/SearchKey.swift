@@ -46,12 +46,12 @@ struct SearchKey: KeyCodable, Hashable {
     rest = bytes.bytes(from: 5)
   }
 
-  /// Whether an encoded key begins like this one.
+  /// Whether an encoded key begins with this one.
   func isPrefix(of bytes: RawSpan) -> Bool {
     guard bytes.byteCount >= encodedByteCount, bytes.load(bigEndianAt: 0) == segment,
       bytes.load(bigEndianAt: 4) == kindRawValue
     else { return false }
-    // Unsafe by signature only: bytes are bytes. Both are as long.
+    // Unsafe by signature only: bytes are bytes. Both have the same length.
     let own = unsafe rest.span.bytes
     let other = bytes.extracting(5..<encodedByteCount)
     return !own.precedes(other) && !other.precedes(own)

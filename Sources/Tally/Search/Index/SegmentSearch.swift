@@ -5,9 +5,9 @@ struct SegmentSearch {
   let segment: SearchSegment
   /// The tasks of each lookup, those with the fewest bytes first.
   private var lookups: [LookupCursor] = []
-  /// The number from which on the next task is looked for; `nil` when all have been found.
+  /// The number from which on to look for the next task; `nil` when all have been found.
   private var position: Int? = 0
-  /// The tasks that match no better than another one may that was not read yet.
+  /// The tasks that were found, but that a task not read yet may beat.
   private var waiting: [Posting] = []
   /// How many of those that wait have been returned.
   private var returnedCount = 0
@@ -25,7 +25,7 @@ struct SegmentSearch {
 
   /// Looks for the tasks that have everything that is asked for.
   ///
-  /// The lists of postings are copied and read later, as far as candidates are asked for.
+  /// The lists of postings are copied now, and read later only as far as candidates are asked for.
   init(_ segment: SearchSegment, for lookups: [IndexLookup], by cursor: inout SearchCursor) throws {
     self.segment = segment
     self.lookups.reserveCapacity(lookups.count)
@@ -46,7 +46,7 @@ struct SegmentSearch {
   /// Whether the segment lacks one of the words.
   var isEmpty: Bool { position == nil && waiting.isEmpty }
 
-  /// The next candidate, which matches no better than that.
+  /// The next candidate, with the best quality that its match can have.
   mutating func next() throws -> Posting? {
     while let start = position {
       guard let posting = try nextOfAll(from: start) else {
@@ -69,7 +69,7 @@ struct SegmentSearch {
     lookups.reduce(.best) { $0.combined(with: $1.bestQuality) }
   }
 
-  /// The first task from a number on that all lookups find.
+  /// The first task, from a number on, that all lookups find.
   private mutating func nextOfAll(from start: Int) throws -> Posting? {
     guard !lookups.isEmpty else { return nil }
     var task = start
@@ -95,7 +95,7 @@ struct SegmentSearch {
   }
 }
 
-/// The tasks of a segment that one lookup finds, in ascending order, read as far as they are asked for.
+/// The tasks of a segment that one lookup finds, in ascending order, read on demand.
 private struct LookupCursor {
   /// The lists of the terms, one after the other.
   private var bytes: [UInt8] = []
@@ -103,7 +103,7 @@ private struct LookupCursor {
   private var lists = MinimumHeap<TermCursor>()
   private let taskCount: Int
   private let isOfPhrase: Bool
-  /// How much of a word the closest of the terms shows to be found.
+  /// How much of its word the closest of the terms matches.
   private var bestExtent: MatchQuality.Extent
   /// The posting that was read last.
   private var current: SegmentSearch.Posting?
@@ -137,7 +137,7 @@ private struct LookupCursor {
   /// The quality that no task exceeds.
   var bestQuality: MatchQuality { MatchQuality(field: .title, extent: bestExtent) }
 
-  /// The first task from a number on; numbers ascend from call to call.
+  /// The first task from a number on, but none before the one that was read last.
   mutating func first(from task: Int) throws -> SegmentSearch.Posting? {
     while current.map({ $0.task < task }) ?? true {
       guard let first = lists.first else { return nil }
@@ -180,7 +180,7 @@ private struct TermCursor: Comparable {
   /// How well the task that was read last matches.
   var quality: MatchQuality { MatchQuality(field: reader.field, extent: extent) }
 
-  /// Goes on to the next posting; false at the end.
+  /// Advances to the next posting; false at the end.
   mutating func next(in bytes: [UInt8], of taskCount: Int) throws -> Bool {
     if unsafe reader.next(in: bytes.span.bytes, of: taskCount) { return true }
     guard reader.isSound else { throw TallyError.damagedSearchIndex }

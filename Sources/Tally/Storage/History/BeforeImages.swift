@@ -33,10 +33,10 @@ enum ImagePresence: UInt8 {
 /// ```
 /// offset size
 ///      0    1  kind
-///      1    1  whether anything was there: 0 or 1; 2 for a deleted object whose kept record is that of the image
+///      1    1  what was there: 0 nothing, 1 the object, 2 a deleted object, of which the image has the kept record
 ///      2   16  id
 ///     18    8  completions only: the instant
-///           4  only if there was anything: bytes of the record, then the stored record
+///           4  unless there was nothing: bytes of the record, then the stored record
 /// ```
 ///
 /// The image of a value has the length of its key, in 2 bytes, and the key in place of the id.
@@ -70,7 +70,7 @@ struct BeforeImages {
     add(ImageKind(Record.kind), key.id, record)
   }
 
-  /// Adds the record that is kept of a deleted object, into which a change of another replica is merged.
+  /// Adds the kept record of a deleted object before a change of another replica is merged into it.
   mutating func add(deleted record: some ObjectRecord) {
     add(ImageKind(type(of: record).kind), record.item.id, record, presence: .deleted)
   }
@@ -165,12 +165,12 @@ struct ImageReader: ~Escapable {
     self.bytes = bytes
   }
 
-  /// Passes each image to a closure: its object, whether the object existed, and the bytes of its record.
+  /// Passes each image to a closure: its object, what was there of it, and the bytes of its record.
   mutating func forEach(_ body: (ImageKey, ImagePresence, RawSpan) throws -> Void) throws {
     var offset = 0
     while offset < bytes.byteCount {
       let key = try key(at: &offset)
-      // Earlier versions took every other value for one that is there.
+      // Earlier versions took every value but 0 for an object that was there.
       let presence = ImagePresence(rawValue: bytes.load(bigEndianAt: key.start + 1)) ?? .present
       guard presence != .absent else {
         try body(key.key, .absent, bytes.extracting(0..<0))

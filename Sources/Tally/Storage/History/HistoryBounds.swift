@@ -8,7 +8,7 @@ struct HistoryBounds {
   /// At least this many parts are removed at a time: each time costs pages at the other end of the table.
   static let slackPartCount = 64
 
-  /// Whether the write is one of a program of this store that neither undoes nor redoes.
+  /// Whether the write was made in this store and is neither an undo nor a redo.
   let isOrdinary: Bool
   /// The parts that remain when the oldest have been removed.
   let keptPartCount: Int

@@ -33,7 +33,7 @@ enum WriteOrigin: UInt8 {
 ///     13    8  when it was written, in microseconds since 1970
 ///     21    8  the size of all images before this part, since the store was created, in bytes
 ///     29    2  bytes of tagged fields, see `FieldCursor`, in the first part only: 1 the name of the action; 2 the id of
-///              the replica whose changes the write brought, if all are of one
+///              the replica whose changes the write brought, if all came from one
 ///     31       the fields, then images
 /// ```
 ///
@@ -49,7 +49,7 @@ struct HistoryRecord: BinaryCodable {
   var dateMicroseconds: Int64
   var precedingSizeInBytes: UInt64
   var actionName: String?
-  /// The replica whose changes the write brought; `nil` for a local write, and where there are several.
+  /// The replica whose changes the write brought; `nil` for a local write, and if there were several.
   var replica: UUID?
   var images: ArraySlice<UInt8> = []
 

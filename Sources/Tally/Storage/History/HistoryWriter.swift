@@ -43,7 +43,7 @@ struct HistoryWriter {
     return try HistoryRecord(headOf: cursor.valueBytes).precedingSizeInBytes &+ UInt64(size)
   }
 
-  /// Whether entries must go for another one.
+  /// Whether entries must be removed to make room for another one.
   private func isFull<T: LMDBTransaction & ~Copyable>(
     _ bounds: HistoryBounds, for images: BeforeImages, in transaction: borrowing T
   ) throws(LMDBError) -> Bool {
@@ -54,7 +54,7 @@ struct HistoryWriter {
 
   /// Removes the newest entries that cancel each other: undos, and directly before them the writes that they undid.
   ///
-  /// The records are as before them. As they are the newest, the sizes of the others go on without a gap.
+  /// The records are the same as before all of them. As they are the newest, the running sizes of the others have no gap.
   private func removeCancelled(in transaction: inout WriteTransaction) throws(LMDBError) {
     for key in try cancelledKeys(in: transaction) { _ = try table.remove(forKey: key, in: &transaction) }
   }
@@ -63,7 +63,7 @@ struct HistoryWriter {
     in transaction: borrowing T
   ) throws(LMDBError) -> ArraySlice<HistoryKey> {
     var (keys, cancelledCount) = ([HistoryKey](), 0)
-    // The writes whose undos have been passed, from the newest on; undone in another order, they may not cancel out.
+    // The targets of the undos passed so far. Writes that were undone in another order may not cancel out.
     var undone: [ChangeID] = []
     var cursor = try table.cursor(in: transaction)
     var isAtEntry = try cursor.moveToLast()

@@ -65,7 +65,7 @@ protocol StoredObject: Sendable {
   func isIdentical(to other: Self) -> Bool
   /// The parts in which two states of the object differ, byte for byte.
   static func differences(_ old: Self, _ new: Self) -> SyncFields
-  /// The parts in which an object that exists again is only shown elsewhere than its kept record says.
+  /// The parts in which an object that exists again differs from its kept record only because it is shown elsewhere.
   static func places(_ kept: Self, shownAs item: Self) -> SyncFields
   /// The parts in which the object differs from one that has nothing yet.
   var filledFields: SyncFields { get }

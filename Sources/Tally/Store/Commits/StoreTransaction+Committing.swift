@@ -75,7 +75,7 @@ extension LMDBEnvironment {
       base = transaction.base
       return try result.get()
     }
-    // Committed, so the handles last.
+    // The transaction was committed, so the handles stay valid.
     if known == nil, let syncTables { tables.sync.keep(syncTables) }
     return result
   }

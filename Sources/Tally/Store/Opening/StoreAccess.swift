@@ -14,10 +14,10 @@ struct StoreAccess {
 
   /// How long to wait between two attempts.
   private static let pauseInMilliseconds = 10
-  /// How long those who open the store wait for one that wants it alone.
+  /// How long opening the store gives way to a process that waits to have it alone.
   ///
-  /// Where many processes open and close the store, it would otherwise be open at each attempt. One that waits for a process
-  /// that stays must not keep all others waiting.
+  /// Where many processes open and close the store, that process would otherwise find it open at each attempt. It may also
+  /// wait for a process that keeps the store open, and must not keep all others waiting meanwhile.
   private static let courtesy = Duration.milliseconds(250)
 
   private let lock: FileLock?

@@ -83,7 +83,7 @@ final class StoreConnection: Sendable {
       } catch let error as LMDBError {
         // Both refuse to begin: nothing of the body has taken effect, though it may have run before a commit that failed.
         let isAfterFailure = error.code == .panic && !hasReplaced && store.environment.hasPanicked
-        // A store may be suspended and resumed again and again: each time its files are others.
+        // A store may be suspended and resumed again and again, and its files are opened anew each time.
         guard error.code == .closed || isAfterFailure else { throw explained(TallyError(error), of: store) }
         hasReplaced = hasReplaced || isAfterFailure
       } catch {
@@ -93,12 +93,12 @@ final class StoreConnection: Sendable {
     }
   }
 
-  /// The error to throw for that of a body: damage is claimed only after a second look.
+  /// The error to throw for an error of a body: damage is claimed only after a second look.
   private func explained(_ error: any Error, of store: StoreOpening.OpenStore) -> any Error {
     store.damage.explained(error, in: store.environment, opening.configuration.indexes)
   }
 
-  /// As for the error of a body, for that of a write that others' have kept apart from the commit.
+  /// The same for the error of one write among several in a commit, which did not fail the others.
   func explained(_ error: any Error) -> any Error {
     guard let store = try? current else { return error }
     return explained(error, of: store)
@@ -188,7 +188,7 @@ extension StoreConnection {
     store.access.end()
   }
 
-  /// Ends without waiting: who still uses the files closes them at last, and who opens the store meanwhile waits for that.
+  /// Ends without waiting: the last use of the files closes them, and opening the store again waits for that.
   func abandon() {
     let files = state.withLock { state in
       defer { state.files = .ended(.closed) }

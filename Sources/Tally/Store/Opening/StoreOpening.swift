@@ -101,7 +101,7 @@ struct StoreOpening {
     }
   }
 
-  /// Opens a store whose pages are whole.
+  /// Opens a store after checking its pages.
   private func openChecked(_ mode: FileLock.Mode) throws -> OpenEnvironment {
     let opened = try openEnvironment(mode)
     do {
@@ -232,15 +232,15 @@ struct StoreOpening {
     return false
   }
 
-  /// Gives the store a file of locks of its own, if it shares one with a store of another data file.
+  /// Gives the store a lock file of its own, if it shares one with a store that has another data file.
   ///
-  /// A copy by links (`cp -al`) shares all files, and is the same store under a second path. Once one of the two has been
-  /// replaced, by compacting, restoring or copying over it, they are two stores, whose transactions have nothing to do with
-  /// each other. Whoever is first to open this one removes the second name; nobody has it open then.
+  /// A copy by links (`cp -al`) shares all files, and is the same store under a second path. Once the data file of one of
+  /// them has been replaced, by compacting, restoring or copying over it, they are two stores with unrelated transactions.
+  /// The first process to open this one then removes the name of the shared lock file here, while nobody has it open.
   private func detachForeignLockFile() {
     let linkCounts = Self.fileNames.map { try? directory.appending($0).stat(followTargetSymlink: false).linkCount }
     guard let ofData = linkCounts[0], let ofLock = linkCounts[1], ofLock > 1, ofLock != ofData else { return }
-    // While a store is made in its directory, its files have two names for a moment.
+    // While a store is being made in its directory, its files have two names for a moment.
     let names = (try? SystemCalls.names(in: directory)) ?? []
     if names.contains(where: { TemporaryItem.kind(of: $0) == .directory }) { return }
     var alone = self
@@ -250,7 +250,7 @@ struct StoreOpening {
     try? detachLockFile()
   }
 
-  /// Removes this directory's name of a file of locks that has another one; nobody has the store open.
+  /// Removes the name of the lock file here if the file has another name, too; nobody may have the store open.
   func detachLockFile() throws {
     let path = directory.appending(Self.lockFileName)
     guard let status = try? path.stat(followTargetSymlink: false), status.linkCount > 1 else { return }

@@ -60,7 +60,7 @@ extension StoreTransaction where Base == WriteTransaction {
     for record in records.reversed() { try writeGenerated(RecordChange(from: record, to: nil, at: commitSequence)) }
   }
 
-  /// Writes a change that no person has made: what a person writes to the task on another device beats it.
+  /// Writes a change made by the program: what a person writes to the task on another device beats it.
   private mutating func writeGenerated(_ change: RecordChange<TaskRecord>) throws {
     var change = change
     change.generatedFields = .all
