@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDB
 
-/// What tells other processes that this one has an environment open, and reads from it.
+/// The locks that show other processes that this one has an environment open and reads from it.
 @Suite struct LockFileTests {
   private static let owners: [ByteLock.Owner] = [.descriptor, .process]
 
@@ -44,7 +44,7 @@ import Testing
     try sample.environment.checkStructure()
   }
 
-  /// Without locks of descriptors the next snapshot makes this process known again.
+  /// Without locks of descriptors, the next snapshot makes this process visible again.
   @Test(arguments: owners) func theNextSnapshotAfterACopyIsKept(owner: ByteLock.Owner) throws {
     let sample = try Self.sample(owner)
     for _ in 0..<2 {
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  /// The slots that liblmdb keeps for ended readers belong to others once somebody has cleared the table.
+  /// Once another process has cleared the table, the slots that liblmdb keeps for ended readers belong to others.
   @Test func aReaderWhoseSlotIsGoneGetsAnother() throws {
     let sample = try Self.sample(.process)
     #expect(try sample.value(forKey: 1) == nil)
@@ -133,7 +133,7 @@ import Testing
       ready.signal()
       #expect(throws: Never.self) { try LMDBEnvironment(path: path).close() }
     }
-    // Waiting until the other thread waits.
+    // Until the other thread waits.
     while EnvironmentRegistry.open.waiterCount == 0 { usleep(1_000) }
     #expect(LMDBEnvironment.isOpenInThisProcess(path))
     holder.end()
@@ -194,7 +194,7 @@ private final class Holder {
       helper.kill()
       try write()
     }
-    // 64 commits of a few pages each may be kept; without the look it is 300 of them.
+    // The few pages of each of 64 commits may be kept; without the check it would be those of 300 commits.
     let growth = Int(try sample.environment.dataFile.stat().size - size)
     #expect(growth < 200 * ReaderLook.tolerableLag * 100, "grew by \(growth)")
   }

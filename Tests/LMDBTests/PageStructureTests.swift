@@ -27,7 +27,7 @@ import Testing
     try expect(.versionMismatch, "") { file in for page in [0, 4_096] { put(UInt32(2), at: page + 20, &file) } }
   }
 
-  /// A file whose beginning is lost is a damaged one, and not another program's.
+  /// A file whose beginning is lost is damaged, and not another program's.
   @Test func aFileWithoutItsBeginningIsDamaged() throws {
     for length in [32, 152, 512, Self.pageSize, 2 * Self.pageSize] {
       try expect(.corrupted, "is not the first one") { file in

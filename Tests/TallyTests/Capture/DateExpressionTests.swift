@@ -186,7 +186,7 @@ struct DateExpressionTests {
     #expect(error.description.contains(part))
   }
 
-  /// The bug: what is only too large was called misspelt.
+  /// The bug: values that are only too large were called misspelt.
   @Test(arguments: [
     ("today+99999999d", TallyError.Code.valueOutOfRange), ("+99999999999999999999d", .valueOutOfRange),
     ("in 99999999 days", .valueOutOfRange), ("99999999 days ago", .valueOutOfRange),

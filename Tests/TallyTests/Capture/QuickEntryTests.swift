@@ -46,7 +46,7 @@ struct QuickEntryTests {
 
   /// The bug: `at ` 16,000 times took 12 s, and four times that for twice as many; it was also read by recursion.
   ///
-  /// No time is asserted: read from each word to the end, each of these takes minutes.
+  /// No time is asserted: if each word were read to the end of the text, each of these would take minutes.
   @Test(arguments: [
     "at ", "for Work ", "for work ", "#a ", "#a \\#b ", "list:“ ", "list:\" ", ". ", ".", "1d", "1d ", "friday ",
     "every ", "a ", "in 2 ", "the monday, ", "remind me to ", "until ", "tomorrow at ", "\\", "“ ", "(",

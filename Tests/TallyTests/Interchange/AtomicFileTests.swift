@@ -48,13 +48,13 @@ struct AtomicFileTests {
     }
   }
 
-  /// Names that look alike.
+  /// Names that only look like those of temporary files.
   private static let othersNames = [
     ".tally-export-x.json", ".tally-export-.tmp", ".tally-export-My notes.tmp", ".tally-export-ABC.tmp", "a.tmp",
     ".tally-export-zzzzzzzzzzzzzzzz.tmp", "tally-export-old.tmp", ".import-1.tmp",
   ]
 
-  /// An orphan of one kind goes with the next item of any other.
+  /// Making an item of any kind removes orphans of every kind.
   @Test func whateverWritesToADirectoryRemovesTheOrphansThere() throws {
     try withStore { store in
       try withTemporaryDirectory { (directory: FilePath) throws in
@@ -87,7 +87,7 @@ struct AtomicFileTests {
     }
   }
 
-  /// A sweep that comes between the creation of an item and its lock must not take it.
+  /// A sweep between the creation of an item and its lock must not leave its maker without an item.
   @Test func itemsAreMadeWhileOthersSweep() async throws {
     let directory = FilePath(FileManager.default.temporaryDirectory.path).appending("sweep-\(UUID().uuidString)")
     try FileManager.default.createDirectory(atPath: directory.string, withIntermediateDirectories: false)

@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// A file that has replaced one of the two, as copying over it does, leaves the lock's file shared.
+  /// Where one of the two data files was replaced, as by copying over it, the lock file is still shared.
   @Test func aTwinWhoseFileWasReplacedGetsItsOwnLocks() throws {
     try withTemporaryDirectory { directory in
       let (path, twin) = (directory.appending("store"), directory.appending("twin"))
@@ -125,7 +125,7 @@ import Testing
   }
 }
 
-/// What a program does wrong is not called a failure of the storage.
+/// Programming errors are not called failures of the storage.
 @Suite struct ProgrammingErrorTests {
   @Test func errorsOfTheProgramSaySo() throws {
     try withStore { store in

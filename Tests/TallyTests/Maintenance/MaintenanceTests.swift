@@ -304,7 +304,7 @@ import Testing
       try Data([1]).write(to: URL(filePath: stale.appending("data.mdb").string))
       let live = try TemporaryItem(.directory, in: directory, for: "compact")
       try Data([1]).write(to: URL(filePath: live.dataFile.string))
-      // Two that nobody locks, however new they are, and a directory of someone's.
+      // Two that nobody has locked, however new they are, and somebody's own directory.
       let (young, old, other) = ("young.new-\(UUID().uuidString)", "old.new-\(UUID().uuidString)", "a.new-one")
       for name in [young, old, other] {
         try FileManager.default.createDirectory(

@@ -8,7 +8,7 @@ import Testing
 
 /// No sound store is called damaged, whatever other processes write meanwhile.
 @Suite struct SecondLookTests {
-  /// The first two pages of a store's file, into one of which the next commit writes.
+  /// The first two pages of a store's file; the next commit writes to one of them.
   private struct MetaPages {
     let path: FilePath
     let pageSizeInBytes: Int
@@ -40,7 +40,7 @@ import Testing
       _ = try file.closeAfter { try file.writeAll(toAbsoluteOffset: Int64(index * pageSizeInBytes), page) }
     }
 
-    /// Writes the page of the next commit, as one does that has not been acknowledged; returns what takes it back.
+    /// Writes the page of a next commit that is not acknowledged; returns a function that restores the old page.
     func beginCommit() throws -> () throws -> Void {
       let pages = try [page(0), page(1)]
       let newest = number(pages[0]) > number(pages[1]) ? 0 : 1
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// The newest transaction in the file is the same before and after, and the snapshots are not.
+  /// The newest transaction in the file is the same before and after, but the snapshots differ.
   @Test(arguments: 1...3) func aCommitThatIsOnItsWayIsNotTakenForTheLastOne(writesAfterCall: Int) throws {
     try withStore { store in
       try store.writeAndWait { transaction in
@@ -118,7 +118,7 @@ import Testing
         expectNoDamage(#expect(throws: (any Error).self) { try store.read { _ in throw claim } })
         expectNoDamage(#expect(throws: (any Error).self) { try Self.fail(store, claim) })
         await withTaskGroup(of: (any Error)?.self) { group in
-          // Several share a commit, so that one's error does not fail the commit.
+          // Several writes share a commit, and the error of one does not fail it.
           for number in 0..<6 {
             group.addTask {
               do {
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  /// Outside of asynchronous code, where this form of writing is not available.
+  /// A function of its own, because asynchronous code cannot write in this form.
   private static func fail(_ store: TaskStore, _ error: any Error) throws {
     try store.writeAndWait { _ in throw error }
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import Tally
 
 struct FilterRoundTripTests {
-  /// The bug: each query read the text of a filter that was composed in Swift again.
+  /// The bug: each query checked a filter that was composed in Swift again.
   @Test func aFilterIsCheckedOnce() throws {
     func isKnown(_ filter: TaskFilter) -> Bool { filter.knowledge.isValid.load(ordering: .relaxed) }
     let filter: TaskFilter = .tag("home") && !.has(.notes) || .state(.active)
@@ -16,7 +16,7 @@ struct FilterRoundTripTests {
     try withStore { store in _ = try store.read { try $0.count(filter) } }
     #expect(isKnown(copy))
     #expect(try isKnown(TaskFilter(text: "#home")))
-    // What is composed of it is another filter, and equal ones need not know the same.
+    // A filter that is composed of it is another one, and equal filters do not share what is known.
     #expect(!isKnown(filter && .tag("x")))
     #expect(try TaskFilter(text: "#home") == .tag("home"))
     #expect(try TaskFilter(text: "#home").hashValue == TaskFilter.tag("home").hashValue)

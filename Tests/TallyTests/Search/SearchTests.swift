@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  /// Segments of long texts are not joined to one that takes as long as all of them.
+  /// Segments of long texts are not joined into one, which would take as long as making all of them.
   @Test func onlyAsManyBytesAreIndexedAgainAtOnce() throws {
     try withStore { store in
       let notes = String(repeating: "gamma ", count: 180_000)
@@ -160,7 +160,7 @@ import Testing
         SearchQuery((0..<count).map(word).joined(separator: " "), matching)
       }
       #expect(try store.search(query(256) { "w\($0)" }).count == 1)
-      // The same word again is nothing more to look for; twice, as the last word is a prefix.
+      // Repeating a word adds nothing to look for, except that the last one is a prefix.
       #expect(try store.search(query(12_000) { _ in "a" }).count == 1)
       let tooLong = [
         query(257) { "w\($0)" }, query(12_000) { "w\($0)" },

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// The bug: a directory that somebody had looked at on a Mac was no place for a store.
+  /// The bug: no store could be created in a directory that somebody had opened on a Mac.
   @Test(arguments: [
     [".DS_Store"], ["Thumbs.db", "desktop.ini"], [".directory", "lost+found"],
     [".stfolder", ".stignore", ".stversions"],

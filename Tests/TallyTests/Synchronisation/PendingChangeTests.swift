@@ -87,7 +87,7 @@ struct PendingChangeTests {
           if let old, new == nil { kept[id] = old }
           if old == nil, let new {
             if let kept = kept[id] {
-              // It comes back: what is as it was is not written.
+              // It comes back: unchanged parts are not written.
               changed = TaskItem.differences(kept, new).subtracting(TaskItem.places(kept, shownAs: new)).union(.life)
             } else {
               time = min(now, new.updatedAt.microsecondsSince1970)
@@ -102,7 +102,7 @@ struct PendingChangeTests {
           // A write may change a part and change it back. A comparison shows the time of change alone, and the part is noted.
           let known = part == .updated ? noted[id]?.values.max() : noted[id]?[part]
           let noted = try #require(known, "\(part) of \(id)")
-          // The program has made the next task of a series.
+          // A part may have been made by the program, as in the next task of a series.
           #expect(noted >= time || GeneratedTime.contains(noted))
         }
       }

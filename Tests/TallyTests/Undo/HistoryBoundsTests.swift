@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// The bug: a write after many undos counted them, and what they had undone, and pushed out what can still be undone.
+  /// The bug: after many undos, they and the writes that they had undone pushed out what could still be undone.
   @Test(arguments: [64, 500, 900])
   func whatWasUndoneDoesNotPushOutWhatCanBeUndone(undoneCount: Int) throws {
     try withStore { store in
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  /// Writes that were undone in another order than the newest first may have left something.
+  /// Writes that were not undone from the newest on may not cancel out.
   @Test func onlyWhatCancelsOutGoesBeforeWhatIsOlder() throws {
     try withStore { store in
       let ids = try store.writeAndWait { transaction in
