@@ -97,7 +97,7 @@ class Memory:
 # MARK: - Devices
 
 
-# The folder has not got all that others have written yet.
+# The folder does not have everything yet that others have written.
 MISSING = ("syncIncomplete",)
 
 

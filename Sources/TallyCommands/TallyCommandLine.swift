@@ -77,8 +77,8 @@ extension TallyCommandLine {
       let width = invocation.outputWidth ?? 80
       let isNarrow = width < narrowest
       let message = RootCommand.fullMessage(for: error, columns: isNarrow ? Int(Int16.max) : width)
-      // The parser reports what it wants printed as an error, too. To ask it for the exit code would make it lay out the
-      // help for the terminal, which its two columns may not fit.
+      // The parser also throws what it wants printed. Asking it for the exit code would make it lay out the help for the
+      // terminal, which may be too narrow for its two columns.
       guard !message.hasPrefix("Error: ") else { throw CommandFailure(parsing: error, arguments: words.few) }
       output.isASCII = invocation.isASCII
       let text = isNarrow ? message.helpWrapped(toWidth: width) : message
@@ -91,7 +91,7 @@ extension TallyCommandLine {
     return nil
   }
 
-  /// From how many columns on the parser's two columns have room.
+  /// The least number of columns in which the two columns of the parser's help have room.
   private static let narrowest = 52
 
   private static func validated(_ command: ParsedCommand) throws -> ParsedCommand {

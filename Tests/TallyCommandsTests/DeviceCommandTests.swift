@@ -3,7 +3,7 @@ import SystemPackage
 import TallyTestSupport
 import Testing
 
-/// What a person does about other devices: lists of one name, values that lost, names, places, clocks.
+/// What a person can do about other devices: lists of the same name, values that lost, names, places, clocks.
 struct DeviceCommandTests {
   private func json(_ outcome: Outcome) throws -> [String: Any] {
     try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
@@ -142,7 +142,7 @@ struct DeviceCommandTests {
         let members = try #require(try devices.answer(name, "members")["replicas"] as? [[String: Any]])
         #expect(Set(members.compactMap { $0["name"] as? String }) == ["phone of Ada", "tablet"])
       }
-      // Two of one name.
+      // Two devices of the same name.
       _ = try devices.run("first", "sync", "members", "rename", "tablet")
       try synchronise(devices)
       let members = try #require(try devices.answer("first", "members")["replicas"] as? [[String: Any]])

@@ -98,7 +98,7 @@ struct InterchangeTests {
 
   /// The bug: a killed export or backup left a file with tasks that nothing removed.
   ///
-  /// Killed at whatever moment, the next command that writes there, of any kind, leaves only its own file.
+  /// Whenever the command is killed, the next command of any kind that writes there leaves only its own file.
   @Test(arguments: [
     ("export -o out", "backup new"), ("backup out", "export -o new"), ("stats --html out", "backup new"),
     ("export -o out --format csv", "stats --html new"), ("backup out", "backup new"),
@@ -116,7 +116,7 @@ struct InterchangeTests {
         '\(path)' \(killed) > /dev/null 2>&1 & process=$!
         until ls -A | grep -q 'tally-[ec].*[0-9a-z]' || ! kill -0 $process 2> /dev/null; do :; done
         kill -KILL $process 2> /dev/null; wait $process 2> /dev/null
-        # As if it had been killed: a fast machine may have finished.
+        # What a killed command leaves, in case a fast machine had finished it.
         mkdir .tally-copy.new-0b5c2a52-6c9d-4f4e-8c7c-8f1f8a9b0c1d && echo x > .tally-copy.new-*/data.mdb
         echo x > .tally-export-3x.tmp; rm -f out
         '\(path)' \(next) > /dev/null 2>&1; echo $? $(ls -A)
@@ -136,7 +136,7 @@ struct InterchangeTests {
         """
         mkfifo pipe; '\(path)' import - --format ndjson < pipe & process=$!
         exec 3> pipe; echo '{"text":"a"}' >&3
-        # Everything was read: the next line does not fit, or the pipe is empty.
+        # Waits until the program has opened the temporary file into which it copies the pipe.
         until [ -n "$(ls -l /proc/$process/fd 2> /dev/null | grep deleted)" ] || ! kill -0 $process; do :; done
         kill -\(signal) $process; wait $process 2> /dev/null; ls -A store 2> /dev/null
         exec 3>&-

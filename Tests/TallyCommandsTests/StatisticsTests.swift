@@ -15,7 +15,7 @@ import Testing
         #expect(outcome.status == 64 && outcome.output.isEmpty, "\(arguments)")
         #expect(outcome.errors.contains("comes after today"), "\(outcome.errors)")
       }
-      // By the real clock nothing can have been completed there.
+      // By the real clock, nothing can have been completed in that period.
       let ahead = try program.runBare(["stats", "--from", "9000-01-01", "--to", "9000-01-31"])
       #expect(ahead.status == 64 && ahead.errors.contains("comes after today"), "\(ahead.errors)")
       let reversed = try program.run(["stats", "--from", "2026-11-20", "--to", "2026-11-19"])

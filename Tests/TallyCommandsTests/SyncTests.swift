@@ -142,7 +142,7 @@ struct SyncTests {
     }
   }
 
-  /// What only reads is answered while another process holds the lock of all writers.
+  /// Commands that only read answer while another process holds the lock of all writers.
   @Test func whatOnlyReadsWaitsForNoWriter() throws {
     try withTwoDevices { devices in
       _ = try devices.run("first", "add", "waits")
@@ -158,7 +158,7 @@ struct SyncTests {
     }
   }
 
-  /// A process that has opened the store before another one sets up a space reads it all the same.
+  /// A process that opened the store before another one sets up a space can read the space all the same.
   @Test func aSpaceThatAnotherProcessSetsUpIsKnown() throws {
     try withDevices { devices in
       _ = try devices.run("first", "add", "one")
@@ -196,7 +196,7 @@ struct SyncTests {
       #expect(status.output.contains("Incomplete: laptop, since "), "\(status)")
       #expect(try devices.run("second", "sync", "status", "--plain").output.hasSuffix("\t1\n"))
       try devices.expect("incomplete", is: 1, "second", "status")
-      // A newcomer has joined, and is told the same.
+      // A newcomer can join, and is told the same.
       let invitation = try #require(try devices.answer("first", "invite")["invitation"] as? String)
       let joined = try devices.run("third", "sync", "join", invitation, "--at", devices.folder)
       #expect(joined.errors.contains("Segment 2 has not arrived"), "\(joined)")

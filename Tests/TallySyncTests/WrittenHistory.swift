@@ -12,7 +12,7 @@ import Testing
 ///
 /// Every value is written once: a title, a note, an attribute, a day, a list's name, a filter's tag.
 final class WrittenHistory {
-  /// A place that has a value: a field of an object.
+  /// The place of a value: a field of an object.
   struct Place: Hashable {
     let object: String
     let field: String
@@ -40,11 +40,11 @@ final class WrittenHistory {
   private(set) var stores: [TaskStore] = []
   private var clocks: [TestClock] = []
   private(set) var writes: [Write] = []
-  /// What was done, for people.
+  /// A trace of the actions, for people.
   private(set) var trace: [String] = []
-  /// The writes of each device that came before it purged completions, which ends what its history has.
+  /// For each device, the number of writes before it last purged completions, which also ends its history.
   private(set) var purgedWrites: [Int: Int] = [:]
-  /// The objects that a document has changed: two devices have written the same value then, of which a third one has seen one.
+  /// The objects that an import has changed: two devices have written the same value, and a third may have seen only one write.
   private(set) var importedObjects: Set<String> = []
   /// Whether devices also exchange files and snapshots, which do not say what their writes have replaced.
   let hasSnapshots: Bool
@@ -110,7 +110,7 @@ final class WrittenHistory {
 
   // MARK: - Writing
 
-  /// Does something on one device; what the store refuses is nothing.
+  /// Does something on one device; an action that the store refuses has no effect.
   func act() async throws {
     let device = Int.random(in: stores.indices, using: &random)
     if !random.oneIn(3) {
@@ -157,7 +157,7 @@ final class WrittenHistory {
     try stores[device].read { try $0.lists() }.randomElement(using: &random)
   }
 
-  /// A write that gives no value of its own.
+  /// A write without a value to track.
   private func silently(
     _ body: @escaping (inout StoreWriteTransaction, UUID) throws -> Void
   ) -> (Int) throws -> Void {
@@ -254,7 +254,9 @@ final class WrittenHistory {
     try await StoreSync(stores[device]).restore(Array(trash.map(\.id).shuffled(using: &random).prefix(count)))
   }
 
-  /// Undoes or redoes: what was not handed over is as if it had not been written, and the rest is written again.
+  /// Undoes or redoes.
+  ///
+  /// A write that was not handed over then counts as never written; otherwise the old value is written again.
   private func reverse(on device: Int, _ body: (inout StoreWriteTransaction) throws -> Void) throws {
     let before = try values(of: device)
     try stores[device].writeAndWait { try body(&$0) }
@@ -325,7 +327,7 @@ final class WrittenHistory {
       let value = after[place] ?? ""
       importedObjects.insert(place.object)
       if place.field != "filter", !isShown(place.object, in: before) {
-        // What comes back as it was is not written.
+        // A value that comes back unchanged is not a new write.
         if shownWrite(at: place, value, on: device) == nil { continue }
       }
       note(device, place, value, before: before)

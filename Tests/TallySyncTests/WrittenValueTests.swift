@@ -95,7 +95,7 @@ private struct WrittenValues {
     return past
   }
 
-  /// The values that are lost, and the fields that have another value than the last one that somebody wrote.
+  /// The values that are lost, and the fields whose value is not one that somebody wrote last.
   func missing() async throws -> [String] {
     var found: [String] = []
     for device in shown.indices.dropFirst() where shown[device] != shown[0] { found.append("device \(device) differs") }
@@ -113,7 +113,7 @@ private struct WrittenValues {
       if !isPurged, !past[device].contains(write.value) {
         found.append("\(write.value) of \(device) at \(write.place)")
       }
-      // Somebody has replaced it where it was shown, it was taken back, or another device has kept it.
+      // The write was replaced by somebody who saw it, or taken back, or another device has kept the value.
       let isReplaced = write.isTakenBack || write.replacers.contains { !history.writes[$0].isTakenBack }
       let isKeptElsewhere =
         trash.contains { $0[write.place] == write.value }
@@ -125,14 +125,14 @@ private struct WrittenValues {
     return found + wrongFields()
   }
 
-  /// The fields whose value is none of those that nobody has replaced.
+  /// The fields whose value is not one of the writes that nobody has replaced.
   private func wrongFields() -> [String] {
     var found: [String] = []
     for (place, writes) in Dictionary(grouping: history.writes, by: \.place) {
       let last = writes.filter { write in
         !write.isTakenBack && !write.replacers.contains { !history.writes[$0].isTakenBack }
       }
-      // A document does not say what was seen, so the clocks decide between it and what was sent.
+      // An imported document does not say what its author had seen, so the clocks decide.
       guard !last.isEmpty, !history.importedObjects.contains(place.object) else { continue }
       for device in shown.indices {
         guard let value = shown[device][place] ?? trash[device][place] ?? (place.field == "filter" ? "" : nil) else {

@@ -76,7 +76,7 @@ package struct HubAccess: Sendable {
   ///
   /// - Parameters:
   ///   - code: The recovery code.
-  ///   - token: A new token, of which the hub gets the hash alone.
+  ///   - token: A new token; the hub gets only its hash.
   /// - Returns: The member.
   /// - Throws: ``HubFault``; `TallyError` with `invalidInvitation`.
   package func restore(by code: String, as token: String) async throws -> HubMessage.KnownMember {
@@ -95,7 +95,7 @@ package struct HubAccess: Sendable {
   ///   - role: What it may do from now on.
   ///   - replica: Which.
   ///   - space: In which space.
-  ///   - token: That of an owner, of another member.
+  ///   - token: The token of an owner that is another member.
   /// - Throws: ``HubFault``.
   package func setRole(
     _ role: HubMemberRole, of replica: ReplicaID, in space: SpaceID, token: String
@@ -107,7 +107,7 @@ package struct HubAccess: Sendable {
     }
   }
 
-  /// Says that a hub is older, where it does not know a path.
+  /// Runs a body; if the hub does not know its path, the error says that the hub is older.
   private func requiringNewerHub<R>(_ what: String, _ body: () async throws -> R) async throws -> R {
     do {
       return try await body()

@@ -20,7 +20,7 @@ public enum HubFault: Error, Hashable, CustomStringConvertible {
   case noToken
   /// The text is not an invitation to a hub.
   case noInvitation
-  /// The invitation is to another space.
+  /// The invitation is to another space than that of the store.
   case otherSpace
   /// It does not answer, for a reason.
   case unreachable(String)

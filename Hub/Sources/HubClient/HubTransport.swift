@@ -169,13 +169,13 @@ public final class HubTransport: SyncTransport {
     try await client.send(.POST, "\(path(replica))/deletion", body).requireDone()
   }
 
-  /// The recovery codes by which the hub restores owners now; `nil` unless this member is an owner, or from an older hub.
+  /// The verifiers of the current recovery codes; `nil` if this member is not an owner, or the hub is an older one.
   public var recoveries: Set<[UInt8]>? { known.withLock { $0 } }
 
   /// Lets the hub restore this owner by its recovery code.
   ///
-  /// - Parameter verifier: What the hub knows of the code.
-  /// - Returns: Whether it does; false if the code must have a secret of its owner.
+  /// - Parameter verifier: What the hub may know of the code.
+  /// - Returns: Whether the hub accepts the code; false if the code needs a secret that only its owner has.
   /// - Throws: ``HubFault``.
   public func putRecovery(_ verifier: RecoveryVerifier) async throws -> Bool {
     let message = HubMessage.Recovery(verifier: Hexadecimal.text(of: verifier.bytes), isShared: verifier.isShared)

@@ -93,7 +93,7 @@ extension StoreSync {
       invitation.space, at: SyncPlace(invitation.hub, token: member.token), deviceName: deviceName)
   }
 
-  /// Goes on with the space of this store at a hub, which gets it by that; other devices move with an invitation.
+  /// Continues with the space of this store at a hub, and creates the space there; other devices move with an invitation.
   ///
   /// - Parameters:
   ///   - url: The address of the hub.
@@ -109,7 +109,7 @@ extension StoreSync {
     return try await move(to: SyncPlace(url, token: member.token))
   }
 
-  /// Goes on with the space of this store at a hub to which another device has moved it.
+  /// Continues with the space of this store at a hub to which another device has moved it.
   ///
   /// - Parameter text: The invitation of that device, which is used up.
   /// - Returns: What was done.
@@ -123,7 +123,7 @@ extension StoreSync {
     return try await move(to: SyncPlace(invitation.hub, token: member.token))
   }
 
-  /// Joins a space at a hub as an owner, by its recovery code: for who has lost all devices that were owners.
+  /// Joins a space at a hub as an owner by its recovery code, for a user who has lost all devices that were owners.
   ///
   /// Tasks that the store has are added to those of the space. Revoke the lost device next.
   ///
@@ -142,7 +142,9 @@ extension StoreSync {
     return try await join(recoveryCode: code, to: space, at: SyncPlace(url, token: token), deviceName: deviceName)
   }
 
-  /// Changes what another device may do at the hub; a second owner is there when the first one is lost.
+  /// Changes what another device may do at the hub.
+  ///
+  /// A space with two owners still has one when the other is lost.
   ///
   /// - Parameters:
   ///   - role: What it may do from now on.

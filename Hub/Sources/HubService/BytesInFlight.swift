@@ -4,20 +4,20 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// The bytes of requests and answers that are in memory now, by connection: some for each member, and some in all.
+/// Limits the bytes of requests and answers that are in memory at a time, for each member and in total.
 ///
-/// Who wants more waits until others are done, for ten seconds at most. A client that takes nothing of its answer for a
-/// minute is cut off, and earlier if others wait for room.
+/// A request for which there is no room waits for up to ten seconds until others are done. A client that takes nothing of its
+/// answer for a minute is cut off, and earlier if others wait for room.
 final class BytesInFlight: Sendable {
   private struct Flow {
     let channel: any Channel
     /// Whose request it is; `nil` for a stranger's.
     var member: UUID?
-    /// Of the request under way: its body, and what is read to answer it.
+    /// The bytes held for the current request: its body, and what is read to answer it.
     var held = 0
-    /// Of answers, which the connection has not taken yet.
+    /// The bytes of answers that the connection has not taken yet.
     var written = 0
-    /// Those of them that are on their way to the connection's thread.
+    /// Those of the written bytes that have not yet reached the connection's thread.
     var produced = 0
     /// Whether the rest of the body is awaited.
     var isReceiving = false
@@ -29,7 +29,7 @@ final class BytesInFlight: Sendable {
   private struct Waiter {
     let flow: ObjectIdentifier
     let count: Int
-    /// Of the answer under way: how many bytes may be before it that the connection has not taken.
+    /// For a page of an answer: how many earlier bytes the connection may still have to take.
     let mostWritten: Int
     let deadline: ContinuousClock.Instant
     let continuation: CheckedContinuation<Bool, Never>
@@ -39,7 +39,7 @@ final class BytesInFlight: Sendable {
     var flows: [ObjectIdentifier: Flow] = [:]
     var members: [UUID: Int] = [:]
     var inAll = 0
-    /// In the order in which they came.
+    /// The waiters, in the order of their arrival.
     var waiters: [Waiter] = []
 
     mutating func add(_ count: Int, to id: ObjectIdentifier) {
@@ -58,10 +58,10 @@ final class BytesInFlight: Sendable {
   private static let longestSilence = Duration.seconds(60)
   private static let silenceWhileOthersWait = Duration.seconds(5)
 
-  /// Takes the limits, in bytes; a request alone may have more.
+  /// Takes the limits in bytes; a request may exceed them if it is the only one.
   init(ofMember: Int, inAll: Int) { (self.ofMember, limit) = (ofMember, inAll) }
 
-  /// The bytes now.
+  /// The number of bytes in memory now.
   var count: Int { state.withLock { $0.inAll } }
 
   // MARK: Connections
@@ -83,7 +83,7 @@ final class BytesInFlight: Sendable {
     wake()
   }
 
-  /// Notes whose request a connection has.
+  /// Notes which member sent the request of a connection.
   func assign(_ channel: any Channel, to member: UUID) {
     let id = ObjectIdentifier(channel)
     state.withLock { state in
@@ -106,7 +106,7 @@ final class BytesInFlight: Sendable {
     }
   }
 
-  /// Notes that a part of an answer is about to be given to a connection, whose thread may be slower than who writes.
+  /// Notes that a part of an answer is about to be given to a connection, whose thread may be slower than the writer.
   func noteProduced(_ count: Int, for channel: any Channel) {
     let id = ObjectIdentifier(channel)
     state.withLock { state in
@@ -137,8 +137,8 @@ final class BytesInFlight: Sendable {
   /// - Parameters:
   ///   - count: How many.
   ///   - channel: The connection.
-  ///   - most: For a page of an answer: how many bytes may be before it that the connection has not taken.
-  /// - Throws: `HTTPError`: 429 if there is no room for this member, or none at all, for ten seconds, or for a page for a minute.
+  ///   - most: For a page of an answer: how many earlier bytes the connection may still have to take.
+  /// - Throws: `HTTPError` 429 if this member, or the hub as a whole, has no room for ten seconds, or for a page for a minute.
   func hold(_ count: Int, for channel: any Channel, behind most: Int? = nil) async throws {
     let id = ObjectIdentifier(channel)
     let patience = most == nil ? Self.patience : Self.longestSilence
@@ -169,7 +169,7 @@ final class BytesInFlight: Sendable {
     return true
   }
 
-  /// Notes that a body arrives, or that it is there.
+  /// Notes that a body begins to arrive, or has arrived.
   func noteReceiving(_ isReceiving: Bool, by channel: any Channel) {
     state.withLock { state in
       state.flows[ObjectIdentifier(channel)]?.isReceiving = isReceiving
@@ -188,10 +188,10 @@ final class BytesInFlight: Sendable {
     wake()
   }
 
-  /// Gives back all that the request of a connection holds.
+  /// Releases everything that the request of a connection holds.
   func endRequest(of channel: any Channel) { release(.max, of: channel) }
 
-  /// Lets those go on for whom there is room now.
+  /// Resumes the waiters for whom there is room now.
   private func wake() {
     let granted = state.withLock { state -> [Waiter] in
       guard !state.waiters.isEmpty else { return [] }
@@ -211,7 +211,7 @@ final class BytesInFlight: Sendable {
 
   // MARK: Ends
 
-  /// Closes the connections of a member that was revoked which still receive an answer.
+  /// Closes the connections on which a revoked member still receives an answer.
   func end(_ member: UUID) {
     let channels = state.withLock { state in
       state.flows.values.filter { $0.member == member && $0.count > 0 }.map(\.channel)
@@ -219,15 +219,17 @@ final class BytesInFlight: Sendable {
     for channel in channels { channel.close(promise: nil) }
   }
 
-  /// Ends waits whose time is over, and connections whose client takes or sends nothing; called a few times a second.
+  /// Ends waits whose time is over, and closes connections whose client takes or sends nothing.
+  ///
+  /// It is called a few times a second.
   func endOverdue(at now: ContinuousClock.Instant = .now) {
     let (waiters, channels) = state.withLock { state in
       let overdue = state.waiters.filter { $0.deadline <= now }
       if !overdue.isEmpty { state.waiters.removeAll { $0.deadline <= now } }
-      // Members that have used up their own room take none of others.
+      // A waiter that only lacks room of its own member takes no room from others.
       let isFull = state.waiters.contains { state.inAll + $0.count > limit && $0.mostWritten == .max }
       let silence = isFull ? Self.silenceWhileOthersWait : Self.longestSilence
-      // A body is not read while its request waits for room.
+      // A client is not silent if its body is not read because its request waits for room.
       let waiting = Set(state.waiters.map(\.flow))
       let silent = state.flows.filter { id, flow in
         (flow.written > 0 || flow.isReceiving && !waiting.contains(id)) && flow.progressAt + silence <= now
@@ -239,7 +241,7 @@ final class BytesInFlight: Sendable {
   }
 }
 
-/// Counts the bytes of answers that a connection has not taken.
+/// Counts the bytes of answers that a connection has not taken yet.
 final class FlowHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -272,7 +274,7 @@ final class FlowHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 }
 
-/// Gives back what a request holds when it is answered.
+/// Releases what a request holds when it has been answered.
 struct FlowMiddleware: RouterMiddleware {
   let bytes: BytesInFlight
 

@@ -16,12 +16,12 @@ package struct HubConfiguration: Sendable {
   package var spaceLimitInBytes = 1 << 30
   /// How many requests of one member are answered in a row, and how many more each second.
   package var burst = 600.0, requestsPerSecond = 60.0
-  /// The same for requests without a token from one address: new accounts, and invitations and recovery codes that are wrong.
+  /// The same for requests of one address without a token: new accounts, wrong invitations and wrong recovery codes.
   package var burstOfStrangers = 100.0, requestsOfStrangersPerSecond = 10.0
 
-  /// How many bytes of requests and answers of one member, and of all, are in memory at once; a request alone may have more.
+  /// How many bytes of requests and answers of one member, and of all, may be in memory; the only request may have more.
   package var bytesInFlightOfMember = 24 << 20, bytesInFlight = 96 << 20
-  /// How many requests of one member wait for a change at once.
+  /// How many requests of one member may wait for a change at the same time.
   package var mostWaits = 100
 
   /// How many spaces an account may have.

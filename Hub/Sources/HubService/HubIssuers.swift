@@ -41,7 +41,7 @@ package final class HubIssuers: Sendable {
   private struct Header: Decodable {
     let alg: String
     let kid: String
-    /// Extensions that must be understood (RFC 7515, 4.1.11): none is.
+    /// Whether there are extensions that must be understood (RFC 7515, 4.1.11); this hub understands none.
     let hasCritical: Bool
 
     private enum CodingKeys: CodingKey { case alg, kid, crit }

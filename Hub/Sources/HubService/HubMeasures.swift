@@ -51,7 +51,7 @@ package final class HubMeasures: Sendable {
 
   func setWaiting(_ count: Int) { waiting.record(count) }
 
-  /// Shows what the store and the connections have now.
+  /// Sets the gauges of the store and the connections.
   func set(_ values: [String: Double]) {
     gauges.withLock { gauges in
       for (name, value) in values {

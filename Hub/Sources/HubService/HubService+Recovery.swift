@@ -19,10 +19,10 @@ extension HubService {
     return Response(status: .noContent)
   }
 
-  /// Makes somebody an owner who proves to have a recovery code.
+  /// Makes a client that proves to have a recovery code an owner.
   ///
-  /// The token is the client's own, and the hub gets its hash alone: who repeats a request that he has seen gains nothing. Wrong
-  /// codes use up the attempts of an address, but right ones are taken all the same.
+  /// The client makes the token and sends only its hash, so that repeating an observed request gains nobody anything. Wrong codes
+  /// use up the attempts of an address, but right ones are accepted even then.
   @Sendable private func restore(_ request: Request, _ context: HubContext) async throws -> Response {
     let message = try await message(HubMessage.Restoration.self, request, context)
     let known = try (

@@ -31,13 +31,13 @@ extension HubService {
     return .json(message.json, status: answers.last?.status ?? .ok)
   }
 
-  /// Where reading a stream stands.
+  /// How far a stream has been read.
   fileprivate struct StreamCursor: Sendable {
-    /// The number of the last segment that was read as a whole.
+    /// The number of the last segment of which reading has begun.
     var after: UInt64
     /// How many more bytes are wanted.
     var left: Int
-    /// A segment of which only the beginning was read, and how much.
+    /// A segment of which only the beginning was read, how much of it, and its size.
     var large: (position: UInt64, offset: Int, byteCount: Int)?
   }
 
@@ -61,7 +61,8 @@ extension HubService {
     let member = try await member(request, context)
     let position = try request.number("after", as: UInt64.self) ?? 0
     try await flows.hold(Self.pageByteCount, for: context.channel)
-    // The position of the last one stands before the bytes, so there is one page; a first one is given as a whole.
+    // The header with the position of the last segment precedes the bytes, so there is only one page; but a first segment that is
+    // larger than a page is given as a whole.
     var segments = try await store.segments(
       after: position, byteCount: min(try byteCount(request), Self.pageByteCount), in: member.space)
     if segments.count > 1, let last = segments.last, last.bytes.count < last.byteCount { segments.removeLast() }
@@ -116,7 +117,7 @@ extension HubService {
 }
 
 extension HubService.StreamCursor {
-  /// Goes on behind a page of segments, of the last of which there may be the beginning only.
+  /// Advances behind a page of segments; of the last one, the page may have only the beginning.
   fileprivate mutating func advance(by segments: [HubSegment], wanted: Int) -> (bytes: [UInt8], next: Self?) {
     let bytes = HubService.joined(segments.map(\.bytes))
     after += UInt64(segments.count)
@@ -125,11 +126,11 @@ extension HubService.StreamCursor {
       large = (last.position, last.bytes.count, last.byteCount)
       return (bytes, self)
     }
-    // There is no other one that begins within what was wanted.
+    // Otherwise no further segment begins within the wanted bytes.
     return (bytes, left > 0 && bytes.count >= wanted ? self : nil)
   }
 
-  /// Goes on behind some bytes of such a segment.
+  /// Advances behind some bytes of a segment that is read in slices.
   fileprivate mutating func advance(
     by slice: HubSlice?, of large: (position: UInt64, offset: Int, byteCount: Int)
   ) throws -> (bytes: [UInt8], next: Self?) {
@@ -143,11 +144,11 @@ extension HubService.StreamCursor {
   }
 }
 
-/// What was to be read in pages is not there any more, or another one has its name.
+/// What was being read in pages is gone, or something else has its name now.
 private struct ChangedMeanwhile: Error {}
 
 extension Optional<HubSlice> {
-  /// The bytes, and where the next ones begin; `nil` behind the last one.
+  /// The bytes, and where the next ones begin; `nil` after the last byte.
   func next(after offset: Int, of byteCount: Int) throws -> (bytes: [UInt8], next: Int?) {
     guard let self, self.byteCount == byteCount, !self.bytes.isEmpty || byteCount == 0 else { throw ChangedMeanwhile() }
     let end = offset + self.bytes.count

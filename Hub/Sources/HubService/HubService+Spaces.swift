@@ -72,9 +72,9 @@ extension HubService {
     return try .json(HubMessage.Invitation(invitation: token.text), status: .created)
   }
 
-  /// Lets in who has an invitation.
+  /// Makes a client with an invitation a member.
   ///
-  /// Somebody with wrong ones uses up the attempts of an address, but right ones are taken all the same.
+  /// Wrong invitations use up the attempts of an address, but right ones are accepted even then.
   @Sendable private func join(_ request: Request, _ context: HubContext) async throws -> Response {
     let (space, message) = (try context.space(), try await message(HubMessage.Invitation.self, request, context))
     let token = HubToken()
@@ -105,7 +105,7 @@ extension HubService {
         role: member.role.rawValue, recoveries: recoveries?.map { Hexadecimal.text(of: $0) }), context)
   }
 
-  /// An answer as JSON that may be long, for which there is room.
+  /// An answer as JSON that may be long; waits until there is room for it.
   func held(_ message: some Encodable, _ context: HubContext) async throws -> Response {
     let text = String(decoding: try JSONEncoder().encode(message), as: UTF8.self)
     try await flows.hold(text.utf8.count, for: context.channel)
@@ -118,7 +118,7 @@ extension HubService {
     guard let revoked = try await store.revoke(try context.replica(), behind: number, in: member.space) else {
       throw HTTPError(.notFound, message: "The space has no such replica.")
     }
-    // Its requests that wait end with a refusal, its answers that are under way end at once.
+    // Its waiting requests end with a refusal; answers on their way to it end at once.
     flows.end(revoked)
     noteChange(of: member.space)
     return Response(status: .noContent)
@@ -128,7 +128,7 @@ extension HubService {
     let (member, replica) = (try await member(request, context, isOwner: true), try context.replica())
     let message = try await message(HubMessage.NewRole.self, request, context)
     let role = try HubRole(rawValue: message.role).orBadRequest("The role is unknown.")
-    // So a space always has an owner.
+    // So that a space always has an owner.
     guard try await store.replicas(in: member.space)[replica]?.member != member.id else {
       throw HTTPError(.forbidden, message: "An owner cannot change its own role.")
     }

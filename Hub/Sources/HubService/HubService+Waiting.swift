@@ -8,7 +8,7 @@ import TallySync
 extension HubService {
   /// Answers with the spaces that have another change than the known one, or without any when the time is over.
   ///
-  /// The tokens stand in the body. So a request says in its header who sends it; without that it can name few spaces.
+  /// The tokens are in the body. A request whose header does not say who sends it may only have a short body.
   @Sendable func wait(_ request: Request, _ context: HubContext) async throws -> Response {
     var sender: HubMember?
     if !request.token.isEmpty, case .member(let member) = try await grant(of: request.token, in: nil, from: context) {
@@ -26,12 +26,12 @@ extension HubService {
     var (known, members): ([SpaceID: UInt64], Set<UUID>) = ([:], [])
     for (text, wait) in message.spaces {
       let space = try SpaceID(text).orBadRequest("The id of a space is invalid.")
-      // Its request has counted already.
+      // The request has already been counted for its sender.
       let isSender = wait.token == request.token && sender?.space == space
       members.insert(try await isSender ? sender?.id ?? UUID() : member(of: space, token: wait.token, from: context).id)
       known[space] = wait.change
     }
-    // The body is not needed any more.
+    // The body is no longer needed.
     flows.endRequest(of: context.channel)
     let deadline = ContinuousClock.now + .seconds(min(max(message.seconds, 0), HubLimits.waitInSeconds))
     guard waits.begin(for: members, most: configuration.mostWaits) else {
@@ -41,7 +41,7 @@ extension HubService {
     let start = ContinuousClock.now
     let changes = try await changes(since: known, until: deadline)
     if ContinuousClock.now > start + Self.pause {
-      // A member that was revoked while it waited is to learn that.
+      // A member that was revoked while it waited gets an error that says so.
       for (text, wait) in message.spaces where changes[text] != nil {
         _ = try await grant(of: wait.token, in: SpaceID(text), from: context)
       }

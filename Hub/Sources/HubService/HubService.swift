@@ -92,7 +92,7 @@ package final class HubService: Sendable {
 // MARK: - Authorization
 
 extension HubService {
-  /// The account whose token a request has; its request counts.
+  /// The account whose token a request has; the request is counted.
   func account(_ request: Request, _ context: HubContext) async throws -> HubAccount {
     let grant = try await grant(of: request.token, in: nil, from: context)
     guard case .account(let id) = grant, let account = try await store.account(id) else {
@@ -103,12 +103,12 @@ extension HubService {
     return account
   }
 
-  /// What a token allows; unknown ones count for the address.
+  /// What a token allows; an unknown token is counted for the client's address.
   ///
   /// - Parameters:
   ///   - token: The token.
   ///   - space: The space that the request is about; `nil` for the token of an account, or for a space that is not known.
-  ///   - context: Of the request.
+  ///   - context: The context of the request.
   /// - Returns: The grant.
   /// - Throws: `HTTPError` for a token that is unknown, or of a member that was revoked.
   func grant(of token: String, in space: SpaceID?, from context: HubContext) async throws -> HubGrant {
@@ -158,10 +158,10 @@ extension HubService {
   /// Counts a request of a member.
   func take(for member: HubMember) throws { try Self.take(from: limiter, for: member.id) }
 
-  /// Counts a request without a token for its address, which may have many people behind it.
+  /// Counts a request without a token for its address, which many people may share.
   func limitStrangers(_ context: HubContext) throws { try Self.take(from: strangers, for: context.address) }
 
-  /// Counts an attempt with an invitation or a recovery code, which others cannot use up.
+  /// Counts an attempt with an invitation or a recovery code; others cannot use up these attempts.
   func limitAttempts(with hash: [UInt8]) throws { try Self.take(from: attempts, for: hash) }
 
   private static func take<Key>(from limiter: RateLimiter<Key>, for key: Key) throws {
@@ -182,7 +182,7 @@ struct HubContext: RequestContext {
     (coreContext, channel) = (CoreRequestContextStorage(source: source), source.channel)
   }
 
-  /// From where it comes.
+  /// The address from which the request comes.
   var address: ClientAddress { ClientAddress(channel.remoteAddress) }
 
   func assign(to member: UUID, in flows: BytesInFlight) { flows.assign(channel, to: member) }
@@ -211,7 +211,9 @@ extension Optional {
 }
 
 extension HubService {
-  /// The whole body of a request whose sender is known; while it is in memory, it counts with the copies that storing it takes.
+  /// The whole body of a request.
+  ///
+  /// While it is in memory, it counts as often as storing it makes copies.
   func body(_ request: Request, _ context: HubContext, upTo limit: Int = HubLimits.bodyByteCount) async throws
     -> [UInt8]
   {
@@ -257,10 +259,10 @@ extension HubService {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - context: Of the request.
+  ///   - context: The context of the request.
   ///   - start: What to read first.
-  ///   - read: Reads a page, and says what comes behind it.
-  /// - Returns: The answer; of several pages, one that is written while they are read.
+  ///   - read: Reads a page, and returns where the next one begins.
+  /// - Returns: The answer; if it has several pages, they are read while it is written.
   /// - Throws: What reading the first page throws; a later error ends the connection before the answer is whole.
   func answer<Cursor: Sendable>(
     _ request: Request, _ context: HubContext, from start: Cursor,
@@ -270,7 +272,7 @@ extension HubService {
     let (first, next) = try await read(start)
     guard let next else { return .sealed(first) }
     let (token, space) = (request.token, try context.space())
-    // Taken out when it is written: the body lives until the answer is whole.
+    // The first page is taken out when it is written, as the closure lives until the answer is complete.
     let start = Mutex(first)
     let body = ResponseBody { [self] (writer: inout any ResponseBodyWriter) async throws -> Void in
       try await write(start.withLock { Self.taken(from: &$0) }, to: &writer, context)
@@ -278,7 +280,7 @@ extension HubService {
       while let cursor = following {
         try await flows.hold(Self.pageByteCount, for: context.channel, behind: Self.pageByteCount)
         defer { flows.release(Self.pageByteCount, of: context.channel) }
-        // The member may have been revoked meanwhile, at another hub, too.
+        // The member may have been revoked meanwhile, perhaps through another hub.
         if askedAt + Self.pauseBeforeAskingAgain < .now {
           _ = try await grant(of: token, in: space, from: context)
           askedAt = .now
@@ -297,7 +299,7 @@ extension HubService {
     return bytes
   }
 
-  /// Joins bytes without the room that growing takes.
+  /// Joins bytes in an array that does not grow on the way.
   static func joined(_ parts: [[UInt8]]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(parts.reduce(0) { $0 + $1.count })
@@ -314,7 +316,7 @@ extension HubService {
 }
 
 extension Request {
-  /// The token that it has; empty without one.
+  /// The bearer token of the request; empty if it has none.
   var token: String {
     let header = headers[.authorization] ?? ""
     return header.hasPrefix("Bearer ") ? String(header.dropFirst("Bearer ".count)) : ""

@@ -41,7 +41,7 @@ final class HubWaits: Sendable {
   /// How many requests wait.
   var count: Int { state.withLock { $0.waits.count } }
 
-  /// Notes that a request of some members waits, unless one of them has too many that wait already.
+  /// Notes that a request of some members waits, unless one of them already has too many waiting requests.
   ///
   /// - Returns: Whether it may wait.
   func begin(for members: Set<UUID>, most: Int) -> Bool {
@@ -52,7 +52,7 @@ final class HubWaits: Sendable {
     }
   }
 
-  /// Notes that a request of some members waits no more.
+  /// Notes that a request of some members no longer waits.
   func end(for members: Set<UUID>) {
     state.withLock { state in
       for member in members {

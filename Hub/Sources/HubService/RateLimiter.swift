@@ -37,7 +37,7 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
   }
 }
 
-/// From where a request comes: an address, of which an IPv6 network of 64 bits counts as one.
+/// The address from which a request comes; a whole IPv6 network of 64 bits counts as one address.
 struct ClientAddress: Hashable, Sendable {
   private let bytes: [UInt8]
 
@@ -46,7 +46,7 @@ struct ClientAddress: Hashable, Sendable {
     case .v4(let address): bytes = withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
     case .v6(let address):
       let all = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
-      // An IPv4 address on a socket for both (RFC 4291, 2.5.5.2).
+      // An IPv4 address on a socket that accepts both (RFC 4291, 2.5.5.2).
       let isMapped = all.prefix(10).allSatisfy { $0 == 0 } && all[10] == 0xFF && all[11] == 0xFF
       bytes = Array(isMapped ? all.suffix(4) : all.prefix(8))
     default: bytes = []

@@ -17,7 +17,7 @@ package final class DividedHubStore: HubStore {
     /// The first one has the accounts, and the spaces that no rule names.
     var stores: [any HubStore]
     var rules: [Rule]
-    /// Says to those who follow the stores that there are others.
+    /// Tells those who follow the stores that the stores have changed.
     var changes: AsyncStream<Void>.Continuation?
 
     func number(of space: SpaceID) -> Int {
@@ -37,9 +37,9 @@ package final class DividedHubStore: HubStore {
     map = Mutex(Map(stores: stores, rules: Self.longestFirst(rules)))
   }
 
-  /// Takes another map; calls that are under way end in the stores where they began.
+  /// Replaces the map; calls in progress finish in the stores in which they began.
   ///
-  /// - Returns: The stores that the new map does not have, to be closed when those calls have ended.
+  /// - Returns: The stores that the new map no longer has, to be closed when those calls have finished.
   package func setMap(_ stores: [any HubStore], rules: [Rule]) -> [any HubStore] {
     map.withLock { map in
       let removed = map.stores.filter { old in !stores.contains { $0 === old } }
@@ -175,7 +175,7 @@ package final class DividedHubStore: HubStore {
   package func putRecovery(_ verifier: [UInt8], isShared: Bool, by member: HubMember, at time: Int64) async throws {
     let own = store(of: member.space)
     for store in stores where store !== own {
-      // One that has moved is in its old database, too.
+      // A code of a space that has moved is also in its old database.
       if let known = try await store.recovery(verifier), known.space != member.space { throw HubStoreError.denied }
     }
     try await own.putRecovery(verifier, isShared: isShared, by: member, at: time)
@@ -185,11 +185,13 @@ package final class DividedHubStore: HubStore {
     try await store(of: space).recoveries(in: space)
   }
 
-  /// A code names no space, so all databases are asked; one that does not answer may be the one that has it.
+  /// A code names no space, so all databases are asked.
+  ///
+  /// It throws if one of them does not answer, because that may be the one with the code.
   package func recovery(_ verifier: [UInt8]) async throws -> HubRecovery? {
     for store in stores {
       guard let found = try await store.recovery(verifier) else { continue }
-      // A space that has moved is in its old database, too, until the move is finished.
+      // Until a move is finished, the space is also in its old database.
       if self.store(of: found.space) === store { return found }
     }
     return nil
@@ -263,7 +265,7 @@ extension DividedHubStore {
     let stores = stores
     var accounts = try await stores[0].accounts(after: account, limit: limit)
     for store in stores.dropFirst() {
-      // It has no account that the first one does not have.
+      // Every account is also in the first store.
       let others = try await store.accounts(after: account, limit: limit)
       let parts = Dictionary(others.map { ($0.account, $0) }) { first, _ in first }
       for index in accounts.indices {

@@ -85,7 +85,7 @@ package struct HubSpace: Hashable, Sendable {
   package let position: UInt64
   /// Rises with each change of what the space has.
   package let changeCount: UInt64
-  /// The bytes of its segments, snapshots and cards, and of rows without sealed bytes.
+  /// The bytes of its segments, snapshots and cards, and what its other rows count.
   package let byteCount: Int
   /// How many it may have.
   package let limitInBytes: Int
@@ -116,22 +116,22 @@ package struct HubReplica: Hashable, Sendable {
 package struct HubSegment: Hashable, Sendable {
   /// Counts the segments of the space in the order in which they were stored.
   package let position: UInt64
-  /// The sealed bytes, or the beginning of them.
+  /// The sealed bytes, or only the beginning of them.
   package let bytes: [UInt8]
-  /// How many the segment has.
+  /// How many sealed bytes the segment has.
   package let byteCount: Int
 
-  /// Takes the fields; the bytes are all of them unless a count is given.
+  /// Takes the fields; without a count, the bytes are all that the segment has.
   package init(position: UInt64, bytes: [UInt8], byteCount: Int? = nil) {
     (self.position, self.bytes, self.byteCount) = (position, bytes, byteCount ?? bytes.count)
   }
 }
 
-/// Some of the bytes that a hub has under a name.
+/// A slice of the bytes that a hub stores under a name.
 package struct HubSlice: Hashable, Sendable {
   /// The bytes.
   package let bytes: [UInt8]
-  /// How many there are under the name.
+  /// How many bytes are stored under the name.
   package let byteCount: Int
 
   /// Takes the fields.
@@ -153,26 +153,26 @@ package struct HubCard: Hashable, Sendable {
 package struct HubRecovery: Hashable, Sendable {
   /// The space.
   package let space: SpaceID
-  /// Whether it does not count any more, because its owner has a newer one or a device was revoked.
+  /// Whether the code is no longer valid, because its owner has a newer one or a device was revoked.
   package let isReplaced: Bool
 
   /// Takes the fields.
   package init(space: SpaceID, isReplaced: Bool) { (self.space, self.isReplaced) = (space, isReplaced) }
 }
 
-/// How many rows there may be, and how many bytes each counts besides its content.
+/// Limits on the number of rows, and the bytes that each row counts besides its content.
 ///
-/// The functions of `Schema/Format4.sql` have the same numbers.
+/// The functions in `Schema/Format4.sql` use the same numbers.
 package enum HubRowLimits {
-  /// What a row without sealed bytes counts: a member, an invitation, a part of a snapshot.
+  /// The bytes that a member, an invitation and a part of a snapshot each count besides sealed bytes.
   package static let rowByteCount = 128
-  /// As how many replicas a member may write: a store that was copied or restored becomes another one.
+  /// How many replicas a member may have; a store that was copied or restored becomes a new one.
   package static let mostReplicasOfMember = 50
-  /// How many replicas a space may have, those of revoked members included.
+  /// How many replicas a space may have, including those of revoked members.
   package static let mostReplicas = 2_000
   /// How many complete snapshots of a replica stay.
   package static let mostSnapshotsOfReplica = 4
-  /// How many recovery codes that do not count any more a space remembers.
+  /// How many replaced recovery codes a space remembers.
   package static let mostReplacedRecoveries = 32
 }
 
@@ -259,9 +259,9 @@ package enum HubStoreError: Error, Hashable, CustomStringConvertible {
   case full(String)
   /// The member may not do this, or not as this replica, or was revoked.
   case denied
-  /// A recovery code does not count any more.
+  /// A recovery code was replaced and is no longer valid.
   case replacedCode
-  /// All members of the space could have the recovery code, and that is not wanted there.
+  /// All members of the space could have the recovery code, which this space does not allow.
   case sharedCode
   /// The database does not answer, or not for this space now; the same call may succeed later.
   case unavailable(String)

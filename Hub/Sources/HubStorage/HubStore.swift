@@ -43,7 +43,7 @@ package protocol HubStore: AnyObject, Sendable {
 
   /// Lets the holder of a token do what a grant says.
   ///
-  /// An invitation counts as a row of its space; those of the space that have expired go.
+  /// An invitation counts as a row of its space. Expired invitations of the space are deleted.
   ///
   /// - Parameters:
   ///   - grant: What it may do.
@@ -94,31 +94,31 @@ package protocol HubStore: AnyObject, Sendable {
   /// Refuses everything that the member of a replica sends, its token and its invitations, and notes the last number of the
   /// replica that counts; a smaller one than before stays.
   ///
-  /// All replicas of the member are cut off; their cards count no more, and those of replicas without segments go. All
-  /// recovery codes of the space are replaced: the member may have known one.
+  /// All replicas of the member are cut off. Their cards no longer count, and cards of replicas without segments are deleted. All
+  /// recovery codes of the space are replaced, because the member may have known one.
   ///
   /// - Returns: The id of the member; `nil` if the space does not have the replica.
   func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID) async throws -> UUID?
 
-  /// Changes what the member of a replica may do; a member that is no owner any more loses its recovery code.
+  /// Changes what the member of a replica may do; the recovery code of a former owner is replaced.
   ///
   /// - Returns: The id of the member; `nil` if the space does not have the replica, or its member was revoked.
   func setRole(_ role: HubRole, ofMemberOf replica: ReplicaID, in space: SpaceID) async throws -> UUID?
 
   // MARK: Recovery codes
 
-  /// Keeps what verifies the recovery code of an owner, in place of its earlier one.
+  /// Stores what verifies the recovery code of an owner, in place of its earlier code.
   ///
   /// - Parameters:
   ///   - verifier: A public key (Ed25519), 32 bytes.
-  ///   - isShared: Whether all members of the space can have the code, and not owners alone.
+  ///   - isShared: Whether all members of the space can have the code, and not only its owner.
   ///   - member: The owner.
   ///   - time: The time now, in microseconds since 1970.
-  /// - Throws: ``HubStoreError/denied`` for a member that is no owner; ``HubStoreError/replacedCode`` for a verifier that
-  ///   another one has replaced; ``HubStoreError/sharedCode`` for a shared one, if the space has readers or another code.
+  /// - Throws: ``HubStoreError/denied`` for a member that is not an owner; ``HubStoreError/replacedCode`` for a verifier that
+  ///   was replaced; ``HubStoreError/sharedCode`` for a shared code if the space has readers or codes that are not shared.
   func putRecovery(_ verifier: [UInt8], isShared: Bool, by member: HubMember, at time: Int64) async throws
 
-  /// The verifiers of recovery codes of a space that count now.
+  /// The verifiers of the recovery codes of a space that are valid now.
   func recoveries(in space: SpaceID) async throws -> [[UInt8]]
 
   /// The space of a recovery code; `nil` if no space has it.
@@ -127,11 +127,11 @@ package protocol HubStore: AnyObject, Sendable {
   /// Adds an owner to a space by its recovery code; the same call again gives the same member.
   ///
   /// - Parameters:
-  ///   - id: The new owner's.
-  ///   - token: The new owner's.
+  ///   - id: The id of the new owner.
+  ///   - token: The token of the new owner.
   ///   - verifier: The verifier of the code, whose possession was proven.
   ///   - space: The space of the code.
-  /// - Returns: The member; `nil` if the code does not count any more, or the token is another one's.
+  /// - Returns: The member; `nil` if the code is no longer valid, or the token belongs to somebody else.
   /// - Throws: ``HubStoreError/full(_:)`` if the space has no room for a member's row.
   func addOwner(_ id: UUID, token: TokenHash, by verifier: [UInt8], in space: SpaceID) async throws -> HubMember?
 
@@ -160,17 +160,17 @@ package protocol HubStore: AnyObject, Sendable {
   /// - Returns: Whether there was one.
   func eraseSpace(_ space: SpaceID) async throws -> Bool
 
-  /// Erases an account and its tokens; its spaces have to be erased or given away before.
+  /// Erases an account and its tokens; its spaces must be erased or given away first.
   ///
-  /// - Throws: ``HubStoreError/full(_:)`` if it has spaces.
+  /// - Throws: ``HubStoreError/full(_:)`` if the account still has spaces.
   func eraseAccount(_ account: UUID) async throws
 
-  /// Lets another account answer for a space, whose limit counts from now on.
+  /// Makes another account responsible for a space; the limit of that account applies from now on.
   ///
-  /// - Returns: Whether there is the space.
+  /// - Returns: Whether the space exists.
   func give(_ space: SpaceID, to account: HubAccount) async throws -> Bool
 
-  /// What an operator watches: names of gauges and their values now.
+  /// The gauges that an operator watches: their names and current values.
   func gauges() async throws -> [String: Double]
 
   // MARK: Segments
@@ -193,7 +193,7 @@ package protocol HubStore: AnyObject, Sendable {
   ///   - position: Those after this one; 0 for all.
   ///   - byteCount: How many bytes there may be.
   ///   - space: The space.
-  /// - Returns: The segments; positions have gaps where segments were deleted. Of the last one there may be the beginning only.
+  /// - Returns: The segments; the last one may be only a beginning. Positions have gaps where segments were deleted.
   /// - Throws: An error of the database.
   func segments(after position: UInt64, byteCount: Int, in space: SpaceID) async throws -> [HubSegment]
 
@@ -204,13 +204,13 @@ package protocol HubStore: AnyObject, Sendable {
   ///   - number: Those after this one; 0 for all.
   ///   - byteCount: How many bytes there may be.
   ///   - space: The space.
-  /// - Returns: The segments; none if the next one is not there. Of the last one there may be the beginning only.
+  /// - Returns: The segments; the last one may be only a beginning. Empty if the next segment is not there.
   /// - Throws: An error of the database.
   func segments(
     of replica: ReplicaID, after number: UInt64, byteCount: Int, in space: SpaceID
   ) async throws -> [HubSegment]
 
-  /// Some bytes of a segment; `nil` if it is not there.
+  /// A slice of the bytes of a segment; `nil` if it is not there.
   func segment(at position: UInt64, from offset: Int, count: Int, in space: SpaceID) async throws -> HubSlice?
 
   // MARK: Cards and snapshots
@@ -233,7 +233,7 @@ package protocol HubStore: AnyObject, Sendable {
   /// - Throws: An error of the database.
   func cards(after replica: ReplicaID?, byteCount: Int, in space: SpaceID) async throws -> [HubCard]
 
-  /// Keeps a part of a snapshot, which counts when all its parts are there; of a replica, the newest four stay.
+  /// Stores a part of a snapshot, which counts when all its parts are there; the newest four of a replica are kept.
   ///
   /// - Returns: Whether it counts from now on.
   /// - Throws: ``HubStoreError/denied``, ``HubStoreError/full(_:)``, ``HubStoreError/noSpace``,
@@ -244,14 +244,14 @@ package protocol HubStore: AnyObject, Sendable {
   /// The complete snapshots of a space, the newest first.
   func snapshots(in space: SpaceID) async throws -> [SnapshotName]
 
-  /// Some bytes of a part of a snapshot, complete or not; `nil` if it is not there.
+  /// A slice of the bytes of a part of a snapshot, complete or not; `nil` if it is not there.
   func part(
     _ number: Int, of snapshot: SnapshotName, from offset: Int, count: Int, in space: SpaceID
   ) async throws -> HubSlice?
 
   /// Deletes segments of a replica up to a number, and snapshots of it; the last segment of a stream stays.
   ///
-  /// An owner may do this for a revoked replica, too, of which the last segment goes as well.
+  /// An owner may also do this for a revoked replica; then the last segment is deleted as well.
   ///
   /// - Throws: ``HubStoreError/denied``, ``HubStoreError/noSpace``.
   func delete(

@@ -72,9 +72,9 @@ package enum HubMessage {
     /// Rises with each change; a wait names the one that is known.
     package let change: UInt64
     package let heads: [Head]
-    /// What the member that asks may do; older hubs do not say it.
+    /// The role of the member that asks; older hubs do not send it.
     package let role: String?
-    /// The verifiers of the recovery codes that count, for an owner.
+    /// The verifiers of the valid recovery codes, if an owner asks.
     package let recoveries: [String]?
 
     package init(
@@ -96,13 +96,13 @@ package enum HubMessage {
     package init(verifier: String, isShared: Bool) { (self.verifier, self.isShared) = (verifier, isShared) }
   }
 
-  /// The wish to become an owner, proven by a recovery code.
+  /// The request to become an owner, proven by a recovery code.
   package struct Restoration: Codable, Hashable, Sendable {
     /// The public key that follows from the code.
     package let verifier: String
-    /// The SHA-256 of the token by which the hub is to know the new owner.
+    /// The SHA-256 of the token of the new owner.
     package let tokenHash: String
-    /// Its signature of both.
+    /// The signature of both by that key.
     package let signature: String
 
     package init(verifier: String, tokenHash: String, signature: String) {
@@ -110,7 +110,7 @@ package enum HubMessage {
     }
   }
 
-  /// A member of a space, whose token the client knows.
+  /// A member of a space whose token the client already has.
   package struct KnownMember: Codable, Hashable, Sendable {
     package let space: String
     package let member: String
@@ -262,9 +262,9 @@ package enum HubLimits {
   package static let mostParts = 99_999
   /// The most spaces of a wait.
   package static let mostSpacesOfAWait = 1_000
-  /// The longest body that names something to create or to join.
+  /// The longest body of a request that creates or joins something.
   package static let messageByteCount = 16 << 10
-  /// The longest body that names the spaces of a wait.
+  /// The longest body of a wait, which names its spaces.
   package static let waitByteCount = 256 << 10
   /// The longest wait.
   package static let waitInSeconds = 60.0

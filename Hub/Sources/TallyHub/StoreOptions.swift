@@ -39,7 +39,7 @@ struct StoreOptions: ParsableArguments {
     try store.close()
   }
 
-  /// Opens the store, and says how to read its map again; only a map of databases can change.
+  /// Opens the store, and returns how to read its map again; only a map of databases can change.
   func openForServing() async throws -> (store: any HubStore, reload: (@Sendable () async throws -> Void)?) {
     guard let databases else { return (try await open(), nil) }
     let (text, connections) = (try TextFile.read(databases), connections)
@@ -70,14 +70,14 @@ struct StoreOptions: ParsableArguments {
   }
 }
 
-/// The databases of a map that are open, by their addresses.
+/// The open databases of a map, by their addresses.
 private actor OpenDatabases {
   private var known: [String: PostgreSQLHubStore] = [:]
 
-  /// Calls that are under way when the map changes are answered within this time.
+  /// Calls in progress when the map changes are answered within this time.
   private static let patience = Duration.seconds(30)
 
-  /// Opens the databases that a map has, and that are not open yet.
+  /// Opens the databases of a map that are not open yet.
   func follow(_ map: DatabaseMap, connections: Int) async throws {
     for address in map.addresses where known[address] == nil {
       known[address] = try await PostgreSQLHubStore(at: address, connectionCount: connections)
@@ -86,7 +86,7 @@ private actor OpenDatabases {
 
   func stores(of map: DatabaseMap) -> [any HubStore] { map.addresses.compactMap { known[$0] } }
 
-  /// Closes databases that the map does not have any more, when their calls have ended.
+  /// Closes databases that the map no longer has, after their calls have finished.
   func close(_ stores: [any HubStore]) {
     known = known.filter { entry in !stores.contains { $0 === entry.value } }
     Task.detached {

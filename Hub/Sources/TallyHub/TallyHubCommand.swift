@@ -101,7 +101,7 @@ struct TallyHubCommand: AsyncParsableCommand {
       ]
     }
 
-    /// Lets large buffers go back to the system when they are free, which glibc does not do by itself when many threads use them.
+    /// Makes glibc return large free buffers to the system, which it does not do by itself if many threads use them.
     private static func giveMemoryBack() {
       #if os(Linux)
         _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)

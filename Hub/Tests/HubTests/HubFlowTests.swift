@@ -10,7 +10,7 @@ import NIOHTTP1
 import TallySync
 import Testing
 
-/// Long answers come in pages, clients that take nothing are bounded, and bodies of strangers are short.
+/// Long answers come in pages, clients that read nothing are bounded, and strangers may only send short bodies.
 @Suite(.timeLimit(.minutes(10)))
 struct HubFlowTests {
   @Test(arguments: HubKind.allCases)
@@ -65,7 +65,7 @@ struct HubFlowTests {
       _ = try await HubTransport(at: hub.url, space: space, token: owner).append(segments, of: stream.replica)
       let path = "/v1/spaces/\(space)/replicas/\(stream.replica)/segments?bytes=8000000"
       try await withUnread(20, path, owner, at: hub) {
-        // Another member gets all of it meanwhile.
+        // Meanwhile another member gets the whole segment.
         let transport = HubTransport(at: hub.url, space: space, token: other)
         let read = try await transport.segments(of: stream.replica, after: 0, byteCount: 8_000_000)
         #expect(read == segments)
@@ -131,7 +131,7 @@ struct HubFlowTests {
     }
   }
 
-  /// All segments of a space by the positions that the hub says.
+  /// All segments of a space, read by the positions that the hub returns.
   private func allSegments(of space: SpaceID, _ token: String, at hub: RunningHub) async throws -> [[UInt8]] {
     var (segments, position): ([[UInt8]], String) = ([], "0")
     while true {

@@ -10,7 +10,7 @@ import Tally
 import TallySync
 import Testing
 
-/// An owner whose devices are lost is restored by the recovery code, and nobody else becomes one.
+/// The recovery code restores an owner whose devices are lost, and makes nobody else an owner.
 @Suite(.timeLimit(.minutes(10)))
 struct HubRecoveryTests {
   @Test(arguments: HubKind.allCases)
@@ -72,7 +72,7 @@ struct HubRecoveryTests {
         let code = try await stores[1].sync.revoke(lost).recoveryCode
         try await requireReplaced(try #require(setup.recoveryCode), at: hub)
         try await requireRestores(code, at: hub, expecting: nil)
-        // No owner changes what it may do itself: a space always has one.
+        // An owner cannot change its own role, so a space always has an owner.
         let own = try await stores[1].sync.status().replica
         let fault = await #expect(throws: HubFault.self) { try await stores[1].sync.setRole(.reader, of: own) }
         #expect(fault == .status(403, "An owner cannot change its own role."))
@@ -99,7 +99,7 @@ struct HubRecoveryTests {
         #expect(fault?.isRefusal == true)
         let own = try await stores[1].sync.status().replica
         await #expect(throws: HubFault.self) { try await stores[1].sync.setRole(.owner, of: own) }
-        // The verifier that the hub keeps, and a signature of another wish, are of no use.
+        // The verifier that the hub keeps is of no use, and neither is the signature of another request.
         let proof = try RecoveryProof(code: try #require(setup.recoveryCode))
         let signature = try proof.signature(forTokenHash: Array(repeating: 1, count: 32))
         for (hash, signature) in [(2, signature), (1, Array(repeating: 0, count: 64))] as [(UInt8, [UInt8])] {
@@ -156,7 +156,7 @@ struct HubRecoveryTests {
           Issue.record("\(faults)")
           return
         }
-        // Somebody at the same address with the right one is not kept out.
+        // The right code from the same address is still accepted.
         try await stores[1].sync.restore(atHub: hub.url, recoveryCode: code, deviceName: "second")
         try await stores[1].sync.synchronise()
       }
@@ -182,7 +182,7 @@ struct HubRecoveryTests {
     }
   }
 
-  /// As the version before made it: the code is the key of the space alone.
+  /// The version before this one made codes that are only the key of the space.
   @Test func aSpaceFromBeforeIsRestoredByTheCodeOnPaper() async throws {
     try await withHub { hub in
       try await withStores(3) { stores in
@@ -200,7 +200,7 @@ struct HubRecoveryTests {
         try await stores[1].sync.restore(atHub: hub.url, recoveryCode: old.text, deviceName: "second")
         try await stores[1].sync.synchronise()
         #expect(try stores[1].titles == ["old task"])
-        // A reader would have that code, too: it counts no more, and the owner gets one of its own.
+        // A reader would have that code, too: it is replaced, and the owner gets a code of its own.
         let invitation = try await stores[1].sync.inviteToHub(as: .reader)
         try await stores[2].sync.join(hubInvitation: invitation, deviceName: "reader")
         try await stores[2].sync.synchronise()
@@ -224,7 +224,7 @@ struct HubRecoveryTests {
       try await transport.putCard(card.bytes, of: card.replica, number: 1)
       _ = try await transport.heads()
       let waiting = Task { try await transport.waitForChanges(seconds: 50) }
-      // Long enough that it waits; it is refused just the same if it does not yet.
+      // Usually long enough for the request to wait; if it does not wait yet, it is refused just the same.
       try await Task.sleep(for: .milliseconds(500))
       try await access.revoke(card.replica, behind: 0, in: space, token: owner)
       let fault = await #expect(throws: HubFault.self) { _ = try await waiting.value }
@@ -236,7 +236,7 @@ struct HubRecoveryTests {
     let fixture = URL(filePath: #filePath).appending(path: "../Fixtures/hub-format-1.mdb").standardizedFileURL
     try await withDirectory { directory in
       try FileManager.default.copyItem(at: fixture, to: URL(filePath: directory.appending("data.mdb").string))
-      // Two members and an invitation count from now on, and nothing else has changed.
+      // Two members and an invitation now count as rows; nothing else has changed.
       for _ in 0..<2 {
         let store = try LMDBHubStore(at: directory)
         let spaces = try await store.spaces(after: nil, limit: 9)
@@ -260,7 +260,7 @@ struct HubRecoveryTests {
     let text: String
 
     init() throws {
-      // That of a space in a folder has the same form.
+      // The code of a space in a folder has the same form.
       text = try #require(
         "tally-recovery-065rp-b9z94-agvkg-fccw3-421f6-thp06-gmswj-xg6yh-37xwp-192ww-gyybq-y73a0" as String?)
     }

@@ -119,9 +119,9 @@ extension HubStoreConformance {
     try await isFull("a card of one more replica") {
       try await store.putCard([1], number: 1, of: replicas[most], by: reader, mostCards: .max)
     }
-    // Those that are there may change.
+    // Existing replicas may still change.
     try await store.putCard([4], number: 2, of: replicas[0], by: reader, mostCards: most)
-    // The room of the space is used up by the cards of one member, until that is revoked.
+    // The cards of one member use up the room of the space until that member is revoked.
     let own = ReplicaID(UUID())
     try await isFull("a card in a space with as many as it may have") {
       try await store.putCard([1], number: 1, of: own, by: writer, mostCards: most)
@@ -136,7 +136,7 @@ extension HubStoreConformance {
     guard after?.changeCount ?? 0 > before?.changeCount ?? 0 else {
       throw Unmet(description: "revoking does not count as a change")
     }
-    // Of a writer, too, and for segments and snapshots.
+    // The limit also holds for a writer, and for segments and snapshots.
     for _ in 1..<most {
       var stream = SealedStream(in: owner.space)
       _ = try await store.append(stream.next(1), of: stream.replica, by: writer)
@@ -149,7 +149,7 @@ extension HubStoreConformance {
     try await isFull("a snapshot of one more replica") {
       try await store.putPart([1], number: 0, of: stream.snapshot(1, 1), by: writer)
     }
-    // The card of a revoked replica with segments stays: it verifies them; it takes no room of others.
+    // The card of a revoked replica with segments stays to verify them, but takes no room from others.
     _ = try await store.revoke(own, behind: 0, in: owner.space)
     let ownersCard = ReplicaID(UUID())
     try await store.putCard([9], number: 1, of: ownersCard, by: owner, mostCards: 1)
@@ -173,7 +173,7 @@ extension HubStoreConformance {
       try await store.put(.invitation(owner.space, .writer, by: owner.id, expiresAt: 10), for: invitations[2], at: 9)
     }
     try require(try await store.append(stream.next(1), of: stream.replica, by: owner), is: [.quota], "a segment")
-    // A member takes the room of its invitation; those that have expired give theirs back.
+    // A member takes the room of its invitation; expired invitations give their room back.
     _ = try await store.join(owner.space, as: UUID(), token: token(), by: invitations[0], at: 9)
     try require(try await store.space(owner.space)?.byteCount, is: rows(5), "the bytes with a member")
     try await store.put(.invitation(owner.space, .writer, by: owner.id, expiresAt: 30), for: invitations[2], at: 20)
@@ -232,7 +232,7 @@ extension HubStoreConformance {
       try await store.setRole(.owner, ofMemberOf: stream.replica, in: owner.space), is: reader.id, "the new owner")
     let grown = HubMember(id: reader.id, space: owner.space, role: .owner)
     try require(try await store.grant(for: first, in: owner.space), is: .member(grown), "the grant")
-    // Who has authorised the request before does not matter.
+    // The role that the request was authorised with does not matter.
     try require(try await store.append([segments[0]], of: stream.replica, by: reader), is: [.stored(1)], "an owner")
     let code = verifier()
     try await store.putRecovery(code, isShared: false, by: grown, at: 1)
@@ -290,7 +290,7 @@ extension HubStoreConformance {
     try require(
       try await store.addOwner(UUID(), token: token(), by: codes[1], in: owner.space), is: nil,
       "an owner by a replaced code")
-    // Revoking anybody replaces all: the device may have known one.
+    // Revoking a member replaces all codes, because its device may have known one.
     let writer = try await join(owner, as: .writer)
     let replica = ReplicaID(UUID())
     try await store.putCard([1], number: 1, of: replica, by: writer, mostCards: .max)
@@ -313,7 +313,7 @@ extension HubStoreConformance {
     let codes = (0..<5).map { _ in verifier() }
     try await store.putRecovery(codes[0], isShared: true, by: owner, at: 1)
     try require(try await store.recoveries(in: owner.space), is: [codes[0]], "the code that all could have")
-    // A reader has it, too.
+    // A reader would have it, too.
     _ = try await join(owner, as: .reader)
     try require(try await store.recoveries(in: owner.space), is: [], "the codes beside a reader")
     try await refuses("such a code beside a reader", as: .sharedCode) {

@@ -107,6 +107,6 @@ private struct NotesFile {
     get throws { Data(try WholeFile.read(path, atMost: Self.mostBytes)) }
   }
 
-  /// As much as a task's title and notes may take.
+  /// The most bytes that a task's title and notes may take.
   private static let mostBytes = 1 << 30
 }

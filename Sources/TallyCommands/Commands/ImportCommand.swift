@@ -52,8 +52,8 @@ struct ImportCommand: SessionCommand {
     if dryRun {
       try importDocument(input, into: session.openStore(for: .reading), session)
     } else {
-      // A pipe may take its time, and Ctrl-C ends the program that writes to it, too: it is read to its end before there
-      // is a store, which an interruption would leave without tasks.
+      // A pipe may be slow, and Ctrl-C also ends the program that writes to it. So the pipe is read to its end before the
+      // store is created: an interruption would leave a store without tasks.
       let hasStore = FileManager.default.fileExists(atPath: session.storePath.appending("data.mdb").string)
       let document = try hasStore ? nil : ReplayableInput(input, copyingPipesTo: Self.temporaryDirectory)
       try session.withStoreForAdding { store, isNew in

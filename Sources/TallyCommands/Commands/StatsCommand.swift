@@ -79,10 +79,9 @@ struct StatsCommand: SessionCommand {
     if html == nil || session.options.format != .human { try show(report, in: session) }
   }
 
-  /// Refuses a period of which there is nothing to show as it lies ahead, and a series over all time, which would take
-  /// minutes; real work spans a lifetime or two.
+  /// Refuses a period in the future, which has nothing to show, and one longer than any real work, which would take minutes.
   ///
-  /// With --now, which moves the clock and not the data, a period that is named as a whole may lie ahead.
+  /// With --now, which moves the clock and not the data, a period with both ends may lie in the future.
   private func checkDays(_ options: StatisticsOptions, _ today: CalendarDay, isOfClock: Bool) throws {
     if let from = options.from, from > today, isOfClock || options.to == nil {
       throw CommandFailure.usage(

@@ -7,7 +7,7 @@ struct CompletionQuestion {
     case value(CommandDescription.Argument)
   }
 
-  /// The words that name the command: none for the program, else one or more.
+  /// The words that name the command; empty for the program itself.
   private(set) var commandPath: [String] = []
   private(set) var wanted: [Wanted] = []
   private var arguments: [CommandDescription.Argument] = []

@@ -20,7 +20,7 @@ enum CompletionSource {
   init?(of argument: CommandDescription.Argument, below path: [String]) {
     let name = argument.valueName
     let isFilter = path.first == "filter" || path.first == "filters"
-    // A new name of this device is nobody's yet.
+    // Only as an argument: the option of the same name takes a new name for this device.
     if name == "device", argument.kind == .positional {
       self = .devices
       return
@@ -87,7 +87,7 @@ extension Session {
     }
   }
 
-  /// The names of the other devices of the space, or handles where several have one name.
+  /// The names of the devices of the space, or their handles where several have the same name.
   fileprivate func devicesToComplete() throws -> [Completion.Candidate] {
     guard isSynchronising else { return [] }
     let sync = StoreSync(try openStore(for: .changing))

@@ -52,7 +52,7 @@ extension CommandFailure {
   /// What to do about an unknown option that the command would take as text.
   private static func dashedText(in arguments: [String], refusedBy message: String) -> String {
     guard message.hasPrefix(unknownOptionMessage) else { return "" }
-    // Each is tried; who gives more has not forgotten the two dashes once.
+    // Each attempt parses all arguments. Whoever gives more dashed words has not just forgotten the two dashes.
     let text = arguments.indices.filter { arguments[$0].hasPrefix("-") }.prefix(8).first { index in
       var others = arguments
       let word = others.remove(at: index)
@@ -100,7 +100,7 @@ extension RootCommand {
   /// The words that name each command: one, or more for a subcommand.
   static var commandPaths: [[String]] { allCommands.map(\.path) }
 
-  /// All commands with the words that name them, each before its subcommands.
+  /// All commands with the words that name them; each comes before its subcommands.
   static var allCommands: [(path: [String], command: any ParsableCommand.Type)] {
     commands(configuration.subcommands, below: [])
   }

@@ -96,7 +96,7 @@ extension HistoryReport {
 }
 
 extension HistoryReport.NamedChange {
-  /// When, by which command, and by which other device: `42.0  today 14:00  edit (undone)`.
+  /// When, by which command and, if not here, on which device: `42.0  today 14:00  edit  (undone)`.
   func headline(_ clock: LocalClock) -> String {
     var parts = [change.id.text, clock.relativeName(of: change.date), action]
     if let words = devices.words(for: change) { parts.append(words) }

@@ -30,8 +30,8 @@ struct FilterOptions: ParsableArguments {
     }
     var words = arguments
     let end = words.firstIndex(of: "--") ?? words.endIndex
-    // Of many words, what comes first and the one before decide: to look at all for each would take the square of their
-    // number.
+    // Beyond the first words, only these and the word just before are considered: considering all words before each one
+    // would take time with the square of their number.
     var known: [String: Bool] = [:]
     for index in words[..<end].indices.dropFirst(command + 1) where isDashed(words[index], after: words[command]) {
       let last = words[index - 1].hasPrefix("-") ? words[index - 1] : ""
@@ -44,7 +44,7 @@ struct FilterOptions: ParsableArguments {
     return words
   }
 
-  /// More than the global options, the command's name and what comes before a filter.
+  /// More words than the global options, the command's name and everything else that comes before a filter.
   private static let mostWordsBefore = 64
 
   /// Whether a word begins with one dash and is not an option of the command.

@@ -1,14 +1,15 @@
-/// Arguments with the words that a command takes any number of set aside: the parser's time grows with the square of
-/// their number, and `xargs` passes thousands.
+/// Arguments from which the words of a command that takes any number of them are set aside.
+///
+/// The parser's time grows with the square of the number of words, and `xargs` passes thousands.
 struct ManyWords {
-  /// The arguments for the parser: all options, and the words that stand for something else.
+  /// The arguments for the parser: all options, and the words that do not belong to the repeated argument.
   private(set) var few: [String]
-  /// The words after those, in order.
+  /// The words that were set aside, in order.
   private(set) var others: [String] = []
 
-  /// So many the parser reads in no time.
+  /// The parser reads up to this many arguments fast enough.
   private static let mostWithoutLooking = 128
-  /// More than the options that anybody gives.
+  /// More options than anybody gives.
   private static let mostForParser = 1_024
 
   /// - Parameter arguments: All arguments, with the command's name.
@@ -24,7 +25,7 @@ struct ManyWords {
     }
   }
 
-  /// The command with the words that were set aside.
+  /// Adds the words that were set aside to the parsed command.
   func completing(_ command: ParsedCommand) -> ParsedCommand {
     guard !others.isEmpty else { return command }
     func completed<Own: SessionCommand>(_ own: Own) -> any SessionCommand {

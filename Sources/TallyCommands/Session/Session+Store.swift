@@ -126,7 +126,7 @@ extension Session {
     return "Waiting for \(named), which has the store open…"
   }
 
-  /// Who lets the store's file grow.
+  /// Which process lets the store's file grow.
   private static func longReadMessage(_ read: ReaderInformation) -> String {
     let time = read.lagInSeconds.map { $0 > 0 ? " for \($0.counted("second"))" : "" } ?? ""
     return "Process \(processInWords(read.processID)) has been reading one snapshot\(time), "
@@ -150,7 +150,7 @@ extension TaskStore {
     let temporary = FilePath(FileManager.default.temporaryDirectory.path)
     do {
       let item = try TallyError.translatingErrno { try TemporaryItem(.directory, in: temporary, for: "tally-empty") }
-      // What is open needs no names.
+      // The files may lose their names while the store has them open.
       return try withExtendedLifetime(item) { try TaskStore(at: item.path, configuration: configuration) }
     } catch let error as TallyError {
       // Its path would be one that the person never gave.

@@ -10,7 +10,7 @@ protocol SessionCommand: ParsableArguments {
   /// Loading the locale to know would cost every command milliseconds.
   var countsWeeks: Bool { get }
 
-  /// The words of which there may be any number; `nil` for a command without such.
+  /// The argument that takes any number of words; `nil` for a command without one.
   static var manyWords: WritableKeyPath<Self, [String]>? { get }
 
   /// Checks what several arguments decide together.

@@ -25,14 +25,14 @@ extension StoreTransaction where Base: ~Copyable {
     return try names.map { try task(named: $0) }.filter { seen.insert($0.id).inserted }
   }
 
-  /// The lists with an exact name; without one, those with the name in other case.
+  /// The lists with exactly this name; if there are none, those with the name in another case.
   func lists(named name: String) throws -> [TaskList] {
     let lists = try lists()
     let exact = lists.filter { $0.name == name }
     return exact.isEmpty ? lists.filter { $0.name.lowercased() == name.lowercased() } : exact
   }
 
-  /// The list with an exact name, a name in other case, an id, or the end of an id.
+  /// The list with exactly this name, the name in another case, this id, or an id that ends so.
   ///
   /// - Throws: ``CommandFailure`` if there is none or more than one.
   func list(named name: String) throws -> TaskList {

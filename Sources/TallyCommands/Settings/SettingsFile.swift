@@ -46,7 +46,7 @@ struct SettingsFile {
     }
   }
 
-  /// More than any person's settings and aliases take.
+  /// More bytes than any person's settings and aliases take.
   private static let mostBytes = 1 << 20
 
   /// The parser's basic resolver leaves every value the text that it is: `no` is not false, and `04:00` not a number.
@@ -95,7 +95,7 @@ extension SettingsFile {
         .badData, code: "malformedSettings", "'\(path.string.escapedForDisplay())' has a form that is not changed here",
         remedy: "Edit it, so that each setting is on a line of its own")
     }
-    // A link, as to a collection of such files, stays a link, also if its file is not there yet.
+    // A link, for example into a collection of such files, stays a link even if its file does not exist yet.
     let target = try CommandFailure.replacing({ CommandFailure(writingSettings: path, $0) }) {
       try SystemCalls.resolvingLinksToWrite(path)
     }

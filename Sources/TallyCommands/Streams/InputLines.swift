@@ -9,7 +9,7 @@ struct InputLine {
 }
 
 extension Session {
-  /// All lines are read before the first one is added, so that a mistake in a later one adds none.
+  /// A limit is needed because all lines are read before the first task is added: a mistake in any line adds none.
   private static let mostInputBytes = 256 << 20
 
   /// The lines of standard input, except blank ones.

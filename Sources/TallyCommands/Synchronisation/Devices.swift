@@ -3,13 +3,13 @@ import Tally
 import TallySync
 
 extension [SyncStatus.Member] {
-  /// The name of a device, with its handle where others have the same name; its replica where the name is unknown.
+  /// The name of a device, with its handle if others have the same name; its replica if the name is unknown.
   ///
-  /// The former identity of a store has the same name: the device itself is named without a handle.
+  /// A former identity has the name of its device; the device itself is named without a handle all the same.
   ///
   /// - Parameters:
   ///   - member: One of these.
-  ///   - own: The name of this device, if that is not among them.
+  ///   - own: The name of this device, if it is not one of these.
   /// - Returns: The name.
   func label(of member: SyncStatus.Member, besides own: String? = nil) -> String {
     guard let name = member.name else { return member.replica.description }
@@ -19,9 +19,9 @@ extension [SyncStatus.Member] {
     return isShared ? "\(name) (\(member.handle))" : name
   }
 
-  /// The device with a name, exact or in other case, a handle, or a replica.
+  /// The device with exactly this name, the name in another case, this handle, or this replica.
   ///
-  /// Devices that are in use go before former identities and revoked ones.
+  /// Devices in use take precedence over former identities and revoked devices.
   ///
   /// - Throws: ``CommandFailure`` if there is none or more than one.
   func member(named text: String) throws -> SyncStatus.Member {
@@ -45,28 +45,28 @@ extension [SyncStatus.Member] {
   }
 }
 
-/// Who has written what the history shows.
+/// The devices that made the changes in a history.
 struct ChangeDevices {
   private let members: [SyncStatus.Member]
 
-  /// Those of a store that does not synchronise.
+  /// For a store that does not synchronise.
   static let none = ChangeDevices(members: [])
 
   init(members: [SyncStatus.Member]) { self.members = members }
 
-  /// The device that made a change; `nil` in a store that does not synchronise, and where the changes of several came together.
+  /// The device that made a change; `nil` if the store does not synchronise, or the changes of several devices came together.
   func member(for change: HistoryChange) -> SyncStatus.Member? {
     guard change.isFromElsewhere else { return members.first }
     return change.replica.flatMap { id in members.first { $0.replica == ReplicaID(id) } }
   }
 
-  /// Names of devices as members of the facts of a change: its name, and its replica.
+  /// The name and the replica of the device that made a change, as members of the facts of the change.
   func facts(of change: HistoryChange) -> Facts {
     let member = member(for: change)
     return ["device": .text(member?.name), "replica": .text(member?.replica.description)]
   }
 
-  /// What a line for people says besides the action; empty for a change of this device.
+  /// The words about the device in a line for people; `nil` for a change of this device.
   func words(for change: HistoryChange) -> String? {
     guard change.isFromElsewhere else { return nil }
     guard let member = member(for: change) else { return "by other devices" }
@@ -75,14 +75,14 @@ struct ChangeDevices {
 }
 
 extension Session {
-  /// Reads from one snapshot what changes a store has had, and which devices made them.
+  /// Reads changes from one snapshot, with the devices of the space, which are read just before.
   func readChanges<R>(_ body: (inout StoreReadTransaction, ChangeDevices) throws -> R) throws -> R {
     guard isSynchronising, let store = try? openStore(for: .changing) else { return try read { try body(&$0, .none) } }
     let members = try? wait { try await StoreSync(store).members() }
     return try store.read { try body(&$0, members.map(ChangeDevices.init) ?? .none) }
   }
 
-  /// Says what an exchange has found that somebody should look at.
+  /// Prints what an exchange has found that somebody should look at.
   func sayWhatNeedsAttention(after report: SyncReport) {
     for words in report.clocks.words { note(words) }
     for lists in report.listsOfOneName { note(lists.mergingWords) }
@@ -90,15 +90,15 @@ extension Session {
 }
 
 extension [TaskList] {
-  /// Says that these have one name, in any case, and how to make one of them.
+  /// Says that these lists have the same name, in any case, and how to make one list of them.
   var mergingWords: String {
     "\(count) lists are named \(self[0].name.quotedForMessage). To make one of them: tally \(mergingCommand)"
   }
 
-  /// The command that makes one list of two or more of them.
+  /// A command that merges two or more of these lists.
   var mergingCommand: String {
     let byName = Dictionary(grouping: self, by: \.name)
-    // Those of exactly one name first: the others can be named by theirs then.
+    // Lists with exactly the same name first: afterwards a name is enough for each of the others.
     if let name = byName.filter({ $0.value.count > 1 }).keys.min() {
       return "lists merge \(name.shellQuoted) \(name.shellQuoted)"
     }
@@ -108,7 +108,7 @@ extension [TaskList] {
 }
 
 extension [ClockDifference] {
-  /// A sentence for each device whose clock shows another time; one for all if it is rather the clock of this device.
+  /// A sentence for each device whose clock differs, or one for all if the clock of this device is probably wrong.
   var words: [String] {
     let seconds = map(\.secondsAhead)
     if count > 1, let least = seconds.min(), let most = seconds.max(),

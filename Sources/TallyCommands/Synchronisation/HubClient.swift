@@ -16,7 +16,7 @@ public protocol HubClient: SyncConnector {
   /// Joins by such an invitation.
   func join(_ sync: StoreSync, by invitation: String, deviceName: String) async throws
 
-  /// Goes on with the space of a store at a hub: creates it there by the hub's address, or joins it by an invitation.
+  /// Continues with the space of a store at a hub: given the hub's address, creates it there; given an invitation, joins it.
   func move(_ sync: StoreSync, to place: String, as account: HubAccountChoice) async throws -> PlaceMove
 
   /// Joins as an owner, by the recovery code of a space at the hub.

@@ -66,7 +66,7 @@ extension Session {
   func secret(_ name: String, inFile path: String) throws -> String {
     let text: String
     do {
-      // A pipe as well, such as that of a program which keeps passwords.
+      // It may also be a pipe, for example from a password manager.
       let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
       text = String(decoding: try file.closeAfter { try file.readToEnd(atMost: 1 << 16) }, as: UTF8.self)
     } catch {

@@ -14,7 +14,7 @@ extension SpaceSetup {
 extension SyncReport {
   static let columns = ["sent", "received", "pending", "conflicts"]
 
-  /// Members that are seldom of use are there only if they say something.
+  /// Members that are rarely needed are present only if they say something.
   var facts: Facts {
     var facts: Facts = [
       "sent": .count(sent), "received": .count(received), "pending": .count(pending), "conflicts": .count(conflicts),
@@ -55,7 +55,7 @@ extension SyncReport {
 }
 
 extension [String] {
-  /// What to say of the tasks and lists with a text that is too large to be sent; `nil` if there are none.
+  /// What to say about the tasks and lists with a text that is too large to be sent; `nil` if there are none.
   var unsentTextWords: String? {
     guard let first else { return nil }
     let name = (first.count > 40 ? first.prefix(40) + "\u{2026}" : first).escapedForDisplay()
@@ -76,7 +76,7 @@ extension BlockedReplica {
   /// The name of the device, or the start of its id.
   var shownName: String { name.map { $0.escapedForDisplay() } ?? "the device \(replica.description.prefix(8))" }
 
-  /// Who, since when and why, as a sentence without a remedy.
+  /// Which device is blocked, since when and why, without the remedy.
   func words(_ clock: LocalClock) -> String {
     let time = since.map { ", since \(clock.relativeName(of: $0))" } ?? ""
     return "\(isIncomplete ? "Incomplete: " : "Blocked: ")\(shownName)\(time): \(reason.escapedForDisplay())"
@@ -90,7 +90,7 @@ extension ClosedRange<UInt64> {
 }
 
 extension CommandFailure {
-  /// Changes of other devices are known to exist and have not arrived; `nil` if there are none.
+  /// The failure, if changes of other devices are known to exist and have not arrived; otherwise `nil`.
   init?(incomplete: [BlockedReplica], _ clock: LocalClock) {
     guard let first = incomplete.first else { return nil }
     let devices = incomplete.map { blocked in

@@ -24,8 +24,8 @@ extension String {
 
   /// The text broken into lines of at most `width` columns, at spaces if there are any.
   ///
-  /// Line breaks in the text are kept, and so is the indentation of a line, under which its rest goes on. A word longer than a line is cut between characters, or has a line of its own,
-  /// so that a path or a command can be copied as a whole.
+  /// Line breaks are kept. Continuation lines get the indentation of their line. A word that is longer than a line is cut between
+  /// characters, or else gets a line of its own, so that a path or a command can be copied as a whole.
   func wrapped(toWidth width: Int, cuttingWords cutsWords: Bool = true) -> [String] {
     split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).flatMap { paragraph in
       let width = Swift.max(2, width)
@@ -37,9 +37,9 @@ extension String {
     }
   }
 
-  /// A help text that the parser has made for lines of any length, in lines of at most `width` columns.
+  /// Wraps a help text, which the parser has made for lines of any length, to lines of at most `width` columns.
   ///
-  /// The parser puts descriptions into a column of their own, and leaves them out where that has no room. Here each comes
+  /// The parser puts descriptions into a column of their own, and omits them if that has no room. Here each description comes
   /// below what it describes.
   func helpWrapped(toWidth width: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).flatMap { line -> [String] in
@@ -54,12 +54,12 @@ extension String {
     }.joined(separator: "\n")
   }
 
-  /// Where the parser puts descriptions.
+  /// The column in which the parser puts descriptions.
   fileprivate static let descriptionColumn = 26
 }
 
 extension Substring {
-  /// Where the description of a command or an option begins; `nil` in other lines.
+  /// Where the description of a command or an option begins; `nil` for other lines.
   fileprivate var startOfDescription: Index? {
     guard let start = index(startIndex, offsetBy: String.descriptionColumn, limitedBy: endIndex), start < endIndex,
       self[start] != " ", self[..<start].hasSuffix("  "), !self[..<start].allSatisfy({ $0 == " " })

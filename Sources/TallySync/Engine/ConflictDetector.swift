@@ -43,7 +43,7 @@ struct ConflictDetector {
     return state.registers.compactMap { field, new in
       guard field.isJournaled, let old = known.registers[field], old != new, old.value != new.value,
         old.replica == own || former.contains(old.replica), new.replica != own, new.replica != old.replica,
-        // What a program has made is not missed.
+        // Nobody misses a generated value.
         !GeneratedTime.contains(min(old.time, new.time))
       else { return nil }
       if new.wins(over: old) {

@@ -1,32 +1,32 @@
 import Foundation
 import Tally
 
-// What devices tell one another about themselves: objects of kinds of their own, which have no record. A version that does
-// not know them keeps them and passes them on.
+// What devices tell one another about themselves: objects of kinds that have no record. A version that does not know these
+// kinds keeps the objects and passes them on.
 
-/// A write of a register of such an object.
+/// A write to one register of an object that has no record.
 struct DeviceWrite {
   let object: ObjectKey
   let field: ObjectState.Field
   let value: [UInt8]
-  /// Whether to write it although the register has the value.
+  /// Whether to write it even if the register already has the value.
   var isRepeated = false
 }
 
-/// A device whose clock shows another time than that of this one.
+/// A device whose clock differs from the clock of this device.
 public struct ClockDifference: Hashable, Sendable {
-  /// Which one.
+  /// The replica of the device.
   public let replica: ReplicaID
   /// Its name; `nil` if its card has not arrived.
   public let name: String?
-  /// By how many seconds at least its clock is ahead of that of this device; negative if it is behind.
+  /// The least number of seconds by which its clock is ahead of the clock of this device; negative if it is behind.
   public let secondsAhead: Int64
 
-  /// Smaller differences are not reported, in microseconds.
+  /// The smallest difference that is reported, in microseconds.
   static let leastMicroseconds: Int64 = 60_000_000
 }
 
-/// The names that devices were given, and which replica each of them has become.
+/// The names given to devices, and the replica that each of them has become.
 struct DeviceRecords {
   private var states: [ReplicaID: ObjectState] = [:]
 
@@ -46,14 +46,14 @@ struct DeviceRecords {
     return String(validating: value, as: UTF8.self)
   }
 
-  /// The replica that a store has become, which was this one before it was copied or restored; `nil` if it still is.
+  /// The replica that the store of this replica became when it was copied or restored; `nil` if it did not.
   func successor(of replica: ReplicaID) -> ReplicaID? {
     states[replica]?.registers[.successor].flatMap { ReplicaID(bytes: $0.value) }
   }
 }
 
 extension DeviceRecords {
-  /// The replicas that have become another one, one after the other, and that nobody uses any more.
+  /// The replicas that became this one, directly or through others, and that nobody uses any more.
   func formerIdentities(of replica: ReplicaID) -> [ReplicaID] {
     var (found, open): ([ReplicaID], [ReplicaID]) = ([], [replica])
     while let next = open.popLast() {
@@ -69,8 +69,8 @@ extension DeviceRecords {
 extension StoreSync {
   /// Gives a device another name, on all devices.
   ///
-  /// If two devices rename one at the same time, the later name holds. Devices with an older version keep the name that a device
-  /// had when it joined, unless the renamed device itself has a version that publishes its new name.
+  /// If two devices rename the same device at the same time, the later name counts. Devices with an older version keep showing
+  /// the name with which the device joined, unless the renamed device runs a version that publishes the new name.
   ///
   /// - Parameters:
   ///   - replica: Which device; it may be this one, or a revoked one.
@@ -94,7 +94,7 @@ extension StoreSync {
   /// The recovery code: the key of the space, to be kept on paper.
   ///
   /// - Returns: The code.
-  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, or `spaceNotEncrypted` where there is no key.
+  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, or `spaceNotEncrypted` if the space has no key.
   public func recoveryCode() async throws -> String {
     try await store.write { transaction in
       if try transaction.requireSyncSettings().isRevoked == true { throw TallyError.deviceRevoked }
@@ -107,18 +107,18 @@ extension StoreSync {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Whether a replica belongs or belonged to the space, as far as this one knows.
+  /// Whether a replica belongs or belonged to the space, as far as this replica knows.
   func isKnown(_ replica: ReplicaID) throws -> Bool {
     try requireSyncSettings().replicaID == replica || syncValue(forKey: SyncKey.cards + replica.bytes) != nil
       || streamProgress()[replica] != nil || revocations()[replica] != nil
   }
 
-  /// The name of a device: the one that it was given last, else that in its card.
+  /// The name of a device: the last one that it was given, or else the name in its card.
   func deviceName(of replica: ReplicaID) throws -> String? {
     try DeviceRecords(in: self).name(of: replica) ?? card(of: replica)?.name
   }
 
-  /// The devices whose clocks show another time, by the last segment of each.
+  /// The devices whose clocks differ from this one, judged by the last segment of each.
   func clockDifferences() throws -> [ClockDifference] {
     let (former, revoked, records) = (
       try requireSyncSettings().formerIDs, try revocations(), try DeviceRecords(in: self)
@@ -138,7 +138,7 @@ extension StoreWriteTransaction {
   /// Writes registers of objects that have no record; the change waits to be sent.
   ///
   /// - Parameters:
-  ///   - writes: The registers, each of another object.
+  ///   - writes: The registers, each of a different object.
   ///   - settings: Counts the segments; the caller stores them.
   /// - Throws: What the store throws.
   mutating func write(_ writes: [DeviceWrite], _ settings: inout SyncSettings) throws {
@@ -150,9 +150,9 @@ extension StoreWriteTransaction {
     try Outbox.put(changes, &settings, in: &self)
   }
 
-  /// After changes of others: takes the name that somebody has given this device, and says that this replica is still in use.
+  /// Follows what others have written about this device: adopts the name that it was given, and says that it is still in use.
   ///
-  /// A copy of this store has become another replica, and takes this one for its former identity.
+  /// The latter is needed if a copy of this store became a replica of its own and named this one as its former identity.
   mutating func followDeviceRecords() throws {
     var settings = try requireSyncSettings()
     if try DeviceRecords(in: self).successor(of: settings.replicaID) != nil {
@@ -163,7 +163,7 @@ extension StoreWriteTransaction {
     try adoptOwnName()
   }
 
-  /// Takes the name that this device was given, and writes its card again with it.
+  /// Adopts the name that this device was given, so that its card is published again with it.
   fileprivate mutating func adoptOwnName() throws {
     var settings = try requireSyncSettings()
     guard let name = try DeviceRecords(in: self).name(of: settings.replicaID), name != settings.deviceName else {
@@ -179,12 +179,12 @@ extension StoreWriteTransaction {
 extension StreamProgress {
   /// Compares the clock of the stream's author with this one.
   ///
-  /// A segment cannot be sealed after it has arrived, nor before another one that its author had seen. Each is certain, whatever
-  /// time a segment takes on its way; only a device that is behind and has seen nothing of this one is not found.
+  /// A segment cannot be sealed after it arrives, nor before a segment that its author had already seen. Both hold however long
+  /// a segment travels. The only device that goes undetected is one that is behind and has seen nothing from this one.
   ///
   /// - Parameters:
-  ///   - sealedAt: When its author sealed a segment, by its clock.
-  ///   - seenAt: When this replica sealed the last segment that the author had seen, by this clock; `nil` if unknown.
+  ///   - sealedAt: When the author sealed a segment, by the author's clock.
+  ///   - seenAt: When this replica sealed the last of its segments that the author had seen, by this clock; `nil` if unknown.
   ///   - now: The time now.
   mutating func compareClocks(sealedAt: Int64, seenAt: Int64?, now: Int64) {
     if sealedAt > now {
@@ -196,9 +196,9 @@ extension StreamProgress {
     }
   }
 
-  /// By how many microseconds the clock of the author is ahead; `nil` if that is too little to be reported.
+  /// How far the author's clock is ahead, in microseconds; `nil` if the difference is too small to be reported.
   ///
-  /// A time of this clock that is in the future by now was wrong itself.
+  /// If the time noted from this clock still lies in the future, this clock was the wrong one.
   fileprivate func clockDifference(at now: Int64) -> Int64? {
     guard let clock, clock.ours <= now + ClockDifference.leastMicroseconds else { return nil }
     let (difference, isOverflow) = clock.theirs.subtractingReportingOverflow(clock.ours)
@@ -207,7 +207,7 @@ extension StreamProgress {
   }
 }
 
-/// A time of another device's clock and one of this clock, which must not be in this order.
+/// A time of another device's clock and a time of this clock whose order proves that one of the clocks is wrong.
 struct ClockComparison: Codable {
   let theirs: Int64
   let ours: Int64

@@ -35,7 +35,7 @@ struct KeyFile {
   static func keys(in folder: FilePath, passphrase: String) throws -> SpaceKeys {
     let spaces = try FolderSpaces.find(in: folder)
     for space in spaces {
-      // A file of the shared folder, which anybody who shares it may have put there.
+      // Anybody who shares the folder may have put this file there.
       guard let bytes = try? WholeFile.read(KeyFile(in: folder, space: space).path, atMost: mostBytes),
         let wrapped = try? WrappedKey(parsing: bytes)
       else { continue }

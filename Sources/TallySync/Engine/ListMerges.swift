@@ -1,10 +1,10 @@
 import Foundation
 import Tally
 
-// Two devices merge lists without knowing of each other, or one puts a task into a list that another one has merged. The
-// list is deleted then, and such tasks would be in the inbox. A merged list has a record that names the list which has taken
-// its tasks; a replica that sees a task wait for a merged list moves it there. If lists were merged into each other, all of
-// them are deleted: the one with the smallest id, the oldest, comes back for all.
+// Two devices may merge lists without knowing of each other, or one may add a task to a list that another has merged. Merging
+// deletes the list, so such a task would land in the inbox. Each merged list therefore has an object that names the list which
+// took its tasks, and a replica that sees a task wait for a merged list moves the task there. If lists were merged into each
+// other, all of them are deleted; then every replica brings back the same one: the list with the smallest id, the oldest.
 
 /// What is left to do after lists were merged on several devices.
 struct ListMerges {
@@ -26,7 +26,7 @@ struct ListMerges {
     }
     for id in targets.keys where try transaction.list(id) == nil {
       guard let target = try target(of: id, by: targets, in: transaction) else { continue }
-      // Those of a list that comes back are in it again by that.
+      // The tasks of a list that comes back return to it by themselves.
       guard target != id else { continue }
       for (key, _) in try transaction.syncValues(under: SyncKey.displaced + ReplicaID(id).bytes) {
         guard let task = try UUID(bytes: key).flatMap({ try transaction.task($0) }), task.listID == nil else {
@@ -43,14 +43,14 @@ struct ListMerges {
       + moves.keys.map { ObjectKey(isList: false, id: $0) }).sorted()
   }
 
-  /// What is written of one of them.
+  /// The change to write to one of these objects.
   func change(of object: ObjectKey, _ known: ObjectState, at time: Int64, by replica: ReplicaID) -> ObjectState {
     if object.isList { return known.settingLife(toDeleted: false, at: time, by: replica) }
     let list = object.isTask ? moves[object.id].map { ReplicaID($0).bytes } : nil
     return known.setting(object.isTask ? .list : .mergeTarget, to: list ?? [], at: time, by: replica)
   }
 
-  /// The list that has the tasks of a deleted one now; `nil` if that was deleted, too.
+  /// The list that now holds the tasks of a merged list; `nil` if that list was deleted, too.
   private mutating func target<Base: ~Copyable>(
     of id: UUID, by targets: [UUID: UUID], in transaction: borrowing StoreTransaction<Base>
   ) throws -> UUID? {
@@ -71,14 +71,14 @@ struct ListMerges {
 }
 
 extension StoreWriteTransaction {
-  /// Completes what several devices have merged: moves tasks that wait for a merged list, and brings back one of the lists
+  /// Completes merges that several devices have made: moves tasks that wait for a merged list, and brings back one of the lists
   /// that were merged into each other.
   ///
-  /// What it writes is sent like local changes, and is not one that undo would take back. Replicas that do it at the same time
-  /// write the same.
+  /// These writes are sent like local changes, but undo does not take them back. Replicas that make them at the same time write
+  /// the same values.
   mutating func completeListMerges() throws {
     guard try !ListMerges(in: self).isEmpty else { return }
-    // Tasks that somebody has moved here meanwhile do not wait any more.
+    // Merges the local changes first: a task that somebody has moved on this device no longer waits.
     _ = try merging { _, _, _ in }
     let merges = try ListMerges(in: self)
     guard !merges.isEmpty else { return }

@@ -85,8 +85,9 @@ extension ObjectChange {
   /// How many bytes of values a segment takes; the rest of an envelope is much less.
   static let maximumByteCount = SyncLimit.maximumTextByteCount
 
-  /// The change in parts of which each fits into a segment, without values that are too large: writes refuse those, and what an
-  /// earlier version has taken stays in this store until it is shortened.
+  /// The change in parts that each fit into a segment, without values that are too large to be sent.
+  ///
+  /// Writes refuse such values now; one that an earlier version accepted stays in this store until somebody shortens it.
   fileprivate var sendableParts: [ObjectChange] {
     state.divided(limitInBytes: Self.maximumByteCount).map {
       ObjectChange(object: object, state: $0, replaced: replaced)

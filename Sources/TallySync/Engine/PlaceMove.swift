@@ -3,31 +3,31 @@ public import SystemPackage
 import Tally
 import TallySystem
 
-// A store goes on with its space at another place: the folder has another name or is elsewhere, or another folder or a hub
-// takes over. It stays the replica that it is, as long as its stream can go on there: the new place has its last segment, gets
-// it from the old place, or has none of its segments at all. Else it goes on as a new replica, as at a place that has lost
-// segments. Either way nothing is lost.
+// A store continues with its space at another place: the folder was renamed or moved, or another folder or a hub replaces it.
+// The store remains the same replica if its stream can continue there: the new place already has its last segment, gets it from
+// the old place, or has none of its segments. Otherwise it continues as a new replica, as it does at a place that has lost
+// segments. Nothing is lost either way.
 
-/// What moving to another place has done.
+/// The result of moving a store's space to another place.
 public struct PlaceMove: Hashable, Sendable {
   /// Where the space is now: the path of a folder, or the address of a hub.
   public let place: String
-  /// How many files or segments were copied from the old place; `nil` if that cannot be reached.
+  /// How many files or segments were copied from the old place; `nil` if the old place could not be reached.
   public let copied: Int?
-  /// Whether the new place lacks segments of this replica that the old one had taken: the next exchange publishes a snapshot.
+  /// Whether the new place lacks segments of this replica that the old place had stored: the next exchange sends a snapshot.
   public let lacksOwnSegments: Bool
 }
 
 extension StoreSync {
-  /// Goes on with the space in another folder, which may be the old one under another name.
+  /// Continues with the space in another folder, which may be the old folder under a new name.
   ///
-  /// What the old place has and the new one lacks is copied, if the old one can be reached; it stays as it is. Other devices
-  /// that used the old place move as well. Nothing is exchanged yet.
+  /// If the old place can be reached, whatever the new one lacks is copied from it; the old place stays as it is. Each other
+  /// device that used the old place has to move, too. Nothing is exchanged yet.
   ///
   /// - Parameter folder: A folder that has the space, or has no space yet.
   /// - Returns: What was done.
-  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, or `placeOfOtherSpace`; with `syncUnreachable` if the folder is
-  ///   not there or this user may not write in it. The store stays at the old place then.
+  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked` or `placeOfOtherSpace`; with `syncUnreachable` if the
+  ///   folder is not there or this user may not write to it. After an error the store stays at the old place.
   @discardableResult
   public func move(to folder: FilePath) async throws -> PlaceMove {
     let lock = try await takeTurn()
@@ -35,7 +35,7 @@ extension StoreSync {
     let settings = try await movableSettings()
     let space = try settings.spaceKeys()
     var path = try absolute(folder)
-    // Somebody has named the folder of the space itself.
+    // The user named the directory of the space itself.
     if path.lastComponent?.string == "tally-\(space.space)" { path.removeLastComponent() }
     let spaces = try FolderSpaces.find(in: path)
     guard spaces.contains(space.space) || spaces.isEmpty else { throw TallyError.placeOfOtherSpace }
@@ -53,14 +53,14 @@ extension StoreSync {
     return try await settle(at: SyncPlace(path.string), through: target, copied: copied)
   }
 
-  /// Goes on with the space at a place that knows this device already, such as a hub.
+  /// Continues with the space at a place that already knows this device, such as a hub.
   ///
-  /// The segments of this replica that the old place has are sent to it; those of the others come when they move as well.
+  /// The segments of this replica at the old place are sent to the new one; those of other devices arrive when these move.
   ///
   /// - Parameter place: The place, which has room for the space.
   /// - Returns: What was done.
-  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, `placeOfOtherSpace` or `syncUnreachable`; the store stays at the old
-  ///   place then.
+  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, `placeOfOtherSpace` or `syncUnreachable`. After an error
+  ///   the store stays at the old place.
   @discardableResult
   public func move(to place: SyncPlace) async throws -> PlaceMove {
     guard place.isHub else { return try await move(to: FilePath(place.address)) }
@@ -88,7 +88,7 @@ extension StoreSync {
     return settings
   }
 
-  /// Copies to a folder what it lacks of the old place.
+  /// Copies from the old place what a folder lacks.
   ///
   /// - Returns: How many files or segments; `nil` if the old place cannot be reached.
   private func copy(from settings: SyncSettings, to target: FolderTransport) async throws -> Int? {
@@ -97,7 +97,7 @@ extension StoreSync {
       if let folder = old as? FolderTransport { return try await target.takeFiles(of: folder.listing) }
       return try await target.takeStream(of: settings.replicaID, from: old)
     } catch let fault as FolderFault where fault.path.starts(with: target.listing.space) {
-      // The new folder cannot be written.
+      // It is the new folder that failed: the move fails.
       throw TallyError.unreachable(fault)
     } catch let error as CancellationError {
       throw error
@@ -106,7 +106,7 @@ extension StoreSync {
     }
   }
 
-  /// Names the new place in the store.
+  /// Stores the new place in the settings.
   private func settle(
     at place: SyncPlace, through target: any SyncTransport, copied: Int?
   ) async throws -> PlaceMove {
@@ -123,7 +123,7 @@ extension StoreSync {
       (settings.refused, settings.mark, settings.lastCheck) = (nil, nil, nil)
       settings.beginsStream = nil
       if !place.isHub, head == .none, settings.acknowledged.number > 0 {
-        // The stream goes on with its next segment, so there must be one; the snapshot has all that was before it.
+        // The stream continues with its next segment, so there must be one; the snapshot has everything before it.
         (settings.beginsStream, settings.needsSnapshot) = (true, true)
         let name = Array(settings.deviceName.utf8)
         let write = DeviceWrite(object: ObjectKey(ofDevice: own), field: .title, value: name, isRepeated: true)
@@ -144,12 +144,12 @@ extension SyncTransport {
       || cards.contains { replica, bytes in
         guard let envelope = try? Envelope(parsing: bytes) else { return false }
         if (try? Card(opening: envelope, of: replica, in: space)) != nil { return true }
-        // Another device may have revoked one: its card has a newer key, and this one learns that at its next exchange.
+        // A card with a newer key: another device has revoked one, which this device learns at its next exchange.
         return envelope.header.space == space.space && envelope.header.epoch > space.epoch
       }
   }
 
-  /// Sends the segments of a replica that another place has and this one lacks.
+  /// Appends the segments of a replica that another place has and this place lacks.
   ///
   /// - Returns: How many; `nil` if the other place cannot be reached.
   fileprivate func takeStream(of replica: ReplicaID, from old: (any SyncTransport)?) async throws -> Int? {
@@ -167,7 +167,7 @@ extension SyncTransport {
 }
 
 extension FolderTransport {
-  /// Copies the files of another folder of the space that this one lacks, each durably.
+  /// Copies the files that another folder of the space has and this one lacks, each durably.
   ///
   /// - Returns: How many.
   /// - Throws: `FolderFault`.
@@ -195,7 +195,7 @@ extension FolderTransport {
 }
 
 extension FolderName {
-  /// Whether the file has a part of the space, and is not on its way.
+  /// Whether the file is a complete part of the space: neither a temporary file nor a placeholder.
   fileprivate var isOfSpace: Bool {
     switch self {
     case .segments, .card, .part: true

@@ -14,7 +14,7 @@ struct SnapshotDraft: Sendable {
   /// The content of one part.
   private enum Part {
     case rows([StateTable.Row])
-    /// Some of a state that is too large for one part.
+    /// A piece of a state that is too large for one part.
     case piece(ObjectKey, ObjectState)
   }
 
@@ -52,9 +52,9 @@ struct SnapshotDraft: Sendable {
   /// How many objects it has.
   let objectCount: Int
 
-  /// The rows as one part; those of a large state as several.
+  /// The rows as one part; a single large state as several parts.
   private static func parts(of rows: [StateTable.Row], in table: StateTable) throws -> [Part] {
-    // A larger row is alone.
+    // A row that is larger than a part is always the only one.
     guard let row = rows.first, row.byteCount > ObjectChange.maximumByteCount else { return [.rows(rows)] }
     return try table.state(of: row).divided(limitInBytes: ObjectChange.maximumByteCount).map { .piece(row.object, $0) }
   }

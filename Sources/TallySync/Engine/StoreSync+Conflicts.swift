@@ -15,7 +15,7 @@ extension StoreSync {
 
   /// Writes a value that lost a race again, as a change of now.
   ///
-  /// - Parameter id: The number of the conflict, which is settled by that: all devices forget it.
+  /// - Parameter id: The number of the conflict. Restoring settles it: all devices forget it.
   /// - Returns: The conflict.
   /// - Throws: `TallyError` with `conflictNotFound`; `taskNotFound` or `listNotFound` if the object is deleted.
   @discardableResult
@@ -28,10 +28,10 @@ extension StoreSync {
     }
   }
 
-  /// Writes all values that lost a race again, in one change of now.
+  /// Writes all values that lost a race again, as one change made now.
   ///
-  /// Of several values of one field the one that was written last is restored, and the others are kept. So are values of
-  /// deleted objects.
+  /// If several values of one field lost, the one that was written last is restored and the others are kept. Values of deleted
+  /// objects are kept, too.
   ///
   /// - Returns: The restored ones, which all devices forget.
   /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
@@ -58,7 +58,7 @@ extension StoreSync {
     }
   }
 
-  /// Forgets values that lost a race, on all devices: the values that won stay.
+  /// Forgets values that lost a race, on all devices; the values that won stay.
   ///
   /// - Parameter ids: The numbers of the conflicts; `nil` for all.
   /// - Returns: The dismissed ones.
@@ -80,14 +80,14 @@ private struct RestoredField: Hashable {
 }
 
 extension StoredConflict {
-  /// Whether its value was written after that of another one.
+  /// Whether its value was written later than the value of another conflict.
   fileprivate func isLater(than other: StoredConflict) -> Bool {
     (lostTime, ReplicaID(lostReplica)) > (other.lostTime, ReplicaID(other.lostReplica))
   }
 }
 
 extension StoreWriteTransaction {
-  /// The conflicts with numbers, each once; all of them for `nil`.
+  /// The conflicts with some numbers, each once; all conflicts for `nil`.
   fileprivate func conflicts(numbered ids: [UInt64]?) throws -> [(id: UInt64, conflict: StoredConflict)] {
     _ = try requireSyncSettings()
     let kept = try storedConflicts()

@@ -14,7 +14,7 @@ extension StoreSync {
       do {
         return try await exchange(through: connection).report
       } catch is PlaceChanged {
-        // Another process has moved the store to another space meanwhile.
+        // Another process has meanwhile moved the store to another place or another space.
       }
     }
   }
@@ -114,7 +114,7 @@ extension StoreSync {
     }
   }
 
-  /// Changes one of the settings, unless it is as it should be.
+  /// Changes one of the settings, unless it already has the value.
   private func change<Value: Equatable & Sendable>(
     _ setting: any WritableKeyPath<SyncSettings, Value> & Sendable, to value: Value
   ) async throws {
@@ -124,7 +124,7 @@ extension StoreSync {
 }
 
 extension [TaskList] {
-  /// The lists that share their name with others, in any case, unless all of them had it before.
+  /// The groups of lists with the same name, in any case, except groups whose lists all had that name before.
   fileprivate func ofOneName(notAmong before: [TaskList]) -> [[TaskList]] {
     let known = Dictionary(before.map { ($0.id, $0.name.lowercased()) }) { first, _ in first }
     return Dictionary(grouping: self) { $0.name.lowercased() }

@@ -68,7 +68,7 @@ extension StoreSync {
     if !ReplicaFile(of: store).names(replica) { try await store.becomeNewReplica(placeHasLost: false) }
   }
 
-  /// The file is opened in memory, sealed parts and what is in them at once.
+  /// The largest file that is read: its sealed parts and their content are in memory at the same time.
   private static let mostBytes = 4 << 30
 
   private static func contents(of file: FilePath) throws -> [UInt8] {

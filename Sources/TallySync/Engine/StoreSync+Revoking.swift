@@ -6,7 +6,7 @@ import TallySystem
 public struct RevokedReplica: Hashable, Sendable {
   /// The replica that was revoked.
   public let replica: ReplicaID
-  /// The former identities of its store that were revoked with it: it has their keys, too.
+  /// The former identities of its store, which were revoked with it because the store has their keys.
   public let formerReplicas: [ReplicaID]
   /// The new key of the space, to be kept on paper in place of the old one.
   public let recoveryCode: String
@@ -17,8 +17,9 @@ public struct RevokedReplica: Hashable, Sendable {
 extension StoreSync {
   /// Revokes a replica: the space gets a new key, which all others get and this one does not.
   ///
-  /// So are former identities of its store, as it has their keys. What it wrote before stays; of its later changes none is merged anywhere. It keeps the tasks that it has. Before and
-  /// after, the store synchronises. Revoking it again publishes nothing new and returns the recovery code again.
+  /// Former identities of its store are revoked, too, because the store has their keys. What the replica wrote before stays;
+  /// none of its later changes is merged anywhere. It keeps the tasks that it has. This store synchronises before and after.
+  /// Revoking a replica again publishes nothing new and returns the recovery code again.
   ///
   /// - Parameters:
   ///   - replica: Which.
@@ -49,7 +50,7 @@ extension StoreSync {
 
   /// Makes the epoch in one write, unless the replica was revoked before.
   ///
-  /// - Returns: The former identities that are revoked by it.
+  /// - Returns: The former identities that the epoch revokes as well.
   private func makeEpoch(revoking replica: ReplicaID) async throws -> [ReplicaID] {
     let lock = try await takeTurn()
     defer { lock.release() }

@@ -27,7 +27,7 @@ extension StoreSync {
       do {
         return try await run(through: connection, report)
       } catch is PlaceChanged {
-        // The store has left its space and joined another one: the agent goes on there.
+        // The store has moved to another place or joined another space: the agent continues there.
       }
     }
   }
@@ -123,7 +123,7 @@ extension StoreSync {
 
   /// Wakes the agent when the place changes, and once an hour: an agent with nothing to do writes nothing.
   ///
-  /// Within a minute it also finds out that the store has moved to another place.
+  /// It also notices within a minute that the store has moved to another place.
   private func followPlace(of connection: Connection, _ news: News, _ wake: Wake) async throws {
     var (lastWake, refusals) = (ContinuousClock.now, 0)
     while !Task.isCancelled {

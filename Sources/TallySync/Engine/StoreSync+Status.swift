@@ -6,7 +6,7 @@ extension StoreSync {
   ///
   /// - Returns: The status, changes that wait included.
   /// - Throws: `TallyError` with `notSynchronising`.
-  /// - Complexity: The replicas, and the first of the segments that wait; it takes no lock, and no write waits for it.
+  /// - Complexity: Reads the replicas and the first segment that waits. It takes no lock, so no write waits for it.
   public func status() async throws -> SyncStatus {
     try store.readSynchronization { transaction in
       let settings = try transaction.requireSyncSettings()
@@ -56,16 +56,16 @@ extension StoreSync {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// The hash of all states; `nil` while local changes wait that are in no state yet.
+  /// The hash of all states; `nil` while local changes wait that are not yet part of a state.
   ///
-  /// Sealing them would be a write, and would take long where they are many.
+  /// Adding them would need a write, and take long if there are many.
   fileprivate func stateHash() throws -> String? {
     try hasPending() ? nil : HexDigits.text(of: StateTable.hash(in: self).bytes)
   }
 
   /// How many objects have changes that wait, and when the oldest changed.
   ///
-  /// - Complexity: The first segment that waits; all of them if an older version has sealed or sent some.
+  /// - Complexity: Reads the first segment that waits, or all of them if an older version has sealed or sent some.
   func countPending() throws -> (count: Int, oldest: Timestamp?) {
     let (unsealed, oldest) = try pendingSummary()
     let settings = try requireSyncSettings()
@@ -89,7 +89,7 @@ extension StoreTransaction where Base: ~Copyable {
     let noted = try syncValues(under: SyncKey.tooLarge)
     guard !noted.isEmpty else { return [] }
     let table = try StateTable(in: self)
-    // Another device may have written a shorter one since.
+    // Another device may have written a shorter value since.
     return try noted.map { try ObjectKey(bytes: $0.key) }.filter {
       try table.state(of: $0, in: self).hasValue(largerThan: ObjectChange.maximumByteCount)
     }
@@ -141,7 +141,7 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension Set<ReplicaID> {
-  /// The shortest end of a replica's digits, at least four, that no other one of them has.
+  /// The shortest suffix of a replica's digits, at least four, that no other replica of the set has.
   fileprivate func handle(of replica: ReplicaID) -> String {
     let others = subtracting([replica]).map(\.description)
     let length = (4..<32).first { length in

@@ -95,8 +95,8 @@ public struct StoreSync: Sendable {
   ///   - folder: Where the space is on this machine.
   ///   - deviceName: How this device is called, for people.
   /// - Returns: Who this store is in the space.
-  /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises`, or `syncUnreachable`, also if this user may not write
-  ///   in the folder.
+  /// - Throws: `TallyError` with `invalidInvitation` or `alreadySynchronises`; with `syncUnreachable` if the folder cannot be
+  ///   reached or this user may not write to it.
   @discardableResult
   public func join(_ text: String, in folder: FilePath, deviceName: String) async throws -> ReplicaID {
     try await requireNoSpace()
@@ -127,7 +127,7 @@ public struct StoreSync: Sendable {
     return try await join(keys, at: place, deviceName: deviceName)
   }
 
-  /// Joins a space at a place that has made this device an owner by the recovery code, such as a hub.
+  /// Joins a space at a place that has made this device an owner because of its recovery code, such as a hub.
   ///
   /// Tasks that the store has are added to those of the space.
   ///
@@ -258,7 +258,7 @@ extension StoreSync {
       isEncrypted: keys.isEncrypted, replicaKeys: Data(ReplicaKeys().bytes), deviceName: deviceName,
       place: place.address, token: place.token)
     if let code {
-      // The paper stays valid.
+      // The code on paper stays valid.
       new.recoverySecret = code.ownerSecret.map { Data($0) }
       try new.noteShownRecoveryCode()
     }

@@ -22,14 +22,14 @@ extension StoreTransaction where Base: ~Copyable {
   /// The card of a replica; `nil` if it has not arrived.
   func card(of replica: ReplicaID) throws -> Card? { try card(of: replica, in: requireSyncSettings().spaceKeys()) }
 
-  /// The card of a replica, opened with keys that are at hand.
+  /// The card of a replica, opened with keys that the caller already has.
   func card(of replica: ReplicaID, in space: SpaceKeys) throws -> Card? {
     try syncValue(forKey: SyncKey.cards + replica.bytes).map { bytes in
       try Card(opening: Envelope(parsing: bytes), of: replica, in: space)
     }
   }
 
-  /// Whether taking cards may change something: some are new here, and not all of those are ones that cannot be taken.
+  /// Whether taking cards may change something: at least one is new here and can be stored, or has a record.
   func mayTake(_ cards: [ReplicaID: [UInt8]]) throws -> Bool {
     for (replica, bytes) in cards where try syncValue(forKey: SyncKey.cards + replica.bytes) != bytes {
       guard let envelope = try? Envelope(parsing: bytes), let verified = try verify(envelope) else { continue }
@@ -38,14 +38,14 @@ extension StoreTransaction where Base: ~Copyable {
     return false
   }
 
-  /// The key that verifies what a replica signs, as far as it is known without its new card.
+  /// The key that verifies what a replica signs, if it is known without its new card.
   fileprivate func knownKey(of replica: ReplicaID) throws -> VerifyingKey? {
     let settings = try requireSyncSettings()
     if replica == settings.replicaID { return try settings.secretKeys().verifyingKey }
     return try card(of: replica)?.verifyingKey ?? membership().listed[replica]
   }
 
-  /// Verifies a card; `nil` for one whose author is not known, or has not signed it.
+  /// Verifies a card; `nil` if its author is unknown or did not sign it.
   fileprivate func verify(_ envelope: Envelope) throws -> VerifiedCard? {
     let (space, membership) = (try requireSyncSettings().spaceKeys(), try membership())
     let replica = envelope.header.label.replica
@@ -67,9 +67,9 @@ extension StoreTransaction where Base: ~Copyable {
       record: isHeard ? try? envelope.epochRecord : nil)
   }
 
-  /// Whether a verified card takes the place of the one that is here.
+  /// Whether a verified card replaces the stored one.
   ///
-  /// The last card from before the revocation stays: it verifies the segments that count.
+  /// A revoked replica keeps the last card from before its revocation, which verifies the segments that count.
   fileprivate func isStorable(_ verified: VerifiedCard) throws -> Bool {
     guard verified.card != nil, try verified.replica != requireSyncSettings().replicaID else { return false }
     guard try membership().revocations[verified.replica] != nil else { return true }
@@ -77,7 +77,7 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// A card whose signature is that of its author.
+/// A card that its author has signed.
 private struct VerifiedCard {
   let replica: ReplicaID
   /// The card; `nil` if it does not open, or its author does not belong to the space.

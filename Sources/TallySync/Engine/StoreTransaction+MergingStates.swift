@@ -7,7 +7,7 @@ extension StoreWriteTransaction {
   /// Local changes are sealed first: what this replica had seen when it made them is then what their segments say.
   ///
   /// - Parameters:
-  ///   - author: Whose changes these are; `nil` for those of several replicas.
+  ///   - author: The replica that made the changes; `nil` if several did.
   ///   - join: Joins the changes.
   /// - Returns: What the closure returned, and the tasks that are not there any more.
   /// - Throws: ``CodingFault`` for values that no object can have; what the store throws.

@@ -28,7 +28,7 @@ extension StoreWriteTransaction {
     settings.setKeys(of: space.adding(epoch))
     // Segments of the revoked replica that were deleted may be covered by its own snapshot alone, which is not taken.
     settings.needsSnapshot = settings.needsSnapshot || !new.isEmpty
-    // The revoked device may have been an owner that knew the code.
+    // The revoked device may be an owner that knows the code.
     if !new.isEmpty, settings.syncPlace.isHub { settings.renewRecoverySecret() }
     try setSyncSettings(settings)
     // The next exchange publishes the record with a new card.

@@ -32,7 +32,7 @@ extension StoredConflict {
 
   var stateField: ObjectState.Field { ObjectState.Field(field, name: attribute) }
 
-  /// What says that somebody has restored or dismissed the value: the same object on all devices that keep it.
+  /// The object that says that somebody has restored or dismissed the value; all devices that keep the value derive the same one.
   var settlement: ObjectKey {
     let name = [UInt8](attribute.utf8)
     let bytes = [UInt8](object) + field.bigEndianBytes + UInt32(name.count).bigEndianBytes + name

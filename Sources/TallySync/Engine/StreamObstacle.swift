@@ -8,7 +8,7 @@ enum StreamFault: Error {
   case brokenChain
   case revoked
   case lacksNewKey
-  /// A value of a field that only newer versions may be able to read.
+  /// The value of a field that possibly only a newer version can read.
   case unreadableValue(of: String)
 
   /// Why the stream stops at the segment.
@@ -41,22 +41,22 @@ extension EnvelopeFault {
   }
 }
 
-/// Why the stream of a replica is not read on.
+/// The reason why reading the stream of a replica has stopped.
 struct StreamObstacle: Hashable, Sendable {
   enum Kind: String {
-    /// Segments are known to exist and are not there as a whole.
+    /// Segments are known to exist but are absent or incomplete.
     case missing
-    /// Placeholders stand for them.
+    /// Only placeholders of the segments are there.
     case notFetched
-    /// The system does not let them be read.
+    /// The system does not allow reading the segments.
     case unreadable
-    /// What verifies or opens them has not arrived.
+    /// The card or the key that verifies or opens the segments has not arrived.
     case unverified
-    /// Only a newer version reads them.
+    /// Only a newer version can read the segments.
     case needsUpgrade
     case needsInvitation
     case revoked
-    /// They are not what the replica should have written.
+    /// The segments are not what the replica should have written.
     case refused
   }
 
@@ -70,11 +70,11 @@ struct StreamObstacle: Hashable, Sendable {
     (self.kind, self.reason, self.missing) = (kind, reason, missing)
   }
 
-  /// What the place cannot give; `nil` if that is nothing.
+  /// Describes what the place lacks; `nil` if it lacks nothing.
   ///
   /// - Parameters:
   ///   - gaps: The segments.
-  ///   - lacksSnapshot: Whether a part of a snapshot is missing that has their changes.
+  ///   - lacksSnapshot: Whether a snapshot that has their changes is incomplete.
   init?(_ gaps: [PlaceGap], lacksSnapshot: Bool) {
     var sentences: [String] = []
     for cause in gaps.map(\.cause).uniqued {
@@ -102,7 +102,7 @@ struct StreamObstacle: Hashable, Sendable {
     }
   }
 
-  /// The numbers as people say them: the first three runs, and whether there are more.
+  /// The numbers in words: the first three runs, and "more" if there are others.
   private static func words(_ numbers: [ClosedRange<UInt64>]) -> String {
     let shown = numbers.prefix(3).map { run in
       run.count == 1 ? "\(run.lowerBound)" : "\(run.lowerBound) to \(run.upperBound)"
@@ -114,7 +114,7 @@ struct StreamObstacle: Hashable, Sendable {
 }
 
 extension StreamObstacle.Kind {
-  /// Whether something is missing that may still arrive by itself.
+  /// Whether what is missing may still arrive by itself.
   var isIncomplete: Bool {
     switch self {
     case .missing, .notFetched, .unreadable, .unverified: true
@@ -122,7 +122,7 @@ extension StreamObstacle.Kind {
     }
   }
 
-  /// Whether a person must do something first: looking again changes nothing.
+  /// Whether a person must act first, so that trying again changes nothing.
   var needsAPerson: Bool { self == .revoked || self == .needsInvitation }
 
   /// What to do, as a sentence for people; `nil` for nothing.
@@ -141,22 +141,22 @@ extension StreamObstacle.Kind {
 }
 
 extension StreamProgress {
-  /// Why the next segment is not taken; `nil` if it is, or if there is none.
+  /// Why the next segment cannot be merged; `nil` if nothing is in its way, or there is none.
   var obstacle: StreamObstacle? {
     block.map { reason in
       let runs = stride(from: 0, to: (missing?.count ?? 0) - 1, by: 2).compactMap { index in
         missing.flatMap { $0[index] <= $0[index + 1] ? $0[index]...$0[index + 1] : nil }
       }
-      // A version before the kinds has kept a sentence alone, and a later one may know more of them.
+      // Versions before the kinds stored a sentence only, and a later version may have stored a kind that is unknown here.
       return StreamObstacle(blockKind.flatMap(StreamObstacle.Kind.init) ?? .refused, reason, missing: runs)
     }
   }
 
-  /// Remembers why the next segment is not taken.
+  /// Records why the next segment cannot be merged.
   ///
   /// - Parameters:
   ///   - obstacle: The reason; `nil` for none.
-  ///   - now: The time now, in microseconds since 1970: the stream has stopped then, unless it had before.
+  ///   - now: The time now, in microseconds since 1970; it counts as the time of the stop, unless the stream had stopped before.
   mutating func set(_ obstacle: StreamObstacle?, at now: Int64) {
     blockedSince = obstacle == nil ? nil : blockedSince ?? now
     (block, blockKind) = (obstacle?.reason, obstacle?.kind.rawValue)
@@ -167,14 +167,14 @@ extension StreamProgress {
 // MARK: - Finding what is missing
 
 extension SyncEngine {
-  /// Notes which changes of others are known to exist and cannot be had, so that the report and the status say so.
+  /// Records which changes of others are known to exist but cannot be read, for the report and the status.
   ///
-  /// Others name segments: files behind a gap, segments of a third replica, snapshots. What a snapshot covers is not missing:
-  /// the stream goes on behind it.
+  /// Their existence is known from files behind a gap, from segments of third replicas, and from snapshots. What a complete
+  /// snapshot covers is not missing, because the stream continues behind it.
   ///
   /// - Parameters:
   ///   - look: What the place has.
-  ///   - stopped: The streams that stop at a segment that is there.
+  ///   - stopped: The replicas whose next segment is there but cannot be merged; they already have an obstacle.
   /// - Throws: `TallyError` with `syncUnreachable`; what the store throws.
   func noteObstacles(after look: Look, besides stopped: Set<ReplicaID>) async throws {
     let (settings, known, revoked) = try store.readSynchronization { transaction in
@@ -191,7 +191,7 @@ extension SyncEngine {
       let last = min(max(look.heads[replica]?.number ?? 0, progress.named ?? 0, covered), end)
       let gaps = try await reach { try await transport.gaps(of: replica, after: position, upTo: last) }
         .filter { ($0.numbers?.lowerBound ?? 0) <= end }
-      // A device that has read nothing yet cannot know what a snapshot has of which no part can be opened.
+      // A device that has read nothing yet cannot know what is in a snapshot of which it can open no part.
       let isUnopened = settings.lastReceived == nil && position == 0 && incomplete.unopened.contains(replica)
       let obstacle = StreamObstacle(gaps, lacksSnapshot: covered > position || isUnopened)
       let named = gaps.compactMap(\.numbers?.upperBound).max()
@@ -210,7 +210,7 @@ extension SyncEngine {
     }
   }
 
-  /// The last segments that snapshots cover of which parts are missing; those of whose snapshots no part can be opened.
+  /// The last segments that incomplete snapshots cover, and the authors of snapshots of which no part can be opened.
   private func incompleteSnapshots(
     besides own: ReplicaID, _ revoked: [ReplicaID: EpochRecord.Revocation]
   ) async throws -> (covered: [ReplicaID: UInt64], unopened: Set<ReplicaID>) {
@@ -232,7 +232,7 @@ extension SyncEngine {
 }
 
 extension Array where Element: Hashable {
-  /// Each element once, where it comes first.
+  /// The elements without repetitions, in the order of their first occurrences.
   fileprivate var uniqued: [Element] {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }

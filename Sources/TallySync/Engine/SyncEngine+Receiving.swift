@@ -41,7 +41,7 @@ extension SyncEngine {
         try await transport.segments(of: replica, after: number, byteCount: Self.batchByteCount)
       }
       guard !segments.isEmpty else { return received }
-      // Verified before the write begins: others wait for that no longer than merging takes.
+      // Verified before the write begins, so that other writers wait only for the merge.
       let verified = try store.readSynchronization { try $0.open(segments, of: replica, after: position) }
       if !verified.segments.isEmpty { received += try await merge(verified, of: replica, atPlace: last) }
       if let fault = verified.fault { try await stop(replica, because: fault, &received) }
@@ -53,7 +53,7 @@ extension SyncEngine {
     try store.readSynchronization { try $0.streamProgress()[replica] ?? StreamProgress() }
   }
 
-  /// Remembers for the status what the place has of the streams that were not read to their ends.
+  /// Records how far the streams at the place reach, for the status.
   private func note(_ heads: [ReplicaID: SegmentHead], besides own: ReplicaID) async throws {
     let known = try store.readSynchronization { try $0.streamProgress() }
     let new = heads.filter { $0.key != own && known[$0.key]?.atPlace != $0.value.number }
@@ -62,7 +62,7 @@ extension SyncEngine {
       let known = try transaction.streamProgress()
       for (replica, head) in new {
         var progress = known[replica] ?? StreamProgress()
-        // The place has named what it does not have any more, and what was not read.
+        // The place once had segments that it has no more and that were not read: they exist.
         if let last = progress.atPlace, last > max(head.number, progress.head.number, progress.named ?? 0) {
           progress.named = last
         }
@@ -82,14 +82,14 @@ extension SyncEngine {
       guard verified.segments.count == 1 else {
         return try await merge(verified.firstHalf, of: replica, atPlace: last)
       }
-      // Its values can be read, but not all of them together: limits may be wider in a newer version.
+      // Each value can be read, but not all of them together: a newer version may have wider limits.
       var received = Received()
       try await stop(replica, because: StreamFault.unreadableValue(of: "task").obstacle, &received)
       return received
     }
   }
 
-  /// Remembers why the next segment of a replica is not taken, or its snapshot.
+  /// Records why the next segment of a replica, or its snapshot, cannot be merged.
   func stop(_ replica: ReplicaID, because obstacle: StreamObstacle, _ received: inout Received) async throws {
     received.stopped.insert(replica)
     guard try position(of: replica).obstacle != obstacle else { return }
@@ -108,17 +108,17 @@ extension SyncEngine {
 struct VerifiedSegments: Sendable {
   /// The segments, with their bodies.
   fileprivate(set) var segments: [(envelope: Envelope, body: SegmentBody)] = []
-  /// Why the one behind them is not taken; `nil` if there was none.
+  /// Why the segment behind them cannot be merged; `nil` if none was given or nothing is wrong.
   fileprivate(set) var fault: StreamObstacle?
 
-  /// The first of them.
+  /// The first half of the segments, without the fault behind them.
   fileprivate var firstHalf: VerifiedSegments {
     VerifiedSegments(segments: Array(segments.prefix(segments.count / 2)))
   }
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Whether the place has lost segments that were merged here, and no snapshot of this store covers them yet.
+  /// Whether the place has lost segments that were merged here and that no snapshot of this store covers yet.
   fileprivate func misses(_ heads: [ReplicaID: SegmentHead], besides own: ReplicaID) throws -> Bool {
     guard try !requireSyncSettings().needsSnapshot else { return false }
     return try streamProgress().contains { replica, progress in
@@ -169,7 +169,7 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreWriteTransaction {
-  /// Merges verified segments that continue the stream of a replica; the place has its segments up to the last one given.
+  /// Merges verified segments that continue the stream of a replica; `last` is its last segment at the place.
   fileprivate mutating func merge(
     _ verified: VerifiedSegments, of replica: ReplicaID, atPlace last: UInt64
   ) throws -> Received {
@@ -183,7 +183,7 @@ extension StoreWriteTransaction {
       position.set(nil, at: now)
       position.atPlace = last
       let detector = ConflictDetector(own: settings.replicaID, former: settings.formerIDs, time: now)
-      // The lock of the exchange keeps others from moving the stream; without it, nothing is merged twice either.
+      // The lock of the exchange keeps others from advancing the stream; this keeps a segment from being merged twice even so.
       for (envelope, body) in verified.segments where envelope.header.label.number == position.head.number + 1 {
         for change in body.changes {
           let known = try merge.join(change.state, to: change.object, in: transaction)
@@ -203,7 +203,7 @@ extension StoreWriteTransaction {
     return Received(changeCount: count, deletedTaskIDs: deleted)
   }
 
-  /// Remembers segments that others have read and this replica has not, so that they are missed if they do not arrive.
+  /// Records segments that others have read and this replica has not, so that their absence is noticed.
   private mutating func note(named seen: [[ReplicaID: SegmentHead]], besides author: ReplicaID) throws {
     let (own, known) = (try requireSyncSettings().replicaID, try streamProgress())
     var named: [ReplicaID: UInt64] = [:]
@@ -234,7 +234,7 @@ struct Received {
   var changeCount = 0
   /// The tasks that are not there any more.
   var deletedTaskIDs: [UUID] = []
-  /// Whose next segment is there and cannot be taken, or whose snapshot.
+  /// The replicas whose next segment, or whose snapshot, is there but cannot be merged.
   var stopped: Set<ReplicaID> = []
   /// Whether a snapshot could not be read, which the next exchange tries again.
   var hasSkipped = false

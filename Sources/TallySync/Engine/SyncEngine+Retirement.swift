@@ -80,7 +80,7 @@ extension StoreTransaction where Base: ~Copyable {
     return last > now || now - last >= 86_400 * 1_000_000
   }
 
-  /// How long a silent replica counts as one that comes back.
+  /// How long a silent replica is expected to come back.
   private static var maximumSilence: Int64 { 400 * 86_400 * 1_000_000 }
 
   /// The last own segment that every replica active in the last 400 days has merged.

@@ -72,7 +72,7 @@ extension SyncEngine {
     try await store.readSynchronization { try $0.opener(of: name) }?.part(number, through: transport)
   }
 
-  /// Whether the first part of a snapshot is one that only a newer version reads.
+  /// Whether only a newer version can read the first part of a snapshot.
   private func isOfNewerVersion(_ name: SnapshotName) async throws -> Bool {
     guard let opener = try store.readSynchronization({ try $0.opener(of: name) }),
       let bytes = try? await transport.part(0, of: name)
@@ -175,7 +175,7 @@ struct SnapshotOpener: Sendable {
     return try? envelope.open(as: .snapshotPart, of: name.replica, verifying: verifyingKey, in: keys)
   }
 
-  /// Whether a part is one of its author that only a newer version reads.
+  /// Whether a part is authentic and only a newer version can read it.
   func needsNewerVersion(_ bytes: [UInt8]) -> Bool {
     do throws(EnvelopeFault) {
       let envelope = try Envelope(parsing: bytes)
@@ -287,7 +287,7 @@ extension StoreWriteTransaction {
     return merged
   }
 
-  /// The other replica that has written all registers of states that are not known here; `nil` for several or none.
+  /// The replica, other than this one, that wrote all registers that are new here; `nil` if several did, or none.
   private func soleAuthor(of states: SnapshotPart.States) throws -> ReplicaID? {
     let (own, table) = (try requireSyncSettings().replicaID, try StateTable(in: self))
     var author: ReplicaID?

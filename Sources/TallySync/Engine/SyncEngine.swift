@@ -3,8 +3,8 @@ import Tally
 
 /// Exchanges changes with the place of a space: seals and sends local ones, fetches and merges those of others.
 ///
-/// Each step that changes something is a write of its own, the others only read; each can fail without loss: sealed changes wait in the store until it is
-/// acknowledged, and the position of a stream moves in the write that merges its segment.
+/// Each step that changes something is a write of its own; the others only read. Any step can fail without loss: sealed changes
+/// wait in the store until they are acknowledged, and the position of a stream moves in the write that merges its segment.
 struct SyncEngine {
   let store: TaskStore
   let transport: any SyncTransport
@@ -101,7 +101,7 @@ struct SyncEngine {
     let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     let remote = look.heads[settings.replicaID] ?? .none
     let isOurs = ReplicaFile(of: store).names(settings.replicaID)
-    // A stream that goes on at a new place is not one that the place has lost.
+    // A new place has not lost a stream that is only going to continue there.
     let goesOn = settings.beginsStream == true && remote == .none
     let isLost = goesOn ? false : try await isBehind(remote, settings)
     if !isOurs || isAhead(remote, of: settings) || isLost {
@@ -131,7 +131,7 @@ struct SyncEngine {
     return true
   }
 
-  /// Lets the place restore this owner by the recovery code on paper, or by one that was not shown yet.
+  /// Lets the place restore this owner by the recovery code on paper, or else by a new one that nobody has seen yet.
   ///
   /// - Returns: Whether files of this replica have changed: never.
   private func keepRecovery() async throws -> Bool {
@@ -140,7 +140,7 @@ struct SyncEngine {
     guard let code = try settings.recoveryCode() else { return false }
     let proof = try RecoveryProof(code)
     if known.contains(proof.verifier.bytes) { return false }
-    // A code from before hubs restored owners is on paper: it is good enough where every member may do the same.
+    // The user may have a code on paper from before hubs restored owners: it is kept if the place accepts it.
     if settings.shownKeyHash != nil || settings.recoverySecret != nil {
       if try await reach({ try await transport.putRecovery(proof.verifier) }) { return false }
     }
@@ -162,7 +162,7 @@ struct SyncEngine {
       && remote != settings.acknowledged.head
   }
 
-  /// Whether the place has lost what it had acknowledged; what is there and cannot be read now is not lost.
+  /// Whether the place has lost what it had acknowledged; segments that are there but cannot be read now are not lost.
   private func isBehind(_ remote: SegmentHead, _ settings: SyncSettings) async throws -> Bool {
     let (replica, last) = (settings.replicaID, settings.acknowledged.number)
     guard remote.number < last else { return false }
@@ -190,7 +190,7 @@ extension SyncEngine {
   ///
   /// - Returns: How many objects' changes were acknowledged.
   private func send() async throws -> Int {
-    // The next segment takes what a write behind the last look adds; it is not waited for.
+    // A write after the last look goes into the next segment; nobody waits for it.
     while try store.readSynchronization({ try $0.hasPending() }),
       try await store.write({ try $0.sealLocalChanges() })
     {}
@@ -219,7 +219,7 @@ extension SyncEngine {
     }
   }
 
-  /// Sends segments; at a place to which the store has moved, the stream may begin with one that is not the first.
+  /// Sends segments; at a place to which the store has moved, the stream may begin with a later segment than the first.
   private func append(_ batch: [Envelope], of replica: ReplicaID) async throws -> [AppendAnswer] {
     if let folder = transport as? FolderTransport,
       try await store.write({ try $0.requireSyncSettings().beginsStream }) == true
@@ -244,7 +244,7 @@ extension SyncEngine {
 }
 
 extension StoreTransaction where Base: ~Copyable {
-  /// Whether changes of others ask this replica to write something.
+  /// Whether changes of others require a write by this replica.
   fileprivate func mustFollowOthers() throws -> Bool {
     let (settings, records) = (try requireSyncSettings(), try DeviceRecords(in: self))
     if try !ListMerges(in: self).isEmpty || records.successor(of: settings.replicaID) != nil { return true }
@@ -253,7 +253,7 @@ extension StoreTransaction where Base: ~Copyable {
 }
 
 extension StoreWriteTransaction {
-  /// Completes what changes of others ask of this replica, after they were merged.
+  /// Makes the writes that changes of others require of this replica, after these changes were merged.
   mutating func followOthers() throws {
     try completeListMerges()
     try followDeviceRecords()

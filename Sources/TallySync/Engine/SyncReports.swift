@@ -41,17 +41,18 @@ public struct SyncReport: Hashable, Sendable {
   public let deletedTaskIDs: [UUID]
   /// Whether those are more than 50 and more than 30 % of the tasks that there were: perhaps nobody meant that.
   public let isMassDeletion: Bool
-  /// Lists of one name, in any case, of which this exchange has brought at least one; `StoreTransaction.mergeList(_:into:)`
-  /// makes one of them.
+  /// Groups of lists with the same name, in any case, to which this exchange has added at least one list.
+  ///
+  /// `StoreTransaction.mergeList(_:into:)` makes one list of them.
   public let listsOfOneName: [[TaskList]]
   /// The devices whose clocks show another time.
   public let clocks: [ClockDifference]
   /// The titles of the tasks and the names of the lists with a text that is too large to be sent.
   ///
-  /// A write to a store that synchronises refuses such a text; earlier versions took it.
+  /// A store that synchronises refuses such a text now; earlier versions accepted it.
   public let unsentTexts: [String]
 
-  /// The replicas of which changes are known to exist that have not arrived as a whole.
+  /// The replicas whose changes are known to exist but have not completely arrived.
   public var incomplete: [BlockedReplica] { blocked.filter(\.isIncomplete) }
 }
 
@@ -61,7 +62,7 @@ public struct BlockedReplica: Hashable, Sendable {
   public let replica: ReplicaID
   /// The name of its device; `nil` if its card has not arrived.
   public let name: String?
-  /// When this store noticed; `nil` if a version before this property has.
+  /// When this store noticed; `nil` if a version without this property noticed it.
   public let since: Timestamp?
   /// Whether the device was revoked, so that it stays so.
   public let isRevoked: Bool
@@ -69,11 +70,13 @@ public struct BlockedReplica: Hashable, Sendable {
 
   /// Why, as sentences for people.
   public var reason: String { obstacle.reason }
-  /// What to do, as sentences for people; `nil` if the reason says it, or nothing can be done.
+  /// What to do, as sentences for people; `nil` if the reason already says it, or nothing can be done.
   public var remedy: String? { obstacle.kind.remedy }
-  /// The segments that are known to exist and were not found, ascending; empty if it is not that, or they are not known.
+  /// The segments that are known to exist and were not found, ascending.
+  ///
+  /// Empty if the reason is another one, or if the numbers are unknown.
   public var missing: [ClosedRange<UInt64>] { obstacle.missing }
-  /// Whether something is missing that may still arrive; otherwise it is there and cannot be taken.
+  /// Whether something is missing that may still arrive; otherwise it is there but cannot be merged.
   public var isIncomplete: Bool { obstacle.kind.isIncomplete }
   /// Whether a newer version of Tally may read it.
   public var needsUpgrade: Bool { obstacle.kind == .needsUpgrade }
@@ -97,13 +100,13 @@ public struct SyncStatus: Hashable, Sendable {
     public let code: String?
     /// Whether the device was revoked: nothing that it writes is taken.
     public let isRevoked: Bool
-    /// Whether a store was that replica before it was copied or restored: this one, or ``successor``.
+    /// Whether this store, or the store that is ``successor`` now, was this replica before it was copied or restored.
     ///
     /// After a copy, the original store may still use this identity. After a restore, nobody does.
     public let isFormer: Bool
-    /// What the store of another device that was this replica is now; `nil` if it still is, or has not said so.
+    /// The replica that the store became when it was copied or restored; `nil` if it did not, or has not said so.
     public let successor: ReplicaID?
-    /// The shortest end of the replica's digits, at least four, that no other replica of the space has.
+    /// The shortest suffix of the replica's digits, at least four, that no other replica of the space has.
     public let handle: String
   }
 
@@ -149,7 +152,7 @@ public struct SyncStatus: Hashable, Sendable {
   public let clocks: [ClockDifference]
   /// A hash of all tasks and lists with their histories of writes: equal on replicas that hold the same state.
   ///
-  /// `nil` while changes of this store wait that were not sealed: the next exchange makes them part of the state, even if the
-  /// place cannot take them yet.
+  /// `nil` while changes of this store wait to be sealed. The next exchange makes them part of the state, even if the place
+  /// cannot take them yet.
   public let stateHash: String?
 }

@@ -50,11 +50,11 @@ struct SyncSettings: Codable, Equatable {
   var shownKeyHash: Data?
   /// When the last segments of this replica were sealed, by their numbers, in microseconds since 1970.
   var sealTimes: [UInt64: Int64]?
-  /// Whether the store has moved to a place where this replica has no segments yet: its stream goes on there.
+  /// Whether the store has moved to a place without segments of this replica, where its stream continues.
   var beginsStream: Bool?
-  /// What the recovery code of an owner at a hub has besides the key of the space.
+  /// The part of the recovery code of an owner at a hub that is not the key of the space.
   var recoverySecret: Data?
-  /// How many objects' changes are in the segments that wait; `nil` if a version before this field has sealed or sent some.
+  /// How many changes of objects are in the segments that wait; `nil` if a version without this field has sealed or sent some.
   var sealedChangeCount: Int?
 }
 
@@ -118,7 +118,7 @@ extension SyncSettings {
     return [(replicaID, try secretKeys())] + former.reversed()
   }
 
-  /// Whether the recovery code is another one than that which this store has shown last.
+  /// Whether the recovery code differs from the one that this store last showed.
   func isRecoveryCodeOutdated() throws -> Bool {
     guard let shownKeyHash, let hash = try recoveryCodeHash() else { return false }
     return hash != shownKeyHash
@@ -136,7 +136,7 @@ extension SyncSettings {
     return Data(code.ownerSecret.map { ContentHash(of: hash.bytes + $0).bytes } ?? hash.bytes)
   }
 
-  /// Notes that the recovery code of the newest key is shown; at a hub it has a secret of this store.
+  /// Notes that the recovery code of the newest key is shown; at a hub the code includes a secret of this store.
   ///
   /// - Returns: The code; `nil` in a space without encryption.
   mutating func showRecoveryCode() throws -> String? {
@@ -152,7 +152,7 @@ extension SyncSettings {
     return code
   }
 
-  /// Makes the recovery code another one than any device knew before.
+  /// Changes the recovery code to one that no device has known before.
   mutating func renewRecoverySecret() { recoverySecret = Data(RecoveryCode.newOwnerSecret()) }
 
   /// Who this store was.
@@ -193,16 +193,16 @@ struct StreamProgress: Codable {
   var atPlace: UInt64?
   /// The last segment that a snapshot of this store covers.
   var covered: UInt64?
-  /// What shows that the clock of its author shows another time; `nil` if nothing does.
+  /// The times that prove that the clock of its author differs; `nil` if none do.
   var clock: ClockComparison?
-  /// Why the next segment is not taken; what versions before the fields below know of it.
+  /// Why the next segment cannot be merged, as a sentence; versions before the fields below know only this.
   var block: String?
-  /// The name of a kind of obstacle, and since when it has been there.
+  /// The kind of the obstacle, and since when it has been there.
   var blockKind: String?
   var blockedSince: Int64?
   /// The first and the last of each run of segments that are missing.
   var missing: [UInt64]?
-  /// The last segment that somebody has named, if it was not read.
+  /// The last segment that is known to exist although the place may not have it.
   var named: UInt64?
 
   /// How many segments are at the place and were not merged.

@@ -25,9 +25,9 @@ extension TallyError.Code {
   public static let replicaNotFound = TallyError.Code(named: "replicaNotFound")
   /// The space has more replicas than a new key can be sealed for.
   public static let tooManyReplicas = TallyError.Code(named: "tooManyReplicas")
-  /// A name cannot be that of a device.
+  /// A device cannot have this name.
   public static let invalidDeviceName = TallyError.Code(named: "invalidDeviceName")
-  /// A folder or hub cannot be the place of the space: it belongs to another one.
+  /// A folder or hub cannot be the place of the space, because it belongs to another space.
   public static let placeOfOtherSpace = TallyError.Code(named: "placeOfOtherSpace")
   /// The space is not encrypted, so it has no key that could change.
   public static let spaceNotEncrypted = TallyError.Code(named: "spaceNotEncrypted")
@@ -90,7 +90,7 @@ extension TallyError {
       remedy: "Nothing is lost; synchronise again when it is there", cause: cause)
   }
 
-  /// The system does not let this replica read what it has written; `reason` is a sentence without a full stop.
+  /// The system does not let this replica read its own files; `reason` is a sentence without a full stop.
   static func unreadableOwnFiles(_ reason: String) -> TallyError {
     TallyError(
       .syncUnreachable, "The files of this device cannot be read: \(reason)",

@@ -29,7 +29,7 @@ struct FolderDisk: Sendable {
   func publish(_ bytes: [UInt8], as path: FilePath, isReplacing: Bool) throws {
     let name = FolderName.temporary(.random(in: 0...UInt64.max))
     let temporary = path.parentOrCurrent.appending(name.text)
-    // Its lock says that somebody is writing it: one without a holder is what a killed process has left.
+    // The lock shows that somebody is writing the file; one that nobody has locked was left by a killed process.
     var lock: FileLock?
     defer { lock?.release() }
     do {
@@ -60,12 +60,12 @@ struct FolderDisk: Sendable {
     }
   }
 
-  /// Removes the temporary files of this replica that nobody is writing any more.
+  /// Removes temporary files of this replica that nobody is still writing.
   func removeLeftOvers(_ entries: [FolderEntry]) {
     for entry in entries {
       guard case .temporary = entry.name, let lock = try? FileLock(openingExisting: entry.path) else { continue }
       guard (try? lock.tryAcquire(.exclusive)) ?? Self.isOld(entry) else { continue }
-      // The next time is as good.
+      // If this fails, the next call tries again.
       try? remove(entry.path)
     }
   }
@@ -75,7 +75,7 @@ struct FolderDisk: Sendable {
     return entry.modified.first.map { $0 < now - leftOverAgeInSeconds } ?? false
   }
 
-  /// The age from which a temporary file is a left-over, where the filesystem has no locks.
+  /// The age from which a temporary file counts as left over if the filesystem has no locks.
   private static let leftOverAgeInSeconds = 3_600
 
   /// Makes the names in a directory survive a crash.
@@ -116,8 +116,8 @@ struct FolderDisk: Sendable {
 
   /// Creates a directory if it is missing; the one above it exists.
   ///
-  /// It gets the group and the permissions of that one, so that users who share the folder above can all write there, whatever
-  /// their masks.
+  /// It gets the group and the permissions of the directory above it, so that all users who share the folder can write there,
+  /// whatever their masks.
   func createDirectory(_ path: FilePath) throws {
     guard try !Self.isDirectory(path) else { return }
     do {
@@ -129,14 +129,14 @@ struct FolderDisk: Sendable {
     try flushDirectory(path.parentOrCurrent)
   }
 
-  /// Gives a new directory the group and the permissions of the one above it, as far as the system lets this user.
+  /// Gives a new directory the group and the permissions of the one above it, as far as the system allows.
   private func takePermissions(_ path: FilePath) {
     guard let (above, new) = try? (path.parentOrCurrent.stat(), path.stat()) else { return }
     if above.groupID != new.groupID { try? SystemCalls.changeGroup(path, to: above.groupID.rawValue) }
     try? SystemCalls.changePermissions(path, to: above.permissions.union(.ownerReadWriteExecute))
   }
 
-  /// Tries to write where a replica of this user will.
+  /// Checks that this user can write to a directory, by writing an empty file there.
   ///
   /// - Throws: `Errno`.
   func checkWritable(_ directory: FilePath) throws {
@@ -159,14 +159,14 @@ struct FolderDisk: Sendable {
 
   private func write(_ bytes: [UInt8], to path: FilePath, whenCreated: () -> Void = {}) throws {
     try before(.write)
-    // As open to others as the user's mask says: the content is sealed, and the program that copies it may be another
-    // user's.
+    // Open to others as far as the user's mask and the directory allow: the content is sealed, and the program that copies it
+    // may run as another user.
     let file = try FileDescriptor.open(
       path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
       permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
     whenCreated()
     try file.closeAfter {
-      // Others who may read the directory can read its files, whatever the mask.
+      // Whoever may read the directory may also read its files, whatever the mask.
       if let (above, new) = try? (path.parentOrCurrent.stat(), file.stat()) {
         let wanted = new.permissions.union(above.permissions.intersection([.groupRead, .otherRead]))
         if wanted != new.permissions { try? SystemCalls.changePermissions(path, to: wanted) }

@@ -56,7 +56,7 @@ extension FolderFault: CustomStringConvertible {
 }
 
 extension FolderFault {
-  /// The folder of the space in which the path is, or else the path, for a shell.
+  /// The folder of the space that contains the path, or the path itself, quoted for a shell.
   private var quoted: String {
     var folder = path
     while let name = folder.lastComponent, !name.string.hasPrefix("tally-") { folder.removeLastComponent() }

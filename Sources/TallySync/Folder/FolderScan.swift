@@ -6,7 +6,7 @@ struct FolderScan: Hashable, Sendable {
   private(set) var replicas: [ReplicaID: [FolderEntry]]
   /// The parts of snapshots.
   private(set) var snapshots: [ReplicaID: [FolderEntry]]
-  /// Why the cards and segments of a replica cannot be listed; those of others can.
+  /// Why the cards and segments of some replicas cannot be listed; those of all others can.
   private(set) var unreadable: [ReplicaID: FolderFault] = [:]
 
   /// Looks at the files.

@@ -26,8 +26,9 @@ extension FolderTransport {
     }
   }
 
-  /// Stores a segment as the first one of a stream, whatever its number: those before it are at another place, and a snapshot
-  /// covers them.
+  /// Stores a segment as the first one of a stream, whatever its number.
+  ///
+  /// The segments before it are at another place, and a snapshot covers them.
   ///
   /// - Parameters:
   ///   - segment: The sealed bytes.

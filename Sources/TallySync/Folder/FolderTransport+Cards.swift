@@ -6,7 +6,7 @@ extension FolderTransport {
 
   /// The newest card of each replica that is whole.
   ///
-  /// - Returns: The sealed bytes; none of a replica whose files cannot be read.
+  /// - Returns: The sealed bytes, without the cards of replicas whose files cannot be read.
   /// - Throws: `FolderFault` if the folder cannot be reached.
   public func cards() async throws -> [ReplicaID: [UInt8]] {
     try await onQueue { transport in

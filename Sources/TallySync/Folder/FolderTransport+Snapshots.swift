@@ -15,8 +15,9 @@ extension FolderTransport {
     }
   }
 
-  /// The snapshots that lack a part, and are newer than the complete ones of their replicas: older ones are left from attempts
-  /// to publish them that were ended.
+  /// The snapshots that lack a part and are newer than all complete snapshots of their replicas.
+  ///
+  /// Older ones were left by attempts to publish that did not finish.
   ///
   /// - Returns: Their names.
   /// - Throws: `FolderFault` if the folder cannot be reached.
@@ -110,7 +111,7 @@ extension FolderTransport {
     return directory.appending(FolderName.part(part, of: stem).text)
   }
 
-  /// The snapshots of a replica, and whether every part is whole; none if the files cannot be listed.
+  /// The snapshots of a replica, and whether all parts of each are whole; empty if the files cannot be listed.
   private func snapshots(of replica: ReplicaID) -> [SnapshotName: Bool] {
     var parts: [FolderName.SnapshotStem: Int] = [:]
     for entry in (try? listing.entries(.snapshots, of: replica)) ?? [] {

@@ -56,9 +56,9 @@ public final class FolderTransport: SyncTransport {
     try createMissing()
   }
 
-  /// Tries to write in the folder of the space.
+  /// Checks that this user can write to the folder of the space.
   ///
-  /// - Throws: `FolderFault` if this user cannot.
+  /// - Throws: `FolderFault` if not.
   func checkWritable() async throws {
     try await onQueue { transport in
       for part in FolderListing.Part.allCases {
@@ -85,7 +85,7 @@ public final class FolderTransport: SyncTransport {
 
   /// The last segment of each replica, from the names of the files alone.
   ///
-  /// - Returns: The heads; none of a replica whose files cannot be listed.
+  /// - Returns: The heads, without replicas whose files cannot be listed.
   /// - Throws: `FolderFault` if the folder cannot be reached or read.
   public func heads() async throws -> [ReplicaID: SegmentHead] {
     try await onQueue { transport in
@@ -101,8 +101,8 @@ public final class FolderTransport: SyncTransport {
   ///   - replica: Whose.
   ///   - number: The segments after this one; 0 for all.
   ///   - byteCount: Stop when this many bytes have been read; at least one segment is given if there is one.
-  /// - Returns: Whole segments; empty if the next one is not there, not whole, or cannot be read: ``gaps(of:after:upTo:)``
-  ///   says which.
+  /// - Returns: Whole segments; empty if the next one is absent, not whole or unreadable, which ``gaps(of:after:upTo:)``
+  ///   distinguishes.
   /// - Throws: `FolderFault` if the folder cannot be reached.
   public func segments(of replica: ReplicaID, after number: UInt64, byteCount: Int) async throws -> [[UInt8]] {
     try await onQueue { try $0.readSegments(of: replica, after: number, byteCount: byteCount) }
@@ -130,7 +130,7 @@ extension FolderTransport {
 
   private func readSegments(of replica: ReplicaID, after number: UInt64, byteCount: Int) throws -> [[UInt8]] {
     var (segments, size, listings) = ([[UInt8]](), 0, 1)
-    // Where the files cannot be listed, `gaps` says why.
+    // If the files cannot be listed, `gaps` says why.
     guard var files = try? segmentFiles(of: replica) else { return [] }
     var last = number
     while segments.isEmpty || size < byteCount, last < FolderName.greatestNumber {
@@ -151,13 +151,13 @@ extension FolderTransport {
     return segments
   }
 
-  /// What reading a segment has found.
+  /// The result of reading a segment.
   private struct Found {
-    /// The segment and those behind it in the same file; none if no file gives it.
+    /// The segment and those behind it in the same file; empty if no file has it whole.
     var segments: ArraySlice<[UInt8]> = []
-    /// Whether a file was there a moment ago: its segments are in a pack by now.
+    /// Whether a file vanished in the meantime, because its segments are now in a pack.
     var hasVanished = false
-    /// Why a file that has it cannot be read.
+    /// Why a file that should have the segment cannot be read.
     var fault: FolderFault?
   }
 
@@ -181,14 +181,14 @@ extension FolderTransport {
 // MARK: - What is missing
 
 extension FolderTransport {
-  /// The segments behind a number that are not whole, by the names of the files.
+  /// The segments behind a number that cannot be read, judged by the names of the files.
   ///
-  /// Only the next one is read: a damaged one behind it is found when that has been merged.
+  /// Only the next segment is actually read; damage further on is found once everything before it has been merged.
   ///
   /// - Parameters:
   ///   - replica: Whose.
   ///   - number: The last segment that was read; 0 for none.
-  ///   - last: The last segment that is known to exist; files may have later ones.
+  ///   - last: The last segment that is known to exist; there may be files with later ones.
   /// - Returns: The gaps, ascending; empty if nothing is missing.
   /// - Throws: `FolderFault` if the folder cannot be reached.
   public func gaps(of replica: ReplicaID, after number: UInt64, upTo last: UInt64) async throws -> [PlaceGap] {

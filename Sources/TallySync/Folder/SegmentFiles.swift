@@ -39,7 +39,7 @@ struct SegmentFiles {
     files.prefix { $0.range.first <= number }.filter { $0.range.last >= number }
   }
 
-  /// The numbers behind one that no file has, up to the last one that a file has or that is known to exist.
+  /// The runs of numbers after a given one that no file has, up to the last one that a file has or that is known to exist.
   func missing(after number: UInt64, upTo last: UInt64) -> [ClosedRange<UInt64>] {
     var (missing, next): ([ClosedRange<UInt64>], UInt64) = ([], number + 1)
     for range in files.map(\.range) where range.last >= next {

@@ -53,7 +53,7 @@ extension StoreWriteTransaction {
     for (key, _) in try syncValues(under: SyncKey.snapshots) { try setSyncValue(nil, forKey: SyncKey.snapshots + key) }
     if hasReplicas {
       for difference in verification.differences where !difference.parts.isEmpty {
-        // A repair takes a task out of a list or a parent that is lost; the task goes back when that comes again.
+        // A repair takes a task out of a lost list or parent; the task returns if the list or the parent comes back.
         let parts = try difference.parts.subtracting(lostPlaces(of: difference.object)).union(.updated)
         try noteAsChanged(parts, isList: difference.object.isList, id: difference.object.id)
       }
@@ -64,7 +64,7 @@ extension StoreWriteTransaction {
     try mergeOutbox()
   }
 
-  /// Which of the list and the parent that the state of a task names are lost, and which its record does not name any more.
+  /// Whether the list and the parent that a task's state names are lost and no longer named by its record.
   private func lostPlaces(of object: ObjectKey) throws -> SyncFields {
     guard object.isTask, let task = try task(object.id) else { return [] }
     let state = try StateTable(in: self).state(of: object, in: self)

@@ -8,13 +8,13 @@ extension ObjectState {
     ObjectState(registers: [field: Register(time: time(by: clock), replica: replica, value: value)])
   }
 
-  /// Writes a value that a program has made: it is later than the one that it replaces here, and than no other one.
+  /// Writes a generated value: it is later than the value that it replaces here, and earlier than any write of a person.
   func generating(_ field: Field, to value: [UInt8], at time: Int64, by replica: ReplicaID) -> ObjectState {
     let time = max(time, Self.time(after: registers[field]?.time))
     return ObjectState(registers: [field: Register(time: time, replica: replica, value: value)])
   }
 
-  /// Deletes the object, or brings it back, as a program does that nobody has told to: any other write is later.
+  /// Deletes the object, or brings it back, without the wish of a person: any write of a person is later.
   func generatingLife(toDeleted isDeleted: Bool, at clock: Int64, by replica: ReplicaID) -> ObjectState {
     let replaced = [registers[.life]?.time, isDeleted ? latestContentTime : nil].compactMap(\.self).max()
     let value = isDeleted ? LifeValue.deleted : LifeValue.alive
@@ -22,7 +22,7 @@ extension ObjectState {
     return ObjectState(registers: [.life: register])
   }
 
-  /// The next time; the first one after none.
+  /// The next later time; the earliest time if there was none.
   private static func time(after time: Int64?) -> Int64 {
     guard let time else { return .min }
     return time == .max ? time : time + 1
@@ -38,7 +38,7 @@ extension ObjectState {
 
   /// Adds an element to a set.
   ///
-  /// What programs add at first is one addition, whichever replica makes it: who removes it has seen all of them.
+  /// The first generated addition is the same on all replicas, so removing it on one removes it everywhere.
   func adding(_ element: [UInt8], to field: Field, at clock: Int64, by replica: ReplicaID) -> ObjectState {
     guard GeneratedTime.contains(clock) else {
       return ObjectState(sets: [field: [element: .adding([], at: time(by: clock), by: replica)]])

@@ -64,7 +64,7 @@ struct ObjectState: Hashable, Sendable {
     return state
   }
 
-  /// The state in parts of about a number of bytes, which together are the state; larger values of registers are in none.
+  /// The state in parts of about a number of bytes, which together make the state, except register values above that number.
   func divided(limitInBytes: Int) -> [ObjectState] {
     guard estimatedByteCount > limitInBytes else { return [self] }
     var parts: [ObjectState] = []
@@ -89,7 +89,7 @@ struct ObjectState: Hashable, Sendable {
     return parts
   }
 
-  /// Whether it has a value of a register that is larger than a number of bytes.
+  /// Whether the value of a register has more than a number of bytes.
   func hasValue(largerThan byteCount: Int) -> Bool { registers.contains { $0.value.value.count > byteCount } }
 
   mutating func reserveCapacity(_ registerCount: Int) { registers.reserveCapacity(registerCount) }
@@ -130,7 +130,7 @@ extension ObjectState {
     return latestContentTime.map { $0 < life.time } ?? true
   }
 
-  /// The greatest time of a write to its content.
+  /// The latest time of a write to its content.
   var latestContentTime: Int64? {
     var latest = registers.reduce(Int64?.none) { $1.key.isContent ? max($0 ?? .min, $1.value.time) : $0 }
     forEachElement { field, element in

@@ -19,7 +19,9 @@ public struct ReplicaID: Hashable, Comparable, Sendable, LosslessStringConvertib
     }
   }
 
-  /// Who adds elements to what every replica makes alike, such as the tags of the next task of a series; sent: do not change it.
+  /// The author of elements that every replica generates alike, such as the tags of the next task of a series.
+  ///
+  /// It is sent to others: do not change it.
   static let program = ReplicaID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0x80, 0, 0x80, 0, 0, 0, 0, 0, 0, 1)))
 
   /// Takes the sixteen bytes of an id.

@@ -23,8 +23,9 @@ struct LocalChange {
     if mayDetach || isNew { change.join(completion(completions.current)) }
     change.join(self.change(of: completions.detached))
     change.join(timeOfChange(task.updatedAt, isDeleted: isDeleted, isAlone: change.isEmpty))
-    // Of a task that came and went between, others need only know that it is gone: a copy of this store may have it. What a
-    // program has made, another device may have made, too: its removal is nothing, and what a person wrote to it is kept.
+    // If a task was created and deleted since the last exchange, others need only know that it is gone, because a copy of
+    // this store may have it. Another device may have generated the same task: removing a generated task by program sends
+    // nothing, and what a person wrote to it is sent.
     if isNew, isDeleted, completions.all.isEmpty {
       if GeneratedTime.contains(time(of: .life)) { return ObjectState() }
       if !GeneratedTime.contains(time(of: .created)) { change = ObjectState() }
@@ -85,7 +86,7 @@ struct LocalChange {
     return writing(.changed, value, at: latest)
   }
 
-  /// Writes a field; of what a program has made, any other write is later.
+  /// Writes a field; any write of a person is later than a generated one.
   private func writing(_ field: ObjectState.Field, _ value: [UInt8], at time: Int64) -> ObjectState {
     GeneratedTime.contains(time)
       ? known.generating(field, to: value, at: time, by: replica)
@@ -106,8 +107,8 @@ struct LocalChange {
     for field in type(of: item).fields + others {
       let (value, part) = (item.value(of: field), SyncFields(rawValue: 1 << UInt32(field.number)))
       let old = known.registers[field]?.value ?? []
-      // An object that is created again writes all its fields; one that comes back only what differs from its kept record. A
-      // task that is taken out of its parent stays in its list.
+      // An object that is created again writes all its fields; one that comes back writes only those that differ from its
+      // kept record. A task that leaves its parent stays in its list.
       let isCreated = isNew || has(.life) && has(.created)
       guard has(part) || value != old && (isCreated || field == .list && has(.parent)) else {
         if field == .order, has(.renumbering), let order = known.renumbering(to: value, by: replica) {
@@ -121,7 +122,7 @@ struct LocalChange {
     return change
   }
 
-  /// Whether a person has emptied a part of what the program has made: another device may make it with its value.
+  /// Whether a person has emptied a part of a generated object, which another device may generate with a value.
   private func isClearedByPerson(_ part: SyncFields) -> Bool {
     GeneratedTime.contains(time(of: .created)) && pending.times[part].map { !GeneratedTime.contains($0) } ?? false
   }

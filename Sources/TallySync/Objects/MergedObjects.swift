@@ -23,15 +23,16 @@ extension ObjectState {
       id: id, item: task, completions: storedCompletions, replacing: StoredCompletions(current: nil))
   }
 
-  /// The deleted task as it would be there, in the list and below the parent that it names; `nil` if there is none, or its
-  /// values are forgotten.
+  /// The deleted task as its state describes it, with the list and the parent that it names.
+  ///
+  /// `nil` if the task is not deleted, or its values are forgotten.
   func deletedTask(_ id: UUID) -> TaskItem? {
     guard isDeleted, hasValues, var task = try? recordedTask(id) else { return nil }
     (task.listID, task.parentID) = (reference(.list), reference(.parent))
     return (try? task.validate()).map { task }
   }
 
-  /// The deleted list as it would be there; `nil` as above.
+  /// The deleted list as its state describes it; `nil` if it is not deleted, or its values are forgotten.
   func deletedList(_ id: UUID) -> TaskList? { isDeleted && hasValues ? try? recordedList(id) : nil }
 
   /// The task without its list and its parent.
@@ -104,9 +105,9 @@ extension ObjectState {
       current: completion.map(StoredCompletion.init(bytes:)), detached: detached.map(StoredCompletion.init(bytes:)))
   }
 
-  /// Ensures that this version can read the values of the fields that it knows; others it carries on as they are.
+  /// Ensures that this version can read the values of all fields that it knows; it carries on other fields as they are.
   ///
-  /// - Throws: ``StreamFault/unreadableValue(of:)`` for one that a newer version may have written, or
+  /// - Throws: ``StreamFault/unreadableValue(of:)`` for a value that a newer version may have written, or
   ///   ``EnvelopeFault/malformed(_:)`` for one that no version writes.
   func requireReadable(as object: ObjectKey) throws {
     do {
@@ -179,6 +180,6 @@ extension CodingFault {
 extension ObjectState.Field {
   var isAttribute: Bool { number == Self.attributes }
 
-  /// Whether its values are texts, which every version reads.
+  /// Whether its values are texts, which every version can read.
   var isText: Bool { self == .title || self == .notes || self == .color }
 }

@@ -4,7 +4,7 @@ import Foundation
 struct ObjectKey: Hashable, Comparable, Sendable {
   /// The kinds, as stored and sent: do not change.
   static let (taskKind, listKind, filterKind) = (UInt8(1), UInt8(2), UInt8(3))
-  /// The kinds of what devices tell one another besides tasks.
+  /// The kinds of objects in which devices tell one another about themselves.
   ///
   /// Versions that do not know them keep such objects and pass them on.
   static let (deviceKind, settlementKind, listMergeKind) = (UInt8(40), UInt8(41), UInt8(42))
@@ -15,7 +15,7 @@ struct ObjectKey: Hashable, Comparable, Sendable {
   var isTask: Bool { kind == Self.taskKind }
   var isList: Bool { kind == Self.listKind }
   var isFilter: Bool { kind == Self.filterKind }
-  /// Whether people have written it, and not the devices themselves.
+  /// Whether people write the object, rather than the devices themselves.
   var isOfPeople: Bool { isTask || isList || isFilter }
 
   /// The stored form: the kind, then the id.
@@ -34,12 +34,12 @@ struct ObjectKey: Hashable, Comparable, Sendable {
     self.init(kind: Self.filterKind, id: UUID(bytes: Array(ContentHash(of: key).bytes.prefix(16))) ?? UUID())
   }
 
-  /// What is known of a device, which has the id of its replica.
+  /// The object about a device; it has the id of the device's replica.
   init(ofDevice replica: ReplicaID) {
     self.init(kind: Self.deviceKind, id: replica.uuid)
   }
 
-  /// The list into which another one was merged, which has the id of that one.
+  /// The object that names the list into which a list was merged; it has the id of the merged list.
   init(ofMergedList id: UUID) {
     self.init(kind: Self.listMergeKind, id: id)
   }

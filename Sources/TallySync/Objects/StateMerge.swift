@@ -10,7 +10,7 @@ struct StateMerge {
   private(set) var touched: [ObjectKey: TouchedObject] = [:]
   /// Objects whose deletion lost to an edit when others may have forgotten their values: those who have them send them.
   private(set) var revived: [ObjectChange] = []
-  /// What others have saved as filters whose deletion was later, by their keys.
+  /// Filters that others have saved and that were deleted later, by their keys.
   fileprivate private(set) var deletedFilters: [[UInt8]: [UInt8]] = [:]
 
   init(in transaction: borrowing StoreWriteTransaction) throws {
@@ -43,7 +43,7 @@ struct StateMerge {
       take(change, of: object, replacing: known)
       let local = ObjectChange(of: object, to: change, replacing: known)
       let joined = known.joined(with: change)
-      // Of an object that comes back, others may have forgotten the values.
+      // Others may have forgotten the values of an object that comes back.
       let isBack = known.isDeleted && !joined.isDeleted
       changes.append(isBack ? ObjectChange(object: object, state: joined, replaced: local.replaced) : local)
     }
@@ -132,7 +132,7 @@ struct StateMerge {
     return known
   }
 
-  /// Keeps a saved filter whose deletion was later: undoing the deletion brings it back as it was saved last.
+  /// Keeps a filter that was saved before its deletion, so that undoing the deletion brings back its last version.
   private mutating func noteDeletedFilter(_ change: ObjectState, _ known: ObjectState) {
     guard let key = known.registers[.filterKey]?.value, let deletion = known.registers[.filter], deletion.value.isEmpty,
       let saved = change.registers[.filter], SavedFilter.isStored(saved.value, under: key), deletion.wins(over: saved)
@@ -156,7 +156,7 @@ struct StateMerge {
   ///
   /// - Parameters:
   ///   - transaction: The write.
-  ///   - author: Whose changes were joined; `nil` for those of several replicas, or none.
+  ///   - author: The replica whose changes were joined; `nil` if several were, or none.
   /// - Returns: The tasks that are not there any more.
   /// - Throws: What the store throws.
   @discardableResult

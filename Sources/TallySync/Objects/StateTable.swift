@@ -26,7 +26,7 @@ struct StateTable {
     numbers = Dictionary(found.map { ($1, $0) }) { first, _ in first }
   }
 
-  /// The sum of the hashes of all states, as it is kept.
+  /// The stored sum of the hashes of all states.
   static func hash<Base: ~Copyable>(in transaction: borrowing StoreTransaction<Base>) throws -> StateHash {
     try transaction.syncValue(forKey: SyncKey.stateHash).map { StateHash($0) } ?? .zero
   }

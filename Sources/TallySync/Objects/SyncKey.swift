@@ -28,8 +28,8 @@ enum SyncKey {
   /// An object with a value that is too large to be sent: its key.
   static let tooLarge: [UInt8] = [11]
   // 12, 14, 15, 18 to 21 and 40 are in SyncNotes: completions of deleted tasks, saved filters, when deleted records were
-  // kept, the last write that was handed over, what others have saved as filters that are deleted here, what an object
-  // that has come back was given, the first change that waits, and merged lists.
+  // kept, the last write that was handed over, filters that others have saved and that are deleted here, what was written
+  // to an object that has come back, the first change that waits, and merged lists.
   /// The last segment that was acknowledged at a time: the time.
   static let ages: [UInt8] = [13]
   /// The record of the newest epoch: its number and the hash of its key.

@@ -37,11 +37,11 @@ extension ObjectState.Field {
   /// The stored bytes of a saved filter; empty for a deleted one.
   static let filter = Self(20)
 
-  /// The replica that a store has become, in the object of the one that it was; empty for one that is still in use.
+  /// The replica that a store has become, in the object of its former replica; empty if that is still in use.
   static let successor = Self(40)
   /// Whether somebody has restored or dismissed a value that lost a race.
   static let settled = Self(41)
-  /// The list that has taken the tasks of another one; empty for none.
+  /// The list that has taken the tasks of a merged list; empty if the merge was taken back.
   static let mergeTarget = Self(42)
 
   /// An attribute of a task.

@@ -34,15 +34,15 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached.
   func segments(of replica: ReplicaID, after number: UInt64, byteCount: Int) async throws -> [[UInt8]]
 
-  /// Which segments of a replica the place cannot give, and why, as far as it can say.
+  /// The segments of a replica that the place cannot give, with the reasons as far as it knows them.
   ///
-  /// Unless implemented, a place knows nothing of them: all that are asked for are missing.
+  /// The default implementation reports all segments in question as missing.
   ///
   /// - Parameters:
   ///   - replica: Whose.
   ///   - number: The last segment that was read; 0 for none.
   ///   - last: The last segment that is known to exist. The place may name later ones.
-  /// - Returns: What is missing behind the last one that was read, ascending; empty if nothing is.
+  /// - Returns: What is missing behind the last segment that was read, ascending; empty if nothing is.
   /// - Throws: Any error, if the place cannot be reached.
   func gaps(of replica: ReplicaID, after number: UInt64, upTo last: UInt64) async throws -> [PlaceGap]
 
@@ -77,8 +77,9 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached.
   func snapshots() async throws -> [SnapshotName]
 
-  /// The snapshots of which the place has some parts and lacks others; none unless implemented, where a place shows what is
-  /// complete and nothing else.
+  /// The snapshots of which the place has some parts and lacks others.
+  ///
+  /// The default implementation returns none, for places that show only complete snapshots.
   ///
   /// - Returns: Their names.
   /// - Throws: Any error, if the place cannot be reached.
@@ -111,14 +112,15 @@ public protocol SyncTransport: Sendable {
   /// - Throws: Any error, if the place cannot be reached; some may be deleted.
   func delete(segmentsOf replica: ReplicaID, upTo number: UInt64, snapshots: [SnapshotName]) async throws
 
-  /// The recovery codes by which the place restores owners of the space now, as bytes of their verifiers; `nil` unless it does
-  /// so and this replica is an owner. From the last look, by ``heads()``.
+  /// The verifiers, as bytes, of the recovery codes by which the place currently restores owners of the space.
+  ///
+  /// `nil` if the place restores no owners or this replica is not an owner. The last call of ``heads()`` has set it.
   var recoveries: Set<[UInt8]>? { get }
 
   /// Lets the place restore this owner by its recovery code, in place of its earlier one.
   ///
   /// - Parameter verifier: What the place may know of the code.
-  /// - Returns: Whether it does; false if the code must have a secret of its owner.
+  /// - Returns: Whether the place accepts the code; false if the code needs a secret that only its owner has.
   /// - Throws: Any error, if the place cannot be reached.
   func putRecovery(_ verifier: RecoveryVerifier) async throws -> Bool
 
@@ -163,7 +165,7 @@ extension SyncTransport {
   /// Nothing.
   public func mark(of replica: ReplicaID) async throws -> [UInt8]? { nil }
 
-  /// All segments that are asked for.
+  /// Reports all segments in question as missing.
   public func gaps(of replica: ReplicaID, after number: UInt64, upTo last: UInt64) async throws -> [PlaceGap] {
     number < last ? [PlaceGap(number + 1...last, .missing)] : []
   }
@@ -180,9 +182,9 @@ public struct PlaceGap: Hashable, Sendable {
     case missing
     /// They are there in part, or damaged.
     case notWhole
-    /// Something stands for them that the program which copies the place has not fetched.
+    /// Only placeholders are there: the program that copies the place has not fetched the segments.
     case notFetched
-    /// The system does not let them be read, and says why.
+    /// The system does not allow reading them, for a reason.
     case unreadable(String)
   }
 

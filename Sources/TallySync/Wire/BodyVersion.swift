@@ -22,7 +22,7 @@ enum BodyVersion {
     }
   }
 
-  /// Like ``decode(_:newest:read:)``, for the first values of a body: more may follow.
+  /// Like ``decode(_:newest:read:)``, but reads only the first values of a body.
   static func start<Value>(
     of bytes: [UInt8], newest: UInt8 = current, read: (inout ByteReader) throws(CodingFault) -> Value
   ) throws(EnvelopeFault) -> Value {

@@ -2,10 +2,10 @@ import Crypto
 import Foundation
 import Tally
 
-/// A secret on paper, for a user who has lost all devices: the key of the space, and at a hub a secret of its owner.
+/// A secret on paper for a user who has lost all devices: the key of the space and, at a hub, a secret of the owner.
 struct RecoveryCode: Equatable, Sendable {
   let key: SpaceKey
-  /// What only an owner at a hub has; `nil` in a folder, and in codes from before hubs restored owners.
+  /// The secret that only an owner at a hub has; `nil` for a folder, and in codes from before hubs restored owners.
   let ownerSecret: [UInt8]?
 
   static let ownerSecretByteCount = 16
@@ -36,7 +36,7 @@ struct RecoveryCode: Equatable, Sendable {
     unsafe SymmetricKey(size: .init(bitCount: 8 * ownerSecretByteCount)).withUnsafeBytes { unsafe Array($0) }
   }
 
-  /// The key that proves possession of the code: neither the space's key nor the secret follows from its signatures.
+  /// The key that proves possession of the code; its signatures reveal neither the key of the space nor the secret.
   fileprivate func signingKey() throws -> Curve25519.Signing.PrivateKey {
     let seed = HKDF<SHA256>.deriveKey(
       inputKeyMaterial: SymmetricKey(data: key.bytes + (ownerSecret ?? [])), info: Array("tally recovery 1".utf8),
@@ -49,7 +49,7 @@ struct RecoveryCode: Equatable, Sendable {
 /// Proves to a hub that somebody has the recovery code of a space.
 public struct RecoveryProof: Sendable {
   private let key: Curve25519.Signing.PrivateKey
-  /// What the hub knows the code by.
+  /// What the hub keeps to recognize the code.
   public let verifier: RecoveryVerifier
 
   /// Takes a code.
@@ -69,9 +69,11 @@ public struct RecoveryProof: Sendable {
     verifier = RecoveryVerifier(bytes: Array(key.publicKey.rawRepresentation), isShared: code.ownerSecret == nil)
   }
 
-  /// Signs the wish to become an owner with a token.
+  /// Signs the request to become an owner with a token.
   ///
-  /// - Parameter tokenHash: The SHA-256 of the token, which only this device has: who repeats the request gains nothing.
+  /// Only this device has the token, so that repeating the request gains nobody anything.
+  ///
+  /// - Parameter tokenHash: The SHA-256 of the token.
   /// - Returns: The signature, 64 bytes.
   /// - Throws: An error of the cryptographic library.
   public func signature(forTokenHash tokenHash: [UInt8]) throws -> [UInt8] {
@@ -79,7 +81,7 @@ public struct RecoveryProof: Sendable {
   }
 }
 
-/// What a hub keeps of a recovery code: a public key (Ed25519), from which neither the code nor the key of the space follows.
+/// What a hub keeps of a recovery code: a public key (Ed25519), which reveals neither the code nor the key of the space.
 public struct RecoveryVerifier: Hashable, Sendable {
   /// The key, 32 bytes.
   public let bytes: [UInt8]
@@ -93,12 +95,12 @@ public struct RecoveryVerifier: Hashable, Sendable {
   ///   - isShared: Whether the code is the key of the space alone.
   public init(bytes: [UInt8], isShared: Bool) { (self.bytes, self.isShared) = (bytes, isShared) }
 
-  /// Whether somebody with the code has signed the wish to become an owner with a token.
+  /// Whether somebody with the code has signed the request to become an owner with a token.
   ///
   /// - Parameters:
   ///   - signature: The signature.
   ///   - tokenHash: The SHA-256 of the token.
-  /// - Returns: False for bytes that are not a signature or a key, too.
+  /// - Returns: Whether the signature is valid; false also for bytes that are not a signature or a key.
   public func verifies(_ signature: [UInt8], forTokenHash tokenHash: [UInt8]) -> Bool {
     VerifyingKey(bytes: bytes)?.verifies(signature, of: message(for: tokenHash)) ?? false
   }

@@ -83,7 +83,7 @@ extension SegmentBody {
     self = try BodyVersion.decode(bytes) { reader throws(CodingFault) in try Self(from: &reader, by: author) }
   }
 
-  /// When a body was sealed; the rest of it is not read.
+  /// When a body was sealed; reads only the beginning of the body.
   static func timeOfSealing(in bytes: [UInt8]) throws(EnvelopeFault) -> Int64 {
     try BodyVersion.start(of: bytes) { reader throws(CodingFault) in try reader.signedNumber() }
   }

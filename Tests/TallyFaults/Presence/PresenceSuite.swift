@@ -6,8 +6,8 @@ import TallyTestSupport
 
 /// Three processes of one store, whose snapshots do not change and whose file stays as large as it was.
 ///
-/// One copies its own store's directory and opens a twin by links, one is killed in its read again and again, and one
-/// writes and reads.
+/// One process copies the directory of its own store and opens a twin made of links, one is killed while it reads, again and
+/// again, and one writes and reads.
 enum PresenceSuite {
   static func run(_ run: inout FaultRun) throws -> String {
     let seconds = run.count("PRESENCE_SECONDS", short: 4, long: 600)
@@ -49,7 +49,7 @@ enum PresenceSuite {
     }
   }
 
-  /// A store whose history is as long as it becomes.
+  /// Fills the store until its history has reached its full length.
   private static func fill(_ directory: FilePath) throws {
     var configuration = TaskStore.Configuration()
     configuration.durability = .relaxed
@@ -63,7 +63,7 @@ enum PresenceSuite {
   }
 }
 
-/// The tasks of the three processes: twenty, each transaction rewrites some of them.
+/// The twenty tasks of the three processes; each transaction rewrites some of them.
 enum PresenceTasks {
   static let count = 20
 
@@ -79,7 +79,7 @@ enum PresenceTasks {
     }
   }
 
-  /// All that a snapshot shows, in one text.
+  /// The contents of a snapshot as one text.
   static func contents(of transaction: borrowing StoreReadTransaction) throws -> String {
     let tasks = try transaction.view(.all).tasks.map { "\($0.id) \($0.title) \($0.notes ?? "")" }
     return "\(try transaction.sequence)\n" + tasks.sorted().joined(separator: "\n")
@@ -159,7 +159,7 @@ struct ReadOnAct {
   }
 }
 
-/// Writes, and looks at snapshots that other commits follow: `write-and-read STORE`.
+/// Compares what a snapshot shows before and after further commits: `write-and-read STORE`.
 struct WriteAndReadAct {
   private let directory: FilePath
 

@@ -3,13 +3,13 @@ import SystemPackage
 import Tally
 import TallyTestSupport
 
-/// Verifications beside processes that write: a sound store is never called damaged.
+/// Verifies a store while other processes write to it; a sound store is never called damaged.
 enum VerificationSuite {
   private static let roles = (0..<4).map { "writer-\($0)" } + ["importer-0", "importer-1", "undoer-0"]
 
   static func run(_ run: inout FaultRun) throws -> String {
     let count = run.count("VERIFICATIONS", short: 80, long: 5_000)
-    // On a disk, where a commit takes a while.
+    // The store is on a disk, where a commit takes a while.
     return try withScratch { directory in
       let store = directory.appending("store")
       try TaskStore(at: store).close()
@@ -41,7 +41,7 @@ enum VerificationSuite {
   }
 }
 
-/// Verifies a store again and again: `verify STORE COUNT`; in turn while it is open, and as one that may be damaged.
+/// Verifies a store again and again, first while it is open, then as one that may be damaged: `verify STORE COUNT`.
 struct VerifyAct {
   private let directory: FilePath
   private let count: Int
@@ -125,7 +125,7 @@ struct BusyAct {
     do {
       try store.writeAndWait { _ = round.isMultiple(of: 3) ? try $0.redo() : try $0.undo() }
     } catch let error as TallyError where Self.refusals.contains(error.code) {
-      // Others change what it would bring back.
+      // Another process has changed what the undo would bring back.
     }
   }
 

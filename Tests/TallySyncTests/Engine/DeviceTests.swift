@@ -7,7 +7,7 @@ import Testing
 
 @testable import TallySync
 
-/// What devices know of each other: names, former identities, clocks, and who has changed what.
+/// What devices know about each other: names, former identities, clocks, and who changed what.
 struct DeviceTests {
   private func names(_ space: FolderSpace, _ number: Int) async throws -> [ReplicaID: String?] {
     Dictionary(uniqueKeysWithValues: try await space.sync(number).members().map { ($0.replica, $0.name) })
@@ -73,7 +73,7 @@ struct DeviceTests {
         #expect(marked.map(\.replica) == [former] && marked.map(\.successor) == [now], "\(number)")
         #expect(Set(members.map(\.handle)).count == members.count)
       }
-      // Its keys are in the same store: both are shut out.
+      // The store has the keys of both identities, so both are shut out.
       let revoked = try await space.sync(1).revoke(now)
       #expect(revoked.formerReplicas == [former])
       #expect(Set(try await space.sync(1).members().filter(\.isRevoked).map(\.replica)) == [now, former])
@@ -136,7 +136,7 @@ struct DeviceTests {
     }
   }
 
-  /// A snapshot of one device has what others have written, too.
+  /// A snapshot also has what devices other than its author have written.
   @Test func aSnapshotOfOneAuthorNamesItAndOneOfSeveralNobody() async throws {
     try await withFolderSpace(2) { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
@@ -161,7 +161,7 @@ struct DeviceTests {
   }
 }
 
-/// Clocks that are wrong are told by the stamps of others.
+/// Wrong clocks are detected by the stamps of other devices.
 struct ClockTests {
   /// Two stores with clocks of their own that synchronise through a folder.
   private func withClocks(
@@ -175,7 +175,7 @@ struct ClockTests {
         try TaskStore(at: directory.appending("store-\(number)"), configuration: .testing(clock: clock))
       }
       let setup = try await StoreSync(stores[0]).setUp(in: folder, deviceName: "first")
-      // An invitation to a device whose clock is ahead would be over.
+      // By a clock that is ahead, an invitation would have expired.
       try await StoreSync(stores[1]).join(try #require(setup.recoveryCode), in: folder, deviceName: "second")
       try await body(stores, clocks)
       for store in stores { try store.close() }
@@ -203,7 +203,7 @@ struct ClockTests {
       #expect(first.map(\.name) == ["second"] && first.map(\.secondsAhead) == [seconds])
       #expect(second.map(\.name) == ["first"] && second.map(\.secondsAhead) == [-seconds])
       #expect(try await StoreSync(stores[0]).synchronise().clocks == first)
-      // The clock is set: the next change shows it.
+      // The clock is set right: the next change shows that.
       clocks[1].now = clocks[0].now.adding(seconds: 1)
       clocks[0].now = clocks[1].now
       try await stores[1].write { _ = try $0.update(id) { $0.title = "right" } }
@@ -227,7 +227,7 @@ struct ClockTests {
     }
   }
 
-  /// A device that was away for a month has a right clock.
+  /// A device that was away for a month does not have a wrong clock.
   @Test func anOldSegmentIsNoDifference() async throws {
     try await withClocks(0) { stores, clocks in
       let id = try await stores[0].write { try $0.add("one", to: .inbox).id }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import TallySync
 
-/// What a program has made never beats what a person has written.
+/// A generated value never beats what a person has written.
 struct GeneratedValueTests {
-  /// Two devices complete a repeating task; on one of them a person has edited the next one before the other made its own.
+  /// Two devices complete a repeating task; on one, a person edits the next task before the other device makes it, too.
   @Test(arguments: [0, 1]) func theNextTaskKeepsWhatAPersonWrote(_ first: Int) async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { transaction in
@@ -159,7 +159,7 @@ struct GeneratedValueTests {
     }
   }
 
-  /// A rule plans a task that has no day; a day that a person gives elsewhere counts.
+  /// A rule plans a task without a day, but a day that a person gives it on another device counts.
   @Test func theFirstDayOfARuleDoesNotBeatADayThatAPersonGave() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("water", to: .inbox).id }
@@ -178,7 +178,7 @@ struct GeneratedValueTests {
     }
   }
 
-  /// The same document is imported on two devices; between, a person edits on one of them.
+  /// The same document is imported on two devices; in between, a person edits its tasks on one of them.
   @Test func animportOfUnchangedValuesDoesNotBeatAnEdit() async throws {
     try await withFolderSpace { space in
       try await space.synchroniseAll()

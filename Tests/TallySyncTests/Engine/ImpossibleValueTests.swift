@@ -25,7 +25,7 @@ struct ImpossibleValueTests {
     }
   }
 
-  /// A register that this version knows, with a value that it does not: that of a newer version, as far as it can tell.
+  /// A known register with an unknown value, which may come from a newer version.
   @Test(arguments: [
     (ObjectState.Field.due, [3, 1, 2], "due"), (.recurrence, [9, 9], "recurrence"), (.priority, [200], "priority"),
     (.scheduledDate, [1], "scheduledDate"), (.attribute("size"), [1, 2, 3, 4], "attributes.size"),
@@ -43,14 +43,14 @@ struct ImpossibleValueTests {
       let status = try await space.sync(2).status()
       #expect(status.needsUpgrade && status.blocked == report.blocked)
       #expect(try space.stores[2].read { try $0.view(.inbox).tasks.map(\.title) } == ["good"])
-      // What was read goes on, and nothing is written for what waits.
+      // Everything else works, and the waiting segment causes no writes.
       let writes = try space.stores[2].begunWriteCount
       try await space.sync(2).synchronise()
       #expect(try space.stores[2].begunWriteCount == writes)
     }
   }
 
-  /// Texts are read by every version: bytes that are none are damage.
+  /// Every version can read texts, so bytes that are not a text are damage.
   @Test func bytesThatAreNoTextAskForNoUpgrade() async throws {
     try await withFolderSpace { space in
       try await space.sync(0).seal { $0.setting(.notes, to: [0xFF, 0xFE], at: 2, by: $1) }

@@ -8,11 +8,11 @@ import Testing
 @testable import Tally
 @testable import TallySync
 
-/// Texts that other devices cannot get are refused where they are written; all others arrive, however many there are.
+/// Texts that are too large to be sent are refused when they are written; all others arrive, however many there are.
 struct LargeTextTests {
   private static let large = String(repeating: "n", count: SyncLimit.maximumTextByteCount + 1)
 
-  /// Everything that gives a text.
+  /// Every kind of write that takes a text.
   private static func writes(_ id: UUID, _ list: UUID) -> [(String, (inout StoreWriteTransaction) throws -> Void)] {
     [
       ("add", { _ = try $0.add(large, to: .inbox) }),
@@ -69,7 +69,7 @@ struct LargeTextTests {
       try await space.sync(0).synchronise()
       try await space.sync(1).synchronise()
       try StoreSpace.expectEqual(Array(space.stores.prefix(2)))
-      // A store that has such a text says so when it should join, and stays as it is.
+      // A store that has such a text refuses to join, and stays as it is.
       let invitation = try await space.sync(0).invite()
       let refusal = await #expect(throws: TallyError.self) {
         try await space.sync(2).join(invitation, in: space.folder, deviceName: "third")
@@ -79,14 +79,14 @@ struct LargeTextTests {
       let task = try #require(try source.read { try $0.view(.inbox).tasks.first })
       try await source.write { _ = try $0.update(task.id) { $0.notes = "short" } }
       try await space.sync(2).join(invitation, in: space.folder, deviceName: "third")
-      // What was there before comes back by an undo that is refused as well.
+      // An undo that would bring the text back is refused, too.
       await #expect(throws: TallyError.self) { try await source.write { _ = try $0.undo() } }
       try await space.synchroniseAll()
       try await space.expectEqualStores()
     }
   }
 
-  /// Each text can be sent, and all of them together are more than a segment and a part of a snapshot take.
+  /// Each text fits, but all of them together do not fit into one segment or one part of a snapshot.
   @Test func manyLargeTextsOfOneTaskArrive() async throws {
     try await withFolderSpace { space in
       let text = String(repeating: "n", count: SyncLimit.maximumTextByteCount)
@@ -109,7 +109,7 @@ struct LargeTextTests {
       try await StoreSync(third).join(space.sync(0).invite(), in: space.folder, deviceName: "third")
       try await space.synchroniseAll()
       try await space.expectEqualStores()
-      // A file has all of it, too.
+      // A file has all texts, too.
       let file = space.directory.appending("file.tally")
       try await space.sync(0).writeDifference(to: file)
       try await space.sync(1).apply(file)
@@ -117,7 +117,7 @@ struct LargeTextTests {
     }
   }
 
-  /// An earlier version took such a text: it stays, is named, and is kept when another device writes the field.
+  /// A text that an earlier version accepted stays, is named, and is kept as a conflict when another device writes the field.
   @Test func aTextOfAnEarlierVersionStaysAndIsNamed() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }
@@ -131,7 +131,7 @@ struct LargeTextTests {
       #expect(report.unsentTexts == ["one"])
       let status = try await space.sync(0).status()
       #expect(status.tooLarge == 1 && status.unsentTexts == ["one"])
-      // Other fields can be written.
+      // Other fields can still be written.
       try await space.stores[0].write { _ = try $0.update(id) { $0.title = "two" } }
       try await space.synchroniseAll()
       let other = try #require(try space.stores[1].read { try $0.task(id) })

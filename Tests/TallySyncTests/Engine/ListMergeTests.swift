@@ -7,7 +7,7 @@ import Testing
 
 /// Lists that several devices merge, without knowing of each other.
 struct ListMergeTests {
-  /// Each store has made a list of one name with a task in it, offline.
+  /// Each store, offline, creates a list with the same name and a task in it.
   private func withListsOfOneName(
     _ count: Int = 2, _ body: (FolderSpace, [UUID]) async throws -> Void
   ) async throws {
@@ -27,7 +27,7 @@ struct ListMergeTests {
     }
   }
 
-  /// Expects all tasks of all stores in one list.
+  /// Expects that all tasks of all stores are in one list.
   private func expectOneList(
     _ space: FolderSpace, taskCount: Int, among lists: [UUID], sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -47,7 +47,7 @@ struct ListMergeTests {
       try await space.sync(0).synchronise()
       let report = try await space.sync(1).synchronise()
       #expect(report.listsOfOneName.map { Set($0.map(\.name)) } == [["Groceries", "groceries"]])
-      // Not again: it has brought none.
+      // The next exchange does not say it again, because it brings no list.
       #expect(try await space.sync(1).synchronise().listsOfOneName == [])
       #expect(try await space.sync(2).synchronise().listsOfOneName.count == 1)
     }
@@ -140,7 +140,7 @@ struct ListMergeTests {
     }
   }
 
-  /// What was merged and taken back, and then deleted on purpose, does not come back.
+  /// A list whose merge was undone, and which was then deleted on purpose, does not come back.
   @Test func aMergeThatWasTakenBackIsNoneAnyMore() async throws {
     try await withListsOfOneName { space, lists in
       try await space.stores[0].write { _ = try $0.mergeList(lists[0], into: lists[1]) }

@@ -7,7 +7,9 @@ import Testing
 
 @testable import TallySync
 
-/// Changes that are known to exist and cannot be had: reports and the status say which and from whom, until they are there.
+/// Changes that are known to exist but cannot be read.
+///
+/// Reports and the status say which ones and from whom, until they are there.
 struct MissingChangesTests {
   /// What may be wrong with the file of one segment.
   enum Damage: CaseIterable {
@@ -30,7 +32,7 @@ struct MissingChangesTests {
       }
     }
 
-    /// A part of what is said.
+    /// A part of the reason that is reported.
     var words: String {
       switch self {
       case .removed: "not arrived."
@@ -40,7 +42,7 @@ struct MissingChangesTests {
       }
     }
 
-    /// Root reads everything.
+    /// All kinds of damage, except for root, who can read everything.
     static var possible: [Damage] { allCases.filter { geteuid() != 0 || $0 != .unreadable } }
   }
 
@@ -69,9 +71,9 @@ struct MissingChangesTests {
     #expect(incomplete.since == stream.space.clock.now && incomplete.remedy != nil)
     let status = try await sync.status()
     #expect(status.blocked == report.blocked && !status.needsUpgrade)
-    // Those before it, and that of the third device.
+    // The tasks of the segments before it, and the task of the third device.
     #expect(try UInt64(stream.count(in: store)) == number)
-    // It stays so, since the same time, and nothing is written for it.
+    // The report stays the same, with the same time, and nothing is written for it.
     let writes = try store.begunWriteCount
     stream.space.clock.now = stream.space.clock.now.adding(seconds: 60)
     let later = try await sync.synchronise()
@@ -104,7 +106,7 @@ struct MissingChangesTests {
     }
   }
 
-  /// Only the segments of another one name a device of which nothing is there.
+  /// If nothing of a device is there, only segments of other devices show that it exists.
   @Test func aDirectoryThatIsGoneIsMissed() async throws {
     try await withStream { stream in
       let files = try stream.copy()
@@ -129,7 +131,7 @@ struct MissingChangesTests {
       try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: stream.directory.string)
       #expect(report.incomplete.map(\.replica) == [stream.author] && count == 1)
       #expect(report.incomplete.first?.reason.contains("cannot be read") == true)
-      // Its author does not take what it cannot read for lost.
+      // The author does not mistake what it cannot read for lost.
       #expect(error?.code == .syncUnreachable)
       #expect(try await own.status().replica == stream.author)
       let complete = try await StoreSync(store).synchronise()
@@ -174,7 +176,7 @@ struct MissingChangesTests {
       try await stream.space.sync(0).synchronise()
       let name = try #require(try await stream.transport.snapshots().first)
       #expect(name.partCount > 1)
-      // As after a month: the last file stays.
+      // As after a month, when only the last file is left.
       let last = try #require(try stream.transport.segmentFiles(of: stream.author).head).number
       for number in 1..<last { try? Damage.removed.strike(stream.file(number)) }
       let directory = stream.transport.listing.directory(.snapshots, of: name.replica)
@@ -188,7 +190,7 @@ struct MissingChangesTests {
       try bytes.write(to: URL(filePath: part.string))
       let complete = try await StoreSync(store).synchronise()
       #expect(try complete.blocked == [] && stream.count(in: store) == 36)
-      // One who has read everything misses nothing.
+      // A device that has read everything misses nothing.
       try damage.strike(part)
       #expect(try await StoreSync(store).synchronise().blocked == [])
     }
@@ -208,7 +210,7 @@ struct MissingChangesTests {
 
 /// Five segments of a first device, with a task in each.
 ///
-/// A second device has read two of them, and a third one all: its own segment names them.
+/// A second device has read two of them. A third device has read all of them, and its own segment says so.
 private struct SegmentStream {
   let space: FolderSpace
   let transport: FolderTransport
@@ -234,7 +236,7 @@ private struct SegmentStream {
     return files
   }
 
-  /// Puts files back that have been changed or removed; others stay.
+  /// Restores files that were changed or removed; other files stay.
   func restore(_ files: [String: Data]) throws {
     for (path, bytes) in files {
       let file = URL(filePath: transport.listing.space.appending(path).string)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import TallySync
 
-/// Stores whose space goes on in another folder.
+/// Stores that continue with their space in another folder.
 struct PlaceMoveTests {
-  /// Two stores with a task each, a folder beside that of the space, and the replicas.
+  /// Two stores with a task each, a path beside the folder of the space, and the replicas.
   private func withMoves(
     _ body: (FolderSpace, _ folder: FilePath, _ replicas: [ReplicaID]) async throws -> Void
   ) async throws {
@@ -28,7 +28,7 @@ struct PlaceMoveTests {
     try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
   }
 
-  /// Expects that both stores exchange changes as the replicas that they were, and that a newcomer gets everything.
+  /// Expects that both stores exchange changes as the same replicas as before, and that a newcomer gets everything.
   private func expectExchange(
     _ space: FolderSpace, in folder: FilePath, as replicas: [ReplicaID],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -106,7 +106,7 @@ struct PlaceMoveTests {
     }
   }
 
-  /// The stream cannot go on where a piece in the middle is missing: a new replica does, with all that there is.
+  /// The stream cannot continue where a piece in its middle is missing, so the store becomes a new replica with all its data.
   @Test func aFolderThatLacksPiecesLosesNothingWithoutTheOldOne() async throws {
     try await withMoves { space, folder, replicas in
       try FileManager.default.copyItem(atPath: space.folder.string, toPath: folder.string)
@@ -155,7 +155,7 @@ struct PlaceMoveTests {
     }
   }
 
-  /// The agent goes on at the new place by itself.
+  /// The agent follows to the new place by itself.
   @Test func anAgentFollowsTheMove() async throws {
     try await withMoves { space, folder, _ in
       try create(folder)
@@ -164,7 +164,7 @@ struct PlaceMoveTests {
       try await space.sync(1).move(to: folder)
       try await space.stores[0].write { _ = try $0.add("after the move", to: .inbox) }
       try await space.sync(0).synchronise()
-      // Wakes the agent, which else looks once a minute.
+      // Wakes the agent, which would otherwise look only once a minute.
       try await space.stores[1].write { _ = try $0.add("wakes", to: .inbox) }
       var titles: Set<String> = []
       for try await _ in try space.stores[1].changes() {

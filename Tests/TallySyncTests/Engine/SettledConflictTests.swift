@@ -8,7 +8,7 @@ import Testing
 
 /// What somebody has restored or dismissed on one device is settled on all of them.
 struct SettledConflictTests {
-  /// All stores edit the title of each of some tasks at the same time, the last store latest; the others lose.
+  /// All stores edit the titles of the same tasks, unaware of each other; the last store writes last, so the others lose.
   private func withConflicts(
     stores: Int = 2, tasks: Int = 1, _ body: (FolderSpace, [UUID]) async throws -> Void
   ) async throws {
@@ -66,7 +66,7 @@ struct SettledConflictTests {
 
   @Test func oneOfSeveralValuesOfAFieldIsDismissedAndTheOthersStay() async throws {
     try await withConflicts(stores: 3) { space, _ in
-      // The author of the value that won has all others.
+      // The author of the winning value has all values that lost.
       let kept = try await space.sync(2).conflicts()
       #expect(Set(kept.map(\.lost)) == ["by 0", "by 1"])
       let first = try #require(kept.first { $0.lost == "by 0" })
@@ -88,7 +88,7 @@ struct SettledConflictTests {
       try await space.stores[2].write { _ = try $0.undo() }
       #expect(try space.stores[2].read { try $0.task(ids[1]) }?.title == "by 2")
       try await space.synchroniseAll()
-      // The author of "by 1" has beaten "by 0" as well, which nobody has settled.
+      // "by 1" also beat "by 0" on the device of its author, and nobody has settled that.
       #expect(try await space.sync(1).conflicts().allSatisfy { $0.lost == "by 0" })
       try await space.expectEqualStores()
     }
@@ -103,7 +103,7 @@ struct SettledConflictTests {
     }
   }
 
-  /// The dismissal arrives before, or together with, the value that wins.
+  /// The dismissal arrives together with the winning value, or before it.
   @Test func aValueThatWasDismissedElsewhereIsNotKeptLater() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox).id }

@@ -7,14 +7,14 @@ import Testing
 
 @testable import TallySync
 
-/// Taking back a deletion changes only whether the object is there; what was undone before it was sent has never been.
+/// Taking back a deletion changes only whether the object exists; what was undone before it was sent leaves no trace.
 struct TakingBackTests {
-  /// How a deletion is taken back.
+  /// The ways of taking back a deletion.
   enum Way: CaseIterable {
     case restoring, undoing, undoingLater, redoing, importing
   }
 
-  /// One device edits; the other one, not knowing, deletes, learns of the edits, and takes the deletion back.
+  /// One device edits a task; the other, unaware of that, deletes it, receives the edits, and takes the deletion back.
   @Test(arguments: Way.allCases) func aTaskComesBackAsOthersHaveLeftIt(_ way: Way) async throws {
     try await withFolderSpace { space in
       let list = try await space.stores[0].write { try $0.addList(name: "Home").id }
@@ -68,7 +68,7 @@ struct TakingBackTests {
     }
   }
 
-  /// Undoing further back undoes only the own writes, and redoing deletes again.
+  /// Undoing earlier writes undoes only those of this device, and redoing deletes again.
   @Test func whatOthersWroteStaysWhenEarlierWritesAreUndone() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("title", to: .inbox) { $0.notes = "notes" }.id }
@@ -90,7 +90,7 @@ struct TakingBackTests {
       try await space.expectEqualStores()
       let task = try #require(try space.stores[1].read { try $0.task(id) })
       #expect(task.title == "title" && task.notes == "edited")
-      // What others have changed of a deleted task is no entry of its history.
+      // Changes of others to a deleted task add no entry to its history.
       let changes = try space.stores[0].read { try $0.history(of: id) }
       #expect(changes.allSatisfy { $0.tasks.count == 1 })
     }
@@ -261,7 +261,7 @@ struct TakingBackTests {
     },
   ]
 
-  /// The device that undoes is as if it had done nothing, even after a crash, and if it redoes and undoes.
+  /// A device that undoes is as if it had done nothing, even after reopening the store, or after redoing and undoing again.
   @Test(arguments: cases) func whatWasUndoneBeforeItWasSentHasNeverBeen(_ act: Case) async throws {
     for variant in 0..<4 {
       try await withFolderSpace { space in
@@ -308,7 +308,7 @@ struct TakingBackTests {
     }
   }
 
-  /// Of two edits the later one is undone: the earlier one has its own time.
+  /// If the later of two edits is undone, the earlier one keeps its own time.
   @Test func theEarlierOfTwoEditsKeepsItsTime() async throws {
     for isLater in [false, true] {
       try await withFolderSpace { space in
@@ -330,7 +330,7 @@ struct TakingBackTests {
     }
   }
 
-  /// Restored, edited, and the edit undone: nothing was written but the life.
+  /// If a task is restored and edited, and the edit undone, only its return was written.
   @Test func anUndoneEditOfARestoredTaskIsNothing() async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("one", to: .inbox) { $0.notes = "old" }.id }
@@ -349,7 +349,7 @@ struct TakingBackTests {
     }
   }
 
-  /// What is redone, and what is undone after it was sent, counts.
+  /// A redo counts, and so does an undo of what was already sent.
   @Test(arguments: [false, true]) func whatIsRedoneOrUndoneLaterCounts(_ isSent: Bool) async throws {
     try await withFolderSpace { space in
       let id = try await space.stores[0].write { try $0.add("old", to: .inbox).id }
@@ -381,7 +381,7 @@ struct TakingBackTests {
     }
   }
 
-  /// A task that was created and undone before it was sent is nothing to others; redone, it arrives.
+  /// A creation that was undone before it was sent is not sent; after a redo it is.
   @Test func anUndoneCreationIsNothing() async throws {
     try await withFolderSpace { space in
       try await space.synchroniseAll()

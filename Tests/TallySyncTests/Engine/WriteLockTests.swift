@@ -12,7 +12,7 @@ struct WriteLockTests {
     try await withFolderSpace { space in
       try await space.stores[0].write { _ = try $0.add("deleted", to: .inbox) }
       try await space.synchroniseAll()
-      // Changes wait, of a task and of a saved filter, and something is in the trash.
+      // Changes of a task and a saved filter wait, and something is in the trash.
       try await space.stores[0].write { transaction in
         try transaction.delete(transaction.view(.inbox).tasks[0].id)
         try transaction.add("waits", to: .inbox)
@@ -42,7 +42,7 @@ struct WriteLockTests {
         let writes = try await space.stores[number].writes { try await space.sync(number).synchronise() }
         #expect(writes == 0, "store \(number)")
       }
-      // A device that has left, and one that was revoked, leave cards that stay.
+      // The cards of a device that was revoked and has left stay.
       _ = try await space.sync(0).revoke(space.sync(2).status().replica)
       _ = try? await space.sync(2).synchronise()
       try await space.sync(2).leave()
@@ -58,7 +58,7 @@ struct WriteLockTests {
     try await withFolderSpace { space in
       try await space.synchroniseAll()
       try await space.stores[0].write { _ = try $0.add("task", to: .inbox) }
-      // The segment is sealed, acknowledged, and the mark of the files noted.
+      // Three writes: sealing the segment, acknowledging it, and noting the mark of the files.
       let sending = try await space.stores[0].writes { try await space.sync(0).synchronise() }
       #expect(sending == 3)
       let receiving = try await space.stores[1].writes { try await space.sync(1).synchronise() }
@@ -92,7 +92,7 @@ struct WriteLockTests {
 }
 
 extension TaskStore {
-  /// How many write transactions a body begins.
+  /// The number of write transactions that a body begins.
   fileprivate func writes(_ body: () async throws -> Void) async throws -> Int {
     let before = try begunWriteCount
     try await body()
@@ -100,7 +100,7 @@ extension TaskStore {
   }
 }
 
-/// What a store says of changes that wait.
+/// What a store reports about changes that wait.
 struct WaitingChangesTests {
   @Test func theHashIsNotKnownWhileChangesAreInNoState() async throws {
     try await withFolderSpace { space in
@@ -125,12 +125,12 @@ struct WaitingChangesTests {
       space.clock.now = start.adding(seconds: 60)
       try await space.stores[0].write { _ = try $0.add("later", to: .inbox) }
       try await space.expect(3, since: start)
-      // The first change of a task was overtaken by one of the same field, that of another one was not.
+      // Later changes overtake the first changes of both titles, but not the first changes of their other fields.
       try await space.stores[0].write { transaction in
         for id in ids { try transaction.update(id) { $0.title += "!" } }
       }
       try await space.expect(3, since: start)
-      // A version that does not know the row of the first change leaves it as it is, or has never written it.
+      // A version that does not know the row of the first change has left it as it was, or never wrote it.
       for row in [nil, [1, 2], Array(repeating: 9, count: 25)] as [[UInt8]?] {
         try await space.stores[0].write { try $0.setSyncValue(row, forKey: [18]) }
         try await space.expect(3, since: start)
@@ -147,7 +147,7 @@ struct WaitingChangesTests {
       for (number, title) in ["a", "b", "c"].enumerated() {
         space.clock.now = start.adding(seconds: 60 * Int64(number))
         try await space.stores[0].write { _ = try $0.add(title, to: .inbox) }
-        // Seals, and sends nothing.
+        // Seals the change without sending it.
         try await space.sync(0).writeDifference(to: space.directory.appending("difference"))
       }
       try await space.stores[0].write { _ = try $0.add("d", to: .inbox) }

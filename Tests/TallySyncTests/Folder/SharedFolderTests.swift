@@ -18,7 +18,7 @@ struct SharedFolderTests {
     try FileManager.default.subpathsOfDirectory(atPath: folder.string).map { folder.appending($0) }
   }
 
-  /// The group's bits of the folder that users share, whatever the mask of the one who creates something in it.
+  /// Everything in a shared folder gets the group permissions of the folder, whatever the mask of the user who creates it.
   @Test(arguments: [0o2775, 0o2770, 0o775] as [Int]) func directoriesTakeThePermissionsOfTheFolder(mode: Int)
     async throws
   {
@@ -73,7 +73,7 @@ struct SharedFolderTests {
       #expect(fault?.kind == .notPermitted)
       let error = TallyError.unreachable(try #require(fault))
       #expect(error.remedy.contains("chmod -R g+rwX '\(directory)/tally-a5"), "\(error.remedy)")
-      // Nothing is left of it.
+      // The failed probe leaves nothing.
       #expect(try descendants(of: directory).count == 3)
       try await FolderTransport(at: directory, space: FolderFixture.space, disk: FolderDisk()).checkWritable()
       #expect(try descendants(of: directory).count == 3)

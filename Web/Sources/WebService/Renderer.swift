@@ -22,7 +22,7 @@ struct Renderer: Sendable {
     return html
   }
 
-  /// Whether one of some templates names something.
+  /// Whether one of some templates has a section with a name.
   func mentions(_ name: String, in templates: [String]) -> Bool {
     templates.contains { template in
       WebAssets.templates[template].map { String(decoding: $0, as: UTF8.self).contains("{{#\(name)}}") } ?? false

@@ -3,7 +3,7 @@ import LMDB
 import SystemPackage
 package import TallySync
 
-// Who stays a member, what it may do, and recovery codes.
+// Revoking members, changing their roles, and recovery codes.
 extension LMDBHubStore {
   package func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID) async throws -> UUID? {
     try await write { tables, transaction in
@@ -31,7 +31,7 @@ extension LMDBHubStore {
       else { return nil }
       let member = HubMember(id: row.member, space: space, role: role)
       try tables.tokens.put(HubGrant.member(member).row, forKey: token, in: &transaction)
-      // Readers have a code that all members could have, too.
+      // A reader would have a shared code, too, so shared codes are replaced.
       try tables.replaceRecoveries(in: space, &transaction) {
         role != .owner && $0.member == member.id || role == .reader && $0.isShared
       }
@@ -53,7 +53,7 @@ extension LMDBHubStore {
       if isShared, try tables.recoveries(in: space, transaction).contains(where: { !$0.row.isShared }) {
         throw HubStoreError.sharedCode
       }
-      // Those of this owner, and those that others could have, go when it has one of its own.
+      // The new code replaces the earlier codes of this owner and, if only this owner has it, all shared codes.
       try tables.replaceRecoveries(in: space, &transaction, besides: verifier) {
         $0.member == member.id || !isShared && $0.isShared
       }
@@ -182,7 +182,7 @@ extension HubTables {
     }
   }
 
-  /// Throws if a member of the space may only read.
+  /// Throws if a member of the space is a reader.
   fileprivate func requireNoReaders(in space: SpaceID, _ transaction: borrowing WriteTransaction) throws {
     try members.forEach(withPrefix: space.bytes, in: transaction) { _, token in
       guard let row = try tokens.value(forKey: [UInt8](decoding: token), in: transaction),
@@ -192,12 +192,12 @@ extension HubTables {
     }
   }
 
-  /// A reader has the code that all members could have: it counts no more.
+  /// Replaces the shared codes of a space that gets a reader, who would have them, too.
   func replaceSharedRecoveries(in space: SpaceID, _ transaction: inout WriteTransaction) throws {
     try replaceRecoveries(in: space, &transaction) { $0.isShared }
   }
 
-  /// Lets rows without sealed bytes count, as from format 2 on, and lists the invitations of each space.
+  /// Adds to each space what its rows count since format 2, and lists the invitations of each space.
   func countRows(in transaction: inout WriteTransaction) throws {
     var (rows, listed): ([SpaceID: Int], [[UInt8]]) = ([:], [])
     try tokens.forEach(withPrefix: [UInt8](), in: transaction) { key, value in

@@ -53,9 +53,9 @@ extension LMDBHubStore {
   }
 }
 
-/// Segments up to a number of bytes; of the last one perhaps the beginning.
+/// Segments up to a number of bytes; the last one may be only a beginning.
 private struct SegmentPage {
-  /// The replica and the number, which stand before the sealed bytes in a row.
+  /// The size of the replica and the number, which precede the sealed bytes in a row.
   static let headByteCount = 24
 
   private(set) var segments: [HubSegment] = []
@@ -75,7 +75,7 @@ private struct SegmentPage {
 }
 
 extension HubSlice {
-  /// Copies some bytes of a row, behind its own fields.
+  /// Copies a slice of the sealed bytes of a row, which come after its own fields.
   init(of row: RawSpan, behind head: Int, from offset: Int, count: Int) throws {
     let whole = max(0, row.byteCount - head)
     let start = min(max(0, offset), whole)
@@ -91,7 +91,7 @@ extension HubTables {
   ) throws -> [HubAppendAnswer] {
     let space = member.space
     guard var row = try self.space(space, in: transaction) else { throw HubStoreError.noSpace }
-    // As it is now: the member may have got another role, or been revoked, since its request was authorised.
+    // The current role: it may have changed, or the member been revoked, since the request was authorised.
     guard let role = try role(of: member, in: transaction), role != .reader else { return [.denied] }
     var stream: ReplicaRow
     do {

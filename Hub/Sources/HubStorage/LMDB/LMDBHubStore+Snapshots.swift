@@ -128,7 +128,7 @@ extension HubTables {
   fileprivate func cardCount(in space: SpaceID, _ transaction: borrowing WriteTransaction) throws -> Int {
     var count = 0
     try cards.forEach(withPrefix: space.bytes, in: transaction) { key, _ in
-      // Those of revoked members stay for the segments that they verify, and take no room of others.
+      // Cards of revoked members stay to verify their segments, but take no room from others.
       let row = try replicas.value(forKey: [UInt8](decoding: key), in: transaction).map { try ReplicaRow($0) }
       if row?.cutOff == .max { count += 1 }
       return true
@@ -171,7 +171,7 @@ extension HubTables {
     return try incomplete.reduce(0) { try $0 + deleteSnapshot($1, &transaction) }
   }
 
-  /// Deletes the complete snapshots of a replica besides the newest ones.
+  /// Deletes all but the newest complete snapshots of a replica.
   fileprivate func deleteOldSnapshots(
     of replica: ReplicaID, in space: SpaceID, _ transaction: inout WriteTransaction
   ) throws -> Int {

@@ -183,7 +183,7 @@ extension LMDBHubStore {
         case .invitation(space, let role, let inviter, let expiresAt) = try HubGrant(row: row), time < expiresAt,
         try tables.members.contains(space.bytes + inviter.bytes, in: transaction)
       else { return nil }
-      // The member's row counts from now on in place of that of the invitation.
+      // From now on the row of the member counts in place of the row of the invitation.
       try tables.tokens.remove(forKey: invitation.bytes, in: &transaction)
       try tables.invitations.remove(forKey: space.bytes + invitation.bytes, in: &transaction)
       let member = HubMember(id: id, space: space, role: role)

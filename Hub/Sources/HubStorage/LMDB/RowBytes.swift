@@ -158,7 +158,7 @@ struct SpaceRow {
     return writer.bytes
   }
 
-  /// The row with another account that answers for it.
+  /// The row with another account that is responsible for the space.
   func given(to account: HubAccount) -> SpaceRow {
     var row = self
     (row.account, row.limitInBytes) = (account.id, account.limitInBytes)

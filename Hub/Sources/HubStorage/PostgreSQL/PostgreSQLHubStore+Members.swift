@@ -1,7 +1,7 @@
 package import Foundation
 package import TallySync
 
-// Who stays a member, what it may do, and recovery codes.
+// Revoking members, changing their roles, and recovery codes.
 extension PostgreSQLHubStore {
   package func revoke(_ replica: ReplicaID, behind number: UInt64, in space: SpaceID) async throws -> UUID? {
     try await query(

@@ -42,12 +42,12 @@ extension PostgreSQLHubStore {
     ) { try HubSlice(&$0) }.first
   }
 
-  /// The bytes for which there is room behind those of the segments before.
+  /// SQL for the bytes of a body that fit into a page after the segments before it.
   private static func body(within count: String) -> String {
     "substring(body FROM 1 FOR least(\(count)::bigint - bytes_before, 1 << 30)::integer)"
   }
 
-  /// Bytes from an offset; a stored body is read in part only, as it is not compressed.
+  /// SQL for the bytes from an offset; only these are read, because bodies are stored uncompressed.
   static func slice(_ offset: String, _ count: String) -> String {
     "substring(body FROM least(\(offset)::bigint, 1 << 30)::integer + 1 FOR least(\(count)::bigint, 1 << 29)::integer)"
   }
@@ -63,7 +63,7 @@ extension HubSegment {
 }
 
 extension HubSlice {
-  /// Reads the count of all bytes, and some of them.
+  /// Reads the number of all bytes, then the bytes of the slice.
   init(_ row: inout PostgreSQLRow) throws {
     let byteCount = Int(try row.integer())
     self.init(bytes: try row.bytes(), byteCount: byteCount)

@@ -21,7 +21,7 @@ final class PostgreSQLPool: Sendable {
     var isClosed = false
     /// Why the last attempt to connect failed.
     var fault: PostgreSQLFault?
-    /// How many threads have a connection, and how many of them wait for an answer.
+    /// How many threads have a connection, and how many of these wait for an answer.
     var connected = 0
     var busy = 0
   }
@@ -80,7 +80,7 @@ final class PostgreSQLPool: Sendable {
     }
   }
 
-  /// What an operator watches.
+  /// The gauges that an operator watches.
   var gauges: [String: Double] {
     state.withLock { state in
       [

@@ -53,7 +53,7 @@ struct MergeListsCommand: SessionCommand {
   /// The lists that are emptied, and the one that takes their tasks.
   private func lists(in transaction: borrowing StoreWriteTransaction) throws -> ([TaskList], TaskList) {
     let same = name == target ? try transaction.lists(named: name) : []
-    // The oldest one, so that two devices that merge them at the same time choose the same one.
+    // The oldest list, so that two devices that merge at the same time choose the same one.
     if same.count > 1, let oldest = same.min(by: { ($0.createdAt, $0.id.text) < ($1.createdAt, $1.id.text) }) {
       return (same.filter { $0.id != oldest.id }, oldest)
     }

@@ -46,7 +46,7 @@ struct SyncRunCommand: SessionCommand {
 private final class EventPrinter: @unchecked Sendable {
   // Used by the agent's task alone while it runs: the thread of the session waits.
   private let session: Session
-  /// What was blocked after the last exchange: it is printed when it changes.
+  /// The replicas that were blocked after the last exchange; they are printed only when they change.
   private var blocked: [BlockedReplica] = []
 
   init(_ session: Session) { self.session = session }

@@ -55,7 +55,8 @@ const stream = follow(member, (message) => {
 // A change of this screen is shown without waiting for the stream.
 document.addEventListener("tally-changed", () => rows ?? screen.changed());
 
-// What was typed and not saved: by earlier pages, of which some may only just have gone, and by this one while Tally did not answer.
+// Sends again what was typed and not saved, on earlier pages, which may have gone only just now, and on this page while Tally
+// did not answer.
 function sendAgain() {
   recover(sheet);
   sheet?.save();

@@ -3,7 +3,7 @@
 import { forget, giveUp, isPassing } from "./outbox.js";
 import { changed, failureWords, show, submit } from "./requests.js";
 
-// What is in the field of this tab, while it is not sent.
+// The key of the text in the field of this tab that was not sent yet.
 const TYPED = "tally-typed";
 
 export function startCapture() {
@@ -13,7 +13,7 @@ export function startCapture() {
   const refusal = document.getElementById("capture-refusal");
   let asked = 0;
   let timer;
-  // What got no answer, and stands in the field again: it may have been taken, so that its key stays.
+  // A text that got no answer and is in the field again; it keeps its key, because the server may have taken it.
   let unsent = null;
 
   async function understand() {
@@ -40,7 +40,7 @@ export function startCapture() {
     sessionStorage.setItem(TYPED, field.value);
   }
 
-  // A text that was not added comes back, unless the next one is typed already.
+  // Puts a text that was not added back into the field, unless the next one is already there.
   function putBack(text, key, outcome) {
     const name = `capture-${key}`;
     if (isPassing(outcome)) giveUp(name);
@@ -86,7 +86,7 @@ export function startCapture() {
     forget(`capture-${key}`);
     changed(outcome.answer);
   });
-  // A text that got no answer has been added after all.
+  // The text in the field got no answer, but has been added by now.
   document.addEventListener("tally-sent", ({ detail }) => {
     if (detail.get("text") !== field.value) return;
     field.value = "";

@@ -1,9 +1,9 @@
-// Dragging a row: with a mouse or a pen by its handle, with a finger after it was held. A line or an outline is shown only where
-// the drop does what it shows.
+// Dragging a row: by its handle with a mouse or a pen, by holding it with a finger. A line or an outline appears only where a
+// drop would do what it shows.
 
 // A shorter way is a press.
 const SHORTEST_DRAG_PIXELS = 6;
-// A finger that stays for as long carries the row; one that moves before scrolls, wherever it begins.
+// A finger that rests this long carries the row; one that moves earlier scrolls, wherever it begins.
 const HOLDING_MILLISECONDS = 400;
 const STEADY_PIXELS = 10;
 // As near to the end of the window as this, the page scrolls.
@@ -16,7 +16,7 @@ export class Drag {
     this.wasDragged = false;
     this.isPressed = false;
     this.isCarrying = false;
-    // A finger that carries a row does not scroll. A browser asks those who listen before the touch begins.
+    // A finger that carries a row must not scroll. The listener must exist before the touch begins, or the browser ignores it.
     gestures.main.addEventListener("touchmove", (event) => this.isCarrying && event.preventDefault(), { passive: false });
     gestures.main.addEventListener("contextmenu", (event) => this.isPressed && event.preventDefault());
     gestures.main.addEventListener("click", (event) => {
@@ -85,7 +85,7 @@ export class Drag {
       if (event.type === "pointerup" && this.isCarrying) target?.drop();
       this.isCarrying = false;
       this.isPressed = false;
-      // The click that follows is not one on the menu or the title.
+      // The click that follows a drag does not count as one on the menu or the title.
       setTimeout(() => (this.wasDragged = false));
     };
     const cancel = (event) => event.key === "Escape" && end(event);
@@ -99,7 +99,7 @@ export class Drag {
     }
   }
 
-  // What lies under the pointer, if the rows can be dropped there.
+  // The target under the pointer; null if the rows cannot be dropped there.
   target({ clientX, clientY }, rows) {
     const element = document.elementFromPoint(clientX, clientY);
     const place = element?.closest("[data-drop]");
@@ -115,7 +115,8 @@ export class Drag {
     return drop && { element: row, className: isBefore ? "drop-before" : "drop-after", drop };
   }
 
-  // A day, a list or the inbox; null where the rows are already, or cannot go: a sub-task is in the list of its parent.
+  // A drop on a day, a list or the inbox; null if the rows are there already or cannot go there, as a sub-task is always in the
+  // list of its parent.
   dropOn(place, rows) {
     const [kind, value] = place.split(/:(.*)/s);
     const hasParent = rows.some((row) => row.dataset.parent);
@@ -131,7 +132,7 @@ export class Drag {
     return () => this.gestures.perform(rows, fields[kind]);
   }
 
-  // Beside a row: a function that puts the rows there, or null if they would not stand there.
+  // A drop beside a row: a function that moves the rows there, or null if they would not end up there.
   place(row, isBefore, rows) {
     const list = row.parentElement;
     const isFamily = list.matches(".family > .rows, #subtasks");
@@ -139,7 +140,7 @@ export class Drag {
     if (!rows.every((dragged) => Drag.belongs(dragged, list, isFamily))) return null;
     const state = (row) => Object.keys(RANKS).find((name) => row.classList.contains(name));
     const own = state(rows[0]);
-    // Rows of several states cannot stand together.
+    // Rows of different states cannot be placed together.
     if (rows.some((dragged) => state(dragged) !== own)) return null;
     const [before, after] = isBefore ? [Drag.beside(row, -1, rows), row] : [row, Drag.beside(row, 1, rows)];
     const fits = [before, after].map((neighbor) => neighbor?.matches(".row") && state(neighbor) === own);
@@ -158,7 +159,7 @@ export class Drag {
     return () => this.gestures.perform(rows, day ? { ...fields, day } : fields);
   }
 
-  // Whether a row can stand in a list of rows: one of its family, or no sub-task that is shown below its parent there.
+  // Whether a row can be placed in a list of rows: among its siblings, or anywhere if it is not shown below its parent there.
   static belongs(row, list, isFamily) {
     if (isFamily) return row.parentElement === list;
     const { parent } = row.dataset;
@@ -166,7 +167,7 @@ export class Drag {
     return !list.querySelector(`.row[data-id="${parent}"], .gap`) && !row.parentElement.closest(".family");
   }
 
-  // The next row that is not carried, in the same section; a gap of rows that are not loaded; or null.
+  // The next row of the same section that is not carried, or the gap of rows that are not loaded; null if there is neither.
   static beside(row, step, rows) {
     let next = row;
     do next = step < 0 ? next.previousElementSibling : next.nextElementSibling;
@@ -174,7 +175,7 @@ export class Drag {
     return next?.matches(".row, .gap") ? next : null;
   }
 
-  // Whether nothing would move: the rows are, in their order, all that stands between two others.
+  // Whether nothing would move, because the rows are already exactly those between two others.
   static standsThere(rows, before, after) {
     const between = [];
     const first = rows[0];

@@ -9,7 +9,7 @@ import { hold, holdDuring } from "./settling.js";
 const STATES = ["notStarted", "active", "completed"];
 const STATE_NAMES = { notStarted: "Not started", active: "Active", completed: "Completed" };
 const ACTIONS = { notStarted: "reopen", active: "start", completed: "complete" };
-// A circle that is held for as long starts its task.
+// Holding a circle this long starts its task.
 const HOLDING_MILLISECONDS = 500;
 const STEADY_PIXELS = 10;
 
@@ -23,7 +23,7 @@ export class Gestures {
     main.addEventListener("submit", (event) => this.submit(event));
     main.addEventListener("keydown", (event) => this.enter(event));
     main.addEventListener("pointerdown", (event) => this.press(event));
-    // What becomes of presses that have not settled: by task, the state before, the one that is shown, and the last answer.
+    // Presses that have not settled, by task: the state before, the shown state, the stored state, and the last answer.
     this.presses = new Map();
     document.addEventListener("tally-settled", () => this.presses.clear());
     addEventListener("pagehide", () => this.leaving());
@@ -109,7 +109,7 @@ export class Gestures {
     this.wasHeld = false;
     if (!circle) return this.drag.press(event);
     if (event.button !== 0) return;
-    // Between the press and its end, no other row may come under the pointer.
+    // No other row may come under the pointer before it is released.
     hold();
     const timer = setTimeout(() => {
       end();
@@ -130,7 +130,7 @@ export class Gestures {
     return STATES.find((name) => row.classList.contains(name));
   }
 
-  // Completes a task, or reopens it; pressed again before it has settled, takes that back.
+  // Completes a task, or reopens it; a second press before the first has settled takes the first one back.
   toggle(row) {
     const former = this.presses.get(row.dataset.id)?.before;
     const isDone = this.state(row) === "completed";
@@ -142,7 +142,7 @@ export class Gestures {
     this.turn(row, this.state(row) === "active" ? "notStarted" : "active");
   }
 
-  // Shows the state at once, and the row stays where it is for a while.
+  // Shows the new state at once; the row stays where it is for a while.
   turn(row, state) {
     const id = row.dataset.id;
     const press = this.presses.get(id) ?? { before: this.state(row), last: Promise.resolve(null), stored: this.state(row) };
@@ -162,7 +162,7 @@ export class Gestures {
     }
   }
 
-  // What was only just done is undone, with all that came with it, such as completed sub-tasks.
+  // Stores a state. One that takes back the last press undoes it with everything that came with it, such as completed sub-tasks.
   async store(id, press, state, former) {
     if (state === press.stored) return former;
     const isBack = state === press.before && former?.change && former.from === state;
@@ -178,7 +178,7 @@ export class Gestures {
     return isBack ? null : { change: answer.change, from };
   }
 
-  // A press whose turn has not come is sent as it is.
+  // Sends the presses that have not been stored yet, as the page cannot wait for earlier answers.
   leaving() {
     for (const [id, press] of this.presses) {
       if (press.shown !== press.stored) send("/change", { action: ACTIONS[press.shown], id });
@@ -219,7 +219,7 @@ export class Gestures {
     this.perform(moved, { action: "nest", anchor: above.dataset.id });
   }
 
-  // One place up or down among the rows of the same list of rows, as far as a drag could carry it.
+  // Moves a row one place up or down in its list of rows, where a drag could do the same.
   step(row, direction) {
     const rows = [...row.parentElement.children].filter((child) => child.matches(".row"));
     const other = rows[rows.indexOf(row) + (direction === "up" ? -1 : 1)];

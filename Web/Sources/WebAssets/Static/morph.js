@@ -5,7 +5,7 @@
 const OWN_ATTRIBUTES = ["open"];
 
 function key(node) {
-  // The id of a form may be a field of that name.
+  // The property `id` of a form may be a field with that name.
   return node.getAttribute?.("id") || node.dataset?.id || node.dataset?.key || "";
 }
 

@@ -1,24 +1,24 @@
-// What this browser sends to be changed: in order, each form once.
+// Sends the changes of this browser in order, each form once.
 //
-// Each form has a key, by which the server knows it again when it is sent once more because its answer was lost. Texts that
-// people have typed are kept in the browser until they are answered for, so that leaving the page, a server that does not
-// answer and a visit that has expired lose nothing: the next page sends them again.
+// Each form has a key, by which the server recognizes a form that is sent again because its answer was lost. The browser keeps
+// the texts that people have typed until the server has answered. So nothing is lost if somebody leaves the page, the server
+// does not answer, or the visit has expired: the next page sends these texts again.
 
 const KEPT = "tally-kept-";
 const PAGE = `tally-page-${crypto.randomUUID()}`;
-// The body of a request that goes on when its page is left.
+// The longest body of a request that continues when its page is left.
 const LONGEST_LASTING_BODY = 60_000;
 const PATIENCE_MILLISECONDS = 15_000;
-// Before a form without an answer is sent again.
+// How long to wait before a form without an answer is sent again.
 const PAUSES_MILLISECONDS = [400, 1600];
 
 const waiting = [];
 let isSending = false;
 
-// Held as long as the page lives: what a page has kept is sent by another one only when it is gone.
+// A lock held as long as the page lives: other pages send what it has kept only when it is gone.
 navigator.locks?.request(PAGE, () => new Promise(() => {}));
 
-// Sends a form; returns the status and the answer. The status is 0 if there was no answer: whether the form was taken is not known.
+// Sends a form; returns the status and the answer. Status 0 means no answer: it is unknown whether the form was taken.
 //
 // `kept` names a text that is kept until somebody forgets it.
 export function deliver(path, fields, kept) {
@@ -63,7 +63,7 @@ function request({ path, body }) {
   });
 }
 
-// The page is being left: what has not been sent yet is sent now, as far as a page can.
+// The page is being left: sends what still waits, as far as a page can.
 export function flush() {
   for (const form of waiting.splice(0)) request(form).catch(() => {});
 }
@@ -94,7 +94,7 @@ export function forget(name) {
   localStorage.removeItem(KEPT + name);
 }
 
-// The names of kept texts that no page answers for, oldest first: those of pages that are gone, and those of this page that it
+// The names of kept texts for which no page is responsible, oldest first: those of pages that are gone, and those that a page
 // has given up for now.
 export async function orphans() {
   const names = Object.keys(localStorage).filter((name) => name.startsWith(KEPT)).map((name) => name.slice(KEPT.length));
@@ -110,7 +110,7 @@ export function giveUp(name) {
   if (form) keep(name, { ...form, isGivenUp: true });
 }
 
-// Whether an answer may be another one later: there was none, the browser is not let in, or the server has failed.
+// Whether a later attempt may get another answer: there was none, the browser is not let in, or the server failed.
 export function isPassing({ status }) {
   return status === 0 || status === 401 || status >= 500;
 }

@@ -20,8 +20,8 @@ function button(words, action) {
   return element;
 }
 
-// Shows words for ten seconds, with a button that undoes the change, or a link that leads on; not while the pointer or the
-// focus is on it.
+// Shows words with a button that undoes the change, or with a link. They stay for ten seconds, longer while the pointer or the
+// focus is on them.
 export function show(words, change, isFailure = false, link = null) {
   const box = document.createElement("div");
   box.className = isFailure ? "notice failure" : "notice";
@@ -50,27 +50,27 @@ function hideLater() {
   }, NOTICE_MILLISECONDS);
 }
 
-// What an answer says that is not the one that was hoped for.
+// The words for an answer that is not a success.
 export function failureWords({ status, answer }) {
   if (status === 0) return "Tally does not answer. Is tally-web still running?";
   if (status === 401) return "This browser is not let in any more. Open the address that tally-web printed last.";
   return `${answer.failure}. ${answer.remedy}.`;
 }
 
-// Sends fields as a form does, and asks the person what the server asks; returns the status and the answer. The status is 0
-// without an answer, and null if the person said no.
+// Sends fields as a form does, and passes a question of the server on to the person; returns the status and the answer. The
+// status is 0 if there was no answer, and null if the person said no.
 export async function submit(path, fields, kept) {
   const body = new URLSearchParams(fields);
   if (!body.has("key")) body.set("key", crypto.randomUUID());
   const outcome = await deliver(path, body, kept);
   if (!outcome.answer?.question) return outcome;
-  // What cannot be taken back is done only if the person says so.
+  // A change that cannot be taken back is made only if the person confirms it.
   if (!(await ask(outcome.answer.title, outcome.answer.question, "Do it all the same"))) return { status: null };
   body.append("confirmed", "yes");
   return await deliver(path, body, kept);
 }
 
-// The same; returns the answer, or null after showing what went wrong.
+// Like `submit`, but returns the answer, or null after showing what went wrong.
 export async function send(path, fields) {
   const outcome = await submit(path, fields);
   if (outcome.status === 200) return outcome.answer;

@@ -280,7 +280,7 @@ export class Rows {
     if (!response.ok) return null;
     const answer = await response.json();
     if (answer.version === this.version) return answer;
-    // The events wait for a press to settle.
+    // The events wait until a press has settled.
     if (isSettling()) await new Promise((resolve) => whenSettled(resolve));
     if (this.version === version) {
       await new Promise((resolve) => {

@@ -33,7 +33,7 @@ export class Screen {
     if (!response.ok) return;
     const answer = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = answer.getElementById("main");
-    // Older than a change that is known by now: it is being read again.
+    // The answer is older than a change that has happened since: the screen is read again anyway.
     if (!fresh || changes !== this.changes) return;
     whenSettled(() => {
       morph(this.main, fresh, (old, newer) => this.keeps(old, newer));
@@ -44,7 +44,7 @@ export class Screen {
 
   // The fields of a sheet with unsaved edits stay as they are.
   keeps(old, fresh) {
-    // What is being said about a field that is no field of the task.
+    // The progress of saving, and a refusal beside a field that does not belong to the task.
     if (old.id === "saving" || (old.matches("p") && old.querySelector(":scope > .refusal"))) return true;
     if (old.id !== "fields" || !this.sheet?.isBusy()) return false;
     if (!Screen.haveSameDefaults(old, fresh)) document.getElementById("elsewhere").hidden = false;

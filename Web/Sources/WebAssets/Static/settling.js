@@ -1,4 +1,4 @@
-// After a press on a circle the rows stay where they are for a while, whatever changes: a second press hits the same circle.
+// After a press on a circle the rows stay where they are for a while, so that a second press hits the same circle.
 
 const SETTLING_MILLISECONDS = 2000;
 
@@ -23,7 +23,7 @@ export function hold() {
   timer = setTimeout(release, SETTLING_MILLISECONDS);
 }
 
-// Holds the rows until a change of them has been answered, too.
+// Holds the rows at least until a change of them has been answered.
 export async function holdDuring(promise) {
   hold();
   unanswered += 1;
@@ -35,7 +35,7 @@ export async function holdDuring(promise) {
   }
 }
 
-// Does something that may move rows, once nothing settles, in order.
+// Runs actions that may move rows, in order, as soon as everything has settled.
 export function whenSettled(action) {
   if (isSettling() || later.length) later.push(action);
   else action();

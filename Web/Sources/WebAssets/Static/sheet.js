@@ -1,8 +1,5 @@
 // A task's sheet: a field is saved when it is left, and what is typed is kept until it is saved. Sub-tasks are added one after
-// the other. Whatever way the sheet is left, nothing is lost.
-
-// A task's sheet: a field is saved when it is left, and what is typed is kept until it is saved. Sub-tasks are added one after
-// the other. Whatever way the sheet is left, nothing is lost.
+// the other. Nothing is lost, however the sheet is left.
 
 import { editedFields, isEdited } from "./morph.js";
 import { deliver, flush, forget, giveUp, isPassing, keep, kept, orphans } from "./outbox.js";
@@ -13,17 +10,17 @@ const LONGEST_QUIET_MILLISECONDS = 400;
 export class Sheet {
   constructor(form) {
     this.form = form;
-    // Buttons are called action, too.
+    // Not `form.action`: buttons have that name, too.
     this.path = form.getAttribute("action");
     this.task = form.dataset.task;
-    // Fields whose text is on its way, with the form that has it.
+    // Fields whose text is being saved, with the form that was sent.
     this.saving = new Map();
-    // Fields whose text the browser has no room to keep.
+    // Fields whose text the browser has no room to keep until it is saved.
     this.unkept = new Set();
     this.adding = 0;
     form.addEventListener("input", ({ target }) => this.typed(target));
     form.addEventListener("focusout", ({ target }) => this.fields().includes(target) && this.save([target]));
-    // A choice is made with one step.
+    // A choice is complete at once, so it is saved before the field is left.
     form.addEventListener("change", ({ target }) => target.matches("#fields select") && this.save([target]));
     form.addEventListener("submit", (event) => this.submit(event));
     form.addEventListener("keydown", (event) => this.key(event));
@@ -36,11 +33,11 @@ export class Sheet {
   }
 
   get subtask() {
-    // A search may have taken the place of the sheet.
+    // Undefined if a search has replaced the sheet.
     return this.form.elements.subtask;
   }
 
-  // The name of the sub-task that is being typed.
+  // The name under which the sub-task that is being typed is kept.
   get typedName() {
     return `${this.task}-typed`;
   }
@@ -68,7 +65,7 @@ export class Sheet {
     this.wasRefused = false;
     if (field === this.subtask) {
       Sheet.clear(field);
-      // One that got no answer, and is another one now.
+      // The text that got no answer has been changed: it is another one now.
       if (this.unadded && this.unadded.title !== field.value) {
         forget(this.unadded.name);
         this.unadded = null;
@@ -81,7 +78,7 @@ export class Sheet {
     }
   }
 
-  // Keeps what is in a field, for the case that the page ends before it is saved.
+  // Keeps the text of a field in case the page ends before it is saved.
   draft(field) {
     this.unkept.delete(field);
     if (!isEdited(field)) return forget(this.keptName(field));
@@ -114,12 +111,12 @@ export class Sheet {
       if (outcome.answer.change) changed(outcome.answer);
       else document.dispatchEvent(new Event("tally-changed"));
     } else if (outcome.status !== null) await this.refuse(fields, outcome);
-    // A field that was typed in, and left, while its text was on its way.
+    // Fields that were edited again, and left, while their text was being saved.
     const left = fields.filter((field) => isEdited(field) && field.value !== sent.get(field.name) && document.activeElement !== field);
     if (left.length) await this.send(left);
   }
 
-  // A field is in the store; what was typed into it meanwhile stays.
+  // Notes that a field is in the store; what was typed into it meanwhile stays.
   saved({ name, text, stamp }, sent) {
     const field = this.form.elements[name];
     this.stamp(field).defaultValue = stamp;
@@ -133,7 +130,7 @@ export class Sheet {
     this.draft(field);
   }
 
-  // Says beside each field why it is not saved; the others are saved.
+  // Says beside each refused field why it is not saved, and saves the others.
   async refuse(fields, outcome) {
     const conflicts = outcome.answer?.conflicts ?? [];
     const names = conflicts.length ? conflicts.map((conflict) => conflict.name) : [outcome.answer?.field];
@@ -191,7 +188,7 @@ export class Sheet {
     else field.removeAttribute("aria-describedby");
   }
 
-  // What takes a while is said.
+  // Says that the sheet is saving or adding, if that takes a while.
   tell() {
     clearTimeout(this.telling);
     const words = this.saving.size ? "Saving…" : this.adding ? "Adding…" : "";
@@ -204,7 +201,7 @@ export class Sheet {
   async submit(event) {
     event.preventDefault();
     const action = event.submitter?.value;
-    // Circles are pressed in another way.
+    // Gestures handles circles.
     if (event.submitter?.matches(".state")) return;
     if (action === "subtask") this.subtask.focus();
     if (action !== "delete" && this.subtask.value.trim()) this.add();
@@ -213,7 +210,7 @@ export class Sheet {
     if (action === "delete") return isSaved ? this.delete() : this.showRefused();
   }
 
-  // Undone, the deletion brings back what was typed, which is saved.
+  // Called after saving: undoing the deletion also brings back what was typed.
   async delete() {
     const outcome = await submit(this.path, { action: "delete" });
     if (outcome.status === 200) location.assign(outcome.answer.change ? `/today?done=${outcome.answer.change}` : "/today");
@@ -229,7 +226,7 @@ export class Sheet {
   // Adds the sub-task that was typed; the field is free for the next one at once.
   async add() {
     const title = this.subtask.value;
-    // One that got no answer may have been taken: its key stays.
+    // A sub-task that got no answer keeps its key, because the server may have taken it.
     const key = this.unadded?.key ?? crypto.randomUUID();
     const name = `${this.task}-subtask-${key}`;
     this.unadded = null;
@@ -246,7 +243,7 @@ export class Sheet {
       return changed(outcome.answer);
     }
     const isLater = isPassing(outcome);
-    // The next one may have been typed already.
+    // The next sub-task may already be in the field.
     if (this.subtask.value) {
       giveUp(name);
       return show(`Not added yet: “${title}”. ${failureWords(outcome)}`, null, true);
@@ -262,7 +259,7 @@ export class Sheet {
     if (outcome.status !== null) Sheet.say(this.subtask, `Not added. ${failureWords(outcome)}`);
   }
 
-  // A sub-task that got no answer has been added after all.
+  // The sub-task in the field got no answer, but has been added by now.
   sent(body) {
     if (this.unadded?.key !== body.get("key")) return;
     if (this.subtask.value === this.unadded.title) this.subtask.value = "";
@@ -276,7 +273,7 @@ export class Sheet {
 
   // --- Leaving
 
-  // Saves everything, and goes back to where the sheet was opened. A field that is refused keeps it open, once.
+  // Saves everything, and returns to where the sheet was opened. A refused field keeps the sheet open the first time.
   async close() {
     if (!this.isClosing) {
       this.isClosing = true;
@@ -291,8 +288,8 @@ export class Sheet {
     else location.assign("/today");
   }
 
-  // What is not saved is sent, and kept until another page knows that it is saved. Of a field whose former text is on its way,
-  // the other page sends the rest.
+  // Sends what is not saved, and keeps it until another page knows that it is saved. If an earlier text of a field is still
+  // being saved, the later text is left to that page.
   leaving() {
     for (const field of this.fields().filter(isEdited)) {
       this.draft(field);
@@ -301,7 +298,7 @@ export class Sheet {
     flush();
   }
 
-  // A text that an earlier page could not save comes back into its field.
+  // Puts a text that an earlier page could not save back into its field.
   async take(name, form) {
     const field = this.fields().find((field) => this.keptName(field) === name);
     if (!field || this.saving.has(field)) return false;
@@ -327,14 +324,14 @@ export class Sheet {
   }
 }
 
-// Of a text that was typed on while it was being saved: what was being saved is sent once more. Returns its stamp.
+// If a text was changed while an earlier one was being saved, sends the earlier one again; returns the stamp after it.
 async function stampAfterFormer(form) {
   if (!form.former) return null;
   const { answer } = await deliver(form.path, form.former);
   return answer?.fields?.[0]?.stamp ?? null;
 }
 
-// Sends what earlier pages have kept, and what this one got no answer for; a sheet takes what is its own.
+// Sends what earlier pages have kept and what got no answer on this page; the sheet takes the texts of its own task.
 export async function recover(sheet) {
   for (const name of await orphans()) {
     const form = kept(name);
@@ -351,7 +348,7 @@ export async function recover(sheet) {
       if (outcome.answer.change) changed(outcome.answer);
       continue;
     }
-    // Said once; tried again with each page.
+    // The failure is shown once; each page tries again.
     const isSaid = form.isSaid || !isPassing(outcome);
     keep(name, { ...form, isSaid, isGivenUp: true });
     if (!isSaid || form.isSaid) continue;

@@ -9,7 +9,7 @@ export function startTransfer() {
   const progress = document.getElementById("progress");
   const outcome = document.getElementById("outcome");
 
-  // Of the file and the options that were sent last, until their answer has come.
+  // The key of the file and options that were sent last, until their answer has come.
   let key = null;
   form.addEventListener("change", () => (key = null));
 

@@ -2,14 +2,14 @@ import Foundation
 import Hummingbird
 import Tally
 
-/// A press on the circle of a task: it completes an open task, and reopens a completed one.
+/// A press on the circle of a task, which completes an open task and reopens a completed one.
 ///
-/// The button says which of the two it does, so that a second press on an old page does not do the opposite.
+/// The form says which of the two is meant, so that a second press on an old page does not do the opposite.
 struct CirclePress: Sendable {
   let id: UUID
   let state: TaskState
 
-  /// `nil` for a form that another button has sent.
+  /// Reads the press; `nil` if another button has sent the form.
   init?(_ form: Form) throws {
     if let id = try form.id("complete") {
       (self.id, state) = (id, .completed)
@@ -28,9 +28,9 @@ enum TaskAction: Sendable {
   case move(list: UUID?)
   /// To the inbox, which has neither list nor day.
   case inbox
-  /// Before a task, on its day if that is given.
+  /// Before a task, and planned for a day if one is given.
   case before(UUID, CalendarDay?)
-  /// Behind a task, on its day if that is given.
+  /// After a task, and planned for a day if one is given.
   case after(UUID, CalendarDay?)
   /// Below a task, as its sub-task.
   case nest(UUID)
@@ -82,7 +82,7 @@ enum TaskAction: Sendable {
     return id
   }
 
-  /// The day whose tasks stand around a place.
+  /// The day of the tasks around the place of a drop.
   private static func day(_ form: Form, _ reference: DateReference) throws -> CalendarDay? {
     try form.text("day").map { try DateExpression($0, as: .day).day(against: reference) }
   }

@@ -35,7 +35,7 @@ struct TaskEdit: Sendable {
 
   /// Writes the changes.
   ///
-  /// - Throws: ``FieldRefusal`` with the field that cannot be taken.
+  /// - Throws: ``FieldRefusal`` with the field that is refused.
   func apply(to id: UUID, in transaction: inout StoreWriteTransaction) throws {
     let reference = transaction.dateReference
     let texts = changes.filter { $0.field != .state }
@@ -46,7 +46,7 @@ struct TaskEdit: Sendable {
     } catch let refusal as FieldRefusal {
       throw refusal
     } catch {
-      // The task as a whole is refused: by the first field without which it would have been taken.
+      // The task as a whole is refused. Writing field by field finds the first one that is refused.
       for (field, text) in texts {
         try refusing(field.rawValue) { try transaction.update(id) { try field.set(text, of: &$0, reference) } }
       }
@@ -58,7 +58,7 @@ struct TaskEdit: Sendable {
     }
   }
 
-  /// The fields that a form sent, as they are after it.
+  /// The fields that a form has, with their values after the change.
   static func saved(
     _ form: Form, of id: UUID, in transaction: inout StoreWriteTransaction
   ) throws -> [SavedField] {
@@ -70,12 +70,12 @@ struct TaskEdit: Sendable {
   }
 }
 
-/// A field of a sheet as it is in the store, for the script that shows it.
+/// The stored value of a field of a sheet, for the script that shows it.
 struct SavedField: Encodable, Sendable {
   let name: String
   let text: String
   let stamp: String
-  /// As people read it.
+  /// The value as people read it.
   let shown: String
 
   init(_ field: SheetField, _ text: String, shown: String? = nil) {
@@ -89,7 +89,7 @@ struct SheetConflict: Error {
   let conflicts: [TaskEdit.Conflict]
   let changes: [(field: SheetField, text: String)]
 
-  /// The fields with their values now, for a script.
+  /// The fields in conflict with their stored values, for a script.
   func fields(_ lists: [TaskList]) -> [SavedField] {
     conflicts.map { conflict in
       let name = lists.first { $0.id.text == conflict.now }?.name.shortened(to: 60)

@@ -14,7 +14,7 @@ extension WebService {
       let place = tag == nil ? try CapturePlace(form: name) : .inbox
       return try await change(form, request) { transaction in
         try refusing("text") {
-          // Sent before, to a program that ended before its answer came.
+          // The form was sent before, and the program ended before it answered.
           if let id = form.newID, try transaction.task(id) != nil { return }
           let entry = isLiteral ? nil : try Self.entry(text, in: transaction)
           try transaction.add(entry?.title ?? text, to: place, id: form.newID) {

@@ -35,7 +35,7 @@ extension WebService {
   ///   - request: A script's gets the notice, any other one is sent back.
   ///   - words: What to say before the words of the history.
   ///   - path: The screen to go to instead.
-  ///   - isUndo: Whether the change is an undo: one that is too large cannot be redone, but takes nothing else along.
+  ///   - isUndo: Whether the change is an undo. An undo that is too large cannot be redone; earlier changes can still be undone.
   ///   - body: The change; a script gets the fields that it returns.
   /// - Returns: The answer.
   /// - Throws: What the change throws.
@@ -71,7 +71,7 @@ extension WebService {
       Answer(change: shown?["change"] as? String, words: parts.joined(separator: ": "), fields: fields))
   }
 
-  /// Asks before a change that cannot be taken back: the same form once more, with a button that confirms it.
+  /// Asks before a change that cannot be taken back, with the same form and a button that confirms it.
   ///
   /// Sent with 409; a script gets the words, and sends the form again with `confirmed=yes`.
   private func page(asking question: IrreversibleChange, about form: Form, _ request: Request) throws -> Response {
@@ -114,7 +114,7 @@ extension WebService {
   }
 }
 
-/// A change, or an undo, replaces more than the history keeps, and nobody has confirmed it; it was rolled back.
+/// A change or an undo that is too large for the history and was not confirmed; it was rolled back.
 struct IrreversibleChange: Error {
   let isUndo: Bool
 

@@ -21,9 +21,9 @@ extension Response {
   }
 }
 
-/// Answers the requests that the gate does not let in, and everything else that has no screen.
+/// Answers requests that the gate refuses, and all other failures without a screen.
 ///
-/// The page has nothing of the store: a stranger may get it. It has what the browser sent, which can be sent again.
+/// The page shows nothing of the store, because a stranger may get it. It shows what the browser sent, to be sent again.
 struct Failures: RouterMiddleware {
   let service: WebService
 
@@ -46,11 +46,11 @@ struct Failures: RouterMiddleware {
     }
   }
 
-  /// A stranger must not fill the memory.
+  /// The limit keeps strangers from filling the memory.
   private static let longestKeptFormInBytes = 1 << 20
 }
 
-/// Gives each error of a route its words; an `HTTPError` would become an answer without any.
+/// Turns each error of a route into a failure with words; an `HTTPError` would become an answer without any.
 struct FailureWords: RouterMiddleware {
   func handle(
     _ request: Request, context: BasicRequestContext,
@@ -60,13 +60,13 @@ struct FailureWords: RouterMiddleware {
   }
 }
 
-/// A field of a form that cannot be taken as it is.
+/// The refusal of the value of a field of a form.
 struct FieldRefusal: Error {
   let field: String
   let cause: any Error
 }
 
-/// Reads or writes a field; an error gets the field's name.
+/// Runs a body that reads or writes a field, and adds the field's name to an error.
 @discardableResult
 func refusing<Value>(_ field: String, _ body: () throws -> Value) throws -> Value {
   do {
@@ -83,7 +83,7 @@ struct Failure: Error {
   let status: HTTPResponse.Status
   let message: String
   let remedy: String
-  /// The field of the form beside which the words stand.
+  /// The field of the form beside which the words are shown.
   private(set) var field: String?
   /// Headers of the answer, such as `Retry-After`.
   private(set) var headers: HTTPFields = [:]

@@ -4,9 +4,9 @@ import Logging
 import NIOCore
 import Tally
 
-/// A form that was refused, while its screen is shown once more: with what was typed, and with the reason beside it.
+/// A refused form, while its screen is shown again with what was typed and the reason beside it.
 struct RefusedForm: Sendable {
-  /// The one for which a screen is being rendered.
+  /// The refused form for which a screen is being rendered.
   @TaskLocal static var current: RefusedForm?
 
   /// The name of the form in the templates.
@@ -17,7 +17,7 @@ struct RefusedForm: Sendable {
   /// The address of the screen that has the form; `nil` for an address that has none.
   let screen: String?
 
-  /// What a form was sent with, if it is the one that was refused.
+  /// The fields with which a form was sent, if it is the refused one.
   static func typed(_ name: String) -> Form? { current?.name == name ? current?.fields : nil }
 }
 
@@ -47,14 +47,14 @@ extension RefusedForm {
     self.init(name: name, fields: fields, failure: failure, screen: screen)
   }
 
-  /// The words, for the place beside the field; `nil` if no template has one.
+  /// The words for the place beside the field; `nil` if the template has no such place.
   func spot(in template: String, _ renderer: Renderer) -> (name: String, content: [String: Any])? {
     let spot = "refused_\(name)_\(failure.field ?? "")"
     guard renderer.mentions(spot, in: [template, "page"]) else { return nil }
     return (spot, ["id": spot.replacing("_", with: "-"), "words": failure.words])
   }
 
-  /// Adds what was typed, and the words, to what a page shows.
+  /// Adds what was typed and the words to the content of a page.
   func fill(_ context: inout [String: Any], _ template: String, _ renderer: Renderer) {
     for (field, value) in fields.fields { context["typed_\(name)_\(field)"] = value }
     context["isRefused_\(name)"] = true
@@ -66,7 +66,7 @@ extension RefusedForm {
   }
 }
 
-/// Answers every request that the gate has let in: a form once, and a refused one with its screen.
+/// Answers every request that the gate admits: a form only once, and a refused form with its screen.
 struct Screens: RouterMiddleware {
   let service: WebService
   let routes: any HTTPResponder<BasicRequestContext>
@@ -76,7 +76,7 @@ struct Screens: RouterMiddleware {
     (self.service, self.routes) = (service, routes)
   }
 
-  /// All routes are behind it: there is no next one.
+  /// All routes are behind this middleware, so it calls them and not the next one.
   func handle(
     _ request: Request, context: BasicRequestContext,
     next: (Request, BasicRequestContext) async throws -> Response
@@ -100,7 +100,7 @@ struct Screens: RouterMiddleware {
     try await routes.respond(to: request, context: context)
   }
 
-  /// The screen that has the form, with what was typed; a page with that and the words if the screen fails, too.
+  /// The screen of the form, with what was typed; if that screen fails, too, a page with the same.
   private func screen(
     of failure: Failure, _ request: Request, _ context: BasicRequestContext
   ) async throws -> Response {
@@ -137,7 +137,7 @@ extension Form {
     "title", "notes", "tags", "due", "reminder", "repeat", "day", "subtask", "text", "name", "new", "q",
   ]
 
-  /// The form as a page shows it that has none of its own: texts can be read and changed, all else goes along.
+  /// The form for a page that lacks it: texts can be read and changed, everything else is sent along.
   func contentToSendAgain(to path: String) -> [String: Any]? {
     if fields.isEmpty { return nil }
     func isText(_ field: (name: String, value: String)) -> Bool {

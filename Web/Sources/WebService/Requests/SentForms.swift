@@ -3,24 +3,24 @@ import Hummingbird
 import NIOCore
 import Tally
 
-/// The forms that have been sent, each with its answer, so that each of them changes the store once.
+/// The forms that were sent, with their answers, so that each form changes the store only once.
 ///
-/// A form has a `key`, which its page or its script has drawn. A form that comes again with the same key and the same
-/// fields, as after a second press, a lost answer or a retry, gets the answer of the first one; while that is in
-/// progress, it waits. Refusals are not kept: the form can be sent again.
+/// A form has a random `key` from its page or its script. If a form with the same key and the same fields arrives again, after
+/// a second press, a lost answer or a retry, it gets the answer of the first one, and waits while that is in progress.
+/// Refusals are not kept, so a refused form can be sent again.
 actor SentForms {
-  /// How many answers are kept: a form comes again within seconds.
+  /// How many answers are kept; a form that is sent again arrives within seconds.
   static let keptAnswerCount = 256
 
   private var answers: [String: Task<Response, any Error>] = [:]
-  /// Of the answers, oldest first.
+  /// The fingerprints of the answers, oldest first.
   private var fingerprints: [String] = []
 
   /// Answers a form.
   ///
   /// - Parameters:
   ///   - fingerprint: Differs for each form that has another key or other fields.
-  ///   - body: Answers it. It goes on if the browser leaves.
+  ///   - body: Answers the form; it continues if the browser leaves.
   /// - Returns: The answer, or the one that the form got before.
   /// - Throws: What the body throws.
   func answer(
@@ -47,11 +47,11 @@ actor SentForms {
   }
 }
 
-/// The imports of files, each with its outcome: one that is sent again after its answer was lost is not done twice.
+/// The imports of files with their outcomes, so that an import is not done twice if its answer was lost.
 actor SentImports {
   private var outcomes: [String: Task<[String: String], Never>] = [:]
 
-  /// The outcome of an import; of one without a key, or that failed or asked before, the import is done.
+  /// The outcome of an import; the import runs unless one with the same key has succeeded or is running.
   func answer(
     to key: String?, _ body: @escaping @Sendable () async -> [String: String]
   ) async -> [String: String] {
@@ -75,7 +75,7 @@ extension Request {
   /// Whether the body has the fields of a form.
   var hasForm: Bool { headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true }
 
-  /// What distinguishes a form with a key from every other one; `nil` for a form without a key.
+  /// A text that distinguishes a form with a key from all others; `nil` for a form without a key.
   func fingerprint(ofForm bytes: ByteBuffer) -> String? {
     let (view, name) = (bytes.readableBytesView, Array("key=".utf8))
     let hasKey = view.starts(with: name) || view.firstRange(of: Array("&".utf8) + name) != nil
@@ -86,7 +86,7 @@ extension Request {
 extension Form {
   /// The id of what the form creates, the same whenever the form is sent; `nil` for a form without a key.
   ///
-  /// So nothing is created twice, even if the program that knew the answer has ended.
+  /// So nothing is created twice, even if the program has been restarted and no longer knows the answer.
   var newID: UUID? {
     guard let key = self["key"].flatMap({ UUID(uuidString: $0) }) else { return nil }
     let text = fields.filter { $0.name != "confirmed" }.map { "\($0.name)=\($0.value)" }.joined(separator: "&")

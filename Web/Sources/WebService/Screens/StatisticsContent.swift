@@ -14,7 +14,7 @@ struct StatisticsContent {
 
   /// What `statistics.mustache` names.
   var content: [String: Any] {
-    // A selection that was refused stays in the fields; the numbers are those without it.
+    // A refused selection stays in the fields, but the numbers ignore it.
     let query = RefusedForm.typed("statistics") ?? selection.query
     let unit = query["by"] ?? selection.options.unit.rawValue
     return [
@@ -33,7 +33,7 @@ struct StatisticsContent {
     ]
   }
 
-  /// The type of a field for a day: a field for dates would not show any other text that was typed.
+  /// The type of a field for a day; a field for dates would not show other text that was typed.
   static func typeOfField(with text: String?) -> String {
     guard let text, !text.isEmpty else { return "date" }
     return (try? CalendarDay(iso8601: text)) == nil ? "text" : "date"

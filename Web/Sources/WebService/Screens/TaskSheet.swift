@@ -11,7 +11,7 @@ struct TaskSheet {
     let clock = frame.clock
     let words = ChangeSentences(clock: clock)
     let lists = try transaction.lists()
-    // What was typed, and to what, if it was refused.
+    // The typed values of a refused sheet.
     let typed = RefusedForm.typed("sheet")
     func text(_ field: SheetField) -> String { typed?[field.rawValue] ?? field.text(of: task, clock) }
     var content: [String: Any] = [

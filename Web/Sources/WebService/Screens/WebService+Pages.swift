@@ -54,9 +54,9 @@ extension WebService {
       context["appearance"] = appearance
     }
     if request.cookies[Self.keysCookie]?.value == "off" { context["keysOff"] = true }
-    // Drawn for each page, so that its forms are taken once.
+    // A new key for each page, so that each of its forms is accepted once.
     context["key"] = UUIDv7.next().text
-    // Rows, lists and bars have paths of their own.
+    // `path` has other meanings inside rows, lists and bars.
     context["here"] = context["path"]
     RefusedForm.current?.fill(&context, template, renderer)
     return .html(try renderer.html(template, context))

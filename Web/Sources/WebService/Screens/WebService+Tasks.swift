@@ -17,7 +17,7 @@ extension WebService {
       let id = try UUID(form: try context.parameters.require("id"))
       return try await changeSheet(of: id, try await request.form(), request)
     }
-    // By a script, which sends the fields of the sheet in another way.
+    // For the script, which saves the fields of the sheet separately.
     router.post("tasks/:id/subtasks") { [self] request, context in
       let id = try UUID(form: try context.parameters.require("id"))
       let form = try await request.form()
@@ -31,13 +31,13 @@ extension WebService {
     _ title: String, to parent: UUID, by form: Form, in transaction: inout StoreWriteTransaction
   ) throws {
     try refusing("subtask") {
-      // Sent before, to a program that ended before its answer came.
+      // The form was sent before, and the program ended before it answered.
       if let id = form.newID, try transaction.task(id) != nil { return }
       try transaction.add(title, id: form.newID) { $0.parentID = parent }
     }
   }
 
-  /// Writes a sheet: its fields, the circle of a sub-task that was pressed, and the sub-task that was typed.
+  /// Writes a sheet: its fields, a press on the circle of a sub-task, and a sub-task that was typed.
   ///
   /// Whatever button was pressed, nothing that was typed is lost.
   private func changeSheet(of id: UUID, _ form: Form, _ request: Request) async throws -> Response {

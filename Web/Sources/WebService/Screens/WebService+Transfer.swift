@@ -126,7 +126,7 @@ extension WebService {
   private func importFile(_ request: Request) async throws -> Response {
     let wanted = try ImportRequest(try request.query())
     let file = try await received(request)
-    // An answer that was lost is asked for again: the document is not read twice.
+    // If the answer was lost, the file is sent again with the same key, and not imported twice.
     let key = try request.query().text("key")
     let (steps, continuation) = AsyncStream.makeStream(of: ImportStep.self, bufferingPolicy: .bufferingNewest(1))
     // Goes on if the browser leaves: all of the document or nothing.

@@ -32,7 +32,7 @@ extension WebService {
   func show(_ screen: Screen, for request: Request, _ more: [String: Any] = [:]) async throws -> Response {
     let first = Int(try request.query()["from"] ?? "0") ?? 0
     guard first >= 0 else { throw HTTPError(.badRequest, message: "Rows have numbers.") }
-    // The selection of a form that was refused stays.
+    // The selection of a refused form is kept.
     let chosen = Set(RefusedForm.typed("change")?.all("id") ?? [])
     let window = try await feeds.feed(of: screen.view, by: DayRules(request)).window(
       from: first, count: Self.firstRowCount)
@@ -45,7 +45,7 @@ extension WebService {
         row.merging(["isChosen": (row["id"] as? String).map(chosen.contains) ?? false]) { $1 }
       },
       "isOrdered": screen.isOrdered,
-      // Whoever drops a task between the rows of today plans it for today.
+      // Dropping a task between the rows of today plans it for today.
       "rowsDay": screen.view == .today ? window.frame.clock.today.iso8601 : "",
       "emptyWords": screen.emptyWords, "summary": Self.summary(window.count, window.completedCount),
     ]

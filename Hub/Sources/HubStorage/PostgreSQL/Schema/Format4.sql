@@ -1,5 +1,5 @@
--- Format 4: recovery codes of owners, rows that count, no more cards and replicas of one member than it may have, and functions
--- for the operator. The numbers are those of HubRowLimits.
+-- Format 4: recovery codes of owners; rows that count; limits on the cards and replicas of a member; functions for the operator.
+-- The numbers are those of HubRowLimits.
 
 -- isShared: all members of the space could have the code.
 CREATE TABLE recovery (
@@ -12,7 +12,7 @@ CREATE TABLE recovery (
 );
 CREATE INDEX recovery_by_space ON recovery (space);
 
--- A member, an invitation and a part of a snapshot count 128 bytes each, besides sealed bytes.
+-- A member, an invitation and a part of a snapshot each count 128 bytes besides sealed bytes.
 UPDATE space SET byte_count = byte_count + 128 * (
   (SELECT count(*) FROM token WHERE token.space = space.id) +
   (SELECT count(*) FROM snapshot_part WHERE snapshot_part.space = space.id));
@@ -41,9 +41,9 @@ END $$;
 -- Appends segments to the streams of several requests, each of another space, and answers each segment.
 --
 -- The segments of request i are those behind ends[i - 1] and up to ends[i]. The answers are those of HubAppendAnswer: 1 stored
--- and 2 known, both with the position, 3 fork, 4 gap with the last segment, 5 quota, 6 denied. Two more are about a request as
--- a whole: 7 there is no such space, 8 the space moves to another database, 9 there are too many replicas. After any but 1 and 2 the rest of the request has no
--- answer. No answer is an error, so no request undoes what the others have stored.
+-- and 2 known, both with the position, 3 fork, 4 gap with the last segment, 5 quota, 6 denied. Three more are about a request as
+-- a whole: 7 there is no such space, 8 the space moves to another database, 9 there are too many replicas. After any answer but
+-- 1 and 2 the rest of the request has no answer. No answer is an error, so no request undoes what the others have stored.
 --
 -- Unless it waits, it leaves requests whose space is locked out of the answers, and the hub asks for each of them alone. So a
 -- space that is locked for long delays no other one, and two calls cannot wait for each other.
@@ -160,7 +160,7 @@ BEGIN
     ON CONFLICT (space, id) DO UPDATE SET number = excluded.number, hash = excluded.hash;
 END $$;
 
--- Invitations count as rows of their space; those that have expired go.
+-- Invitations count as rows of their space; expired ones are deleted.
 DROP FUNCTION put_token;
 CREATE FUNCTION put_token(
   the_hash bytea, the_kind smallint, the_account uuid, the_space uuid, the_member uuid, the_role smallint, expiry bigint,
@@ -170,7 +170,7 @@ DECLARE
   place space%ROWTYPE;
   expired bigint;
 BEGIN
-  -- Locked though it is not frozen: a move that begins now waits for this token.
+  -- Locked even if it is not frozen, so that a move that begins now waits for this token.
   SELECT * INTO place FROM space WHERE id = the_space FOR UPDATE;
   IF place.is_frozen THEN RAISE EXCEPTION 'the space moves' USING ERRCODE = 'TH005'; END IF;
   IF the_kind = 3 AND place.id IS NOT NULL THEN
@@ -191,7 +191,7 @@ CREATE OR REPLACE FUNCTION create_space(
   its_token bytea)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  -- One after the other, or two at once would count the same.
+  -- One call after the other, or two at the same time would see the same count.
   PERFORM FROM account WHERE id = the_account FOR UPDATE;
   INSERT INTO space (id, account, byte_limit, byte_count) VALUES (the_space, the_account, the_limit, 128)
     ON CONFLICT DO NOTHING;
@@ -202,7 +202,7 @@ BEGIN
   PERFORM add_member(the_space, the_member, its_role, its_token);
 END $$;
 
--- Marks recovery codes of a space as replaced, and forgets the oldest of those: of one member, the shared ones, or all.
+-- Marks recovery codes of a space as replaced: those of one member, the shared ones, or all. Forgets the oldest replaced ones.
 CREATE FUNCTION replace_recoveries(the_space uuid, the_member uuid, shared_too boolean, all_of_them boolean, besides bytea)
 RETURNS void LANGUAGE sql AS $$
   UPDATE recovery SET is_replaced = true WHERE space = the_space AND verifier IS DISTINCT FROM besides
@@ -228,7 +228,7 @@ BEGIN
     RETURNING role INTO its_role;
   IF NOT FOUND THEN RETURN; END IF;
   PERFORM add_member(the_space, the_member, its_role, its_token);
-  -- A reader has the code that all members could have: it counts no more.
+  -- A reader would have a shared code, too, so shared codes are replaced.
   IF its_role = 3 THEN PERFORM replace_recoveries(the_space, NULL, true, false, NULL); END IF;
   RETURN NEXT its_role;
 END $$;
@@ -304,7 +304,7 @@ RETURNS bigint LANGUAGE sql AS $$
   SELECT coalesce(sum(byte_count), 0)::bigint FROM deleted;
 $$;
 
--- Whether the snapshot is complete from now on; of a replica, the newest four stay. TH003: the space has no room.
+-- Whether this part completes the snapshot; the newest four of a replica are kept. TH003: the space has no room.
 CREATE OR REPLACE FUNCTION put_part(
   the_space uuid, the_member uuid, the_replica uuid, the_number bigint, the_digest bytea, the_count integer,
   the_part integer, the_body bytea)
@@ -327,7 +327,7 @@ BEGIN
     ON CONFLICT (space, replica, number, digest) DO UPDATE
       SET part_count = the_count, stored_count = snapshot.stored_count + excluded.stored_count
     RETURNING * INTO stored;
-  -- A member that begins another one does not end those that were interrupted.
+  -- A member that begins another snapshot will not finish those that it left incomplete: they are deleted.
   IF known IS NULL AND stored.stored_count = 1 THEN
     added := added - coalesce((
       SELECT sum(delete_snapshot(the_space, the_replica, number, digest)) FROM snapshot
@@ -346,14 +346,14 @@ BEGIN
           WHERE space = the_space AND replica = the_replica AND part_count = stored_count
           ORDER BY number DESC, digest DESC OFFSET 4) AS old), 0);
   END IF;
-  -- A part alone is of no use to others: they are not woken for it.
+  -- An incomplete snapshot is of no use to others, so they are not woken for it.
   UPDATE space SET byte_count = byte_count + added, change_count = change_count + is_complete::integer
     WHERE id = the_space;
   RETURN is_complete;
 END $$;
 
--- Deletes segments up to a number, though not the last one of the stream, and snapshots; of a revoked replica an owner deletes
--- all of them.
+-- Deletes segments up to a number, except the last one of the stream, and snapshots. An owner may do this for a revoked replica;
+-- then the last segment is deleted, too.
 CREATE OR REPLACE FUNCTION delete_old(
   the_space uuid, the_member uuid, the_replica uuid, up_to bigint, snapshot_numbers bigint[], digests bytea[])
 RETURNS void LANGUAGE plpgsql AS $$
@@ -378,7 +378,7 @@ BEGIN
   PERFORM note_change(the_space, -freed);
 END $$;
 
--- The member that has another role now; nothing if there is no such replica, or its member was revoked.
+-- The member whose role was changed; nothing if there is no such replica, or its member was revoked.
 CREATE FUNCTION set_role(the_space uuid, the_replica uuid, its_role smallint) RETURNS SETOF uuid LANGUAGE plpgsql AS $$
 DECLARE
   its_member uuid;
@@ -399,7 +399,7 @@ BEGIN
   RETURN NEXT its_member;
 END $$;
 
--- TH002: the member is no owner. TH009: another code has replaced it. TH010: the space needs one that only owners have.
+-- TH002: the member is not an owner. TH009: the code was replaced. TH010: the space needs a code that only its owner has.
 CREATE FUNCTION put_recovery(
   the_space uuid, the_member uuid, the_verifier bytea, the_code_is_shared boolean, the_time bigint)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -423,7 +423,7 @@ BEGIN
     ON CONFLICT (verifier) DO UPDATE SET member = the_member, is_shared = the_code_is_shared, stored_at = the_time;
 END $$;
 
--- The id of the owner that a recovery code has added; nothing if the code does not count, or the token is another one's.
+-- The id of the owner that a recovery code adds; nothing if the code is not valid, or the token belongs to somebody else.
 CREATE FUNCTION add_owner(the_space uuid, the_verifier bytea, the_member uuid, its_token bytea) RETURNS SETOF uuid
 LANGUAGE plpgsql AS $$
 DECLARE
