@@ -65,9 +65,9 @@ package struct ByteLock: Sendable {
     try call(.set, Int16(F_UNLCK))
   }
 
-  /// Whether another owner holds a lock on the byte; false where that cannot be known.
-  package var isHeldByOthers: Bool {
-    ((try? holder()) ?? Int16(F_UNLCK)) != Int16(F_UNLCK)
+  /// Whether another owner holds a lock on the byte.
+  package func isHeldByOthers() throws(Errno) -> Bool {
+    try holder() != Int16(F_UNLCK)
   }
 
   private enum Command {

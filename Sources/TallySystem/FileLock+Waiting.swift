@@ -15,7 +15,8 @@ extension FileLock {
   /// Whether another owner is marked as waiting for the lock.
   package var isAwaitedByOthers: Bool {
     #if os(Linux)
-      mark.isHeldByOthers
+      // The mark is a hint.
+      (try? mark.isHeldByOthers()) ?? false
     #else
       false
     #endif

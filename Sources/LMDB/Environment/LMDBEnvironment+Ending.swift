@@ -160,6 +160,9 @@ extension LMDBEnvironment {
     return newest.map { $0 >= transactionID }
   }
 
+  /// Whether the environment has been closed.
+  package var isClosed: Bool { state.withLock { $0.isClosed } }
+
   /// Whether liblmdb refuses everything since a failure, so that the environment must be opened again.
   package var hasPanicked: Bool {
     if let journal, journal.isFailed { return true }

@@ -44,6 +44,7 @@ extension LMDBEnvironment {
       var attempt = 1
       while true {
         let snapshot = try beginRead()
+        defer { extendLifetime(snapshot) }
         let page = try MetaPage.page(ofSnapshot: UInt64(snapshot.snapshotNumber), in: reader)
         if let page, hasCertainSnapshot(snapshot.core) {
           do {

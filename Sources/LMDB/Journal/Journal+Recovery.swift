@@ -35,7 +35,7 @@ extension Journal {
     guard let file = try? FileDescriptor.open(lock, .readWrite, options: .closeOnExec) else { return false }
     // This process has no environment open here, so that closing ends no lock of liblmdb.
     defer { try? file.close() }
-    guard ByteLock(file, byte: 0, owner: .process).isHeldByOthers else { return false }
+    guard try ByteLock(file, byte: 0, owner: .process).isHeldByOthers() else { return false }
     guard header.boot == boot else {
       throw LMDBError(
         .busy, operation: "open", message: "Another program reads the file, which has not been recovered yet",

@@ -24,16 +24,34 @@ struct SecondLook {
   /// - Complexity: as a verification.
   func explained(_ error: any Error) -> any Error {
     guard let claim = TallyError.claimingDamage(error) else { return error }
-    return isDamaged ? claim : TallyError.unconfirmed(claim)
+    return finding.explained(claim)
   }
 
-  /// Whether the store has a fault at the newest acknowledged snapshot; false if the check cannot be made.
-  var isDamaged: Bool {
+  /// What a check finds of the newest acknowledged snapshot.
+  enum Finding {
+    case sound, damaged
+    /// The check itself failed, for instance because the disk did.
+    case unknown(any Error)
+
+    /// The error to throw for a claim of damage.
+    func explained(_ claim: TallyError) -> any Error {
+      switch self {
+      case .sound: TallyError.unconfirmed(claim)
+      case .damaged: claim
+      case .unknown(let error): error
+      }
+    }
+  }
+
+  /// Checks the whole store.
+  var finding: Finding {
     do {
-      try environment.checkStructure()
-      return try !Verification.run(on: environment, registering: indexes, observer: nil).isSound
+      return try TallyError.translating {
+        try environment.checkStructure()
+        return try Verification.run(on: environment, registering: indexes, observer: nil).isSound ? .sound : .damaged
+      }
     } catch {
-      return TallyError.claimingDamage(error) != nil
+      return TallyError.claimingDamage(error) == nil ? .unknown(error) : .damaged
     }
   }
 }
@@ -45,10 +63,9 @@ final class KnownDamage: Sendable {
   /// As `SecondLook.explained`, with a look only if damage is not known yet.
   func explained(_ error: any Error, in environment: LMDBEnvironment, _ indexes: [TaskIndex]) -> any Error {
     guard let claim = TallyError.claimingDamage(error), !isKnown.load(ordering: .relaxed) else { return error }
-    let look = SecondLook(environment: environment, indexes: indexes)
-    guard look.isDamaged else { return TallyError.unconfirmed(claim) }
-    isKnown.store(true, ordering: .relaxed)
-    return claim
+    let finding = SecondLook(environment: environment, indexes: indexes).finding
+    if case .damaged = finding { isKnown.store(true, ordering: .relaxed) }
+    return finding.explained(claim)
   }
 }
 

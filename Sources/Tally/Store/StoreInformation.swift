@@ -138,7 +138,8 @@ extension StoreTransaction where Base: ~Copyable {
         return false
       }
     }
-    let seconds = date.map { max(0, (now.microsecondsSince1970 - $0) / 1_000_000) }
+    // A damaged record may hold any number.
+    let seconds = date.map { max(0, now.microsecondsSince1970.subtractingReportingOverflow($0).partialValue / 1_000_000) }
     return ReaderInformation(processID: reader.processID, lagInCommits: lag, lagInSeconds: seconds.map(Int.init))
   }
 }

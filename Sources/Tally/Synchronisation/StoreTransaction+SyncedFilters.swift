@@ -82,7 +82,16 @@ extension StoreWriteTransaction {
     try setSyncValue(time, forKey: SyncNotes.listMergePrefix + FieldValue.id(target).storedBytes)
   }
 
+  /// Notes that a list is not merged into any other, as its own deletion took its tasks along.
+  ///
+  /// Says nothing new of a list that never was: then nothing is sent.
+  mutating func noteDeletion(ofList id: UUID) throws {
+    try setSyncValue(FieldValue.instant(now).storedBytes, forKey: SyncNotes.listMergePrefix + FieldValue.id(id).storedBytes)
+  }
+
   /// Takes the merges of lists: they count as handed over.
+  ///
+  /// A merge that was undone meanwhile is none: its list is there again.
   package mutating func takePendingListMerges() throws -> [PendingListMerge] {
     var found: [PendingListMerge] = []
     let prefix = SyncNotes.listMergePrefix
@@ -90,7 +99,8 @@ extension StoreWriteTransaction {
       guard let list = try FieldValue(.id, storedBytes: Array(key.dropFirst(prefix.count))).id,
         let time = try FieldValue(.instant, storedBytes: Array(value.prefix(8))).instant
       else { return true }
-      let target = value.count > 8 ? try FieldValue(.id, storedBytes: Array(value.dropFirst(8))).id : nil
+      let isMerged = try value.count > 8 && self.list(list) == nil
+      let target = isMerged ? try FieldValue(.id, storedBytes: Array(value.dropFirst(8))).id : nil
       found.append(PendingListMerge(list: list, target: target, microseconds: time.microsecondsSince1970))
       return true
     }

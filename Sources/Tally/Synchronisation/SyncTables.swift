@@ -85,9 +85,9 @@ extension TaskStore {
   /// - Throws: As ``read(_:)``.
   /// - Complexity: As ``read(_:)``; never waits for a write, except once if another process has begun to synchronize the store.
   package func readSynchronization<R>(_ body: (inout StoreReadTransaction) throws -> R) throws -> R {
-    let tables = try connection.use { try $0.tables.sync.open(in: $0.environment) }
+    _ = try connection.use { try $0.tables.sync.open(in: $0.environment) }
     return try read { transaction in
-      transaction.syncTables = try transaction.header().synchronises ? tables : nil
+      transaction.syncTables = try transaction.header().synchronises ? transaction.tables.sync.current : nil
       return try body(&transaction)
     }
   }

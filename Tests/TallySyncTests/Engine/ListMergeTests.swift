@@ -63,6 +63,25 @@ struct ListMergeTests {
     }
   }
 
+  /// The list is deleted later: its tasks of other devices go to the inbox, as those of any deleted list.
+  @Test(arguments: [true, false]) func aMergeThatWasUndoneTakesNoTasks(isSentBetween: Bool) async throws {
+    try await withListsOfOneName { space, lists in
+      try await space.stores[0].write { _ = try $0.mergeList(lists[0], into: lists[1]) }
+      if isSentBetween { try await space.synchroniseAll() }
+      try await space.stores[0].write { _ = try $0.undo() }
+      if isSentBetween { try await space.synchroniseAll() }
+      let late = try await space.stores[1].write { try $0.add("late", to: .list(lists[0])).id }
+      space.clock.now = space.clock.now.adding(seconds: 1)
+      try await space.stores[0].write { _ = try $0.deleteList(lists[0]) }
+      for _ in 0..<2 { try await space.synchroniseAll() }
+      for store in space.stores {
+        let task = try #require(try store.read { try $0.task(late) })
+        #expect(task.listID == nil)
+      }
+      try await space.expectEqualStores()
+    }
+  }
+
   @Test(arguments: [true, false]) func mergesInOppositeDirectionsLoseNeitherListNorTask(isAtOnce: Bool) async throws {
     try await withListsOfOneName { space, lists in
       try await space.stores[0].write { _ = try $0.mergeList(lists[0], into: lists[1]) }

@@ -141,6 +141,30 @@ import Testing
     }
   }
 
+  @Test func aCheckThatCannotBeMadeDecidesNothing() throws {
+    try withTemporaryDirectory { directory in
+      let store = try TaskStore(at: directory.appending("tasks"), configuration: .testing())
+      let environment = try store.connection.use(\.environment)
+      try store.close()
+      let error = SecondLook(environment: environment).explained(Self.claims[0])
+      #expect((error as? TallyError)?.code == .storeClosed, "\(error)")
+    }
+  }
+
+  /// What a body throws about another environment opens no file again.
+  @Test func anErrorOfAnotherEnvironmentEndsTheRead() throws {
+    try withStore { store in
+      var runCount = 0
+      #expect(throws: TallyError.self) {
+        try store.read { _ in
+          runCount += 1
+          throw LMDBError(.closed, operation: "get")
+        }
+      }
+      #expect(runCount == 1)
+    }
+  }
+
   /// A function of its own, because asynchronous code cannot write in this form.
   private static func fail(_ store: TaskStore, _ error: any Error) throws {
     try store.writeAndWait { _ in throw error }

@@ -29,7 +29,7 @@ struct HistoryWriter {
     for (part, bytes) in images.parts.enumerated() {
       record.images = bytes
       try table.append(record, forKey: HistoryKey(entry.id, part: UInt16(part)), in: &transaction)
-      record.precedingSizeInBytes += UInt64(bytes.count)
+      record.precedingSizeInBytes &+= UInt64(bytes.count)
       (record.actionName, record.replica) = (nil, nil)
     }
     try trim(to: bounds, endingAt: record.precedingSizeInBytes, in: &transaction)

@@ -84,7 +84,9 @@ final class StoreConnection: Sendable {
         // Both refuse to begin: nothing of the body has taken effect, though it may have run before a commit that failed.
         let isAfterFailure = error.code == .panic && !hasReplaced && store.environment.hasPanicked
         // A store may be suspended and resumed again and again, and its files are opened anew each time.
-        guard error.code == .closed || isAfterFailure else { throw explained(TallyError(error), of: store) }
+        // An error of another environment that the body uses is not about this one.
+        let isClosed = error.code == .closed && store.environment.isClosed
+        guard isClosed || isAfterFailure else { throw explained(TallyError(error), of: store) }
         hasReplaced = hasReplaced || isAfterFailure
       } catch {
         throw explained(error, of: store)
@@ -100,8 +102,12 @@ final class StoreConnection: Sendable {
 
   /// The same for the error of one write among several in a commit, which did not fail the others.
   func explained(_ error: any Error) -> any Error {
-    guard let store = try? current else { return error }
-    return explained(error, of: store)
+    do {
+      return explained(error, of: try current)
+    } catch let end {
+      // Nothing is open to look at.
+      return TallyError.claimingDamage(error) == nil ? error : end
+    }
   }
 
   /// Like `use`, for work that holds locks of its own, so that the store does not end meanwhile.

@@ -74,6 +74,7 @@ extension StoreTransaction where Base == WriteTransaction {
     for taskID in taskIDs where try tables.tasks.contains(IDKey(taskID), in: base) { try delete(taskID) }
     try write(RecordChange<ListRecord>(from: record, to: nil, at: commitSequence))
     try keepName(of: record.item)
+    try noteDeletion(ofList: id)
     return taskIDs.count
   }
 
