@@ -53,15 +53,16 @@ extension StoreTransaction where Base: ~Copyable {
     var last: UUID?
     for range in order.isReversed ? plan.path.ranges.reversed() : plan.path.ranges {
       let start = position.map { order.key($0, in: range) }
-      try walk.run(range, after: start, by: &cursor) { id, _ in
+      try walk.run(range, after: start, by: &cursor) { key, _ in
         work.examinedCount += 1
-        if plan.rest != nil, try key(of: id, &tester) == nil { return true }
+        let id = key.idAtEnd
+        if plan.rest != nil, try self.key(of: id, &tester) == nil { return true }
         work.foundCount += 1
         guard try body(id) else { return false }
         last = id
         return true
       }
-      if walk.isStopped { return try last.map { try key(of: $0, &tester) } ?? position }
+      if walk.isStopped { return try last.map { try self.key(of: $0, &tester) } ?? position }
     }
     return nil
   }
@@ -97,16 +98,17 @@ extension StoreTransaction where Base: ~Copyable {
     var tester = QueryTester(plan)
     var walk = KeyWalk(isReversed: false)
     var cursor = try plan.path.table.cursor(in: base)
+    let isWholeTable = plan.path.isWholeTable
     for range in plan.path.ranges {
-      try walk.run(range, after: nil, by: &cursor) { id, record in
+      try walk.run(range, after: nil, by: &cursor) { key, record in
         work.examinedCount += 1
-        let key =
-          plan.path.isWholeTable
-          ? try tester.key(of: id, record) { try hasSubtasks($0) }
-          : try key(of: id, &tester)
-        if let key {
+        // Most records of a whole table fail here.
+        if isWholeTable, try !tester.mayHold(record) { return true }
+        let id = key.idAtEnd
+        let found = try isWholeTable ? tester.key(of: id, record) { try hasSubtasks($0) } : self.key(of: id, &tester)
+        if let found {
           work.foundCount += 1
-          body(key, id)
+          body(found, id)
         }
         return true
       }
@@ -146,7 +148,7 @@ struct FoundTask: Comparable {
 
 /// Tests records, and finds their positions.
 private struct QueryTester {
-  private let program: RecordProgram?
+  private let program: RecordProgram
   private var sorter: QuerySorter
   private var folder = TextFolder()
   /// The last tag of a field that is looked at.
@@ -157,17 +159,21 @@ private struct QueryTester {
   }
 
   init(_ predicate: RecordPredicate?, _ sorter: QuerySorter) {
-    program = predicate.map { RecordProgram($0) }
+    program = RecordProgram(predicate ?? .constant(true))
     self.sorter = sorter
     lastTag = max(predicate?.lastTag ?? 0, sorter.lastTag)
   }
 
+  /// Whether a task may pass by the head of its record.
+  mutating func mayHold(_ record: RawSpan) throws(LMDBError) -> Bool {
+    let head = try TaskFields(record)
+    return program.mayHold(try head.state, head.titleBytes, &folder)
+  }
+
   /// The position of a task; `nil` if it fails.
   mutating func key(of id: UUID, _ record: RawSpan, isParent: (UUID) throws -> Bool) throws -> ViewKey? {
-    // Most filters ask for a state, which needs no other field.
-    if let program, try !program.mayHold(in: TaskFields(record).state) { return nil }
     let facts = try FilterFacts(id, record, upTo: lastTag)
-    if let program, try !program.holds(facts, &folder, isParent: isParent) { return nil }
+    guard try program.holds(facts, &folder, isParent: isParent) else { return nil }
     return sorter.key(of: facts)
   }
 }
@@ -181,9 +187,10 @@ private struct KeyWalk {
     self.isReversed = isReversed
   }
 
-  /// Walks one range, after a key if there is one, until `body` returns false.
+  /// Hands the keys and values of one range to a closure, after a key if there is one, until it returns false.
+  @inline(__always)
   mutating func run(
-    _ range: KeyRange, after start: KeyBytes?, by cursor: inout RawCursor, _ body: (UUID, RawSpan) throws -> Bool
+    _ range: KeyRange, after start: KeyBytes?, by cursor: inout RawCursor, _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
     var isAtEntry: Bool
     if isReversed {
@@ -195,7 +202,7 @@ private struct KeyWalk {
     }
     let bound = isReversed ? range.lower : range.upper
     while isAtEntry, cursor.keyBytes.precedes(bound.bytes) != isReversed {
-      guard try body(cursor.keyBytes.idAtEnd, cursor.valueBytes) else {
+      guard try body(cursor.keyBytes, cursor.valueBytes) else {
         isStopped = true
         return
       }

@@ -30,7 +30,7 @@ public struct FoldedPattern: Sendable, Hashable {
     if let letters {
       // Folding keeps ASCII letters in place: what is found before folding is found after it.
       if bytes.span.isFoundIgnoringCase(in: text) { return true }
-      if text.isASCII || !folder.mayForm(letters, from: text) { return false }
+      if !folder.mayForm(letters, from: text) { return false }
     } else if text.isASCII {
       return false
     }

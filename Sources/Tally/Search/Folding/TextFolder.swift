@@ -84,6 +84,13 @@ public struct TextFolder: Sendable {
   mutating func mayForm(_ letters: ASCIILetters, from text: RawSpan) -> Bool {
     var offset = 0
     while offset < text.byteCount {
+      // Every bit pattern is an integer, and the offset has been checked.
+      if offset &+ 8 <= text.byteCount,
+        unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+      {
+        offset &+= 8
+        continue
+      }
       // The offset has been checked; a byte has no alignment.
       if unsafe text.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self).isASCII {
         offset &+= 1
