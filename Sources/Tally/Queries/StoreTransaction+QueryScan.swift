@@ -120,6 +120,7 @@ extension StoreTransaction where Base: ~Copyable {
     guard let record = try tables.tasks.bytes(forKey: IDKey(id), in: base) else {
       throw TallyError.missingRecord(of: "a task index")
     }
+    guard try tester.mayHold(record) else { return nil }
     return try tester.key(of: id, record) { try hasSubtasks($0) }
   }
 
