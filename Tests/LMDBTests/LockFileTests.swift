@@ -134,7 +134,7 @@ import Testing
       #expect(throws: Never.self) { try LMDBEnvironment(path: path).close() }
     }
     // Until the other thread waits.
-    while EnvironmentRegistry.open.waiterCount == 0 { usleep(1_000) }
+    for _ in 0..<10_000 where EnvironmentRegistry.open.waiterCount == 0 { usleep(1_000) }
     #expect(LMDBEnvironment.isOpenInThisProcess(path))
     holder.end()
     done.wait()
