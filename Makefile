@@ -4,6 +4,8 @@
 export TALLY_STRICT := 1
 # A person's own settings do not change the checks.
 export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
+# Without a bound all tests begin at once, their tasks wait for a thread until the end, and nothing is reported before.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats readers page smoke outside faults
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers test-service
