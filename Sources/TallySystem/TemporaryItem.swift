@@ -5,8 +5,8 @@ package import SystemPackage
 /// Its maker holds a lock on it. The lock ends with the process, so that an item without one is an orphan: what a killed
 /// process has left. Whoever makes an item in a directory removes the orphans there first.
 ///
-/// Names are exact, and an orphaned directory is removed only if it has nothing but files of a store: neither is ever
-/// somebody else's.
+/// Names are exact, and an orphaned directory is removed only if it has nothing but files of a store, or one directory
+/// with a store: neither is ever somebody else's.
 package final class TemporaryItem: Sendable {
   package enum Kind {
     case file, directory
@@ -23,6 +23,8 @@ package final class TemporaryItem: Sendable {
   private static let directoryMark = ".new-"
   /// The files that a store has while it is made.
   private static let storeNames: Set = ["data.mdb", "lock.mdb", "access.lock", "journal", "journal.tmp"]
+  /// The name of a store in an item.
+  private static let storeName = "store"
   private static let mostAttempts = 100
 
   /// Makes an item that only its owner may read.
@@ -36,22 +38,15 @@ package final class TemporaryItem: Sendable {
     Self.sweep(parent)
     for _ in 1...Self.mostAttempts {
       let path = parent.appending(Self.name(kind, for: name))
-      switch kind {
-      case .file: try SystemCalls.createFile(path, permissions: .ownerReadWrite)
-      case .directory: try SystemCalls.createDirectory(path, permissions: .ownerReadWriteExecute)
-      }
-      do {
-        // Until it is locked, a sweep may take it for an orphan and remove it.
-        guard let lock = try Self.lock(path, kind), lock.isOnFile(at: path) else { continue }
-        (self.path, self.kind, self.lock) = (path, kind, lock)
-        return
-      } catch {
-        Self.remove(path, kind)
-        throw error
-      }
+      guard let lock = try Self.make(path, kind) else { continue }
+      (self.path, self.kind, self.lock) = (path, kind, lock)
+      return
     }
     throw Errno.resourceTemporarilyUnavailable
   }
+
+  /// Where a store may be in an item that is a directory: its writers lock their directory, as this does its own.
+  package var storeDirectory: FilePath { path.appending(Self.storeName) }
 
   deinit {
     // What was moved into place is not there any more.
@@ -106,6 +101,25 @@ package final class TemporaryItem: Sendable {
     return text.joined(separator: "-")
   }
 
+  /// Makes an item and locks it; `nil` if a sweep has taken it for an orphan and removed it before it was locked.
+  private static func make(_ path: FilePath, _ kind: Kind) throws -> FileLock? {
+    switch kind {
+    case .file: try SystemCalls.createFile(path, permissions: .ownerReadWrite)
+    case .directory: try SystemCalls.makeDirectory(path, permissions: .ownerReadWriteExecute)
+    }
+    do {
+      // Whatever the process's mask takes away.
+      if kind == .directory { try SystemCalls.changePermissions(path, to: .ownerReadWriteExecute) }
+      guard let lock = try lock(path, kind), lock.isOnFile(at: path) else { return nil }
+      return lock
+    } catch Errno.noSuchFileOrDirectory {
+      return nil
+    } catch {
+      remove(path, kind)
+      throw error
+    }
+  }
+
   /// The lock of an item, held; `nil` if another process holds it, or if there is no such item.
   private static func lock(_ path: FilePath, _ kind: Kind) throws -> FileLock? {
     do {
@@ -127,8 +141,13 @@ package final class TemporaryItem: Sendable {
   private static func removeDirectory(_ path: FilePath) {
     // A store may be made in it, too.
     sweep(path)
-    guard let names = try? SystemCalls.names(in: path), storeNames.isSuperset(of: names) else { return }
-    for name in names { try? SystemCalls.removeFile(path.appending(name)) }
+    guard let names = try? SystemCalls.names(in: path) else { return }
+    if names == [storeName] {
+      removeDirectory(path.appending(storeName))
+    } else {
+      guard storeNames.isSuperset(of: names) else { return }
+      for name in names { try? SystemCalls.removeFile(path.appending(name)) }
+    }
     try? SystemCalls.removeDirectory(path)
   }
 }
