@@ -38,6 +38,8 @@ public final class TaskStore: Sendable {
   /// if the process changes its current directory later.
   ///
   /// A `TaskStore` that this process has just dropped is waited for, for two seconds: whoever still observes it must end.
+  /// That blocks the thread, and Swift's tasks, which share a few threads, need one to end: in asynchronous code, open a
+  /// store again within ``perform(_:)``.
   ///
   /// - Throws: `notAStore` for anything else at that path, `newerFormat`, `damagedStore`, `permissionDenied`,
   ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` if there is none and

@@ -14,11 +14,11 @@ struct StoreAccess {
 
   /// How long to wait between two attempts.
   private static let pauseInMilliseconds = 10
-  /// How long those who open the store wait for one that wants it alone.
+  /// How long those who open the store let one go first that wants it alone.
   ///
-  /// Where many processes open and close the store, it would otherwise be open at each attempt. One that waits for a process
-  /// that stays must not keep all others waiting.
-  private static let courtesy = Duration.milliseconds(250)
+  /// So that one gets it, however many open and close the store, if none of them has it open for longer than this. Where
+  /// somebody does, the others must not wait for as long as that.
+  private static let courtesy = Duration.seconds(1)
 
   private let lock: FileLock?
 
