@@ -102,7 +102,7 @@ struct AtomicFileTests {
     }
     let makers = (0..<2).map { maker in
       startThread {
-        for number in 0..<500 {
+        for number in 0..<200 {
           let item = try TemporaryItem(number.isMultiple(of: 8) ? .file : .directory, in: directory, for: "\(maker)")
           #expect((try? item.path.stat()) != nil, "an item in the making was removed")
         }
