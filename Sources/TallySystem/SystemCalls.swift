@@ -25,17 +25,18 @@ package enum SystemCalls {
   ///
   /// The corresponding C functions are `mkdir` and `chmod`.
   package static func createDirectory(_ path: FilePath, permissions: FilePermissions) throws(Errno) {
-    // The string outlives the call.
-    try check(unsafe path.withPlatformString { unsafe mkdir($0, permissions.rawValue) })
+    try makeDirectory(path, permissions: permissions)
     try changePermissions(path, to: permissions)
   }
 
-  /// Creates a directory with the permissions that the process's mask leaves.
+  /// Creates a directory with what the process's mask leaves of some permissions, by default of all.
   ///
   /// The corresponding C function is `mkdir`.
-  package static func makeDirectory(_ path: FilePath) throws(Errno) {
+  package static func makeDirectory(
+    _ path: FilePath, permissions: FilePermissions = FilePermissions(rawValue: 0o777)
+  ) throws(Errno) {
     // The string outlives the call.
-    try check(unsafe path.withPlatformString { unsafe mkdir($0, 0o777) })
+    try check(unsafe path.withPlatformString { unsafe mkdir($0, permissions.rawValue) })
   }
 
   /// Creates a directory and those above it that are missing, each flushed, so that a power cut does not lose them.

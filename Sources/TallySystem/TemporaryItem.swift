@@ -1,12 +1,20 @@
 package import SystemPackage
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// A file or a directory under a temporary name, in which something is made before it is moved into place.
 ///
 /// Its maker holds a lock on it, which ends with the process. So an item that nobody has locked is an orphan, which a killed
 /// process has left. Making an item in a directory first removes the orphans there.
 ///
-/// Only names of an exact form count, and an orphaned directory is removed only if it has nothing but files of a store: so
-/// nothing of anybody else is removed.
+/// Names are of an exact form, and an orphaned directory is removed only if it has nothing but files of a store, or one
+/// directory with a store. Items of other users are left to them. So nothing of anybody else is removed.
 package final class TemporaryItem: Sendable {
   package enum Kind {
     case file, directory
@@ -23,6 +31,8 @@ package final class TemporaryItem: Sendable {
   private static let directoryMark = ".new-"
   /// The files that a store has while it is being made.
   private static let storeNames: Set = ["data.mdb", "lock.mdb", "access.lock", "journal", "journal.tmp"]
+  /// The name of a store in an item.
+  private static let storeName = "store"
   private static let mostAttempts = 100
 
   /// Makes an item that only its owner may read.
@@ -36,22 +46,15 @@ package final class TemporaryItem: Sendable {
     Self.sweep(parent)
     for _ in 1...Self.mostAttempts {
       let path = parent.appending(Self.name(kind, for: name))
-      switch kind {
-      case .file: try SystemCalls.createFile(path, permissions: .ownerReadWrite)
-      case .directory: try SystemCalls.createDirectory(path, permissions: .ownerReadWriteExecute)
-      }
-      do {
-        // Until it is locked, a sweep may take it for an orphan and remove it.
-        guard let lock = try Self.lock(path, kind), lock.isOnFile(at: path) else { continue }
-        (self.path, self.kind, self.lock) = (path, kind, lock)
-        return
-      } catch {
-        Self.remove(path, kind)
-        throw error
-      }
+      guard let lock = try Self.make(path, kind) else { continue }
+      (self.path, self.kind, self.lock) = (path, kind, lock)
+      return
     }
     throw Errno.resourceTemporarilyUnavailable
   }
+
+  /// Where a store may be in an item that is a directory: its writers lock their directory, as this does its own.
+  package var storeDirectory: FilePath { path.appending(Self.storeName) }
 
   deinit {
     // What was moved into place is not there any more.
@@ -106,12 +109,33 @@ package final class TemporaryItem: Sendable {
     return text.joined(separator: "-")
   }
 
+  /// Makes an item and locks it; `nil` if a sweep has taken it for an orphan and removed it before it was locked.
+  private static func make(_ path: FilePath, _ kind: Kind) throws -> FileLock? {
+    switch kind {
+    case .file: try SystemCalls.createFile(path, permissions: .ownerReadWrite)
+    case .directory: try SystemCalls.makeDirectory(path, permissions: .ownerReadWriteExecute)
+    }
+    do {
+      // Whatever the process's mask takes away.
+      if kind == .directory { try SystemCalls.changePermissions(path, to: .ownerReadWriteExecute) }
+      guard let lock = try lock(path, kind), lock.isOnFile(at: path) else { return nil }
+      return lock
+    } catch Errno.noSuchFileOrDirectory {
+      return nil
+    } catch {
+      remove(path, kind)
+      throw error
+    }
+  }
+
   /// Locks an item; `nil` if another process holds the lock, or if there is no such item.
   private static func lock(_ path: FilePath, _ kind: Kind) throws -> FileLock? {
     do {
       let lock = try FileLock(openingExisting: path)
-      let isOfKind = try lock.descriptor.stat().type == (kind == .file ? .regular : .directory)
-      return try isOfKind && lock.tryAcquire(.exclusive) ? lock : nil
+      let status = try lock.descriptor.stat()
+      let isOfKind = status.type == (kind == .file ? .regular : .directory)
+      // Another user could put a link in the place of one of their own before it is removed.
+      return try isOfKind && status.userID.rawValue == geteuid() && lock.tryAcquire(.exclusive) ? lock : nil
     } catch Errno.noSuchFileOrDirectory {
       return nil
     }
@@ -127,8 +151,13 @@ package final class TemporaryItem: Sendable {
   private static func removeDirectory(_ path: FilePath) {
     // A store may have been in the making inside it.
     sweep(path)
-    guard let names = try? SystemCalls.names(in: path), storeNames.isSuperset(of: names) else { return }
-    for name in names { try? SystemCalls.removeFile(path.appending(name)) }
+    guard let names = try? SystemCalls.names(in: path) else { return }
+    if names == [storeName] {
+      removeDirectory(path.appending(storeName))
+    } else {
+      guard storeNames.isSuperset(of: names) else { return }
+      for name in names { try? SystemCalls.removeFile(path.appending(name)) }
+    }
     try? SystemCalls.removeDirectory(path)
   }
 }

@@ -28,7 +28,7 @@ extension TaskStore {
 }
 
 /// Runs each piece of a task on a thread of its own.
-private final class ThreadExecutor: TaskExecutor {
+final class ThreadExecutor: TaskExecutor {
   static let shared = ThreadExecutor()
 
   func enqueue(_ job: consuming ExecutorJob) {

@@ -23,6 +23,6 @@ extension TaskStore {
     var relaxed = Configuration()
     relaxed.durability = .relaxed
     return try TaskStore(
-      StoreOpening(directory: item.path.absolute, configuration: configuration ?? relaxed), temporary: item)
+      StoreOpening(directory: item.storeDirectory.absolute, configuration: configuration ?? relaxed), temporary: item)
   }
 }

@@ -37,8 +37,9 @@ public final class TaskStore: Sendable {
   /// A new directory gets the permissions 0700, its files 0600. A relative path is that of the moment of opening, even
   /// if the process changes its current directory later.
   ///
-  /// If this process has the store open, this waits up to two seconds for its end: a `TaskStore` that was just dropped may
-  /// still be observed.
+  /// If this process has just dropped the store, this waits up to two seconds for whoever still observes it. That blocks the
+  /// thread, and Swift's tasks share a few threads, of which the observers need one: in asynchronous code, open a store again
+  /// within ``perform(_:)``.
   ///
   /// - Throws: `notAStore` for anything else at that path, `newerFormat`, `damagedStore`, `permissionDenied`,
   ///   `remoteFilesystem`, `alreadyOpen`, `storeBusy`, `diskFull`, `storageFailed`; `storeMissing` if there is none and

@@ -74,6 +74,10 @@ struct AtomicFileTests {
             try FileManager.default.createDirectory(atPath: inner.string, withIntermediateDirectories: true)
             for file in ["data.mdb", "lock.mdb", "access.lock"] { try write("tasks", to: path.appending(file)) }
           }
+          // As a temporary store is one.
+          let temporary = directory.appending("tally.new-\(UUID().uuidString)/store")
+          try FileManager.default.createDirectory(atPath: temporary.string, withIntermediateDirectories: true)
+          for file in ["data.mdb", "lock.mdb", "access.lock"] { try write("tasks", to: temporary.appending(file)) }
           let other = directory.appending("mine.new-\(UUID().uuidString)")
           try FileManager.default.createDirectory(atPath: other.string, withIntermediateDirectories: false)
           for file in ["data.mdb", "letter.txt"] { try write("kept", to: other.appending(file)) }
@@ -87,23 +91,28 @@ struct AtomicFileTests {
     }
   }
 
-  /// A sweep between the creation of an item and its lock must not leave its maker without an item.
+  /// The bug: whoever made a directory, as for a new store, failed if a sweep removed it before it was locked.
   @Test func itemsAreMadeWhileOthersSweep() async throws {
     let directory = FilePath(FileManager.default.temporaryDirectory.path).appending("sweep-\(UUID().uuidString)")
     try FileManager.default.createDirectory(atPath: directory.string, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: directory.string) }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for worker in 0..<4 {
-        group.addTask {
-          for number in 0..<50 {
-            let item = try TemporaryItem(number.isMultiple(of: 2) ? .file : .directory, in: directory, for: "\(worker)")
-            TemporaryItem.sweep(directory)
-            #expect((try? item.path.stat()) != nil, "an item in the making was removed")
-          }
+    let isDone = Shared(false)
+    let sweepers = (0..<2).map { _ in
+      startThread { while !isDone.withLock({ $0 }) { TemporaryItem.sweep(directory) } }
+    }
+    let makers = (0..<2).map { maker in
+      startThread {
+        for number in 0..<200 {
+          let item = try TemporaryItem(number.isMultiple(of: 8) ? .file : .directory, in: directory, for: "\(maker)")
+          #expect((try? item.path.stat()) != nil, "an item in the making was removed")
         }
       }
-      try await group.waitForAll()
     }
+    var results: [Result<Void, any Error>] = []
+    for maker in makers { results.append(await maker.result) }
+    isDone.withLock { $0 = true }
+    for sweeper in sweepers { try await sweeper.value }
+    for result in results { try result.get() }
     #expect(try names(in: directory) == [])
   }
 

@@ -9,6 +9,52 @@ import Testing
 
 /// Stores that are dropped, suspended or copied while others still use them.
 @Suite struct DroppedStoreTests {
+  /// Whoever opens the store, and those who observe it, have threads of their own: other tests block those of the pool.
+  @Test(arguments: [1, 8]) func aStoreThatWasDroppedWhileObservationsWindDownOpensAgain(count: Int) async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      for round in 0..<30 {
+        let tasks = try await Self.observe(path, count: count, round)
+        try await TaskStore.perform {
+          for task in tasks { task.cancel() }
+          // Nobody has waited for the end of the tasks.
+          let store = try TaskStore(at: path, configuration: .testing())
+          #expect(try store.read { try $0.taskCount } == round + 1)
+          if round.isMultiple(of: 7) { try checkInvariants(of: store) }
+          try store.close()
+        }
+      }
+    }
+  }
+
+  /// Opens a store, observes it, writes to it and drops it.
+  private static func observe(_ path: FilePath, count: Int, _ round: Int) async throws -> [Task<Void, any Error>] {
+    let store = try await TaskStore.perform { try TaskStore(at: path, configuration: .testing()) }
+    let tasks = (0..<count).map { _ in
+      Task(executorPreference: ThreadExecutor.shared) {
+        for try await update in store.observe(.inbox) {
+          if case .snapshot(let view) = update { #expect(view.tasks.count <= round + 1) }
+        }
+      }
+    }
+    _ = try await store.write { try $0.add("task", to: .inbox) }
+    return tasks
+  }
+
+  @Test func compactingWaitsForADroppedStore() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory.appending("store")
+      for round in 0..<5 {
+        let tasks = try await Self.observe(path, count: 4, round)
+        try await TaskStore.perform {
+          for task in tasks { task.cancel() }
+          try TaskStore.compact(at: path, configuration: .testing())
+        }
+      }
+      try withStore(at: path) { (store) throws in #expect(try store.read { try $0.taskCount } == 5) }
+    }
+  }
+
   @Test func aStoreThatIsOpenIsRefusedUnderEachName() throws {
     try withStore { store in
       let twin = store.directory.removingLastComponent().appending("twin")
@@ -122,6 +168,108 @@ import Testing
 
   private static func write(to store: TaskStore) throws {
     try store.writeAndWait { _ = try $0.add("task", to: .inbox) }
+  }
+
+}
+
+/// Whether one that waits for a lock shows it to the others.
+private var marksWaiting: Bool {
+  #if os(Linux)
+    true
+  #else
+    false
+  #endif
+}
+
+/// Who wants a store alone, beside those who open it.
+@Suite(.enabled(if: marksWaiting)) struct StoreAccessTests {
+  private static var patient: TaskStore.Configuration {
+    var configuration = TaskStore.Configuration.testing()
+    configuration.waitLimitInSeconds = 60
+    return configuration
+  }
+
+  /// Where many open and close a store, one that wants it alone would find it open at each of its looks.
+  @Test func whoWantsAStoreAloneGetsItBesideManyWhoOpenIt() async throws {
+    try await withTemporaryDirectory { directory in
+      let (isDone, openers) = (Shared(false), Shared<Set<Int>>([]))
+      let threads = (0..<8).map { number in
+        startThread {
+          while !isDone.withLock({ $0 }) {
+            let access = try StoreAccess(.shared, to: directory, configuration: Self.patient)
+            _ = openers.withLock { $0.insert(number) }
+            Thread.sleep(forTimeInterval: 0.003)
+            access.end()
+          }
+        }
+      }
+      await waitUntil { openers.withLock { $0.count } == threads.count }
+      let alone = startThread {
+        for _ in 0..<3 { try StoreAccess(.exclusive, to: directory, configuration: Self.patient).end() }
+      }
+      let result = await alone.result
+      isDone.withLock { $0 = true }
+      for thread in threads { try await thread.value }
+      try result.get()
+    }
+  }
+
+  @Test func whoComesLaterLetsOneGoFirstThatWantsTheStoreAlone() async throws {
+    try await withTemporaryDirectory { directory in
+      let holder = try StoreAccess(.shared, to: directory, configuration: Self.patient)
+      let (order, hasWaited) = (Shared<[String]>([]), Signal())
+      let alone = try await Self.waitAlone(directory) { order.withLock { $0.append("alone") } }
+      // Time stands still for this one.
+      var configuration = Self.patient
+      let now = ContinuousClock.now
+      configuration.instant = { now }
+      configuration.pause = { [pause = configuration.pause] in
+        hasWaited.send()
+        pause($0)
+      }
+      let later = startThread { [configuration] in
+        let access = try StoreAccess(.shared, to: directory, configuration: configuration)
+        order.withLock { $0.append("later") }
+        access.end()
+      }
+      await hasWaited.wait()
+      holder.end()
+      for thread in [alone, later] { try await thread.value }
+      #expect(order.withLock { $0 } == ["alone", "later"])
+    }
+  }
+
+  /// A process that stays must not keep those from the store who can have it beside that.
+  @Test func whoComesLaterDoesNotLetOneGoFirstForLong() async throws {
+    try await withTemporaryDirectory { directory in
+      let holder = try StoreAccess(.shared, to: directory, configuration: Self.patient)
+      let alone = try await Self.waitAlone(directory) {}
+      var configuration = Self.patient
+      let (now, pauseCount) = (Shared(ContinuousClock.now), Shared(0))
+      configuration.instant = { now.withLock { $0 } }
+      configuration.pause = { _ in
+        pauseCount.withLock { $0 += 1 }
+        now.withLock { $0 += .milliseconds(500) }
+      }
+      try StoreAccess(.shared, to: directory, configuration: configuration).end()
+      #expect(pauseCount.withLock { $0 } == 2)
+      holder.end()
+      try await alone.value
+    }
+  }
+
+  /// Starts a thread that waits for the store alone, and waits until it waits.
+  private static func waitAlone(
+    _ directory: FilePath, _ body: @escaping @Sendable () -> Void
+  ) async throws -> Task<Void, any Error> {
+    let alone = startThread {
+      let access = try StoreAccess(.exclusive, to: directory, configuration: patient)
+      body()
+      access.end()
+    }
+    let lock = try FileLock(opening: directory.appending(StoreAccess.fileName))
+    await waitUntil { lock.isAwaitedByOthers }
+    return alone
   }
 }
 

@@ -264,17 +264,34 @@ import Testing
   @Test(arguments: [true, false])
   func aStoreThatIsTakenAwayWhileOthersWaitForItIsMissing(isDirectoryTaken: Bool) throws {
     try withFilledStore { directory, _ in
-      var configuration = TaskStore.Configuration.testing()
+      var configuration = try Self.takingAway(directory, andItself: isDirectoryTaken)
       configuration.createsIfMissing = false
-      let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
-      configuration.pause = { _ in
-        // As `removeUnused` does.
-        for name in (try? names(in: directory)) ?? [] { try? SystemCalls.removeFile(directory.appending(name)) }
-        if isDirectoryTaken { try? SystemCalls.removeDirectory(directory) }
-        access.end()
-      }
       #expect(code { _ = try TaskStore(at: directory, configuration: configuration) } == .storeMissing)
     }
+  }
+
+  /// The bug: who was to create a store where there is none was told that there is none.
+  @Test(arguments: [true, false])
+  func aStoreThatIsTakenAwayWhileOthersWaitForItIsCreatedAgain(isDirectoryTaken: Bool) throws {
+    try withFilledStore { directory, _ in
+      let configuration = try Self.takingAway(directory, andItself: isDirectoryTaken)
+      try withStore(at: directory, configuration) { (store) throws in #expect(try store.read { try $0.taskCount } == 0)
+      }
+    }
+  }
+
+  /// Holds a store alone, and removes it as `removeUnused` does when somebody waits for it with the result.
+  private static func takingAway(
+    _ directory: FilePath, andItself isDirectoryTaken: Bool
+  ) throws -> TaskStore.Configuration {
+    var configuration = TaskStore.Configuration.testing()
+    let access = try StoreAccess(.exclusive, to: directory, configuration: configuration)
+    configuration.pause = { _ in
+      for name in (try? names(in: directory)) ?? [] { try? SystemCalls.removeFile(directory.appending(name)) }
+      if isDirectoryTaken { try? SystemCalls.removeDirectory(directory) }
+      access.end()
+    }
+    return configuration
   }
 
   @Test func whatACrashLeftIsAlsoRemovedByTheNextCommandOfItsKind() throws {

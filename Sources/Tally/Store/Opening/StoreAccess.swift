@@ -16,9 +16,9 @@ struct StoreAccess {
   private static let pauseInMilliseconds = 10
   /// How long opening the store gives way to a process that waits to have it alone.
   ///
-  /// Where many processes open and close the store, that process would otherwise find it open at each attempt. It may also
-  /// wait for a process that keeps the store open, and must not keep all others waiting meanwhile.
-  private static let courtesy = Duration.milliseconds(250)
+  /// That process then gets its turn, however many open and close the store, unless one of them keeps it open for longer.
+  /// Where somebody does, the others must not wait for as long as that.
+  private static let courtesy = Duration.seconds(1)
 
   private let lock: FileLock?
 

@@ -68,6 +68,17 @@ struct StoreOpening {
   private func openOnce() throws -> OpenStore {
     try TaskIndex.check(configuration.indexes)
     if isSnapshot { return try openSnapshot() }
+    for _ in 1..<Self.creationAttempts {
+      do {
+        return try openFoundOrCreated()
+      } catch let error as TallyError where error.code == .storeMissing && createsIfMissing {
+        // It was there: another process has removed one that it had made and not used, as after an import that failed.
+      }
+    }
+    return try openFoundOrCreated()
+  }
+
+  private func openFoundOrCreated() throws -> OpenStore {
     try createStoreIfMissing()
     if !configuration.isReadOnly { TemporaryItem.sweep(directory) }
     let opened = try openAdmitted()
@@ -308,18 +319,29 @@ struct StoreOpening {
 
   private func createStoreIfMissing() throws {
     try TallyError.translatingErrno {
-      // While another process creates the same store, one look may come too early or too late.
-      for _ in 1...Self.creationAttempts {
+      // While another process creates the same store, or removes one that it has not used, one look may come too early or
+      // too late.
+      for attempt in 1...Self.creationAttempts {
         if try isStoreThere() { return }
-        guard configuration.createsIfMissing, !configuration.isReadOnly else { throw TallyError.storeMissing }
-        let parent = directory.parentOrCurrent
-        try SystemCalls.createDirectories(upTo: parent, permissions: .ownerReadWriteExecute)
-        try refuseRemoteFilesystem(parent)
-        let features: StoreFeatures = configuration.usesJournal ? .journal : []
-        try NewStore(at: directory, options: environmentOptions, features: features).create()
+        guard createsIfMissing else { throw TallyError.storeMissing }
+        do {
+          try createStore()
+        } catch Errno.noSuchFileOrDirectory where attempt < Self.creationAttempts {
+          // The directory was removed with the store.
+        }
       }
     }
   }
+
+  private func createStore() throws {
+    let parent = directory.parentOrCurrent
+    try SystemCalls.createDirectories(upTo: parent, permissions: .ownerReadWriteExecute)
+    try refuseRemoteFilesystem(parent)
+    let features: StoreFeatures = configuration.usesJournal ? .journal : []
+    try NewStore(at: directory, options: environmentOptions, features: features).create()
+  }
+
+  private var createsIfMissing: Bool { configuration.createsIfMissing && !configuration.isReadOnly }
 }
 
 extension TemporaryItem {
