@@ -30,13 +30,14 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Whether this process has the environment of a directory open, by whatever path or name of its files, for longer
-  /// than a limit.
+  /// Whether this process has the environment of a directory or a frozen file open, by whatever path or name of its files,
+  /// for longer than a limit.
   package static func isOpenInThisProcess(_ path: FilePath, forLongerThan limit: Duration = .zero) -> Bool {
     guard let identity = try? FileIdentity(of: path) else { return false }
     let generation = ForkDetection.generation.current
+    // The path itself, too: that of a frozen file is one.
     return !EnvironmentRegistry.waitForEnd(
-      of: identity, files: files(in: path), generation: generation, atMost: limit)
+      of: identity, files: [identity] + files(in: path), generation: generation, atMost: limit)
   }
 
   /// The data file and the file of locks in a directory, as far as they are there.
