@@ -30,13 +30,14 @@ extension LMDBEnvironment {
     }
   }
 
-  /// Whether this process has the environment of a directory open, under any path or name of its files; waits up to a limit
-  /// for it to end.
+  /// Whether this process has the environment of a directory or a frozen file open, under any path or name of its files; waits
+  /// up to a limit for it to end.
   package static func isOpenInThisProcess(_ path: FilePath, forLongerThan limit: Duration = .zero) -> Bool {
     guard let identity = try? FileIdentity(of: path) else { return false }
     let generation = ForkDetection.generation.current
+    // The path itself, too: that of a frozen file is one.
     return !EnvironmentRegistry.waitForEnd(
-      of: identity, files: files(in: path), generation: generation, atMost: limit)
+      of: identity, files: [identity] + files(in: path), generation: generation, atMost: limit)
   }
 
   /// The data file and the lock file of a directory, if they exist.

@@ -14,7 +14,7 @@ import Testing
     try await withTemporaryDirectory { directory in
       let path = directory.appending("store")
       for round in 0..<30 {
-        let tasks = try await Self.observe(path, count: count, round)
+        let tasks = try await Self.observe(count) { try Self.open(path, addingTask: round) }
         try await TaskStore.perform {
           for task in tasks { task.cancel() }
           // Nobody has waited for the end of the tasks.
@@ -27,31 +27,59 @@ import Testing
     }
   }
 
-  /// Opens a store, observes it, writes to it and drops it.
-  private static func observe(_ path: FilePath, count: Int, _ round: Int) async throws -> [Task<Void, any Error>] {
-    let store = try await TaskStore.perform { try TaskStore(at: path, configuration: .testing()) }
-    let tasks = (0..<count).map { _ in
+  /// Opens a store, observes it and drops it.
+  private static func observe(
+    _ count: Int, _ open: @escaping @Sendable () throws -> TaskStore
+  ) async throws -> [Task<Void, any Error>] {
+    let store = try await TaskStore.perform(open)
+    return (0..<count).map { _ in
       Task(executorPreference: ThreadExecutor.shared) {
         for try await update in store.observe(.inbox) {
-          if case .snapshot(let view) = update { #expect(view.tasks.count <= round + 1) }
+          if case .snapshot(let view) = update { #expect(!view.tasks.isEmpty) }
         }
+        // Whoever opens the store is there first.
+        pause(microseconds: 5_000)
       }
     }
-    _ = try await store.write { try $0.add("task", to: .inbox) }
-    return tasks
+  }
+
+  private static func open(_ path: FilePath, addingTask number: Int) throws -> TaskStore {
+    let store = try TaskStore(at: path, configuration: .testing())
+    try store.writeAndWait { _ = try $0.add("task \(number)", to: .inbox) }
+    return store
   }
 
   @Test func compactingWaitsForADroppedStore() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory.appending("store")
       for round in 0..<5 {
-        let tasks = try await Self.observe(path, count: 4, round)
+        let tasks = try await Self.observe(4) { try Self.open(path, addingTask: round) }
         try await TaskStore.perform {
           for task in tasks { task.cancel() }
           try TaskStore.compact(at: path, configuration: .testing())
         }
       }
       try withStore(at: path) { (store) throws in #expect(try store.read { try $0.taskCount } == 5) }
+    }
+  }
+
+  /// The bug: a published file, which has no directory of its own, was not waited for.
+  @Test func aSnapshotThatWasDroppedWhileObservationsWindDownOpensAgain() async throws {
+    try await withTemporaryDirectory { directory in
+      let file = directory.appending("snapshot.mdb")
+      try withStore(at: directory.appending("store")) { (store) throws in
+        try store.writeAndWait { _ = try $0.add("task", to: .inbox) }
+        try store.publishSnapshot(to: file)
+      }
+      for _ in 0..<10 {
+        let tasks = try await Self.observe(4) { try TaskStore(snapshotAt: file, configuration: .testing()) }
+        try await TaskStore.perform {
+          for task in tasks { task.cancel() }
+          let snapshot = try TaskStore(snapshotAt: file, configuration: .testing())
+          #expect(try snapshot.read { try $0.taskCount } == 1)
+          try snapshot.close()
+        }
+      }
     }
   }
 
@@ -230,6 +258,7 @@ private var marksWaiting: Bool {
       let later = startThread { [configuration] in
         let access = try StoreAccess(.shared, to: directory, configuration: configuration)
         order.withLock { $0.append("later") }
+        hasWaited.send()
         access.end()
       }
       await hasWaited.wait()
