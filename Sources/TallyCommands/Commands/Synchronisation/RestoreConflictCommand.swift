@@ -13,7 +13,7 @@ struct RestoreConflictCommand: SessionCommand {
       """,
     discussion: """
       The other devices forget the value, too. With --all, of several values of one field the last one is written; the \
-      others stay, and so do those of deleted tasks.
+      others stay, and so do those of deleted tasks and those that this store refuses.
       """
   )
 
@@ -47,7 +47,8 @@ struct RestoreConflictCommand: SessionCommand {
       session.say(restored.isEmpty ? "Nothing was restored." : "Restored \(restored.count.counted("value")).")
       if !kept.isEmpty {
         session.note(
-          "\(kept.count.counted("value")) stayed: of deleted tasks, or earlier than another value of the same field.")
+          "\(kept.count.counted("value")) stayed: of deleted tasks, refused by this store (tally conflicts restore NUMBER says why), or earlier than another value of the same field."
+        )
       }
     }
   }
