@@ -17,7 +17,7 @@ struct SyncRoleCommand: SessionCommand {
   )
 
   @Argument(
-    help: ArgumentHelp("The device's name or replica, as 'tally sync members' shows them.", valueName: "device"))
+    help: ArgumentHelp("The device's name, handle or replica, as 'tally sync members' shows it.", valueName: "device"))
   var device: String
 
   @Argument(help: ArgumentHelp("What it may do: owner, writer or reader.", valueName: "role"))
@@ -33,20 +33,10 @@ struct SyncRoleCommand: SessionCommand {
       throw CommandFailure.usage("A folder has no roles", remedy: "Only a hub knows who may do what")
     }
     let client = try session.hubClient
-    let replica = try replica(among: session.wait(for: { try await sync.members() }))
+    let replica = try session.wait(for: { try await sync.members() }).member(named: device).replica
     try session.wait { try await client.setRole(role, of: replica, sync) }
     try session.answer(
       ["replica": .text("\(replica)"), "role": .text(role.rawValue)], plain: .record(["replica", "role"])
     ) { session.say("The device is \(role == .owner ? "an owner" : "a \(role.rawValue)") now.") }
-  }
-
-  private func replica(among members: [SyncStatus.Member]) throws -> ReplicaID {
-    if let replica = ReplicaID(device) { return replica }
-    let named = members.filter { $0.name == device && !$0.isRevoked && !$0.isFormer }
-    guard let member = named.first, named.count == 1 else {
-      throw CommandFailure.usage(
-        "\(named.count) devices have this name", remedy: "Copy the replica from 'tally sync members'")
-    }
-    return member.replica
   }
 }
