@@ -83,7 +83,9 @@ struct DeviceTests {
     }
   }
 
-  /// Any member can say that another one is its former identity. Whoever revokes the liar does not shut out the other one.
+  /// Whoever revokes a liar does not shut out the device that it has marked.
+  ///
+  /// Any member can say that another one is its former identity.
   @Test(arguments: [0, 1, 2]) func aDeviceThatIsInUseIsNotRevokedAsAFormerIdentity(lie: Int) async throws {
     try await withFolderSpace(4) { space in
       for store in space.stores { try await store.write { _ = try $0.add("one", to: .inbox) } }
