@@ -196,14 +196,65 @@ struct SyncTests {
       #expect(status.output.contains("Incomplete: laptop, since "), "\(status)")
       #expect(try devices.run("second", "sync", "status", "--plain").output.hasSuffix("\t1\n"))
       try devices.expect("incomplete", is: 1, "second", "status")
-      // A newcomer can join, and is told the same.
+      // A newcomer has joined, and is told the same.
       let invitation = try #require(try devices.answer("first", "invite")["invitation"] as? String)
-      let joined = try devices.run("third", "sync", "join", invitation, "--at", devices.folder)
+      let joined = try devices.program.run(
+        ["--store", devices.store("third"), "sync", "join", invitation, "--at", devices.folder])
+      #expect(joined.status == 75 && joined.errors.contains("Joined the space."), "\(joined)")
       #expect(joined.errors.contains("Segment 2 has not arrived"), "\(joined)")
       try FileManager.default.moveItem(atPath: file + ".away", toPath: file)
       try devices.expect("received", is: 2, "second", "now")
       try devices.expect("incomplete", is: 0, "second", "status")
       try devices.expect("received", is: 2, "third", "now")
+    }
+  }
+
+  @Test func aMoveSaysWhatStaysAtTheOldPlace() throws {
+    try withTwoDevices { devices in
+      for title in ["one", "two", "three"] {
+        _ = try devices.run("first", "add", title)
+        _ = try devices.answer("first", "now")
+      }
+      let paths = try FileManager.default.subpathsOfDirectory(atPath: devices.folder).sorted()
+      let file = devices.folder + "/" + (try #require(paths.first { $0.contains("/0000000003-") }))
+      let bytes = try Data(contentsOf: URL(filePath: file))
+      try bytes.dropLast().write(to: URL(filePath: file))
+      for name in ["new", "newer"] {
+        try FileManager.default.createDirectory(atPath: devices.directory(name), withIntermediateDirectories: true)
+      }
+      let moved = try devices.answer("second", "move", devices.directory("new"))
+      #expect(moved["notCopied"] as? Int == 1 && moved["exchanged"] as? Bool == true, "\(moved)")
+      #expect((moved["blocked"] as? [[String: Any]])?.map { $0["name"] as? String } == ["laptop"], "\(moved)")
+      let again = try devices.run("second", "sync", "move", devices.directory("newer"))
+      #expect(again.errors.contains("Changes of 1 device are missing"), "\(again)")
+      try FileManager.default.removeItem(atPath: devices.folder)
+      let alone = try devices.run("first", "sync", "move", devices.directory("newer"))
+      #expect(alone.errors.contains("Nothing was exchanged with the old place"), "\(alone)")
+    }
+  }
+
+  /// A private mask stays private, except in a folder that a group shares.
+  @Test(arguments: [
+    ("077", "0755", 0o700, 0o600), ("022", "0755", 0o755, 0o644), ("077", "1777", 0o700, 0o600),
+    ("022", "1777", 0o755, 0o644), ("027", "0711", 0o750, 0o640), ("077", "2770", 0o2770, 0o660),
+    ("022", "3775", 0o2775, 0o664), ("077", "0775", 0o775, 0o664),
+  ])
+  func filesInTheFolderObeyTheMask(mask: String, mode: String, directories: Int, files: Int) throws {
+    try withDevices { devices in
+      let script =
+        "umask \(mask); chmod \(mode) folder; tally sync setup folder --no-encryption --quiet && tally add x --quiet && tally sync now --quiet"
+      let outcome = try FailureTests.shell(devices.program, script)
+      #expect(outcome.status == 0, "\(outcome)")
+      let paths = try FileManager.default.subpathsOfDirectory(atPath: devices.folder)
+      #expect(paths.count > 5)
+      for path in paths {
+        let status = try FilePath(devices.folder).appending(path).stat()
+        let isDirectory = status.type == .directory
+        let permissions = Int(status.permissions.rawValue)
+        // Whether the group may also write a file is up to the mask of its author.
+        let ignored = isDirectory ? 0 : 0o022
+        #expect(permissions & ~ignored == (isDirectory ? directories : files) & ~ignored, "\(path)")
+      }
     }
   }
 

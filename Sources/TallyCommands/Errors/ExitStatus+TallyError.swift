@@ -23,7 +23,7 @@ extension ExitStatus {
       .inconsistentTask, .differentPlaces, .invalidLink, .invalidToken, .invalidTag, .invalidPriority,
       .invalidAttribute, .invalidParent, .invalidRecurrence, .invalidFilter, .invalidKey, .invalidValue, .invalidIndex,
       .invalidGoal, .emptySearch, .alreadySynchronises, .invalidInvitation, .wrongPassphrase,
-      .tooManyReplicas, .spaceNotEncrypted, .irreversible, .invalidDeviceName, .placeOfOtherSpace,
+      .tooManyReplicas, .spaceNotEncrypted, .irreversible, .invalidDeviceName, .placeOfOtherSpace, .notAnOwner,
     ],
     .badData: [.duplicateID, .unknownList, .malformedDocument, .unknownKey, .damagedStore],
     .inputUnreadable: [.inputUnreadable],

@@ -97,13 +97,10 @@ extension [TaskList] {
 
   /// A command that merges two or more of these lists.
   var mergingCommand: String {
-    let byName = Dictionary(grouping: self, by: \.name)
-    // Lists with exactly the same name first: afterwards a name is enough for each of the others.
-    if let name = byName.filter({ $0.value.count > 1 }).keys.min() {
-      return "lists merge \(name.shellQuoted) \(name.shellQuoted)"
-    }
-    let oldest = sorted { ($0.createdAt, $0.id.text) < ($1.createdAt, $1.id.text) }
-    return "lists merge \(oldest[1].name.shellQuoted) \(oldest[0].name.shellQuoted)"
+    // Lists with exactly the same name first: afterwards one name is enough for all of the others.
+    let shared = Dictionary(grouping: self, by: \.name).filter { $0.value.count > 1 }.keys.min()
+    let name = (shared ?? self[0].name).shellQuoted
+    return "lists merge \(name) \(name)"
   }
 }
 

@@ -9,11 +9,7 @@ extension Session {
   @discardableResult
   func synchroniseFirst(_ sync: StoreSync) -> SyncReport? {
     do {
-      let report = try wait { try await sync.synchronise() }
-      if let failure = CommandFailure(incomplete: report.incomplete, clock) {
-        note("\(failure.message). \(failure.remedy).")
-      }
-      return report
+      return try wait { try await sync.synchronise() }
     } catch {
       note("Nothing was exchanged yet: \((error as? TallyError)?.message ?? "\(error)").")
       return nil

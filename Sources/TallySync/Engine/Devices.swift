@@ -53,7 +53,15 @@ struct DeviceRecords {
 }
 
 extension DeviceRecords {
-  /// The replicas that became this one, directly or through others, and that nobody uses any more.
+  /// When the successor of a replica said that it had become it; `nil` if nobody did, or another replica says so.
+  func timeOfSuccession(of replica: ReplicaID) -> Int64? {
+    guard let register = states[replica]?.registers[.successor], let successor = successor(of: replica),
+      register.replica == successor
+    else { return nil }
+    return register.time
+  }
+
+  /// The replicas that are said to have become this one, directly or through others.
   func formerIdentities(of replica: ReplicaID) -> [ReplicaID] {
     var (found, open): ([ReplicaID], [ReplicaID]) = ([], [replica])
     while let next = open.popLast() {
@@ -94,10 +102,14 @@ extension StoreSync {
   /// The recovery code: the key of the space, to be kept on paper.
   ///
   /// - Returns: The code.
-  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, or `spaceNotEncrypted` if the space has no key.
+  /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, or `spaceNotEncrypted` if the space has no key; with
+  ///   `notAnOwner` at a hub, which accepts the codes of owners only.
   public func recoveryCode() async throws -> String {
     try await store.write { transaction in
-      if try transaction.requireSyncSettings().isRevoked == true { throw TallyError.deviceRevoked }
+      let settings = try transaction.requireSyncSettings()
+      if settings.isRevoked == true { throw TallyError.deviceRevoked }
+      // An owner has given the hub the other part of its code.
+      if settings.isEncrypted, settings.syncPlace.isHub, settings.recoverySecret == nil { throw TallyError.notAnOwner }
       guard let code = try transaction.changeSyncSettings({ try $0.showRecoveryCode() }) else {
         throw TallyError.noRecoveryCode
       }

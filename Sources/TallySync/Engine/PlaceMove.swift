@@ -14,6 +14,14 @@ public struct PlaceMove: Hashable, Sendable {
   public let place: String
   /// How many files or segments were copied from the old place; `nil` if the old place could not be reached.
   public let copied: Int?
+  /// How many files of the old place the new one lacks because they could not be read, are incomplete, or are not downloaded.
+  ///
+  /// A directory that could not be read counts as one.
+  public let notCopied: Int
+  /// Whether this store has first exchanged changes with the old place; if not, it may lack changes of other devices.
+  public let hasExchanged: Bool
+  /// The replicas whose changes are known to exist but were not completely at the old place.
+  public let incomplete: [BlockedReplica]
   /// Whether the new place lacks segments of this replica that the old place had stored: the next exchange sends a snapshot.
   public let lacksOwnSegments: Bool
 }
@@ -21,8 +29,9 @@ public struct PlaceMove: Hashable, Sendable {
 extension StoreSync {
   /// Continues with the space in another folder, which may be the old folder under a new name.
   ///
-  /// If the old place can be reached, whatever the new one lacks is copied from it; the old place stays as it is. Each other
-  /// device that used the old place has to move, too. Nothing is exchanged yet.
+  /// If the old place can be reached, this store first exchanges changes with it, and then whatever the new place lacks is
+  /// copied, file by file. No file of the old place is removed. Each other device that used the old place has to move, too.
+  /// Nothing is exchanged with the new place yet.
   ///
   /// - Parameter folder: A folder that has the space, or has no space yet.
   /// - Returns: What was done.
@@ -49,13 +58,15 @@ extension StoreSync {
     } catch {
       throw TallyError.unreachable(error)
     }
-    let copied = try await copy(from: settings, to: target)
-    return try await settle(at: SyncPlace(path.string), through: target, copied: copied)
+    let farewell = try await takeLeave(of: settings)
+    let copied = try await copy(from: farewell, to: target)
+    return try await settle(at: SyncPlace(path.string), through: target, after: farewell, copied: copied)
   }
 
   /// Continues with the space at a place that already knows this device, such as a hub.
   ///
-  /// The segments of this replica at the old place are sent to the new one; those of other devices arrive when these move.
+  /// If the old place can be reached, this store first exchanges changes with it. The segments of this replica are sent to the
+  /// new place; those of other devices arrive when these move. What this store has read of them it sends as a snapshot.
   ///
   /// - Parameter place: The place, which has room for the space.
   /// - Returns: What was done.
@@ -69,17 +80,19 @@ extension StoreSync {
     let settings = try await movableSettings()
     let space = try settings.spaceKeys()
     let target = try transport(to: place, space: space.space)
-    let copied: Int?
     do {
       guard try await target.belongs(to: space) else { throw TallyError.placeOfOtherSpace }
-      copied = try await target.takeStream(
-        of: settings.replicaID, from: try? transport(to: settings.syncPlace, space: space.space))
+      let farewell = try await takeLeave(of: settings)
+      let own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+      let copied = try await target.takeStream(of: own, from: farewell.place)
+      return try await settle(at: place, through: target, after: farewell, copied: Copied(copied))
     } catch let error as TallyError {
+      throw error
+    } catch let error as CancellationError {
       throw error
     } catch {
       throw TallyError.unreachable(error)
     }
-    return try await settle(at: place, through: target, copied: copied)
   }
 
   private func movableSettings() async throws -> SyncSettings {
@@ -88,32 +101,72 @@ extension StoreSync {
     return settings
   }
 
-  /// Copies from the old place what a folder lacks.
+  /// The old place, and what the last exchange with it has left.
+  fileprivate struct Farewell {
+    /// `nil` if this program has no way there.
+    let place: (any SyncTransport)?
+    let hasExchanged: Bool
+    let incomplete: [BlockedReplica]
+  }
+
+  /// What was copied from the old place.
+  fileprivate struct Copied {
+    /// How many files or segments; `nil` if the old place could not be reached.
+    var count: Int?
+    /// How many files could not be copied.
+    var failures = 0
+
+    init(_ count: Int?) { self.count = count }
+  }
+
+  /// Exchanges changes with the old place, if that can be reached, so that nothing readable stays behind.
   ///
-  /// - Returns: How many files or segments; `nil` if the old place cannot be reached.
-  private func copy(from settings: SyncSettings, to target: FolderTransport) async throws -> Int? {
-    guard let old = try? transport(to: settings.syncPlace, space: settings.spaceKeys().space) else { return nil }
+  /// - Throws: `TallyError` with `deviceRevoked`; what the store throws.
+  private func takeLeave(of settings: SyncSettings) async throws -> Farewell {
+    let place = try? transport(to: settings.syncPlace, space: settings.spaceKeys().space)
+    var hasExchanged = false
+    if let place {
+      do {
+        // Without its missing parts: a folder that was renamed is not created again.
+        let progress = try await SyncEngine(store: store, transport: place).synchronise()
+        hasExchanged = progress.refusal == nil
+      } catch let error as TallyError where [.syncUnreachable, .syncRefused, .spaceKeyMissing].contains(error.code) {
+        // The move goes on without it, and says so.
+      }
+    }
+    let blocked = try store.readSynchronization { try $0.blockedReplicas() }
+    return Farewell(
+      place: place, hasExchanged: hasExchanged, incomplete: blocked.filter { $0.isIncomplete && !$0.isRevoked })
+  }
+
+  /// Copies from the old place what a folder lacks.
+  private func copy(from farewell: Farewell, to target: FolderTransport) async throws -> Copied {
+    guard let old = farewell.place else { return Copied(nil) }
     do {
       if let folder = old as? FolderTransport { return try await target.takeFiles(of: folder.listing) }
-      return try await target.takeStream(of: settings.replicaID, from: old)
+      let own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+      return Copied(try await target.takeStream(of: own, from: old))
     } catch let fault as FolderFault where fault.path.starts(with: target.listing.space) {
       // It is the new folder that failed: the move fails.
       throw TallyError.unreachable(fault)
     } catch let error as CancellationError {
       throw error
     } catch {
-      return nil
+      return Copied(nil)
     }
   }
 
   /// Stores the new place in the settings.
   private func settle(
-    at place: SyncPlace, through target: any SyncTransport, copied: Int?
+    at place: SyncPlace, through target: any SyncTransport, after farewell: Farewell, copied: Copied
   ) async throws -> PlaceMove {
-    let own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
-    let head: SegmentHead
+    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    let (own, snapshot) = (settings.replicaID, settings.snapshot?.name(of: settings.replicaID))
+    let (head, hasSnapshot): (SegmentHead, Bool)
     do {
       head = try await target.heads()[own] ?? .none
+      let snapshots = try await target.snapshots()
+      hasSnapshot = snapshot.map(snapshots.contains) ?? true
     } catch {
       throw TallyError.unreachable(error)
     }
@@ -122,6 +175,8 @@ extension StoreSync {
       (settings.place, settings.token) = (place.address, place.token)
       (settings.refused, settings.mark, settings.lastCheck) = (nil, nil, nil)
       settings.beginsStream = nil
+      // What it covered may be nowhere else at the new place.
+      if !hasSnapshot { settings.needsSnapshot = true }
       if !place.isHub, head == .none, settings.acknowledged.number > 0 {
         // The stream continues with its next segment, so there must be one; the snapshot has everything before it.
         (settings.beginsStream, settings.needsSnapshot) = (true, true)
@@ -132,7 +187,9 @@ extension StoreSync {
       try transaction.setSyncSettings(settings)
       return head.number < settings.acknowledged.number
     }
-    return PlaceMove(place: place.address, copied: copied, lacksOwnSegments: isBehind)
+    return PlaceMove(
+      place: place.address, copied: copied.count, notCopied: copied.failures, hasExchanged: farewell.hasExchanged,
+      incomplete: farewell.incomplete, lacksOwnSegments: isBehind)
   }
 }
 
@@ -169,28 +226,81 @@ extension SyncTransport {
 extension FolderTransport {
   /// Copies the files that another folder of the space has and this one lacks, each durably.
   ///
-  /// - Returns: How many.
-  /// - Throws: `FolderFault`.
-  fileprivate func takeFiles(of other: FolderListing) async throws -> Int {
+  /// A file that cannot be read is counted, and so is one that is incomplete or not downloaded; all others are copied.
+  ///
+  /// - Throws: `FolderFault` if this folder fails, or the other one cannot be reached.
+  fileprivate func takeFiles(of other: FolderListing) async throws -> StoreSync.Copied {
     try await onQueue { transport in
       try other.requireReachable()
+      var copied = StoreSync.Copied(0)
       guard SystemCalls.resolvingLinks(other.space) != SystemCalls.resolvingLinks(transport.listing.space) else {
-        return 0
+        return copied
       }
-      var count = 0
       for part in FolderListing.Part.allCases {
-        for replica in try other.replicas(part) {
-          let known = Set(try transport.listing.entries(part, of: replica).map(\.name))
-          for entry in try other.entries(part, of: replica) where entry.name.isOfSpace && !known.contains(entry.name) {
-            let bytes = try FolderFault.at(entry.path) { try transport.disk.read(entry.path) }
-            let path = try transport.ownDirectory(part, of: replica).appending(entry.name.text)
-            try FolderFault.at(path) { try transport.disk.publish(bytes, as: path, isReplacing: true) }
-            count += 1
-          }
+        guard let replicas = try? other.replicas(part) else {
+          copied.failures += 1
+          continue
         }
+        for replica in replicas { try transport.take(part, of: replica, from: other, &copied) }
       }
-      return count
+      return copied
     }
+  }
+
+  private func take(
+    _ part: FolderListing.Part, of replica: ReplicaID, from other: FolderListing, _ copied: inout StoreSync.Copied
+  ) throws {
+    let earlier = copied.failures
+    var listed: Set<FolderEntry>?
+    // A file that has vanished is in a pack by now.
+    for _ in 0..<FolderListing.mostListings {
+      guard let entries = try? Set(other.entries(part, of: replica)) else {
+        copied.failures = earlier + 1
+        return
+      }
+      if entries == listed { return }
+      listed = entries
+      copied.failures = earlier
+      try take(entries, part, of: replica, &copied)
+      if copied.failures == earlier { return }
+    }
+  }
+
+  private func take(
+    _ entries: Set<FolderEntry>, _ part: FolderListing.Part, of replica: ReplicaID, _ copied: inout StoreSync.Copied
+  ) throws {
+    let known = Dictionary(try listing.entries(part, of: replica).map { ($0.name, $0.byteCount) }) { first, _ in first }
+    let present = Set(entries.map(\.name)).union(known.keys)
+    for entry in entries {
+      if case .placeholder(let name) = entry.name {
+        if !present.contains(name) { copied.failures += 1 }
+        continue
+      }
+      // An incomplete file of the new folder is replaced.
+      guard entry.name.isOfSpace, known[entry.name] ?? -1 < entry.byteCount else { continue }
+      guard let bytes = disk.wholeFile(entry, of: replica) else {
+        copied.failures += 1
+        continue
+      }
+      let path = try ownDirectory(part, of: replica).appending(entry.name.text)
+      try FolderFault.at(path) { try disk.publish(bytes, as: path, isReplacing: true) }
+      copied.count = (copied.count ?? 0) + 1
+    }
+  }
+}
+
+extension FolderDisk {
+  /// Reads a file of a replica; `nil` if it cannot be read, or is not exactly what its name says.
+  fileprivate func wholeFile(_ entry: FolderEntry, of replica: ReplicaID) -> [UInt8]? {
+    guard let bytes = try? read(entry.path) else { return nil }
+    let isWhole =
+      switch entry.name {
+      case .segments(let range): Self.segments(in: bytes, range: range, of: replica) != nil
+      case .card: SegmentFrame(bytes[...])?.isWhole(.card, by: replica, byteCount: bytes.count) == true
+      case .part: SegmentFrame(bytes[...])?.isWhole(.snapshotPart, by: replica, byteCount: bytes.count) == true
+      case .temporary, .placeholder: false
+      }
+    return isWhole ? bytes : nil
   }
 }
 

@@ -17,12 +17,17 @@ extension StoreSync {
   ///
   /// - Parameter id: The number of the conflict. Restoring settles it: all devices forget it.
   /// - Returns: The conflict.
-  /// - Throws: `TallyError` with `conflictNotFound`; `taskNotFound` or `listNotFound` if the object is deleted.
+  /// - Throws: `TallyError` with `conflictNotFound`; `taskNotFound` or `listNotFound` if the object is deleted; another code if
+  ///   the store refuses the value, such as `valueOutOfRange` or `invalidParent`. The conflict stays then.
   @discardableResult
   public func restoreConflict(_ id: UInt64) async throws -> Conflict {
     try await store.write { transaction in
       let stored = try transaction.conflicts(numbered: [id])[0]
-      try transaction.write(stored.conflict.value, to: stored.conflict.stateField, of: stored.conflict.key)
+      do {
+        try transaction.restore(stored.conflict)
+      } catch let error as TallyError where error.refusesValue {
+        throw TallyError.refusedConflict(id, because: error)
+      }
       try transaction.settle([stored])
       return try Conflict(id, stored.conflict)
     }
@@ -31,7 +36,8 @@ extension StoreSync {
   /// Writes all values that lost a race again, as one change made now.
   ///
   /// If several values of one field lost, the one that was written last is restored and the others are kept. Values of deleted
-  /// objects are kept, too.
+  /// objects are kept, too, and values that the store refuses: a text that is too large to be sent, or a parent that is a
+  /// sub-task of the task itself.
   ///
   /// - Returns: The restored ones, which all devices forget.
   /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
@@ -47,10 +53,10 @@ extension StoreSync {
       var restored: [(id: UInt64, conflict: StoredConflict)] = []
       for stored in latest.values.sorted(by: { $0.id < $1.id }) {
         do {
-          try transaction.write(stored.conflict.value, to: stored.conflict.stateField, of: stored.conflict.key)
+          try transaction.restore(stored.conflict)
           restored.append(stored)
-        } catch let error as TallyError where [.taskNotFound, .listNotFound].contains(error.code) {
-          // Its object is deleted: the value stays.
+        } catch let error as TallyError where error.refusesValue {
+          // The value stays.
         }
       }
       try transaction.settle(restored)
@@ -97,9 +103,33 @@ extension StoreWriteTransaction {
   }
 }
 
+extension TallyError {
+  /// Whether the store refuses a value, or has no object for it; otherwise it fails for another reason.
+  fileprivate var refusesValue: Bool {
+    [
+      .taskNotFound, .listNotFound, .blankTitle, .blankListName, .invalidColor, .invalidDay, .invalidInstant,
+      .invalidState, .invalidRecurrence, .valueOutOfRange, .inconsistentTask, .invalidTag, .invalidPriority,
+      .invalidAttribute, .invalidParent, .invalidFilter, .invalidKey, .invalidValue, .differentPlaces,
+    ].contains(code)
+  }
+
+  /// The error for a conflict whose value the store refuses.
+  fileprivate static func refusedConflict(_ id: UInt64, because error: TallyError) -> TallyError {
+    if [.taskNotFound, .listNotFound].contains(error.code) { return error }
+    return TallyError(
+      error.code, "The value of conflict \(id) cannot be restored: \(error.message)",
+      remedy: "The value stays among the conflicts: copy what you need from it, or dismiss it", cause: error)
+  }
+}
+
 extension StoreWriteTransaction {
+  /// Writes the value of a conflict as a local change.
+  fileprivate mutating func restore(_ conflict: StoredConflict) throws {
+    try write(conflict.value, to: conflict.stateField, of: conflict.key)
+  }
+
   /// Writes one field of an object as a local change.
-  fileprivate mutating func write(_ value: Data, to field: ObjectState.Field, of object: ObjectKey) throws {
+  private mutating func write(_ value: Data, to field: ObjectState.Field, of object: ObjectKey) throws {
     let bytes = [UInt8](value)
     if object.isFilter {
       guard let key = try StateTable(in: self).state(of: object, in: self).registers[.filterKey]?.value else { return }

@@ -45,6 +45,19 @@ extension StoredConflict {
 }
 
 extension StoreTransaction where Base: ~Copyable {
+  /// Whether a value is kept that somebody has restored or dismissed: a version that did not know settlements received one.
+  func hasSettledConflicts() throws -> Bool {
+    guard try countSyncValues(withPrefix: SyncKey.conflicts) > 0,
+      try !syncValues(under: SyncKey.states + [ObjectKey.settlementKind], limit: 1).isEmpty
+    else { return false }
+    return try storedConflicts().contains { try isSettled($0.conflict) }
+  }
+
+  /// Whether somebody has restored or dismissed a value, here or elsewhere.
+  fileprivate func isSettled(_ conflict: StoredConflict) throws -> Bool {
+    try syncValue(forKey: SyncKey.states + conflict.settlement.bytes) != nil
+  }
+
   /// The conflicts that are kept, oldest first.
   func storedConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
     try syncValues(under: SyncKey.conflicts).map { key, value in
@@ -85,11 +98,6 @@ extension StoreWriteTransaction {
     where entry.conflict.noticedTime < oldest || index < kept.count - StoredConflict.maximumCount {
       try removeConflict(entry.id)
     }
-  }
-
-  /// Whether somebody has restored or dismissed a value, here or elsewhere.
-  private func isSettled(_ conflict: StoredConflict) throws -> Bool {
-    try syncValue(forKey: SyncKey.states + conflict.settlement.bytes) != nil
   }
 
   /// Forgets the values that somebody has restored or dismissed on another device.

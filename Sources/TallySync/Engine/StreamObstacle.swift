@@ -67,8 +67,11 @@ struct StreamObstacle: Hashable, Sendable {
   var missing: [ClosedRange<UInt64>] = []
 
   init(_ kind: Kind, _ reason: String, missing: [ClosedRange<UInt64>] = []) {
-    (self.kind, self.reason, self.missing) = (kind, reason, missing)
+    (self.kind, self.reason, self.missing) = (kind, reason, Array(missing.prefix(Self.mostRuns)))
   }
+
+  /// How many runs of missing segments are stored and reported: the names of the files at a place may name any number of them.
+  static let mostRuns = 100
 
   /// Describes what the place lacks; `nil` if it lacks nothing.
   ///
@@ -169,8 +172,9 @@ extension StreamProgress {
 extension SyncEngine {
   /// Records which changes of others are known to exist but cannot be read, for the report and the status.
   ///
-  /// Their existence is known from files behind a gap, from segments of third replicas, and from snapshots. What a complete
-  /// snapshot covers is not missing, because the stream continues behind it.
+  /// Their existence is known from files behind a gap, from segments of third replicas, and from snapshots. Anybody can write a
+  /// name, so what only names of files say counts as long as they are there; what a replica has signed is stored. What a
+  /// complete snapshot covers is not missing, because the stream continues behind it.
   ///
   /// - Parameters:
   ///   - look: What the place has.
@@ -186,7 +190,11 @@ extension SyncEngine {
     for replica in replicas.sorted() where replica != settings.replicaID && !stopped.contains(replica) {
       let progress = known[replica] ?? StreamProgress()
       let (position, end) = (progress.head.number, revoked[replica]?.cutOff.number ?? .max)
-      guard position < end else { continue }
+      // Nothing that a revoked replica wrote behind the cut-off is missing.
+      guard position < end else {
+        if progress.obstacle != nil { changed[replica] = (nil, progress.named) }
+        continue
+      }
       let covered = incomplete.covered[replica] ?? 0
       let last = min(max(look.heads[replica]?.number ?? 0, progress.named ?? 0, covered), end)
       let gaps = try await reach { try await transport.gaps(of: replica, after: position, upTo: last) }
@@ -194,9 +202,9 @@ extension SyncEngine {
       // A device that has read nothing yet cannot know what is in a snapshot of which it can open no part.
       let isUnopened = settings.lastReceived == nil && position == 0 && incomplete.unopened.contains(replica)
       let obstacle = StreamObstacle(gaps, lacksSnapshot: covered > position || isUnopened)
-      let named = gaps.compactMap(\.numbers?.upperBound).max()
-      guard obstacle != progress.obstacle || named ?? 0 > progress.named ?? 0 else { continue }
-      changed[replica] = (obstacle, [named, progress.named].compactMap(\.self).max())
+      let named = max(progress.named ?? 0, covered > position ? covered : 0)
+      guard obstacle != progress.obstacle || named > progress.named ?? 0 else { continue }
+      changed[replica] = (obstacle, named > 0 ? named : nil)
     }
     guard !changed.isEmpty else { return }
     try await store.write { [changed] transaction in
@@ -215,12 +223,11 @@ extension SyncEngine {
     besides own: ReplicaID, _ revoked: [ReplicaID: EpochRecord.Revocation]
   ) async throws -> (covered: [ReplicaID: UInt64], unopened: Set<ReplicaID>) {
     var (covered, unopened): ([ReplicaID: UInt64], Set<ReplicaID>) = ([:], [])
-    for name in try await reach({ try await transport.incompleteSnapshots() })
+    for (name, parts) in try await reach({ try await transport.incompleteSnapshots() })
     where name.replica != own && revoked[name.replica] == nil {
+      let opener = try store.readSynchronization { try $0.opener(of: name) }
       var summary: SnapshotSummary?
-      for number in 0..<name.partCount where summary == nil {
-        summary = try await openPart(number, of: name)?.summary
-      }
+      for number in parts where summary == nil { summary = await opener?.part(number, through: transport)?.summary }
       guard let summary else {
         unopened.insert(name.replica)
         continue

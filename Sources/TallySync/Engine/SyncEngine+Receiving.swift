@@ -62,10 +62,6 @@ extension SyncEngine {
       let known = try transaction.streamProgress()
       for (replica, head) in new {
         var progress = known[replica] ?? StreamProgress()
-        // The place once had segments that it has no more and that were not read: they exist.
-        if let last = progress.atPlace, last > max(head.number, progress.head.number, progress.named ?? 0) {
-          progress.named = last
-        }
         progress.atPlace = head.number
         try transaction.setProgress(progress, of: replica)
       }

@@ -51,6 +51,9 @@ struct SyncEngine {
     if try store.readSynchronization({ try $0.requireSyncSettings().isRevoked }) == true {
       throw TallyError.deviceRevoked
     }
+    if try store.readSynchronization({ try $0.hasSettledConflicts() }) {
+      try await store.write { try $0.removeSettledConflicts() }
+    }
     let start = try await look()
     // Before anything is sealed, and before a copy becomes a new replica, for which no key was sealed.
     try await takeCards(of: start)
@@ -222,7 +225,7 @@ extension SyncEngine {
   /// Sends segments; at a place to which the store has moved, the stream may begin with a later segment than the first.
   private func append(_ batch: [Envelope], of replica: ReplicaID) async throws -> [AppendAnswer] {
     if let folder = transport as? FolderTransport,
-      try await store.write({ try $0.requireSyncSettings().beginsStream }) == true
+      try store.readSynchronization({ try $0.requireSyncSettings().beginsStream }) == true
     {
       try await folder.begin(batch[0].bytes, of: replica)
       try await store.write { try $0.changeSyncSettings { $0.beginsStream = nil } }

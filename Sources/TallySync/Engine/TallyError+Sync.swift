@@ -25,6 +25,8 @@ extension TallyError.Code {
   public static let replicaNotFound = TallyError.Code(named: "replicaNotFound")
   /// The space has more replicas than a new key can be sealed for.
   public static let tooManyReplicas = TallyError.Code(named: "tooManyReplicas")
+  /// Only an owner of the space at its hub may do this.
+  public static let notAnOwner = TallyError.Code(named: "notAnOwner")
   /// A device cannot have this name.
   public static let invalidDeviceName = TallyError.Code(named: "invalidDeviceName")
   /// A folder or hub cannot be the place of the space, because it belongs to another space.
@@ -60,6 +62,12 @@ extension TallyError {
   static let noRecoveryCode = TallyError(
     .spaceNotEncrypted, "The space is not encrypted, so it has no recovery code",
     remedy: "Let other devices join with an invitation")
+
+  static let notAnOwner = TallyError(
+    .notAnOwner, "Only an owner of the space at the hub has a recovery code, and this device is not known to be one",
+    remedy:
+      "Show the code on a device that is an owner, such as the one that set up the space; if an owner has just made "
+      + "this device one, synchronise first")
 
   static let invalidDeviceName = TallyError(
     .invalidDeviceName, "The name of a device must not be blank, or longer than \(Card.maximumNameByteCount) bytes",

@@ -116,8 +116,8 @@ struct FolderDisk: Sendable {
 
   /// Creates a directory if it is missing; the one above it exists.
   ///
-  /// It gets the group and the permissions of the directory above it, so that all users who share the folder can write there,
-  /// whatever their masks.
+  /// In a folder that users share, it gets the group and the permissions of the directory above it, so that all of them can write
+  /// there, whatever their masks. Elsewhere the mask of the user counts.
   func createDirectory(_ path: FilePath) throws {
     guard try !Self.isDirectory(path) else { return }
     do {
@@ -129,11 +129,13 @@ struct FolderDisk: Sendable {
     try flushDirectory(path.parentOrCurrent)
   }
 
-  /// Gives a new directory the group and the permissions of the one above it, as far as the system allows.
+  /// Gives a new directory in a shared one the group and the permissions of that one, as far as the system allows.
   private func takePermissions(_ path: FilePath) {
-    guard let (above, new) = try? (path.parentOrCurrent.stat(), path.stat()) else { return }
+    guard let (above, new) = try? (path.parentOrCurrent.stat(), path.stat()), above.permissions.areOfSharedDirectory
+    else { return }
     if above.groupID != new.groupID { try? SystemCalls.changeGroup(path, to: above.groupID.rawValue) }
-    try? SystemCalls.changePermissions(path, to: above.permissions.union(.ownerReadWriteExecute))
+    let wanted = above.permissions.union(.ownerReadWriteExecute).subtracting(.saveText)
+    if wanted != new.permissions { try? SystemCalls.changePermissions(path, to: wanted) }
   }
 
   /// Checks that this user can write to a directory, by writing an empty file there.
@@ -166,8 +168,8 @@ struct FolderDisk: Sendable {
       permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
     whenCreated()
     try file.closeAfter {
-      // Whoever may read the directory may also read its files, whatever the mask.
-      if let (above, new) = try? (path.parentOrCurrent.stat(), file.stat()) {
+      // Whoever may read a shared directory may also read its files, whatever the mask.
+      if let (above, new) = try? (path.parentOrCurrent.stat(), file.stat()), above.permissions.areOfSharedDirectory {
         let wanted = new.permissions.union(above.permissions.intersection([.groupRead, .otherRead]))
         if wanted != new.permissions { try? SystemCalls.changePermissions(path, to: wanted) }
       }
@@ -190,5 +192,15 @@ struct FolderDisk: Sendable {
     try before(.removeTemporary)
     // The file has its name: one that stays behind is removed later.
     try? SystemCalls.removeFile(temporary)
+  }
+}
+
+extension FilePermissions {
+  /// Whether a directory with these permissions is meant to be shared by a group of users.
+  ///
+  /// Its group may write there, or new files get its group. In a directory with the sticky bit, such as one for temporary files,
+  /// users do not work on the same files.
+  fileprivate var areOfSharedDirectory: Bool {
+    contains(.setGroupID) || contains(.groupWrite) && !contains(.saveText)
   }
 }

@@ -97,7 +97,8 @@ struct FolderListing: Sendable {
     var entries: [FolderEntry] = []
     for text in names {
       guard let name = FolderName(text) else { continue }
-      let path = directory.appending(text)
+      // Appending a component is slow in a debug build, where swift-system checks the whole path after each byte.
+      let path = FilePath("\(directory)/\(text)")
       if let entry = try FolderFault.at(path, { try FolderEntry(name, at: path) }) { entries.append(entry) }
     }
     return entries

@@ -12,7 +12,7 @@ extension FolderTransport {
       var lines: [String] = []
       for part in FolderListing.Part.allCases {
         for entry in try transport.listing.entries(part, of: replica) {
-          lines.append("\(entry.path.lastComponent?.string ?? "") \(entry.byteCount) \(entry.modified)")
+          lines.append("\(entry.name.text) \(entry.byteCount) \(entry.modified)")
         }
       }
       return Array(SHA256.hash(data: Array(lines.sorted().joined(separator: "\n").utf8)))

@@ -9,7 +9,7 @@ extension FolderTransport {
     try await onQueue { transport in
       var names: [SnapshotName] = []
       for replica in try transport.listing.replicas(.snapshots) {
-        names += transport.snapshots(of: replica).filter(\.value).keys
+        names += transport.snapshots(of: replica).filter { $0.value.count == $0.key.partCount }.keys
       }
       return names.sorted { ($0.number, $0.replica) > ($1.number, $1.replica) }
     }
@@ -19,17 +19,17 @@ extension FolderTransport {
   ///
   /// Older ones were left by attempts to publish that did not finish.
   ///
-  /// - Returns: Their names.
+  /// - Returns: Their names, with the numbers of the parts that are whole.
   /// - Throws: `FolderFault` if the folder cannot be reached.
-  public func incompleteSnapshots() async throws -> [SnapshotName] {
+  public func incompleteSnapshots() async throws -> [SnapshotName: [Int]] {
     try await onQueue { transport in
-      var names: [SnapshotName] = []
+      var incomplete: [SnapshotName: [Int]] = [:]
       for replica in try transport.listing.replicas(.snapshots) {
         let found = transport.snapshots(of: replica)
-        let newest = found.filter(\.value).keys.map(\.number).max() ?? 0
-        names += found.filter { !$0.value && $0.key.number > newest }.keys
+        let newest = found.filter { $0.value.count == $0.key.partCount }.keys.map(\.number).max() ?? 0
+        incomplete.merge(found.filter { $0.key.number > newest }) { first, _ in first }
       }
-      return names.sorted { ($0.number, $0.replica) > ($1.number, $1.replica) }
+      return incomplete
     }
   }
 
@@ -111,23 +111,18 @@ extension FolderTransport {
     return directory.appending(FolderName.part(part, of: stem).text)
   }
 
-  /// The snapshots of a replica, and whether all parts of each are whole; empty if the files cannot be listed.
-  private func snapshots(of replica: ReplicaID) -> [SnapshotName: Bool] {
-    var parts: [FolderName.SnapshotStem: Int] = [:]
+  /// The snapshots of a replica, with the numbers of their whole parts; empty if the files cannot be listed.
+  private func snapshots(of replica: ReplicaID) -> [SnapshotName: [Int]] {
+    var parts: [SnapshotName: [Int]] = [:]
     for entry in (try? listing.entries(.snapshots, of: replica)) ?? [] {
       switch entry.name {
-      case .part(_, let stem): parts[stem, default: 0] += isWhole(entry, by: replica) ? 1 : 0
-      case .placeholder(.part(_, let stem)): parts[stem, default: 0] += 0
+      case .part(let number, let stem):
+        parts[SnapshotName(of: replica, stem), default: []] += isWhole(entry, by: replica) ? [number] : []
+      case .placeholder(.part(_, let stem)): parts[SnapshotName(of: replica, stem), default: []] += []
       default: break
       }
     }
-    let names = parts.map { stem, count in
-      (
-        SnapshotName(replica: replica, number: stem.number, digest: stem.digest, partCount: stem.partCount),
-        stem.partCount == count
-      )
-    }
-    return Dictionary(uniqueKeysWithValues: names)
+    return parts
   }
 
   /// Whether a file is as long as its first bytes say.
@@ -136,5 +131,11 @@ extension FolderTransport {
       return false
     }
     return SegmentFrame(bytes[...])?.isWhole(.snapshotPart, by: replica, byteCount: Int(size)) == true
+  }
+}
+
+extension SnapshotName {
+  fileprivate init(of replica: ReplicaID, _ stem: FolderName.SnapshotStem) {
+    self.init(replica: replica, number: stem.number, digest: stem.digest, partCount: stem.partCount)
   }
 }

@@ -81,9 +81,9 @@ public protocol SyncTransport: Sendable {
   ///
   /// The default implementation returns none, for places that show only complete snapshots.
   ///
-  /// - Returns: Their names.
+  /// - Returns: Their names, with the numbers of the parts that are there.
   /// - Throws: Any error, if the place cannot be reached.
-  func incompleteSnapshots() async throws -> [SnapshotName]
+  func incompleteSnapshots() async throws -> [SnapshotName: [Int]]
 
   /// One part of a snapshot.
   ///
@@ -171,7 +171,7 @@ extension SyncTransport {
   }
 
   /// None.
-  public func incompleteSnapshots() async throws -> [SnapshotName] { [] }
+  public func incompleteSnapshots() async throws -> [SnapshotName: [Int]] { [:] }
 }
 
 /// Segments of a replica that a place cannot give.

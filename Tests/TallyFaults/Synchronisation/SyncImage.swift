@@ -117,7 +117,7 @@ struct SyncedDevices {
       try exchange()
       for device in devices { try device.synchronise() }
     }
-    var hashes: Set<String?> = []
+    var hashes: Set<String> = []
     for device in devices {
       for history in histories {
         if let fault = try history.fault(of: device.store) { return "\(device.name): \(fault)" }
@@ -128,7 +128,8 @@ struct SyncedDevices {
       guard status.pending == 0, status.blocked.isEmpty else {
         return "\(device.name): \(status.pending) changes wait, and \(status.blocked) are blocked"
       }
-      hashes.insert(status.stateHash)
+      guard let hash = status.stateHash else { return "\(device.name): the hash of the state is not known" }
+      hashes.insert(hash)
     }
     return hashes.count == 1 ? nil : "the states differ: \(hashes)"
   }

@@ -83,6 +83,56 @@ struct DeviceTests {
     }
   }
 
+  /// Whoever revokes a liar does not shut out the device that it has marked.
+  ///
+  /// Any member can say that another one is its former identity.
+  @Test(arguments: [0, 1, 2]) func aDeviceThatIsInUseIsNotRevokedAsAFormerIdentity(lie: Int) async throws {
+    try await withFolderSpace(4) { space in
+      for store in space.stores { try await store.write { _ = try $0.add("one", to: .inbox) } }
+      try await space.synchroniseAll()
+      let (liar, honest) = (try await space.sync(2).status().replica, try await space.sync(1).status().replica)
+      // The device that writes it is the liar, or an accomplice.
+      let writer = lie == 2 ? 3 : 2
+      let start = space.clock.now
+      if lie == 1 { space.clock.now = start.adding(seconds: 86_400 * 365) }
+      try await space.stores[writer].write { transaction in
+        var settings = try transaction.requireSyncSettings()
+        let write = DeviceWrite(object: ObjectKey(ofDevice: honest), field: .successor, value: liar.bytes)
+        try transaction.write([write], &settings)
+        try transaction.setSyncSettings(settings)
+      }
+      space.clock.now = start.adding(seconds: 10)
+      if lie == 0 {
+        try await space.stores[1].write { _ = try $0.add("still here", to: .inbox) }
+        try await space.sync(1).synchronise()
+      }
+      try await space.sync(writer).synchronise()
+      let revoked = try await space.sync(0).revoke(liar)
+      #expect(revoked.formerReplicas == [] && revoked.doubtfulReplicas == [honest])
+      #expect(try await space.sync(0).members().filter(\.isRevoked).map(\.replica) == [liar])
+      try await space.sync(1).synchronise()
+    }
+  }
+
+  /// A hub accepts the code of owners only, who have given it a secret.
+  @Test func aDeviceThatIsNoOwnerAtAHubHasNoRecoveryCode() async throws {
+    try await withFolderSpace(1) { space in
+      _ = try await space.sync(0).recoveryCode()
+      for (secret, code) in [(nil, TallyError.Code.notAnOwner), (Data(RecoveryCode.newOwnerSecret()), nil)] {
+        try await space.stores[0].write { transaction in
+          try transaction.changeSyncSettings { ($0.place, $0.recoverySecret) = ("https://hub.example", secret) }
+        }
+        if let code {
+          let error = await #expect(throws: TallyError.self) { _ = try await space.sync(0).recoveryCode() }
+          #expect(error?.code == code && error?.remedy.contains("owner") == true)
+          #expect(try await space.stores[0].write { try $0.requireSyncSettings() }.recoverySecret == nil)
+        } else {
+          #expect(try await !space.sync(0).recoveryCode().isEmpty)
+        }
+      }
+    }
+  }
+
   @Test func theRecoveryCodeIsShownAgain() async throws {
     try await withTemporaryDirectory { directory in
       let space = try await FolderSpace(0, in: directory)

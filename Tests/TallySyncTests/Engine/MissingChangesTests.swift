@@ -196,6 +196,69 @@ struct MissingChangesTests {
     }
   }
 
+  /// Anybody can write a name, so it says nothing any more when the file is gone.
+  @Test(arguments: [6, 7, 11, 99_999_998, 9_999_999_999] as [UInt64], [true, false])
+  func aFileThatTheDeviceHasNotWrittenIsForgottenWithItsName(number: UInt64, isPlaceholder: Bool) async throws {
+    try await withStream { stream in
+      try await stream.space.sync(1).synchronise()
+      let bytes = try Data(contentsOf: URL(filePath: stream.file(5).string))
+      let name = FolderName.segments(.init(first: number, last: number, digest: [1, 2, 3, 4, 5, 6, 7, 8]))
+      let path = stream.directory.appending((isPlaceholder ? .placeholder(name) : name).text).string
+      try bytes.write(to: URL(filePath: path))
+      #expect(try await stream.space.sync(1).synchronise().incomplete.map(\.replica) == [stream.author])
+      try FileManager.default.removeItem(atPath: path)
+      #expect(try await stream.space.sync(1).synchronise().blocked == [])
+      let status = try await stream.space.sync(1).status()
+      #expect(status.blocked == [] && status.members.allSatisfy { $0.behind == 0 })
+      let newcomer = try await stream.newcomer()
+      #expect(try await StoreSync(newcomer).synchronise().blocked == [])
+    }
+  }
+
+  @Test func manyGapsAreStoredInPart() async throws {
+    try await withStream { stream in
+      let bytes = try Data(contentsOf: URL(filePath: stream.file(5).string))
+      for number in 1...(StreamObstacle.mostRuns + 50) {
+        let last = UInt64(5 + 2 * number)
+        let name = FolderName.segments(.init(first: last, last: last, digest: [1, 2, 3, 4, 5, 6, 7, 8]))
+        try bytes.write(to: URL(filePath: stream.directory.appending(name.text).string))
+      }
+      let blocked = try #require(try await stream.space.sync(1).synchronise().incomplete.first)
+      #expect(blocked.missing.count == StreamObstacle.mostRuns && blocked.reason.contains("and more"))
+      let status = try await stream.space.sync(1).status()
+      #expect(status.blocked == [blocked])
+    }
+  }
+
+  /// A name may say that a snapshot has any number of parts; only those that are there are looked at.
+  @Test func aNameOfManyPartsMakesNoWork() async throws {
+    try await withStream { stream in
+      let stem = FolderName.SnapshotStem(number: 9, digest: [1, 2, 3, 4, 5, 6, 7, 8], partCount: FolderName.mostParts)
+      let directory = stream.transport.listing.directory(.snapshots, of: stream.author)
+      try FileManager.default.createDirectory(atPath: directory.string, withIntermediateDirectories: true)
+      for number in [0, 4] {
+        let path = directory.appending(FolderName.part(number, of: stem).text)
+        try Data(repeating: 1, count: 400).write(to: URL(filePath: path.string))
+      }
+      #expect(try await stream.transport.incompleteSnapshots().map(\.value) == [[]])
+      #expect(try await stream.space.sync(1).synchronise().blocked == [])
+      let newcomer = try await stream.newcomer()
+      #expect(try await StoreSync(newcomer).synchronise().received > 0)
+    }
+  }
+
+  /// What was missing of a device is missed no more when the device is revoked.
+  @Test(arguments: Damage.possible) func whatARevokedDeviceHasNotSentIsNotMissed(damage: Damage) async throws {
+    try await withStream { stream in
+      try damage.strike(stream.file(3))
+      #expect(try await stream.space.sync(1).synchronise().incomplete.map(\.replica) == [stream.author])
+      _ = try await stream.space.sync(1).revoke(stream.author)
+      let report = try await stream.space.sync(1).synchronise()
+      let status = try await stream.space.sync(1).status()
+      #expect(report.blocked == [] && !status.blocked.contains(where: \.isIncomplete))
+    }
+  }
+
   @Test func segmentsOfARevokedDeviceBehindTheCutAreNotMissed() async throws {
     try await withStream { stream in
       _ = try await stream.space.sync(1).revoke(stream.author)

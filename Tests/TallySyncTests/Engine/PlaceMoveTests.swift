@@ -1,6 +1,7 @@
 import Foundation
 import SystemPackage
 import Tally
+import TallySyncConformance
 import TallyTestSupport
 import TestSupport
 import Testing
@@ -86,7 +87,7 @@ struct PlaceMoveTests {
       try FileManager.default.removeItem(atPath: space.folder.string)
       for number in 0...1 {
         let move = try await space.sync(number).move(to: folder)
-        #expect(move.copied == nil && move.lacksOwnSegments)
+        #expect(move.copied == nil && move.lacksOwnSegments && !move.hasExchanged)
         // Exchanges that find nothing to do leave the stream as it is.
         for _ in 0..<2 { try await space.sync(number).synchronise() }
       }
@@ -119,6 +120,85 @@ struct PlaceMoveTests {
       #expect(try await space.sync(0).status().replica != replicas[0])
       #expect(try await space.sync(1).status().replica == replicas[1])
       try await space.expectEqualStores()
+    }
+  }
+
+  /// What another device has written and this one has not read comes along.
+  @Test func unreadChangesOfOthersMoveAlong() async throws {
+    try await withMoves { space, folder, replicas in
+      try create(folder)
+      try await space.stores[1].write { _ = try $0.add("unread", to: .inbox) }
+      try await space.sync(1).synchronise()
+      let move = try await space.sync(0).move(to: folder)
+      #expect(move.hasExchanged && move.notCopied == 0 && move.incomplete == [])
+      #expect(try space.stores[0].read { try $0.taskCount } == 3)
+      try FileManager.default.removeItem(atPath: space.folder.string)
+      try await space.sync(0).synchronise()
+      try await space.sync(1).move(to: folder)
+      try await expectExchange(space, in: folder, as: replicas)
+    }
+  }
+
+  /// One file that cannot be read does not keep the others behind, and is counted.
+  @Test(arguments: MissingChangesTests.Damage.possible.filter { $0 != .removed }, [2, 3] as [UInt64])
+  func whatCannotBeCopiedIsCounted(damage: MissingChangesTests.Damage, number: UInt64) async throws {
+    try await withMoves { space, folder, replicas in
+      try create(folder)
+      let transport = try #require(try await space.sync(0).connect().transport as? FolderTransport)
+      let first = try #require(try transport.segmentFiles(of: replicas[1]).head).number
+      for title in ["a", "b", "c"] {
+        try await space.stores[1].write { _ = try $0.add(title, to: .inbox) }
+        try await space.sync(1).synchronise()
+      }
+      let files = try transport.segmentFiles(of: replicas[1]).files
+      let file = try #require(files.first { $0.range.last == first + number }).entry.path
+      let (bytes, count) = (try Data(contentsOf: URL(filePath: file.string)), files.count)
+      try damage.strike(file)
+      let move = try await space.sync(0).move(to: folder)
+      #expect(move.notCopied == 1 && move.hasExchanged && !move.lacksOwnSegments)
+      #expect(move.incomplete.map(\.replica) == [replicas[1]])
+      let id = try await space.sync(0).connect().space
+      let target = try FolderTransport(at: folder, space: id.bytes)
+      #expect(try target.segmentFiles(of: replicas[1]).files.count == count - 1)
+      // Behind the last file that is there, the new place does not say what is missing.
+      let missing = try await space.sync(0).synchronise().incomplete.map(\.replica)
+      #expect(missing == (number == 2 ? [replicas[1]] : []))
+      // When it is there again, the device that wrote it brings it along.
+      if geteuid() != 0 {
+        try? FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.string)
+      }
+      try bytes.write(to: URL(filePath: file.string))
+      let later = try await space.sync(1).move(to: folder)
+      #expect(later.notCopied == 0)
+      try await expectExchange(space, in: folder, as: replicas)
+    }
+  }
+
+  /// A connector to places in memory, which stand for a hub.
+  private struct MemoryConnector: SyncConnector {
+    let place = MemoryPlace()
+    func transport(to place: SyncPlace, space: SpaceID) throws -> any SyncTransport { MemoryTransport(self.place) }
+  }
+
+  /// The other device has not moved, but what it has written is in the snapshot of the one that has.
+  @Test func aHubGetsWhatOthersHaveWritten() async throws {
+    try await withMoves { space, _, replicas in
+      // The snapshot in the folder covers everything, but the hub does not have it.
+      try await space.stores[0].write { try $0.changeSyncSettings { $0.needsSnapshot = true } }
+      try await space.sync(0).synchronise()
+      try await space.stores[1].write { _ = try $0.add("unread", to: .inbox) }
+      try await space.sync(1).synchronise()
+      let (connector, hub) = (MemoryConnector(), SyncPlace("https://hub.example", token: "token"))
+      let sync = StoreSync(space.stores[0], connector: connector)
+      let move = try await sync.move(to: hub)
+      #expect(move.hasExchanged && move.incomplete == [] && !move.lacksOwnSegments)
+      #expect(try await sync.synchronise().blocked == [])
+      let newcomer = try space.open("newcomer")
+      let guest = StoreSync(newcomer, connector: connector)
+      try await guest.join(sync.invite(), at: hub, deviceName: "newcomer")
+      #expect(try await guest.synchronise().blocked == [])
+      #expect(try newcomer.read { try $0.taskCount } == 3)
+      try newcomer.close()
     }
   }
 

@@ -103,6 +103,72 @@ struct SettledConflictTests {
     }
   }
 
+  /// Values that the store refuses stay, whatever the reason, and all others are restored.
+  @Test func valuesThatTheStoreRefusesStay() async throws {
+    try await withConflicts(tasks: 3) { space, ids in
+      let (store, sync) = (space.stores[0], space.sync(0))
+      let large = [UInt8](repeating: 0x6E, count: SyncLimit.maximumTextByteCount + 1)
+      let list = try await store.write { transaction in
+        _ = try transaction.update(ids[1]) { $0.parentID = ids[0] }
+        return try transaction.addList(name: "list").id
+      }
+      let refused: [(object: ObjectKey, field: ObjectState.Field, value: [UInt8], code: TallyError.Code)] = [
+        (ObjectKey(isList: false, id: ids[0]), .notes, large, .valueOutOfRange),
+        (ObjectKey(isList: false, id: ids[0]), .parent, ReplicaID(ids[1]).bytes, .invalidParent),
+        (ObjectKey(isList: false, id: ids[2]), .parent, ReplicaID(ids[2]).bytes, .invalidParent),
+        (ObjectKey(isList: true, id: list), .title, large, .valueOutOfRange),
+        (ObjectKey(isList: true, id: list), .title, Array("  ".utf8), .blankListName),
+      ]
+      let restorable = try await sync.conflicts().count
+      #expect(restorable == 3)
+      try await store.write { transaction in
+        for (number, value) in refused.enumerated() {
+          let lost = Register(time: Int64(number), replica: ReplicaID(UUID()), value: value.value)
+          let winner = Register(time: Int64(number) + 1, replica: ReplicaID(UUID()), value: [])
+          let now = transaction.now.microsecondsSince1970
+          let conflict = StoredConflict(of: value.object, value.field, lost: lost, to: winner, at: now)
+          try transaction.keep([(conflict, nil)])
+        }
+      }
+      let kept = try await sync.conflicts().reversed().suffix(refused.count)
+      for (conflict, value) in zip(kept, refused) {
+        let error = await #expect(throws: TallyError.self) { try await sync.restoreConflict(conflict.id) }
+        #expect(error?.code == value.code && error?.message.contains("conflict \(conflict.id) ") == true)
+      }
+      #expect(try await sync.restoreAllConflicts().count == restorable)
+      #expect(Set(try await sync.conflicts().map(\.id)) == Set(kept.map(\.id)))
+      #expect(try await sync.restoreAllConflicts() == [])
+      for id in ids { #expect(try store.read { try $0.task(id) }?.title == "by 0") }
+      #expect(try store.read { try $0.task(ids[0]) }?.parentID == nil)
+      #expect(try store.read { try $0.list(list) }?.name == "list")
+    }
+  }
+
+  /// A version that knows no settlements keeps the value that another device has settled; the exchange after its upgrade forgets it.
+  @Test func whatWasSettledUnderAnOlderVersionIsForgotten() async throws {
+    try await withConflicts(tasks: 2) { space, _ in
+      let kept = try await space.stores[0].write { try $0.storedConflicts() }
+      try await space.sync(1).dismissConflicts([try #require(space.sync(1).conflicts().first).id])
+      try await space.synchroniseAll()
+      let left = try await space.sync(0).conflicts()
+      #expect(left.count == 1)
+      // The older version has received the settlement, and done nothing.
+      try await space.stores[0].write { transaction in
+        for (id, conflict) in kept {
+          let value = [UInt8](try JSONEncoder().encode(conflict))
+          try transaction.setSyncValue(value, forKey: SyncKey.conflicts + id.bigEndianBytes)
+        }
+      }
+      #expect(try await space.sync(0).conflicts().count == 2)
+      #expect(try await space.sync(0).synchronise().conflicts == 1)
+      #expect(try await space.sync(0).conflicts() == left)
+      // Nothing is written where nothing is settled.
+      let writes = try space.stores[0].begunWriteCount
+      try await space.sync(0).synchronise()
+      #expect(try space.stores[0].begunWriteCount == writes)
+    }
+  }
+
   /// The dismissal arrives together with the winning value, or before it.
   @Test func aValueThatWasDismissedElsewhereIsNotKeptLater() async throws {
     try await withFolderSpace { space in

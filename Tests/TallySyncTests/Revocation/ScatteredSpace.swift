@@ -76,9 +76,9 @@ final class ScatteredSpace {
 
   /// Copies the files that another folder lacks.
   func carry(from source: Int, to target: Int, where isCarried: (String) -> Bool = { _ in true }) throws {
-    let files = FileManager.default
-    for name in try files.subpathsOfDirectory(atPath: folder(source).string).sorted() where isCarried(name) {
-      let (from, to) = (folder(source).appending(name).string, folder(target).appending(name).string)
+    let (files, sourceFolder, targetFolder) = (FileManager.default, folder(source).string, folder(target).string)
+    for name in try files.subpathsOfDirectory(atPath: sourceFolder).sorted() where isCarried(name) {
+      let (from, to) = ("\(sourceFolder)/\(name)", "\(targetFolder)/\(name)")
       guard !files.fileExists(atPath: to) else { continue }
       if try files.attributesOfItem(atPath: from)[.type] as? FileAttributeType == .typeDirectory {
         try files.createDirectory(atPath: to, withIntermediateDirectories: true)
@@ -125,8 +125,12 @@ final class ScatteredSpace {
   /// Expects that some stores hold the same.
   func expectEqual(_ numbers: [Int], sourceLocation: SourceLocation = #_sourceLocation) async throws {
     try StoreSpace.expectEqual(numbers.map { stores[$0] }, sourceLocation: sourceLocation)
-    var hashes: Set<String?> = []
-    for number in numbers { hashes.insert(try await sync(number).status().stateHash) }
+    var hashes: Set<String> = []
+    for number in numbers {
+      // A hash that is not known would be equal everywhere.
+      hashes.insert(
+        try #require(try await sync(number).status().stateHash, "changes wait", sourceLocation: sourceLocation))
+    }
     #expect(hashes.count == 1, sourceLocation: sourceLocation)
   }
 }

@@ -149,3 +149,19 @@ extension StoreTransaction where Base == WriteTransaction {
     return try moveList(id, to: side, of: anchorID)
   }
 }
+
+extension [TaskList] {
+  /// The lists that have one name and can be merged, the oldest first; the first one should take the tasks of the others.
+  ///
+  /// These are the lists with exactly the name if there are several, otherwise those with the name in any case. Devices that
+  /// merge at the same time choose the same target.
+  ///
+  /// - Parameter name: the name.
+  /// - Returns: the lists; empty if fewer than two have the name.
+  public func namesakes(of name: String) -> [TaskList] {
+    let exact = filter { $0.name == name }
+    let same = exact.count > 1 ? exact : filter { $0.name.lowercased() == name.lowercased() }
+    guard same.count > 1 else { return [] }
+    return same.sorted { ($0.createdAt, $0.id.uuidString) < ($1.createdAt, $1.id.uuidString) }
+  }
+}

@@ -52,11 +52,8 @@ struct MergeListsCommand: SessionCommand {
 
   /// The lists that are emptied, and the one that takes their tasks.
   private func lists(in transaction: borrowing StoreWriteTransaction) throws -> ([TaskList], TaskList) {
-    let same = name == target ? try transaction.lists(named: name) : []
-    // The oldest list, so that two devices that merge at the same time choose the same one.
-    if same.count > 1, let oldest = same.min(by: { ($0.createdAt, $0.id.text) < ($1.createdAt, $1.id.text) }) {
-      return (same.filter { $0.id != oldest.id }, oldest)
-    }
+    let same = name == target ? try transaction.lists().namesakes(of: name) : []
+    if let oldest = same.first { return (Array(same.dropFirst()), oldest) }
     let (merged, into) = (try transaction.list(named: name), try transaction.list(named: target))
     guard merged.id != into.id else {
       throw CommandFailure.usage("A list cannot be merged with itself", remedy: "Name two lists")

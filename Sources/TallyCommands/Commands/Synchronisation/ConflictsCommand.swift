@@ -54,3 +54,91 @@ struct ConflictsCommand: SessionCommand {
     return " by \(members.label(of: member).escapedForDisplay())"
   }
 }
+
+/// `tally conflicts restore NUMBER`.
+struct RestoreConflictCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Write a value that lost a race again, or all of them.",
+    usage: """
+      tally conflicts restore <number> [<options>]
+      tally conflicts restore --all [<options>]
+      """,
+    discussion: """
+      The other devices forget the value, too. With --all, of several values of one field the last one is written; the \
+      others stay, and so do those of deleted tasks and those that this store refuses.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("The number of the conflict.", valueName: "number"))
+  var id: UInt64?
+
+  @Flag(help: "Restore all of them, in one change.")
+  var all = false
+
+  func validate() throws {
+    if (id == nil) != all { throw ValidationError("Give the number of a conflict, or --all.") }
+  }
+
+  func run(in session: Session) throws {
+    let sync = StoreSync(try session.openStore(for: .changing))
+    guard let id else { return try restoreAll(sync, session) }
+    let conflict = try session.wait { try await sync.restoreConflict(id) }
+    try session.answer(["conflict": conflict.facts], plain: .records([("conflict", Conflict.columns)])) {
+      session.say("Restored the \(conflict.field).")
+    }
+  }
+
+  private func restoreAll(_ sync: StoreSync, _ session: Session) throws {
+    let (restored, kept) = try session.wait {
+      (try await sync.restoreAllConflicts(), try await sync.conflicts())
+    }
+    try session.answer(
+      ["restored": .array(restored.map(\.facts)), "kept": .array(kept.map(\.facts))],
+      plain: .records([("restored", Conflict.columns)])
+    ) {
+      session.say(restored.isEmpty ? "Nothing was restored." : "Restored \(restored.count.counted("value")).")
+      if !kept.isEmpty {
+        session.note(
+          "\(kept.count.counted("value")) stayed: of deleted tasks, refused by this store (tally conflicts restore NUMBER says why), or earlier than another value of the same field."
+        )
+      }
+    }
+  }
+}
+
+/// `tally conflicts dismiss NUMBER…`.
+struct DismissConflictCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dismiss",
+    abstract: "Forget values that lost a race, on every device.",
+    usage: """
+      tally conflicts dismiss <number> ... [<options>]
+      tally conflicts dismiss --all [<options>]
+      """,
+    discussion:
+      "The values that won stay. With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", "))."
+  )
+
+  @Argument(help: ArgumentHelp("The numbers of the conflicts.", valueName: "number"))
+  var ids: [UInt64] = []
+
+  @Flag(help: "Dismiss all of them.")
+  var all = false
+
+  func validate() throws {
+    if ids.isEmpty != all { throw ValidationError("Give the numbers of conflicts, or --all.") }
+  }
+
+  func run(in session: Session) throws {
+    let store = try session.openStore(for: .changing)
+    let dismissed = try session.wait { [ids, all] in try await StoreSync(store).dismissConflicts(all ? nil : ids) }
+    try session.answer(
+      ["dismissed": .array(dismissed.map(\.facts))], plain: .records([("dismissed", Conflict.columns)])
+    ) {
+      session.say(
+        dismissed.isEmpty
+          ? "Nothing has lost a race." : "Dismissed \(dismissed.count.counted("value")), on every device.")
+    }
+  }
+}

@@ -17,6 +17,7 @@ struct SyncJoinCommand: SessionCommand {
     discussion: """
       Takes an invitation or the recovery code; '-' reads it from standard input. Tasks that this store has are added to those of the space. \
       With the recovery code and the address of a hub, this device becomes an owner of the space there: revoke the lost one next.
+      Ends with status 75 if changes of other devices are known to exist and have not arrived; this device has joined all the same.
 
       With --plain, a line has these columns: space, replica.
       """
@@ -97,5 +98,6 @@ struct SyncJoinCommand: SessionCommand {
       if let code { session.hint("Check that 'tally sync members' on another device shows \(code) for this one.") }
     }
     if let report, session.options.format != .json { session.sayWhatNeedsAttention(after: report) }
+    if let report, let failure = CommandFailure(incomplete: report.incomplete, session.clock) { throw failure }
   }
 }

@@ -50,3 +50,89 @@ struct SyncMembersCommand: SessionCommand {
     }
   }
 }
+
+/// `tally sync members rename [DEVICE] NAME`.
+struct RenameMemberCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rename",
+    abstract: "Give a device another name, on every device.",
+    usage: """
+      tally sync members rename <device> <name> [<options>]
+      tally sync members rename <name> [<options>]
+      """,
+    discussion: """
+      With a name alone, this device gets it. If two devices rename one at the same time, the later name holds.
+
+      With --plain, a line has these columns: replica, name.
+      """
+  )
+
+  static let takesText = true
+
+  @Argument(
+    help: ArgumentHelp(
+      "The device's name, handle or replica; this one if there is no second word.", valueName: "device"))
+  var device: String
+
+  @Argument(help: ArgumentHelp("The new name.", valueName: "new"))
+  var name: String?
+
+  func run(in session: Session) throws {
+    let sync = StoreSync(try session.openStore(for: .changing))
+    let members = try session.wait { try await sync.members() }
+    let member = name == nil ? members[0] : try members.member(named: device)
+    let new = name ?? device
+    let renamed = try session.wait {
+      try await sync.renameMember(member.replica, to: new)
+      return try await sync.members().first { $0.replica == member.replica }
+    }
+    try session.answer(
+      ["replica": .text(member.replica.description), "name": .text(renamed?.name ?? new)],
+      plain: .record(["replica", "name"])
+    ) {
+      let old = member.name.map { " \($0.quotedForMessage)" } ?? ""
+      session.say("Renamed the device\(old) to \((renamed?.name ?? new).quotedForMessage).")
+      let hasTwin = members.contains { $0.replica != member.replica && $0.name == renamed?.name && !$0.isFormer }
+      if hasTwin { session.note("Another device has the same name; name one of them by its handle from then on.") }
+    }
+  }
+}
+
+/// `tally sync role`.
+struct SyncRoleCommand: SessionCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "role",
+    abstract: "Change what another device may do at the hub.",
+    usage: "tally sync role <device> owner|writer|reader [<options>]",
+    discussion: """
+      An owner reads, writes, invites and revokes; a writer reads and writes; a reader reads. Only an owner may do this, and not \
+      with itself. A space with two owners goes on when one of them is lost.
+
+      With --plain, a line has these columns: replica, role.
+      """
+  )
+
+  @Argument(
+    help: ArgumentHelp("The device's name, handle or replica, as 'tally sync members' shows it.", valueName: "device"))
+  var device: String
+
+  @Argument(help: ArgumentHelp("What it may do: owner, writer or reader.", valueName: "role"))
+  var role: String
+
+  func validate() throws {
+    guard InvitedRole(rawValue: role) != nil else { throw ValidationError("The role is owner, writer or reader.") }
+  }
+
+  func run(in session: Session) throws {
+    let sync = try session.sync(session.openStore(for: .changing))
+    guard let role = InvitedRole(rawValue: role), try session.wait(for: { try await sync.place().isHub }) else {
+      throw CommandFailure.usage("A folder has no roles", remedy: "Only a hub knows who may do what")
+    }
+    let client = try session.hubClient
+    let replica = try session.wait(for: { try await sync.members() }).member(named: device).replica
+    try session.wait { try await client.setRole(role, of: replica, sync) }
+    try session.answer(
+      ["replica": .text("\(replica)"), "role": .text(role.rawValue)], plain: .record(["replica", "role"])
+    ) { session.say("The device is \(role == .owner ? "an owner" : "a \(role.rawValue)") now.") }
+  }
+}

@@ -14,14 +14,18 @@ struct SyncMoveCommand: SessionCommand {
       tally sync move <invitation to a hub> [--insecure] [<options>]
       """,
     discussion: """
-      For a folder that was renamed or moved, or another one: what the old folder has and the new one lacks is copied if \
-      the old one is still there. This store stays the device that it is, and changes that wait are sent to the new \
+      For a folder that was renamed or moved, or another one: if the old one is still there, changes are exchanged with it \
+      a last time, and what it has and the new one lacks is copied. This store stays the device that it is, and changes that wait are sent to the new \
       place. Each other device moves as well. At a hub, the first device creates the space with its address, and invites \
       the others.
 
-      With --plain, a line has these columns: space, replica, at, copied, lacksOwnSegments.
+      With --plain, a line has these columns: \(columns.joined(separator: ", ")).
       """
   )
+
+  private static let columns = [
+    "space", "replica", "at", "copied", "lacksOwnSegments", "exchanged", "notCopied",
+  ]
 
   @Argument(help: ArgumentHelp("The folder, the address of a hub, or an invitation to one.", valueName: "folder"))
   var place: String
@@ -55,21 +59,53 @@ struct SyncMoveCommand: SessionCommand {
       guard let client else { return try await sync.move(to: FilePath(place)) }
       return try await client.move(sync, to: place, as: account)
     }
-    session.synchroniseFirst(sync)
+    let missing = move.changesMissing(after: session.synchroniseFirst(sync))
     let status = try session.wait { try await sync.status() }
     let facts: Facts = [
       "space": .text(status.space.description), "replica": .text(status.replica.description),
       "at": .text(move.place), "copied": .integer(move.copied.map { Int64($0) }),
-      "lacksOwnSegments": .flag(move.lacksOwnSegments),
+      "lacksOwnSegments": .flag(move.lacksOwnSegments), "exchanged": .flag(move.hasExchanged),
+      "notCopied": .count(move.notCopied), .init("blocked", onlyIn: .json): .array(missing.map(\.facts)),
     ]
-    try session.answer(facts, plain: .record(["space", "replica", "at", "copied", "lacksOwnSegments"])) {
+    try session.answer(facts, plain: .record(Self.columns)) {
       session.say("Moved to \(move.place.escapedForDisplay()).")
       if move.lacksOwnSegments {
         session.note(
           "It lacks what this device had sent\(move.copied == nil ? ", and the old place cannot be reached" : ""): all that this store has is sent as a snapshot."
         )
       }
+      for words in move.leftBehindWords { session.note(words) }
+      if let failure = CommandFailure(incomplete: missing, session.clock) {
+        session.note("\(failure.message). They come when those devices move.")
+      }
       session.hint("Each other device that used the old place moves, too: tally sync move PLACE")
     }
+  }
+}
+
+extension PlaceMove {
+  /// The devices whose changes are known to exist and are not at the new place, as far as this store knows after an exchange.
+  fileprivate func changesMissing(after report: SyncReport?) -> [BlockedReplica] {
+    guard let report else { return incomplete }
+    // A file that was not copied, or that a hub does not have, is unknown at the new place.
+    guard SyncPlace(place).isHub || notCopied > 0 else { return report.incomplete }
+    let found = Set(report.incomplete.map(\.replica))
+    return report.incomplete + incomplete.filter { !found.contains($0.replica) }
+  }
+
+  /// What may have stayed at the old place, as sentences for people.
+  fileprivate var leftBehindWords: [String] {
+    var words: [String] = []
+    if !hasExchanged {
+      words.append(
+        "Nothing was exchanged with the old place, which cannot be reached or read: changes of other devices that are only there come when those devices move."
+      )
+    }
+    if notCopied > 0 {
+      words.append(
+        "\(notCopied.counted("file")) of the old place could not be read, so the new place lacks what is in \(notCopied == 1 ? "it" : "them"). It comes when the devices that wrote it move."
+      )
+    }
+    return words
   }
 }

@@ -13,7 +13,7 @@ struct SyncRevokeCommand: SessionCommand {
       and what they write with it the device cannot read; it keeps its tasks. Invitations and recovery codes from before are \
       worthless. A hub refuses the device, too; only an owner of the space may do this there. In a folder that it still \
       reaches, a device can delete files: take the folder from it. Former identities of the device go with it, as it has \
-      their keys, too.
+      their keys, too, unless they have written something since.
 
       With --plain, a line has these columns: revoked, recoveryCode.
       """
@@ -29,9 +29,14 @@ struct SyncRevokeCommand: SessionCommand {
   var passphraseFile: String?
 
   private func facts(of replica: ReplicaID, _ revoked: RevokedReplica?) -> Facts {
-    let facts: Facts = ["revoked": .text("\(replica)"), "recoveryCode": .text(revoked?.recoveryCode)]
-    guard let former = revoked?.formerReplicas, !former.isEmpty else { return facts }
-    return facts.adding(["formerIdentities": .array(former.map { .text("\($0)") })])
+    var facts: Facts = ["revoked": .text("\(replica)"), "recoveryCode": .text(revoked?.recoveryCode)]
+    if let former = revoked?.formerReplicas, !former.isEmpty {
+      facts = facts.adding(["formerIdentities": .array(former.map { .text("\($0)") })])
+    }
+    if let doubtful = revoked?.doubtfulReplicas, !doubtful.isEmpty {
+      facts = facts.adding(["doubtfulIdentities": .array(doubtful.map { .text("\($0)") })])
+    }
+    return facts
   }
 
   func run(in session: Session) throws {
@@ -69,6 +74,12 @@ struct SyncRevokeCommand: SessionCommand {
       if let former = revoked?.formerReplicas.count, former > 0 {
         session.note(
           "\(former == 1 ? "A former identity of it was" : "\(former) former identities of it were") revoked, too.")
+      }
+      for replica in revoked?.doubtfulReplicas ?? [] {
+        let name = members.first { $0.replica == replica }.map { members.label(of: $0) } ?? "\(replica)"
+        session.note(
+          "The device \(name.quotedForMessage) is marked as a former identity of it, but may be in use: it was not revoked."
+        )
       }
       if revoked != nil { session.hint("Keep the new recovery code on paper; the old one opens nothing new.") }
       if revoked?.isPassphraseDeleted == true {

@@ -56,15 +56,11 @@ extension WebService {
     (form["color"] ?? TaskList.defaultColorHex).trimmingPrefix("#").uppercased()
   }
 
-  /// Merges the lists with the name of one, in any case, into the oldest of them.
-  ///
-  /// The oldest, so that two devices that do it at the same time choose the same one.
+  /// Merges the lists that have the name of one into the oldest of them, as `tally lists merge NAME NAME` does.
   private static func mergeLists(namedLike id: UUID, in transaction: inout StoreWriteTransaction) throws {
     let lists = try transaction.lists()
-    let name = lists.first { $0.id == id }?.name.lowercased()
-    let same = lists.filter { $0.name.lowercased() == name }
-    guard let oldest = same.min(by: { ($0.createdAt, $0.id.text) < ($1.createdAt, $1.id.text) }) else { return }
-    for list in same where list.id != oldest.id { try transaction.mergeList(list.id, into: oldest.id) }
+    let same = lists.first { $0.id == id }.map { lists.namesakes(of: $0.name) } ?? []
+    for list in same.dropFirst() { try transaction.mergeList(list.id, into: same[0].id) }
   }
 
   /// Writes the fields of a list; an error gets the name of its field.
