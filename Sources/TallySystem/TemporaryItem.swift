@@ -23,6 +23,8 @@ package final class TemporaryItem: Sendable {
   private static let directoryMark = ".new-"
   /// The files that a store has while it is made.
   private static let storeNames: Set = ["data.mdb", "lock.mdb", "access.lock", "journal", "journal.tmp"]
+  /// A directory in an item, for a store that is written while the item is held: it locks its own directory for each write.
+  package static let storeDirectory: FilePath.Component = "store"
   private static let mostAttempts = 100
 
   /// Makes an item that only its owner may read.
@@ -127,6 +129,9 @@ package final class TemporaryItem: Sendable {
   private static func removeDirectory(_ path: FilePath) {
     // A store may be made in it, too.
     sweep(path)
+    let store = path.appending(storeDirectory)
+    // A link might lead to anyone's store.
+    if (try? store.stat(followTargetSymlink: false))?.type == .directory { removeDirectory(store) }
     guard let names = try? SystemCalls.names(in: path), storeNames.isSuperset(of: names) else { return }
     for name in names { try? SystemCalls.removeFile(path.appending(name)) }
     try? SystemCalls.removeDirectory(path)

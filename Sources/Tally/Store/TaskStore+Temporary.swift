@@ -22,7 +22,7 @@ extension TaskStore {
     }
     var relaxed = Configuration()
     relaxed.durability = .relaxed
-    return try TaskStore(
-      StoreOpening(directory: item.path.absolute, configuration: configuration ?? relaxed), temporary: item)
+    let directory = item.path.absolute.appending(TemporaryItem.storeDirectory)
+    return try TaskStore(StoreOpening(directory: directory, configuration: configuration ?? relaxed), temporary: item)
   }
 }
