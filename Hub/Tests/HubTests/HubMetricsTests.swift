@@ -156,7 +156,7 @@ struct HubMetricsTests {
 
 extension PrometheusMetrics {
   /// Waits until the text is as expected, for a time that is generous on a busy machine.
-  fileprivate func wait(until isSo: (MetricsText) -> Bool) async throws {
+  func wait(until isSo: (MetricsText) -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(60)
     while try !isSo(MetricsText(text())) {
       try #require(ContinuousClock.now < deadline)
