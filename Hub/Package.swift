@@ -56,13 +56,14 @@ let package = Package(
       resources: [
         .embedInCode("PostgreSQL/Schema/Format1.sql"), .embedInCode("PostgreSQL/Schema/Format2.sql"),
         .embedInCode("PostgreSQL/Schema/Format3.sql"), .embedInCode("PostgreSQL/Schema/Format4.sql"),
+        .embedInCode("PostgreSQL/Schema/AppendSegments.sql"),
       ],
       swiftSettings: settings),
     .target(
       name: "HubService",
       dependencies: [
         "HubMetrics", "HubStorage", "HubWire", hummingbird, tallySync, crypto, logging, nio, metrics,
-        ssl, httpClient, httpTypes, .product(name: "HTTPTypes", package: "swift-http-types"),
+        ssl, httpClient, httpTypes, systemPackage, .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "HummingbirdTLS", package: "hummingbird"), .product(name: "JWTKit", package: "jwt-kit"),
         .product(name: "Instrumentation", package: "swift-distributed-tracing"),

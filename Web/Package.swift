@@ -60,7 +60,7 @@ let package = Package(
     .testTarget(
       name: "WebTests",
       dependencies: [
-        "WebAssets", "WebService", tally, httpTypes, hummingbird, lifecycle, logging, nio, systemPackage,
+        "WebAssets", "WebService", tally, tallySync, httpTypes, hummingbird, lifecycle, logging, nio, systemPackage,
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
       swiftSettings: settings),

@@ -7,6 +7,7 @@ device within 3 seconds, and within 60 seconds of the hub's return, without anyb
 """
 
 import argparse
+import json
 import os
 import pathlib
 import random
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from devices import LIMIT, TALLY, UNREACHABLE, Device, Failure, Hub, require, require_equal
+from devices import LIMIT, PROGRAMS, TALLY, UNREACHABLE, Device, Failure, Hub, require, require_equal
 
 
 def check(folder, shows, kill_count, absence):
@@ -30,6 +31,7 @@ def check(folder, shows, kill_count, absence):
     kills(hub, [laptop, phone], kill_count)
     refusals(hub, laptop, phone, invitation, folder)
     recovery(hub, folder, shows)
+    operating(hub, folder, shows)
     hub.stop()
     encrypted(folder, shows)
     return times
@@ -122,6 +124,48 @@ def recovery(hub, folder, shows):
     for device in [phone, new, friend, late]:
         device.run("sync", "now")
         device.run("verify")
+
+
+def operating(hub, folder, shows):
+    """Beside the hub, its operator lists and erases accounts and spaces, hands them over and makes an owner."""
+    def operator(*words, status=0):
+        done = subprocess.run([PROGRAMS / "tally-hub", *words, "--data", folder / "hub"], capture_output=True, text=True)
+        require(done.returncode == status, f"tally-hub {words} ended with {done.returncode}: {done.stdout}{done.stderr}")
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    owner, writer = (Device(folder / name, shows) for name in ["owner", "writer"])
+    words = subprocess.run(
+        [TALLY, "sync", "setup", hub.address, "--store", owner.store], capture_output=True, text=True, env=owner.environment)
+    require(words.returncode == 0 and "second owner" in words.stdout + words.stderr, f"a setup at a hub: {words}")
+    writer.run("sync", "join", owner.run("sync", "invite")["invitation"])
+    for device in [owner, writer, owner]:
+        device.run("sync", "now")
+    space = owner.run("sync", "status")["space"]
+    known = {line["space"]: line for line in operator("space", "list")}
+    require(known[space]["members"] == {"owner": 1, "writer": 1}, f"the list of spaces: {known}")
+    # Ids of accounts are the same in either case.
+    account = known[space]["account"].lower()
+    require([line["space"] for line in operator("space", "list", "--account", account)] == [space], "the spaces of an account")
+    other = operator("account", "create", "--bytes", "5000000")[0]["account"].lower()
+    require({account, other} <= {line["account"].lower() for line in operator("account", "list")}, "the list of accounts")
+    operator("space", "give", space, other)
+    given = {line["space"]: line for line in operator("space", "list")}[space]
+    require((given["account"].lower(), given["limitInBytes"]) == (other, 5_000_000), f"a space that was given away: {given}")
+    # The owner is lost together with its code.
+    error = writer.run("sync", "invite", status=1)["error"]
+    require(error["code"] == "hubRefused", f"an invitation of a writer: {error}")
+    operator("space", "owner", space, writer.run("sync", "status")["replica"])
+    writer.run("sync", "now")
+    writer.run("sync", "invite")
+    stats = operator("stats")[0]
+    require(stats["spaces"] == len(known), f"the totals: {stats}")
+    operator("account", "erase", other, status=1)
+    operator("account", "erase", other, "--with-spaces")
+    require(space not in {line["space"] for line in operator("space", "list")}, "an erased space is still there")
+    require(other not in {line["account"].lower() for line in operator("account", "list")}, "an erased account is still there")
+    operator("account", "erase", account)
+    require(writer.run("sync", "now", status=75)["error"]["code"] == "syncRefused", "a device of an erased space")
+    writer.run("verify")
 
 
 def certificate(folder):

@@ -152,8 +152,10 @@ package final class TemporaryItem: Sendable {
     // A store may have been in the making inside it.
     sweep(path)
     guard let names = try? SystemCalls.names(in: path) else { return }
+    let store = path.appending(storeName)
     if names == [storeName] {
-      removeDirectory(path.appending(storeName))
+      // A link might lead to anyone's store.
+      if (try? store.stat(followTargetSymlink: false))?.type == .directory { removeDirectory(store) }
     } else {
       guard storeNames.isSuperset(of: names) else { return }
       for name in names { try? SystemCalls.removeFile(path.appending(name)) }

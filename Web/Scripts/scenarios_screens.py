@@ -137,18 +137,24 @@ def transfer(page, tally, name):
     assert json.loads(tally("count", "--json"))["count"] == before
 
 
+def share(tally, folder):
+    """Sets up a space in a folder, and returns the command line of another device in it."""
+    pathlib.Path(f"{folder}/shared").mkdir()
+    invitation = json.loads(tally("sync", "setup", f"{folder}/shared", "--name", "laptop", "--json"))["invitation"]
+    tally("sync", "now")
+    phone = Terminal(f"{folder}/phone")
+    phone("sync", "join", invitation, "--at", f"{folder}/shared", "--name", "phone")
+    return phone
+
+
 @scenario
 def devices(page, tally, name):
     """The status of synchronisation, and what another device has deleted, which comes back."""
     page.visit("/sync")
     assert "tally sync setup" in page.evaluate("document.getElementById('main').innerText")
     with tempfile.TemporaryDirectory(prefix="tally-shared-") as folder:
-        pathlib.Path(f"{folder}/shared").mkdir()
-        invitation = json.loads(tally("sync", "setup", f"{folder}/shared", "--name", "laptop", "--json"))["invitation"]
         tally("add", "Call the dentist")
-        tally("sync", "now")
-        phone = Terminal(f"{folder}/phone")
-        phone("sync", "join", invitation, "--at", f"{folder}/shared", "--name", "phone")
+        phone = share(tally, folder)
         phone("delete", json.loads(phone("all", "--json"))["sections"][0]["tasks"][0]["id"])
         phone("sync", "now")
         tally("sync", "now")
@@ -156,6 +162,12 @@ def devices(page, tally, name):
         words = page.evaluate("document.getElementById('main').innerText")
         assert "phone" in words and "laptop" in words and "Call the dentist" in words, words
         check(page, f"a shared store, {name}")
+        page.visit("/history")
+        changes = page.evaluate("[...document.querySelectorAll('.changes > li')].map(item => item.innerText)")
+        authors = {change.splitlines()[0]: "by phone" in change for change in changes}
+        assert authors == {"Deleted “Call the dentist”": True, "Added “Call the dentist”": False}, changes
+        check(page, f"the history of two devices, {name}")
+        page.visit("/sync")
         page.click("[...document.querySelectorAll('#main button')].find(button => button.innerText === 'Restore')")
         page.wait("!document.getElementById('main').innerText.includes('Call the dentist')", "the task to leave the list")
         assert json.loads(tally("count", "--json"))["count"] == 1
@@ -251,12 +263,8 @@ def recurrence(page, tally, name):
 def conflicts(page, tally, name):
     """A value that lost a race between two devices is shown, and can be written again."""
     with tempfile.TemporaryDirectory(prefix="tally-shared-") as folder:
-        pathlib.Path(f"{folder}/shared").mkdir()
-        invitation = json.loads(tally("sync", "setup", f"{folder}/shared", "--name", "laptop", "--json"))["invitation"]
         tally("add", "Call the dentist")
-        tally("sync", "now")
-        phone = Terminal(f"{folder}/phone")
-        phone("sync", "join", invitation, "--at", f"{folder}/shared", "--name", "phone")
+        phone = share(tally, folder)
         task = json.loads(phone("all", "--json"))["sections"][0]["tasks"][0]["id"]
         tally("edit", task, "--title", "Call the doctor")
         phone("edit", task, "--title", "Call the surgery")
@@ -273,3 +281,65 @@ def conflicts(page, tally, name):
         page.click("document.querySelector('.notice form button')")
         page.wait("!document.querySelector('.notice form button')", "the undone value")
         assert json.loads(tally("show", task, "--json"))["title"] == shown
+
+
+@scenario
+def dismissals(page, tally, name):
+    """Values that lost a race are dismissed one by one or all at once, on every device, however often a button is pressed."""
+    with tempfile.TemporaryDirectory(prefix="tally-shared-") as folder:
+        phone = share(tally, folder)
+        for title in ["one", "two", "three"]:
+            tally("add", title)
+        for device in [tally, phone]:
+            device("sync", "now")
+        for title in ["one", "two", "three"]:
+            task = task_id(tally, title)
+            tally("edit", task, "--notes", f"of the laptop, {title}")
+            phone("edit", task, "--notes", f"of the phone, {title}")
+        for device in [phone, tally, phone, tally]:
+            device("sync", "now")
+        buttons = "[...document.querySelectorAll('#main button')].filter(button => button.innerText === '{}')"
+        page.visit("/sync")
+        assert page.evaluate(buttons.format("Dismiss") + ".length") == 3
+        check(page, f"three conflicts, {name}")
+        page.evaluate(f"{buttons.format('Dismiss')}[1].click(), {buttons.format('Dismiss')}[1].click()")
+        page.wait(f"{buttons.format('Dismiss')}.length === 2", "two that are left")
+        assert len(json.loads(tally("conflicts", "--json"))["conflicts"]) == 2
+        page.click(f"{buttons.format('Dismiss all')}[0]")
+        page.wait("document.getElementById('main').innerText.includes('None.')", "none that is left")
+        for device in [tally, phone, tally]:
+            device("sync", "now")
+        for device in [tally, phone]:
+            assert json.loads(device("conflicts", "--json"))["conflicts"] == []
+        # A dismissal changes no task.
+        assert {json.loads(device("show", task_id(device, "one"), "--json"))["notes"] for device in [tally, phone]} == {"of the phone, one"}
+        check(page, f"no conflict, {name}")
+
+
+@scenario
+def twins(page, tally, name):
+    """Two lists of one name, which two devices have made, become one with the tasks of both; undo makes two of it again."""
+    with tempfile.TemporaryDirectory(prefix="tally-shared-") as folder:
+        phone = share(tally, folder)
+        for device, title in [(tally, "Bread"), (phone, "Butter")]:
+            device("lists", "add", "Groceries")
+            device("add", title, "--list", "Groceries")
+        tally("lists", "add", "Work")
+        for device in [phone, tally]:
+            device("sync", "now")
+        button = "[...document.querySelectorAll('#main button')].find(button => button.innerText.startsWith('Merge with'))"
+        page.visit("/lists")
+        assert page.evaluate("[...document.querySelectorAll('.cards bdi')].map(name => name.innerText)").count("Groceries") == 2
+        check(page, f"two lists of one name, {name}")
+        for is_last in [False, True]:
+            page.click(button)
+            page.wait(f"!{button} && document.querySelector('.notice form button')", "one list")
+            assert sorted(page.evaluate("[...document.querySelectorAll('.cards bdi')].map(name => name.innerText)")) == ["Groceries", "Work"]
+            assert {task["title"] for task in json.loads(tally("list", "Groceries", "--json"))["sections"][0]["tasks"]} == {"Bread", "Butter"}
+            if not is_last:
+                page.click("document.querySelector('.notice form button')")
+                page.wait(button, "two lists again")
+        for device in [tally, phone]:
+            device("sync", "now")
+            assert sorted(item["name"] for item in json.loads(device("lists", "--json"))["lists"]) == ["Groceries", "Work"]
+        check(page, f"one list, {name}")

@@ -20,7 +20,7 @@ package final class HubCertificate: Sendable {
   /// - Parameters:
   ///   - certificateFile: The certificate and those between it and its root, as PEM.
   ///   - keyFile: The private key, as PEM.
-  /// - Throws: `NIOSSLError` if they cannot be read, or do not belong together.
+  /// - Throws: ``OperatorFile/Unusable``; `NIOSSLError` if they are no PEM, or do not belong together.
   package init(certificateFile: String, keyFile: String) throws {
     (self.certificateFile, self.keyFile) = (certificateFile, keyFile)
     pair = Mutex(try Self.load(certificateFile, keyFile))
@@ -55,8 +55,8 @@ package final class HubCertificate: Sendable {
 
   private static func load(_ certificateFile: String, _ keyFile: String) throws -> Pair {
     let pair = Pair(
-      chain: try NIOSSLCertificate.fromPEMFile(certificateFile).map { .certificate($0) },
-      key: .privateKey(try NIOSSLPrivateKey(file: keyFile, format: .pem)))
+      chain: try NIOSSLCertificate.fromPEMBytes(OperatorFile.bytes(of: certificateFile)).map { .certificate($0) },
+      key: .privateKey(try NIOSSLPrivateKey(bytes: OperatorFile.bytes(of: keyFile), format: .pem)))
     // Fails for a key of another certificate.
     _ = try NIOSSLContext(configuration: configuration(of: pair))
     return pair

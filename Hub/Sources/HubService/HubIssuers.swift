@@ -68,7 +68,7 @@ package final class HubIssuers: Sendable {
   /// - Parameters:
   ///   - file: A set of keys (JWKS, RFC 7517); each has a `kid` and an `alg`.
   ///   - audience: What `aud` of a token must name.
-  /// - Throws: ``InvalidKeys``; an error of reading.
+  /// - Throws: ``InvalidKeys``; ``OperatorFile/Unusable``.
   package init(file: String, audience: String) async throws {
     (self.file, self.audience) = (file, audience)
     keys = Mutex(try await Self.load(file))
@@ -135,7 +135,7 @@ extension HubIssuers {
   private struct KeySet: Decodable { let keys: [Key] }
 
   private static func load(_ file: String) async throws -> Keys {
-    let data = try Data(contentsOf: URL(filePath: file))
+    let data = Data(try OperatorFile.bytes(of: file))
     guard let set = try? JSONDecoder().decode(KeySet.self, from: data), !set.keys.isEmpty else {
       throw InvalidKeys(description: "The file has no set of keys.")
     }

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 package import HubStorage
 import HubWire
-package import Hummingbird
+import Hummingbird
 import Instrumentation
 import Logging
 import NIOCore

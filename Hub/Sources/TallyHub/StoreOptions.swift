@@ -1,4 +1,5 @@
 import ArgumentParser
+import HubService
 import HubStorage
 import SystemPackage
 
@@ -42,7 +43,7 @@ struct StoreOptions: ParsableArguments {
   /// Opens the store, and returns how to read its map again; only a map of databases can change.
   func openForServing() async throws -> (store: any HubStore, reload: (@Sendable () async throws -> Void)?) {
     guard let databases else { return (try await open(), nil) }
-    let (text, connections) = (try TextFile.read(databases), connections)
+    let (text, connections) = (try OperatorFile.text(of: databases), connections)
     let map = try DatabaseMap(text: text)
     let opened = OpenDatabases()
     try await opened.follow(map, connections: connections)
@@ -50,7 +51,7 @@ struct StoreOptions: ParsableArguments {
     return (
       divided,
       {
-        let map = try DatabaseMap(text: try TextFile.read(databases))
+        let map = try DatabaseMap(text: try OperatorFile.text(of: databases))
         try await opened.follow(map, connections: connections)
         let removed = divided.setMap(await opened.stores(of: map), rules: map.rulesByNumber)
         await opened.close(removed)
@@ -66,7 +67,7 @@ struct StoreOptions: ParsableArguments {
   func databaseMap() throws -> DatabaseMap {
     if let database { return DatabaseMap(rest: database) }
     guard let databases else { throw ValidationError("A directory has no databases.") }
-    return try DatabaseMap(text: try TextFile.read(databases))
+    return try DatabaseMap(text: try OperatorFile.text(of: databases))
   }
 }
 

@@ -60,13 +60,13 @@ struct TallyHubCommand: AsyncParsableCommand {
       var configuration = HubConfiguration()
       (configuration.requestsPerSecond, configuration.burst) = (requestsPerSecond, burst)
       configuration.mostSpaces = spacesPerAccount
-      if let secretFile { configuration.registration = .secret(try TextFile.firstLine(of: secretFile)) }
+      if let secretFile { configuration.registration = .secret(try OperatorFile.firstLine(of: secretFile)) }
       if let jwtKeys, let jwtAudience {
         configuration.issuers = try await HubIssuers(file: jwtKeys, audience: jwtAudience)
       }
       if let webhook, let webhookSecretFile {
         configuration.webhook = HubWebhook(
-          url: webhook, secret: try TextFile.firstLine(of: webhookSecretFile), logger: logger)
+          url: webhook, secret: try OperatorFile.firstLine(of: webhookSecretFile), logger: logger)
       }
       let metrics = PrometheusMetrics(help: HubMeasures.help)
       let hub = HubService(store: store, configuration: configuration, metrics: metrics)

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import HubClient
+import HubMetrics
 import HubSamples
 import HubService
 import HubStorage
@@ -55,7 +56,8 @@ struct HubFlowTests {
   @Test func whoReadsNothingIsBoundedAndOthersAreAnswered() async throws {
     var small = HubConfiguration()
     (small.bytesInFlightOfMember, small.bytesInFlight) = (1 << 20, 8 << 20)
-    try await withHub(small) { hub in
+    let metrics = PrometheusMetrics(help: HubMeasures.help)
+    try await withHub(small, metrics: metrics) { [small] hub in
       let (access, space) = (HubAccess(at: hub.url), SpaceID())
       let owner = try await access.newSpace(space)
       let invitation = try await access.invite(to: space, role: .writer, validInSeconds: 60, token: owner)
@@ -64,8 +66,16 @@ struct HubFlowTests {
       let segments = stream.next(1, bodyByteCount: 7_000_000)
       _ = try await HubTransport(at: hub.url, space: space, token: owner).append(segments, of: stream.replica)
       let path = "/v1/spaces/\(space)/replicas/\(stream.replica)/segments?bytes=8000000"
-      try await withUnread(20, path, owner, at: hub) {
-        // Meanwhile another member gets the whole segment.
+      try await withUnread(40, path, owner, at: hub) {
+        // Each of them alone would hold two pages of 64 KiB at least.
+        let most = Double(small.bytesInFlightOfMember)
+        var bytes = 0.0
+        try await metrics.wait {
+          bytes = $0["tally_hub_bytes_in_flight"] ?? 0
+          return bytes > most / 2
+        }
+        #expect(bytes <= most)
+        // Another member gets all of it meanwhile.
         let transport = HubTransport(at: hub.url, space: space, token: other)
         let read = try await transport.segments(of: stream.replica, after: 0, byteCount: 8_000_000)
         #expect(read == segments)
@@ -73,13 +83,13 @@ struct HubFlowTests {
     }
   }
 
-  @Test(arguments: ["", "wrong"])
-  func aStrangersWaitIsRefusedBeforeItsEnd(_ token: String) async throws {
+  @Test(arguments: ["", "wrong"], [HubLimits.messageByteCount + 1, 1_000_000])
+  func aStrangersWaitIsRefusedBeforeItsEnd(_ token: String, length: Int) async throws {
     try await withHub { hub in
       let answer = try await RawConnection.run(to: hub) { connection in
         let field = token.isEmpty ? "" : "Authorization: Bearer \(token)\r\n"
         try await connection.write(
-          "POST /v1/wait HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(field)Content-Length: 1000000\r\n\r\n")
+          "POST /v1/wait HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(field)Content-Length: \(length)\r\n\r\n")
         return await connection.readToEnd()
       }
       #expect(answer.hasPrefix(token.isEmpty ? "HTTP/1.1 413" : "HTTP/1.1 401"))

@@ -118,6 +118,33 @@ struct HubMetricsTests {
     }
   }
 
+  @Test(arguments: HubKind.allCases)
+  func theStoreItsDiskAndItsConnectionsAreMeasured(_ kind: HubKind) async throws {
+    let metrics = PrometheusMetrics(help: HubMeasures.help)
+    let expected =
+      kind == .directory
+      ? ["tally_hub_store_bytes", "tally_hub_disk_free_bytes"]
+      : [
+        "tally_hub_store_bytes", "tally_hub_database_answers", "tally_hub_database_connections",
+        "tally_hub_database_connections_wanted",
+      ]
+    if kind == .directory {
+      try await withHub(metrics: metrics) { _ in
+        try await metrics.wait { text in expected.allSatisfy { (text[$0] ?? 0) > 0 } }
+      }
+    } else if PostgreSQLServer.address != nil {
+      try await PostgreSQLServer.withStore { store in
+        try await withHub(HubOptions(metrics: metrics), over: store) { _ in
+          try await metrics.wait { text in expected.allSatisfy { (text[$0] ?? 0) > 0 } }
+          let text = try MetricsText(metrics.text())
+          for idle in ["connections_busy", "waiting", "waiting_bytes"] {
+            #expect(text["tally_hub_database_\(idle)"] != nil, "\(idle)")
+          }
+        }
+      }
+    }
+  }
+
   @Test func metricsAreNotOnThePublicAddress() async throws {
     try await withHub(metrics: PrometheusMetrics()) { hub in
       let url = try #require(URL(string: "\(hub.url)/metrics"))
@@ -129,7 +156,7 @@ struct HubMetricsTests {
 
 extension PrometheusMetrics {
   /// Waits until the text is as expected, for a time that is generous on a busy machine.
-  fileprivate func wait(until isSo: (MetricsText) -> Bool) async throws {
+  func wait(until isSo: (MetricsText) -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(60)
     while try !isSo(MetricsText(text())) {
       try #require(ContinuousClock.now < deadline)

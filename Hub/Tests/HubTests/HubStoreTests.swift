@@ -37,6 +37,33 @@ struct HubStoreTests {
     }
   }
 
+  /// As after SIGHUP: new calls go where the new map says, and the stores that it does not have are to be closed.
+  @Test func aMapOfStoresChangesWhileTheyAreInUse() async throws {
+    try await withDirectory { directory in
+      let stores = try (0..<3).map { try LMDBHubStore(at: directory.appending("\($0)")) }
+      let divided = DividedHubStore(
+        [stores[0], stores[1]], rules: "89abcdef".map { .init(prefix: String($0), store: 1) })
+      let account = HubAccount(id: UUID(), limitInBytes: 10_000)
+      try await divided.put(account)
+      var spaces: [SpaceID] = []
+      for number in 0..<20 {
+        let member = HubMember(id: UUID(), space: SpaceID(), role: .owner)
+        let token = try #require(TokenHash(bytes: Array(repeating: UInt8(number), count: 32)))
+        try await divided.createSpace(of: account, with: member, token: token, mostSpaces: .max)
+        spaces.append(member.space)
+      }
+      let removed = divided.setMap(
+        [stores[0], stores[2]], rules: "89abcdef".map { .init(prefix: String($0), store: 1) })
+      #expect(removed.count == 1 && removed[0] === stores[1])
+      for space in spaces {
+        let isMoved = "\(space)".first.map { "89abcdef".contains($0) } == true
+        #expect(try await (divided.space(space) == nil) == isMoved)
+        #expect(try await (stores[1].space(space) != nil) == isMoved)
+      }
+      for store in stores { try store.close() }
+    }
+  }
+
   @Test func aFullDiskLosesNothing() async throws {
     try await withDirectory { directory in
       let store = try LMDBHubStore(at: directory, limitInBytes: 1 << 20)

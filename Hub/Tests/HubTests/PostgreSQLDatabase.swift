@@ -50,11 +50,14 @@ enum PostgreSQLServer {
     output.fileHandleForReading.readabilityHandler = nil
   }
 
-  /// Runs a statement at the server, or in a database.
-  static func run(_ statement: String, in database: String? = nil) async throws {
+  /// Runs statements at the server, or in a database, and returns the lines of their answer, which is small.
+  @discardableResult
+  static func run(_ statement: String, in database: String? = nil) async throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["psql", "-qX", "-v", "ON_ERROR_STOP=1", "-c", statement, database ?? address ?? ""]
+    process.arguments = ["psql", "-qXAt", "-v", "ON_ERROR_STOP=1", "-c", statement, database ?? address ?? ""]
+    let output = Pipe()
+    process.standardOutput = output
     // Waiting for it would keep a thread from the tasks of other tests.
     let (ends, end) = AsyncStream.makeStream(of: Int32.self)
     process.terminationHandler = { end.yield($0.terminationStatus) }
@@ -62,7 +65,8 @@ enum PostgreSQLServer {
     struct Failed: Error {}
     for await status in ends {
       guard status == 0 else { throw Failed() }
-      return
+      break
     }
+    return String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
   }
 }

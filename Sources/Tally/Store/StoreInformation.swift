@@ -139,7 +139,9 @@ extension StoreTransaction where Base: ~Copyable {
       }
     }
     // A damaged record may hold any number.
-    let seconds = date.map { max(0, now.microsecondsSince1970.subtractingReportingOverflow($0).partialValue / 1_000_000) }
+    let seconds = date.map { date in
+      max(0, now.microsecondsSince1970.subtractingReportingOverflow(date).partialValue / 1_000_000)
+    }
     return ReaderInformation(processID: reader.processID, lagInCommits: lag, lagInSeconds: seconds.map(Int.init))
   }
 }

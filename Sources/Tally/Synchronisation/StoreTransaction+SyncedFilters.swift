@@ -86,7 +86,8 @@ extension StoreWriteTransaction {
   ///
   /// Says nothing new of a list that never was: then nothing is sent.
   mutating func noteDeletion(ofList id: UUID) throws {
-    try setSyncValue(FieldValue.instant(now).storedBytes, forKey: SyncNotes.listMergePrefix + FieldValue.id(id).storedBytes)
+    let time = FieldValue.instant(now).storedBytes
+    try setSyncValue(time, forKey: SyncNotes.listMergePrefix + FieldValue.id(id).storedBytes)
   }
 
   /// Takes the merges of lists: they count as handed over.

@@ -79,13 +79,18 @@ struct AtomicFileTests {
           try FileManager.default.createDirectory(atPath: temporary.string, withIntermediateDirectories: true)
           for file in ["data.mdb", "lock.mdb", "access.lock"] { try write("tasks", to: temporary.appending(file)) }
           let other = directory.appending("mine.new-\(UUID().uuidString)")
+          let linking = directory.appending("linking.new-\(UUID().uuidString)")
+          try FileManager.default.createDirectory(atPath: linking.string, withIntermediateDirectories: false)
+          try FileManager.default.createSymbolicLink(
+            atPath: linking.appending("store").string, withDestinationPath: live.path.string)
           try FileManager.default.createDirectory(atPath: other.string, withIntermediateDirectories: false)
           for file in ["data.mdb", "letter.txt"] { try write("kept", to: other.appending(file)) }
           try step()
           let left = try names(in: directory).filter { TemporaryItem.kind(of: $0) != nil }
-          #expect(Set(left) == Set([live.path, other].compactMap { $0.lastComponent?.string }), "\(name)")
+          #expect(Set(left) == Set([live.path, other, linking].compactMap { $0.lastComponent?.string }), "\(name)")
+          #expect(try names(in: live.path) == ["data.mdb"], "\(name)")
           #expect(try Set(names(in: other)) == ["data.mdb", "letter.txt"], "\(name)")
-          try FileManager.default.removeItem(atPath: other.string)
+          for kept in [other, linking] { try FileManager.default.removeItem(atPath: kept.string) }
         }
       }
     }

@@ -111,7 +111,13 @@ import Testing
     try store?.writeAndWait { _ = try $0.add("task", to: .inbox) }
     let directory = try #require(store?.directory)
     #expect((try? directory.stat()) != nil)
+    try store?.writeAndWait { _ = try $0.add("Water the plants", to: .today) }
+    // Another one is made, and leaves it alone.
+    #expect(try TaskStore.temporary().directory != directory)
+    #expect(try store?.verify().isSound == true)
+    try store?.writeAndWait { _ = try $0.add("Feed the tomatoes", to: .today) }
     store = nil
+    #expect((try? directory.stat()) == nil)
     #expect((try? directory.removingLastComponent().stat()) == nil)
   }
 

@@ -98,6 +98,45 @@ struct LimitTests {
     #expect(released == nil)
   }
 
+  @Test func filesOfKilledProgramsGoWithTheNextOne() async throws {
+    try await withTemporaryDirectory { directory in
+      let name = "tally-web-\(UUID().uuidString)"
+      let kept = ["tally-web-x", "tally-web-\(UUID().uuidString)", "\(UUID().uuidString)"]
+      for name in [name, kept[0], kept[2]] { try Data().write(to: URL(filePath: directory.appending(name).string)) }
+      // With content it is somebody else's.
+      try Data([1]).write(to: URL(filePath: directory.appending(kept[1]).string))
+      let folder = "tally-web-\(UUID().uuidString)"
+      try FileManager.default.createDirectory(
+        atPath: directory.appending(folder).string, withIntermediateDirectories: false)
+      _ = try TemporaryFile(in: directory)
+      let left = try FileManager.default.contentsOfDirectory(atPath: directory.string)
+      #expect(Set(left) == Set(kept + [folder]))
+    }
+  }
+
+  /// Each may find the files of others between their creation and the removal of their names.
+  @Test func filesThatAreMadeAtOnceLeaveNothing() async throws {
+    try await withTemporaryDirectory { directory in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<200 {
+          group.addTask {
+            let file = try TemporaryFile(in: directory)
+            try file.append([UInt8(number)])
+            #expect(try file.bytes(at: 0, count: 1) == [UInt8(number)])
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory.string) == [])
+    }
+  }
+
+  @Test func aDirectoryThatIsMissingIsAnErrorOfTheSystem() async throws {
+    try await withTemporaryDirectory { directory in
+      #expect(throws: Errno.noSuchFileOrDirectory) { try TemporaryFile(in: directory.appending("none")) }
+    }
+  }
+
   /// Browsers that leave at once, whose answers may never be begun.
   @Test(.timeLimit(.minutes(2))) func browsersThatLeaveBeforeTheAnswerKeepNoPlace() async throws {
     try await withWeb(largestStreamCount: 4) { web in

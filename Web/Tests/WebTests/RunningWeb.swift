@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import ServiceLifecycle
+import SystemPackage
 import Tally
 import WebService
 
@@ -56,6 +57,14 @@ func withWeb(
     await group.triggerGracefulShutdown()
     try await tasks.waitForAll()
   }
+}
+
+/// Runs a body with an empty directory, and removes it.
+func withTemporaryDirectory(_ body: (FilePath) async throws -> Void) async throws {
+  let url = FileManager.default.temporaryDirectory.appending(path: "web-tests-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+  defer { try? FileManager.default.removeItem(at: url) }
+  try await body(FilePath(url.path(percentEncoded: false)))
 }
 
 private struct UnsoundStore: Error {

@@ -1,5 +1,7 @@
 import Foundation
+import SystemPackage
 import Tally
+import TallySync
 import Testing
 
 @testable import WebService
@@ -254,6 +256,45 @@ struct ScreenTests {
       #expect(answer.status == 404 && answer.headers["content-type"]?.hasPrefix("text/html") == true)
       let failure = try await web.get(path, ["Accept: application/json"])
       #expect(failure.status == 404 && failure.body.contains("\"remedy\""))
+    }
+  }
+
+  @Test func historyNamesTheDeviceOfEachChangeFromElsewhere() async throws {
+    try await withTemporaryDirectory { directory in
+      let shared = directory.appending("shared")
+      try FileManager.default.createDirectory(atPath: shared.string, withIntermediateDirectories: false)
+      let stores = try ["first", "second", "third"].map { try TaskStore(at: directory.appending($0)) }
+      let setup = try await StoreSync(stores[0]).setUp(in: shared, deviceName: "laptop")
+      // Two of one name are told apart.
+      for store in stores[1...] {
+        try await StoreSync(store).join(setup.invitation, in: shared, deviceName: "<b>phone")
+      }
+      for (store, title) in zip(stores, ["own", "one", "two"]) { try await store.write { try $0.add(title) } }
+      for _ in 0..<2 {
+        for store in stores { _ = try await StoreSync(store).synchronise() }
+      }
+      let handles = try await StoreSync(stores[0]).members().filter { $0.name == "<b>phone" }.map(\.handle)
+      try await withWeb(store: stores[0]) { web in
+        let body = try await web.get("/history").body
+        let items = body.matches(of: /<li class="card[^"]*"[^>]*>(.*?)<\/li>\n/.dotMatchesNewlines()).map {
+          String($0.1)
+        }
+        let authors = items.flatMap { $0.matches(of: #/ · by <bdi>([^<]*)</bdi>/#).map { String($0.1) } }
+        #expect(Set(authors) == Set(handles.map { "&lt;b&gt;phone (\($0))" }) && handles.count == 2, "\(items)")
+        for item in items where item.contains("“own”") { #expect(!item.contains(" · ")) }
+        // So does the sheet of each task.
+        for (title, isOwn) in [("own", true), ("one", false)] {
+          let sheet = try await web.get("/tasks/\(try task(title, in: web).id.text)").body
+          #expect(sheet.contains("“\(title)”") && sheet.contains("by <bdi>&lt;b&gt;phone (") == !isOwn, "\(title)")
+        }
+        // The devices of the space have the same names on their screen.
+        let devices = try await web.get("/sync").body
+        for handle in handles { #expect(devices.contains("<bdi>&lt;b&gt;phone (\(handle))</bdi>")) }
+      }
+      for store in stores {
+        #expect(try store.verify().isSound)
+        try store.close()
+      }
     }
   }
 }

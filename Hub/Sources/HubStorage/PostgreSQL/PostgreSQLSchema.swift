@@ -8,9 +8,11 @@ package enum PostgreSQLSchema {
   static let undefinedTable = "42P01"
 
   /// The steps from each format to the next one, the first from an empty database.
+  ///
+  /// The function that appends is the present one from format 2 on: each later step replaces it.
   private static let steps = [
-    PackageResources.Format1_sql, PackageResources.Format2_sql, PackageResources.Format3_sql,
-    PackageResources.Format4_sql,
+    PackageResources.Format1_sql, PackageResources.Format2_sql + PackageResources.AppendSegments_sql,
+    PackageResources.Format3_sql, PackageResources.Format4_sql + PackageResources.AppendSegments_sql,
   ]
 
   /// Brings a database to the format of this program, in one transaction; one that has it stays.

@@ -8,7 +8,7 @@ struct MoveCommand: ParsableCommand {
     commandName: "move", abstract: "Move a space to another PostgreSQL database.",
     discussion: """
       First without an option: the space is frozen and copied, and its devices wait. Then add a line for it to the map of all \
-      hubs, and start them again. At last with --finish, which deletes it from the old database. --cancel thaws a space that \
+      hubs, and send them SIGHUP. At last with --finish, which deletes it from the old database. --cancel thaws a space that \
       was not copied.
       """)
 
@@ -33,7 +33,7 @@ struct MoveCommand: ParsableCommand {
       print("The space is in use again in the old database.")
     } else {
       try move.copy()
-      print("The space is copied. Add this line to the map of all hubs, and start them again:\n\(id) \(to)")
+      print("The space is copied. Add this line to the map of all hubs, and send them SIGHUP:\n\(id) \(to)")
     }
   }
 }

@@ -1,19 +1,62 @@
 import Foundation
 import SystemPackage
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// A file for a document on its way, which has no name; its space is free again with its last reference.
 ///
 /// An answer that nobody writes, as the browser has left, releases it, too, and so does the end of the program.
 final class TemporaryFile: Sendable {
   let descriptor: FileDescriptor
 
-  init() throws {
-    let path = FilePath(FileManager.default.temporaryDirectory.path(percentEncoded: false))
-      .appending("tally-web-\(UUID().uuidString)")
-    descriptor = try FileDescriptor.open(
-      path, .readWrite, options: [.create, .exclusiveCreate], permissions: [.ownerRead, .ownerWrite])
-    // The descriptor is enough; without a name nothing is left if the program ends.
-    try FileManager.default.removeItem(atPath: path.string)
+  private static let nameStart = "tally-web-"
+
+  /// Makes an empty file, and removes those that killed programs have left beside it.
+  ///
+  /// - Parameter parent: The directory for it; the system's temporary one without.
+  /// - Throws: `Errno`.
+  init(in parent: FilePath? = nil) throws {
+    let parent = parent ?? FilePath(FileManager.default.temporaryDirectory.path(percentEncoded: false))
+    Self.removeOrphans(in: parent)
+    let path = parent.appending(Self.nameStart + UUID().uuidString)
+    let file = try FileDescriptor.open(
+      path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec], permissions: [.ownerRead, .ownerWrite])
+    do {
+      // The descriptor is enough; without a name nothing is left if the program ends.
+      try Self.removeName(path)
+    } catch {
+      try? file.close()
+      throw error
+    }
+    descriptor = file
+  }
+
+  /// Removes what programs have left that were killed before they removed the name: an empty file.
+  ///
+  /// Another program may be about to remove the name of its file, which needs it no more.
+  private static func removeOrphans(in parent: FilePath) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: parent.string)) ?? [] {
+      guard name.hasPrefix(nameStart), UUID(uuidString: String(name.dropFirst(nameStart.count))) != nil else {
+        continue
+      }
+      let path = parent.appending(name)
+      var status = stat()
+      let isOrphan =
+        lstat(path.string, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+        && status.st_uid == geteuid()
+      if isOrphan { try? removeName(path) }
+    }
+  }
+
+  private static func removeName(_ path: FilePath) throws {
+    guard unlink(path.string) != 0, errno != ENOENT else { return }
+    throw Errno(rawValue: errno)
   }
 
   func append(_ bytes: [UInt8]) throws { try descriptor.writeAll(bytes) }

@@ -6,7 +6,7 @@ struct TaskSheet {
   /// What `task.mustache` names.
   let content: [String: Any]
 
-  init(_ task: TaskItem, in transaction: borrowing StoreReadTransaction) throws {
+  init(_ task: TaskItem, by devices: DeviceNames, in transaction: borrowing StoreReadTransaction) throws {
     let frame = try RowFrame(transaction)
     let clock = frame.clock
     let words = ChangeSentences(clock: clock)
@@ -31,7 +31,8 @@ struct TaskSheet {
       "subtasks": try transaction.subtasks(of: task.id).map { frame.row($0) },
       "facts": try Self.facts(task, clock, transaction.handle(of: task.id)),
       "changes": try transaction.history(of: task.id, limit: 5).map {
-        ["when": clock.relativeName(of: $0.date), "words": words($0, limit: 1).first ?? ""]
+        let change = ["when": clock.relativeName(of: $0.date), "words": words($0, limit: 1).first ?? ""]
+        return change.merging(devices.author(of: $0).map { ["device": $0] } ?? [:]) { $1 }
       },
     ]
     content["titleText"] = text(.title)

@@ -5,9 +5,10 @@ import Tally
 extension WebService {
   func addHistoryRoutes(to router: Router<BasicRequestContext>) {
     router.get("history") { [self] request, _ in
-      try page("history", title: "History", for: request, following: .store) { transaction in
+      let devices = try await DeviceNames(of: store)
+      return try page("history", title: "History", for: request, following: .store) { transaction in
         let sentences = ChangeSentences(clock: transaction.dateReference)
-        let changes = try transaction.history(limit: Self.shownChangeCount).map { entry(for: $0, sentences) }
+        let changes = try transaction.history(limit: Self.shownChangeCount).map { entry(for: $0, sentences, devices) }
         return ["changes": changes, "canRedo": try transaction.redoableChange != nil]
       }
     }
@@ -15,12 +16,18 @@ extension WebService {
 
   private static let shownChangeCount = 100
 
-  private func entry(for change: HistoryChange, _ sentences: ChangeSentences) -> [String: Any] {
+  private func entry(
+    for change: HistoryChange, _ sentences: ChangeSentences, _ devices: DeviceNames
+  ) -> [String: Any] {
     let words = sentences(change)
-    return [
-      "id": change.id.text, "when": sentences.clock.relativeName(of: change.date), "action": change.actionName ?? "",
-      "sentences": words, "first": words.first ?? "", "isUndone": change.isUndone,
+    var entry: [String: Any] = [
+      "id": change.id.text, "when": sentences.clock.relativeName(of: change.date), "sentences": words,
+      "first": words.first ?? "", "isUndone": change.isUndone,
       "canUndo": change.kind == .change && !change.isUndone,
     ]
+    // An empty text would be shown, too.
+    if let name = change.actionName, !name.isEmpty { entry["action"] = name }
+    if let device = devices.author(of: change) { entry["device"] = device }
+    return entry
   }
 }

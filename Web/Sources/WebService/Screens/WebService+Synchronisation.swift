@@ -45,6 +45,7 @@ extension WebService {
     guard try await sync.isSetUp else { return ["isOn": false] }
     let (status, clock) = (try await sync.status(), try store.read(by: rules) { $0.dateReference })
     let (conflicts, trash) = (try await sync.conflicts(), try await sync.trash())
+    let devices = try await DeviceNames(of: store)
     let facts = [
       ("Device", status.name), ("Place", status.place), ("Waiting", status.pending.counted("change")),
       ("Last sent", status.lastSent.map(clock.relativeName) ?? "never"),
@@ -54,7 +55,7 @@ extension WebService {
       "isOn": true, "facts": facts.map { ["name": $0.0, "value": $0.1] }, "warnings": warnings(status),
       "members": status.members.map { member in
         [
-          "name": member.name ?? member.replica.description,
+          "name": devices(member),
           "words": "\(member.lastSeen.map { "seen \(clock.relativeName(of: $0))" } ?? "")"
             + (member.isRevoked
               ? ", revoked"

@@ -6,9 +6,10 @@ extension WebService {
   func addTaskRoutes(to router: Router<BasicRequestContext>) {
     router.get("tasks/:id") { [self] request, context in
       let id = try UUID(form: try context.parameters.require("id"))
+      let devices = try await DeviceNames(of: store)
       return try page("task", title: "", for: request, following: .store) { transaction in
         guard let task = try transaction.task(id) else { throw Self.noTask }
-        var content = try TaskSheet(task, in: transaction).content
+        var content = try TaskSheet(task, by: devices, in: transaction).content
         content["title"] = content["short"]
         return content
       }
