@@ -29,7 +29,8 @@ func withWeb(
   try await withWeb(store: store, largestStreamCount: largestStreamCount, body)
   let report = try store.verify()
   if !report.isSound { throw UnsoundStore(faults: report.faultCount) }
-  try store.close()
+  // The server does not wait for an import that it has cut off.
+  try store.close(waitingAtMost: .seconds(60))
 }
 
 /// Runs a body with served screens of a store that others use, too.
