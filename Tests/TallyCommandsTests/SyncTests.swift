@@ -216,7 +216,7 @@ struct SyncTests {
         _ = try devices.answer("first", "now")
       }
       let paths = try FileManager.default.subpathsOfDirectory(atPath: devices.folder).sorted()
-      let file = devices.folder + "/" + (try #require(paths.first { $0.contains("/0000000003-") }))
+      let file = devices.folder + "/" + (try #require(paths.first { $0.contains("/0000000002-") }))
       let bytes = try Data(contentsOf: URL(filePath: file))
       try bytes.dropLast().write(to: URL(filePath: file))
       for name in ["new", "newer"] {

@@ -24,12 +24,14 @@ struct WrittenValueTests {
         let found = try await WrittenValues(of: history).missing()
         #expect(found == [], "history \(number), TALLY_SYNC_WRITTEN=1 TALLY_SEED=\(own)")
         if !found.isEmpty, Self.historyCount == 1 { print(history.trace.joined(separator: "\n")) }
-        #expect(history.writes.count >= 10, "history \(number) has hardly written anything, TALLY_SEED=\(own)")
+        #expect(!history.writes.isEmpty, "history \(number) has written nothing, TALLY_SEED=\(own)")
         count += history.writes.count
         missing += found.count
         try history.close()
       }
     }
+    // About 27 in each; fewer mean that the stores refuse what they should not.
+    #expect(Self.historyCount < 6 || count >= 12 * Self.historyCount, "TALLY_SEED=\(seed)")
     print(
       "written values: \(count) in \(Self.historyCount) histories of 3 to 5 devices, \(missing) missing, TALLY_SEED=\(seed)"
     )

@@ -384,7 +384,7 @@ extension CommandDescription {
     """,
     """
     sync role: Change what another device may do at the hub.
-    positional |  | device |  | The device's name or replica, as 'tally sync members' shows them.
+    positional |  | device |  | The device's name, handle or replica, as 'tally sync members' shows it.
     positional |  | role |  | What it may do: owner, writer or reader.
     """,
     """
