@@ -9,7 +9,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 2 '*' $$(g
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats readers page smoke outside faults
 .PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers test-service
-.PHONY: web test-web quick-web screens bench-web
+.PHONY: web test-web quick-web bench-web
 .PHONY: install install-web uninstall completions installation
 .PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync bench-commits
 
@@ -22,7 +22,7 @@ demo: set-up ## Shows Tally with this repository's own history, in a scratch sto
 test: set-up ## Runs every test.
 	swift test --disable-xctest
 
-check: set-up lint build test test-hub faults demo schemas formats readers completions installation page smoke docs outside screens ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
+check: set-up lint build test test-hub faults demo schemas formats readers completions installation page smoke docs outside ## Runs everything that a change must pass: format, warnings, tests, schemas, documentation and more.
 
 format: ## Formats every Swift file in place.
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
@@ -177,11 +177,6 @@ test-web: build ## Runs the tests of the screens, a package of its own, then use
 quick-web: build ## Uses the screens in Chromium, if there is one: what must not be lost or doubled, each at one width.
 	swift build $(WEB) --product tally-web
 	@Web/Scripts/check-web.py --quick
-
-# In make check: building the web server takes minutes, so only who has built it uses its screens there.
-screens: build ## As quick-web, if tally-web was built before.
-	@if [ -x .build/web/debug/tally-web ]; then $(MAKE) quick-web; \
-	else echo 'screens: skipped, as tally-web is not built; make quick-web builds it' >&2; fi
 
 bench-web: build ## Measures the screens in Chromium over 100,000 tasks: first paint, tap, scrolling, arrivals.
 	swift build $(WEB) -c release --product tally-web

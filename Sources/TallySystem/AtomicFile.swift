@@ -31,7 +31,7 @@ package struct AtomicFile: ~Copyable {
   package init(replacing target: FilePath) throws {
     try Self.requireReplaceable(target)
     let temporary = try TemporaryItem(.file, in: target.parentOrCurrent)
-    let descriptor = try FileDescriptor.open(temporary.path, .writeOnly, options: .closeOnExec)
+    let descriptor = try FileDescriptor.open(temporary.path, .writeOnly, options: [.closeOnExec, .noFollow])
     self.init(descriptor: descriptor, target: target, temporary: temporary)
   }
 

@@ -118,14 +118,19 @@ package enum SystemCalls {
     }
     defer { unsafe closedir(stream) }
     var names: [String] = []
-    // Each entry lives until the next call; its name, which ends with a zero byte, is copied.
-    while let entry = unsafe readdir(stream) {
+    while true {
+      // The end and a failure look alike but for this.
+      errno = 0
+      // Each entry lives until the next call; its name, which ends with a zero byte, is copied.
+      guard let entry = unsafe readdir(stream) else {
+        guard errno == 0 else { throw Errno(rawValue: errno) }
+        return names
+      }
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
         unsafe name.withMemoryRebound(to: CChar.self, capacity: 1) { unsafe String(cString: $0) }
       }
       if name != ".", name != ".." { names.append(name) }
     }
-    return names
   }
 
   /// The path of an existing file without links, `.` and `..`; `nil` if there is no such file.

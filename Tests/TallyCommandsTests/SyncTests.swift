@@ -173,14 +173,19 @@ struct SyncTests {
     }
   }
 
+  /// Sends three tasks from the first device, each in a segment of its own; returns the file of the second segment.
+  private func sendThreeSegments(_ devices: Devices) throws -> String {
+    for title in ["one", "two", "three"] {
+      _ = try devices.run("first", "add", title)
+      _ = try devices.answer("first", "now")
+    }
+    let paths = try FileManager.default.subpathsOfDirectory(atPath: devices.folder).sorted()
+    return devices.folder + "/" + (try #require(paths.first { $0.contains("/0000000002-") }))
+  }
+
   @Test func changesThatHaveNotArrivedAreSaidWithStatus75() throws {
     try withTwoDevices { devices in
-      for title in ["one", "two", "three"] {
-        _ = try devices.run("first", "add", title)
-        _ = try devices.answer("first", "now")
-      }
-      let paths = try FileManager.default.subpathsOfDirectory(atPath: devices.folder).sorted()
-      let file = devices.folder + "/" + (try #require(paths.first { $0.contains("/0000000002-") }))
+      let file = try sendThreeSegments(devices)
       try FileManager.default.moveItem(atPath: file, toPath: file + ".away")
       let answer = try devices.program.run(["--store", devices.store("second"), "--json", "sync", "now"])
       #expect(answer.status == 75, "\(answer)")
@@ -211,12 +216,7 @@ struct SyncTests {
 
   @Test func aMoveSaysWhatStaysAtTheOldPlace() throws {
     try withTwoDevices { devices in
-      for title in ["one", "two", "three"] {
-        _ = try devices.run("first", "add", title)
-        _ = try devices.answer("first", "now")
-      }
-      let paths = try FileManager.default.subpathsOfDirectory(atPath: devices.folder).sorted()
-      let file = devices.folder + "/" + (try #require(paths.first { $0.contains("/0000000002-") }))
+      let file = try sendThreeSegments(devices)
       let bytes = try Data(contentsOf: URL(filePath: file))
       try bytes.dropLast().write(to: URL(filePath: file))
       for name in ["new", "newer"] {

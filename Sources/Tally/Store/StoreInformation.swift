@@ -139,9 +139,8 @@ extension StoreTransaction where Base: ~Copyable {
       }
     }
     // A damaged record may hold any number.
-    let seconds = date.map { date in
-      max(0, now.microsecondsSince1970.subtractingReportingOverflow(date).partialValue / 1_000_000)
-    }
+    let start = date.map { Timestamp(clamping: $0).microsecondsSince1970 }
+    let seconds = start.map { max(0, now.microsecondsSince1970 - $0) / 1_000_000 }
     return ReaderInformation(processID: reader.processID, lagInCommits: lag, lagInSeconds: seconds.map(Int.init))
   }
 }

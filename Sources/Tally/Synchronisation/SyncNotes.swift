@@ -177,8 +177,9 @@ struct SyncNotes {
       if change.isReturn { try noteReturn(of: change.key, change.fields, in: &transaction) }
     }
     try tables.pending.put(&batch, in: &transaction)
-    let written = changes.filter { !$0.fields.subtracting($0.generatedFields).isEmpty }
-    if isEmpty, let first = written.min(by: { $0.microseconds < $1.microseconds }) {
+    guard isEmpty else { return }
+    let written = changes.lazy.filter { !$0.fields.subtracting($0.generatedFields).isEmpty }
+    if let first = written.min(by: { $0.microseconds < $1.microseconds }) {
       let row = FirstChange(key: first.key, microseconds: first.microseconds)
       try tables.values.put(row.stored, forKey: Self.firstChangeKey, in: &transaction)
     }

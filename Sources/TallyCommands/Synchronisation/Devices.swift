@@ -3,22 +3,6 @@ import Tally
 import TallySync
 
 extension [SyncStatus.Member] {
-  /// The name of a device, with its handle if others have the same name; its replica if the name is unknown.
-  ///
-  /// A former identity has the name of its device; the device itself is named without a handle all the same.
-  ///
-  /// - Parameters:
-  ///   - member: One of these.
-  ///   - own: The name of this device, if it is not one of these.
-  /// - Returns: The name.
-  func label(of member: SyncStatus.Member, besides own: String? = nil) -> String {
-    guard let name = member.name else { return member.replica.description }
-    let isShared =
-      own == name
-      || contains { $0.replica != member.replica && $0.name == name && (member.isFormer || !$0.isFormer) }
-    return isShared ? "\(name) (\(member.handle))" : name
-  }
-
   /// The device with exactly this name, the name in another case, this handle, or this replica.
   ///
   /// Devices in use take precedence over former identities and revoked devices.

@@ -58,9 +58,9 @@ extension StoreSync {
     } catch {
       throw TallyError.unreachable(error)
     }
-    let farewell = try await takeLeave(of: settings)
-    let copied = try await copy(from: farewell, to: target)
-    return try await settle(at: SyncPlace(path.string), through: target, after: farewell, copied: copied)
+    let old = try await exchangeWithOldPlace(of: settings)
+    let copied = try await copy(from: old, to: target)
+    return try await settle(at: SyncPlace(path.string), through: target, after: old, copied: copied)
   }
 
   /// Continues with the space at a place that already knows this device, such as a hub.
@@ -82,10 +82,10 @@ extension StoreSync {
     let target = try transport(to: place, space: space.space)
     do {
       guard try await target.belongs(to: space) else { throw TallyError.placeOfOtherSpace }
-      let farewell = try await takeLeave(of: settings)
+      let old = try await exchangeWithOldPlace(of: settings)
       let own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
-      let copied = try await target.takeStream(of: own, from: farewell.place)
-      return try await settle(at: place, through: target, after: farewell, copied: Copied(copied))
+      let copied = try await target.takeStream(of: own, from: old.transport)
+      return try await settle(at: place, through: target, after: old, copied: Copied(copied))
     } catch let error as TallyError {
       throw error
     } catch let error as CancellationError {
@@ -102,9 +102,9 @@ extension StoreSync {
   }
 
   /// The old place, and what the last exchange with it has left.
-  fileprivate struct Farewell {
+  fileprivate struct OldPlace {
     /// `nil` if this program has no way there.
-    let place: (any SyncTransport)?
+    let transport: (any SyncTransport)?
     let hasExchanged: Bool
     let incomplete: [BlockedReplica]
   }
@@ -122,30 +122,30 @@ extension StoreSync {
   /// Exchanges changes with the old place, if that can be reached, so that nothing readable stays behind.
   ///
   /// - Throws: `TallyError` with `deviceRevoked`; what the store throws.
-  private func takeLeave(of settings: SyncSettings) async throws -> Farewell {
-    let place = try? transport(to: settings.syncPlace, space: settings.spaceKeys().space)
+  private func exchangeWithOldPlace(of settings: SyncSettings) async throws -> OldPlace {
+    let transport = try? self.transport(to: settings.syncPlace, space: settings.spaceKeys().space)
     var hasExchanged = false
-    if let place {
+    if let transport {
       do {
         // Without its missing parts: a folder that was renamed is not created again.
-        let progress = try await SyncEngine(store: store, transport: place).synchronise()
+        let progress = try await SyncEngine(store: store, transport: transport).synchronise()
         hasExchanged = progress.refusal == nil
       } catch let error as TallyError where [.syncUnreachable, .syncRefused, .spaceKeyMissing].contains(error.code) {
         // The move goes on without it, and says so.
       }
     }
     let blocked = try store.readSynchronization { try $0.blockedReplicas() }
-    return Farewell(
-      place: place, hasExchanged: hasExchanged, incomplete: blocked.filter { $0.isIncomplete && !$0.isRevoked })
+    return OldPlace(
+      transport: transport, hasExchanged: hasExchanged, incomplete: blocked.filter { $0.isIncomplete && !$0.isRevoked })
   }
 
   /// Copies from the old place what a folder lacks.
-  private func copy(from farewell: Farewell, to target: FolderTransport) async throws -> Copied {
-    guard let old = farewell.place else { return Copied(nil) }
+  private func copy(from old: OldPlace, to target: FolderTransport) async throws -> Copied {
+    guard let transport = old.transport else { return Copied(nil) }
     do {
-      if let folder = old as? FolderTransport { return try await target.takeFiles(of: folder.listing) }
+      if let folder = transport as? FolderTransport { return try await target.takeFiles(of: folder.listing) }
       let own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
-      return Copied(try await target.takeStream(of: own, from: old))
+      return Copied(try await target.takeStream(of: own, from: transport))
     } catch let fault as FolderFault where fault.path.starts(with: target.listing.space) {
       // It is the new folder that failed: the move fails.
       throw TallyError.unreachable(fault)
@@ -158,7 +158,7 @@ extension StoreSync {
 
   /// Stores the new place in the settings.
   private func settle(
-    at place: SyncPlace, through target: any SyncTransport, after farewell: Farewell, copied: Copied
+    at place: SyncPlace, through target: any SyncTransport, after old: OldPlace, copied: Copied
   ) async throws -> PlaceMove {
     let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     let (own, snapshot) = (settings.replicaID, settings.snapshot?.name(of: settings.replicaID))
@@ -188,8 +188,8 @@ extension StoreSync {
       return head.number < settings.acknowledged.number
     }
     return PlaceMove(
-      place: place.address, copied: copied.count, notCopied: copied.failures, hasExchanged: farewell.hasExchanged,
-      incomplete: farewell.incomplete, lacksOwnSegments: isBehind)
+      place: place.address, copied: copied.count, notCopied: copied.failures, hasExchanged: old.hasExchanged,
+      incomplete: old.incomplete, lacksOwnSegments: isBehind)
   }
 }
 

@@ -92,7 +92,7 @@ package final class ReplayableInput {
   /// Creates the file beside the store's, where there must be room for the tasks anyway and nobody else may read.
   private static func makeFile(in directory: FilePath) throws -> FileDescriptor {
     let item = try TemporaryItem(.file, in: directory)
-    let file = try FileDescriptor.open(item.path, .readWrite, options: .closeOnExec)
+    let file = try FileDescriptor.open(item.path, .readWrite, options: [.closeOnExec, .noFollow])
     do {
       // The descriptor is enough; without a name, nothing is left behind if the program ends.
       try SystemCalls.removeFile(item.path)

@@ -2,9 +2,9 @@
 -- Appends segments to the streams of several requests, each of another space, and answers each segment.
 --
 -- The segments of request i are those behind ends[i - 1] and up to ends[i]. The answers are those of HubAppendAnswer: 1 stored
--- and 2 known, both with the position, 3 fork, 4 gap with the last segment, 5 quota, 6 denied. Two more are about a request as
--- a whole: 7 there is no such space, 8 the space moves to another database, 9 there are too many replicas. After any but 1 and 2
--- the rest of the request has no answer. No answer is an error, so no request undoes what the others have stored.
+-- and 2 known, both with the position, 3 fork, 4 gap with the last segment, 5 quota, 6 denied. Three more are about a request as
+-- a whole: 7 there is no such space, 8 the space moves to another database, 9 there are too many replicas. After any answer but
+-- 1 and 2 the rest of the request has no answer. No answer is an error, so no request undoes what the others have stored.
 --
 -- Unless it waits, it leaves requests whose space is locked out of the answers, and the hub asks for each of them alone. So a
 -- space that is locked for long delays no other one, and two calls cannot wait for each other.
