@@ -83,6 +83,18 @@ import Testing
     }
   }
 
+  @Test func namesakesAreTheOldestFirstAndOfExactlyTheNameIfThereAreSeveral() {
+    func list(_ name: String, _ second: Int64) -> TaskList {
+      TaskList(id: UUID(), name: name, createdAt: Timestamp.earliest.adding(seconds: second))
+    }
+    let lists = [list("Work", 3), list("work", 1), list("Work", 2), list("WORK", 4), list("Home", 0), list("home", 5)]
+    #expect(lists.namesakes(of: "Work").map(\.id) == [lists[2].id, lists[0].id])
+    #expect(lists.namesakes(of: "work").map(\.id) == [lists[1].id, lists[2].id, lists[0].id, lists[3].id])
+    #expect(lists.namesakes(of: "HOME").map(\.id) == [lists[4].id, lists[5].id])
+    #expect(lists.prefix(4).map(\.self).namesakes(of: "Home") == [] && [lists[4]].namesakes(of: "Home") == [])
+    #expect([TaskList]().namesakes(of: "") == [])
+  }
+
   @Test func deletingAListDeletesItsTasksAndNoOthers() throws {
     try withStore { store in
       let (home, work) = try store.writeAndWait { (try $0.addList(name: "Home"), try $0.addList(name: "Work")) }
