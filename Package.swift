@@ -159,7 +159,7 @@ let package = Package(
     ),
     .target(
       name: "TallyTestSupport",
-      dependencies: ["Tally", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
+      dependencies: ["LMDB", "Tally", "TestSupport", .product(name: "SystemPackage", package: "swift-system")],
       path: "Tests/TallyTestSupport",
       swiftSettings: settings
     ),
@@ -205,6 +205,7 @@ let package = Package(
         "Tally", "TallySync", "TallySyncConformance", "TallySystem", "TallyTestSupport", "TestSupport",
         .product(name: "SystemPackage", package: "swift-system"),
       ],
+      exclude: ["Engine/golden-space-v2.txt"],
       swiftSettings: settings
     ),
     .testTarget(

@@ -20,15 +20,20 @@ package struct HubAccess: Sendable {
     try await HubConnection(at: url, token: secret).send(.POST, "v1/accounts", []).message(HubMessage.Account.self)
   }
 
-  /// Creates a space, and becomes its first member.
+  /// Creates a space, and becomes its first member; the same call again gives the same member.
   ///
   /// - Parameters:
   ///   - space: Its id.
   ///   - account: The token of the account that answers for it.
-  /// - Returns: The member with its token.
+  ///   - token: A new token; the hub gets only its hash.
+  /// - Returns: The member's token, which an older hub has made.
   /// - Throws: ``HubFault``.
-  package func createSpace(_ space: SpaceID, account: String) async throws -> HubMessage.Member {
-    try await send("v1/spaces", HubMessage.NewSpace(space: "\(space)"), token: account)
+  package func createSpace(
+    _ space: SpaceID, account: String, as token: String = SyncPlace.newToken()
+  ) async throws -> String {
+    let message = HubMessage.NewSpace(space: "\(space)", tokenHash: Self.hash(of: token))
+    let member: HubMessage.Member = try await send("v1/spaces", message, token: account)
+    return member.token ?? token
   }
 
   /// Makes an invitation.
@@ -48,15 +53,40 @@ package struct HubAccess: Sendable {
     return invitation.invitation
   }
 
-  /// Becomes a member by an invitation.
+  /// Becomes a member by an invitation; the same call again gives the same member.
   ///
   /// - Parameters:
   ///   - invitation: What ``invite(to:role:validInSeconds:token:)`` returned.
   ///   - space: To which space.
-  /// - Returns: The member with its token.
+  ///   - token: A new token; the hub gets only its hash.
+  /// - Returns: The member's token, which an older hub has made.
   /// - Throws: ``HubFault``.
-  package func join(_ invitation: String, to space: SpaceID) async throws -> HubMessage.Member {
-    try await send("v1/spaces/\(space)/members", HubMessage.Invitation(invitation: invitation), token: nil)
+  package func join(
+    _ invitation: String, to space: SpaceID, as token: String = SyncPlace.newToken()
+  ) async throws -> String {
+    let message = HubMessage.Joining(invitation: invitation, tokenHash: Self.hash(of: token))
+    let member: HubMessage.Member = try await send("v1/spaces/\(space)/members", message, token: nil)
+    return member.token ?? token
+  }
+
+  /// Whether the hub knows a member of a space by a token.
+  ///
+  /// - Parameters:
+  ///   - token: The token.
+  ///   - space: The space.
+  /// - Returns: Whether it does.
+  /// - Throws: ``HubFault``; `revoked` for a member that was revoked.
+  package func knows(_ token: String, in space: SpaceID) async throws -> Bool {
+    do {
+      _ = try await HubTransport(at: url, space: space, token: token).heads()
+      return true
+    } catch HubFault.status(401, _) {
+      return false
+    }
+  }
+
+  private static func hash(of token: String) -> String {
+    Hexadecimal.text(of: SHA256.hash(data: Array(token.utf8)))
   }
 
   /// Revokes a replica and the token of its member.

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HubWire
 public import TallySync
@@ -43,13 +42,13 @@ extension StoreSync {
     guard try await !isSetUp else { throw HubFault.alreadySynchronises }
     let access = HubAccess(at: url)
     let token = if let account { account } else { try await access.createAccount(secret: secret).token }
-    let member = try await access.createSpace(SpaceID(), account: token)
-    guard let space = SpaceID(member.space) else { throw HubFault.unexpected }
+    let space = SpaceID()
+    let member = try await access.createSpace(space, account: token)
     // Before the store is changed: an error leaves it without a space.
     let invitation = try await access.invite(
-      to: space, role: .writer, validInSeconds: HubInvitation.defaultValidityInSeconds, token: member.token)
+      to: space, role: .writer, validInSeconds: HubInvitation.defaultValidityInSeconds, token: member)
     let setup = try await setUp(
-      space, at: SyncPlace(url, token: member.token), deviceName: deviceName, isEncrypted: isEncrypted)
+      space, at: SyncPlace(url, token: member), deviceName: deviceName, isEncrypted: isEncrypted)
     return SpaceSetup(
       space: setup.space, replica: setup.replica,
       invitation: HubInvitation(hub: url, membership: invitation, space: setup.invitation).text,
@@ -88,12 +87,13 @@ extension StoreSync {
     guard let invitation = HubInvitation(text), let space = SpaceID(invitation: invitation.space) else {
       throw HubFault.noInvitation
     }
-    let member = try await HubAccess(at: invitation.hub).join(invitation.membership, to: space)
-    return try await join(
-      invitation.space, at: SyncPlace(invitation.hub, token: member.token), deviceName: deviceName)
+    let token = try await HubAccess(at: invitation.hub).join(invitation.membership, to: space)
+    return try await join(invitation.space, at: SyncPlace(invitation.hub, token: token), deviceName: deviceName)
   }
 
   /// Continues with the space of this store at a hub, and creates the space there; other devices move with an invitation.
+  ///
+  /// A device that has been at the hub with this space returns as the member that it was. After an error the same call goes on.
   ///
   /// - Parameters:
   ///   - url: The address of the hub.
@@ -101,26 +101,40 @@ extension StoreSync {
   ///   - secret: What the hub asks for to create one, unless it is open to everybody: its secret, or a JWT of the user.
   /// - Returns: What was done.
   /// - Throws: ``HubFault``; as `move(to:)`.
+  @discardableResult
   public func move(toHub url: String, account: String? = nil, secret: String? = nil) async throws -> PlaceMove {
-    let space = try await status().space
+    try await move(toHub: url, of: try await status().space) { access, token, space in
+      let account = if let account { account } else { try await access.createAccount(secret: secret).token }
+      return try await access.createSpace(space, account: account, as: token)
+    }
+  }
+
+  /// Continues with the space at a hub, as the member that this device was there, or else as the one that it becomes.
+  private func move(
+    toHub url: String, of space: SpaceID,
+    becomingMember becomeMember: (_ access: HubAccess, _ token: String, _ space: SpaceID) async throws -> String
+  ) async throws -> PlaceMove {
     let access = HubAccess(at: url)
-    let token = if let account { account } else { try await access.createAccount(secret: secret).token }
-    let member = try await access.createSpace(space, account: token)
-    return try await move(to: SyncPlace(url, token: member.token))
+    var (token, isNew) = try await tokenForMove(toHub: url)
+    if !isNew { isNew = try await !access.knows(token, in: space) }
+    if isNew { token = try await becomeMember(access, token, space) }
+    return try await move(to: SyncPlace(url, token: token))
   }
 
   /// Continues with the space of this store at a hub to which another device has moved it.
   ///
-  /// - Parameter text: The invitation of that device, which is used up.
+  /// - Parameter text: The invitation of that device. It is used up, unless the hub knows this device already.
   /// - Returns: What was done.
   /// - Throws: ``HubFault``; as `move(to:)`.
+  @discardableResult
   public func move(hubInvitation text: String) async throws -> PlaceMove {
     guard let invitation = HubInvitation(text), let space = SpaceID(invitation: invitation.space) else {
       throw HubFault.noInvitation
     }
     guard try await status().space == space else { throw HubFault.otherSpace }
-    let member = try await HubAccess(at: invitation.hub).join(invitation.membership, to: space)
-    return try await move(to: SyncPlace(invitation.hub, token: member.token))
+    return try await move(toHub: invitation.hub, of: space) { access, token, space in
+      try await access.join(invitation.membership, to: space, as: token)
+    }
   }
 
   /// Joins a space at a hub as an owner by its recovery code, for a user who has lost all devices that were owners.
@@ -136,7 +150,7 @@ extension StoreSync {
   @discardableResult
   public func restore(atHub url: String, recoveryCode code: String, deviceName: String) async throws -> ReplicaID {
     guard try await !isSetUp else { throw HubFault.alreadySynchronises }
-    let token = Hexadecimal.text(of: SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) })
+    let token = SyncPlace.newToken()
     let member = try await HubAccess(at: url).restore(by: code, as: token)
     guard let space = SpaceID(member.space) else { throw HubFault.unexpected }
     return try await join(recoveryCode: code, to: space, at: SyncPlace(url, token: token), deviceName: deviceName)

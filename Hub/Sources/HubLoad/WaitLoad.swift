@@ -35,7 +35,7 @@ struct WaitLoad: AsyncParsableCommand {
         for _ in start..<min(start + 100, clients) {
           group.addTask {
             let space = SpaceID()
-            let token = try await access.createSpace(space, account: account).token
+            let token = try await access.createSpace(space, account: account)
             let transport = HubTransport(at: url, space: space, token: token)
             _ = try await transport.heads()
             return transport

@@ -50,11 +50,12 @@ extension HubService {
     let account = try await account(request, context)
     let message = try await message(HubMessage.NewSpace.self, request, context)
     let space = try SpaceID(message.space).orBadRequest("The id of the space is invalid.")
-    let (member, token) = (HubMember(id: UUID(), space: space, role: .owner), HubToken())
-    guard let hash = token.hash else { throw HTTPError(.internalServerError) }
+    let token = try MemberToken(message.tokenHash)
+    if let known = try await member(with: token, in: space) { return try .json(known, status: .created) }
+    let member = HubMember(id: UUID(), space: space, role: .owner)
     try await store.createSpace(
-      of: account, with: member, token: hash, mostSpaces: configuration.mostSpaces)
-    return try .json(HubMessage.Member(member, token: token), status: .created)
+      of: account, with: member, token: token.hash, mostSpaces: configuration.mostSpaces)
+    return try .json(HubMessage.Member(member, token: token.text), status: .created)
   }
 
   @Sendable private func invite(_ request: Request, _ context: HubContext) async throws -> Response {
@@ -76,19 +77,27 @@ extension HubService {
   ///
   /// Wrong invitations use up the attempts of an address, but right ones are accepted even then.
   @Sendable private func join(_ request: Request, _ context: HubContext) async throws -> Response {
-    let (space, message) = (try context.space(), try await message(HubMessage.Invitation.self, request, context))
-    let token = HubToken()
-    guard let invitation = HubToken(message.invitation).hash, let hash = token.hash else {
-      throw HTTPError(.internalServerError)
-    }
+    let (space, message) = (try context.space(), try await message(HubMessage.Joining.self, request, context))
+    let token = try MemberToken(message.tokenHash)
+    guard let invitation = HubToken(message.invitation).hash else { throw HTTPError(.internalServerError) }
     try limitAttempts(with: invitation.bytes)
+    if let known = try await member(with: token, in: space) { return try .json(known, status: .created) }
     guard case .invitation = try await store.grant(for: invitation, in: space),
-      let member = try await store.join(space, as: UUID(), token: hash, by: invitation, at: Self.now)
+      let member = try await store.join(space, as: UUID(), token: token.hash, by: invitation, at: Self.now)
     else {
       try limitStrangers(context)
       throw HTTPError(.unauthorized, message: "The invitation is unknown, was used or has expired.")
     }
-    return try .json(HubMessage.Member(member, token: token), status: .created)
+    return try .json(HubMessage.Member(member, token: token.text), status: .created)
+  }
+
+  /// The member of a space that a client has become by an earlier request, whose answer it did not get; `nil` for a new token.
+  private func member(with token: MemberToken, in space: SpaceID) async throws -> HubMessage.Member? {
+    guard token.text == nil, let grant = try await store.grant(for: token.hash, in: space) else { return nil }
+    guard case .member(let member) = grant, member.space == space else {
+      throw HTTPError(.forbidden, message: "The token belongs to somebody else, or its device was revoked.")
+    }
+    return HubMessage.Member(member, token: nil)
   }
 
   @Sendable private func heads(_ request: Request, _ context: HubContext) async throws -> Response {
@@ -144,9 +153,28 @@ extension HubService {
 }
 
 extension HubMessage.Member {
-  fileprivate init(_ member: HubMember, token: HubToken) {
+  fileprivate init(_ member: HubMember, token: String?) {
     self.init(
-      space: "\(member.space)", member: member.id.uuidString.lowercased(), role: member.role.rawValue, token: token.text
-    )
+      space: "\(member.space)", member: member.id.uuidString.lowercased(), role: member.role.rawValue, token: token)
+  }
+}
+
+/// The token of a new member.
+private struct MemberToken {
+  let hash: TokenHash
+  /// The token, if the hub has made it; `nil` if the client has.
+  let text: String?
+
+  /// Takes the hash of the client's token, or makes a token for an older client.
+  init(_ clientsHash: String?) throws {
+    if let clientsHash {
+      text = nil
+      hash = try Hexadecimal.bytes(of: clientsHash).flatMap { TokenHash(bytes: $0) }
+        .orBadRequest("The hash of the token is invalid.")
+    } else {
+      let token = HubToken()
+      guard let made = token.hash else { throw HTTPError(.internalServerError) }
+      (hash, text) = (made, token.text)
+    }
   }
 }

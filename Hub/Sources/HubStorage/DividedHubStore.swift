@@ -124,9 +124,16 @@ package final class DividedHubStore: HubStore {
 
   package func grant(for token: TokenHash, in space: SpaceID?) async throws -> HubGrant? {
     if let space { return try await store(of: space).grant(for: token, in: space) }
+    var failure: (any Error)?
     for store in stores {
-      if let grant = try await store.grant(for: token, in: nil) { return grant }
+      do {
+        if let grant = try await store.grant(for: token, in: nil) { return grant }
+      } catch {
+        // Another database may have the token.
+        failure = failure ?? error
+      }
     }
+    if let failure { throw failure }
     return nil
   }
 

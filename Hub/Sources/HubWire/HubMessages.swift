@@ -18,8 +18,10 @@ package enum HubMessage {
   /// The space to create.
   package struct NewSpace: Codable, Hashable, Sendable {
     package let space: String
+    /// The hash of the token that its first member has made; the hub makes the token of older clients.
+    package let tokenHash: String?
 
-    package init(space: String) { self.space = space }
+    package init(space: String, tokenHash: String?) { (self.space, self.tokenHash) = (space, tokenHash) }
   }
 
   /// A new member of a space.
@@ -27,10 +29,10 @@ package enum HubMessage {
     package let space: String
     package let member: String
     package let role: String
-    /// What it is known by; the hub keeps its hash only.
-    package let token: String
+    /// What it is known by, if the hub has made it; the hub keeps its hash only.
+    package let token: String?
 
-    package init(space: String, member: String, role: String, token: String) {
+    package init(space: String, member: String, role: String, token: String?) {
       (self.space, self.member, self.role, self.token) = (space, member, role, token)
     }
   }
@@ -50,6 +52,15 @@ package enum HubMessage {
     package let invitation: String
 
     package init(invitation: String) { self.invitation = invitation }
+  }
+
+  /// An invitation that is used.
+  package struct Joining: Codable, Hashable, Sendable {
+    package let invitation: String
+    /// The hash of the token that the new member has made; the hub makes the token of older clients.
+    package let tokenHash: String?
+
+    package init(invitation: String, tokenHash: String?) { (self.invitation, self.tokenHash) = (invitation, tokenHash) }
   }
 
   /// The last segment of a replica.

@@ -61,7 +61,7 @@ struct HubFlowTests {
       let (access, space) = (HubAccess(at: hub.url), SpaceID())
       let owner = try await access.newSpace(space)
       let invitation = try await access.invite(to: space, role: .writer, validInSeconds: 60, token: owner)
-      let other = try await access.join(invitation, to: space).token
+      let other = try await access.join(invitation, to: space)
       var stream = SealedStream(in: space)
       let segments = stream.next(1, bodyByteCount: 7_000_000)
       _ = try await HubTransport(at: hub.url, space: space, token: owner).append(segments, of: stream.replica)

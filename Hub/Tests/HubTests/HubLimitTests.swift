@@ -40,7 +40,7 @@ struct HubLimitTests {
     try await withHub(generous) { hub in
       let space = SpaceID()
       let account = try await HubAccess(at: hub.url).createAccount().token
-      let member = try await HubAccess(at: hub.url).createSpace(space, account: account).token
+      let member = try await HubAccess(at: hub.url).createSpace(space, account: account)
       let stream = SealedStream(in: space)
       for (method, path) in try Self.routes() {
         for round in 0..<40 {

@@ -170,6 +170,6 @@ extension HubAccess {
   ///
   /// - Returns: The token of its owner.
   func newSpace(_ space: SpaceID) async throws -> String {
-    try await createSpace(space, account: try await createAccount().token).token
+    try await createSpace(space, account: try await createAccount().token)
   }
 }

@@ -187,11 +187,11 @@ struct HubRecoveryTests {
     try await withHub { hub in
       try await withStores(3) { stores in
         let access = HubAccess(at: hub.url)
-        let member = try await access.createSpace(SpaceID(), account: try await access.createAccount().token)
-        let space = try #require(SpaceID(member.space))
+        let space = SpaceID()
+        let token = try await access.newSpace(space)
         let old = try OldCode()
         try await stores[0].sync.join(
-          recoveryCode: old.text, to: space, at: SyncPlace(hub.url, token: member.token), deviceName: "first")
+          recoveryCode: old.text, to: space, at: SyncPlace(hub.url, token: token), deviceName: "first")
         try await stores[0].write { _ = try $0.add("old task", to: .inbox) }
         try await stores[0].sync.synchronise()
         let verifier = try RecoveryProof(code: old.text).verifier
@@ -219,7 +219,7 @@ struct HubRecoveryTests {
       let owner = try await access.newSpace(space)
       let token = try await access.join(
         try await access.invite(to: space, role: .writer, validInSeconds: 60, token: owner), to: space
-      ).token
+      )
       let (transport, card) = (HubTransport(at: hub.url, space: space, token: token), SealedStream(in: space).card())
       try await transport.putCard(card.bytes, of: card.replica, number: 1)
       _ = try await transport.heads()
@@ -334,7 +334,8 @@ func withHub(of kind: HubKind, _ body: (RunningHub) async throws -> Void) async 
 }
 
 extension TaskStore {
-  fileprivate var titles: Set<String> {
+  /// The titles of the inbox.
+  var titles: Set<String> {
     get throws { try read { try Set($0.view(.inbox).tasks.map(\.title)) } }
   }
 }

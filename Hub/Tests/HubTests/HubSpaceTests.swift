@@ -135,7 +135,7 @@ struct HubSpaceTests {
       let (access, spaces) = (HubAccess(at: hub.url), [SpaceID(), SpaceID()])
       let account = try await access.createAccount().token
       var tokens: [String] = []
-      for space in spaces { tokens.append(try await access.createSpace(space, account: account).token) }
+      for space in spaces { tokens.append(try await access.createSpace(space, account: account)) }
       _ = try await HubTransport(at: hub.url, space: spaces[0], token: tokens[0]).heads()
       for token in [tokens[1], account, ""] {
         let stranger = HubTransport(at: hub.url, space: spaces[0], token: token)
@@ -149,7 +149,7 @@ struct HubSpaceTests {
     try await withHub { hub in
       let (access, space) = (HubAccess(at: hub.url), SpaceID())
       let account = try await access.createAccount().token
-      let token = try await access.createSpace(space, account: account).token
+      let token = try await access.createSpace(space, account: account)
       let transport = HubTransport(at: hub.url, space: space, token: token)
       var stream = SealedStream(in: space)
       for isRevoked in [false, true] {
@@ -168,7 +168,7 @@ struct HubSpaceTests {
       try await withHub(HubOptions(), in: directory) { hub in
         let (access, space) = (HubAccess(at: hub.url), SpaceID())
         tokens.append(try await access.createAccount().token)
-        tokens.append(try await access.createSpace(space, account: tokens[0]).token)
+        tokens.append(try await access.createSpace(space, account: tokens[0]))
         tokens.append(try await access.invite(to: space, role: .writer, validInSeconds: 60, token: tokens[1]))
       }
       let data = try Data(contentsOf: URL(filePath: directory.appending("data.mdb").string))

@@ -34,12 +34,12 @@ actor Members {
     if let token = tokens[replica] { return token }
     if owners[space] == nil {
       let account = try await access.createAccount()
-      owners[space] = try await access.createSpace(space, account: account.token).token
+      owners[space] = try await access.createSpace(space, account: account.token)
       tokens[replica] = owners[space]
     } else {
       let invitation = try await access.invite(
         to: space, role: .writer, validInSeconds: 60, token: owners[space] ?? "")
-      tokens[replica] = try await access.join(invitation, to: space).token
+      tokens[replica] = try await access.join(invitation, to: space)
     }
     return tokens[replica] ?? ""
   }

@@ -264,6 +264,6 @@ struct PostgreSQLTests {
   private func newSpace(at hub: RunningHub) async throws -> (SpaceID, token: String) {
     let (access, space) = (HubAccess(at: hub.url), SpaceID())
     let account = try await access.createAccount()
-    return (space, try await access.createSpace(space, account: account.token).token)
+    return (space, try await access.createSpace(space, account: account.token))
   }
 }

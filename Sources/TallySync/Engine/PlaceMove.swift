@@ -6,7 +6,7 @@ import TallySystem
 // A store continues with its space at another place: the folder was renamed or moved, or another folder or a hub replaces it.
 // The store remains the same replica if its stream can continue there: the new place already has its last segment, gets it from
 // the old place, or has none of its segments. Otherwise it continues as a new replica, as it does at a place that has lost
-// segments. Nothing is lost either way.
+// segments, and as at a hub that knows its stream as another member's. Nothing is lost either way.
 
 /// The result of moving a store's space to another place.
 public struct PlaceMove: Hashable, Sendable {
@@ -83,7 +83,11 @@ extension StoreSync {
     do {
       guard try await target.belongs(to: space) else { throw TallyError.placeOfOtherSpace }
       let old = try await exchangeWithOldPlace(of: settings)
-      let own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+      var own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+      if try await target.refuses(own) {
+        try await store.becomeNewReplica(placeHasLost: true)
+        own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+      }
       let copied = try await target.takeStream(of: own, from: old.transport)
       return try await settle(at: place, through: target, after: old, copied: Copied(copied))
     } catch let error as TallyError {
@@ -93,6 +97,20 @@ extension StoreSync {
     } catch {
       throw TallyError.unreachable(error)
     }
+  }
+
+  /// The token by which a hub will know this device, kept in the store before the hub learns of it.
+  ///
+  /// A hub that gets its hash with a request can answer the same request again, so nothing is lost with an answer.
+  ///
+  /// - Parameter address: The address of the hub.
+  /// - Returns: The token of earlier calls and moves, or a new one.
+  /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`; what the store throws.
+  public func tokenForMove(toHub address: String) async throws -> (token: String, isNew: Bool) {
+    if let known = try await movableSettings().token(ofHub: address) { return (known, false) }
+    let token = SyncPlace.newToken()
+    try await store.write { try $0.changeSyncSettings { $0.keepToken(token, ofHub: address) } }
+    return (token, true)
   }
 
   private func movableSettings() async throws -> SyncSettings {
@@ -172,6 +190,7 @@ extension StoreSync {
     }
     let isBehind = try await store.write { transaction in
       var settings = try transaction.requireSyncSettings()
+      if let token = settings.token { settings.keepToken(token, ofHub: settings.place) }
       (settings.place, settings.token) = (place.address, place.token)
       (settings.refused, settings.mark, settings.lastCheck) = (nil, nil, nil)
       settings.beginsStream = nil
@@ -204,6 +223,20 @@ extension SyncTransport {
         // A card with a newer key: another device has revoked one, which this device learns at its next exchange.
         return envelope.header.space == space.space && envelope.header.epoch > space.epoch
       }
+  }
+
+  /// Whether the place has something of a replica and takes nothing more from this device: another member wrote it.
+  fileprivate func refuses(_ replica: ReplicaID) async throws -> Bool {
+    if try await heads()[replica] == nil, try await cards()[replica] == nil { return false }
+    do {
+      // Deletes nothing; only the member that writes as the replica may ask.
+      try await delete(segmentsOf: replica, upTo: 0, snapshots: [])
+      return false
+    } catch {
+      let refusal = (error as? any SyncTransportError)?.refusal
+      guard let refusal, refusal.retryInSeconds == nil, !refusal.isRevocation else { throw error }
+      return true
+    }
   }
 
   /// Appends the segments of a replica that another place has and this place lacks.

@@ -21,7 +21,7 @@ enum StreamFault: Error {
     case .brokenChain:
       StreamObstacle(.refused, "A segment does not follow the one before it: the stream was changed.")
     case .revoked:
-      StreamObstacle(.revoked, "The device was revoked: what it wrote afterwards is not taken.")
+      StreamObstacle(.revoked, "The device was revoked: what it wrote afterwards is ignored.")
     case .lacksNewKey:
       StreamObstacle(.needsInvitation, "The device has joined with an old key: invite it again.")
     case .unreadableValue(let field):

@@ -17,6 +17,8 @@ struct SyncSettings: Codable, Equatable {
   var place: String
   /// What the hub knows this device by; `nil` for a folder.
   var token: String?
+  /// What other hubs know this device by, or will, by their addresses: it may return to them, or its move there may be under way.
+  var hubTokens: [String: String]?
   /// The last segment that was sealed.
   var sealed = StreamPosition.start
   /// The last segment that the place has acknowledged.
@@ -91,6 +93,22 @@ extension SyncSettings {
 
   /// Where the space is.
   var syncPlace: SyncPlace { SyncPlace(place, token: token) }
+
+  /// What a hub knows this device by, or will; `nil` for a hub where it never was.
+  func token(ofHub address: String) -> String? {
+    let key = Self.hubKey(address)
+    return Self.hubKey(place) == key ? token ?? hubTokens?[key] : hubTokens?[key]
+  }
+
+  /// Keeps what a hub knows this device by.
+  mutating func keepToken(_ token: String, ofHub address: String) {
+    hubTokens = (hubTokens ?? [:]).merging([Self.hubKey(address): token]) { $1 }
+  }
+
+  /// The address without a slash at its end.
+  private static func hubKey(_ address: String) -> String {
+    address.hasSuffix("/") ? String(address.dropLast()) : address
+  }
 
   /// The space with its keys.
   func spaceKeys() throws -> SpaceKeys {

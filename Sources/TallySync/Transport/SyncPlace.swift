@@ -14,6 +14,12 @@ public struct SyncPlace: Hashable, Sendable {
     (self.address, self.token) = (address, token)
   }
 
+  /// A new token: the hexadecimal digits of 32 random bytes.
+  public static func newToken() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return HexDigits.text(of: (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+  }
+
   /// Whether the address is that of a hub.
   public var isHub: Bool { address.hasPrefix("https://") || address.hasPrefix("http://") }
 }

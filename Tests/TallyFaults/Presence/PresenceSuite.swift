@@ -36,7 +36,7 @@ enum PresenceSuite {
       }
       let (copies, commits) = (copier.lines.count, writer.lines.count)
       run.note(killCount, .kills)
-      run.require(Double(end) <= 1.2 * Double(size), "the file grew from \(size) to \(end) bytes")
+      run.require(Double(end) <= growthLimit(of: warmUp) * Double(size), "the file grew from \(size) to \(end) bytes")
       run.require(killCount > 2 && copies > 2 && commits > 2, "too little happened: the suite proves nothing")
       let opened = try TaskStore(at: store)
       run.require(try opened.verify().isSound, "the store is not sound afterwards")
@@ -47,6 +47,14 @@ enum PresenceSuite {
         \(sequence) commits; \(size) bytes after \(warmUp.components.seconds) s, \(end) at the end
         """
     }
+  }
+
+  /// How many times its size after a warm-up the file may have in the end.
+  ///
+  /// Living snapshots keep pages too. In a few seconds the longest of them may still be to come; a reader that nobody
+  /// cleared would make the file grow tenfold by then.
+  private static func growthLimit(of warmUp: Duration) -> Double {
+    warmUp < .seconds(60) ? 2 : 1.2
   }
 
   /// Fills the store until its history has reached its full length.

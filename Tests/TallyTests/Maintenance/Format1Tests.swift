@@ -47,20 +47,9 @@ import Testing
   /// Creates the store from the rows that are kept beside this test.
   private func withFormat1(_ body: (FilePath) throws -> Void) throws {
     let file = URL(fileURLWithPath: #filePath).appendingPathComponent("../../Storage/golden-store-v1.txt").standardized
-    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
     try withTemporaryDirectory { directory in
       let path = directory.appending("store")
-      try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: true)
-      let environment = try LMDBEnvironment(path: path)
-      try environment.write { transaction in
-        for line in lines {
-          let parts = line.split(separator: " ", omittingEmptySubsequences: false)
-          let table = try Database<[UInt8], [UInt8]>(opening: String(parts[0]), creating: true, in: &transaction)
-          let value = parts.count > 2 ? Self.bytes(parts[2]) : []
-          try table.put(value, forKey: Self.bytes(parts[1]), in: &transaction)
-        }
-      }
-      try environment.close()
+      try StoredRows(from: file).makeStore(at: path)
       try body(path)
     }
   }
@@ -76,10 +65,5 @@ import Testing
       record.item.dueDate = nil
       try tasks.put(record, forKey: record.key, in: &transaction)
     }
-  }
-
-  private static func bytes(_ text: Substring) -> [UInt8] {
-    let digits = Array(text)
-    return stride(from: 0, to: digits.count - 1, by: 2).compactMap { UInt8(String(digits[$0...($0 + 1)]), radix: 16) }
   }
 }

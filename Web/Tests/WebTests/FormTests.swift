@@ -184,7 +184,7 @@ struct FormTests {
     }
   }
 
-  /// Of a browser that is not let in any more: the form is given back, and nothing of the store.
+  /// Of a browser that no longer has access: the form is given back, and nothing of the store.
   @Test func formOfAnExpiredVisitIsGivenBack() async throws {
     try await withWeb { web in
       let id = try await web.store.write { try $0.add("Secret").id }

@@ -45,7 +45,7 @@ struct ConflictsCommand: SessionCommand {
           "To keep one: tally conflicts restore NUMBER. To forget it on every device: tally conflicts dismiss NUMBER")
       }
     }
-    if conflicts.isEmpty { session.hint("Nothing has lost a race.") }
+    if conflicts.isEmpty { session.hint("No value has lost a race.") }
   }
 
   /// Which device wrote the value that lost.
@@ -138,7 +138,7 @@ struct DismissConflictCommand: SessionCommand {
     ) {
       session.say(
         dismissed.isEmpty
-          ? "Nothing has lost a race." : "Dismissed \(dismissed.count.counted("value")), on every device.")
+          ? "No value has lost a race." : "Dismissed \(dismissed.count.counted("value")), on every device.")
     }
   }
 }

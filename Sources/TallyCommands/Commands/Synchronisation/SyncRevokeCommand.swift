@@ -46,7 +46,7 @@ struct SyncRevokeCommand: SessionCommand {
     let member = try members.member(named: device)
     guard member.replica != members.first?.replica else {
       throw CommandFailure.usage(
-        "This is the device itself", remedy: "Leave the space with 'tally sync leave', or revoke it on another device")
+        "A device cannot revoke itself", remedy: "Leave the space with 'tally sync leave', or revoke it on another device")
     }
     let replica = member.replica
     let isHub = try session.wait { try await sync.place().isHub }
@@ -70,7 +70,7 @@ struct SyncRevokeCommand: SessionCommand {
     ) {
       if let code = revoked?.recoveryCode { try session.output.write("Recovery code: \(code)\n") }
       let name = members.label(of: member).quotedForMessage
-      session.say("Revoked the device \(name). What it writes from now on is not taken.")
+      session.say("Revoked the device \(name). What it writes from now on is ignored.")
       if let former = revoked?.formerReplicas.count, former > 0 {
         session.note(
           "\(former == 1 ? "A former identity of it was" : "\(former) former identities of it were") revoked, too.")

@@ -6,7 +6,7 @@ import { Stream } from "./stream.js";
 const WORDS = {
   lost: "Tally does not answer, so that this screen may be out of date. Is tally-web still running? It is tried again by itself.",
   full: "Too many screens follow Tally, so that this one may be out of date. Close some; it is tried again by itself.",
-  refused: "This browser is not let in any more: tally-web was started again, or your visit has expired. Open the address that tally-web printed last.",
+  refused: "This browser no longer has access: tally-web was started again, or your visit has expired. Open the address that tally-web printed last.",
 };
 // A server that is started again, or a page that is left, is not worth a message.
 const PATIENCE_MILLISECONDS = 1500;

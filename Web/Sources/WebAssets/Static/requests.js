@@ -53,7 +53,7 @@ function hideLater() {
 // The words for an answer that is not a success.
 export function failureWords({ status, answer }) {
   if (status === 0) return "Tally does not answer. Is tally-web still running?";
-  if (status === 401) return "This browser is not let in any more. Open the address that tally-web printed last.";
+  if (status === 401) return "This browser no longer has access. Open the address that tally-web printed last.";
   return `${answer.failure}. ${answer.remedy}.`;
 }
 
@@ -65,7 +65,7 @@ export async function submit(path, fields, kept) {
   const outcome = await deliver(path, body, kept);
   if (!outcome.answer?.question) return outcome;
   // A change that cannot be taken back is made only if the person confirms it.
-  if (!(await ask(outcome.answer.title, outcome.answer.question, "Do it all the same"))) return { status: null };
+  if (!(await ask(outcome.answer.title, outcome.answer.question, "Do it anyway"))) return { status: null };
   body.append("confirmed", "yes");
   return await deliver(path, body, kept);
 }
