@@ -30,8 +30,9 @@ public struct StoredRows {
   public init(from file: URL) throws {
     for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
       let parts = line.split(separator: " ", omittingEmptySubsequences: false)
-      let table = String(parts[0])
-      tables[table, default: []] += parts.count == 1 ? [] : [(Self.bytes(parts[1]), parts.count > 2 ? Self.bytes(parts[2]) : [])]
+      var rows = tables[String(parts[0]), default: []]
+      if parts.count > 1 { rows.append((Self.bytes(parts[1]), parts.count > 2 ? Self.bytes(parts[2]) : [])) }
+      tables[String(parts[0])] = rows
     }
   }
 

@@ -46,7 +46,8 @@ struct SyncRevokeCommand: SessionCommand {
     let member = try members.member(named: device)
     guard member.replica != members.first?.replica else {
       throw CommandFailure.usage(
-        "A device cannot revoke itself", remedy: "Leave the space with 'tally sync leave', or revoke it on another device")
+        "A device cannot revoke itself",
+        remedy: "Leave the space with 'tally sync leave', or revoke this device on another one")
     }
     let replica = member.replica
     let isHub = try session.wait { try await sync.place().isHub }
