@@ -119,7 +119,7 @@ package enum SystemCalls {
     defer { unsafe closedir(stream) }
     var names: [String] = []
     while true {
-      // The end and a failure look alike but for this.
+      // `readdir` returns nil at the end and on failure; only a failure sets `errno`.
       errno = 0
       // Each entry lives until the next call; its name, which ends with a zero byte, is copied.
       guard let entry = unsafe readdir(stream) else {

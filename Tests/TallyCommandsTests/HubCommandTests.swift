@@ -1,5 +1,7 @@
 import Foundation
 import SystemPackage
+import Tally
+import TallySync
 import TallyTestSupport
 import Testing
 
@@ -48,6 +50,37 @@ struct HubCommandTests {
       try FileManager.default.removeItem(atPath: client)
       let missing = try program.run(["sync", "setup", "https://hub.example"])
       #expect(missing.status == 75 && missing.errors.contains("not found"), "\(missing)")
+    }
+  }
+
+  /// The hub may have changes that this device lacks, so the program that reaches it makes the move.
+  @Test(arguments: ["move", "now"]) func aStoreAtAHubIsLeftToTheClientForHubs(_ command: String) async throws {
+    try await withTemporaryDirectory { directory in
+      let program = Program(in: directory)
+      let (folder, path) = (program.directory.appending("shared"), program.directory.appending("moved"))
+      try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
+      let store = try TaskStore(at: path)
+      _ = try await StoreSync(store).setUp(in: folder, deviceName: "first")
+      let sync = StoreSync(store, connector: FolderInPlaceOfAHub(folder: folder))
+      try await sync.move(to: SyncPlace("https://hub.example", token: "token"))
+      try store.close()
+      let arguments = ["--store", path.string, "sync", command] + (command == "move" ? [folder.string] : [])
+      let outcome = try program.run(arguments)
+      #expect(outcome.status == 75 && outcome.errors.contains("tally-hub-client"), "\(outcome)")
+    }
+  }
+
+  @Test(arguments: [
+    ["tally-invite-abc"], ["tally-recovery-07080"], [""], ["README"], ["folder", "--same-hub"],
+    ["https://hub.example", "--same-hub", "--account-file", "file"],
+  ])
+  func whatIsNoPlaceIsRefused(_ arguments: [String]) throws {
+    try withProgram { program in
+      let file = program.directory.appending("README").string
+      try Data().write(to: URL(filePath: file))
+      let arguments = arguments.map { $0 == "README" ? file : $0 }
+      let outcome = try program.run(["sync", "move"] + arguments)
+      #expect(outcome.status == 64 && !outcome.errors.contains("07080"), "\(outcome)")
     }
   }
 
@@ -114,5 +147,14 @@ struct HubCommandTests {
       let outcome = try program.run(["sync", "invite", "--role", "guest"])
       #expect(outcome.status == 64 && outcome.errors.contains("owner"), "\(outcome)")
     }
+  }
+}
+
+/// Reaches a folder where a program with a client would reach a hub.
+private struct FolderInPlaceOfAHub: SyncConnector {
+  let folder: FilePath
+
+  func transport(to place: SyncPlace, space: SpaceID) throws -> any SyncTransport {
+    try FolderTransport(at: folder, space: space.bytes)
   }
 }

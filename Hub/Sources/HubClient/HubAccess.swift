@@ -20,13 +20,13 @@ package struct HubAccess: Sendable {
     try await HubConnection(at: url, token: secret).send(.POST, "v1/accounts", []).message(HubMessage.Account.self)
   }
 
-  /// Creates a space, and becomes its first member; the same call again gives the same member.
+  /// Creates a space, and becomes its first member.
   ///
   /// - Parameters:
   ///   - space: Its id.
   ///   - account: The token of the account that answers for it.
   ///   - token: A new token; the hub gets only its hash.
-  /// - Returns: The member's token, which an older hub has made.
+  /// - Returns: The member's token: the given one, or the one that an older hub made.
   /// - Throws: ``HubFault``.
   package func createSpace(
     _ space: SpaceID, account: String, as token: String = SyncPlace.newToken()
@@ -53,13 +53,13 @@ package struct HubAccess: Sendable {
     return invitation.invitation
   }
 
-  /// Becomes a member by an invitation; the same call again gives the same member.
+  /// Becomes a member by an invitation.
   ///
   /// - Parameters:
   ///   - invitation: What ``invite(to:role:validInSeconds:token:)`` returned.
   ///   - space: To which space.
   ///   - token: A new token; the hub gets only its hash.
-  /// - Returns: The member's token, which an older hub has made.
+  /// - Returns: The member's token: the given one, or the one that an older hub made.
   /// - Throws: ``HubFault``.
   package func join(
     _ invitation: String, to space: SpaceID, as token: String = SyncPlace.newToken()

@@ -117,13 +117,30 @@ extension StoreSync {
     let access = HubAccess(at: url)
     var (token, isNew) = try await tokenForMove(toHub: url)
     if !isNew { isNew = try await !access.knows(token, in: space) }
-    if isNew { token = try await becomeMember(access, token, space) }
+    if isNew {
+      token = try await becomeMember(access, token, space)
+      try await keepToken(token, ofHub: url)
+    }
+    return try await move(to: SyncPlace(url, token: token))
+  }
+
+  /// Continues with the space of this store at the same hub, which has got another address.
+  ///
+  /// The hub at the new address gets the token of this device, so it must be the same hub.
+  ///
+  /// - Parameter url: The new address.
+  /// - Returns: What was done.
+  /// - Throws: ``HubFault``; as `move(to:)`.
+  @discardableResult
+  public func move(toNewAddress url: String) async throws -> PlaceMove {
+    guard let token = try await place().token else { throw HubFault.noToken }
     return try await move(to: SyncPlace(url, token: token))
   }
 
   /// Continues with the space of this store at a hub to which another device has moved it.
   ///
-  /// - Parameter text: The invitation of that device. It is used up, unless the hub knows this device already.
+  /// - Parameter text: The invitation of that device. A hub that already knows this device does not use it: the device keeps
+  ///   its role, and the invitation stays valid until it expires.
   /// - Returns: What was done.
   /// - Throws: ``HubFault``; as `move(to:)`.
   @discardableResult

@@ -51,7 +51,6 @@ extension HubService {
     let message = try await message(HubMessage.NewSpace.self, request, context)
     let space = try SpaceID(message.space).orBadRequest("The id of the space is invalid.")
     let token = try MemberToken(message.tokenHash)
-    if let known = try await member(with: token, in: space) { return try .json(known, status: .created) }
     let member = HubMember(id: UUID(), space: space, role: .owner)
     try await store.createSpace(
       of: account, with: member, token: token.hash, mostSpaces: configuration.mostSpaces)
@@ -81,7 +80,6 @@ extension HubService {
     let token = try MemberToken(message.tokenHash)
     guard let invitation = HubToken(message.invitation).hash else { throw HTTPError(.internalServerError) }
     try limitAttempts(with: invitation.bytes)
-    if let known = try await member(with: token, in: space) { return try .json(known, status: .created) }
     guard case .invitation = try await store.grant(for: invitation, in: space),
       let member = try await store.join(space, as: UUID(), token: token.hash, by: invitation, at: Self.now)
     else {
@@ -89,15 +87,6 @@ extension HubService {
       throw HTTPError(.unauthorized, message: "The invitation is unknown, was used or has expired.")
     }
     return try .json(HubMessage.Member(member, token: token.text), status: .created)
-  }
-
-  /// The member of a space that a client has become by an earlier request, whose answer it did not get; `nil` for a new token.
-  private func member(with token: MemberToken, in space: SpaceID) async throws -> HubMessage.Member? {
-    guard token.text == nil, let grant = try await store.grant(for: token.hash, in: space) else { return nil }
-    guard case .member(let member) = grant, member.space == space else {
-      throw HTTPError(.forbidden, message: "The token belongs to somebody else, or its device was revoked.")
-    }
-    return HubMessage.Member(member, token: nil)
   }
 
   @Sendable private func heads(_ request: Request, _ context: HubContext) async throws -> Response {
@@ -162,7 +151,7 @@ extension HubMessage.Member {
 /// The token of a new member.
 private struct MemberToken {
   let hash: TokenHash
-  /// The token, if the hub has made it; `nil` if the client has.
+  /// The token, if the hub made it; `nil` if the client did.
   let text: String?
 
   /// Takes the hash of the client's token, or makes a token for an older client.

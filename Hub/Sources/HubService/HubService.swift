@@ -378,7 +378,7 @@ extension HubStoreError {
     case .noSpace: .notFound
     case .malformed: .badRequest
     case .full: .lackOfRoom
-    case .denied: .forbidden
+    case .denied, .knownToken: .forbidden
     case .unavailable: .serviceUnavailable
     case .database: .internalServerError
     }

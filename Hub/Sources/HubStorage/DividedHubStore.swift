@@ -128,6 +128,8 @@ package final class DividedHubStore: HubStore {
     for store in stores {
       do {
         if let grant = try await store.grant(for: token, in: nil) { return grant }
+      } catch let error as CancellationError {
+        throw error
       } catch {
         // Another database may have the token.
         failure = failure ?? error

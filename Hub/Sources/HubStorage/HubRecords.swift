@@ -261,6 +261,8 @@ package enum HubStoreError: Error, Hashable, CustomStringConvertible {
   case denied
   /// A recovery code was replaced and is no longer valid.
   case replacedCode
+  /// The token of a new member is known already.
+  case knownToken
   /// All members of the space could have the recovery code, which this space does not allow.
   case sharedCode
   /// The database does not answer, or not for this space now; the same call may succeed later.
@@ -278,6 +280,7 @@ package enum HubStoreError: Error, Hashable, CustomStringConvertible {
     case .denied: "This member may not do this, or not as this replica."
     case .replacedCode:
       "This recovery code was replaced: the space has got a new key since, because a device was revoked, or its owner has a newer code."
+    case .knownToken: "This token is in use: it belongs to another member, an account or a revoked device."
     case .sharedCode: "The space needs a recovery code that only its owners have."
     case .unavailable(let reason): "The database is not available: \(reason)"
     case .database(let code, let reason): "The database refuses a statement: \(code) \(reason)"

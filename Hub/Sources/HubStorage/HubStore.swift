@@ -65,7 +65,7 @@ package protocol HubStore: AnyObject, Sendable {
 
   /// Creates a space with its first member.
   ///
-  /// - Throws: ``HubStoreError/spaceExists``; ``HubStoreError/full(_:)`` if the account has `mostSpaces` of them.
+  /// - Throws: ``HubStoreError/spaceExists``; ``HubStoreError/knownToken``; ``HubStoreError/full(_:)`` if the account has `mostSpaces` of them.
   func createSpace(of account: HubAccount, with member: HubMember, token: TokenHash, mostSpaces: Int) async throws
 
   /// How many spaces an account has.
@@ -83,7 +83,7 @@ package protocol HubStore: AnyObject, Sendable {
   ///   - invitation: The token of the invitation.
   ///   - time: The time now, in microseconds since 1970.
   /// - Returns: The member; `nil` if the invitation is unknown, used or has expired.
-  /// - Throws: An error of the database.
+  /// - Throws: ``HubStoreError/knownToken``; the invitation is not used up then.
   func join(
     _ space: SpaceID, as id: UUID, token: TokenHash, by invitation: TokenHash, at time: Int64
   ) async throws -> HubMember?

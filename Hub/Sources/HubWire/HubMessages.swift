@@ -18,7 +18,7 @@ package enum HubMessage {
   /// The space to create.
   package struct NewSpace: Codable, Hashable, Sendable {
     package let space: String
-    /// The hash of the token that its first member has made; the hub makes the token of older clients.
+    /// The SHA-256 of the text of the token that the first member has made; without it, the hub makes a token.
     package let tokenHash: String?
 
     package init(space: String, tokenHash: String?) { (self.space, self.tokenHash) = (space, tokenHash) }
@@ -29,7 +29,7 @@ package enum HubMessage {
     package let space: String
     package let member: String
     package let role: String
-    /// What it is known by, if the hub has made it; the hub keeps its hash only.
+    /// The member's token, if the hub made it; the hub keeps only its hash.
     package let token: String?
 
     package init(space: String, member: String, role: String, token: String?) {
@@ -54,10 +54,10 @@ package enum HubMessage {
     package init(invitation: String) { self.invitation = invitation }
   }
 
-  /// An invitation that is used.
+  /// A request to join with an invitation.
   package struct Joining: Codable, Hashable, Sendable {
     package let invitation: String
-    /// The hash of the token that the new member has made; the hub makes the token of older clients.
+    /// The SHA-256 of the text of the token that the new member has made; without it, the hub makes a token.
     package let tokenHash: String?
 
     package init(invitation: String, tokenHash: String?) { (self.invitation, self.tokenHash) = (invitation, tokenHash) }

@@ -15,6 +15,7 @@ struct HubCommands: TallyCommands.HubClient {
       switch account {
       case .token(let token):
         try await sync.setUp(atHub: address, account: token, deviceName: deviceName, isEncrypted: isEncrypted)
+      case .sameHub: throw HubFault.alreadySynchronises
       case .new(let secret):
         try await sync.setUp(atHub: address, secret: secret, deviceName: deviceName, isEncrypted: isEncrypted)
       }
@@ -37,6 +38,7 @@ struct HubCommands: TallyCommands.HubClient {
       if HubInvitation(place) != nil { return try await sync.move(hubInvitation: place) }
       switch account {
       case .token(let token): return try await sync.move(toHub: place, account: token)
+      case .sameHub: return try await sync.move(toNewAddress: place)
       case .new(let secret): return try await sync.move(toHub: place, secret: secret)
       }
     }
@@ -61,7 +63,25 @@ struct HubCommands: TallyCommands.HubClient {
       return try await body()
     } catch let fault as HubFault {
       let message = fault.description
-      throw HubFailure(message.hasSuffix(".") ? String(message.dropLast()) : message, isRefusal: fault.isRefusal)
+      throw HubFailure(
+        message.hasSuffix(".") ? String(message.dropLast()) : message, isRefusal: fault.isRefusal, remedy: fault.remedy)
+    }
+  }
+}
+
+extension HubFault {
+  /// What a person does about it at the command line; `nil` if there is nothing particular.
+  fileprivate var remedy: String? {
+    switch self {
+    case .status(409, "A space with this id exists."):
+      "On a device that is there, run 'tally sync invite'; here, 'tally sync move INVITATION'. If only the hub's address has "
+        + "changed, use --same-hub"
+    case .status(401, let reason) where reason.hasPrefix("This hub creates no account"):
+      "Ask who runs the hub for its secret (--hub-secret-file) or for an account (--account-file)"
+    case .revoked: "Leave the space with 'tally sync leave', then join with a new invitation; nothing was lost"
+    case .alreadySynchronises: "Leave it first with 'tally sync leave', or use 'tally sync move'"
+    case .otherSpace: "Ask for an invitation to this space, or leave this one and join"
+    default: nil
     }
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HubClient
+import HubSamples
 import HubStorage
 import HubWire
 import SystemPackage
@@ -94,17 +95,15 @@ struct HubMoveTests {
     try await withDirectory { directory in
       try await withSpace(of: 2) { stores, folder in
         let replica = try await stores[1].sync.status().replica
-        var owner: String?
         try await withHub(HubOptions(), in: directory) { hub in
           try await stores[0].sync.move(toHub: hub.url)
           try await stores[1].sync.move(hubInvitation: try await stores[0].sync.inviteToHub())
           try await requireExchange(between: stores)
-          owner = try await stores[0].sync.place().token
           try await stores[1].sync.move(to: folder)
         }
         try await stores[1].write { _ = try $0.add("written in between", to: .inbox) }
         try await withHub(HubOptions(), in: directory) { hub in
-          try await stores[0].sync.move(to: SyncPlace(hub.url, token: owner))
+          try await stores[0].sync.move(toNewAddress: hub.url)
           try await stores[1].sync.move(hubInvitation: try await stores[0].sync.inviteToHub())
           let status = try await stores[1].sync.status()
           #expect(status.replica != replica)
@@ -116,30 +115,83 @@ struct HubMoveTests {
     }
   }
 
+  @Test func aReaderReturnsAsTheReplicaThatItWas() async throws {
+    try await withHub { hub in
+      try await withSpace(of: 2) { stores, folder in
+        try await stores[0].sync.move(toHub: hub.url)
+        try await stores[1].sync.move(hubInvitation: try await stores[0].sync.inviteToHub(as: .reader))
+        for store in [stores[1], stores[0]] { _ = try? await store.sync.synchronise() }
+        let replica = try await stores[1].sync.status().replica
+        try await stores[1].sync.move(to: folder)
+        try await stores[1].sync.move(toHub: hub.url)
+        #expect(try await stores[1].sync.status().replica == replica)
+      }
+    }
+  }
+
+  @Test(arguments: ["HTTP://LOCALHOST:%/", "http://localhost:%", "http://localhost:%//"])
+  func aHubHasOneTokenHoweverItsAddressIsWritten(_ address: String) async throws {
+    try await withHub { hub in
+      try await withSpace(of: 1) { stores, folder in
+        try await stores[0].sync.move(toHub: "http://localhost:\(hub.port)/")
+        try await stores[0].sync.move(to: folder)
+        let known = try await stores[0].sync.tokenForMove(
+          toHub: address.replacingOccurrences(of: "%", with: "\(hub.port)"))
+        #expect(!known.isNew)
+        #expect(try await stores[0].sync.tokenForMove(toHub: "http://localhost").isNew)
+        #expect(try await !stores[0].sync.tokenForMove(toHub: "http://localhost:80/").isNew)
+      }
+    }
+  }
+
+  /// Hubs before this version ignore the hash of a device's token, and make a token themselves.
+  @Test func aMoveToAnOlderHubThatFailedGoesOn() async throws {
+    try await withHub { hub in
+      try await withOlderHub(before: hub) { older in
+        try await withSpace(of: 2) { stores, _ in
+          let broken = StoreSync(stores[0], connector: UnreachableConnector())
+          await #expect(throws: (any Error).self) { try await broken.move(toHub: older) }
+          try await stores[0].sync.move(toHub: older)
+          let invitation = try await stores[0].sync.inviteToHub()
+          await #expect(throws: (any Error).self) {
+            try await StoreSync(stores[1], connector: UnreachableConnector()).move(hubInvitation: invitation)
+          }
+          try await stores[1].sync.move(hubInvitation: invitation)
+          try await requireExchange(between: stores)
+        }
+      }
+    }
+  }
+
   @Test(arguments: HubKind.allCases)
-  func whoAsksAgainIsTheSameMember(_ kind: HubKind) async throws {
+  func tokensOfOthersStayTheirs(_ kind: HubKind) async throws {
     try await withHub(of: kind) { hub in
       let (access, space, token) = (HubAccess(at: hub.url), SpaceID(), SyncPlace.newToken())
       let account = try await access.createAccount().token
-      for _ in 0..<2 { #expect(try await access.createSpace(space, account: account, as: token) == token) }
-      let invitation = try await access.invite(to: space, role: .reader, validInSeconds: 60, token: token)
-      let reader = SyncPlace.newToken()
-      for _ in 0..<2 { #expect(try await access.join(invitation, to: space, as: reader) == reader) }
-      #expect(try await hub.store.spaces(after: nil, limit: 10).map(\.members) == [["owner": 1, "reader": 1]])
-      // Tokens of others stay theirs.
-      await #expect(throws: HubFault.self) { try await access.createSpace(SpaceID(), account: account, as: account) }
-      await #expect(throws: HubFault.self) { try await access.createSpace(SpaceID(), account: account, as: token) }
-      let other = SpaceID()
-      let owner = try await access.createSpace(other, account: account)
-      let second = try await access.invite(to: other, role: .owner, validInSeconds: 60, token: owner)
-      await #expect(throws: HubFault.self) { try await access.join(second, to: other, as: reader) }
-      await #expect(throws: HubFault.self) { try await access.join(second, to: other, as: account) }
+      #expect(try await access.createSpace(space, account: account, as: token) == token)
+      let invitation = try await access.invite(to: space, role: .writer, validInSeconds: 60, token: token)
+      let writer = SyncPlace.newToken()
+      for known in [account, token] {
+        await expectRefusal { try await access.createSpace(SpaceID(), account: account, as: known) }
+        await expectRefusal { try await access.join(invitation, to: space, as: known) }
+      }
+      await expectRefusal { try await access.createSpace(SpaceID(), account: account, as: invitation) }
+      // The invitation is not used up.
+      #expect(try await access.join(invitation, to: space, as: writer) == writer)
+      #expect(try await hub.store.spaces(after: nil, limit: 10).map(\.members) == [["owner": 1, "writer": 1]])
+      let card = SealedStream(in: space).card()
+      try await HubTransport(at: hub.url, space: space, token: writer).putCard(card.bytes, of: card.replica, number: 1)
+      try await access.revoke(card.replica, behind: 0, in: space, token: token)
+      await expectRefusal { try await access.createSpace(SpaceID(), account: account, as: writer) }
+      await #expect(throws: HubFault.revoked) { try await access.knows(writer, in: space) }
       #expect(try await access.knows(token, in: space))
-      #expect(try await access.knows(reader, in: space))
-      await #expect(throws: HubFault.self) { try await access.knows(reader, in: other) }
-      #expect(try await !access.knows(SyncPlace.newToken(), in: other))
-      _ = try await access.join(second, to: other)
+      #expect(try await !access.knows(SyncPlace.newToken(), in: space))
     }
+  }
+
+  private func expectRefusal(_ body: () async throws -> String, _ place: SourceLocation = #_sourceLocation) async {
+    let fault = await #expect(throws: HubFault.self, sourceLocation: place) { _ = try await body() }
+    if case .status(403, _) = fault {} else { Issue.record("\(String(describing: fault))", sourceLocation: place) }
   }
 
   /// Runs a body with stores that share a space in a folder.

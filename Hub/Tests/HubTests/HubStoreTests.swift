@@ -37,6 +37,22 @@ struct HubStoreTests {
     }
   }
 
+  @Test func aTokenIsFoundBesideADatabaseThatIsDown() async throws {
+    try await withDirectory { directory in
+      let stores = try (0..<2).map { try LMDBHubStore(at: directory.appending("\($0)")) }
+      let divided = DividedHubStore(stores, rules: [])
+      let (account, token) = (UUID(), try #require(TokenHash(bytes: Array(repeating: 1, count: 32))))
+      let unknown = try #require(TokenHash(bytes: Array(repeating: 2, count: 32)))
+      try await stores[1].put(.account(account), for: token, at: 0)
+      #expect(try await divided.grant(for: unknown, in: nil) == nil)
+      try stores[0].close()
+      #expect(try await divided.grant(for: token, in: nil) == .account(account))
+      // It may be in the database that does not answer.
+      await #expect(throws: (any Error).self) { try await divided.grant(for: unknown, in: nil) }
+      try stores[1].close()
+    }
+  }
+
   /// As after SIGHUP: new calls go where the new map says, and the stores that it does not have are to be closed.
   @Test func aMapOfStoresChangesWhileTheyAreInUse() async throws {
     try await withDirectory { directory in

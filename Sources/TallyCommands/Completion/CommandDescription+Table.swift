@@ -388,19 +388,21 @@ extension CommandDescription {
     positional |  | role |  | What it may do: owner, writer or reader.
     """,
     """
-    sync revoke: Shut a device out of the space, which gets a new key.
+    sync revoke: Revoke a device and give the space a new key.
     positional |  | device |  | The device's name, handle or replica, as 'tally sync members' shows it.
-    option | --passphrase-file | file |  | Let devices join with the passphrase in a file's first line; without, \
-    that ends.
+    option | --passphrase-file | file |  | Let devices join with the passphrase in a file's first line; without \
+    this option, nobody can join with a passphrase any more.
     """,
     """
     sync recovery-code: Show the recovery code again: the key of the space, to be kept on paper.
     """,
     """
-    sync move: Go on with the space in another folder or at a hub.
+    sync move: Continue with the space in another folder or at a hub.
     positional |  | folder |  | The folder, the address of a hub, or an invitation to one.
     option | --account-file | file |  | Use the account of a hub whose token is a file's first line.
     option | --hub-secret-file | file |  | Create an account with the hub's secret in a file's first line.
+    flag | --same-hub |  |  | The address is a new one of the present hub, where this device uses the token that \
+    it has.
     flag | --insecure |  |  | Reach a hub without TLS: others on the way read its tokens.
     """,
     """
@@ -419,15 +421,15 @@ extension CommandDescription {
     positional |  | file |  | The file to merge.
     """,
     """
-    conflicts: Show values that lost a race between devices, restore or dismiss them.
+    conflicts: Show conflicts between devices, and restore or dismiss the overwritten values.
     """,
     """
-    conflicts restore: Write a value that lost a race again, or all of them.
+    conflicts restore: Restore the overwritten value of a conflict, or of all.
     positional |  | number |  | The number of the conflict.
     flag | --all |  |  | Restore all of them, in one change.
     """,
     """
-    conflicts dismiss: Forget values that lost a race, on every device.
+    conflicts dismiss: Dismiss conflicts, on every device.
     positional* |  | number |  | The numbers of the conflicts.
     flag | --all |  |  | Dismiss all of them.
     """,

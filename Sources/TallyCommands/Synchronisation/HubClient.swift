@@ -35,6 +35,8 @@ public enum HubAccountChoice: Sendable {
   case token(String)
   /// A new one; the secret is what the hub asks for, unless it is open to everybody.
   case new(secret: String?)
+  /// None: the hub has this space already, at another address.
+  case sameHub
 }
 
 /// What a device may do in a space at a hub.
@@ -51,13 +53,17 @@ public enum InvitedRole: String, CaseIterable, Sendable {
 public struct HubFailure: Error {
   let isRefusal: Bool
   let message: String
+  let remedy: String?
 
   /// Takes what the hub says.
   ///
   /// - Parameters:
   ///   - message: The problem, without a full stop.
   ///   - isRefusal: Whether asking again would not help.
-  public init(_ message: String, isRefusal: Bool) { (self.message, self.isRefusal) = (message, isRefusal) }
+  ///   - remedy: What to do, without a full stop; `nil` for what helps in most cases.
+  public init(_ message: String, isRefusal: Bool, remedy: String? = nil) {
+    (self.message, self.isRefusal, self.remedy) = (message, isRefusal, remedy)
+  }
 }
 
 extension CommandFailure {
@@ -65,7 +71,7 @@ extension CommandFailure {
     if failure.isRefusal {
       self.init(
         .notFound, code: "hubRefused", failure.message,
-        remedy: "Ask an owner of the space, or who runs the hub; nothing was lost")
+        remedy: failure.remedy ?? "Ask an owner of the space, or who runs the hub; nothing was lost")
     } else {
       self.init(
         .busy, code: "syncUnreachable", failure.message, remedy: "Nothing is lost; try again when the hub is there")

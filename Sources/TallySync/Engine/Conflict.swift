@@ -1,9 +1,9 @@
 public import Foundation
 public import Tally
 
-/// A value that lost a race: two replicas wrote the same field, neither knowing of the other.
+/// A value that was overwritten: two replicas wrote the same field without knowing of each other's write.
 public struct Conflict: Hashable, Sendable, Identifiable {
-  /// The number by which it is named; it is never given again in this store.
+  /// The number of the conflict, which this store never uses again.
   public let id: UInt64
   /// The task or list.
   public let objectID: UUID

@@ -108,12 +108,14 @@ extension StoreSync {
     try await store.write { transaction in
       let settings = try transaction.requireSyncSettings()
       if settings.isRevoked == true { throw TallyError.deviceRevoked }
-      // An owner has given the hub the other part of its code.
-      if settings.isEncrypted, settings.syncPlace.isHub, settings.recoverySecret == nil { throw TallyError.notAnOwner }
-      guard let code = try transaction.changeSyncSettings({ try $0.showRecoveryCode() }) else {
+      if settings.isEncrypted, settings.syncPlace.isHub, !(settings.isOwner ?? (settings.recoverySecret != nil)) {
+        throw TallyError.notAnOwner
+      }
+      // The code that the hub has, which may be that of the folder where the space was before.
+      guard let code = try transaction.changeSyncSettings({ try $0.noteShownRecoveryCode() }) else {
         throw TallyError.noRecoveryCode
       }
-      return code
+      return code.text
     }
   }
 }

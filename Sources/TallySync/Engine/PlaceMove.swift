@@ -22,7 +22,7 @@ public struct PlaceMove: Hashable, Sendable {
   public let hasExchanged: Bool
   /// The replicas whose changes are known to exist but were not completely at the old place.
   public let incomplete: [BlockedReplica]
-  /// Whether the new place lacks segments of this replica that the old place had stored: the next exchange sends a snapshot.
+  /// Whether the new place lacks segments of this device that the old place had stored: the next exchange sends a snapshot.
   public let lacksOwnSegments: Bool
 }
 
@@ -44,11 +44,15 @@ extension StoreSync {
     let settings = try await movableSettings()
     let space = try settings.spaceKeys()
     var path = try absolute(folder)
-    // The user named the directory of the space itself.
-    if path.lastComponent?.string == "tally-\(space.space)" { path.removeLastComponent() }
+    if let named = (path.lastComponent?.string).flatMap(FolderSpaces.space) {
+      guard named == space.space else { throw TallyError.placeOfOtherSpace }
+      // The user named the directory of the space itself.
+      path.removeLastComponent()
+    }
     let spaces = try FolderSpaces.find(in: path)
     guard spaces.contains(space.space) || spaces.isEmpty else { throw TallyError.placeOfOtherSpace }
     let target = FolderTransport(at: path, space: space.space.bytes, disk: FolderDisk())
+    let old = try await exchangeWithOldPlace(of: settings)
     do {
       try await target.prepare()
       try await target.checkWritable()
@@ -58,20 +62,19 @@ extension StoreSync {
     } catch {
       throw TallyError.unreachable(error)
     }
-    let old = try await exchangeWithOldPlace(of: settings)
     let copied = try await copy(from: old, to: target)
     return try await settle(at: SyncPlace(path.string), through: target, after: old, copied: copied)
   }
 
   /// Continues with the space at a place that already knows this device, such as a hub.
   ///
-  /// If the old place can be reached, this store first exchanges changes with it. The segments of this replica are sent to the
-  /// new place; those of other devices arrive when these move. What this store has read of them it sends as a snapshot.
+  /// If the old place can be reached, this store first exchanges changes with it. This store sends its own segments to the
+  /// new place, and a snapshot of what it has read of others. Other devices send their own segments when they move.
   ///
-  /// - Parameter place: The place, which has room for the space.
+  /// - Parameter place: The place, where the space already exists.
   /// - Returns: What was done.
   /// - Throws: `TallyError` with `notSynchronising`, `deviceRevoked`, `placeOfOtherSpace` or `syncUnreachable`. After an error
-  ///   the store stays at the old place.
+  ///   the store stays at the old place; it may have become a new replica.
   @discardableResult
   public func move(to place: SyncPlace) async throws -> PlaceMove {
     guard place.isHub else { return try await move(to: FilePath(place.address)) }
@@ -83,13 +86,12 @@ extension StoreSync {
     do {
       guard try await target.belongs(to: space) else { throw TallyError.placeOfOtherSpace }
       let old = try await exchangeWithOldPlace(of: settings)
-      var own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
-      if try await target.refuses(own) {
-        try await store.becomeNewReplica(placeHasLost: true)
-        own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
-      }
-      let copied = try await target.takeStream(of: own, from: old.transport)
-      return try await settle(at: place, through: target, after: old, copied: Copied(copied))
+      let former = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+      if try await target.refuses(former) { try await store.becomeNewReplica(placeHasLost: true) }
+      let own = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
+      let copied = own == former ? try await target.takeStream(of: own, from: old.transport) : 0
+      return try await settle(
+        at: place, through: target, after: old, copied: Copied(copied), isNewReplica: own != former)
     } catch let error as TallyError {
       throw error
     } catch let error as CancellationError {
@@ -101,16 +103,32 @@ extension StoreSync {
 
   /// The token by which a hub will know this device, kept in the store before the hub learns of it.
   ///
-  /// A hub that gets its hash with a request can answer the same request again, so nothing is lost with an answer.
+  /// If the answer of the hub is lost, the store still has the token that the hub then knows.
   ///
   /// - Parameter address: The address of the hub.
   /// - Returns: The token of earlier calls and moves, or a new one.
   /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`; what the store throws.
   public func tokenForMove(toHub address: String) async throws -> (token: String, isNew: Bool) {
-    if let known = try await movableSettings().token(ofHub: address) { return (known, false) }
-    let token = SyncPlace.newToken()
+    _ = try await movableSettings()
+    return try await store.write { transaction in
+      try transaction.changeSyncSettings { settings in
+        if let known = settings.token(ofHub: address) { return (known, false) }
+        let token = SyncPlace.newToken()
+        settings.keepToken(token, ofHub: address)
+        return (token, true)
+      }
+    }
+  }
+
+  /// Keeps the token of this device at a hub, for moves to it.
+  ///
+  /// - Parameters:
+  ///   - token: The token, which an older hub has made.
+  ///   - address: The address of the hub.
+  /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
+  public func keepToken(_ token: String, ofHub address: String) async throws {
+    guard try store.readSynchronization({ try $0.requireSyncSettings().token(ofHub: address) }) != token else { return }
     try await store.write { try $0.changeSyncSettings { $0.keepToken(token, ofHub: address) } }
-    return (token, true)
   }
 
   private func movableSettings() async throws -> SyncSettings {
@@ -176,7 +194,8 @@ extension StoreSync {
 
   /// Stores the new place in the settings.
   private func settle(
-    at place: SyncPlace, through target: any SyncTransport, after old: OldPlace, copied: Copied
+    at place: SyncPlace, through target: any SyncTransport, after old: OldPlace, copied: Copied,
+    isNewReplica: Bool = false
   ) async throws -> PlaceMove {
     let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     let (own, snapshot) = (settings.replicaID, settings.snapshot?.name(of: settings.replicaID))
@@ -194,6 +213,8 @@ extension StoreSync {
       (settings.place, settings.token) = (place.address, place.token)
       (settings.refused, settings.mark, settings.lastCheck) = (nil, nil, nil)
       settings.beginsStream = nil
+      // The next exchange with a hub says.
+      settings.isOwner = place.isHub ? false : nil
       // What it covered may be nowhere else at the new place.
       if !hasSnapshot { settings.needsSnapshot = true }
       if !place.isHub, head == .none, settings.acknowledged.number > 0 {
@@ -208,7 +229,7 @@ extension StoreSync {
     }
     return PlaceMove(
       place: place.address, copied: copied.count, notCopied: copied.failures, hasExchanged: old.hasExchanged,
-      incomplete: old.incomplete, lacksOwnSegments: isBehind)
+      incomplete: old.incomplete, lacksOwnSegments: isBehind || isNewReplica)
   }
 }
 
@@ -225,12 +246,15 @@ extension SyncTransport {
       }
   }
 
-  /// Whether the place has something of a replica and takes nothing more from this device: another member wrote it.
+  /// Whether another member has written as this replica at the hub, so that the hub refuses what this device writes as it.
   fileprivate func refuses(_ replica: ReplicaID) async throws -> Bool {
-    if try await heads()[replica] == nil, try await cards()[replica] == nil { return false }
+    // A replica has a card before it has segments.
+    guard let card = try await cards()[replica], let number = try? Envelope(parsing: card).header.label.number else {
+      return false
+    }
     do {
-      // Deletes nothing; only the member that writes as the replica may ask.
-      try await delete(segmentsOf: replica, upTo: 0, snapshots: [])
+      // The place has it already; only the member that writes as the replica may put it again.
+      try await putCard(card, of: replica, number: number)
       return false
     } catch {
       let refusal = (error as? any SyncTransportError)?.refusal

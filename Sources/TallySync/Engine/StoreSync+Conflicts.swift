@@ -13,9 +13,9 @@ extension StoreSync {
     }
   }
 
-  /// Writes a value that lost a race again, as a change of now.
+  /// Restores an overwritten value, as a new change.
   ///
-  /// - Parameter id: The number of the conflict. Restoring settles it: all devices forget it.
+  /// - Parameter id: The number of the conflict, which all devices then forget.
   /// - Returns: The conflict.
   /// - Throws: `TallyError` with `conflictNotFound`; `taskNotFound` or `listNotFound` if the object is deleted; another code if
   ///   the store refuses the value, such as `valueOutOfRange` or `invalidParent`. The conflict stays then.

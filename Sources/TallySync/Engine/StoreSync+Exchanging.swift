@@ -19,7 +19,7 @@ extension StoreSync {
     }
   }
 
-  /// Sends and fetches through another place than a folder.
+  /// Sends and fetches through the given transport.
   ///
   /// - Parameter transport: The place.
   /// - Returns: A summary.
@@ -110,6 +110,7 @@ extension StoreSync {
     } catch let error as TallyError where error.code == .deviceRevoked {
       // Only a record of the space shuts this store out for good; a hub is asked again.
       try await change(\.refused, to: error.message)
+      try await change(\.isOwner, to: false)
       throw error
     }
   }

@@ -1,7 +1,7 @@
 import Synchronization
 public import Tally
 
-/// What the agent that keeps a store the same as others has done.
+/// An event of the agent that synchronises a store.
 public enum SyncEvent: Sendable {
   /// It has exchanged changes, or found nothing to exchange.
   case synchronised(SyncReport)

@@ -2,7 +2,7 @@ import Foundation
 import Tally
 
 extension StoreSync {
-  /// How the store stands, without reaching the place.
+  /// The synchronisation state of the store, as it was after the last exchange and the changes since.
   ///
   /// - Returns: The status, changes that wait included.
   /// - Throws: `TallyError` with `notSynchronising`.

@@ -3,7 +3,7 @@ public import SystemPackage
 public import Tally
 import TallySystem
 
-/// Keeps a store the same as others of its space.
+/// Synchronises a store with the other stores of its space.
 ///
 /// ```swift
 /// let sync = StoreSync(store)
@@ -13,7 +13,7 @@ import TallySystem
 /// let report = try await sync.synchronise()
 /// ```
 ///
-/// Everything it knows is in the store, so any number of values for one store are the same; processes take turns.
+/// All state is in the store, so several values for one store are equivalent. Processes synchronise one at a time.
 public struct StoreSync: Sendable {
   /// The store.
   public let store: TaskStore
@@ -42,8 +42,8 @@ public struct StoreSync: Sendable {
   ///
   /// - Parameters:
   ///   - folder: A folder that exists; the space is a folder in it.
-  ///   - deviceName: How this device is called, for people.
-  ///   - isEncrypted: Whether to encrypt all files in the folder; without, everybody who sees the folder can read it.
+  ///   - deviceName: The name of this device.
+  ///   - isEncrypted: Whether to encrypt all files in the folder; if false, everybody who can read the folder can read the tasks.
   ///   - passphrase: A passphrase with which others can join instead of an invitation; `nil` for none.
   /// - Returns: What others need to join.
   /// - Throws: `TallyError` with `alreadySynchronises` or `syncUnreachable`; what the store throws.
@@ -67,8 +67,8 @@ public struct StoreSync: Sendable {
   /// - Parameters:
   ///   - space: The space, by the id under which the place knows it.
   ///   - place: The place.
-  ///   - deviceName: How this device is called, for people.
-  ///   - isEncrypted: Whether to encrypt everything; without, everybody who sees the place can read it.
+  ///   - deviceName: The name of this device.
+  ///   - isEncrypted: Whether to encrypt everything; if false, everybody who can read the place can read the tasks.
   /// - Returns: What others need to join besides the place.
   /// - Throws: `TallyError` with `alreadySynchronises`; what the store throws.
   public func setUp(
@@ -93,7 +93,7 @@ public struct StoreSync: Sendable {
   /// - Parameters:
   ///   - text: The invitation, or the recovery code of the only space in the folder.
   ///   - folder: Where the space is on this machine.
-  ///   - deviceName: How this device is called, for people.
+  ///   - deviceName: The name of this device.
   /// - Returns: Who this store is in the space.
   /// - Throws: `TallyError` with `invalidInvitation` or `alreadySynchronises`; with `syncUnreachable` if the folder cannot be
   ///   reached or this user may not write to it.
@@ -112,7 +112,7 @@ public struct StoreSync: Sendable {
   /// - Parameters:
   ///   - text: The invitation.
   ///   - place: The place.
-  ///   - deviceName: How this device is called, for people.
+  ///   - deviceName: The name of this device.
   /// - Returns: Who this store is in the space.
   /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
   @discardableResult
@@ -135,7 +135,7 @@ public struct StoreSync: Sendable {
   ///   - text: The recovery code.
   ///   - space: The space, which the code does not name.
   ///   - place: The place.
-  ///   - deviceName: How this device is called, for people.
+  ///   - deviceName: The name of this device.
   /// - Returns: Who this store is in the space.
   /// - Throws: `TallyError` with `invalidInvitation`, `alreadySynchronises` or `syncUnreachable`.
   @discardableResult
@@ -158,7 +158,7 @@ public struct StoreSync: Sendable {
   /// - Parameters:
   ///   - passphrase: What its creator has chosen.
   ///   - folder: Where the space is on this machine.
-  ///   - deviceName: How this device is called, for people.
+  ///   - deviceName: The name of this device.
   /// - Returns: Who this store is in the space.
   /// - Throws: `TallyError` with `wrongPassphrase`, `alreadySynchronises` or `syncUnreachable`.
   @discardableResult
@@ -171,7 +171,7 @@ public struct StoreSync: Sendable {
 
   /// A text with which another store joins the space; secret.
   ///
-  /// - Parameter duration: How long it is taken, in whole seconds.
+  /// - Parameter duration: How long the invitation is valid, in whole seconds.
   /// - Returns: The text.
   /// - Throws: `TallyError` with `notSynchronising` or `deviceRevoked`.
   public func invite(for duration: Duration = .seconds(86_400)) async throws -> String {
@@ -181,7 +181,7 @@ public struct StoreSync: Sendable {
     return try invitation(to: keys, until: store.configuration.now().adding(seconds: duration.components.seconds))
   }
 
-  /// Where the space is, and what its place knows this device by; secret.
+  /// The place of the space, with the token of this device there; secret.
   ///
   /// - Returns: The place.
   /// - Throws: `TallyError` with `notSynchronising`.

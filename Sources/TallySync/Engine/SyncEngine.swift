@@ -14,7 +14,7 @@ struct SyncEngine {
     /// Objects whose changes were sent, one for each segment in which they are.
     var sent = 0
     var received = Received()
-    /// Why the place takes something of this replica not; the rest was done all the same.
+    /// The refusal, if the place refused part of this replica's data; the rest was done.
     var refusal: TallyError?
     /// Whether files of this replica at the place may have changed.
     var hasWritten = false
@@ -138,8 +138,13 @@ struct SyncEngine {
   ///
   /// - Returns: Whether files of this replica have changed: never.
   private func keepRecovery() async throws -> Bool {
-    guard let known = transport.recoveries else { return false }
     let settings = try store.readSynchronization { try $0.requireSyncSettings() }
+    if settings.syncPlace.isHub, settings.isOwner != (transport.recoveries != nil) {
+      try await store.write { [isOwner = transport.recoveries != nil] in
+        try $0.changeSyncSettings { $0.isOwner = isOwner }
+      }
+    }
+    guard let known = transport.recoveries else { return false }
     guard let code = try settings.recoveryCode() else { return false }
     let proof = try RecoveryProof(code)
     if known.contains(proof.verifier.bytes) { return false }

@@ -35,11 +35,11 @@ public struct SyncReport: Hashable, Sendable {
   public let pending: Int
   /// The conflicts that are kept.
   public let conflicts: Int
-  /// The replicas whose segments cannot be taken, except revoked ones.
+  /// The replicas whose segments cannot be merged, except revoked ones.
   public let blocked: [BlockedReplica]
   /// The tasks that others have deleted; ``StoreSync/restore(_:)`` brings them back.
   public let deletedTaskIDs: [UUID]
-  /// Whether those are more than 50 and more than 30 % of the tasks that there were: perhaps nobody meant that.
+  /// Whether others deleted more than 50 tasks and more than 30 % of all tasks, which may be a mistake.
   public let isMassDeletion: Bool
   /// Groups of lists with the same name, in any case, to which this exchange has added at least one list.
   ///
@@ -56,7 +56,7 @@ public struct SyncReport: Hashable, Sendable {
   public var incomplete: [BlockedReplica] { blocked.filter(\.isIncomplete) }
 }
 
-/// A replica whose next segment cannot be taken; those of others are.
+/// A replica whose next segment cannot be merged; those of others are.
 public struct BlockedReplica: Hashable, Sendable {
   /// Which one.
   public let replica: ReplicaID
@@ -64,7 +64,7 @@ public struct BlockedReplica: Hashable, Sendable {
   public let name: String?
   /// When this store noticed; `nil` if a version without this property noticed it.
   public let since: Timestamp?
-  /// Whether the device was revoked, so that it stays so.
+  /// Whether the device was revoked, so that its later changes are never merged.
   public let isRevoked: Bool
   let obstacle: StreamObstacle
 
@@ -82,7 +82,7 @@ public struct BlockedReplica: Hashable, Sendable {
   public var needsUpgrade: Bool { obstacle.kind == .needsUpgrade }
 }
 
-/// How a store stands in its space.
+/// The synchronisation state of a store.
 public struct SyncStatus: Hashable, Sendable {
   /// Another replica of the space.
   public struct Member: Hashable, Sendable {
@@ -98,7 +98,7 @@ public struct SyncStatus: Hashable, Sendable {
     ///
     /// People compare them on two devices to see that both mean the same one.
     public let code: String?
-    /// Whether the device was revoked: nothing that it writes is taken.
+    /// Whether the device was revoked: nothing that it writes is merged.
     public let isRevoked: Bool
     /// Whether this store, or the store that is ``successor`` now, was this replica before it was copied or restored.
     ///
@@ -138,7 +138,7 @@ public struct SyncStatus: Hashable, Sendable {
   public let oldestPending: Timestamp?
   /// The other replicas.
   public let members: [Member]
-  /// Those whose segments cannot be taken.
+  /// Those whose segments cannot be merged.
   public let blocked: [BlockedReplica]
   /// The conflicts that are kept.
   public let conflicts: Int
@@ -153,14 +153,14 @@ public struct SyncStatus: Hashable, Sendable {
   /// A hash of all tasks and lists with their histories of writes: equal on replicas that hold the same state.
   ///
   /// `nil` while changes of this store wait to be sealed. The next exchange makes them part of the state, even if the place
-  /// cannot take them yet.
+  /// cannot store them yet.
   public let stateHash: String?
 }
 
 extension [SyncStatus.Member] {
   /// The name of a device, with its handle if others have the same name; its replica if the name is unknown.
   ///
-  /// A former identity has the name of its device; the device itself is named without a handle all the same.
+  /// A former identity has the same name as its device. Only the former identity is shown with its handle.
   ///
   /// - Parameters:
   ///   - member: One of these.

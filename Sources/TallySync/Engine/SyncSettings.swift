@@ -17,7 +17,7 @@ struct SyncSettings: Codable, Equatable {
   var place: String
   /// What the hub knows this device by; `nil` for a folder.
   var token: String?
-  /// What other hubs know this device by, or will, by their addresses: it may return to them, or its move there may be under way.
+  /// The tokens of this device at other hubs, by address, for when it returns to a hub or repeats a move.
   var hubTokens: [String: String]?
   /// The last segment that was sealed.
   var sealed = StreamPosition.start
@@ -56,6 +56,8 @@ struct SyncSettings: Codable, Equatable {
   var beginsStream: Bool?
   /// The part of the recovery code of an owner at a hub that is not the key of the space.
   var recoverySecret: Data?
+  /// Whether the hub called this device an owner at the last exchange; `nil` if a version without this field exchanged last.
+  var isOwner: Bool?
   /// How many changes of objects are in the segments that wait; `nil` if a version without this field has sealed or sent some.
   var sealedChangeCount: Int?
 }
@@ -94,20 +96,24 @@ extension SyncSettings {
   /// Where the space is.
   var syncPlace: SyncPlace { SyncPlace(place, token: token) }
 
-  /// What a hub knows this device by, or will; `nil` for a hub where it never was.
+  /// The token of this device at a hub; `nil` if it has none.
   func token(ofHub address: String) -> String? {
     let key = Self.hubKey(address)
     return Self.hubKey(place) == key ? token ?? hubTokens?[key] : hubTokens?[key]
   }
 
-  /// Keeps what a hub knows this device by.
+  /// Keeps the token of this device at a hub.
   mutating func keepToken(_ token: String, ofHub address: String) {
     hubTokens = (hubTokens ?? [:]).merging([Self.hubKey(address): token]) { $1 }
   }
 
-  /// The address without a slash at its end.
+  /// The address as every spelling of it has it: scheme and host in lower case, no default port, no slash at the end.
   private static func hubKey(_ address: String) -> String {
-    address.hasSuffix("/") ? String(address.dropLast()) : address
+    guard var parts = URLComponents(string: address) else { return address }
+    (parts.scheme, parts.host) = (parts.scheme?.lowercased(), parts.host?.lowercased())
+    if parts.port == (parts.scheme == "http" ? 80 : 443) { parts.port = nil }
+    while parts.path.hasSuffix("/") { parts.path.removeLast() }
+    return parts.string ?? address
   }
 
   /// The space with its keys.

@@ -76,8 +76,9 @@ public final class FolderTransport: SyncTransport {
       let reason = type == nil ? Errno.noSuchFileOrDirectory : .notDirectory
       throw FolderFault(kind: .unreachable, path: folder, reason: "\(reason)")
     }
+    try FolderFault.at(folder) { try disk.createDirectory(space) }
     try FolderFault.at(space) {
-      for path in [space] + FolderListing.Part.allCases.map({ space.appending($0.rawValue) }) {
+      for path in FolderListing.Part.allCases.map({ space.appending($0.rawValue) }) {
         try disk.createDirectory(path)
       }
     }

@@ -21,7 +21,10 @@ public struct SyncPlace: Hashable, Sendable {
   }
 
   /// Whether the address is that of a hub.
-  public var isHub: Bool { address.hasPrefix("https://") || address.hasPrefix("http://") }
+  public var isHub: Bool {
+    let scheme = address.prefix { $0 != "/" }.lowercased()
+    return address.contains("://") && (scheme == "https:" || scheme == "http:")
+  }
 }
 
 extension SyncPlace: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -51,8 +51,7 @@ enum PresenceSuite {
 
   /// How many times its size after a warm-up the file may have in the end.
   ///
-  /// Living snapshots keep pages too. In a few seconds the longest of them may still be to come; a reader that nobody
-  /// cleared would make the file grow tenfold by then.
+  /// Open snapshots also keep pages, and a short run may not have had its longest snapshot in the warm-up.
   private static func growthLimit(of warmUp: Duration) -> Double {
     warmUp < .seconds(60) ? 2 : 1.2
   }

@@ -210,6 +210,7 @@ extension LMDBHubStore {
 
 extension HubTables {
   func add(_ member: HubMember, token: TokenHash, in transaction: inout WriteTransaction) throws {
+    guard try !tokens.contains(token.bytes, in: transaction) else { throw HubStoreError.knownToken }
     try tokens.put(HubGrant.member(member).row, forKey: token.bytes, in: &transaction)
     try members.put(token.bytes, forKey: member.space.bytes + member.id.bytes, in: &transaction)
   }

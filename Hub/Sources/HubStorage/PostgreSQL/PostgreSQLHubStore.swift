@@ -223,6 +223,7 @@ extension HubStoreError {
         case "TH009": .replacedCode
         case "TH010": .sharedCode
         case "TH011": .hasSpaces
+        case "TH012": .knownToken
         // Serialisation failures, deadlocks, a shutdown, a standby, no room on the disk.
         case "40001", "40P01", "25006", "53100", "53200", "53300": .unavailable(message)
         case _ where code.hasPrefix("57") || code.hasPrefix("08"): .unavailable(message)

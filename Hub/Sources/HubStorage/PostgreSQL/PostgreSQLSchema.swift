@@ -9,8 +9,8 @@ package enum PostgreSQLSchema {
 
   /// The steps from each format to the next one, the first from an empty database.
   ///
-  /// The function that appends segments has one text, that of today. Format 2 adds it, and format 4 replaces it in databases that
-  /// have an older text.
+  /// The function that appends segments exists in one version only, the current one. Format 2 creates it; format 4 replaces older
+  /// versions of it.
   private static let steps = [
     PackageResources.Format1_sql, PackageResources.Format2_sql + PackageResources.AppendSegments_sql,
     PackageResources.Format3_sql, PackageResources.Format4_sql + PackageResources.AppendSegments_sql,

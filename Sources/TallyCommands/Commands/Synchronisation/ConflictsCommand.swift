@@ -6,7 +6,7 @@ import TallySync
 struct ConflictsCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "conflicts",
-    abstract: "Show values that lost a race between devices, restore or dismiss them.",
+    abstract: "Show conflicts between devices, and restore or dismiss the overwritten values.",
     usage: """
       tally conflicts [<options>]
       tally conflicts restore <number> | --all [<options>]
@@ -45,7 +45,7 @@ struct ConflictsCommand: SessionCommand {
           "To keep one: tally conflicts restore NUMBER. To forget it on every device: tally conflicts dismiss NUMBER")
       }
     }
-    if conflicts.isEmpty { session.hint("No value has lost a race.") }
+    if conflicts.isEmpty { session.hint("There are no conflicts.") }
   }
 
   /// Which device wrote the value that lost.
@@ -59,7 +59,7 @@ struct ConflictsCommand: SessionCommand {
 struct RestoreConflictCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
-    abstract: "Write a value that lost a race again, or all of them.",
+    abstract: "Restore the overwritten value of a conflict, or of all.",
     usage: """
       tally conflicts restore <number> [<options>]
       tally conflicts restore --all [<options>]
@@ -111,7 +111,7 @@ struct RestoreConflictCommand: SessionCommand {
 struct DismissConflictCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "dismiss",
-    abstract: "Forget values that lost a race, on every device.",
+    abstract: "Dismiss conflicts, on every device.",
     usage: """
       tally conflicts dismiss <number> ... [<options>]
       tally conflicts dismiss --all [<options>]
@@ -138,7 +138,7 @@ struct DismissConflictCommand: SessionCommand {
     ) {
       session.say(
         dismissed.isEmpty
-          ? "No value has lost a race." : "Dismissed \(dismissed.count.counted("value")), on every device.")
+          ? "There are no conflicts." : "Dismissed \(dismissed.count.counted("value")), on every device.")
     }
   }
 }

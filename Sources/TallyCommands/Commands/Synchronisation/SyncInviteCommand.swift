@@ -32,7 +32,7 @@ struct SyncInviteCommand: SessionCommand {
     let end = try valid.map { try session.clock.instant($0, of: "--valid", bareDay: .end) }
     let seconds = end.map { ($0.microsecondsSince1970 - session.clock.now.microsecondsSince1970) / 1_000_000 } ?? 86_400
     guard seconds > 0 else {
-      throw CommandFailure.usage("The invitation would be over already", remedy: "Give a duration such as 2h")
+      throw CommandFailure.usage("The invitation would already have expired", remedy: "Give a duration such as 2h")
     }
     let sync = try session.sync(session.openStore(for: .changing))
     let client = session.invocation.hubClient

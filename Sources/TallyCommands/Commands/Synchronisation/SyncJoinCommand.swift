@@ -54,8 +54,8 @@ struct SyncJoinCommand: SessionCommand {
     let text = try session.readLines().first?.text ?? ""
     guard SyncPlace(text).isHub == (at == nil) else {
       throw at == nil
-        ? CommandFailure.usage("The invitation is not to a hub", remedy: "Name the folder with --at")
-        : CommandFailure.usage("The invitation is to a hub, not to a folder", remedy: "Leave out --at")
+        ? CommandFailure.usage("The invitation is for a folder, not for a hub", remedy: "Name the folder with --at")
+        : CommandFailure.usage("The invitation is for a hub, not for a folder", remedy: "Leave out --at")
     }
     return text
   }
@@ -93,7 +93,7 @@ struct SyncJoinCommand: SessionCommand {
     ) {
       session.say(hub == nil ? "Joined the space." : "Joined the space. This device is an owner of it.")
       if hub != nil {
-        session.hint("Shut the lost device out: 'tally sync members' shows it, 'tally sync revoke' does it.")
+        session.hint("Revoke the lost device: find it with 'tally sync members', then run 'tally sync revoke DEVICE'.")
       }
       if let code { session.hint("Check that 'tally sync members' on another device shows \(code) for this one.") }
     }

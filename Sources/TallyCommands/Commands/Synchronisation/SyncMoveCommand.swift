@@ -7,7 +7,7 @@ import TallySync
 struct SyncMoveCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "move",
-    abstract: "Go on with the space in another folder or at a hub.",
+    abstract: "Continue with the space in another folder or at a hub.",
     usage: """
       tally sync move <folder> [<options>]
       tally sync move <address> [--account-file <file>] [--hub-secret-file <file>] [--insecure] [<options>]
@@ -17,7 +17,7 @@ struct SyncMoveCommand: SessionCommand {
       For a folder that was renamed or moved, or another one: if the old one is still there, changes are exchanged with it \
       a last time, and what it has and the new one lacks is copied. This store stays the device that it is, and changes that wait are sent to the new \
       place. Each other device moves as well. At a hub, the first device creates the space with its address, and invites \
-      the others.
+      the others. If a hub has only got a new address, each device moves there with --same-hub.
 
       With --plain, a line has these columns: \(columns.joined(separator: ", ")).
       """
@@ -36,21 +36,30 @@ struct SyncMoveCommand: SessionCommand {
   @Option(help: ArgumentHelp("Create an account with the hub's secret in a file's first line.", valueName: "file"))
   var hubSecretFile: String?
 
+  @Flag(help: "The address is a new one of the present hub, where this device uses the token that it has.")
+  var sameHub = false
+
   @OptionGroup var insecure: InsecureOption
 
   func validate() throws {
+    if sameHub, accountFile != nil || hubSecretFile != nil {
+      throw ValidationError("Give --same-hub without an account: the hub knows this device.")
+    }
     if accountFile != nil, hubSecretFile != nil {
       throw ValidationError("Give only one of --account-file and --hub-secret-file.")
     }
   }
 
   func run(in session: Session) throws {
-    guard !place.isEmpty else { throw CommandFailure.usage("The folder has no name", remedy: "Name a folder") }
+    try checkPlace()
     try insecure.check(place)
-    let sync = StoreSync(try session.openStore(for: .changing), connector: session.invocation.hubClient)
+    // The old place may be a hub, too, which may have changes that this device lacks.
+    let sync = try session.sync(session.openStore(for: .changing))
     let client = SyncPlace(place).isHub ? try session.hubClient : nil
     let account: HubAccountChoice
-    if let accountFile {
+    if sameHub {
+      account = .sameHub
+    } else if let accountFile {
       account = .token(try session.secret("token of the account", inFile: accountFile))
     } else {
       account = .new(secret: try hubSecretFile.map { try session.secret("secret of the hub", inFile: $0) })
@@ -71,14 +80,32 @@ struct SyncMoveCommand: SessionCommand {
       session.say("Moved to \(move.place.escapedForDisplay()).")
       if move.lacksOwnSegments {
         session.note(
-          "It lacks what this device had sent\(move.copied == nil ? ", and the old place cannot be reached" : ""): all that this store has is sent as a snapshot."
+          "The new place lacks changes that this device had sent\(move.copied == nil ? ", and the old place could not be reached" : ""), so this device sends a snapshot of everything it has."
         )
       }
       for words in move.leftBehindWords { session.note(words) }
       if let failure = CommandFailure(incomplete: missing, session.clock) {
-        session.note("\(failure.message). They come when those devices move.")
+        session.note("\(failure.message). They arrive when those devices move.")
       }
-      session.hint("Each other device that used the old place moves, too: tally sync move PLACE")
+      session.hint(
+        client == nil
+          ? "Move each other device that used the old place: tally sync move PLACE"
+          : "Invite each other device that used the old place with 'tally sync invite', and move it there with 'tally sync move INVITATION'."
+      )
+    }
+  }
+
+  private func checkPlace() throws {
+    let remedy = "Name a folder, the address of a hub, or an invitation to a hub"
+    guard !place.isEmpty else { throw CommandFailure.usage("The folder has no name", remedy: remedy) }
+    guard !place.hasPrefix("tally-invite-"), !place.hasPrefix("tally-recovery-") else {
+      throw CommandFailure.usage("An invitation to a folder or a recovery code is not a place", remedy: remedy)
+    }
+    if let type = try? FilePath(place).stat().type, type != .directory {
+      throw CommandFailure.usage("\(place.quotedForMessage) is not a folder", remedy: remedy)
+    }
+    guard !sameHub || SyncPlace(place).isHub else {
+      throw CommandFailure.usage("--same-hub needs the address of a hub", remedy: "Give its new address")
     }
   }
 }
@@ -98,12 +125,12 @@ extension PlaceMove {
     var words: [String] = []
     if !hasExchanged {
       words.append(
-        "Nothing was exchanged with the old place, which cannot be reached or read: changes of other devices that are only there come when those devices move."
+        "The old place could not be reached or read. Changes that are only there arrive when the devices that made them move."
       )
     }
     if notCopied > 0 {
       words.append(
-        "\(notCopied.counted("file")) of the old place could not be read, so the new place lacks what is in \(notCopied == 1 ? "it" : "them"). It comes when the devices that wrote it move."
+        "\(notCopied.counted("file")) of the old place could not be read, so the new place lacks what is in \(notCopied == 1 ? "it" : "them"). It arrives when the devices that wrote it move."
       )
     }
     return words

@@ -30,7 +30,7 @@ struct SyncNowCommand: SessionCommand {
         if let words = report.massDeletionWords(restorableFrom: trash) { session.note(words) }
       }
       if report.conflicts > 0 {
-        session.hint("\(report.conflicts.counted("value")) lost a race. See or dismiss them: tally conflicts")
+        session.hint("\(report.conflicts.counted("conflict")). See or dismiss them: tally conflicts")
       }
     }
     if session.options.format != .json { session.sayWhatNeedsAttention(after: report) }

@@ -6,7 +6,7 @@ import TallySync
 struct SyncRevokeCommand: SessionCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
-    abstract: "Shut a device out of the space, which gets a new key.",
+    abstract: "Revoke a device and give the space a new key.",
     usage: "tally sync revoke <device> [--passphrase-file <file>] [<options>]",
     discussion: """
       What the device has sent stays; nothing that it writes afterwards is taken. Other devices get a new key by themselves, \
@@ -25,7 +25,8 @@ struct SyncRevokeCommand: SessionCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Let devices join with the passphrase in a file's first line; without, that ends.", valueName: "file"))
+      "Let devices join with the passphrase in a file's first line; without this option, nobody can join with a passphrase any more.",
+      valueName: "file"))
   var passphraseFile: String?
 
   private func facts(of replica: ReplicaID, _ revoked: RevokedReplica?) -> Facts {
@@ -82,7 +83,9 @@ struct SyncRevokeCommand: SessionCommand {
           "The device \(name.quotedForMessage) is marked as a former identity of it, but may be in use: it was not revoked."
         )
       }
-      if revoked != nil { session.hint("Keep the new recovery code on paper; the old one opens nothing new.") }
+      if revoked != nil {
+        session.hint("Keep the new recovery code on paper. The old one does not open anything written from now on.")
+      }
       if revoked?.isPassphraseDeleted == true {
         session.note("Nobody can join with the passphrase any more. To allow it, revoke again with --passphrase-file.")
       }

@@ -36,6 +36,10 @@ struct SyncRunCommand: SessionCommand {
     let printer = EventPrinter(session)
     do {
       try session.wait { try await sync.run { printer.report($0) } }
+    } catch let error as TallyError where error.code == .syncUnreachable {
+      // The space may have moved to a hub, which another program reaches.
+      _ = try session.sync(sync.store)
+      throw error
     } catch is CancellationError {
       throw CommandFailure(.interrupted, code: "interrupted", "Interrupted", remedy: "Start it again")
     }
@@ -68,7 +72,7 @@ private final class EventPrinter: @unchecked Sendable {
         ["event": .text("failed"), "code": .text("\(error.code)"), "retryInSeconds": .integer(Int64(seconds))],
         "\(error.message). Trying again in \(Int(seconds)) s.")
     case .stopped:
-      write(["event": .text("stopped")], "Stopped; 'tally sync now' goes on.")
+      write(["event": .text("stopped")], "Stopped. 'tally sync now' starts it again.")
     }
   }
 

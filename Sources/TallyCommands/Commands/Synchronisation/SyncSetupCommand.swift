@@ -92,7 +92,7 @@ struct SyncSetupCommand: SessionCommand {
       session.say("Created a space. On another device: tally sync join INVITATION\(isHub ? "" : " --at FOLDER")")
       guard isHub else { return }
       session.hint(
-        "Have a second owner in case that this device is lost: when another one has joined, 'tally sync role DEVICE owner'."
+        "Make a second device an owner, in case you lose this one: after it has joined, run 'tally sync role DEVICE owner'."
       )
     }
   }

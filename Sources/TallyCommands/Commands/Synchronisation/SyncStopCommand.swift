@@ -14,7 +14,7 @@ struct SyncStopCommand: SessionCommand {
     let sync = StoreSync(try session.openStore(for: .changing))
     try session.wait { try await sync.stop() }
     try session.answer(["stopped": .flag(true)], plain: .record(["stopped"])) {
-      session.say("Stopped. Changes wait until 'tally sync now'.")
+      session.say("Stopped. Changes wait until you run 'tally sync now'.")
     }
   }
 }

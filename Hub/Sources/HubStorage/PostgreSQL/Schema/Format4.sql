@@ -64,6 +64,16 @@ BEGIN
       role = the_role, expires_at = expiry;
 END $$;
 
+-- TH012: the token of the member is known already, as that of anybody.
+CREATE OR REPLACE FUNCTION add_member(the_space uuid, the_member uuid, its_role smallint, its_token bytea) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO member (space, id, role, token) VALUES (the_space, the_member, its_role, its_token);
+  INSERT INTO token (hash, kind, space, member, role) VALUES (its_token, 2, the_space, the_member, its_role)
+    ON CONFLICT DO NOTHING;
+  IF NOT FOUND THEN RAISE EXCEPTION 'the token is known' USING ERRCODE = 'TH012'; END IF;
+END $$;
+
 CREATE OR REPLACE FUNCTION create_space(
   the_space uuid, the_account uuid, the_limit bigint, most_spaces bigint, the_member uuid, its_role smallint,
   its_token bytea)
