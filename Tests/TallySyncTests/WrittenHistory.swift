@@ -48,7 +48,8 @@ final class WrittenHistory {
   private(set) var importedObjects: Set<String> = []
   /// Whether devices also exchange files and snapshots, which do not say what their writes have replaced.
   let hasSnapshots: Bool
-  private var invitation = ""
+  /// The writes of others that each device has received.
+  private var seen: [Int: Set<Int>] = [:]
   private var number = 0
   var random: SeededGenerator
 
@@ -133,7 +134,7 @@ final class WrittenHistory {
       case 16..<19: try await restore(on: device)
       case 19..<22: try reverse(on: device) { _ = try $0.undo() }
       case 22: try reverse(on: device) { _ = try $0.redo() }
-      case 23..<26: try silently { _ = try $0.complete($1) }(device)
+      case 23..<26: try complete(on: device)
       case 26: try silently { _ = try $0.reopen($1) }(device)
       case 27: try silently { id, task in _ = try id.update(task) { $0.tags = ["t"] } }(device)
       case 28: try place(on: device)
@@ -170,6 +171,19 @@ final class WrittenHistory {
     { device in
       guard let task = try self.anyTask(of: device) else { return }
       try self.stores[device].writeAndWait { try body(&$0, task.id) }
+    }
+  }
+
+  /// Completes a task. The next one of its series, if a person has deleted it, is made again with the values of the series.
+  private func complete(on device: Int) throws {
+    var kept: Values = [:]
+    for case .task(let task) in try stores[device].writeAndWait({ try $0.deletedObjects() }) {
+      kept.merge(Self.values(of: task)) { $1 }
+    }
+    try silently { _ = try $0.complete($1) }(device)
+    let after = try values(of: device)
+    for (place, value) in kept where isShown(place.object, in: after) && after[place] != value {
+      note(device, place, after[place] ?? "", before: kept)
     }
   }
 
@@ -298,9 +312,10 @@ final class WrittenHistory {
   private func note(_ device: Int, _ place: Place, _ value: String, before: Values) {
     let old = before[place]
     writes.append(Write(device: device, place: place, value: value))
-    for index in writes.indices.dropLast() where writes[index].place == place && writes[index].value == old {
-      writes[index].replacers.append(writes.count - 1)
-    }
+    // An undo writes an old value again: whoever has not received it replaces the first write of that value alone.
+    let shown = writes.indices.dropLast().filter { writes[$0].place == place && writes[$0].value == old }
+    let known = shown.filter { writes[$0].device == device || seen[device]?.contains($0) == true }
+    for index in known.isEmpty ? shown : known { writes[index].replacers.append(writes.count - 1) }
   }
 
   // MARK: - Exchanging
@@ -314,6 +329,7 @@ final class WrittenHistory {
     try await StoreSync(stores[device]).synchronise(through: MemoryTransport(place))
     log(-1, device, before, try values(of: device))
     noteSent(by: device)
+    seen[device, default: []].formUnion(writes.indices.filter { writes[$0].isSent })
   }
 
   private func noteSent(by device: Int) {
@@ -348,6 +364,8 @@ final class WrittenHistory {
     noteSent(by: other)
     _ = try await StoreSync(stores[device]).apply(file)
     noteSent(by: device)
+    seen[device, default: []].formUnion(seen[other] ?? [])
+    seen[device, default: []].formUnion(writes.indices.filter { writes[$0].device == other })
   }
 
   /// Exchanges until all devices have everything.

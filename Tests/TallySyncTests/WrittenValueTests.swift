@@ -24,7 +24,6 @@ struct WrittenValueTests {
         let found = try await WrittenValues(of: history).missing()
         #expect(found == [], "history \(number), TALLY_SYNC_WRITTEN=1 TALLY_SEED=\(own)")
         if !found.isEmpty, Self.historyCount == 1 { print(history.trace.joined(separator: "\n")) }
-        #expect(!history.writes.isEmpty, "history \(number) has written nothing, TALLY_SEED=\(own)")
         count += history.writes.count
         missing += found.count
         try history.close()

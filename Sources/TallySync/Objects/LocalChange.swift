@@ -93,7 +93,8 @@ struct LocalChange {
       : known.setting(field, to: value, at: time, by: replica)
   }
 
-  private var isNew: Bool { known.isEmpty }
+  /// Whether others know nothing of the object, or only that it was deleted: it was created and deleted between two exchanges.
+  private var isNew: Bool { known.registers.keys.allSatisfy { $0 == .life } }
 
   private func has(_ part: SyncFields) -> Bool { pending.times[part] != nil }
 

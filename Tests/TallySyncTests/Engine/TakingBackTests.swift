@@ -396,3 +396,29 @@ struct TakingBackTests {
     }
   }
 }
+
+/// What was created and deleted before an exchange, and restored after it.
+struct RestoredCreationTests {
+  @Test(arguments: [false, true], [false, true]) func aTaskThatWasNeverSentComesBackWhole(
+    isEdited: Bool, isSentAlone: Bool
+  ) async throws {
+    try await withFolderSpace { space in
+      let id = try await space.stores[0].write { transaction in
+        try transaction.add("written", to: .inbox) { $0.notes = "notes" }.id
+      }
+      try await space.stores[0].write { _ = try $0.delete(id) }
+      if isSentAlone { try await space.sync(0).synchronise() } else { try await space.synchroniseAll() }
+      try await space.sync(0).restore([id])
+      if isEdited {
+        try await space.stores[0].write { _ = try $0.update(id) { $0.attributes["a"] = .integer(1) } }
+        try await space.stores[0].write { _ = try $0.undo() }
+      }
+      try await space.synchroniseAll()
+      for store in space.stores {
+        let task = try store.read { try $0.task(id) }
+        #expect(task?.title == "written" && task?.notes == "notes" && task?.attributes.isEmpty == true)
+      }
+      try await space.expectEqualStores()
+    }
+  }
+}
