@@ -174,7 +174,7 @@ final class WrittenHistory {
     }
   }
 
-  /// Completes a task. The next one of its series, if a person has deleted it, is made again with the values of the series.
+  /// Completes a task; the next one of its series, if a person has deleted it, is made again with the values of the series.
   private func complete(on device: Int) throws {
     var kept: Values = [:]
     for case .task(let task) in try stores[device].writeAndWait({ try $0.deletedObjects() }) {
