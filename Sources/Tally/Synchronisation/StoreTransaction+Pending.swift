@@ -276,7 +276,12 @@ extension StoreTransaction where Base == WriteTransaction {
     // What the program had made is removed with the write that made it.
     let generated = parts.reversed.subtracting(parts.times.keys.reduce(into: []) { $0.formUnion($1) })
     record.remove(generated, wereGenerated: true)
-    if isThere { record.add(.updated, at: now.microsecondsSince1970) }
+    if isThere {
+      record.add(.updated, at: now.microsecondsSince1970)
+    } else {
+      // What is gone has no time of change: an earlier redo may have noted one.
+      record.remove(.updated, wereGenerated: false)
+    }
     if record.entries.isEmpty {
       _ = try table.remove(forKey: key, in: &base)
     } else {

@@ -153,8 +153,8 @@ struct LocalChange {
   /// A deletion is later than everything that it deletes, the rest of this change included.
   private func life(isDeleted: Bool, after change: ObjectState) -> ObjectState {
     let after = known.joined(with: change)
-    // A later edit elsewhere may have brought back what the register calls deleted.
-    guard has(.life), isDeleted != after.isDeleted else { return ObjectState() }
+    // A later edit elsewhere may have brought back what the register calls deleted, but nobody else knows a new object.
+    guard has(.life) || isNew && isDeleted && !change.isEmpty, isDeleted != after.isDeleted else { return ObjectState() }
     let time = time(of: .life)
     return GeneratedTime.contains(time)
       ? after.generatingLife(toDeleted: isDeleted, at: time, by: replica)

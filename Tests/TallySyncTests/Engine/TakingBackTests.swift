@@ -397,6 +397,37 @@ struct TakingBackTests {
   }
 }
 
+/// What was created, undone and redone any number of times before an exchange.
+struct RepeatedlyUndoneTests {
+  @Test(arguments: 1...5, ["task", "list", "filter"]) func onlyTheLastStateIsSent(
+    reversals: Int, kind: String
+  ) async throws {
+    try await withFolderSpace { space in
+      try await space.synchroniseAll()
+      try await space.stores[0].write { transaction in
+        switch kind {
+        case "task": try transaction.add("one", to: .inbox) { $0.notes = "notes" }
+        case "list": _ = try transaction.addList(name: "one")
+        default: _ = try transaction.saveFilter(TaskFilter(text: "is:open"), as: "one")
+        }
+      }
+      for number in 0..<reversals {
+        space.clock.now = space.clock.now.adding(seconds: 1)
+        try await space.stores[0].write { _ = try number.isMultiple(of: 2) ? $0.undo() : $0.redo() }
+      }
+      try await space.synchroniseAll()
+      let isThere = reversals.isMultiple(of: 2)
+      for store in space.stores {
+        let count = try store.read {
+          try $0.view(.all).tasks.filter { $0.notes == "notes" }.count + $0.lists().count + $0.savedFilters().count
+        }
+        #expect(count == (isThere ? 1 : 0))
+      }
+      try await space.expectEqualStores()
+    }
+  }
+}
+
 /// What was created and deleted before an exchange, and restored after it.
 struct RestoredCreationTests {
   @Test(arguments: [false, true], [false, true]) func aTaskThatWasNeverSentComesBackWhole(
