@@ -154,7 +154,9 @@ struct LocalChange {
   private func life(isDeleted: Bool, after change: ObjectState) -> ObjectState {
     let after = known.joined(with: change)
     // A later edit elsewhere may have brought back what the register calls deleted, but nobody else knows a new object.
-    guard has(.life) || isNew && isDeleted && !change.isEmpty, isDeleted != after.isDeleted else { return ObjectState() }
+    guard has(.life) || isNew && isDeleted && !change.isEmpty, isDeleted != after.isDeleted else {
+      return ObjectState()
+    }
     let time = time(of: .life)
     return GeneratedTime.contains(time)
       ? after.generatingLife(toDeleted: isDeleted, at: time, by: replica)
