@@ -2,34 +2,17 @@ import AsyncHTTPClient
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Logging
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
-import ServiceLifecycle
 
 /// Runs a body with a hub that knows nothing of the hashes of tokens: it passes requests to another one without them.
 func withOlderHub(before hub: RunningHub, _ body: (_ url: String) async throws -> Void) async throws {
-  let router = Router()
+  let router = Router(context: BasicRequestContext.self)
   for method in [HTTPRequest.Method.get, .post, .put, .delete] {
     router.on("**", method: method) { request, _ in try await answer(of: hub, to: request) }
   }
-  let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-  var logger = Logger(label: "older hub")
-  logger.logLevel = .critical
-  let application = Application(
-    router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-    onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: logger)
-  let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
-  try await withThrowingTaskGroup { tasks in
-    tasks.addTask { try await group.run() }
-    for await port in ports {
-      try await body("http://127.0.0.1:\(port)")
-      break
-    }
-    await group.triggerGracefulShutdown()
-    try await tasks.waitForAll()
-  }
+  try await withRouter(router, body)
 }
 
 private func answer(of hub: RunningHub, to request: Request) async throws -> Response {

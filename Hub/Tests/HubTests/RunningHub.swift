@@ -69,3 +69,23 @@ func withHub(
     try await tasks.waitForAll()
   }
 }
+
+/// Runs a body with the address of a server that answers as a router says.
+func withRouter(_ router: Router<BasicRequestContext>, _ body: (String) async throws -> Void) async throws {
+  var logger = Logger(label: "test")
+  logger.logLevel = .critical
+  let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+  let application = Application(
+    router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+    onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }, logger: logger)
+  let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
+  try await withThrowingTaskGroup { tasks in
+    tasks.addTask { try await group.run() }
+    for await port in ports {
+      try await body("http://127.0.0.1:\(port)")
+      break
+    }
+    await group.triggerGracefulShutdown()
+    try await tasks.waitForAll()
+  }
+}

@@ -86,6 +86,7 @@ struct SyncEngine {
     try await noteObstacles(after: last, besides: stopped)
     try await progress.goOn { _ in try await publishSnapshotIfDue() }
     try await progress.goOn { _ in try await retire() }
+    try await noteRole()
     try await progress.goOn { _ in try await keepRecovery() }
     if progress.hasWritten {
       let replica = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
@@ -134,17 +135,21 @@ struct SyncEngine {
     return true
   }
 
+  /// Keeps whether the hub calls this device an owner, which decides whether it has a recovery code.
+  private func noteRole() async throws {
+    let (settings, isOwner) = (
+      try store.readSynchronization { try $0.requireSyncSettings() }, transport.recoveries != nil
+    )
+    guard settings.syncPlace.isHub, settings.isOwner != isOwner else { return }
+    try await store.write { try $0.changeSyncSettings { $0.isOwner = isOwner } }
+  }
+
   /// Lets the place restore this owner by the recovery code on paper, or else by a new one that nobody has seen yet.
   ///
   /// - Returns: Whether files of this replica have changed: never.
   private func keepRecovery() async throws -> Bool {
-    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
-    if settings.syncPlace.isHub, settings.isOwner != (transport.recoveries != nil) {
-      try await store.write { [isOwner = transport.recoveries != nil] in
-        try $0.changeSyncSettings { $0.isOwner = isOwner }
-      }
-    }
     guard let known = transport.recoveries else { return false }
+    let settings = try store.readSynchronization { try $0.requireSyncSettings() }
     guard let code = try settings.recoveryCode() else { return false }
     let proof = try RecoveryProof(code)
     if known.contains(proof.verifier.bytes) { return false }
