@@ -1,6 +1,9 @@
 import Foundation
 
 extension UUID {
+  /// Whether it is of version 8, as those of tasks that the program makes, and of imported ones that a text identifies.
+  package var isDerived: Bool { uuid.6 >> 4 == 8 }
+
   /// The id that follows from another one and a number; always the same, on every device.
   ///
   /// A UUID of version 8 (RFC 9562, section 5.8) with the first 48 bits of the origin, so that it is stored near it, and

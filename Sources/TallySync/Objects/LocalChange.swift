@@ -100,7 +100,10 @@ struct LocalChange {
 
   /// When a part has changed; for one that was not noted by itself, when the last one has.
   private func time(of part: SyncFields) -> Int64 {
-    pending.times[part] ?? pending.times.values.max() ?? 0
+    if let time = pending.times[part] { return time }
+    let latest = pending.times.values.max() ?? 0
+    // Restoring the next task of a series, whose creation was undone, writes none of the values that the program made.
+    return isNew && pending.id.isDerived && !GeneratedTime.contains(latest) ? GeneratedTime.time(at: latest) : latest
   }
 
   private func registers(of item: some SyncedItem, and others: [ObjectState.Field]) -> ObjectState {

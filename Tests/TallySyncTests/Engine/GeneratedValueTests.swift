@@ -49,6 +49,28 @@ struct GeneratedValueTests {
     }
   }
 
+  /// A completion is undone, and the next task that it had made is restored from the trash: its values are still the program's.
+  @Test func aRestoredNextTaskKeepsWhatAPersonWroteElsewhere() async throws {
+    try await withFolderSpace { space in
+      let id = try await space.stores[0].write { transaction in
+        try transaction.add("water", to: .inbox) { $0.recurrence = try Recurrence(phrase: "every day") }.id
+      }
+      try await space.synchroniseAll()
+      let next = try await space.stores[1].write { transaction in
+        let task = try transaction.complete(id)
+        return try #require(try transaction.successor(of: task)).id
+      }
+      try await space.stores[1].write { _ = try $0.update(next) { $0.title = "mine" } }
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try await space.stores[0].write { _ = try $0.complete(id) }
+      try await space.stores[0].write { _ = try $0.undo() }
+      try await space.sync(0).restore([next])
+      try await space.synchroniseAll()
+      for store in space.stores { #expect(try store.read { try $0.task(next) }?.title == "mine") }
+      try await space.expectEqualStores()
+    }
+  }
+
   /// A person deletes the next task; another device makes it later.
   @Test func theNextTaskThatAPersonDeletedStaysDeleted() async throws {
     try await withFolderSpace { space in
