@@ -3,7 +3,6 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import NIOFoundationCompat
 import NIOHTTP1
 
 /// Runs a body with a hub that knows nothing of the hashes of tokens: it passes requests to another one without them.
@@ -16,7 +15,7 @@ func withOlderHub(before hub: RunningHub, _ body: (_ url: String) async throws -
 }
 
 private func answer(of hub: RunningHub, to request: Request) async throws -> Response {
-  var body = Data(buffer: try await request.body.collect(upTo: 32 << 20))
+  var body = Data(try await request.body.collect(upTo: 32 << 20).readableBytesView)
   if var message = try? JSONSerialization.jsonObject(with: body) as? [String: Any],
     message.removeValue(forKey: "tokenHash") != nil
   {
@@ -25,7 +24,7 @@ private func answer(of hub: RunningHub, to request: Request) async throws -> Res
   var passed = HTTPClientRequest(url: hub.url + request.uri.description)
   passed.method = .init(rawValue: request.method.rawValue)
   if let token = request.headers[.authorization] { passed.headers.add(name: "Authorization", value: token) }
-  passed.body = .bytes(ByteBuffer(data: body))
+  passed.body = .bytes(ByteBuffer(bytes: body))
   let answer = try await HTTPClient.shared.execute(passed, timeout: .seconds(60))
   let bytes = try await answer.body.collect(upTo: 32 << 20)
   var headers = HTTPFields()
