@@ -74,7 +74,8 @@ let package = Package(
     .target(
       name: "HubClient",
       dependencies: [
-        "HubWire", httpClient, tallySync, crypto, nio, ssl, .product(name: "NIOHTTP1", package: "swift-nio"),
+        "HubWire", httpClient, tallySync, crypto, nio, ssl, systemPackage,
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       ],
       swiftSettings: settings),
     // Measurements, as the text that Prometheus reads.

@@ -79,7 +79,7 @@ struct DeviceCommandTests {
     }
   }
 
-  // MARK: - Values that lost a race
+  // MARK: - Conflicts
 
   private func withConflicts(_ count: Int, _ body: (Devices, [String]) throws -> Void) throws {
     try withTwoDevices { devices in
@@ -113,8 +113,31 @@ struct DeviceCommandTests {
       try synchronise(devices)
       for name in ["first", "second"] {
         #expect(try devices.run(name, "conflicts", "--plain").output.isEmpty)
-        #expect(try !devices.run(name, "sync", "now").errors.contains("lost a race"))
+        #expect(try !devices.run(name, "sync", "now").errors.contains("conflict"))
       }
+    }
+  }
+
+  @Test func whatIsRestoredIsNamedAndCanBeUndone() throws {
+    try withConflicts(2) { devices, handles in
+      let restored = try devices.run("first", "conflicts", "restore", "1").errors
+      #expect(handles.contains { restored.contains("Restored the title of \($0) “by ") }, "\(restored)")
+      #expect(restored.contains("To undo: tally --store "), "\(restored)")
+      let undone = try devices.run("first", "undo").errors
+      #expect(undone.contains("by first") && undone.contains("by second"), "The history keeps both: \(undone)")
+      _ = try devices.run("first", "delete", handles[0])
+      let back = try devices.run("first", "trash", "restore", handles[0]).errors
+      #expect(back.contains("Restored \(handles[0]) “by ") && back.contains("To undo: tally --store "), "\(back)")
+    }
+  }
+
+  @Test(arguments: ["missing", "127.0.0.1:8420"])
+  func aSpaceInAFolderThatDoesNotExistIsRefused(_ folder: String) throws {
+    try withProgram { program in
+      _ = try program.run(["add", "one"])
+      let refused = try program.run(["sync", "setup", folder])
+      #expect(refused.status == 75 && refused.errors.contains("There is no folder"), "\(refused)")
+      #expect(try program.run(["sync", "status"]).status != 0, "It has no space now.")
     }
   }
 

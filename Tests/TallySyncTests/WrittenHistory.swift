@@ -290,7 +290,12 @@ final class WrittenHistory {
         !writes[shown].isSent
       {
         writes[shown].isTakenBack = true
-        if after[place] == nil || shownWrite(at: place, after[place] ?? "", on: device) != nil { continue }
+        let replaced = writes.indices.filter { writes[$0].replacers.contains(shown) }
+        guard let value = after[place] else { continue }
+        let isBack = replaced.isEmpty || replaced.contains { writes[$0].value == value }
+        if isBack, shownWrite(at: place, value, on: device) != nil { continue }
+        // A second undo goes on to an older value than the one that the first undo has replaced.
+        for index in replaced { writes[index].replacers.append(writes.count) }
       }
       note(device, place, after[place] ?? "", before: before)
     }

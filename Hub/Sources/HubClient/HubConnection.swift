@@ -3,7 +3,9 @@ import Foundation
 import HubWire
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import NIOSSL
+import SystemPackage
 public import TallySync
 
 /// Why a hub's answer is of no use.
@@ -169,7 +171,22 @@ struct HubConnection: Sendable {
       throw error
     } catch {
       try Task.checkCancellation()
-      throw HubFault.unreachable("\(error)")
+      throw HubFault.unreachable(reason(error))
+    }
+  }
+
+  /// What went wrong on the way to the hub, as a part of a sentence.
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case let error as IOError: return "\(Errno(rawValue: error.errnoCode))"
+    case let error as NIOConnectionError:
+      if let failure = error.connectionErrors.first { return reason(failure.error) }
+      return "No address is known for the name \(error.host)"
+    case HTTPClientError.connectTimeout, HTTPClientError.deadlineExceeded, HTTPClientError.readTimeout:
+      return "It took too long"
+    case HTTPClientError.remoteConnectionClosed: return "The connection was closed"
+    case is NIOSSLError, is BoringSSLError: return "The connection is not secure: \(error)"
+    default: return "\(error)"
     }
   }
 

@@ -10,6 +10,14 @@ import Testing
 /// Connections that are slow, half open or send too much, and a hub that stops.
 @Suite(.timeLimit(.minutes(2)))
 struct HubConnectionTests {
+  @Test(arguments: [
+    ("http://127.0.0.1:1", "Connection refused"),
+    ("https://name.invalid", "No address is known for the name name.invalid"),
+  ])
+  func aHubThatIsNotThereIsSaidPlainly(_ address: String, _ reason: String) async throws {
+    await #expect(throws: HubFault.unreachable(reason)) { try await HubAccess(at: address).newSpace(SpaceID()) }
+  }
+
   @Test func aSilentConnectionIsClosed() async throws {
     try await withHub(quick(idle: 100)) { hub in
       let answer = try await RawConnection.run(to: hub) { await $0.readToEnd() }

@@ -379,7 +379,7 @@ extension CommandDescription {
     """,
     """
     sync members rename: Give a device another name, on every device.
-    positional |  | device |  | The device's name, handle or replica; this one if there is no second word.
+    positional |  | device |  | The device's name, handle or replica. A single word renames this device.
     positional |  | new |  | The new name.
     """,
     """

@@ -56,6 +56,8 @@ public struct StoreSync: Sendable {
     do {
       _ = try FolderTransport.create(at: place, space: keys.space.bytes)
       if let passphrase, isEncrypted { try KeyFile(in: place, space: keys.space).write(keys, passphrase: passphrase) }
+    } catch let fault as FolderFault where fault.kind == .unreachable {
+      throw TallyError.noFolder(fault)
     } catch {
       throw TallyError.unreachable(error)
     }

@@ -77,6 +77,13 @@ extension TallyError {
     .placeOfOtherSpace, "The folder holds another space, and not this one",
     remedy: "Name the folder that has this space, or an empty one")
 
+  /// A space is to be created in a folder that does not exist.
+  static func noFolder(_ fault: FolderFault) -> TallyError {
+    TallyError(
+      .syncUnreachable, "There is no folder '\(fault.path)': \(fault.reason)",
+      remedy: "Create it first, or mount its disk; the address of a hub begins with https://", cause: fault)
+  }
+
   static func replicaNotFound(_ replica: ReplicaID) -> TallyError {
     TallyError(
       .replicaNotFound, "No other device of the space is \(replica)", remedy: "Copy the id from the list of members")

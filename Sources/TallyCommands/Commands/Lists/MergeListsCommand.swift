@@ -9,8 +9,8 @@ struct MergeListsCommand: SessionCommand {
     abstract: "Move the tasks of a list into another one, and delete the emptied list.",
     usage: "tally lists merge <name> <into> [<options>]",
     discussion: """
-      The tasks keep their order and go behind those of the other list. One undo takes it back. Where two devices have \
-      made lists of one name, give the name twice: all lists of that name become the oldest one.
+      The tasks keep their order and follow those of the other list. One undo reverses the merge. If two devices have \
+      created lists with the same name, give the name twice: all of them are merged into the oldest one.
 
       EXAMPLES
         tally lists merge Food Groceries

@@ -13,8 +13,8 @@ struct ConflictsCommand: SessionCommand {
       tally conflicts dismiss <number> ... | --all [<options>]
       """,
     discussion: """
-      Two devices wrote the same field, neither knowing of the other: the later value stays, the other one is kept here \
-      for 90 days, or until somebody restores or dismisses it on any device.
+      Two devices wrote the same field, and neither had the other's value yet: the later value stays, and the other one is \
+      kept here for 90 days, or until somebody restores or dismisses it on any device.
 
       With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", ")).
       """,
@@ -81,11 +81,17 @@ struct RestoreConflictCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    let sync = StoreSync(try session.openStore(for: .changing))
+    let store = try session.openStore(for: .changing)
+    let sync = StoreSync(store)
     guard let id else { return try restoreAll(sync, session) }
     let conflict = try session.wait { try await sync.restoreConflict(id) }
+    let name = try store.read { transaction in
+      try transaction.task(conflict.objectID).map { try transaction.name($0).inWords }
+        ?? transaction.list(conflict.objectID).map { "list \($0.name.quotedForMessage)" }
+    }
     try session.answer(["conflict": conflict.facts], plain: .records([("conflict", Conflict.columns)])) {
-      session.say("Restored the \(conflict.field).")
+      session.say("Restored the \(conflict.field)\(name.map { " of \($0)" } ?? "").")
+      session.say(session.offer(.undo))
     }
   }
 
@@ -98,6 +104,7 @@ struct RestoreConflictCommand: SessionCommand {
       plain: .records([("restored", Conflict.columns)])
     ) {
       session.say(restored.isEmpty ? "Nothing was restored." : "Restored \(restored.count.counted("value")).")
+      if !restored.isEmpty { session.say(session.offer(.undo)) }
       if !kept.isEmpty {
         session.note(
           "\(kept.count.counted("value")) stayed: of deleted tasks, refused by this store (tally conflicts restore NUMBER says why), or earlier than another value of the same field."
@@ -117,7 +124,7 @@ struct DismissConflictCommand: SessionCommand {
       tally conflicts dismiss --all [<options>]
       """,
     discussion:
-      "The values that won stay. With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", "))."
+      "The current values stay. The dismissed values are forgotten on every device; this cannot be undone. With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", "))."
   )
 
   @Argument(help: ArgumentHelp("The numbers of the conflicts.", valueName: "number"))

@@ -45,7 +45,9 @@ struct RestoreTrashCommand: SessionCommand {
     try session.answer(
       ["restored": .array(restored.map(\.facts))], plain: .records([("restored", NamedTask.columns)])
     ) {
-      session.say("Restored \(found.count.counted("item")).")
+      let only = found.count == 1 ? restored.first?.inWords : nil
+      session.say("Restored \(only ?? found.count.counted("item")).")
+      if !found.isEmpty { session.say(session.offer(.undo)) }
     }
   }
 }

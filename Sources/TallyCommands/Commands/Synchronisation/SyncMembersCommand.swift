@@ -61,7 +61,8 @@ struct RenameMemberCommand: SessionCommand {
       tally sync members rename <name> [<options>]
       """,
     discussion: """
-      With a name alone, this device gets it. If two devices rename one at the same time, the later name holds.
+      With a name alone, this device is renamed. If two devices rename the same device at the same time, the later name \
+      counts.
 
       With --plain, a line has these columns: replica, name.
       """
@@ -71,7 +72,7 @@ struct RenameMemberCommand: SessionCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "The device's name, handle or replica; this one if there is no second word.", valueName: "device"))
+      "The device's name, handle or replica. A single word renames this device.", valueName: "device"))
   var device: String
 
   @Argument(help: ArgumentHelp("The new name.", valueName: "new"))
@@ -105,8 +106,8 @@ struct SyncRoleCommand: SessionCommand {
     abstract: "Change what another device may do at the hub.",
     usage: "tally sync role <device> owner|writer|reader [<options>]",
     discussion: """
-      An owner reads, writes, invites and revokes; a writer reads and writes; a reader reads. Only an owner may do this, and not \
-      with itself. A space with two owners goes on when one of them is lost.
+      An owner reads, writes, invites and revokes; a writer reads and writes; a reader only reads. Only an owner can change \
+      the role of another device. With two owners, the space keeps one if the other is lost.
 
       With --plain, a line has these columns: replica, role.
       """
