@@ -293,7 +293,9 @@ final class WrittenHistory {
         let replaced = writes.indices.filter { writes[$0].replacers.contains(shown) }
         guard let value = after[place] else { continue }
         let isBack = replaced.isEmpty || replaced.contains { writes[$0].value == value }
-        if isBack, shownWrite(at: place, value, on: device) != nil { continue }
+        // A value that nobody has written there is what the program made: it stays the program's.
+        let isMade = !writes.contains { $0.place == place && $0.value == value }
+        if isBack, isMade || shownWrite(at: place, value, on: device) != nil { continue }
         // A second undo goes on to an older value than the one that the first undo has replaced.
         for index in replaced { writes[index].replacers.append(writes.count) }
       }

@@ -265,7 +265,7 @@ def restarted(page, tally, name):
         port = int(first.address.split(":")[-1])
     page.wait("document.getElementById('connection').innerText.includes('does not answer')", "that the server does not answer")
     with Web(store, port=port) as second:
-        page.wait("document.getElementById('connection').innerText.includes('not let in')", "that the browser is not let in", seconds=20)
+        page.wait("document.getElementById('connection').innerText.includes('no longer has access')", "that the browser has no access", seconds=20)
         page.web = second
         page.noise = []
         page.events.clear()

@@ -243,7 +243,7 @@ def expired(page, tally, name):
     page.press("Enter")
     with Web(store, port=port) as second:
         page.web = second
-        page.wait("document.getElementById('connection').innerText.includes('not let in')", "that the browser is not let in", seconds=30)
+        page.wait("document.getElementById('connection').innerText.includes('no longer has access')", "that the browser has no access", seconds=30)
         assert page.evaluate("document.getElementById('notes').value") == "typed before"
         page.noise = []
         page.events.clear()
@@ -296,6 +296,133 @@ def refused_fields(page, tally, name):
     until(lambda: json.loads(tally("show", task, "--json")).get("dueDay") == "2031-05-07", "the corrected field")
     page.noise = []
     page.events.clear()
+
+
+# How many texts the browser keeps.
+KEPT = "Object.keys(localStorage).filter(key => key.startsWith('tally-kept-')).length"
+
+
+def button(place, words):
+    """The expression of a button with words in a place."""
+    return f"[...document.querySelectorAll('{place} button')].find(button => button.textContent === '{words}')"
+
+
+def replace_text(page, field, text):
+    page.click(f"document.getElementById('{field}')")
+    page.evaluate(f"document.getElementById('{field}').select()")
+    page.type(text)
+
+
+def forget_noise(page):
+    """The console shows each refusal."""
+    page.keep_noise()
+    page.noise = []
+
+
+@scenario
+def refused_captures(page, tally, name):
+    """A sentence that was refused comes back into its field, with the reason, and is sent again only by the person."""
+    # More than a sentence may have.
+    refused, other = "x" * 70_000, "y" * 70_000
+    field, reason = "document.getElementById('capture-text')", "document.getElementById('capture-refusal').innerText.startsWith('Not added')"
+    # The next sentence is in the field when the refusal comes.
+    page.visit("/inbox")
+    page.slow(LATENCY_IN_MILLISECONDS)
+    page.click(field)
+    page.type(refused)
+    page.press("Enter")
+    page.type("the next one")
+    page.wait("document.querySelector('.notice')?.innerText.includes('Not added yet')", "the notice")
+    page.slow(0)
+    forget_noise(page)
+    page.visit("/inbox")
+    page.wait(button(".notice", "Discard"), "the notice of the next page", seconds=20)
+    assert page.evaluate(f"{field}.value") == "the next one"
+    page.click(field)
+    page.press("Enter")
+    until(lambda: "the next one" in tasks(tally), "the next one")
+    for _ in range(2):
+        page.visit("/today")
+        page.wait(f"{field}.value[0] === 'x' && {reason}", "the refused sentence in the field", seconds=20)
+        # Longer than a page waits before it sends kept texts.
+        time.sleep(6)
+        check(page, f"a refused sentence after a reload, {name}")
+    assert page.evaluate(f"{field}.value") == refused
+    replace_text(page, "capture-text", other)
+    page.press("Enter")
+    page.wait(reason, "another refusal")
+    forget_noise(page)
+    page.call("Page.reload")
+    page.wait(button("#capture-refusal", "Discard"), "the other sentence", seconds=20)
+    page.click(button("#capture-refusal", "Discard"))
+    page.wait(f"{field}.value === '' && {KEPT} === 0", "nothing that is kept")
+    page.visit("/today")
+    time.sleep(2)
+    assert page.evaluate(f"{field}.value + document.getElementById('capture-refusal').innerText") == ""
+    # A shorter one is added.
+    replace_text(page, "capture-text", other)
+    page.press("Enter")
+    page.wait(reason, "the same refusal")
+    replace_text(page, "capture-text", "a shorter one")
+    page.press("Enter")
+    until(lambda: set(tasks(tally)) == {"the next one", "a shorter one"}, "the shorter one")
+    page.wait(f"{KEPT} === 0", "nothing that is kept")
+    forget_noise(page)
+    check(page, f"no refused sentence, {name}")
+
+
+@scenario
+def refused_edits(page, tally, name):
+    """A text of a sheet that was refused is shown there after a reload, with the reason, and is sent again only by the person."""
+    task = json.loads(tally("add", "Write a letter", "--today", "--notes", "old", "--json"))["changed"][0]["id"]
+    page.visit(f"/tasks/{task}")
+    replace_text(page, "due", "frday")
+    page.press("Tab")
+    page.wait("document.getElementById('due-refusal')", "the refusal")
+    reason = page.text("#due-refusal")
+    replace_text(page, "notes", "mine")
+    tally("edit", task, "--notes", "theirs")
+    page.press("Tab")
+    page.wait("document.getElementById('notes-refusal')?.innerText.includes('theirs')", "both texts")
+    forget_noise(page)
+    page.visit("/inbox")
+    page.wait("document.querySelector('.notice')?.innerText.includes('Not saved')", "the notice", seconds=20)
+    page.visit("/today")
+    time.sleep(6)
+    assert page.evaluate("document.querySelector('.notice') === null"), "the notice comes once"
+    page.visit(f"/tasks/{task}")
+    for field, text, words in [("due", "frday", reason), ("notes", "mine", "theirs")]:
+        page.wait(
+            f"document.getElementById('{field}').value === '{text}'"
+            f" && document.getElementById('{field}-refusal')?.innerText.includes({json.dumps(words)})", f"{text} with the reason")
+    time.sleep(6)
+    check(page, f"refused fields after a reload, {name}")
+    page.click(button("#due-refusal", "Discard"))
+    page.click(button("#notes-refusal", "Save mine"))
+    until(lambda: notes(tally, task) == "mine", "the notes")
+    page.wait(f"document.getElementById('due').value === '' && !document.querySelector('#sheet .refusal') && {KEPT} === 0", "nothing that is kept")
+    page.visit(f"/tasks/{task}")
+    time.sleep(2)
+    assert page.evaluate("document.getElementById('due').value + document.querySelectorAll('#sheet .refusal').length") == "0"
+    check(page, f"a sheet without refusals, {name}")
+    # A sub-task whose parent was deleted, which comes back.
+    tally("delete", task)
+    page.click("document.getElementById('subtask')")
+    page.type("a part")
+    page.press("Enter")
+    page.wait("document.getElementById('subtask-refusal')", "the refusal of the sub-task")
+    forget_noise(page)
+    tally("undo")
+    page.visit(f"/tasks/{task}")
+    page.wait("document.getElementById('subtask').value === 'a part' && document.getElementById('subtask-refusal')", "the sub-task with the reason")
+    time.sleep(6)
+    check(page, f"a refused sub-task after a reload, {name}")
+    page.press("Escape")
+    page.visit(f"/tasks/{task}")
+    page.click("document.getElementById('subtask')")
+    page.press("Enter")
+    until(lambda: "a part" in tasks(tally), "the sub-task")
+    page.wait(f"!document.getElementById('subtask-refusal') && {KEPT} === 0", "nothing that is kept")
 
 
 @scenario

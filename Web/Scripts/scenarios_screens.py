@@ -168,7 +168,7 @@ def devices(page, tally, name):
         assert authors == {"Deleted “Call the dentist”": True, "Added “Call the dentist”": False}, changes
         check(page, f"the history of two devices, {name}")
         page.visit("/sync")
-        page.click("[...document.querySelectorAll('#main button')].find(button => button.innerText === 'Restore')")
+        page.click("document.querySelector('form[action=\"/sync/trash\"] button[aria-label=\"Restore: Call the dentist\"]')")
         page.wait("!document.getElementById('main').innerText.includes('Call the dentist')", "the task to leave the list")
         assert json.loads(tally("count", "--json"))["count"] == 1
         page.wait("document.querySelector('.notice form button')", "the notice")
@@ -261,7 +261,7 @@ def recurrence(page, tally, name):
 
 @scenario
 def conflicts(page, tally, name):
-    """A value that lost a race between two devices is shown, and can be written again."""
+    """A value that another device has overwritten is shown, and can be restored."""
     with tempfile.TemporaryDirectory(prefix="tally-shared-") as folder:
         tally("add", "Call the dentist")
         phone = share(tally, folder)
@@ -271,12 +271,13 @@ def conflicts(page, tally, name):
         for device in [phone, tally, phone, tally]:
             device("sync", "now")
         page.visit("/sync")
-        page.wait("[...document.querySelectorAll('#main button')].some(button => button.innerText === 'Write it again')", "the value that lost")
+        restore = "document.querySelector('form[action=\"/sync/conflicts\"] button[aria-label^=\"Restore: title\"]')"
+        page.wait(f"{restore}?.innerText === 'Restore'", "the overwritten value")
         check(page, f"a conflict, {name}")
         shown = json.loads(tally("show", task, "--json"))["title"]
-        assert page.evaluate(f"document.querySelector('#main a[href*=\"{task.lower()}\"]').innerText") == shown, "the task whose value lost"
-        page.click("[...document.querySelectorAll('#main button')].find(button => button.innerText === 'Write it again')")
-        page.wait("document.getElementById('main').innerText.includes('None.')", "no value that lost")
+        assert page.evaluate(f"document.querySelector('#main a[href*=\"{task.lower()}\"]').innerText") == shown, "the task whose value was overwritten"
+        page.click(restore)
+        page.wait("document.getElementById('main').innerText.includes('None.')", "no conflict")
         assert {shown, json.loads(tally("show", task, "--json"))["title"]} == {"Call the doctor", "Call the surgery"}
         page.click("document.querySelector('.notice form button')")
         page.wait("!document.querySelector('.notice form button')", "the undone value")
@@ -285,7 +286,7 @@ def conflicts(page, tally, name):
 
 @scenario
 def dismissals(page, tally, name):
-    """Values that lost a race are dismissed one by one or all at once, on every device, however often a button is pressed."""
+    """Overwritten values are dismissed one by one or all at once, on every device, however often a button is pressed."""
     with tempfile.TemporaryDirectory(prefix="tally-shared-") as folder:
         phone = share(tally, folder)
         for title in ["one", "two", "three"]:

@@ -1,7 +1,7 @@
 // Without these scripts every screen can be read and used; with them it follows the store and answers at once.
 
 import { ConnectionNotice, follow } from "./connection.js";
-import { startCapture } from "./capture.js";
+import { Capture } from "./capture.js";
 import { startFamilies } from "./families.js";
 import { Gestures } from "./gestures.js";
 import { startKeyboard } from "./keyboard.js";
@@ -16,7 +16,7 @@ import { startTransfer } from "./transfer.js";
 
 document.documentElement.classList.add("scripted");
 startNotices();
-startCapture();
+const capture = new Capture();
 startTransfer();
 const main = document.getElementById("main");
 const gestures = new Gestures(main);
@@ -58,9 +58,9 @@ document.addEventListener("tally-changed", () => rows ?? screen.changed());
 // Sends again what was typed and not saved, on earlier pages, which may have gone only just now, and on this page while Tally
 // did not answer.
 function sendAgain() {
-  recover(sheet);
+  recover(sheet, capture);
   sheet?.save();
 }
-for (const milliseconds of [0, 1000, 5000]) setTimeout(() => recover(sheet), milliseconds);
+for (const milliseconds of [0, 1000, 5000]) setTimeout(() => recover(sheet, capture), milliseconds);
 // For scenarios.
 Object.assign(window, { tallyRows: rows, tallyStream: stream });

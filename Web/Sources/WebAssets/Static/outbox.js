@@ -2,7 +2,8 @@
 //
 // Each form has a key, by which the server recognizes a form that is sent again because its answer was lost. The browser keeps
 // the texts that people have typed until the server has answered. So nothing is lost if somebody leaves the page, the server
-// does not answer, or the visit has expired: the next page sends these texts again.
+// does not answer, or the visit has expired: the next page sends these texts again. A text that the server has refused is not
+// sent again by itself: it is kept with what the server said, and waits for the person.
 
 const KEPT = "tally-kept-";
 const PAGE = `tally-page-${crypto.randomUUID()}`;
@@ -104,10 +105,10 @@ export async function orphans() {
   return forms.sort(([, a], [, b]) => a.since - b.since).map(([name]) => name);
 }
 
-// Marks a form that got no answer: it is sent again later.
-export function giveUp(name) {
+// Marks a form that was not taken: it is sent again later, or has the words of its refusal.
+export function setAside(name, outcome, words) {
   const form = kept(name);
-  if (form) keep(name, { ...form, isGivenUp: true });
+  if (form) keep(name, { ...form, ...(isPassing(outcome) ? { isGivenUp: true } : { refusal: words }) });
 }
 
 // Whether a later attempt may get another answer: there was none, the browser is not let in, or the server failed.

@@ -12,7 +12,7 @@ export function announce(words) {
   live.textContent = words;
 }
 
-function button(words, action) {
+export function button(words, action) {
   const element = document.createElement("button");
   element.type = "button";
   element.textContent = words;
@@ -20,9 +20,9 @@ function button(words, action) {
   return element;
 }
 
-// Shows words with a button that undoes the change, or with a link. They stay for ten seconds, longer while the pointer or the
-// focus is on them.
-export function show(words, change, isFailure = false, link = null) {
+// Shows words with a button that undoes the change, with a link, or with a button that discards a text. They stay for ten
+// seconds, longer while the pointer or the focus is on them.
+export function show(words, change, isFailure = false, link = null, discard = null) {
   const box = document.createElement("div");
   box.className = isFailure ? "notice failure" : "notice";
   const text = document.createElement("bdi");
@@ -38,6 +38,7 @@ export function show(words, change, isFailure = false, link = null) {
     element.textContent = "Open";
     box.append(element);
   }
+  if (discard) box.append(button("Discard", () => (discard(), hideNotice())));
   notice.replaceChildren(box);
   hideLater();
 }
@@ -50,11 +51,13 @@ function hideLater() {
   }, NOTICE_MILLISECONDS);
 }
 
-// The words for an answer that is not a success.
+// The words for an outcome that is not a success.
 export function failureWords({ status, answer }) {
   if (status === 0) return "Tally does not answer. Is tally-web still running?";
+  if (status === null) return "It was not confirmed.";
   if (status === 401) return "This browser no longer has access. Open the address that tally-web printed last.";
-  return `${answer.failure}. ${answer.remedy}.`;
+  if (answer.conflicts) return "It was changed elsewhere, too.";
+  return answer.question ?? `${answer.failure}. ${answer.remedy}.`;
 }
 
 // Sends fields as a form does, and passes a question of the server on to the person; returns the status and the answer. The

@@ -2,8 +2,8 @@
 // the other. Nothing is lost, however the sheet is left.
 
 import { editedFields, isEdited } from "./morph.js";
-import { deliver, flush, forget, giveUp, isPassing, keep, kept, orphans } from "./outbox.js";
-import { changed, failureWords, hideNotice, show, submit } from "./requests.js";
+import { deliver, flush, forget, isPassing, keep, kept, orphans, setAside } from "./outbox.js";
+import { button, changed, failureWords, hideNotice, show, submit } from "./requests.js";
 
 const LONGEST_QUIET_MILLISECONDS = 400;
 
@@ -15,6 +15,8 @@ export class Sheet {
     this.task = form.dataset.task;
     // Fields whose text is being saved, with the form that was sent.
     this.saving = new Map();
+    // Fields with the text that the server has refused: it is sent again only if the person says so.
+    this.refused = new Map();
     // Fields whose text the browser has no room to keep until it is saved.
     this.unkept = new Set();
     this.adding = 0;
@@ -29,7 +31,7 @@ export class Sheet {
     addEventListener("visibilitychange", () => document.visibilityState === "hidden" && this.save());
     document.addEventListener("tally-sent", ({ detail }) => this.sent(detail));
     const typed = kept(this.typedName);
-    if (typed && !this.subtask.value) this.subtask.value = typed.text;
+    if (typed && !this.subtask.value) this.takeSubtask(typed.text, typed.refusal);
   }
 
   get subtask() {
@@ -74,6 +76,7 @@ export class Sheet {
       else forget(this.typedName);
     } else if (this.fields().includes(field)) {
       Sheet.clear(field);
+      this.refused.delete(field);
       this.draft(field);
     }
   }
@@ -88,9 +91,13 @@ export class Sheet {
 
   // --- Saving
 
-  // Saves what was edited; returns whether nothing is left to save.
+  isUnsaved(field) {
+    return isEdited(field) && this.refused.get(field) !== field.value;
+  }
+
+  // Saves what was edited, except what was refused; returns whether nothing is left to save.
   async save(fields = this.fields()) {
-    const edited = fields.filter((field) => isEdited(field) && !this.saving.has(field));
+    const edited = fields.filter((field) => this.isUnsaved(field) && !this.saving.has(field));
     if (edited.length) await this.send(edited);
     while (fields.some((field) => this.saving.has(field))) await new Promise((resolve) => setTimeout(resolve, 20));
     return !fields.some(isEdited);
@@ -110,7 +117,7 @@ export class Sheet {
       for (const saved of outcome.answer.fields ?? []) this.saved(saved, sent.get(saved.name));
       if (outcome.answer.change) changed(outcome.answer);
       else document.dispatchEvent(new Event("tally-changed"));
-    } else if (outcome.status !== null) await this.refuse(fields, outcome);
+    } else await this.refuse(fields, outcome, sent);
     // Fields that were edited again, and left, while their text was being saved.
     const left = fields.filter((field) => isEdited(field) && field.value !== sent.get(field.name) && document.activeElement !== field);
     if (left.length) await this.send(left);
@@ -131,38 +138,56 @@ export class Sheet {
   }
 
   // Says beside each refused field why it is not saved, and saves the others.
-  async refuse(fields, outcome) {
+  async refuse(fields, outcome, sent) {
     const conflicts = outcome.answer?.conflicts ?? [];
     const names = conflicts.length ? conflicts.map((conflict) => conflict.name) : [outcome.answer?.field];
     const refused = fields.filter((field) => names.includes(field.name));
     for (const field of refused.length ? refused : fields) {
       const conflict = conflicts.find((conflict) => conflict.name === field.name);
+      const isFinal = !isPassing(outcome);
+      if (isFinal) this.keepRefused(field, sent.get(field.name), outcome);
       if (conflict) this.askAbout(field, conflict);
-      else Sheet.say(field, `Not saved. ${failureWords(outcome)}`);
+      else this.explain(field, `Not saved. ${failureWords(outcome)}`, isFinal);
     }
     const others = fields.filter((field) => !refused.includes(field) && isEdited(field));
     if (refused.length && others.length) await this.send(others);
   }
 
+  // Keeps a refused text with the words; what was typed meanwhile is another text.
+  keepRefused(field, text, outcome) {
+    if (field.value !== text) return this.draft(field);
+    this.refused.set(field, text);
+    setAside(this.keptName(field), outcome, failureWords(outcome));
+  }
+
+  // Says beside a field why its text was not taken; if it is not sent again by itself, with a button that forgets it.
+  explain(field, words, isFinal) {
+    const box = Sheet.say(field, words);
+    if (isFinal) box.append(" ", button("Discard", () => this.discard(field)));
+  }
+
+  discard(field) {
+    if (field.matches("select")) for (const option of field.options) option.selected = option.defaultSelected;
+    else field.value = field.defaultValue;
+    this.typed(field);
+    field.focus();
+    document.dispatchEvent(new Event("tally-changed"));
+  }
+
   // The field was changed elsewhere, too: the person decides.
   askAbout(field, { name, text, stamp, shown }) {
     const box = Sheet.say(field, `Not saved: this was changed elsewhere, to “${(shown || "nothing").slice(0, 400)}”.`);
-    const offer = (words, action) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = words;
-      button.addEventListener("click", action);
-      box.append(" ", button);
-    };
-    offer("Save mine", () => {
+    const saveMine = () => {
       this.stamp(field).defaultValue = stamp;
+      this.refused.delete(field);
       this.save([field]);
-    });
-    offer("Take that", () => {
+    };
+    const takeThat = () => {
       field.value = text;
       this.saved({ name, text, stamp }, text);
       document.dispatchEvent(new Event("tally-changed"));
-    });
+    };
+    box.append(" ", button("Save mine", saveMine), " ", button("Take that", takeThat));
   }
 
   static say(field, words) {
@@ -206,6 +231,7 @@ export class Sheet {
     if (action === "subtask") this.subtask.focus();
     if (action !== "delete" && this.subtask.value.trim()) this.add();
     else if (!this.fields().some(isEdited)) hideNotice();
+    this.refused.clear();
     const isSaved = await this.save();
     if (action === "delete") return isSaved ? this.delete() : this.showRefused();
   }
@@ -242,21 +268,24 @@ export class Sheet {
       forget(name);
       return changed(outcome.answer);
     }
-    const isLater = isPassing(outcome);
+    const words = failureWords(outcome);
+    setAside(name, outcome, words);
     // The next sub-task may already be in the field.
-    if (this.subtask.value) {
-      giveUp(name);
-      return show(`Not added yet: “${title}”. ${failureWords(outcome)}`, null, true);
+    if (this.subtask.value) return show(`Not added yet: “${title}”. ${words}`, null, true);
+    if (!isPassing(outcome)) {
+      forget(name);
+      return this.takeSubtask(title, words);
     }
     this.subtask.value = title;
-    if (isLater) {
-      giveUp(name);
-      this.unadded = { title, key, name };
-    } else {
-      forget(name);
-      keep(this.typedName, { text: title });
-    }
-    if (outcome.status !== null) Sheet.say(this.subtask, `Not added. ${failureWords(outcome)}`);
+    this.unadded = { title, key, name };
+    Sheet.say(this.subtask, `Not added. ${words}`);
+  }
+
+  // Puts the text of a sub-task, perhaps a refused one, back into its field.
+  takeSubtask(text, refusal) {
+    this.subtask.value = text;
+    keep(this.typedName, { text, refusal });
+    if (refusal) this.explain(this.subtask, `Not added. ${refusal}`, true);
   }
 
   // The sub-task in the field got no answer, but has been added by now.
@@ -288,18 +317,19 @@ export class Sheet {
     else location.assign("/today");
   }
 
-  // Sends what is not saved, and keeps it until another page knows that it is saved. If an earlier text of a field is still
+  // Sends what is not saved or refused, and keeps it until another page knows that it is saved. If an earlier text of a field is still
   // being saved, the later text is left to that page.
   leaving() {
-    for (const field of this.fields().filter(isEdited)) {
+    for (const field of this.fields().filter((field) => this.isUnsaved(field))) {
       this.draft(field);
       if (!this.saving.has(field)) deliver(this.path, this.body([field]));
     }
     flush();
   }
 
-  // Puts a text that an earlier page could not save back into its field.
+  // Puts a text that an earlier page could not save back into its field; one that was refused is not sent again.
   async take(name, form) {
+    if (name.startsWith(`${this.task}-subtask-`)) return this.takeRefusedSubtask(name, form);
     const field = this.fields().find((field) => this.keptName(field) === name);
     if (!field || this.saving.has(field)) return false;
     if (isEdited(field)) return true;
@@ -308,6 +338,7 @@ export class Sheet {
       forget(name);
       return true;
     }
+    if (form.refusal) return this.takeRefused(field, name, form);
     field.value = body.get(field.name);
     this.saving.set(field, form.fields);
     const stamp = await stampAfterFormer(form);
@@ -315,6 +346,28 @@ export class Sheet {
     this.stamp(field).defaultValue = stamp ?? body.get(`was-${field.name}`);
     this.draft(field);
     await this.save([field]);
+    return true;
+  }
+
+  // If the field has been changed elsewhere, the person decides.
+  takeRefused(field, name, form) {
+    const body = new URLSearchParams(form.fields);
+    const [text, stamp] = [field.value, this.stamp(field).value];
+    const shown = field.selectedOptions?.[0]?.text ?? text;
+    keep(name, { ...form, isGivenUp: false });
+    field.value = body.get(field.name);
+    this.stamp(field).defaultValue = body.get(`was-${field.name}`);
+    this.refused.set(field, field.value);
+    if (this.stamp(field).value === stamp) this.explain(field, `Not saved. ${form.refusal}`, true);
+    else this.askAbout(field, { name: field.name, text, stamp, shown });
+    return true;
+  }
+
+  // A refused sub-task waits while another one is in the field or may be typed now.
+  takeRefusedSubtask(name, form) {
+    if (!form.refusal || !this.subtask || this.subtask.value || document.activeElement === this.subtask) return false;
+    forget(name);
+    this.takeSubtask(new URLSearchParams(form.fields).get("title"), form.refusal);
     return true;
   }
 
@@ -331,30 +384,43 @@ async function stampAfterFormer(form) {
   return answer?.fields?.[0]?.stamp ?? null;
 }
 
-// Sends what earlier pages have kept and what got no answer on this page; the sheet takes the texts of its own task.
-export async function recover(sheet) {
+// Sends what earlier pages have kept and what got no answer on this page; the sheet takes the texts of its own task. A text that
+// is refused goes to its field, or is told once.
+export async function recover(sheet, capture) {
   for (const name of await orphans()) {
+    const take = async (form) => (sheet && (await sheet.take(name, form))) || capture.take(name, form);
+    if (!kept(name)?.path || (await take(kept(name)))) continue;
+    await sendKept(name);
     const form = kept(name);
-    if (!form?.path || (sheet && (await sheet.take(name, form)))) continue;
-    const body = new URLSearchParams(form.fields);
-    const field = [...body.keys()].find((field) => body.has(`was-${field}`));
-    keep(name, { ...form, isGivenUp: false });
-    const stamp = await stampAfterFormer(form);
-    if (stamp) body.set(`was-${field}`, stamp);
-    const outcome = await deliver(form.path, body);
-    if (outcome.status === 200) {
-      forget(name);
-      document.dispatchEvent(new CustomEvent("tally-sent", { detail: body }));
-      if (outcome.answer.change) changed(outcome.answer);
-      continue;
-    }
-    // The failure is shown once; each page tries again.
-    const isSaid = form.isSaid || !isPassing(outcome);
-    keep(name, { ...form, isSaid, isGivenUp: true });
-    if (!isSaid || form.isSaid) continue;
-    const text = body.get(field ?? (body.has("title") ? "title" : "text")) ?? "";
-    const words = outcome.answer.conflicts ? "It was changed elsewhere, too." : failureWords(outcome);
-    const path = new URL(form.path, location.origin).pathname;
-    show(`Not saved: “${text.slice(0, 60)}”. ${words}`, null, true, path.startsWith("/tasks/") ? path.replace("/subtasks", "") : null);
+    if (form?.refusal && !(await take(form))) tell(name, form);
   }
+}
+
+// The name of the field of a sheet that a form saves, if it saves one.
+function fieldName(body) {
+  return [...body.keys()].find((field) => body.has(`was-${field}`));
+}
+
+async function sendKept(name) {
+  const form = kept(name);
+  if (!form || form.refusal) return;
+  const body = new URLSearchParams(form.fields);
+  keep(name, { ...form, isGivenUp: false });
+  const stamp = await stampAfterFormer(form);
+  if (stamp) body.set(`was-${fieldName(body)}`, stamp);
+  const outcome = await deliver(form.path, body);
+  if (outcome.status !== 200) return setAside(name, outcome, failureWords(outcome));
+  forget(name);
+  document.dispatchEvent(new CustomEvent("tally-sent", { detail: body }));
+  if (outcome.answer.change) changed(outcome.answer);
+}
+
+function tell(name, form) {
+  keep(name, { ...form, isSaid: true, isGivenUp: true });
+  if (form.isSaid) return;
+  const body = new URLSearchParams(form.fields);
+  const text = body.get(fieldName(body) ?? (body.has("title") ? "title" : "text")) ?? "";
+  const path = new URL(form.path, location.origin).pathname;
+  const link = path.startsWith("/tasks/") ? path.replace("/subtasks", "") : null;
+  show(`Not saved: “${text.slice(0, 60)}”. ${form.refusal}`, null, true, link, () => forget(name));
 }

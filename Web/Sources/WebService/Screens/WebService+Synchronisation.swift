@@ -19,7 +19,7 @@ extension WebService {
         return Self.synchronisationScreen(after: nil)
       }
       guard let id = form["conflict"].flatMap({ UInt64($0) }) else {
-        throw HTTPError(.badRequest, message: "A value that lost has a number.")
+        throw HTTPError(.badRequest, message: "A conflict has a number.")
       }
       if form["action"] == "dismiss" {
         try await StoreSync(store).dismissConflicts([id])
@@ -39,7 +39,7 @@ extension WebService {
     .redirect(to: change.map { "/sync?done=\($0.text)" } ?? "/sync")
   }
 
-  /// The status, the devices, what lost a race, and deleted tasks.
+  /// The status, the devices, the conflicts, and deleted tasks.
   private func synchronisation(by rules: DayRules) async throws -> [String: Any] {
     let sync = StoreSync(store)
     guard try await sync.isSetUp else { return ["isOn": false] }
@@ -77,7 +77,7 @@ extension WebService {
     ]
   }
 
-  /// A value that lost: the object that it belonged to, the value, and when it was written.
+  /// A conflict: the object that it belongs to, the overwritten value, and when that was written.
   private func row(of conflict: Conflict, _ clock: DateReference) throws -> [String: String] {
     let (id, kind) = (conflict.objectID, conflict.isList ? "lists" : "tasks")
     let name = try store.read { transaction in
