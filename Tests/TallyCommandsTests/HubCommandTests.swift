@@ -11,7 +11,7 @@ import Testing
 struct HubCommandTests {
   @Test(arguments: [
     "http://hub.example", "http://192.168.1.2:8420/", "http://127.0.0.1.hub.example", "http://localhost@hub.example",
-    "http://127.0.0.256", "http:///nothing", "http://[fe80::1]:8420", "http://localhost .hub.example",
+    "http://127.0.0.256", "HTTP://hub.example", "Http://192.168.1.2", "http:///nothing", "http://[fe80::1]:8420", "http://localhost .hub.example",
   ])
   func anAddressWithoutTLSOnAnotherMachineIsExposed(_ address: String) {
     #expect(HubAddress(address).isExposed)
@@ -25,7 +25,9 @@ struct HubCommandTests {
     #expect(!HubAddress(address).isExposed)
   }
 
-  @Test(arguments: [["setup", "http://hub.example"], ["join", "http://hub.example/#membership.key"]])
+  @Test(arguments: [
+    ["setup", "http://hub.example"], ["setup", "HTTP://hub.example"], ["join", "http://hub.example/#membership.key"],
+  ])
   func aTokenIsNotSentInTheClearUnlessAsked(_ arguments: [String]) throws {
     try withProgram { program in
       let refused = try program.run(["sync"] + arguments)

@@ -175,10 +175,17 @@ final class WrittenHistory {
   }
 
   /// Completes a task; the next one of its series, if a person has deleted it, is made again with the values of the series.
+  ///
+  /// That also replaces what this device has received of a task that it never showed.
   private func complete(on device: Int) throws {
+    let before = try values(of: device)
     var kept: Values = [:]
+    for index in (seen[device] ?? []).sorted() where !isShown(writes[index].place.object, in: before) {
+      if !writes[index].isTakenBack { kept[writes[index].place] = writes[index].value }
+    }
     for case .task(let task) in try stores[device].writeAndWait({ try $0.deletedObjects() }) {
-      kept.merge(Self.values(of: task)) { $1 }
+      // Where nobody has written, the program replaces what it made itself.
+      kept.merge(Self.values(of: task).filter { (place, _) in writes.contains { $0.place == place } }) { $1 }
     }
     try silently { _ = try $0.complete($1) }(device)
     let after = try values(of: device)

@@ -319,6 +319,16 @@ def forget_noise(page):
     page.noise = []
 
 
+def refuse_subtasks(page):
+    """Makes the page get a refusal, a while later, for a sub-task with this word, and note what it sends."""
+    page.evaluate(
+        "window.sent = []; const own = window.fetch; window.fetch = async (address, options = {}) => {"
+        " if (options.method === 'POST') sent.push(address);"
+        " if (!String(options.body).includes('title=a+refused')) return own(address, options);"
+        f" await new Promise(resolve => setTimeout(resolve, {LATENCY_IN_MILLISECONDS}));"
+        " return new Response(JSON.stringify({failure: 'It is refused', remedy: 'Write another one'}), {status: 422}); }")
+
+
 @scenario
 def refused_captures(page, tally, name):
     """A sentence that was refused comes back into its field, with the reason, and is sent again only by the person."""
@@ -332,15 +342,13 @@ def refused_captures(page, tally, name):
     page.type(refused)
     page.press("Enter")
     page.type("the next one")
-    page.wait("document.querySelector('.notice')?.innerText.includes('Not added yet')", "the notice")
+    page.wait(f"document.querySelector('.notice')?.innerText.startsWith('Not added: “xxx') && {button('.notice', 'Discard')}", "the notice")
     page.slow(0)
     forget_noise(page)
-    page.visit("/inbox")
-    page.wait(button(".notice", "Discard"), "the notice of the next page", seconds=20)
-    assert page.evaluate(f"{field}.value") == "the next one"
-    page.click(field)
     page.press("Enter")
     until(lambda: "the next one" in tasks(tally), "the next one")
+    page.evaluate(f"{field}.blur()")
+    page.wait(f"{field}.value[0] === 'x' && {reason}", "the refused sentence as soon as the field is left")
     for _ in range(2):
         page.visit("/today")
         page.wait(f"{field}.value[0] === 'x' && {reason}", "the refused sentence in the field", seconds=20)
@@ -419,10 +427,170 @@ def refused_edits(page, tally, name):
     check(page, f"a refused sub-task after a reload, {name}")
     page.press("Escape")
     page.visit(f"/tasks/{task}")
+    page.wait("document.getElementById('subtask').value === 'a part'", "the sub-task once more", seconds=20)
     page.click("document.getElementById('subtask')")
     page.press("Enter")
     until(lambda: "a part" in tasks(tally), "the sub-task")
     page.wait(f"!document.getElementById('subtask-refusal') && {KEPT} === 0", "nothing that is kept")
+
+
+@scenario
+def refused_together(page, tally, name):
+    """Several texts that were refused are told together, in a tab that somebody sees."""
+    task = json.loads(tally("add", "Write a letter", "--today", "--json"))["changed"][0]["id"]
+    page.visit(f"/tasks/{task}")
+    for field, text in [("due", "frday"), ("repeat", "sometimes")]:
+        replace_text(page, field, text)
+        page.press("Tab")
+        page.wait(f"document.getElementById('{field}-refusal')", "the refusal")
+    forget_noise(page)
+    hiding = "Object.defineProperty(document, 'visibilityState', {configurable: true, get: () => 'hidden'})"
+    script = page.call("Page.addScriptToEvaluateOnNewDocument", source=hiding)["identifier"]
+    page.visit("/inbox")
+    # Longer than a page waits before it looks for kept texts.
+    time.sleep(6)
+    assert page.evaluate("document.querySelector('.notice') === null"), "nothing while nobody sees it"
+    page.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+    page.evaluate("delete document.visibilityState; document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait("['frday', 'sometimes'].every(text => document.getElementById('notice').innerText.includes(text))", "both texts")
+    check(page, f"two refused texts, {name}")
+    page.click(button(".notice", "Discard"))
+    page.wait(f"document.querySelectorAll('.notice').length === 1 && {KEPT} === 1", "the other text")
+
+
+@once
+def refused_in_tabs(page, tally, _):
+    """A text that was refused in one tab stays when another one saves or adds its own."""
+    task = json.loads(tally("add", "Write a letter", "--today", "--json"))["changed"][0]["id"]
+    page.visit(f"/tasks/{task}")
+    replace_text(page, "due", "frday")
+    page.press("Tab")
+    page.wait("document.getElementById('due-refusal')", "the refusal")
+    refuse_subtasks(page)
+    replace_text(page, "subtask", "a refused part")
+    page.press("Enter")
+    page.wait("document.getElementById('subtask-refusal')", "the refusal of the sub-task")
+    forget_noise(page)
+    first, _ = page.new_tab()
+    page.visit(f"/tasks/{task}")
+    replace_text(page, "due", "2031-05-07")
+    page.press("Tab")
+    until(lambda: json.loads(tally("show", task, "--json")).get("dueDay") == "2031-05-07", "the other tab's text")
+    replace_text(page, "subtask", "a part")
+    page.press("Enter")
+    until(lambda: "a part" in tasks(tally), "the other tab's sub-task")
+    page.turn(first)
+    page.visit(f"/tasks/{task}")
+    page.wait("document.getElementById('due').value === 'frday' && document.getElementById('due-refusal')", "the refused text", seconds=20)
+    page.wait("document.getElementById('subtask').value === 'a refused part' && document.getElementById('subtask-refusal')", "the refused sub-task", seconds=20)
+    for field in ["due", "subtask"]:
+        page.click(button(f"#{field}-refusal", "Take that" if field == "due" else "Discard"))
+    page.wait(f"{KEPT} === 0", "nothing that is kept")
+
+
+@once
+def refused_places(page, tally, _):
+    """A sentence that was refused goes where it was written, as it was typed."""
+    field, sentence = "document.getElementById('capture-text')", "Read the !high book tomorrow"
+    tally("lists", "add", "Garden")
+    page.visit("/lists")
+    page.visit(page.evaluate("[...document.querySelectorAll('#places [data-drop^=list]')][0].pathname"))
+    tally("lists", "delete", "Garden")
+    page.click(field)
+    page.type(sentence)
+    page.wait("document.querySelector('#understood input')", "the box")
+    page.click("document.querySelector('#understood input')")
+    page.click(field)
+    page.press("Enter")
+    page.wait("document.getElementById('capture-refusal').innerText.startsWith('Not added')", "the refusal")
+    forget_noise(page)
+    page.visit("/today")
+    where = "document.getElementById('capture-refusal').innerText.includes('It goes to %s.')"
+    page.wait(where % "a list that does not exist any more", "the place", seconds=20)
+    tally("undo")
+    page.visit("/today")
+    page.wait(where % "Garden", "the name of the place", seconds=20)
+    page.wait("document.querySelector('#understood input').checked", "the box as it was")
+    # The corrected sentence goes there, too.
+    page.click(field)
+    page.press("End")
+    page.type("!")
+    page.press("Enter")
+    until(lambda: f"{sentence}!" in tasks(tally), "the sentence as it was typed")
+    assert [task["title"] for section in json.loads(tally("list", "Garden", "--json"))["sections"] for task in section["tasks"]] == [f"{sentence}!"]
+
+
+@once
+def refused_lists(page, tally, _):
+    """A list that was chosen and does not exist any more leaves the task in its list."""
+    tally("lists", "add", "Garden")
+    task = json.loads(tally("add", "Water the plants", "--list", "Garden", "--json"))["changed"][0]["id"]
+    page.visit(f"/tasks/{task}")
+    page.evaluate(
+        "const field = document.getElementById('list'); field.add(new Option('Work', '00000000-0000-7000-8000-000000000000')); field.selectedIndex = 2;"
+        " for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {bubbles: true}))")
+    page.wait("document.getElementById('list-refusal')", "the refusal")
+    forget_noise(page)
+    for _ in range(2):
+        page.visit(f"/tasks/{task}")
+        page.wait("document.getElementById('list-refusal')?.innerText.includes('The list that you chose does not exist any more')", "the reason", seconds=20)
+        assert page.evaluate("document.getElementById('list').selectedOptions[0].text") == "Garden"
+        replace_text(page, "notes", "wet")
+        page.click("document.querySelector('#sheet .main')")
+        until(lambda: notes(tally, task) == "wet", "the saved sheet")
+    time.sleep(2)
+    assert "Water the plants" in tally("list", "Garden")
+    page.click(button("#list-refusal", "Discard"))
+    page.wait(f"!document.getElementById('list-refusal') && {KEPT} === 0", "nothing that is kept")
+
+
+@once
+def refused_after_former(page, tally, _):
+    """A later text that is refused on another page is not told as one that was changed elsewhere."""
+    task = json.loads(tally("add", "Write a letter", "--today", "--json"))["changed"][0]["id"]
+    page.visit(f"/tasks/{task}")
+    stamp = page.evaluate("document.querySelector('[name=was-due]').value")
+    # As a page leaves them that ends while the first of two texts is being saved.
+    [first, later] = [[["key", f"00000000-0000-7000-8000-00000000000{number}"], ["due", text], ["was-due", stamp]]
+                      for number, text in [(1, "2031-05-07"), (2, "frday")]]
+    form = {"path": f"/tasks/{task}", "fields": later, "former": first, "since": 1, "page": "gone"}
+    page.visit("/inbox")
+    page.evaluate(f"localStorage.setItem('tally-kept-{task}-due', {json.dumps(json.dumps(form))})")
+    page.visit("/inbox")
+    page.wait("document.querySelector('.notice')?.innerText.includes('frday')", "the refused text", seconds=20)
+    forget_noise(page)
+    page.visit(f"/tasks/{task}")
+    page.wait("document.getElementById('due').value === 'frday' && document.getElementById('due-refusal')", "the text with the reason", seconds=20)
+    assert json.loads(tally("show", task, "--json")).get("dueDay") == "2031-05-07"
+    assert "elsewhere" not in page.text("#due-refusal"), page.text("#due-refusal")
+
+
+@once
+def refused_subtasks(page, tally, _):
+    """A sub-task that was refused waits until its field is free; adding others sends no refused text again."""
+    task = json.loads(tally("add", "Write a letter", "--today", "--json"))["changed"][0]["id"]
+    subtask = "document.getElementById('subtask')"
+    page.visit(f"/tasks/{task}")
+    replace_text(page, "due", "frday")
+    page.press("Tab")
+    page.wait("document.getElementById('due-refusal')", "the refusal")
+    refuse_subtasks(page)
+    page.click(subtask)
+    page.type("a refused part")
+    page.press("Enter")
+    page.type("a part")
+    page.wait(f"document.querySelector('.notice')?.innerText.startsWith('Not added: “a refused part”. It is refused.') && {button('.notice', 'Discard')}", "the notice")
+    page.click("document.querySelector('#sheet [value=subtask]')")
+    until(lambda: "a part" in tasks(tally), "the next sub-task")
+    time.sleep(1)
+    assert page.evaluate("sent.every(address => address.endsWith('/subtasks'))"), page.evaluate("sent")
+    page.evaluate(f"{subtask}.blur()")
+    page.wait(f"{subtask}.value === 'a refused part' && document.getElementById('subtask-refusal')", "the refused sub-task in its field")
+    page.click(button("#subtask-refusal", "Discard"))
+    page.click("document.querySelector('#sheet .main')")
+    page.wait("sent.at(-1).endsWith(location.pathname)", "Save to send the refused text again")
+    page.wait(f"document.getElementById('due-refusal') && {KEPT} === 1", "another refusal")
+    forget_noise(page)
 
 
 @scenario

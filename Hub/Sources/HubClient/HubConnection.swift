@@ -58,7 +58,7 @@ extension HubFault: SyncTransportError {
   /// What the hub has said; `nil` if it has not answered, or another program has.
   public var refusal: SyncRefusal? {
     switch self {
-    case .status where isRefusal: SyncRefusal(description)
+    case .status(let status, _) where isRefusal: SyncRefusal(description, isDenial: status == 403)
     case .revoked: SyncRefusal(description, isRevocation: true)
     case .tooMany(_, let seconds): SyncRefusal(description, retryInSeconds: seconds)
     default: nil
@@ -181,11 +181,11 @@ struct HubConnection: Sendable {
     case let error as IOError: return "\(Errno(rawValue: error.errnoCode))"
     case let error as NIOConnectionError:
       if let failure = error.connectionErrors.first { return reason(failure.error) }
-      return "No address is known for the name \(error.host)"
-    case HTTPClientError.connectTimeout, HTTPClientError.deadlineExceeded, HTTPClientError.readTimeout:
-      return "It took too long"
-    case HTTPClientError.remoteConnectionClosed: return "The connection was closed"
-    case is NIOSSLError, is BoringSSLError: return "The connection is not secure: \(error)"
+      return "no address is known for the name \(error.host)"
+    case let error as HTTPClientError where [.connectTimeout, .deadlineExceeded, .readTimeout].contains(error):
+      return "the connection timed out"
+    case let error as HTTPClientError where error == .remoteConnectionClosed: return "the connection was closed"
+    case is NIOSSLError, is BoringSSLError: return "the connection is not secure: \(error)"
     default: return "\(error)"
     }
   }

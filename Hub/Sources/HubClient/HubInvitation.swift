@@ -1,3 +1,5 @@
+import TallySync
+
 /// An invitation to a space at a hub, as one address: `https://hub.example/#MEMBERSHIP.SPACE`.
 ///
 /// What stands behind `#` is secret and is not sent to the hub as a whole: the membership is a token that the hub takes once, the
@@ -16,7 +18,7 @@ package struct HubInvitation: Equatable {
   /// Reads the text; `nil` if it is another one.
   package init?(_ text: String) {
     let text = String(text.filter { !$0.isWhitespace })
-    guard let mark = text.firstIndex(of: "#"), text.hasPrefix("http") else { return nil }
+    guard let mark = text.firstIndex(of: "#"), SyncPlace(text).isHub else { return nil }
     let parts = text[mark...].dropFirst().split(separator: ".", maxSplits: 1)
     guard parts.count == 2 else { return nil }
     var hub = text[..<mark]

@@ -14,7 +14,7 @@ public final class HubTransport: SyncTransport {
   private let space: SpaceID
   /// The change of the space that the caller knows of; `nil` before the first look.
   private let seen = Mutex<UInt64?>(nil)
-  private let known = Mutex<Set<[UInt8]>?>(nil)
+  private let known = Mutex<(isOwner: Bool?, recoveries: Set<[UInt8]>?)>((nil, nil))
 
   /// Takes the address of the hub and the token of a member.
   ///
@@ -46,9 +46,11 @@ public final class HubTransport: SyncTransport {
   public func heads() async throws -> [ReplicaID: SegmentHead] {
     let message = try await client.get("\(path)/heads").message(HubMessage.Heads.self)
     seen.withLock { $0 = message.change }
-    let isOwner = message.role == HubMemberRole.owner.rawValue
-    let recoveries = isOwner ? message.recoveries.map { Set($0.compactMap { Hexadecimal.bytes(of: $0) }) } : nil
-    known.withLock { $0 = recoveries }
+    // An older hub names no role.
+    let isOwner = message.role.map { $0 == HubMemberRole.owner.rawValue }
+    let recoveries =
+      isOwner == true ? message.recoveries.map { Set($0.compactMap { Hexadecimal.bytes(of: $0) }) } : nil
+    known.withLock { $0 = (isOwner, recoveries) }
     var heads: [ReplicaID: SegmentHead] = [:]
     for head in message.heads {
       guard let replica = ReplicaID(head.replica), let known = head.head else { throw HubFault.unexpected }
@@ -170,7 +172,10 @@ public final class HubTransport: SyncTransport {
   }
 
   /// The verifiers of the current recovery codes; `nil` if this member is not an owner, or the hub is an older one.
-  public var recoveries: Set<[UInt8]>? { known.withLock { $0 } }
+  public var recoveries: Set<[UInt8]>? { known.withLock { $0.recoveries } }
+
+  /// Whether the hub says that this device is an owner of the space.
+  public var isOwner: Bool? { known.withLock { $0.isOwner } }
 
   /// Lets the hub restore this owner by its recovery code.
   ///

@@ -119,7 +119,7 @@ extension StoreSync {
     if !isNew { isNew = try await !access.knows(token, in: space) }
     if isNew {
       token = try await becomeMember(access, token, space)
-      try await keepToken(token, ofHub: url)
+      try await storeToken(token, ofHub: url)
     }
     return try await move(to: SyncPlace(url, token: token))
   }

@@ -261,7 +261,7 @@ package enum HubStoreError: Error, Hashable, CustomStringConvertible {
   case denied
   /// A recovery code was replaced and is no longer valid.
   case replacedCode
-  /// The token of a new member is known already.
+  /// Somebody else already uses the token of the new member.
   case knownToken
   /// All members of the space could have the recovery code, which this space does not allow.
   case sharedCode

@@ -74,7 +74,7 @@ extension HubFault {
   fileprivate var remedy: String? {
     switch self {
     case .status(409, "A space with this id exists."):
-      "On a device that is there, run 'tally sync invite'; here, 'tally sync move INVITATION'. If only the hub's address has "
+      "On a device that already uses this hub, run 'tally sync invite'; here, 'tally sync move INVITATION'. If only the hub's address has "
         + "changed, use --same-hub"
     case .status(401, let reason) where reason.hasPrefix("This hub creates no account"):
       "Ask who runs the hub for its secret (--hub-secret-file) or for an account (--account-file)"

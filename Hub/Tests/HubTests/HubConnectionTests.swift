@@ -12,7 +12,7 @@ import Testing
 struct HubConnectionTests {
   @Test(arguments: [
     ("http://127.0.0.1:1", "Connection refused"),
-    ("https://name.invalid", "No address is known for the name name.invalid"),
+    ("https://name.invalid", "no address is known for the name name.invalid"),
   ])
   func aHubThatIsNotThereIsSaidPlainly(_ address: String, _ reason: String) async throws {
     await #expect(throws: HubFault.unreachable(reason)) { try await HubAccess(at: address).newSpace(SpaceID()) }

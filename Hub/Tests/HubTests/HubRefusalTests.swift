@@ -45,7 +45,9 @@ struct HubRefusalTests {
         let known = try await StoreSync(store).status()
         #expect(known.refused == "Not now." && known.pending == 1)
         let fault = await #expect(throws: HubFault.self) { try await transport.heads() }
-        #expect(fault?.refusal == SyncRefusal("Not now.", retryInSeconds: status == 429 ? 42 : nil))
+        #expect(
+          fault?.refusal
+            == SyncRefusal("Not now.", retryInSeconds: status == 429 ? 42 : nil, isDenial: status == 403))
       }
     }
   }

@@ -5,7 +5,8 @@ import Hummingbird
 import NIOCore
 import NIOHTTP1
 
-/// Runs a body with a hub that knows nothing of the hashes of tokens: it passes requests to another one without them.
+/// Runs a body with a hub that knows nothing of the hashes of tokens, of roles and of recovery codes: it passes requests to
+/// another one and answers back without them.
 func withOlderHub(before hub: RunningHub, _ body: (_ url: String) async throws -> Void) async throws {
   let router = Router(context: BasicRequestContext.self)
   for method in [HTTPRequest.Method.get, .post, .put, .delete] {
@@ -26,7 +27,13 @@ private func answer(of hub: RunningHub, to request: Request) async throws -> Res
   if let token = request.headers[.authorization] { passed.headers.add(name: "Authorization", value: token) }
   passed.body = .bytes(ByteBuffer(bytes: body))
   let answer = try await HTTPClient.shared.execute(passed, timeout: .seconds(60))
-  let bytes = try await answer.body.collect(upTo: 32 << 20)
+  var bytes = try await answer.body.collect(upTo: 32 << 20)
+  if var message = try? JSONSerialization.jsonObject(with: Data(bytes.readableBytesView)) as? [String: Any],
+    message.removeValue(forKey: "role") != nil, message["heads"] != nil
+  {
+    message.removeValue(forKey: "recoveries")
+    bytes = ByteBuffer(bytes: try JSONSerialization.data(withJSONObject: message))
+  }
   var headers = HTTPFields()
   for (name, value) in answer.headers where name.lowercased() != "content-length" {
     if let name = HTTPField.Name(name) { headers[name] = value }

@@ -7,7 +7,7 @@ extension TallyError {
       remedy: "It may have been deleted; look for the task in a view and use the id shown there")
   }
 
-  static func listNotFound(_ id: UUID) -> TallyError {
+  package static func listNotFound(_ id: UUID) -> TallyError {
     TallyError(
       .listNotFound, "No list has the id \(id.uuidString.lowercased())",
       remedy: "It may have been deleted; choose one of the lists there are, or create it first")

@@ -279,7 +279,7 @@ extension StoreTransaction where Base == WriteTransaction {
     if isThere {
       record.add(.updated, at: now.microsecondsSince1970)
     } else {
-      // What is gone has no time of change: an earlier redo may have noted one.
+      // A deleted object has no time of change: an earlier redo may have noted one.
       record.remove(.updated, wereGenerated: false)
     }
     if record.entries.isEmpty {
@@ -414,7 +414,7 @@ extension TallyError {
   static func tooLargeToSend(_ field: String, of name: String, byteCount: Int) -> TallyError {
     TallyError(
       .valueOutOfRange,
-      "The \(field) of \u{201C}\(name.prefix(60))\u{201D} has \(byteCount) bytes, and a store that synchronises takes \(SyncLimit.maximumTextByteCount) at most",
-      remedy: "Shorten the text, or keep it in a file and name the file")
+      "The \(field) of \u{201C}\(name.prefix(60))\u{201D} \(field == "notes" ? "have" : "has") \(byteCount) bytes; a store that synchronises takes at most \(SyncLimit.maximumTextByteCount)",
+      remedy: "Shorten the text, or keep it in a file and write the file's name here")
   }
 }

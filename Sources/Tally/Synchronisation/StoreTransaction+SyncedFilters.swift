@@ -17,12 +17,17 @@ extension StoreTransaction where Base: ~Copyable {
     var found: [PendingFilter] = []
     try forEachSyncValue(withPrefix: SyncNotes.filterPrefix) { key, time in
       let key = Array(key.dropFirst(SyncNotes.filterPrefix.count))
-      let value = try tables.values.value(forKey: Self.valueKey(ofFilter: key), in: base)
+      let value = try storedFilter(forKey: key)
       let time = try FieldValue(.instant, storedBytes: time).instant ?? .earliest
       found.append(PendingFilter(key: key, value: value, microseconds: time.microsecondsSince1970))
       return true
     }
     return found
+  }
+
+  /// The stored bytes of a saved filter; `nil` if there is none.
+  package func storedFilter(forKey key: [UInt8]) throws -> [UInt8]? {
+    try tables.values.value(forKey: Self.valueKey(ofFilter: key), in: base)
   }
 
   private static func valueKey(ofFilter key: [UInt8]) throws -> ValueKey {

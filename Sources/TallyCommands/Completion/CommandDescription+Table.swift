@@ -401,8 +401,7 @@ extension CommandDescription {
     positional |  | folder |  | The folder, the address of a hub, or an invitation to one.
     option | --account-file | file |  | Use the account of a hub whose token is a file's first line.
     option | --hub-secret-file | file |  | Create an account with the hub's secret in a file's first line.
-    flag | --same-hub |  |  | The address is a new one of the present hub, where this device uses the token that \
-    it has.
+    flag | --same-hub |  |  | The address is a new address of the same hub; this device keeps its token.
     flag | --insecure |  |  | Reach a hub without TLS: others on the way read its tokens.
     """,
     """

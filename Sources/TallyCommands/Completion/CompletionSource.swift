@@ -100,7 +100,7 @@ extension Session {
     }
   }
 
-  /// The numbers of the values that have lost a race.
+  /// The numbers of the conflicts.
   fileprivate func conflictsToComplete() throws -> [Completion.Candidate] {
     guard isSynchronising else { return [] }
     let sync = StoreSync(try openStore(for: .changing))

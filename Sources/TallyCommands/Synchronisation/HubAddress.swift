@@ -27,7 +27,7 @@ struct HubAddress {
 
   /// Whether requests leave this machine without TLS.
   var isExposed: Bool {
-    guard text.hasPrefix("http://") else { return false }
+    guard text.lowercased().hasPrefix("http://") else { return false }
     guard let host = URLComponents(string: text)?.host?.lowercased() else { return true }
     return !(host == "localhost" || host == "[::1]" || host == "::1" || Self.isLoopback(host))
   }

@@ -16,6 +16,18 @@ extension Session {
     }
   }
 
+  /// Runs a call that commits by itself; whether it has made a change that can be undone.
+  func findingChange<R: Sendable>(
+    in store: TaskStore, _ body: @escaping @Sendable () async throws -> R
+  ) throws -> (result: R, isUndoable: Bool) {
+    let last = try store.read { try $0.history(limit: 1).first?.id }
+    let result = try wait(for: body)
+    let newest = try store.read { try $0.history(limit: 1).first }
+    // A change that was too large for the history shows nothing of what it changed.
+    let isRecorded = newest.map { !$0.tasks.isEmpty || !$0.lists.isEmpty || !$0.savedFilters.isEmpty } ?? false
+    return (result, newest?.id != last && isRecorded)
+  }
+
   /// The faults in the rows of synchronisation; none in a store that does not synchronise.
   func synchronisationFaults() throws -> [StoreFault] {
     guard let sync = try synchronisingStore() else { return [] }

@@ -11,10 +11,12 @@ struct ConflictDetector {
   /// The values that one of two concurrent writes replaces, as far as this replica is the author of one of them.
   ///
   /// The author of the change names the write that it has replaced. If that is not the one that is here, the author had not
-  /// seen this one. What arrives for the first time was not seen by a write of this replica.
+  /// seen this one, or had already lost it to a third write. The author of the third write may have seen this one: then it
+  /// names it when it arrives, and the conflict goes (`dropConflicts`). What arrives for the first time was not seen by a
+  /// write of this replica.
   func conflicts(of change: ObjectChange, with known: ObjectState) -> [StoredConflict] {
     conflicts(of: change.state, to: change.object, with: known) { old, field in
-      isUnseen(old, replaced: change.replaced[field])
+      change.replaced[field] != Stamp(time: old.time, replica: old.replica)
     } isUnknown: { _ in
       true
     }
@@ -51,13 +53,6 @@ struct ConflictDetector {
       }
       return isUnknown(new) ? StoredConflict(of: object, field, lost: new, to: old, at: time) : nil
     }
-  }
-
-  /// Whether the author of a change had not seen a write that its change replaces here.
-  private func isUnseen(_ old: Register, replaced: Stamp?) -> Bool {
-    guard let replaced else { return true }
-    // The write replaced there came after this one: this one was seen, or lost to that one.
-    return (replaced.time, replaced.replica) < (old.time, old.replica)
   }
 }
 

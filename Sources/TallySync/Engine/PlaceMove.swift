@@ -114,21 +114,21 @@ extension StoreSync {
       try transaction.changeSyncSettings { settings in
         if let known = settings.token(ofHub: address) { return (known, false) }
         let token = SyncPlace.newToken()
-        settings.keepToken(token, ofHub: address)
+        settings.storeToken(token, ofHub: address)
         return (token, true)
       }
     }
   }
 
-  /// Keeps the token of this device at a hub, for moves to it.
+  /// Stores this device's token for a hub, so that a repeated move uses it again.
   ///
   /// - Parameters:
   ///   - token: The token, which an older hub has made.
   ///   - address: The address of the hub.
   /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
-  public func keepToken(_ token: String, ofHub address: String) async throws {
+  public func storeToken(_ token: String, ofHub address: String) async throws {
     guard try store.readSynchronization({ try $0.requireSyncSettings().token(ofHub: address) }) != token else { return }
-    try await store.write { try $0.changeSyncSettings { $0.keepToken(token, ofHub: address) } }
+    try await store.write { try $0.changeSyncSettings { $0.storeToken(token, ofHub: address) } }
   }
 
   private func movableSettings() async throws -> SyncSettings {
@@ -209,7 +209,9 @@ extension StoreSync {
     }
     let isBehind = try await store.write { transaction in
       var settings = try transaction.requireSyncSettings()
-      if let token = settings.token { settings.keepToken(token, ofHub: settings.place) }
+      // A token that goes along to a new address of the same hub is no longer for the old one.
+      let former = settings.token == place.token ? nil : settings.token
+      settings.storeToken(former, ofHub: settings.place)
       (settings.place, settings.token) = (place.address, place.token)
       (settings.refused, settings.mark, settings.lastCheck) = (nil, nil, nil)
       settings.beginsStream = nil
@@ -257,8 +259,8 @@ extension SyncTransport {
       try await putCard(card, of: replica, number: number)
       return false
     } catch {
-      let refusal = (error as? any SyncTransportError)?.refusal
-      guard let refusal, refusal.retryInSeconds == nil, !refusal.isRevocation else { throw error }
+      // A place that refuses for another reason, such as a full one, does not say whose the replica is.
+      guard (error as? any SyncTransportError)?.refusal?.isDenial == true else { throw error }
       return true
     }
   }

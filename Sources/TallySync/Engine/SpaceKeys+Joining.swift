@@ -38,7 +38,9 @@ extension SpaceKeys {
       envelopes.contains { (try? Card(opening: $0, of: $0.header.label.replica, in: keys)) != nil }
     }
     guard newest <= (found ?? self).epoch else {
-      throw TallyError.invalidInvitation("The space has got a new key since, because a device was revoked")
+      throw TallyError(
+        .invalidInvitation, "The space has a new key, because a device was revoked",
+        remedy: "Use the new recovery code, which 'tally sync recovery-code' shows on another device, or a new invitation")
     }
     guard let found else {
       guard cards.isEmpty else { throw TallyError.invalidInvitation("The key opens nothing in the folder") }

@@ -2,20 +2,22 @@ import Foundation
 import Tally
 
 extension StoreSync {
-  /// The values that lost a race, the newest first; at most 1,000, and none for more than 90 days.
+  /// The conflicts, the newest first; at most 1,000, and none for more than 90 days.
   ///
   /// - Returns: The conflicts.
   /// - Throws: `TallyError` with `notSynchronising`.
   public func conflicts() async throws -> [Conflict] {
     try store.readSynchronization { transaction in
       _ = try transaction.requireSyncSettings()
-      return try transaction.storedConflicts().reversed().map { try Conflict($0.id, $0.conflict) }
+      return try transaction.openConflicts().reversed().map { try Conflict($0.id, $0.conflict) }
     }
   }
 
   /// Restores an overwritten value, as a new change.
   ///
-  /// - Parameter id: The number of the conflict, which all devices then forget.
+  /// The next exchange settles the conflict on all devices. Until then an undo brings it back.
+  ///
+  /// - Parameter id: The number of the conflict.
   /// - Returns: The conflict.
   /// - Throws: `TallyError` with `conflictNotFound`; `taskNotFound` or `listNotFound` if the object is deleted; another code if
   ///   the store refuses the value, such as `valueOutOfRange` or `invalidParent`. The conflict stays then.
@@ -28,24 +30,23 @@ extension StoreSync {
       } catch let error as TallyError where error.refusesValue {
         throw TallyError.refusedConflict(id, because: error)
       }
-      try transaction.settle([stored])
       return try Conflict(id, stored.conflict)
     }
   }
 
-  /// Writes all values that lost a race again, as one change made now.
+  /// Restores all overwritten values, as one change made now.
   ///
-  /// If several values of one field lost, the one that was written last is restored and the others are kept. Values of deleted
+  /// If several values of one field were overwritten, the one that was written last is restored and the others are kept. Values of deleted
   /// objects are kept, too, and values that the store refuses: a text that is too large to be sent, or a parent that is a
   /// sub-task of the task itself.
   ///
-  /// - Returns: The restored ones, which all devices forget.
+  /// - Returns: The restored ones, which all devices forget after the next exchange.
   /// - Throws: `TallyError` with `notSynchronising`; what the store throws.
   public func restoreAllConflicts() async throws -> [Conflict] {
     try await store.write { transaction in
       _ = try transaction.requireSyncSettings()
       var latest: [RestoredField: (id: UInt64, conflict: StoredConflict)] = [:]
-      for stored in try transaction.storedConflicts() {
+      for stored in try transaction.openConflicts() {
         let field = RestoredField(object: try stored.conflict.key, field: stored.conflict.stateField)
         if let other = latest[field]?.conflict, other.isLater(than: stored.conflict) { continue }
         latest[field] = stored
@@ -59,12 +60,11 @@ extension StoreSync {
           // The value stays.
         }
       }
-      try transaction.settle(restored)
       return try restored.map { try Conflict($0.id, $0.conflict) }
     }
   }
 
-  /// Forgets values that lost a race, on all devices; the values that won stay.
+  /// Dismisses conflicts on all devices: the overwritten values are forgotten, and the present ones stay.
   ///
   /// - Parameter ids: The numbers of the conflicts; `nil` for all.
   /// - Returns: The dismissed ones.
@@ -96,7 +96,7 @@ extension StoreWriteTransaction {
   /// The conflicts with some numbers, each once; all conflicts for `nil`.
   fileprivate func conflicts(numbered ids: [UInt64]?) throws -> [(id: UInt64, conflict: StoredConflict)] {
     _ = try requireSyncSettings()
-    let kept = try storedConflicts()
+    let kept = try openConflicts()
     guard let ids else { return kept }
     for id in ids where !kept.contains(where: { $0.id == id }) { throw TallyError.conflictNotFound(id) }
     return kept.filter { ids.contains($0.id) }
@@ -115,7 +115,6 @@ extension TallyError {
 
   /// The error for a conflict whose value the store refuses.
   fileprivate static func refusedConflict(_ id: UInt64, because error: TallyError) -> TallyError {
-    if [.taskNotFound, .listNotFound].contains(error.code) { return error }
     return TallyError(
       error.code, "The value of conflict \(id) cannot be restored: \(error.message)",
       remedy: "The value stays among the conflicts: copy what you need from it, or dismiss it", cause: error)
@@ -139,8 +138,10 @@ extension StoreWriteTransaction {
     guard var task = try task(object.id) else { throw TallyError.taskNotFound(object.id) }
     if field == .progress, !task.isCompleted { task.state = bytes == [1] ? .active : .notStarted }
     try task.set(field, to: bytes)
-    if let list = task.listID, try self.list(list) == nil { task.listID = nil }
-    if let parent = task.parentID, try self.task(parent) == nil { task.parentID = nil }
+    if field == .list, let list = task.listID, try self.list(list) == nil { throw TallyError.listNotFound(list) }
+    if field == .parent, let parent = task.parentID, try self.task(parent) == nil {
+      throw TallyError.taskNotFound(parent)
+    }
     try update(object.id) { [task] stored in stored = task }
   }
 

@@ -7,7 +7,7 @@ public enum SyncEvent: Sendable {
   case synchronised(SyncReport)
   /// It has failed, and tries again after a number of seconds.
   case failed(TallyError, retryInSeconds: Double)
-  /// Synchronisation was stopped; it goes on when somebody synchronises.
+  /// Synchronisation was stopped; it resumes at the next synchronisation.
   case stopped
 }
 

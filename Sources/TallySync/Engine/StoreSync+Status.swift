@@ -20,7 +20,7 @@ extension StoreSync {
         isRecoveryCodeOutdated: try settings.isRecoveryCodeOutdated(), refused: settings.refused, pending: count,
         oldestPending: oldest,
         members: try transaction.members(besides: settings.replicaID), blocked: blocked,
-        conflicts: try transaction.countSyncValues(withPrefix: SyncKey.conflicts),
+        conflicts: try transaction.openConflicts().count,
         tooLarge: try transaction.objectsTooLarge().count, unsentTexts: try transaction.unsentTexts(),
         needsUpgrade: blocked.contains(where: \.needsUpgrade), clocks: try transaction.clockDifferences(),
         stateHash: try transaction.stateHash())

@@ -56,7 +56,7 @@ public struct StoreSync: Sendable {
     do {
       _ = try FolderTransport.create(at: place, space: keys.space.bytes)
       if let passphrase, isEncrypted { try KeyFile(in: place, space: keys.space).write(keys, passphrase: passphrase) }
-    } catch let fault as FolderFault where fault.kind == .unreachable {
+    } catch let fault as FolderFault where fault.kind == .unreachable && fault.path == place {
       throw TallyError.noFolder(fault)
     } catch {
       throw TallyError.unreachable(error)

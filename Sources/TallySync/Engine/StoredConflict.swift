@@ -64,6 +64,32 @@ extension StoreTransaction where Base: ~Copyable {
       (UInt64(bigEndianBytes: key), try JSONDecoder().decode(StoredConflict.self, from: Data(value)))
     }
   }
+
+  /// The conflicts whose overwritten value is not in its field again, oldest first.
+  ///
+  /// A restored value settles its conflict on all devices when it is sent: until then an undo brings the conflict back.
+  func openConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
+    try storedConflicts().filter { try !isRestored($0.conflict) }
+  }
+
+  /// The conflicts whose overwritten value is in its field again.
+  func restoredConflicts() throws -> [(id: UInt64, conflict: StoredConflict)] {
+    guard try countSyncValues(withPrefix: SyncKey.conflicts) > 0 else { return [] }
+    return try storedConflicts().filter { try isRestored($0.conflict) }
+  }
+
+  private func isRestored(_ conflict: StoredConflict) throws -> Bool {
+    let (object, field, value) = (try conflict.key, conflict.stateField, [UInt8](conflict.value))
+    if object.isFilter {
+      guard let key = try StateTable(in: self).state(of: object, in: self).registers[.filterKey]?.value else {
+        return false
+      }
+      return try storedFilter(forKey: key) ?? [] == value
+    }
+    if object.isList { return try list(object.id)?.value(of: field) == value }
+    guard let task = try task(object.id) else { return false }
+    return !(field == .progress && task.isCompleted) && task.value(of: field) == value
+  }
 }
 
 extension StoreWriteTransaction {
@@ -97,6 +123,16 @@ extension StoreWriteTransaction {
     for (index, entry) in kept.enumerated()
     where entry.conflict.noticedTime < oldest || index < kept.count - StoredConflict.maximumCount {
       try removeConflict(entry.id)
+    }
+  }
+
+  /// Forgets the conflicts whose overwritten value the author of a change had seen and replaced.
+  mutating func dropConflicts(seenBy changes: [ObjectChange]) throws {
+    guard try countSyncValues(withPrefix: SyncKey.conflicts) > 0 else { return }
+    let seen = Dictionary(changes.map { ($0.object, $0.replaced) }) { $0.merging($1) { first, _ in first } }
+    for (id, conflict) in try storedConflicts() {
+      let replaced = try seen[conflict.key]?[conflict.stateField]
+      if replaced == conflict.lostStamp { try removeConflict(id) }
     }
   }
 

@@ -86,8 +86,8 @@ struct SyncEngine {
     try await noteObstacles(after: last, besides: stopped)
     try await progress.goOn { _ in try await publishSnapshotIfDue() }
     try await progress.goOn { _ in try await retire() }
-    try await noteRole()
     try await progress.goOn { _ in try await keepRecovery() }
+    try await storeRole()
     if progress.hasWritten {
       let replica = try store.readSynchronization { try $0.requireSyncSettings().replicaID }
       try await reach { try await transport.pack(replica) }
@@ -135,11 +135,9 @@ struct SyncEngine {
     return true
   }
 
-  /// Keeps whether the hub calls this device an owner, which decides whether it has a recovery code.
-  private func noteRole() async throws {
-    let (settings, isOwner) = (
-      try store.readSynchronization { try $0.requireSyncSettings() }, transport.recoveries != nil
-    )
+  /// Stores whether the hub calls this device an owner, which decides whether it has a recovery code.
+  private func storeRole() async throws {
+    let (settings, isOwner) = (try store.readSynchronization { try $0.requireSyncSettings() }, transport.isOwner)
     guard settings.syncPlace.isHub, settings.isOwner != isOwner else { return }
     try await store.write { try $0.changeSyncSettings { $0.isOwner = isOwner } }
   }
@@ -293,6 +291,7 @@ extension StoreWriteTransaction {
   ///
   /// - Returns: Whether there may be more.
   fileprivate mutating func sealLocalChanges() throws -> Bool {
+    try settle(restoredConflicts())
     var settings = try requireSyncSettings()
     var merge = try StateMerge(in: self)
     let hasMore = try Outbox.seal(limit: Outbox.mostSealedAtOnce, with: &merge, &settings, in: &self)

@@ -102,12 +102,14 @@ extension SyncSettings {
     return Self.hubKey(place) == key ? token ?? hubTokens?[key] : hubTokens?[key]
   }
 
-  /// Keeps the token of this device at a hub.
-  mutating func keepToken(_ token: String, ofHub address: String) {
-    hubTokens = (hubTokens ?? [:]).merging([Self.hubKey(address): token]) { $1 }
+  /// Stores the token of this device at a hub; `nil` forgets it.
+  mutating func storeToken(_ token: String?, ofHub address: String) {
+    var tokens = hubTokens ?? [:]
+    tokens[Self.hubKey(address)] = token
+    hubTokens = tokens.isEmpty ? nil : tokens
   }
 
-  /// The address as every spelling of it has it: scheme and host in lower case, no default port, no slash at the end.
+  /// The same text for all spellings of an address: scheme and host in lower case, no default port, no slash at the end.
   private static func hubKey(_ address: String) -> String {
     guard var parts = URLComponents(string: address) else { return address }
     (parts.scheme, parts.host) = (parts.scheme?.lowercased(), parts.host?.lowercased())

@@ -15,7 +15,7 @@ extension TallyError.Code {
   public static let invalidInvitation = TallyError.Code(named: "invalidInvitation")
   /// A passphrase is not that of the space.
   public static let wrongPassphrase = TallyError.Code(named: "wrongPassphrase")
-  /// No value that lost a race has the given number.
+  /// No conflict has the given number.
   public static let conflictNotFound = TallyError.Code(named: "conflictNotFound")
   /// Another device of the space has revoked this one; the store keeps everything.
   public static let deviceRevoked = TallyError.Code(named: "deviceRevoked")
@@ -77,11 +77,11 @@ extension TallyError {
     .placeOfOtherSpace, "The folder holds another space, and not this one",
     remedy: "Name the folder that has this space, or an empty one")
 
-  /// A space is to be created in a folder that does not exist.
+  /// A space is to be created in a folder that is not there, or is no folder.
   static func noFolder(_ fault: FolderFault) -> TallyError {
     TallyError(
-      .syncUnreachable, "There is no folder '\(fault.path)': \(fault.reason)",
-      remedy: "Create it first, or mount its disk; the address of a hub begins with https://", cause: fault)
+      .syncUnreachable, "The folder '\(fault.path)' cannot be used: \(fault.reason)",
+      remedy: "Create the folder first, or mount its disk; the address of a hub begins with https://", cause: fault)
   }
 
   static func replicaNotFound(_ replica: ReplicaID) -> TallyError {

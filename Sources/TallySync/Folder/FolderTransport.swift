@@ -71,11 +71,13 @@ public final class FolderTransport: SyncTransport {
   private func createMissing() throws(FolderFault) {
     let space = listing.space
     let folder = space.parentOrCurrent
-    let type = try? folder.stat().type
-    guard type == .directory else {
-      let reason = type == nil ? Errno.noSuchFileOrDirectory : .notDirectory
-      throw FolderFault(kind: .unreachable, path: folder, reason: "\(reason)")
+    let reason: Errno?
+    do throws(Errno) {
+      reason = try folder.stat().type == .directory ? nil : .notDirectory
+    } catch {
+      reason = error
     }
+    if let reason { throw FolderFault(kind: .unreachable, path: folder, reason: "\(reason)") }
     try FolderFault.at(folder) { try disk.createDirectory(space) }
     try FolderFault.at(space) {
       for path in FolderListing.Part.allCases.map({ space.appending($0.rawValue) }) {

@@ -94,7 +94,7 @@ struct StateVerification {
     }
   }
 
-  /// Looks whether segments that wait, cards and values that lost a race can be read.
+  /// Looks whether segments that wait, cards and conflicts can be read.
   private mutating func checkRows<Base: ~Copyable>(_ transaction: borrowing StoreTransaction<Base>) throws {
     let settings = try transaction.requireSyncSettings()
     let keys = try settings.spaceKeys()

@@ -102,7 +102,7 @@ struct LocalChange {
   private func time(of part: SyncFields) -> Int64 {
     if let time = pending.times[part] { return time }
     let latest = pending.times.values.max() ?? 0
-    // Restoring the next task of a series, whose creation was undone, writes none of the values that the program made.
+    // If the creation of a series' next task was undone and the task is then restored, its values are still the program's.
     return isNew && pending.id.isDerived && !GeneratedTime.contains(latest) ? GeneratedTime.time(at: latest) : latest
   }
 

@@ -17,7 +17,7 @@ enum SyncKey {
   static let streams: [UInt8] = [5]
   /// A sealed segment that was not acknowledged: its number.
   static let outbox: [UInt8] = [6]
-  /// A value that lost a race: its number.
+  /// A conflict: its number.
   static let conflicts: [UInt8] = [7]
   /// The sum of the hashes of all states.
   static let stateHash: [UInt8] = [8]

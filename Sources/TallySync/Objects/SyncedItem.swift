@@ -39,7 +39,7 @@ extension ObjectState.Field {
 
   /// The replica that a store has become, in the object of its former replica; empty if that is still in use.
   static let successor = Self(40)
-  /// Whether somebody has restored or dismissed a value that lost a race.
+  /// Whether somebody has restored or dismissed the overwritten value of a conflict.
   static let settled = Self(41)
   /// The list that has taken the tasks of a merged list; empty if the merge was taken back.
   static let mergeTarget = Self(42)

@@ -6,6 +6,8 @@ public struct SyncRefusal: Error, Hashable, Sendable {
   public let retryInSeconds: Double?
   /// Whether it is because this device was revoked.
   public let isRevocation: Bool
+  /// Whether this device may not do what it asks, as when another member writes as its replica.
+  public let isDenial: Bool
 
   /// Takes the fields.
   ///
@@ -13,8 +15,12 @@ public struct SyncRefusal: Error, Hashable, Sendable {
   ///   - reason: Why, as a sentence for people.
   ///   - retryInSeconds: After how many seconds the place wants to be asked again.
   ///   - isRevocation: Whether it is because this device was revoked.
-  public init(_ reason: String, retryInSeconds: Double? = nil, isRevocation: Bool = false) {
-    (self.reason, self.retryInSeconds, self.isRevocation) = (reason, retryInSeconds, isRevocation)
+  ///   - isDenial: Whether this device may not do what it asks.
+  public init(
+    _ reason: String, retryInSeconds: Double? = nil, isRevocation: Bool = false, isDenial: Bool = false
+  ) {
+    (self.reason, self.retryInSeconds) = (reason, retryInSeconds)
+    (self.isRevocation, self.isDenial) = (isRevocation, isDenial)
   }
 }
 

@@ -117,6 +117,9 @@ public protocol SyncTransport: Sendable {
   /// `nil` if the place restores no owners or this replica is not an owner. The last call of ``heads()`` has set it.
   var recoveries: Set<[UInt8]>? { get }
 
+  /// Whether the place says that this replica is an owner; `nil` if it does not say. The last call of ``heads()`` has set it.
+  var isOwner: Bool? { get }
+
   /// Lets the place restore this owner by its recovery code, in place of its earlier one.
   ///
   /// - Parameter verifier: What the place may know of the code.
@@ -158,6 +161,9 @@ extension SyncTransport {
 
   /// None: the place knows no owners.
   public var recoveries: Set<[UInt8]>? { nil }
+
+  /// `nil`.
+  public var isOwner: Bool? { nil }
 
   /// Does nothing.
   public func putRecovery(_ verifier: RecoveryVerifier) async throws -> Bool { true }

@@ -83,31 +83,32 @@ struct RestoreConflictCommand: SessionCommand {
   func run(in session: Session) throws {
     let store = try session.openStore(for: .changing)
     let sync = StoreSync(store)
-    guard let id else { return try restoreAll(sync, session) }
-    let conflict = try session.wait { try await sync.restoreConflict(id) }
+    guard let id else { return try restoreAll(store, session) }
+    let (conflict, isUndoable) = try session.findingChange(in: store) { try await sync.restoreConflict(id) }
     let name = try store.read { transaction in
       try transaction.task(conflict.objectID).map { try transaction.name($0).inWords }
         ?? transaction.list(conflict.objectID).map { "list \($0.name.quotedForMessage)" }
     }
     try session.answer(["conflict": conflict.facts], plain: .records([("conflict", Conflict.columns)])) {
-      session.say("Restored the \(conflict.field)\(name.map { " of \($0)" } ?? "").")
-      session.say(session.offer(.undo))
+      let field = conflict.field == "savedFilter" ? "saved filter" : conflict.field
+      session.say("Restored the \(field)\(name.map { " of \($0)" } ?? "").")
+      if isUndoable { session.say(session.offer(.undo)) }
     }
   }
 
-  private func restoreAll(_ sync: StoreSync, _ session: Session) throws {
-    let (restored, kept) = try session.wait {
-      (try await sync.restoreAllConflicts(), try await sync.conflicts())
-    }
+  private func restoreAll(_ store: TaskStore, _ session: Session) throws {
+    let sync = StoreSync(store)
+    let (restored, isUndoable) = try session.findingChange(in: store) { try await sync.restoreAllConflicts() }
+    let kept = try session.wait { try await sync.conflicts() }
     try session.answer(
       ["restored": .array(restored.map(\.facts)), "kept": .array(kept.map(\.facts))],
       plain: .records([("restored", Conflict.columns)])
     ) {
       session.say(restored.isEmpty ? "Nothing was restored." : "Restored \(restored.count.counted("value")).")
-      if !restored.isEmpty { session.say(session.offer(.undo)) }
+      if isUndoable { session.say(session.offer(.undo)) }
       if !kept.isEmpty {
         session.note(
-          "\(kept.count.counted("value")) stayed: of deleted tasks, refused by this store (tally conflicts restore NUMBER says why), or earlier than another value of the same field."
+          "\(kept.count.counted("value")) stayed: the task is deleted, this store refuses the value, or a later value of the same field was restored. For the reason: tally conflicts restore NUMBER"
         )
       }
     }
@@ -124,7 +125,7 @@ struct DismissConflictCommand: SessionCommand {
       tally conflicts dismiss --all [<options>]
       """,
     discussion:
-      "The current values stay. The dismissed values are forgotten on every device; this cannot be undone. With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", "))."
+      "The current values stay. The dismissed values are forgotten on every device; you cannot undo this. With --plain, a line has these columns: \(Conflict.columns.joined(separator: ", "))."
   )
 
   @Argument(help: ArgumentHelp("The numbers of the conflicts.", valueName: "number"))

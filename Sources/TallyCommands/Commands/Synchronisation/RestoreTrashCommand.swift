@@ -34,20 +34,25 @@ struct RestoreTrashCommand: SessionCommand {
     let store = try session.openStore(for: .changing)
     let sync = StoreSync(store)
     let items = try session.wait { try await sync.trash() }
-    let start = try since.flatMap { try session.clock.instant($0, of: "--since", bareDay: .start) }
+    let start = try since.map { try session.clock.instant($0, of: "--since", bareDay: .start, looking: .backward) }
+    if let since, let start, start > session.clock.now {
+      throw CommandFailure.usage(
+        "--since \(since.shellQuoted) is in the future", remedy: "Write a time that has passed, such as 'today 14:00'")
+    }
     let found =
       try start.map { start in items.filter { $0.noticedAt.map { $0 >= start } ?? false } }
       ?? tasks.map { try items.item(named: $0) }
-    try session.wait { try await sync.restore(found.map(\.id)) }
+    let (_, isUndoable) = try session.findingChange(in: store) { try await sync.restore(found.map(\.id)) }
     let restored = try store.read { transaction in
       try found.compactMap { try transaction.task($0.id) }.map { try transaction.name($0) }
     }
     try session.answer(
       ["restored": .array(restored.map(\.facts))], plain: .records([("restored", NamedTask.columns)])
     ) {
-      let only = found.count == 1 ? restored.first?.inWords : nil
+      let list = found.first.map { $0.isList ? "the list \($0.name.quotedForMessage)" : nil } ?? nil
+      let only = found.count == 1 ? restored.first?.inWords ?? list : nil
       session.say("Restored \(only ?? found.count.counted("item")).")
-      if !found.isEmpty { session.say(session.offer(.undo)) }
+      if isUndoable { session.say(session.offer(.undo)) }
     }
   }
 }

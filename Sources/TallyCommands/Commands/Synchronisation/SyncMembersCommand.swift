@@ -25,7 +25,7 @@ struct SyncMembersCommand: SessionCommand {
   private static func formerWords(_ member: SyncStatus.Member, _ members: [SyncStatus.Member]) -> String {
     guard let successor = member.successor, successor != members.first?.replica,
       let now = members.first(where: { $0.replica == successor })
-    else { return "this store, before it was copied or restored" }
+    else { return "a former identity of this store" }
     return "a former identity of \(members.label(of: now).escapedForDisplay())"
   }
 

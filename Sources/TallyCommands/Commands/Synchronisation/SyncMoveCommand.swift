@@ -17,7 +17,8 @@ struct SyncMoveCommand: SessionCommand {
       For a folder that was renamed or moved, or another one: if the old one is still there, changes are exchanged with it \
       a last time, and what it has and the new one lacks is copied. This store stays the device that it is, and changes that wait are sent to the new \
       place. Each other device moves as well. At a hub, the first device creates the space with its address, and invites \
-      the others. If a hub has only got a new address, each device moves there with --same-hub.
+      the others. If only the address of the hub changes, move each device with --same-hub. '-' reads \
+      the invitation from standard input.
 
       With --plain, a line has these columns: \(columns.joined(separator: ", ")).
       """
@@ -36,7 +37,7 @@ struct SyncMoveCommand: SessionCommand {
   @Option(help: ArgumentHelp("Create an account with the hub's secret in a file's first line.", valueName: "file"))
   var hubSecretFile: String?
 
-  @Flag(help: "The address is a new one of the present hub, where this device uses the token that it has.")
+  @Flag(help: "The address is a new address of the same hub; this device keeps its token.")
   var sameHub = false
 
   @OptionGroup var insecure: InsecureOption
@@ -51,7 +52,10 @@ struct SyncMoveCommand: SessionCommand {
   }
 
   func run(in session: Session) throws {
-    try checkPlace()
+    // The program that reaches hubs reads it by itself: it can be read once.
+    if self.place == "-" { _ = try session.hubClient }
+    let place = try self.place == "-" ? session.readLines().first?.text ?? "" : self.place
+    try check(place)
     try insecure.check(place)
     // The old place may be a hub, too, which may have changes that this device lacks.
     let sync = try session.sync(session.openStore(for: .changing))
@@ -64,7 +68,7 @@ struct SyncMoveCommand: SessionCommand {
     } else {
       account = .new(secret: try hubSecretFile.map { try session.secret("secret of the hub", inFile: $0) })
     }
-    let move = try session.wait { [place] in
+    let move = try session.wait {
       guard let client else { return try await sync.move(to: FilePath(place)) }
       return try await client.move(sync, to: place, as: account)
     }
@@ -87,15 +91,19 @@ struct SyncMoveCommand: SessionCommand {
       if let failure = CommandFailure(incomplete: missing, session.clock) {
         session.note("\(failure.message). They arrive when those devices move.")
       }
-      session.hint(
-        client == nil
-          ? "Move each other device that used the old place: tally sync move PLACE"
-          : "Invite each other device that used the old place with 'tally sync invite', and move it there with 'tally sync move INVITATION'."
-      )
+      if let hint = hint(afterMoveTo: place) { session.hint(hint) }
     }
   }
 
-  private func checkPlace() throws {
+  /// What the other devices have to do; `nil` if the device that invited this one knows.
+  private func hint(afterMoveTo place: String) -> String? {
+    guard SyncPlace(place).isHub else { return "Move each other device that used the old place: tally sync move PLACE" }
+    if sameHub { return "On each other device, run 'tally sync move ADDRESS --same-hub'." }
+    if place.contains("#") { return nil }
+    return "Invite each other device that used the old place with 'tally sync invite', and move it there with 'tally sync move INVITATION'."
+  }
+
+  private func check(_ place: String) throws {
     let remedy = "Name a folder, the address of a hub, or an invitation to a hub"
     guard !place.isEmpty else { throw CommandFailure.usage("The folder has no name", remedy: remedy) }
     guard !place.hasPrefix("tally-invite-"), !place.hasPrefix("tally-recovery-") else {
@@ -103,6 +111,11 @@ struct SyncMoveCommand: SessionCommand {
     }
     if let type = try? FilePath(place).stat().type, type != .directory {
       throw CommandFailure.usage("\(place.quotedForMessage) is not a folder", remedy: remedy)
+    }
+    let hasAccount = sameHub || accountFile != nil || hubSecretFile != nil
+    guard !hasAccount || !SyncPlace(place).isHub || !place.contains("#") else {
+      throw CommandFailure.usage(
+        "An invitation needs neither an account nor --same-hub", remedy: "Give the invitation alone")
     }
     guard !sameHub || SyncPlace(place).isHub else {
       throw CommandFailure.usage("--same-hub needs the address of a hub", remedy: "Give its new address")

@@ -30,7 +30,9 @@ struct SyncNowCommand: SessionCommand {
         if let words = report.massDeletionWords(restorableFrom: trash) { session.note(words) }
       }
       if report.conflicts > 0 {
-        session.hint("\(report.conflicts.counted("conflict")). See or dismiss them: tally conflicts")
+        session.hint(
+          "There \(report.conflicts == 1 ? "is" : "are") \(report.conflicts.counted("conflict")). To see, restore or dismiss: tally conflicts"
+        )
       }
     }
     if session.options.format != .json { session.sayWhatNeedsAttention(after: report) }

@@ -31,7 +31,7 @@ struct TrashCommand: SessionCommand {
             + session.painter.paint(when, .detail) + "\n")
       }
     }
-    if items.isEmpty { session.hint("Nothing was deleted since this store joined its space.") }
+    if items.isEmpty { session.hint("The trash is empty.") }
   }
 }
 

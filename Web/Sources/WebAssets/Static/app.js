@@ -7,7 +7,7 @@ import { Gestures } from "./gestures.js";
 import { startKeyboard } from "./keyboard.js";
 import { show, startNotices } from "./requests.js";
 import { whenSettled } from "./settling.js";
-import { Sheet, recover } from "./sheet.js";
+import { Sheet, recover, showRefused } from "./sheet.js";
 import { Places } from "./places.js";
 import { Rows, announceChanges } from "./rows.js";
 import { Screen } from "./screen.js";
@@ -48,7 +48,7 @@ const stream = follow(member, (message) => {
     if (message.state === "open") sendAgain();
   } else if (message.event === "places") places.read();
   else if (message.event === "agenda") whenSettled(() => places.readAgenda());
-  else if (message.event === "gone") show("This list does not exist any more. The history can bring it back.", null, true);
+  else if (message.event === "gone") show({ words: "This list does not exist any more. The history can bring it back.", isFailure: true });
   else if (message.event === "stale") rows ?? screen.changed();
   else whenSettled(() => rows?.receive(message));
 });
@@ -61,6 +61,9 @@ function sendAgain() {
   recover(sheet, capture);
   sheet?.save();
 }
+// A text has been refused, or a field is free for one.
+document.addEventListener("tally-refused", () => showRefused(sheet, capture));
+document.addEventListener("visibilitychange", () => showRefused(sheet, capture));
 for (const milliseconds of [0, 1000, 5000]) setTimeout(() => recover(sheet, capture), milliseconds);
 // For scenarios.
 Object.assign(window, { tallyRows: rows, tallyStream: stream });

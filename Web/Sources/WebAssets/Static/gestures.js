@@ -196,8 +196,8 @@ export class Gestures {
     if (!selection.length) return;
     const fields = { action };
     for (const name of ["day", "list"]) fields[name] = this.form.elements[name]?.value ?? "";
-    if (action === "plan" && !fields.day) return show("Choose a day first.", null, true);
-    if (action === "list" && !fields.list) return show("Choose a list first.", null, true);
+    if (action === "plan" && !fields.day) return show({ words: "Choose a day first.", isFailure: true });
+    if (action === "list" && !fields.list) return show({ words: "Choose a list first.", isFailure: true });
     this.perform(selection, fields).then((answer) => answer && this.selectNone());
   }
 
@@ -215,7 +215,7 @@ export class Gestures {
     let above = row.previousElementSibling;
     // Not over rows that are not loaded.
     while (above && !above.matches(".gap") && (!above.matches(".row") || moved.includes(above))) above = above.previousElementSibling;
-    if (!above?.matches(".row")) return show("There is no task above.", null, true);
+    if (!above?.matches(".row")) return show({ words: "There is no task above.", isFailure: true });
     this.perform(moved, { action: "nest", anchor: above.dataset.id });
   }
 
@@ -225,6 +225,6 @@ export class Gestures {
     const other = rows[rows.indexOf(row) + (direction === "up" ? -1 : 1)];
     const drop = other && this.drag.place(other, direction === "up", [row]);
     if (drop) return drop();
-    show(`There is no place further ${direction} for this task among those of its state and its day.`, null, true);
+    show({ words: `There is no place further ${direction} for this task among those of its state and its day.`, isFailure: true });
   }
 }

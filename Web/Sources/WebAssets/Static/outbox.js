@@ -95,6 +95,21 @@ export function forget(name) {
   localStorage.removeItem(KEPT + name);
 }
 
+// Forgets a text unless another page has kept one under this name since.
+export function forgetOwn(name) {
+  if (isOwn(name)) forget(name);
+}
+
+function isOwn(name) {
+  return kept(name)?.page === PAGE;
+}
+
+// Makes this page responsible for a kept text.
+export function adopt(name) {
+  const form = kept(name);
+  if (form) keep(name, { ...form, isGivenUp: false });
+}
+
 // The names of kept texts for which no page is responsible, oldest first: those of pages that are gone, and those that a page
 // has given up for now.
 export async function orphans() {
@@ -105,13 +120,35 @@ export async function orphans() {
   return forms.sort(([, a], [, b]) => a.since - b.since).map(([name]) => name);
 }
 
-// Marks a form that was not taken: it is sent again later, or has the words of its refusal.
-export function setAside(name, outcome, words) {
-  const form = kept(name);
-  if (form) keep(name, { ...form, ...(isPassing(outcome) ? { isGivenUp: true } : { refusal: words }) });
+// Marks a form that the server did not accept: it is sent again later, or kept with the reason of the refusal.
+export function setAside(name, outcome, words, form = kept(name)) {
+  if (!form) return;
+  if (!isPassing(outcome)) keepRefused(name, { ...form, isGivenUp: true }, words);
+  else if (isOwn(name)) keep(name, { ...form, isGivenUp: true });
+}
+
+// Keeps a form with the reason of its refusal, under a name of its own: other pages may keep texts of the same field. Returns
+// that name.
+export function keepRefused(name, form, words) {
+  const key = new URLSearchParams(form.fields).get("key");
+  const own = name.endsWith(key) ? name : `${name}-${key}`;
+  if (!keep(own, { ...form, refusal: words })) return name;
+  if (own !== name) forgetOwn(name);
+  return own;
 }
 
 // Whether a later attempt may get another answer: there was none, the browser is not let in, or the server failed.
 export function isPassing({ status }) {
   return status === 0 || status === 401 || status >= 500;
+}
+
+// The field of a sheet that a form saves, if it saves one.
+export function fieldName(body) {
+  return [...body.keys()].find((field) => body.has(`was-${field}`));
+}
+
+// What a person has typed into a form.
+export function textOf(form) {
+  const body = new URLSearchParams(form.fields);
+  return body.get(fieldName(body) ?? (body.has("title") ? "title" : "text")) ?? "";
 }

@@ -1,6 +1,6 @@
 // Requests that change something, their notices, and what is announced.
 
-import { deliver } from "./outbox.js";
+import { deliver, isPassing, kept } from "./outbox.js";
 import { ask } from "./question.js";
 
 const notice = document.getElementById("notice");
@@ -20,9 +20,14 @@ export function button(words, action) {
   return element;
 }
 
-// Shows words with a button that undoes the change, with a link, or with a button that discards a text. They stay for ten
-// seconds, longer while the pointer or the focus is on them.
-export function show(words, change, isFailure = false, link = null, discard = null) {
+// Shows notices, one below the other: words, perhaps with a change that a button undoes, with a link, or with a function that
+// discards a text. They stay for ten seconds each, longer while the pointer or the focus is on them.
+export function show(...notices) {
+  notice.replaceChildren(...notices.map(noticeBox));
+  hideLater();
+}
+
+function noticeBox({ words, change, isFailure, link, discard }) {
   const box = document.createElement("div");
   box.className = isFailure ? "notice failure" : "notice";
   const text = document.createElement("bdi");
@@ -38,26 +43,32 @@ export function show(words, change, isFailure = false, link = null, discard = nu
     element.textContent = "Open";
     box.append(element);
   }
-  if (discard) box.append(button("Discard", () => (discard(), hideNotice())));
-  notice.replaceChildren(box);
-  hideLater();
+  if (discard) box.append(button("Discard", () => (discard(), box.remove())));
+  return box;
 }
 
 function hideLater() {
   clearTimeout(hiding);
   hiding = setTimeout(() => {
     if (notice.matches(":hover, :focus-within")) hideLater();
-    else notice.replaceChildren();
-  }, NOTICE_MILLISECONDS);
+    else hideNotice();
+  }, NOTICE_MILLISECONDS * notice.children.length);
 }
 
 // The words for an outcome that is not a success.
 export function failureWords({ status, answer }) {
   if (status === 0) return "Tally does not answer. Is tally-web still running?";
-  if (status === null) return "It was not confirmed.";
+  if (status === null) return "You did not confirm it.";
   if (status === 401) return "This browser no longer has access. Open the address that tally-web printed last.";
-  if (answer.conflicts) return "It was changed elsewhere, too.";
+  if (answer.conflicts) return "Another device or window has changed it.";
   return answer.question ?? `${answer.failure}. ${answer.remedy}.`;
+}
+
+// Says that a text was not added. One that was refused and is kept is told with the others that wait.
+export function sayNotAdded(name, text, outcome) {
+  const isKept = kept(name) !== null;
+  if (isKept && !isPassing(outcome)) return document.dispatchEvent(new Event("tally-refused"));
+  show({ words: `Not added${isKept ? " yet" : ""}: “${text.slice(0, 60)}”. ${failureWords(outcome)}`, isFailure: true });
 }
 
 // Sends fields as a form does, and passes a question of the server on to the person; returns the status and the answer. The
@@ -77,7 +88,7 @@ export async function submit(path, fields, kept) {
 export async function send(path, fields) {
   const outcome = await submit(path, fields);
   if (outcome.status === 200) return outcome.answer;
-  if (outcome.status !== null) show(failureWords(outcome), null, true);
+  if (outcome.status !== null) show({ words: failureWords(outcome), isFailure: true });
   return null;
 }
 
@@ -89,14 +100,14 @@ export async function change(path, fields) {
 
 // Says what has changed.
 export function changed(answer) {
-  show(answer.words, answer.change);
+  show({ words: answer.words, change: answer.change });
   document.dispatchEvent(new Event("tally-changed"));
 }
 
 export async function undo(id) {
   const answer = await send("/undo", id ? { change: id } : {});
   if (!answer) return null;
-  show(answer.words, null);
+  show({ words: answer.words });
   document.dispatchEvent(new Event("tally-changed"));
   return answer;
 }

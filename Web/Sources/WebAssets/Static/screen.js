@@ -29,7 +29,7 @@ export class Screen {
     const changes = this.changes;
     const response = await fetch(address, { headers: { Accept: "text/html" } });
     if (location.href !== address) return;
-    if (response.status === 404) return show("What this screen shows has been deleted. The history can bring it back.", null, true);
+    if (response.status === 404) return show({ words: "What this screen shows has been deleted. The history can bring it back.", isFailure: true });
     if (!response.ok) return;
     const answer = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = answer.getElementById("main");

@@ -2,8 +2,8 @@
 // the other. Nothing is lost, however the sheet is left.
 
 import { editedFields, isEdited } from "./morph.js";
-import { deliver, flush, forget, isPassing, keep, kept, orphans, setAside } from "./outbox.js";
-import { button, changed, failureWords, hideNotice, show, submit } from "./requests.js";
+import { adopt, deliver, fieldName, flush, forget, forgetOwn, isPassing, keep, keepRefused, kept, orphans, setAside, textOf } from "./outbox.js";
+import { button, changed, failureWords, hideNotice, sayNotAdded, show, submit } from "./requests.js";
 
 const LONGEST_QUIET_MILLISECONDS = 400;
 
@@ -15,13 +15,13 @@ export class Sheet {
     this.task = form.dataset.task;
     // Fields whose text is being saved, with the form that was sent.
     this.saving = new Map();
-    // Fields with the text that the server has refused: it is sent again only if the person says so.
+    // Fields with the text that was refused, and its name: it is sent again only if the person says so.
     this.refused = new Map();
     // Fields whose text the browser has no room to keep until it is saved.
     this.unkept = new Set();
     this.adding = 0;
     form.addEventListener("input", ({ target }) => this.typed(target));
-    form.addEventListener("focusout", ({ target }) => this.fields().includes(target) && this.save([target]));
+    form.addEventListener("focusout", ({ target }) => this.left(target));
     // A choice is complete at once, so it is saved before the field is left.
     form.addEventListener("change", ({ target }) => target.matches("#fields select") && this.save([target]));
     form.addEventListener("submit", (event) => this.submit(event));
@@ -31,7 +31,9 @@ export class Sheet {
     addEventListener("visibilitychange", () => document.visibilityState === "hidden" && this.save());
     document.addEventListener("tally-sent", ({ detail }) => this.sent(detail));
     const typed = kept(this.typedName);
-    if (typed && !this.subtask.value) this.takeSubtask(typed.text, typed.refusal);
+    if (!typed || this.subtask.value) return;
+    this.subtask.value = typed.text;
+    keep(this.typedName, { text: typed.text });
   }
 
   get subtask() {
@@ -67,32 +69,44 @@ export class Sheet {
     this.wasRefused = false;
     if (field === this.subtask) {
       Sheet.clear(field);
-      // The text that got no answer has been changed: it is another one now.
+      const isKept = !field.value || keep(this.typedName, { text: field.value });
+      if (!field.value) forgetOwn(this.typedName);
+      // The text that was not added has been changed: it is another one now.
       if (this.unadded && this.unadded.title !== field.value) {
-        forget(this.unadded.name);
+        if (isKept) forget(this.unadded.name);
         this.unadded = null;
       }
-      if (field.value) keep(this.typedName, { text: field.value });
-      else forget(this.typedName);
     } else if (this.fields().includes(field)) {
       Sheet.clear(field);
-      this.refused.delete(field);
       this.draft(field);
     }
   }
 
-  // Keeps the text of a field in case the page ends before it is saved.
+  left(field) {
+    if (this.fields().includes(field)) this.save([field]);
+    else if (field === this.subtask && !field.value) document.dispatchEvent(new Event("tally-refused"));
+  }
+
+  // Keeps the text of a field in case the page ends before it is saved; it takes the place of one that was refused.
   draft(field) {
     this.unkept.delete(field);
-    if (!isEdited(field)) return forget(this.keptName(field));
-    const form = { path: this.path, fields: this.body([field]), former: this.saving.get(field) };
-    if (!keep(this.keptName(field), form)) this.unkept.add(field);
+    if (!isEdited(field)) forgetOwn(this.keptName(field));
+    else if (!this.keepDraft(field)) return this.unkept.add(field);
+    const refused = this.refused.get(field);
+    if (!refused) return;
+    if (refused.name !== this.keptName(field)) forget(refused.name);
+    this.refused.delete(field);
+    document.dispatchEvent(new Event("tally-refused"));
+  }
+
+  keepDraft(field) {
+    return keep(this.keptName(field), { path: this.path, fields: this.body([field]), former: this.saving.get(field) });
   }
 
   // --- Saving
 
   isUnsaved(field) {
-    return isEdited(field) && this.refused.get(field) !== field.value;
+    return isEdited(field) && this.refused.get(field)?.text !== field.value;
   }
 
   // Saves what was edited, except what was refused; returns whether nothing is left to save.
@@ -109,10 +123,10 @@ export class Sheet {
       this.draft(field);
       this.saving.set(field, this.body([field]));
     }
-    this.tell();
+    this.showProgress();
     const outcome = await submit(this.path, this.body(fields));
     for (const field of fields) this.saving.delete(field);
-    this.tell();
+    this.showProgress();
     if (outcome.status === 200) {
       for (const saved of outcome.answer.fields ?? []) this.saved(saved, sent.get(saved.name));
       if (outcome.answer.change) changed(outcome.answer);
@@ -135,6 +149,7 @@ export class Sheet {
       field.value = typed === sent ? text : typed;
     }
     this.draft(field);
+    document.dispatchEvent(new Event("tally-refused"));
   }
 
   // Says beside each refused field why it is not saved, and saves the others.
@@ -156,14 +171,20 @@ export class Sheet {
   // Keeps a refused text with the words; what was typed meanwhile is another text.
   keepRefused(field, text, outcome) {
     if (field.value !== text) return this.draft(field);
-    this.refused.set(field, text);
-    setAside(this.keptName(field), outcome, failureWords(outcome));
+    const form = { path: this.path, fields: this.body([field]) };
+    this.refused.set(field, { text, name: keepRefused(this.keptName(field), form, failureWords(outcome)) });
   }
 
   // Says beside a field why its text was not taken; if it is not sent again by itself, with a button that forgets it.
   explain(field, words, isFinal) {
     const box = Sheet.say(field, words);
     if (isFinal) box.append(" ", button("Discard", () => this.discard(field)));
+  }
+
+  // Lets a refused text be sent again.
+  release(field) {
+    if (this.refused.has(field)) this.draft(field);
+    this.refused.delete(field);
   }
 
   discard(field) {
@@ -179,7 +200,7 @@ export class Sheet {
     const box = Sheet.say(field, `Not saved: this was changed elsewhere, to “${(shown || "nothing").slice(0, 400)}”.`);
     const saveMine = () => {
       this.stamp(field).defaultValue = stamp;
-      this.refused.delete(field);
+      this.release(field);
       this.save([field]);
     };
     const takeThat = () => {
@@ -214,7 +235,7 @@ export class Sheet {
   }
 
   // Says that the sheet is saving or adding, if that takes a while.
-  tell() {
+  showProgress() {
     clearTimeout(this.telling);
     const words = this.saving.size ? "Saving…" : this.adding ? "Adding…" : "";
     const place = this.form.querySelector("#saving");
@@ -231,16 +252,17 @@ export class Sheet {
     if (action === "subtask") this.subtask.focus();
     if (action !== "delete" && this.subtask.value.trim()) this.add();
     else if (!this.fields().some(isEdited)) hideNotice();
-    this.refused.clear();
+    // Save, or Enter in a field.
+    if (!action) for (const field of this.fields().filter(isEdited)) this.release(field);
     const isSaved = await this.save();
-    if (action === "delete") return isSaved ? this.delete() : this.showRefused();
+    if (action === "delete") return isSaved ? this.delete() : this.focusRefused();
   }
 
   // Called after saving: undoing the deletion also brings back what was typed.
   async delete() {
     const outcome = await submit(this.path, { action: "delete" });
     if (outcome.status === 200) location.assign(outcome.answer.change ? `/today?done=${outcome.answer.change}` : "/today");
-    else if (outcome.status !== null) show(failureWords(outcome), null, true);
+    else if (outcome.status !== null) show({ words: failureWords(outcome), isFailure: true });
   }
 
   key(event) {
@@ -252,40 +274,39 @@ export class Sheet {
   // Adds the sub-task that was typed; the field is free for the next one at once.
   async add() {
     const title = this.subtask.value;
-    // A sub-task that got no answer keeps its key, because the server may have taken it.
+    // A sub-task that was not added keeps its key, because the server may have taken it.
     const key = this.unadded?.key ?? crypto.randomUUID();
     const name = `${this.task}-subtask-${key}`;
+    const form = { path: `${this.path}/subtasks`, fields: [["key", key], ["title", title]] };
+    if (keep(name, form)) forgetOwn(this.typedName);
     this.unadded = null;
     this.subtask.value = "";
-    forget(this.typedName);
     Sheet.clear(this.subtask);
     this.adding += 1;
-    this.tell();
-    const outcome = await submit(`${this.path}/subtasks`, { key, title }, name);
+    this.showProgress();
+    const outcome = await submit(form.path, form.fields, name);
     this.adding -= 1;
-    this.tell();
+    this.showProgress();
     if (outcome.status === 200) {
       forget(name);
+      if (kept(this.typedName)?.text === title && !this.subtask?.value) forgetOwn(this.typedName);
       return changed(outcome.answer);
     }
     const words = failureWords(outcome);
-    setAside(name, outcome, words);
+    setAside(name, outcome, words, form);
     // The next sub-task may already be in the field.
-    if (this.subtask.value) return show(`Not added yet: “${title}”. ${words}`, null, true);
-    if (!isPassing(outcome)) {
-      forget(name);
-      return this.takeSubtask(title, words);
-    }
-    this.subtask.value = title;
-    this.unadded = { title, key, name };
-    Sheet.say(this.subtask, `Not added. ${words}`);
+    if (this.subtask?.value === "") this.putSubtask(name, form, words, !isPassing(outcome));
+    else sayNotAdded(name, title, outcome);
   }
 
-  // Puts the text of a sub-task, perhaps a refused one, back into its field.
-  takeSubtask(text, refusal) {
-    this.subtask.value = text;
-    keep(this.typedName, { text, refusal });
-    if (refusal) this.explain(this.subtask, `Not added. ${refusal}`, true);
+  // Puts the text of a sub-task that was not added back into its field.
+  putSubtask(name, form, words, isFinal) {
+    if (isFinal) adopt(name);
+    const body = new URLSearchParams(form.fields);
+    const [title, key] = [body.get("title"), body.get("key")];
+    this.subtask.value = title;
+    this.unadded = { title, key, name };
+    this.explain(this.subtask, `Not added. ${words}`, isFinal);
   }
 
   // The sub-task in the field got no answer, but has been added by now.
@@ -296,7 +317,7 @@ export class Sheet {
     Sheet.clear(this.subtask);
   }
 
-  showRefused() {
+  focusRefused() {
     this.fields().find(isEdited)?.focus();
   }
 
@@ -310,7 +331,7 @@ export class Sheet {
       this.isClosing = false;
       if (!isSaved && !this.wasRefused) {
         this.wasRefused = true;
-        return this.showRefused();
+        return this.focusRefused();
       }
     }
     if (history.length > 1 && document.referrer.startsWith(`${location.origin}/`)) history.back();
@@ -329,17 +350,18 @@ export class Sheet {
 
   // Puts a text that an earlier page could not save back into its field; one that was refused is not sent again.
   async take(name, form) {
-    if (name.startsWith(`${this.task}-subtask-`)) return this.takeRefusedSubtask(name, form);
-    const field = this.fields().find((field) => this.keptName(field) === name);
+    if (!this.form.isConnected) return false;
+    if (name.startsWith(`${this.task}-subtask-`)) return this.takeSubtask(name, form);
+    const field = this.fields().find((field) => name === this.keptName(field) || name.startsWith(`${this.keptName(field)}-`));
     if (!field || this.saving.has(field)) return false;
-    if (isEdited(field)) return true;
+    if (isEdited(field) || this.refused.has(field)) return !form.refusal;
     const body = new URLSearchParams(form.fields);
     if (body.get(field.name) === field.value) {
       forget(name);
       return true;
     }
     if (form.refusal) return this.takeRefused(field, name, form);
-    field.value = body.get(field.name);
+    if (!this.fill(field, name, form)) return true;
     this.saving.set(field, form.fields);
     const stamp = await stampAfterFormer(form);
     this.saving.delete(field);
@@ -349,26 +371,37 @@ export class Sheet {
     return true;
   }
 
+  // Puts a kept text into its field; if the field cannot have it, says so. Returns whether it can.
+  fill(field, name, form) {
+    const [former, text] = [field.value, textOf(form)];
+    adopt(name);
+    field.value = text;
+    if (field.value === text) return true;
+    field.value = former;
+    const words = field.name === "list" ? "The list that you chose does not exist any more." : `“${text.slice(0, 60)}” is not possible here.`;
+    this.refused.set(field, { text, name: keepRefused(name, { ...form, isGivenUp: false }, words) });
+    this.explain(field, `Not saved. ${words}`, true);
+    return false;
+  }
+
   // If the field has been changed elsewhere, the person decides.
   takeRefused(field, name, form) {
-    const body = new URLSearchParams(form.fields);
     const [text, stamp] = [field.value, this.stamp(field).value];
     const shown = field.selectedOptions?.[0]?.text ?? text;
-    keep(name, { ...form, isGivenUp: false });
-    field.value = body.get(field.name);
-    this.stamp(field).defaultValue = body.get(`was-${field.name}`);
-    this.refused.set(field, field.value);
+    if (!this.fill(field, name, form)) return true;
+    this.stamp(field).defaultValue = new URLSearchParams(form.fields).get(`was-${field.name}`);
+    this.refused.set(field, { text: field.value, name });
     if (this.stamp(field).value === stamp) this.explain(field, `Not saved. ${form.refusal}`, true);
     else this.askAbout(field, { name: field.name, text, stamp, shown });
     return true;
   }
 
   // A refused sub-task waits while another one is in the field or may be typed now.
-  takeRefusedSubtask(name, form) {
-    if (!form.refusal || !this.subtask || this.subtask.value || document.activeElement === this.subtask) return false;
-    forget(name);
-    this.takeSubtask(new URLSearchParams(form.fields).get("title"), form.refusal);
-    return true;
+  takeSubtask(name, form) {
+    if (!form.refusal || (this.unadded && this.unadded.name !== name)) return false;
+    const isFree = this.subtask.value ? this.subtask.value === textOf(form) : document.activeElement !== this.subtask;
+    if (isFree) this.putSubtask(name, form, form.refusal, true);
+    return isFree;
   }
 
   // Whether the fields stay as they are although the server has others.
@@ -384,43 +417,55 @@ async function stampAfterFormer(form) {
   return answer?.fields?.[0]?.stamp ?? null;
 }
 
-// Sends what earlier pages have kept and what got no answer on this page; the sheet takes the texts of its own task. A text that
-// is refused goes to its field, or is told once.
+// Sends what earlier pages have kept and what got no answer on this page; the sheet takes the texts of its own task.
 export async function recover(sheet, capture) {
+  await showRefused(sheet, capture);
   for (const name of await orphans()) {
-    const take = async (form) => (sheet && (await sheet.take(name, form))) || capture.take(name, form);
-    if (!kept(name)?.path || (await take(kept(name)))) continue;
-    await sendKept(name);
     const form = kept(name);
-    if (form?.refusal && !(await take(form))) tell(name, form);
+    if (!form?.path || form.refusal || (await sheet?.take(name, form))) continue;
+    await sendKept(name, form);
   }
+  await showRefused(sheet, capture);
 }
 
-// The name of the field of a sheet that a form saves, if it saves one.
-function fieldName(body) {
-  return [...body.keys()].find((field) => body.has(`was-${field}`));
-}
-
-async function sendKept(name) {
-  const form = kept(name);
-  if (!form || form.refusal) return;
+async function sendKept(name, form) {
   const body = new URLSearchParams(form.fields);
-  keep(name, { ...form, isGivenUp: false });
+  adopt(name);
   const stamp = await stampAfterFormer(form);
-  if (stamp) body.set(`was-${fieldName(body)}`, stamp);
+  if (stamp) {
+    // What follows is about the later text alone.
+    body.set(`was-${fieldName(body)}`, stamp);
+    form = { path: form.path, fields: [...body] };
+    keep(name, form);
+  }
   const outcome = await deliver(form.path, body);
-  if (outcome.status !== 200) return setAside(name, outcome, failureWords(outcome));
-  forget(name);
+  if (outcome.status !== 200) return setAside(name, outcome, failureWords(outcome), form);
+  forgetOwn(name);
   document.dispatchEvent(new CustomEvent("tally-sent", { detail: body }));
   if (outcome.answer.change) changed(outcome.answer);
 }
 
-function tell(name, form) {
-  keep(name, { ...form, isSaid: true, isGivenUp: true });
-  if (form.isSaid) return;
-  const body = new URLSearchParams(form.fields);
-  const text = body.get(fieldName(body) ?? (body.has("title") ? "title" : "text")) ?? "";
+// Puts each refused text that waits into its field, if that is free, and says which others wait, once for each of them.
+export async function showRefused(sheet, capture) {
+  const waiting = [];
+  for (const name of await orphans()) {
+    const form = kept(name);
+    if (form?.refusal && !(await sheet?.take(name, form)) && !capture.take(name, form)) waiting.push([name, form]);
+  }
+  if (document.visibilityState !== "visible" || waiting.every(([, form]) => form.isSaid)) return;
+  for (const [name, form] of waiting) keep(name, { ...form, isSaid: true, isGivenUp: true });
+  show(...waiting.map(([name, form]) => refusedNotice(name, form)));
+}
+
+function refusedNotice(name, form) {
   const path = new URL(form.path, location.origin).pathname;
-  const link = path.startsWith("/tasks/") ? path.replace("/subtasks", "") : null;
-  show(`Not saved: “${text.slice(0, 60)}”. ${form.refusal}`, null, true, link, () => forget(name));
+  const sheetPath = path.startsWith("/tasks/") ? path.replace("/subtasks", "") : null;
+  return {
+    words: `${isEdit(form) ? "Not saved" : "Not added"}: “${textOf(form).slice(0, 60)}”. ${form.refusal}`, isFailure: true,
+    link: sheetPath === location.pathname ? null : sheetPath, discard: () => forget(name),
+  };
+}
+
+function isEdit(form) {
+  return fieldName(new URLSearchParams(form.fields)) !== undefined;
 }

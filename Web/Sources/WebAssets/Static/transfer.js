@@ -36,7 +36,7 @@ export function startTransfer() {
         const step = JSON.parse(line);
         if (step.progress) progress.value = Number(step.progress);
         words = step.words ?? step.failure ?? step.question ?? words;
-        if (step.change) show("Imported", step.change);
+        if (step.change) show({ words: "Imported", change: step.change });
         if (step.question) document.getElementById("confirm-import").hidden = false;
       }
     }

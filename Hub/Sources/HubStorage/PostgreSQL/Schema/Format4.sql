@@ -64,7 +64,7 @@ BEGIN
       role = the_role, expires_at = expiry;
 END $$;
 
--- TH012: the token of the member is known already, as that of anybody.
+-- TH012: the token already belongs to an account, an invitation or a member.
 CREATE OR REPLACE FUNCTION add_member(the_space uuid, the_member uuid, its_role smallint, its_token bytea) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
