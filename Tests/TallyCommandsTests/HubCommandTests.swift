@@ -11,7 +11,8 @@ import Testing
 struct HubCommandTests {
   @Test(arguments: [
     "http://hub.example", "http://192.168.1.2:8420/", "http://127.0.0.1.hub.example", "http://localhost@hub.example",
-    "http://127.0.0.256", "HTTP://hub.example", "Http://192.168.1.2", "http:///nothing", "http://[fe80::1]:8420", "http://localhost .hub.example",
+    "http://127.0.0.256", "HTTP://hub.example", "Http://192.168.1.2", "http:///nothing",
+    "http://[fe80::1]:8420", "http://localhost .hub.example",
   ])
   func anAddressWithoutTLSOnAnotherMachineIsExposed(_ address: String) {
     #expect(HubAddress(address).isExposed)

@@ -97,7 +97,9 @@ extension CommandFailure {
       let time = blocked.since.map { " (since \(clock.relativeName(of: $0)))" } ?? ""
       return "\(blocked.shownName)\(time): \(blocked.reason.escapedForDisplay())"
     }
-    let words = "Changes of \(incomplete.count.counted("device")) are missing. " + devices.map(\.withCapital).joined(separator: " ")
+    let words =
+      "Changes of \(incomplete.count.counted("device")) are missing. "
+      + devices.map(\.withCapital).joined(separator: " ")
     self.init(
       .busy, code: "syncIncomplete", words.withoutFullStop,
       remedy: (first.remedy ?? "Synchronise again when they are there").withoutFullStop)

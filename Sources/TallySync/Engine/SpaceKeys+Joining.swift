@@ -40,7 +40,7 @@ extension SpaceKeys {
     guard newest <= (found ?? self).epoch else {
       throw TallyError(
         .invalidInvitation, "The space has a new key, because a device was revoked",
-        remedy: "Use the new recovery code, which 'tally sync recovery-code' shows on another device, or a new invitation")
+        remedy: "Use the new recovery code, which another device shows (tally sync recovery-code), or a new invitation")
     }
     guard let found else {
       guard cards.isEmpty else { throw TallyError.invalidInvitation("The key opens nothing in the folder") }

@@ -97,10 +97,13 @@ struct SyncMoveCommand: SessionCommand {
 
   /// What the other devices have to do; `nil` if the device that invited this one knows.
   private func hint(afterMoveTo place: String) -> String? {
-    guard SyncPlace(place).isHub else { return "Move each other device that used the old place: tally sync move PLACE" }
+    guard SyncPlace(place).isHub else {
+      return "Move each other device that used the old place: tally sync move PLACE"
+    }
     if sameHub { return "On each other device, run 'tally sync move ADDRESS --same-hub'." }
     if place.contains("#") { return nil }
-    return "Invite each other device that used the old place with 'tally sync invite', and move it there with 'tally sync move INVITATION'."
+    return "Invite each other device that used the old place with 'tally sync invite'. On that device, run "
+      + "'tally sync move INVITATION'."
   }
 
   private func check(_ place: String) throws {
