@@ -184,8 +184,9 @@ final class WrittenHistory {
       if !writes[index].isTakenBack { kept[writes[index].place] = writes[index].value }
     }
     for case .task(let task) in try stores[device].writeAndWait({ try $0.deletedObjects() }) {
-      // Where nobody has written, the program replaces what it made itself.
-      kept.merge(Self.values(of: task).filter { (place, _) in writes.contains { $0.place == place } }) { $1 }
+      // Where this device knows of no write, the program replaces what it made itself.
+      let known = writes.indices.filter { writes[$0].device == device || seen[device]?.contains($0) == true }
+      kept.merge(Self.values(of: task).filter { (place, _) in known.contains { writes[$0].place == place } }) { $1 }
     }
     try silently { _ = try $0.complete($1) }(device)
     let after = try values(of: device)

@@ -7,37 +7,48 @@ import TallyTestSupport
 enum VerificationSuite {
   private static let roles = (0..<4).map { "writer-\($0)" } + ["importer-0", "importer-1", "undoer-0"]
 
+  /// How many verifications a store gets before a new one takes its place: writers make a store grow, and each takes longer.
+  private static let verificationsPerStore = 200
+
   static func run(_ run: inout FaultRun) throws -> String {
     let count = run.count("VERIFICATIONS", short: 80, long: 5_000)
-    // The store is on a disk, where a commit takes a while.
-    return try withScratch { directory in
-      let store = directory.appending("store")
-      try TaskStore(at: store).close()
-      let writers = try roles.map { role in
-        try ChildProcess.act(["busy", store.string, role], output: directory.appending("\(role).out"))
-      }
-      let output = directory.appending("verify.out")
-      let library = try ChildProcess.act(["verify", store.string, "\(count - count / 2)"], output: output)
-      let tally = TallyOnDisk(directory: directory)
-      for number in 0..<count / 2 {
-        run.advance(to: number, of: count / 2)
-        let (ending, lines) = try tally.run(["verify"], store: "store")
-        run.require(ending == .exit(0), "tally verify, \(number): \(ending) \(lines)")
-      }
-      run.require(library.wait() == .exit(0), "the library: \(library.lines)")
-      for line in library.lines where line != "verified" { run.fail("the library: \(line)") }
-      for (writer, role) in zip(writers, roles) {
-        writer.kill()
-        for line in writer.lines { run.fail("\(role): \(line)") }
-      }
-      let opened = try TaskStore(at: store)
-      run.require(try opened.verify().isSound, "the store is not sound afterwards")
-      let sequence = try opened.information().sequence
-      run.require(sequence > UInt64(count), "there were only \(sequence) commits: the suite proves nothing")
-      try opened.close()
-      let others = "\(roles.count) processes and \(sequence) commits"
-      return "\(count) verifications, half of them by 'tally verify', beside \(others)"
+    var (done, sequences) = (0, UInt64(0))
+    while done < count {
+      run.advance(to: done, of: count)
+      let part = min(verificationsPerStore, count - done)
+      sequences += try withScratch { try verify(part, in: $0, &run) }
+      done += part
     }
+    run.require(sequences > UInt64(count), "there were only \(sequences) commits: the suite proves nothing")
+    let others = "\(roles.count) processes and \(sequences) commits"
+    return "\(count) verifications, half of them by 'tally verify', beside \(others)"
+  }
+
+  /// Verifies one store, on a disk, where a commit takes a while, and returns the number of its commits.
+  private static func verify(_ count: Int, in directory: FilePath, _ run: inout FaultRun) throws -> UInt64 {
+    let store = directory.appending("store")
+    try TaskStore(at: store).close()
+    let writers = try roles.map { role in
+      try ChildProcess.act(["busy", store.string, role], output: directory.appending("\(role).out"))
+    }
+    let output = directory.appending("verify.out")
+    let library = try ChildProcess.act(["verify", store.string, "\(count - count / 2)"], output: output)
+    let tally = TallyOnDisk(directory: directory)
+    for number in 0..<count / 2 {
+      let (ending, lines) = try tally.run(["verify"], store: "store")
+      run.require(ending == .exit(0), "tally verify, \(number): \(ending) \(lines)")
+    }
+    run.require(library.wait() == .exit(0), "the library: \(library.lines)")
+    for line in library.lines where line != "verified" { run.fail("the library: \(line)") }
+    for (writer, role) in zip(writers, roles) {
+      writer.kill()
+      for line in writer.lines { run.fail("\(role): \(line)") }
+    }
+    let opened = try TaskStore(at: store)
+    run.require(try opened.verify().isSound, "the store is not sound afterwards")
+    let sequence = try opened.information().sequence
+    try opened.close()
+    return sequence
   }
 }
 
