@@ -95,11 +95,12 @@ extension CommandFailure {
     guard let first = incomplete.first else { return nil }
     let devices = incomplete.map { blocked in
       let time = blocked.since.map { " (since \(clock.relativeName(of: $0)))" } ?? ""
-      return "\(blocked.shownName)\(time): \(blocked.reason.escapedForDisplay())"
+      // A name keeps its case.
+      let device = blocked.name == nil ? blocked.shownName.withCapital : blocked.shownName
+      return "\(device)\(time): \(blocked.reason.escapedForDisplay())"
     }
     let words =
-      "Changes of \(incomplete.count.counted("device")) are missing. "
-      + devices.map(\.withCapital).joined(separator: " ")
+      "Changes of \(incomplete.count.counted("device")) are missing. " + devices.joined(separator: " ")
     self.init(
       .busy, code: "syncIncomplete", words.withoutFullStop,
       remedy: (first.remedy ?? "Synchronise again when they are there").withoutFullStop)
