@@ -132,6 +132,14 @@ struct DeviceCommandTests {
     }
   }
 
+  @Test(arguments: ["1h", "tomorrow", "2126-01-01"])
+  func theTrashIsNotRestoredFromAFutureTime(_ time: String) throws {
+    try withTwoDevices { devices in
+      let refused = try devices.program.run(["--store", devices.store("first"), "trash", "restore", "--since", time])
+      #expect(refused.status == 64 && refused.errors.contains("is in the future"), "\(refused)")
+    }
+  }
+
   @Test(arguments: ["missing", "127.0.0.1:8420"])
   func aSpaceInAFolderThatDoesNotExistIsRefused(_ folder: String) throws {
     try withProgram { program in

@@ -41,6 +41,19 @@ struct HubCommandTests {
     }
   }
 
+  @Test func anInvitationOfAMoveMayComeFromStandardInputAndNeedsNoAccount() throws {
+    try withProgram { program in
+      _ = try program.run(["add", "one"])
+      // The program that reaches hubs reads it.
+      let read = try program.run(["sync", "move", "-"])
+      #expect(read.status == 75 && read.errors.contains("tally-hub-client"), "\(read)")
+      for option in [["--same-hub"], ["--account-file", "/dev/null"]] {
+        let refused = try program.run(["sync", "move", "https://hub.example/#membership.key"] + option)
+        #expect(refused.status == 64 && refused.errors.contains("Give the invitation alone"), "\(refused)")
+      }
+    }
+  }
+
   @Test func aClientThatCannotBeStartedIsSaidToBeThere() throws {
     try withProgram { program in
       var program = program

@@ -16,16 +16,17 @@ extension Session {
     }
   }
 
-  /// Runs a call that commits by itself; whether it has made a change that can be undone.
+  /// Runs a call that commits by itself; whether `tally undo` would reverse its change, and no other.
   func findingChange<R: Sendable>(
     in store: TaskStore, _ body: @escaping @Sendable () async throws -> R
   ) throws -> (result: R, isUndoable: Bool) {
     let last = try store.read { try $0.history(limit: 1).first?.id }
     let result = try wait(for: body)
-    let newest = try store.read { try $0.history(limit: 1).first }
+    // Another program may have committed meanwhile.
+    let newer = try store.read { try $0.history(limit: 2) }.prefix { $0.id != last }
+    guard newer.count == 1, let own = newer.first else { return (result, false) }
     // A change that was too large for the history shows nothing of what it changed.
-    let isRecorded = newest.map { !$0.tasks.isEmpty || !$0.lists.isEmpty || !$0.savedFilters.isEmpty } ?? false
-    return (result, newest?.id != last && isRecorded)
+    return (result, !own.tasks.isEmpty || !own.lists.isEmpty || !own.savedFilters.isEmpty)
   }
 
   /// The faults in the rows of synchronisation; none in a store that does not synchronise.

@@ -99,8 +99,7 @@ extension CommandFailure {
       let device = blocked.name == nil ? blocked.shownName.withCapital : blocked.shownName
       return "\(device)\(time): \(blocked.reason.escapedForDisplay())"
     }
-    let words =
-      "Changes of \(incomplete.count.counted("device")) are missing. " + devices.joined(separator: " ")
+    let words = "Changes of \(incomplete.count.counted("device")) are missing. " + devices.joined(separator: " ")
     self.init(
       .busy, code: "syncIncomplete", words.withoutFullStop,
       remedy: (first.remedy ?? "Synchronise again when they are there").withoutFullStop)

@@ -115,9 +115,12 @@ extension TallyError {
 
   /// The error for a conflict whose value the store refuses.
   fileprivate static func refusedConflict(_ id: UInt64, because error: TallyError) -> TallyError {
+    let isMissing = [.taskNotFound, .listNotFound].contains(error.code)
     return TallyError(
       error.code, "The value of conflict \(id) cannot be restored: \(error.message)",
-      remedy: "The value stays among the conflicts: copy what you need from it, or dismiss it", cause: error)
+      remedy: isMissing
+        ? "Restore it from the trash first; the value stays among the conflicts"
+        : "The value stays among the conflicts: copy what you need from it, or dismiss it", cause: error)
   }
 }
 

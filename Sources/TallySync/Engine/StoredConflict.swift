@@ -127,12 +127,12 @@ extension StoreWriteTransaction {
   }
 
   /// Forgets the conflicts whose overwritten value the author of a change had seen and replaced.
-  mutating func dropConflicts(seenBy changes: [ObjectChange]) throws {
+  mutating func dropConflicts(seenBy changes: some Sequence<ObjectChange>) throws {
     guard try countSyncValues(withPrefix: SyncKey.conflicts) > 0 else { return }
-    let seen = Dictionary(changes.map { ($0.object, $0.replaced) }) { $0.merging($1) { first, _ in first } }
+    let changes = Dictionary(grouping: changes, by: \.object)
     for (id, conflict) in try storedConflicts() {
-      let replaced = try seen[conflict.key]?[conflict.stateField]
-      if replaced == conflict.lostStamp { try removeConflict(id) }
+      let isSeen = try changes[conflict.key]?.contains { $0.replaced[conflict.stateField] == conflict.lostStamp }
+      if isSeen == true { try removeConflict(id) }
     }
   }
 

@@ -171,7 +171,7 @@ extension StoreWriteTransaction {
   ) throws -> Received {
     var position = StreamProgress()
     var (count, conflicts): (Int, [(StoredConflict, Stamp?)]) = (0, [])
-    var (hasSettlements, changes) = (false, [ObjectChange]())
+    var hasSettlements = false
     let (_, deleted) = try merging(of: replica) { merge, settings, transaction in
       // After the local changes are sealed, which notes that they name the stream.
       position = try transaction.streamProgress()[replica] ?? StreamProgress()
@@ -189,12 +189,11 @@ extension StoreWriteTransaction {
         position.advance(to: envelope, body, in: settings, at: now)
         settings.byteCountSinceSnapshot += envelope.bytes.count
         count += body.changes.count
-        changes += body.changes
       }
       if count > 0 { settings.lastReceived = now }
     }
     try keep(conflicts)
-    try dropConflicts(seenBy: changes)
+    try dropConflicts(seenBy: verified.segments.lazy.flatMap(\.body.changes))
     if hasSettlements { try removeSettledConflicts() }
     try setProgress(position, of: replica)
     try note(named: verified.segments.map(\.body.seen), besides: replica)

@@ -9,6 +9,25 @@ import Testing
 
 /// A generated value never beats what a person has written.
 struct GeneratedValueTests {
+  /// Runs a body with two devices that have a task which repeats every day.
+  private func withSeries(_ body: (FolderSpace, UUID) async throws -> Void) async throws {
+    try await withFolderSpace { space in
+      let id = try await space.stores[0].write { transaction in
+        try transaction.add("water", to: .inbox) { $0.recurrence = try Recurrence(phrase: "every day") }.id
+      }
+      try await space.synchroniseAll()
+      try await body(space, id)
+    }
+  }
+
+  /// Completes a task; the id of the next one of its series.
+  private func complete(_ id: UUID, in store: TaskStore) async throws -> UUID {
+    try await store.write { transaction in
+      let task = try transaction.complete(id)
+      return try #require(try transaction.successor(of: task)).id
+    }
+  }
+
   /// Two devices complete a repeating task; on one, a person edits the next task before the other device makes it, too.
   @Test(arguments: [0, 1]) func theNextTaskKeepsWhatAPersonWrote(_ first: Int) async throws {
     try await withFolderSpace { space in
@@ -51,15 +70,8 @@ struct GeneratedValueTests {
 
   /// A completion is undone, and the next task that it had made is restored from the trash: its values are still the program's.
   @Test func aRestoredNextTaskKeepsWhatAPersonWroteElsewhere() async throws {
-    try await withFolderSpace { space in
-      let id = try await space.stores[0].write { transaction in
-        try transaction.add("water", to: .inbox) { $0.recurrence = try Recurrence(phrase: "every day") }.id
-      }
-      try await space.synchroniseAll()
-      let next = try await space.stores[1].write { transaction in
-        let task = try transaction.complete(id)
-        return try #require(try transaction.successor(of: task)).id
-      }
+    try await withSeries { space, id in
+      let next = try await complete(id, in: space.stores[1])
       try await space.stores[1].write { _ = try $0.update(next) { $0.title = "mine" } }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[0].write { _ = try $0.complete(id) }
@@ -73,15 +85,8 @@ struct GeneratedValueTests {
 
   /// A person deletes the next task; another device makes it later.
   @Test func theNextTaskThatAPersonDeletedStaysDeleted() async throws {
-    try await withFolderSpace { space in
-      let id = try await space.stores[0].write { transaction in
-        try transaction.add("water", to: .inbox) { $0.recurrence = try Recurrence(phrase: "every day") }.id
-      }
-      try await space.synchroniseAll()
-      let next = try await space.stores[0].write { transaction in
-        let task = try transaction.complete(id)
-        return try #require(try transaction.successor(of: task)).id
-      }
+    try await withSeries { space, id in
+      let next = try await complete(id, in: space.stores[0])
       try await space.stores[0].write { _ = try $0.delete(next) }
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[1].write { _ = try $0.complete(id) }
@@ -93,15 +98,8 @@ struct GeneratedValueTests {
 
   /// A person edits and deletes the next task before anything was sent; the trash keeps what was written.
   @Test func whatAPersonWroteToADeletedNextTaskStaysInTheTrash() async throws {
-    try await withFolderSpace { space in
-      let id = try await space.stores[0].write { transaction in
-        try transaction.add("water", to: .inbox) { $0.recurrence = try Recurrence(phrase: "every day") }.id
-      }
-      try await space.synchroniseAll()
-      let next = try await space.stores[0].write { transaction in
-        let task = try transaction.complete(id)
-        return try #require(try transaction.successor(of: task)).id
-      }
+    try await withSeries { space, id in
+      let next = try await complete(id, in: space.stores[0])
       try await space.stores[0].write { _ = try $0.update(next) { $0.title = "mine" } }
       try await space.stores[0].write { _ = try $0.delete(next) }
       space.clock.now = space.clock.now.adding(seconds: 60)
@@ -121,10 +119,7 @@ struct GeneratedValueTests {
       let id = try await space.stores[0].write { transaction in
         try transaction.add("water", to: .inbox) { $0.recurrence = try Recurrence(phrase: "every day") }.id
       }
-      let next = try await space.stores[0].write { transaction in
-        let task = try transaction.complete(id)
-        return try #require(try transaction.successor(of: task)).id
-      }
+      let next = try await complete(id, in: space.stores[0])
       try await space.synchroniseAll()
       try await space.stores[1].write { _ = try $0.update(next) { $0.notes = "mine" } }
       space.clock.now = space.clock.now.adding(seconds: 60)
@@ -162,15 +157,8 @@ struct GeneratedValueTests {
 
   /// A completion is undone before it was sent: the next task of the other device stays.
   @Test func anUndoneCompletionLeavesTheNextTaskAlone() async throws {
-    try await withFolderSpace { space in
-      let id = try await space.stores[0].write { transaction in
-        try transaction.add("water", to: .inbox) { $0.recurrence = try Recurrence(phrase: "every day") }.id
-      }
-      try await space.synchroniseAll()
-      let next = try await space.stores[1].write { transaction in
-        let task = try transaction.complete(id)
-        return try #require(try transaction.successor(of: task)).id
-      }
+    try await withSeries { space, id in
+      let next = try await complete(id, in: space.stores[1])
       space.clock.now = space.clock.now.adding(seconds: 60)
       try await space.stores[0].write { _ = try $0.complete(id) }
       try await space.stores[0].write { _ = try $0.undo() }

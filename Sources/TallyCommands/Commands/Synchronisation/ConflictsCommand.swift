@@ -82,9 +82,10 @@ struct RestoreConflictCommand: SessionCommand {
 
   func run(in session: Session) throws {
     let store = try session.openStore(for: .changing)
-    let sync = StoreSync(store)
     guard let id else { return try restoreAll(store, session) }
-    let (conflict, isUndoable) = try session.findingChange(in: store) { try await sync.restoreConflict(id) }
+    let (conflict, isUndoable) = try session.findingChange(in: store) {
+      try await StoreSync(store).restoreConflict(id)
+    }
     let name = try store.read { transaction in
       try transaction.task(conflict.objectID).map { try transaction.name($0).inWords }
         ?? transaction.list(conflict.objectID).map { "list \($0.name.quotedForMessage)" }

@@ -49,7 +49,7 @@ struct RestoreTrashCommand: SessionCommand {
     try session.answer(
       ["restored": .array(restored.map(\.facts))], plain: .records([("restored", NamedTask.columns)])
     ) {
-      let list = found.first.map { $0.isList ? "the list \($0.name.quotedForMessage)" : nil } ?? nil
+      let list = found.first { $0.isList }.map { "the list \($0.name.quotedForMessage)" }
       let only = found.count == 1 ? restored.first?.inWords ?? list : nil
       session.say("Restored \(only ?? found.count.counted("item")).")
       if isUndoable { session.say(session.offer(.undo)) }

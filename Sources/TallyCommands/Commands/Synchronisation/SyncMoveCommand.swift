@@ -15,10 +15,10 @@ struct SyncMoveCommand: SessionCommand {
       """,
     discussion: """
       For a folder that was renamed or moved, or another one: if the old one is still there, changes are exchanged with it \
-      a last time, and what it has and the new one lacks is copied. This store stays the device that it is, and changes that wait are sent to the new \
-      place. Each other device moves as well. At a hub, the first device creates the space with its address, and invites \
-      the others. If only the address of the hub changes, move each device with --same-hub. '-' reads \
-      the invitation from standard input.
+      a last time, and what it has and the new one lacks is copied. This store stays the device that it is, and changes that \
+      wait are sent to the new place. Each other device moves as well. At a hub, the first device creates the space with its \
+      address, and invites the others; '-' reads the invitation from standard input. If only the address of the hub changes, \
+      move each device with --same-hub.
 
       With --plain, a line has these columns: \(columns.joined(separator: ", ")).
       """
@@ -102,8 +102,8 @@ struct SyncMoveCommand: SessionCommand {
     }
     if sameHub { return "On each other device, run 'tally sync move ADDRESS --same-hub'." }
     if place.contains("#") { return nil }
-    return "Invite each other device that used the old place with 'tally sync invite'. On that device, run "
-      + "'tally sync move INVITATION'."
+    return "Invite each other device that used the old place with 'tally sync invite', and run "
+      + "'tally sync move INVITATION' there."
   }
 
   private func check(_ place: String) throws {
