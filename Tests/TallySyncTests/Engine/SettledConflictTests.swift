@@ -53,6 +53,10 @@ struct SettledConflictTests {
       try await space.synchroniseAll()
       for store in space.stores { #expect(try store.read { try $0.task(ids[0]) }?.title == "by 0") }
       try await expectNoConflicts(space)
+      // Whoever writes the field now has seen the value.
+      try await space.stores[1 - number].write { _ = try $0.update(ids[0]) { $0.title = "later" } }
+      try await space.synchroniseAll()
+      try await expectNoConflicts(space)
     }
   }
 
