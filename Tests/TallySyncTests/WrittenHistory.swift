@@ -299,8 +299,9 @@ final class WrittenHistory {
       {
         writes[shown].isTakenBack = true
         let replaced = writes.indices.filter { writes[$0].replacers.contains(shown) }
-        guard let value = after[place] else { continue }
+        let value = after[place] ?? ""
         let isBack = replaced.isEmpty || replaced.contains { writes[$0].value == value }
+        if value.isEmpty, isBack { continue }
         // A value that nobody has written there is what the program made: it stays the program's.
         let isMade = !writes.contains { $0.place == place && $0.value == value }
         if isBack, isMade || shownWrite(at: place, value, on: device) != nil { continue }

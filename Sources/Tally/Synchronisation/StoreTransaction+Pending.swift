@@ -270,7 +270,7 @@ extension StoreTransaction where Base == WriteTransaction {
     let noted = record.fields
     record.remove(parts.reversed, wereGenerated: false)
     let left = parts.times.filter { parts.reversed.contains($0.key) && noted.contains($0.key) }
-    for (part, time) in left where !record.hasGenerated(part, at: time) {
+    for (part, time) in left where !(parts.created.contains(part) && record.hasGenerated(part, at: time)) {
       record.add(part, at: time)
     }
     // What the program had made is removed with the write that made it.
@@ -298,6 +298,8 @@ private struct UnsentWrites {
     var reversed: SyncFields = []
     /// When the last write that counts changed each of them, in microseconds since 1970.
     var times: [SyncFields: Int64] = [:]
+    /// Those of which that write created the object, or brought it back: the program may have made them.
+    var created: SyncFields = []
   }
 
   private let objects: ReversedObjects
@@ -355,7 +357,9 @@ private struct UnsentWrites {
     let date = before == nil && returned == nil ? min(entry.date, after?.updatedAt ?? entry.date) : entry.date
     for bit in 0..<UInt32(32) {
       let part = SyncFields(rawValue: 1 << bit)
-      if changed.contains(part), parts.times[part] == nil { parts.times[part] = date.microsecondsSince1970 }
+      guard changed.contains(part), parts.times[part] == nil else { continue }
+      parts.times[part] = date.microsecondsSince1970
+      if before == nil { parts.created.formUnion(part) }
     }
   }
 }

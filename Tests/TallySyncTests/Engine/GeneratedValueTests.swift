@@ -83,6 +83,33 @@ struct GeneratedValueTests {
     }
   }
 
+  /// Everything happens in one instant, as by a clock that stands still: an undo leads back to what a person wrote before,
+  /// which is not the program's though it has the time at which the program made the task.
+  @Test(arguments: [0, 60]) func anUndoLeadsBackToWhatAPersonWrote(_ seconds: Int64) async throws {
+    try await withSeries { space, id in
+      let next = try await complete(id, in: space.stores[1])
+      space.clock.now = space.clock.now.adding(seconds: seconds)
+      for text in ["mine", "gone"] {
+        try await space.stores[1].write { transaction in
+          _ = try transaction.update(next) { task in
+            (task.title, task.notes, task.tags) = (text, text, [text])
+            task.dueDay = CalendarDay(clamping: text == "mine" ? 9 : 10)
+          }
+        }
+      }
+      try await space.stores[1].write { _ = try $0.undo() }
+      space.clock.now = space.clock.now.adding(seconds: 60)
+      try await space.stores[0].write { _ = try $0.complete(id) }
+      try await space.synchroniseAll()
+      for store in space.stores {
+        let task = try #require(try store.read { try $0.task(next) })
+        #expect(task.title == "mine" && task.notes == "mine" && task.tags == ["mine"])
+        #expect(task.dueDay == CalendarDay(clamping: 9))
+      }
+      try await space.expectEqualStores()
+    }
+  }
+
   /// A person deletes the next task; another device makes it later.
   @Test func theNextTaskThatAPersonDeletedStaysDeleted() async throws {
     try await withSeries { space, id in
