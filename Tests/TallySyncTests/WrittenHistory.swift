@@ -30,6 +30,8 @@ final class WrittenHistory {
     var isTakenBack = false
     /// Whether it was handed over.
     var isSent = false
+    /// Whether it was handed over through the place, and not only by a file for one device.
+    var isInPlace = false
   }
 
   /// What a device shows.
@@ -345,7 +347,8 @@ final class WrittenHistory {
     try await StoreSync(stores[device]).synchronise(through: MemoryTransport(place))
     log(-1, device, before, try values(of: device))
     noteSent(by: device)
-    seen[device, default: []].formUnion(writes.indices.filter { writes[$0].isSent })
+    for index in writes.indices where writes[index].device == device { writes[index].isInPlace = true }
+    seen[device, default: []].formUnion(writes.indices.filter { writes[$0].isInPlace })
   }
 
   private func noteSent(by device: Int) {
