@@ -7,10 +7,7 @@ internal import TallySystem
 /// Tasks and lists come in the order of their ids, which is that of their tables; completions by time, those of
 /// existing tasks first. So the same store gives the same bytes, and nothing is collected or sorted.
 struct DocumentExporter: ~Copyable {
-  /// How many bytes are gathered before they are written: the size of a pipe's buffer.
-  private static let flushThresholdInBytes = 1 << 16
-
-  private let output: FileDescriptor
+  private let output: OutputBehind
   private let format: InterchangeFormat
   private let selection: ExportSelection?
   private let observer: InterchangeProgress.Observer?
@@ -23,7 +20,7 @@ struct DocumentExporter: ~Copyable {
     output: FileDescriptor, format: InterchangeFormat, selection: ExportSelection? = nil,
     observer: InterchangeProgress.Observer?
   ) {
-    self.output = output
+    self.output = OutputBehind(to: output)
     self.format = format
     self.selection = selection
     self.observer = observer
@@ -34,6 +31,7 @@ struct DocumentExporter: ~Copyable {
   mutating func run(in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>) throws
     -> ExportSummary
   {
+    defer { output.stop() }
     totalTaskCount = try selection?.taskIDs.count ?? transaction.taskCount
     try TallyError.checkCancellation()
     switch format {
@@ -41,6 +39,7 @@ struct DocumentExporter: ~Copyable {
     case .ndjson: try writeRecords(of: transaction)
     }
     try flush()
+    try TallyError.replacing(TallyError.unwritableOutput) { try output.finish() }
     try reportProgress()
     return summary
   }
@@ -87,7 +86,7 @@ struct DocumentExporter: ~Copyable {
       ListDocument.write(try ListRecord(id: id, decoding: value).item, to: &writer)
       endLine()
       summary.listCount += 1
-      try flush(ifAtLeast: Self.flushThresholdInBytes)
+      try flush(ifAtLeast: OutputBehind.blockSizeInBytes)
       return true
     }
   }
@@ -100,7 +99,7 @@ struct DocumentExporter: ~Copyable {
       try TaskDocument.write(TaskFields(value), id: id, to: &writer)
       if format == .ndjson { writer.lineFeed() }
       summary.taskCount += 1
-      try flush(ifAtLeast: Self.flushThresholdInBytes)
+      try flush(ifAtLeast: OutputBehind.blockSizeInBytes)
       if summary.taskCount.isMultiple(of: InterchangeProgress.strideInTasks) { try reportProgress() }
       return true
     }
@@ -116,7 +115,7 @@ struct DocumentExporter: ~Copyable {
       CompletionDocument.write(completion, to: &writer)
       endLine()
       summary.completionCount += 1
-      try flush(ifAtLeast: Self.flushThresholdInBytes)
+      try flush(ifAtLeast: OutputBehind.blockSizeInBytes)
       if summary.completionCount.isMultiple(of: InterchangeProgress.strideInTasks) { try reportProgress() }
     }
   }
@@ -148,7 +147,7 @@ struct DocumentExporter: ~Copyable {
   private mutating func flush(ifAtLeast byteCount: Int = 1) throws {
     let written = writer.bytes.count
     guard written >= byteCount else { return }
-    try TallyError.replacing(TallyError.unwritableOutput) { try writer.flush(to: output) }
+    try TallyError.replacing(TallyError.unwritableOutput) { try writer.withBytes { try output.write(&$0) } }
     summary.byteCount += Int64(written)
   }
 

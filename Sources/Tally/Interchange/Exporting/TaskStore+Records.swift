@@ -63,9 +63,7 @@ extension TaskStore {
 
 /// Hands the tasks of one snapshot to a writer, and its bytes to a file.
 private struct RecordExporter {
-  private static let flushThresholdInBytes = 1 << 16
-
-  let output: FileDescriptor
+  let output: OutputBehind
   let selection: ExportSelection?
   let order: ExportOrder
   let observer: InterchangeProgress.Observer?
@@ -79,13 +77,14 @@ private struct RecordExporter {
     output: FileDescriptor, selection: ExportSelection?, order: ExportOrder,
     observer: InterchangeProgress.Observer?, writer: any DocumentWriter
   ) {
-    (self.output, self.selection, self.order) = (output, selection, order)
+    (self.output, self.selection, self.order) = (OutputBehind(to: output), selection, order)
     (self.observer, self.writer) = (observer, writer)
   }
 
   mutating func run(
     in transaction: borrowing StoreTransaction<some LMDBTransaction & ~Copyable>, isPrepared: Bool
   ) throws -> ExportSummary {
+    defer { output.stop() }
     for list in try transaction.lists() where selection?.listIDs.contains(list.id) ?? true { lists[list.id] = list }
     let total = try selection?.taskIDs.count ?? transaction.taskCount
     if isPrepared { try forEachTask(in: transaction) { exporter, task in exporter.writer.prepare(task) } }
@@ -96,11 +95,12 @@ private struct RecordExporter {
       if let list { exporter.writtenLists.insert(list.id) }
       exporter.writer.write(task, in: list, under: parent)
       exporter.summary.taskCount += 1
-      try exporter.flush(ifAtLeast: Self.flushThresholdInBytes)
+      try exporter.flush(ifAtLeast: OutputBehind.blockSizeInBytes)
       if exporter.summary.taskCount.isMultiple(of: InterchangeProgress.strideInTasks) { try exporter.report(total) }
     }
     writer.end()
     try flush(ifAtLeast: 1)
+    try TallyError.replacing(TallyError.unwritableOutput) { try output.finish() }
     try report(total)
     summary.listCount = writtenLists.count
     return summary
@@ -126,8 +126,7 @@ private struct RecordExporter {
   private mutating func flush(ifAtLeast byteCount: Int) throws {
     let written = writer.bytes.count
     guard written >= byteCount else { return }
-    _ = try TallyError.replacing(TallyError.unwritableOutput) { try output.writeAll(writer.bytes) }
-    writer.bytes.removeAll(keepingCapacity: true)
+    try TallyError.replacing(TallyError.unwritableOutput) { try output.write(&writer.bytes) }
     summary.byteCount += Int64(written)
   }
 

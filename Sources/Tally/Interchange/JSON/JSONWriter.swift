@@ -1,5 +1,4 @@
 internal import Foundation
-package import SystemPackage
 
 /// Writes JSON value by value into bytes that can be passed on at any time.
 ///
@@ -40,11 +39,8 @@ package struct JSONWriter: ~Copyable {
     return bytes
   }
 
-  /// Writes everything so far to a file, and empties the writer.
-  package mutating func flush(to output: FileDescriptor) throws {
-    try output.writeAll(bytes)
-    bytes.removeAll(keepingCapacity: true)
-  }
+  /// Hands everything written so far to a closure, which empties it.
+  mutating func withBytes(_ body: (inout [UInt8]) throws -> Void) rethrows { try body(&bytes) }
 
   /// Ends a line.
   package mutating func lineFeed() {
