@@ -74,6 +74,14 @@ extension RawSpan {
     // The buffer does not outlive the closure; any bytes may be read as bytes.
     unsafe withUnsafeBytes { unsafe (try? UTF8Span(validating: $0.assumingMemoryBound(to: UInt8.self).span)) != nil }
   }
+
+  /// The text that the bytes are; `nil` if they are not well-formed UTF-8.
+  var wellFormedText: String? {
+    // As above; the string has a copy.
+    try? unsafe withUnsafeBytes {
+      unsafe String(copying: try UTF8Span(validating: $0.assumingMemoryBound(to: UInt8.self).span))
+    }
+  }
 }
 
 extension UUID {

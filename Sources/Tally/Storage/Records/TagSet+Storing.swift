@@ -41,9 +41,10 @@ struct StoredParts: ~Escapable {
 
   @_lifetime(self: copy self)
   mutating func text(byteCount: Int) throws(LMDBError) -> String {
-    let part = try part(byteCount: byteCount)
-    guard part.isWellFormedText else { throw .undecodable("a text of a task record is not UTF-8") }
-    return part.text
+    guard let text = try part(byteCount: byteCount).wellFormedText else {
+      throw .undecodable("a text of a task record is not UTF-8")
+    }
+    return text
   }
 
   /// The next bytes, in place.

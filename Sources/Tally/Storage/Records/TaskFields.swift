@@ -89,7 +89,7 @@ struct TaskFields: ~Escapable {
       case TaskField.completedAt.tag: completedAt = try cursor.value.storedOffsetInstant()
       default:
         // The fields of this kind come last.
-        extrasBox = TaskExtras.Box(try extras)
+        extrasBox = TaskExtras.Box(try extras(from: cursor))
         break fields
       }
     }
@@ -99,14 +99,12 @@ struct TaskFields: ~Escapable {
       completedAt: completedAt, extrasBox: extrasBox)
   }
 
-  /// The fields that few tasks have; apart from the others, which so need no room for them.
-  private var extras: TaskExtras {
-    @inline(never)
-    get throws(LMDBError) {
-      var (extras, cursor) = (TaskExtras(), cursor)
-      while try cursor.advance() { try extras.read(cursor) }
-      return extras
-    }
+  /// The fields that few tasks have, from one on; apart from the others, which so need no room for them.
+  @inline(never)
+  private func extras(from cursor: FieldCursor) throws(LMDBError) -> TaskExtras {
+    var (extras, cursor) = (TaskExtras(), cursor)
+    repeat { try extras.read(cursor) } while try cursor.advance()
+    return extras
   }
 
   /// The fields that this version does not know.
