@@ -21,7 +21,7 @@ public struct InterchangeProgress: Hashable, Sendable {
   public let taskCount: Int
   /// All tasks, if known beforehand: in an export.
   public let totalTaskCount: Int?
-  /// The bytes written or read so far.
+  /// The bytes made or read so far; the last few blocks of an export may still wait to be written.
   public let byteCount: Int64
   /// All bytes, if known beforehand: in an import from a file.
   public let totalByteCount: Int64?

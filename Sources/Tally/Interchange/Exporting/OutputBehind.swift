@@ -75,12 +75,12 @@ final class OutputBehind: Sendable {
   /// Waits until another block may wait; writes one here if no thread does.
   private func makeRoom() throws {
     while true {
-      let isWritten = try state.wait { state throws -> Bool? in
+      let hasRoom = try state.wait { state throws -> Bool? in
         if let failure = state.failure { throw failure }
         if state.blocks.count < Self.blockLimit { return true }
         return state.isWriting ? nil : false
       }
-      if isWritten ?? false { return }
+      if hasRoom ?? false { return }
       _ = writeNext()
     }
   }
