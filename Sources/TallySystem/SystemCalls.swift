@@ -217,6 +217,18 @@ package enum SystemCalls {
     #endif
   }
 
+  /// Asks the system to begin writing a file's changed bytes to the disk, without waiting; a flush then waits less.
+  ///
+  /// An error is left for the flush, which reports it. Nothing is done for a pipe, nor where there is no such call.
+  ///
+  /// The corresponding C function is `sync_file_range`.
+  package static func startWriteBack(_ descriptor: FileDescriptor) {
+    #if os(Linux)
+      // SYNC_FILE_RANGE_WRITE; no length means to the end of the file.
+      _ = sync_file_range(descriptor.rawValue, 0, 0, 2)
+    #endif
+  }
+
   /// Whether an open file is a terminal.
   ///
   /// The corresponding C function is `isatty`.

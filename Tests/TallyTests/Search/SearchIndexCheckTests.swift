@@ -9,7 +9,7 @@ import Testing
 @Suite struct SearchIndexCheckTests {
   /// What may be wrong with the index: each must be found, and mended by a repair.
   enum Damage: String, CaseIterable {
-    case missingSegment, missingTerm, wrongTerm, missingPosting, wrongField, missingMember, wrongCreation, strangeRow
+    case missingSegment, missingTerm, wrongTerm, missingPosting, wrongField, missingMember, wrongCreation, strangeRow, wrongFirst
     case noState, beyondTheLog, strangePosting
   }
 
@@ -39,7 +39,7 @@ import Testing
       try Self.fill(store)
       try store.writeAndWait { transaction in
         var state = SearchState().encodedBytes
-        state[1] += 1
+        state[1] = UInt8(SearchState.knownVersions.upperBound + 1)
         try transaction.tables.search.put(state, forKey: SearchKey(.state), in: &transaction.base)
       }
       try Self.expectMatches(in: store)
@@ -47,6 +47,27 @@ import Testing
       try store.updateSearchIndex()
       try Self.expectMatches(in: store)
       #expect(try store.read { try SearchIndex($0.tables, in: $0.base).segments.count } == 1)
+    }
+  }
+
+  /// Version 1 did not say when the first task of a segment was created.
+  @Test func anIndexOfVersion1IsUsedAndContinued() throws {
+    try withStore { store in
+      try Self.fill(store)
+      try store.writeAndWait { try $0.makeSearchIndexOfVersion1() }
+      let old = try store.read { try SearchIndex($0.tables, in: $0.base) }
+      #expect(old.segments.map(\.firstCreatedAt) == [nil])
+      try Self.expectMatches(in: store)
+      #expect(try store.verify().isSound)
+      try store.writeAndWait { transaction in
+        for number in 200..<300 { _ = try transaction.add("tax form \(number)") }
+      }
+      try store.updateSearchIndex()
+      let index = try store.read { try SearchIndex($0.tables, in: $0.base) }
+      #expect(index.segments.map { $0.firstCreatedAt == nil } == [true, false])
+      #expect(try store.search(SearchQuery("tax form")).count == 301)
+      #expect(try store.search(SearchQuery("tax form"), limit: 1).map(\.task.title) == ["tax form 299"])
+      #expect(try store.verify().isSound)
     }
   }
 
@@ -111,11 +132,20 @@ extension StoreWriteTransaction {
     case .wrongField: try edit(tax) { $0[0] ^= 1 }
     case .missingMember: try edit(members) { $0.removeLast() }
     case .wrongCreation: try edit(members) { $0[23] ^= 1 }
+    case .wrongFirst: try edit(SearchKey(.segment, number: segment.number)) { $0[$0.count - 1] ^= 1 }
     case .strangeRow: try put(0, forKey: SearchKey(.term, of: segment.number + 7, Array("tax".utf8)))
     case .noState: _ = try tables.search.remove(forKey: SearchKey(.state), in: &base)
     case .beyondTheLog: try edit(SearchKey(.state)) { $0[8] = 1 }
     case .strangePosting: try edit(tax) { $0.append(0x03) }
     }
+  }
+
+  /// Takes from each segment, and from the state, what version 2 has added.
+  fileprivate mutating func makeSearchIndexOfVersion1() throws {
+    for segment in try SearchIndex(tables, in: base).segments {
+      try edit(SearchKey(.segment, number: segment.number)) { $0.removeLast(8) }
+    }
+    try edit(SearchKey(.state)) { $0[1] = 1 }
   }
 
   private mutating func put(_ byte: UInt8, forKey key: SearchKey) throws {

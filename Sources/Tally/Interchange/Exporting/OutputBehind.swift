@@ -12,6 +12,8 @@ final class OutputBehind: Sendable {
   static let blockSizeInBytes = 1 << 16
   /// How many blocks may wait; more would only take memory.
   private static let blockLimit = 4
+  /// After how many bytes the disk is asked to begin, so that little is left for the flush at the end.
+  private static let writeBackStepInBytes = 8 << 20
 
   private struct State {
     var blocks: [[UInt8]] = []
@@ -19,6 +21,8 @@ final class OutputBehind: Sendable {
     var spare: [[UInt8]] = []
     /// Whether somebody is writing a block; one at a time may.
     var isWriting = false
+    /// The bytes written since the disk was asked to begin.
+    var bytesToWriteBack = 0
     var hasThread = false
     var isStopped = false
     var failure: (any Error)?
@@ -109,12 +113,19 @@ final class OutputBehind: Sendable {
     }
     guard var block else { return false }
     let result = Result { try output.writeAll(block) }
+    let byteCount = block.count
     block.removeAll(keepingCapacity: true)
-    state.withLock { state in
-      state.isWriting = false
+    let isWriteBackDue = state.withLock { state in
       state.spare.append(block)
       if case .failure(let error) = result { (state.failure, state.blocks) = (error, []) }
+      state.bytesToWriteBack += byteCount
+      guard state.bytesToWriteBack >= Self.writeBackStepInBytes else { return false }
+      state.bytesToWriteBack = 0
+      return true
     }
+    // Still counted as writing: `stop` must not return while the file is in use.
+    if isWriteBackDue { SystemCalls.startWriteBack(output) }
+    state.withLock { $0.isWriting = false }
     state.wakeAll()
     return true
   }

@@ -16,10 +16,13 @@ extension TextFolder {
     var start = 0
     while let scalar = iterator.next() {
       let end = iterator.currentCodeUnitOffset
-      let scalars = scalars(of: scalar)
-      for scalar in scalars { folded.appendComposing(FoldedScalar(value: scalar, source: start..<end)) }
+      var isDropped = true
+      forEachScalar(of: scalar) {
+        folded.appendComposing(FoldedScalar(value: $0, source: start..<end))
+        isDropped = false
+      }
       // An accent that was dropped is marked with its letter.
-      if scalars.isEmpty { folded.extendLast(to: end) }
+      if isDropped { folded.extendLast(to: end) }
       start = end
     }
     return folded

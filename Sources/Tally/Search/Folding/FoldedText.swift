@@ -22,9 +22,10 @@ public struct FoldedText: Sendable {
       return
     }
     for scalar in folder.foldedScalars(of: text.utf8Span) {
-      let bytes = Array(scalar.value.utf8)
-      utf8 += bytes
-      sources += repeatElement(scalar.source, count: bytes.count)
+      for byte in scalar.value.utf8 {
+        utf8.append(byte)
+        sources.append(scalar.source)
+      }
     }
   }
 

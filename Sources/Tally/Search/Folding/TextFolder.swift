@@ -107,9 +107,10 @@ public struct TextFolder: Sendable {
     return false
   }
 
-  /// The scalars that a scalar is folded to.
-  mutating func scalars(of scalar: Unicode.Scalar) -> [Unicode.Scalar] {
-    fold(of: scalar).single.map { [$0] } ?? several[scalar] ?? []
+  /// Calls `body` with each scalar that a scalar is folded to.
+  mutating func forEachScalar(of scalar: Unicode.Scalar, _ body: (Unicode.Scalar) -> Void) {
+    if let single = fold(of: scalar).single { return body(single) }
+    several[scalar]?.forEach(body)
   }
 
   /// A scalar's folding; finds it out the first time.

@@ -11,7 +11,7 @@ struct IndexLookup: Hashable {
   /// Whether the term is of a phrase, so that the phrase may be in another text than the best one that has the term.
   let isOfPhrase: Bool
 
-  /// The lookups of a query.
+  /// The lookups of a query; prefixes last, as they have more lists to read.
   static func lookups(of query: SearchQuery) -> [IndexLookup] {
     var lookups: [IndexLookup] = []
     var known: Set<IndexLookup> = []
@@ -23,7 +23,7 @@ struct IndexLookup: Hashable {
         for lookup in own where known.insert(lookup).inserted { lookups.append(lookup) }
       }
     }
-    return lookups
+    return lookups.filter { !$0.isPrefix } + lookups.filter(\.isPrefix)
   }
 
   private static func lookups(

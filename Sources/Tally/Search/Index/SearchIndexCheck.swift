@@ -16,7 +16,7 @@ struct SearchIndexCheck {
     self.tables = tables
     let state = try tables.search.bytes(forKey: SearchKey(.state), in: transaction)
     // An index of another version is built again before it is used.
-    if let state, state.byteCount >= 2, state.load(bigEndianAt: 0) != SearchState.currentVersion { return }
+    if let state, state.byteCount >= 2, !SearchState.knownVersions.contains(state.load(bigEndianAt: 0)) { return }
     let index = try SearchIndex(tables, in: transaction)
     guard index.state.through.sequence <= lastSequence else {
       add(.wrongEntry)
@@ -82,6 +82,7 @@ struct SearchIndexCheck {
     var expected: [[UInt8]: [UInt8]] = [:]
     let live = builder.finish { expected[Array($0)] = $1 }
     guard let members = try members(of: segment, in: transaction) else { return add(.wrongEntry) }
+    if let created = segment.firstCreatedAt, created != members.first?.createdAt { add(.wrongEntry) }
     let places = Dictionary(members.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { min($0, $1) })
     var liveNumbers = [Int?](repeating: nil, count: members.count)
     for (number, member) in live.enumerated() {

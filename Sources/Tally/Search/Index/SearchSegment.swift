@@ -9,17 +9,26 @@ import LMDB
 ///     25   25  the last row of the range
 ///     50    4  tasks
 ///     54    4  how many of them are open
+///     58    8  when the first of them was created, in microseconds since 1970; missing in version 1
 /// ```
 ///
 /// A task that has changed since has a later row, and no longer belongs to the segment, whatever its postings say.
 struct SearchSegment: Equatable {
-  static let width = 2 * ChangeKey.width + 8
+  private static let widthInVersion1 = 2 * ChangeKey.width + 8
+  static let width = widthInVersion1 + 8
   var number: UInt32
   var lower: ChangeKey
   var upper: ChangeKey
   var taskCount: Int
   /// The open tasks come first.
   var openCount: Int
+  /// When the first task was created; `nil` if version 1 has written the segment.
+  var firstCreatedAt: Timestamp?
+
+  /// The rank that no task of the segment exceeds.
+  var bestRank: SearchRank {
+    SearchRank(quality: .best, isCompleted: openCount == 0, createdAt: firstCreatedAt ?? .latest, id: .lowest)
+  }
 
   /// Whether a task with its last change in a commit belongs to the segment.
   func contains(_ id: UUID, changedIn sequence: UInt64) -> Bool {
@@ -29,6 +38,7 @@ struct SearchSegment: Equatable {
 
   var encodedBytes: [UInt8] {
     lower.encodedBytes + upper.encodedBytes + UInt32(taskCount).bigEndianBytes + UInt32(openCount).bigEndianBytes
+      + (firstCreatedAt.map { UInt64(bitPattern: $0.microsecondsSince1970).bigEndianBytes } ?? [])
   }
 
   init(number: UInt32, after lower: ChangeKey, through upper: ChangeKey, members: [SegmentBuilder.Member]) {
@@ -37,15 +47,21 @@ struct SearchSegment: Equatable {
     self.upper = upper
     taskCount = members.count
     openCount = members.firstIndex(where: \.isCompleted) ?? members.count
+    firstCreatedAt = members.first?.createdAt
   }
 
   init(number: UInt32, decoding bytes: RawSpan) throws(LMDBError) {
-    guard bytes.byteCount == Self.width else { throw .undecodable("a segment of the search index has a wrong size") }
+    guard [Self.widthInVersion1, Self.width].contains(bytes.byteCount) else {
+      throw .undecodable("a segment of the search index has a wrong size")
+    }
     self.number = number
     lower = ChangeKey(fields: bytes.extracting(first: ChangeKey.width))
     upper = ChangeKey(fields: bytes.extracting(ChangeKey.width..<2 * ChangeKey.width))
     taskCount = Int(bytes.load(bigEndianAt: 2 * ChangeKey.width, as: UInt32.self))
     openCount = Int(bytes.load(bigEndianAt: 2 * ChangeKey.width + 4, as: UInt32.self))
+    if bytes.byteCount == Self.width {
+      firstCreatedAt = Timestamp(clamping: Int64(bitPattern: bytes.load(bigEndianAt: Self.widthInVersion1)))
+    }
     guard lower < upper, openCount <= taskCount, taskCount <= SegmentBuilder.maximumTaskCount else {
       throw .undecodable("a segment of the search index cannot be right")
     }
@@ -61,14 +77,16 @@ struct SearchSegment: Equatable {
 ///      6   25  the last row of the log that is indexed
 /// ```
 struct SearchState: Equatable {
-  /// Of another version nothing is used: the index is built again.
-  static let currentVersion: UInt16 = 1
+  /// Of any other version nothing is used: the index is built again.
+  ///
+  /// Version 2 differs from version 1 in the rows of segments only, and both kinds of rows may be in one index.
+  static let knownVersions: ClosedRange<UInt16> = 1...2
   static let width = 6 + ChangeKey.width
   var nextSegment: UInt32 = 1
   var through = ChangeKey.beforeAll
 
   var encodedBytes: [UInt8] {
-    Self.currentVersion.bigEndianBytes + nextSegment.bigEndianBytes + through.encodedBytes
+    Self.knownVersions.upperBound.bigEndianBytes + nextSegment.bigEndianBytes + through.encodedBytes
   }
 
   /// Nothing is indexed.
@@ -76,7 +94,7 @@ struct SearchState: Equatable {
 
   /// `nil` for a state of another version, or one that cannot be right.
   init?(_ bytes: RawSpan) {
-    guard bytes.byteCount == Self.width, bytes.load(bigEndianAt: 0) == Self.currentVersion else { return nil }
+    guard bytes.byteCount == Self.width, Self.knownVersions.contains(bytes.load(bigEndianAt: 0)) else { return nil }
     nextSegment = bytes.load(bigEndianAt: 2)
     through = ChangeKey(fields: bytes.extracting(6..<Self.width))
     guard nextSegment > 0 else { return nil }

@@ -26,25 +26,27 @@ struct SegmentSearch {
   /// Looks for the tasks that have everything that is asked for.
   ///
   /// The lists of postings are copied now, and read later only as far as candidates are asked for.
-  init(_ segment: SearchSegment, for lookups: [IndexLookup], by cursor: inout SearchCursor) throws {
+  ///
+  /// Most segments lack one of the words, often the same one: what is missing here comes first in `lookups` afterwards,
+  /// so that one look is enough for the next such segment.
+  init(_ segment: SearchSegment, for lookups: inout [IndexLookup], by cursor: inout SearchCursor) throws {
     self.segment = segment
     self.lookups.reserveCapacity(lookups.count)
-    // Prefixes last: their lists are many, and most segments lack one of the words.
-    for isPrefix in [false, true] {
-      for lookup in lookups where lookup.isPrefix == isPrefix {
-        if isPrefix, !self.lookups.isEmpty, try nextOfAll(from: 0) == nil { break }
-        guard let lists = try LookupCursor(lookup, in: segment, by: &cursor) else {
-          position = nil
-          return
-        }
-        self.lookups.append(lists)
+    for (index, lookup) in lookups.enumerated() {
+      // A prefix may have many lists, which are needless if the other words share no task.
+      if lookup.isPrefix, !self.lookups.isEmpty, try nextOfAll(from: 0) == nil {
+        position = nil
+        return
       }
+      guard let lists = try LookupCursor(lookup, in: segment, by: &cursor) else {
+        lookups.insert(lookups.remove(at: index), at: 0)
+        position = nil
+        return
+      }
+      self.lookups.append(lists)
     }
     if lookups.count > 1 { self.lookups.sort { $0.byteCount < $1.byteCount } }
   }
-
-  /// Whether the segment lacks one of the words.
-  var isEmpty: Bool { position == nil && waiting.isEmpty }
 
   /// The next candidate, with the best quality that its match can have.
   mutating func next() throws -> Posting? {

@@ -38,39 +38,30 @@ extension StoreTransaction where Base: ~Copyable {
     let index = query.matching == .words ? try SearchIndex(tables, in: base) : SearchIndex()
     var heap = MinimumHeap<RankedItem>()
     try readTail(after: index.state.through, &matcher) { heap.insert(RankedItem(rank: $0)) }
-    let lookups = IndexLookup.lookups(of: query)
+    var lookups = IndexLookup.lookups(of: query)
     var cursor = try tables.search.cursor(in: base)
-    var segments: [SegmentSearch] = []
-    segments.reserveCapacity(index.segments.count)
-    for segment in index.segments {
-      let search = try SegmentSearch(segment, for: lookups, by: &cursor)
-      if !search.isEmpty { segments.append(search) }
+    // A segment is opened when no other task can precede its first one.
+    var searches = [SegmentSearch?](repeating: nil, count: index.segments.count)
+    for (number, segment) in index.segments.enumerated() {
+      heap.insert(RankedItem(rank: segment.bestRank, segment: number))
     }
-    for number in segments.indices { try insertNext(of: &segments[number], number, into: &heap, by: &cursor) }
     var matches: [SearchMatch] = []
     while matches.count < limit, let best = heap.removeFirst() {
       guard let number = best.segment else {
         matches.append(SearchMatch(try indexedTask(best.rank.id), &matcher))
         continue
       }
-      try insertNext(of: &segments[number], number, into: &heap, by: &cursor)
-      if let rank = try rank(of: best.rank.id, in: segments[number].segment, &matcher) {
+      let isOpen = searches[number] != nil
+      if !isOpen { searches[number] = try SegmentSearch(index.segments[number], for: &lookups, by: &cursor) }
+      if let next = try searches[number]?.next() {
+        let rank = try index.segments[number].rank(of: next, by: &cursor)
+        heap.insert(RankedItem(rank: rank, segment: number))
+      }
+      if isOpen, let rank = try rank(of: best.rank.id, in: index.segments[number], &matcher) {
         heap.insert(RankedItem(rank: rank))
       }
     }
     return matches
-  }
-
-  /// Puts the next candidate of a segment among the others, by the rank that it has at best.
-  private func insertNext(
-    of search: inout SegmentSearch, _ number: Int, into heap: inout MinimumHeap<RankedItem>,
-    by cursor: inout SearchCursor
-  ) throws {
-    guard let candidate = try search.next() else { return }
-    let member = try search.segment.member(candidate.task, by: &cursor)
-    let rank = SearchRank(
-      quality: candidate.quality, isCompleted: member.isCompleted, createdAt: member.createdAt, id: member.id)
-    heap.insert(RankedItem(rank: rank, segment: number))
   }
 
   /// The rank of a task that a segment names; `nil` if it has changed since, is deleted, or does not match.
@@ -95,14 +86,23 @@ extension StoreTransaction where Base: ~Copyable {
   }
 }
 
-/// A task that was found, or the next candidate of a segment, by their ranks.
+/// A task that was found, the next candidate of a segment, or a segment that is not open yet, by their best ranks.
 private struct RankedItem: Comparable {
   var rank: SearchRank
-  /// The segment that names the candidate; `nil` for a task that was found.
+  /// The number of the segment; `nil` for a task that was found.
   var segment: Int?
 
   static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
   static func == (left: Self, right: Self) -> Bool { left.rank == right.rank }
+}
+
+extension SearchSegment {
+  /// The rank that a candidate has at best.
+  fileprivate func rank(of candidate: SegmentSearch.Posting, by cursor: inout SearchCursor) throws -> SearchRank {
+    let member = try member(candidate.task, by: &cursor)
+    return SearchRank(
+      quality: candidate.quality, isCompleted: member.isCompleted, createdAt: member.createdAt, id: member.id)
+  }
 }
 
 extension SearchMatcher {
