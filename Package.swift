@@ -80,7 +80,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
-    .package(url: "https://github.com/onevcat/Rainbow", from: "4.2.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
@@ -142,7 +141,6 @@ let package = Package(
         "Tally", "TallyFormats", "TallySync", "TallySystem",
         commandLine("ArgumentParser", of: "swift-argument-parser"),
         commandLine("Mustache", of: "swift-mustache"),
-        commandLine("Rainbow", of: "Rainbow"),
         commandLine("Yams", of: "Yams"),
         .product(name: "SystemPackage", package: "swift-system"),
       ],

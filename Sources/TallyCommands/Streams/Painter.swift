@@ -1,7 +1,3 @@
-// Unsafe in name: Rainbow keeps its settings in plain globals. They are touched by one thread, before anything is
-// printed.
-@unsafe @preconcurrency import Rainbow
-
 /// Colours text, or leaves it plain.
 ///
 /// Colour is never the only sign: glyphs and words say the same.
@@ -20,8 +16,6 @@ struct Painter {
   ///   - environment: The variables, which win over the setting.
   init(isRefused: Bool, setting: String?, isTerminal: Bool, environment: EnvironmentVariables) {
     isEnabled = !isRefused && Self.isWanted(setting: setting, isTerminal: isTerminal, environment)
-    // Rainbow looks at the same variables, but takes NO_COLOR=0 and FORCE_COLOR=0 for something else.
-    if isEnabled { (Rainbow.enabled, Rainbow.outputTarget) = (true, .console) }
     depth = isEnabled ? ColorDepth(environment: environment, isForced: setting == "always") : .none
   }
 
@@ -35,43 +29,67 @@ struct Painter {
   }
 
   func paint(_ text: String, _ role: Role) -> String {
-    guard isEnabled, !text.isEmpty else { return text }
-    return switch role {
-    case .heading: text.bold
-    case .handle, .detail: text.dim
-    case .active: depth == .none ? text : text.yellow
-    case .done: depth == .none ? text : text.green
-    case .overdue: depth == .none ? text.bold : text.red
-    case .match: text.bold.underline
+    switch role {
+    case .heading: styled(text, "1")
+    case .handle, .detail: styled(text, "2")
+    case .active: depth == .none ? text : styled(text, "33")
+    case .done: depth == .none ? text : styled(text, "32")
+    case .overdue: styled(text, depth == .none ? "1" : "31")
+    case .match: styled(text, "1;4")
     }
   }
 
   /// The text in a list's own colour, or the nearest that the terminal has.
   func paint(_ text: String, colorHex: String) -> String {
-    guard isEnabled else { return text }
+    let color = TerminalColor(hex: colorHex)
     return switch depth {
     case .none: text
-    case .named: text.applyingColor(Self.nearestColor(toHex: colorHex))
-    case .indexed: text.hex(colorHex, to: .bit8Approximated)
-    case .full: text.hex(colorHex, to: .bit24)
+    case .named: styled(text, "\(color.namedCode)")
+    case .indexed: styled(text, "38;5;\(color.index)")
+    case .full: styled(text, "38;2;\(color.red);\(color.green);\(color.blue)")
     }
   }
 
-  /// The named colour whose parts are on where those of another are above their middle.
-  private static func nearestColor(toHex hex: String) -> NamedColor {
-    let rgb = UInt32(hex, radix: 16) ?? 0
-    let parts = [16, 8, 0].map { rgb >> $0 & 0xFF }
+  /// Text with attributes, which end after it (ECMA-48, section 8.3.117, SGR).
+  private func styled(_ text: String, _ attributes: String) -> String {
+    isEnabled && !text.isEmpty ? "\u{1B}[\(attributes)m\(text)\u{1B}[0m" : text
+  }
+}
+
+/// A colour as terminals of different depths name it.
+struct TerminalColor {
+  let red: Int, green: Int, blue: Int
+
+  /// Takes six hexadecimal digits; anything else is black.
+  init(hex: String) {
+    let rgb = Int(hex, radix: 16) ?? 0
+    (red, green, blue) = (rgb >> 16 & 0xFF, rgb >> 8 & 0xFF, rgb & 0xFF)
+  }
+
+  /// The attribute of the named colour whose parts are on where those of this one are above their middle.
+  var namedCode: Int {
+    let parts = [red, green, blue]
     let middle = ((parts.min() ?? 0) + (parts.max() ?? 0) + 1) / 2
-    let isOn = parts.map { $0 >= max(middle, 1) }
-    switch (isOn[0], isOn[1], isOn[2]) {
-    case (true, false, false): return .red
-    case (false, true, false): return .green
-    case (false, false, true): return .blue
-    case (true, true, false): return .yellow
-    case (true, false, true): return .magenta
-    case (false, true, true): return .cyan
-    // Grey: black and white may be that of the background.
-    case (true, true, true), (false, false, false): return .default
+    let code = parts.enumerated().reduce(30) { $0 + ($1.element >= max(middle, 1) ? 1 << $1.offset : 0) }
+    // Grey takes the default, as black and white may be the colour of the background.
+    return code == 30 || code == 37 ? 39 : code
+  }
+
+  /// The number of the nearest colour in xterm's palette of 256: a cube of 6×6×6 from 16 on, 24 greys from 232 on.
+  var index: Int {
+    let levels = [0, 95, 135, 175, 215, 255]
+    let nearest = [red, green, blue].map { part in
+      levels.indices.min { abs(levels[$0] - part) < abs(levels[$1] - part) } ?? 0
     }
+    let grey = min(max((red + green + blue) / 3 - 3, 0) / 10, 23)
+    let level = 8 + 10 * grey
+    let inCube = (levels[nearest[0]], levels[nearest[1]], levels[nearest[2]])
+    let isGreyNearer = distance(to: (level, level, level)) < distance(to: inCube)
+    return isGreyNearer ? 232 + grey : 16 + 36 * nearest[0] + 6 * nearest[1] + nearest[2]
+  }
+
+  private func distance(to other: (red: Int, green: Int, blue: Int)) -> Int {
+    let (red, green, blue) = (red - other.red, green - other.green, blue - other.blue)
+    return red * red + green * green + blue * blue
   }
 }
