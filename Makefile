@@ -8,7 +8,7 @@ export XDG_CONFIG_HOME := $(CURDIR)/.build/no-settings
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 .NOTPARALLEL:
 .PHONY: help demo test check format bench bench-readme docs api clean set-up lint build schemas formats readers page smoke outside faults
-.PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers test-service
+.PHONY: hub hub-set-up demo-hub test-hub test-hub-api test-hub-faults bench-hub test-long test-devices test-faults test-mutants test-sanitizers
 .PHONY: web test-web quick-web bench-web
 .PHONY: install install-web uninstall completions installation
 .PHONY: bench-peers bench-growth bench-cli bench-observation bench-before bench-search bench-sync bench-commits
@@ -195,10 +195,6 @@ test-long: set-up ## Compares views, filters, searches and merges with plain mod
 
 test-sanitizers: set-up ## Runs every test under AddressSanitizer and ThreadSanitizer; half an hour.
 	@Scripts/test-sanitizers.sh
-
-test-service: set-up ## Checks the example service, then kills it under load and looks for every acknowledged task; minutes.
-	@Examples/Service/Scripts/check-service.py
-	@Examples/Service/Scripts/load-test.py
 
 smoke: ## Runs the benchmarks on small stores, to check their answers, not their times.
 	@for suite in floor peers search growth sync cli; do Benchmarks/Scripts/bench.py $$suite --smoke || exit; done
