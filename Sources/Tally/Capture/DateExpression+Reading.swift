@@ -11,9 +11,11 @@ extension DateExpression {
   ///   - text: The expression.
   ///   - kind: What the caller expects. A day may stand for an instant: the caller chooses its time, see
   ///     ``instant(against:bareDay:)``. An instant never stands for a day.
+  ///   - dateOrder: How `3/4` is read; without it, such a date is refused.
   /// - Throws: `invalidDay` or `invalidInstant`, by the kind; `valueOutOfRange` for a year outside 1 to 9999.
-  public init(_ text: String, as kind: Kind = .instant) throws(TallyError) {
-    var parser = DateParser(CaptureToken.all(of: text))
+  public init(_ text: String, as kind: Kind = .instant, dateOrder: DateOrder? = nil) throws(TallyError) {
+    var parser = DateParser(CaptureToken.all(of: text), dateOrder: dateOrder)
+    parser.allowsDecimals = true
     guard let expression = parser.expression(), parser.index == parser.tokens.count else {
       // The fault of an instant does not help where a day is expected.
       let fault = parser.fault.flatMap { kind == .day && $0.code == .invalidInstant ? nil : $0 }
@@ -25,8 +27,8 @@ extension DateExpression {
     self = expression
   }
 
-  private static let examplesOfDays = "a day as in today, friday, 25 nov, +3d or 2026-11-21"
-  private static let examplesOfTimes = "a time as in 17:00, tomorrow 9:00, friday 5pm, 2h or 2026-11-21T12:00:00Z"
+  private static let examplesOfDays = "a day as in today, friday, 25 nov, +3d or YYYY-MM-DD (2026-11-21)"
+  private static let examplesOfTimes = "a time as in 17:00, tomorrow 9:00, friday 5pm, 2h or YYYY-MM-DD 17:00"
 
   private static func notUnderstood(_ tokens: [CaptureToken], as kind: Kind) -> TallyError {
     let unknown = tokens.first { $0.kind == .word && !names.contains($0.text) }

@@ -15,11 +15,12 @@ extension DateParser {
     }
   }
 
-  private mutating func base() -> DateExpression.Day? {
+  mutating func base() -> DateExpression.Day? {
     if let date = isoDay() { return DateExpression.Day(.date(date)) }
-    if let base = dayOfYear() ?? dayOfMonth() { return DateExpression.Day(base) }
-    if let base = namedBase() { return DateExpression.Day(base) }
-    return namedDay() ?? relativePeriod()
+    if let base = numericDay() ?? dayOfYear() ?? middleOfMonth() { return DateExpression.Day(base) }
+    if let day = dayOfMonth() { return day }
+    if let base = weekday() ?? weekend() { return DateExpression.Day(base) }
+    return edgeOfPeriod() ?? namedDay() ?? relativePeriod()
   }
 
   private mutating func namedDay() -> DateExpression.Day? {
@@ -30,27 +31,62 @@ extension DateParser {
     return dayAfterTomorrow
       ?? word { name in
         switch name {
-        case "today", "eod": DateExpression.Day(.today)
-        case "tomorrow", "tmr", "tmrw": DateExpression.Day(.today, days: 1)
+        case "today", "tod", "eod": DateExpression.Day(.today)
+        case "tomorrow", "tom", "tmr", "tmrw": DateExpression.Day(.today, days: 1)
         case "yesterday": DateExpression.Day(.today, days: -1)
         default: nil
         }
       }
   }
 
-  /// Reads a weekday or the end of a period.
-  private mutating func namedBase() -> DateExpression.Base? {
-    let weekday = attempt { parser in
+  /// Reads `friday`, `next friday` and `friday next week`.
+  private mutating func weekday() -> DateExpression.Base? {
+    attempt { parser in
       let occurrence = parser.occurrence() ?? .nearest
-      return parser.word { CalendarNames.commonWeekday($0) }.map { DateExpression.Base.weekday($0, occurrence) }
+      guard let weekday = parser.word({ CalendarNames.commonWeekday($0) }) else { return nil }
+      let isNextWeek = occurrence == .nearest && parser.take(words: "next", "week")
+      return .weekday(weekday, isNextWeek ? .next : occurrence)
     }
-    if let weekday { return weekday }
-    return attempt { parser in
-      if let base = parser.word({ Self.edges[$0] }) { return base }
+  }
+
+  /// Reads `this weekend` and the like: its Saturday.
+  private mutating func weekend() -> DateExpression.Base? {
+    attempt { parser in
+      let isThis = parser.take(words: "at", "the") || parser.take("the")
+      guard let occurrence = isThis ? .this : parser.occurrence(), parser.take("weekend") else { return nil }
+      return .weekday(6, occurrence)
+    }
+  }
+
+  /// Reads `eom`, `end of the month`, `beginning of next week`, `end of march`.
+  private mutating func edgeOfPeriod() -> DateExpression.Day? {
+    attempt { parser in
+      if let base = parser.word({ Self.edges[$0] }) { return DateExpression.Day(base) }
       _ = parser.take(words: "at", "the") || parser.take("the")
-      guard let isEnd = parser.word({ ["end": true, "start": false][$0] }), parser.take("of") else { return nil }
-      _ = parser.take("the") || parser.take("this")
-      return parser.word { Self.periods[$0] }.map { isEnd ? .end($0) : .start($0) }
+      guard let isEnd = parser.word({ ["end": true, "start": false, "beginning": false][$0] }), parser.take("of")
+      else { return nil }
+      if let month = parser.word({ CalendarNames.commonMonth($0) }) { return Self.edge(ofMonth: month, isEnd: isEnd) }
+      let isNext = parser.take("next")
+      _ = isNext || parser.take("the") || parser.take("this")
+      if isEnd, !isNext, parser.take("day") { return DateExpression.Day(.today) }
+      return parser.word { Self.periods[$0] }.map { Self.edge(of: $0, isEnd: isEnd, isNext: isNext) }
+    }
+  }
+
+  /// The first or the last day of a month; the last one is the day before the next month.
+  private static func edge(ofMonth month: Int, isEnd: Bool) -> DateExpression.Day {
+    isEnd
+      ? DateExpression.Day(.dayOfYear(month: month % 12 + 1, day: 1), days: -1)
+      : DateExpression.Day(.dayOfYear(month: month, day: 1))
+  }
+
+  private static func edge(of period: DateExpression.Period, isEnd: Bool, isNext: Bool) -> DateExpression.Day {
+    guard isNext else { return DateExpression.Day(isEnd ? .end(period) : .start(period)) }
+    switch period {
+    case .week: return DateExpression.Day(isEnd ? .end(.week) : .start(.week), days: 7)
+    // Months have different lengths, so the last day is counted from the month after it.
+    case .month: return DateExpression.Day(.start(.month), months: isEnd ? 2 : 1, days: isEnd ? -1 : 0)
+    case .year: return DateExpression.Day(isEnd ? .end(.year) : .start(.year), months: 12)
     }
   }
 
@@ -61,7 +97,7 @@ extension DateParser {
     return occurrence
   }
 
-  /// Reads `next week` and the like: its first day.
+  /// Reads `next week` and the like, which is its first day, or `next week on friday`.
   private mutating func relativePeriod() -> DateExpression.Day? {
     attempt { parser in
       guard let occurrence = parser.occurrence(), occurrence != .this,
@@ -69,10 +105,22 @@ extension DateParser {
       else { return nil }
       let sign = occurrence == .next ? 1 : -1
       switch period {
-      case .week: return DateExpression.Day(.start(period), days: 7 * sign)
+      case .week:
+        if occurrence == .next, let weekday = parser.weekdayOfWeek() {
+          return DateExpression.Day(.weekday(weekday, .next))
+        }
+        return DateExpression.Day(.start(period), days: 7 * sign)
       case .month: return DateExpression.Day(.start(period), months: sign)
       case .year: return DateExpression.Day(.start(period), months: 12 * sign)
       }
+    }
+  }
+
+  /// Reads the weekday behind `next week`.
+  private mutating func weekdayOfWeek() -> Int? {
+    attempt { parser in
+      _ = parser.take("on")
+      return parser.word { CalendarNames.commonWeekday($0) }
     }
   }
 

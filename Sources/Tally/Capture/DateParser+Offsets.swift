@@ -21,18 +21,36 @@ extension DateParser {
         return parser.anyDuration().flatMap { $0.seconds == 0 ? nil : $0 }
       }
       guard let duration = parser.anyDuration() else { return nil }
-      guard parser.take("ago") else { return duration }
+      if parser.take(words: "from", "now") { return duration.seconds == 0 ? nil : duration }
+      guard parser.take("ago") else { return parser.isBeforeOtherDay ? nil : duration }
       return duration.seconds == 0 ? nil : .zero.adding(duration, times: -1)
     }
   }
 
-  /// Reads `in 3 days` and `3 days ago`.
+  /// Whether a distance that was just read counts from a day that follows, as in `3 days before 24 dec`.
+  private var isBeforeOtherDay: Bool {
+    var ahead = self
+    return ahead.direction() != nil && ahead.base() != nil
+  }
+
+  private mutating func direction() -> Int? { word { ["before": -1, "after": 1, "from": 1][$0] } }
+
+  /// Reads `in 3 days`, `3 days ago`, `3 days from now` and `3 days before 24 dec`.
   mutating func distanceInWords() -> DateExpression.Day? {
     attempt { parser in
-      let isToCome = parser.take("in")
-      guard let offset = parser.anyDuration(), offset.seconds == 0, isToCome || parser.take("ago") else { return nil }
-      let sign = isToCome ? 1 : -1
-      return DateExpression.Day(.today, months: sign * offset.months, days: sign * offset.days)
+      let isFromToday = parser.take("in")
+      guard let offset = parser.anyDuration(), offset.seconds == 0 else { return nil }
+      var day = DateExpression.Day(.today)
+      if isFromToday || parser.take(words: "from", "now") {
+        day.offset = offset
+      } else if parser.take("ago") {
+        day.offset = day.offset.adding(offset, times: -1)
+      } else {
+        guard let sign = parser.direction(), let base = parser.base() else { return nil }
+        day = base
+        day.offset = day.offset.adding(offset, times: sign)
+      }
+      return day
     }
   }
 
@@ -47,9 +65,43 @@ extension DateParser {
     }
   }
 
-  /// Reads `1d12h`, or one number and unit with a blank: `3 days`, `a week`, `two hours`.
-  private mutating func anyDuration() -> DateExpression.Offset? {
-    duration(isGlued: false) ?? attempt { $0.part(isGlued: false, unitIsGlued: false) }
+  /// Reads `1d12h`, or one number and unit with a blank: `3 days`, `a week`, `two hours`, `half an hour`.
+  mutating func anyDuration() -> DateExpression.Offset? {
+    duration(isGlued: false) ?? fractionOfHours() ?? severalUnits()
+      ?? attempt { parser in
+        guard let part = parser.part(isGlued: false, unitIsGlued: false) else { return nil }
+        // `An hour and a half`.
+        guard part.seconds == 3_600, parser.take(words: "and", "a", "half") else { return part }
+        return .init(seconds: 5_400)
+      }
+  }
+
+  /// Reads `half an hour`, `1.5 hours` and `two and a half hours`.
+  private mutating func fractionOfHours() -> DateExpression.Offset? {
+    attempt { parser in
+      if parser.take("half") {
+        _ = parser.take("an") || parser.take("a")
+        return parser.take("hour") ? .init(seconds: 1_800) : nil
+      }
+      guard let hours = parser.number(digits: 1...3) ?? parser.word({ Self.numberWords[$0] }) else { return nil }
+      guard !parser.take(words: "and", "a", "half") else {
+        return parser.take("hours") ? .init(seconds: 3_600 * hours + 1_800) : nil
+      }
+      guard parser.take(".", isGlued: true) || parser.take(",", isGlued: true),
+        let tenths = parser.number(digits: 1...1, isGlued: true),
+        parser.word({ ["h", "hr", "hrs", "hour", "hours"].contains($0) ? true : nil }) != nil
+      else { return nil }
+      return .init(seconds: 3_600 * hours + 360 * tenths)
+    }
+  }
+
+  /// Reads `a couple of days`.
+  private mutating func severalUnits() -> DateExpression.Offset? {
+    attempt { parser in
+      guard parser.take(words: "a", "couple") else { return nil }
+      _ = parser.take("of")
+      return parser.word { Self.units[$0] }.map { .zero.adding($0, times: 2) }
+    }
   }
 
   private mutating func part(isGlued: Bool, unitIsGlued: Bool) -> DateExpression.Offset? {

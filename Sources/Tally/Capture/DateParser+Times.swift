@@ -20,6 +20,8 @@ extension DateParser {
       if parser.take("midnight") { return parser.ambiguousMidnight() }
       if parser.take("noon") { return .noon }
       if let time = parser.timeInPartOfDay() { return time }
+      // Of a span, the sentence takes the start.
+      guard hasPreposition || !parser.isAtTimeSpan else { return nil }
       return parser.clock(allowsBareHour: hasPreposition || parser.allowsBareHours)
     }
   }
@@ -70,7 +72,7 @@ extension DateParser {
     }
     return attempt { parser in
       guard var hour = parser.number(digits: 1...2) else { return nil }
-      let minute = parser.minute()
+      let minute = parser.minute() ?? parser.dottedMinute()
       let half = parser.half()
       parser.hasBareHour = minute == nil && half == nil
       guard allowsBareHour || !parser.hasBareHour, !parser.continuesNumber else { return nil }
@@ -82,9 +84,63 @@ extension DateParser {
     }
   }
 
+  /// Whether a span such as `3pm-4pm` comes next.
+  var isAtTimeSpan: Bool {
+    var ahead = self
+    return ahead.timeSpan() != nil
+  }
+
+  /// Reads `3pm-4pm`, `from 9:00 to 10:30`, `between 2 and 3pm`: its start.
+  mutating func timeSpan() -> DateExpression.TimeOfDay? {
+    attempt { parser in
+      let isBetween = parser.take("between")
+      _ = isBetween || parser.take("from")
+      let joints = isBetween ? ["and"] : ["-", "–", "to", "until", "till"]
+      guard let start = parser.edgeOfSpan(), let joint = parser.token()?.text, joints.contains(joint) else {
+        return nil
+      }
+      parser.index += 1
+      guard let end = parser.edgeOfSpan(), !parser.continuesNumber, start.isClock || end.isClock else { return nil }
+      // `2-3pm` is in the afternoon, `11-1pm` begins before noon.
+      let isAfternoon = end.half == 12 && start.half == nil && start.hour < 12 && start.hour <= end.hour % 12
+      let half = start.half ?? (isAfternoon ? 12 : nil)
+      guard let half else { return DateExpression.TimeOfDay(hour: start.hour, minute: start.minute) }
+      return DateExpression.TimeOfDay(hour: start.hour % 12 + half, minute: start.minute)
+    }
+  }
+
+  /// One end of a span of time, as it is written.
+  private struct EdgeOfSpan {
+    let hour: Int
+    let minute: Int
+    let half: Int?
+    /// Whether it is surely a time, not just a number.
+    let isClock: Bool
+  }
+
+  private mutating func edgeOfSpan() -> EdgeOfSpan? {
+    attempt { parser in
+      guard let hour = parser.number(digits: 1...2) else { return nil }
+      let (minute, half) = (parser.minute(), parser.half())
+      guard hour < 24, minute ?? 0 < 60, half == nil || (1...12).contains(hour) else { return nil }
+      return EdgeOfSpan(hour: hour, minute: minute ?? 0, half: half, isClock: minute != nil || half != nil)
+    }
+  }
+
   private mutating func minute() -> Int? {
     attempt { parser in
       parser.take(":", isGlued: true) ? parser.number(digits: 2...2, isGlued: true) : nil
+    }
+  }
+
+  /// Reads `.30` of `9.30am`; without `am` or `pm` it is a number.
+  private mutating func dottedMinute() -> Int? {
+    attempt { parser in
+      guard parser.take(".", isGlued: true), let minute = parser.number(digits: 2...2, isGlued: true) else {
+        return nil
+      }
+      var ahead = parser
+      return ahead.half() == nil ? nil : minute
     }
   }
 

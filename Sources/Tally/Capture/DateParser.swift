@@ -5,14 +5,23 @@ struct DateParser {
   var index: Int
   /// Whether a number alone is an hour where a time may follow.
   var allowsBareHours = true
+  /// How `3/4` is read; without it, it is ambiguous.
+  var dateOrder: DateOrder?
+  /// Whether `24.12` is a date: where nothing but a date can stand.
+  var allowsDecimals = false
   /// Whether the last time that was read is a number alone.
   var hasBareHour = false
   /// Why a text of the right form has no meaning, such as 31 November.
   var fault: TallyError?
 
-  init(_ tokens: [CaptureToken], at index: Int = 0) {
+  /// Counts the tokens that are looked at.
+  private let work: CaptureWork?
+
+  init(_ tokens: [CaptureToken], at index: Int = 0, dateOrder: DateOrder? = nil, counting work: CaptureWork? = nil) {
     self.tokens = tokens
     self.index = index
+    self.dateOrder = dateOrder
+    self.work = work
   }
 
   /// Reads the longest expression at the place.
@@ -52,6 +61,12 @@ struct DateParser {
   }
 }
 
+/// How much a sentence makes its readers do, for the tests that compare it with the sentence's length.
+final class CaptureWork {
+  /// The number of tokens that were looked at.
+  var stepCount = 0
+}
+
 extension DateParser {
   /// Runs a step, and goes back to where it began if it reads nothing.
   mutating func attempt<Result>(_ step: (inout DateParser) -> Result?) -> Result? {
@@ -63,6 +78,7 @@ extension DateParser {
 
   /// The next token; `nil` at the end, and where one that follows without a blank is wanted and another is there.
   func token(isGlued: Bool = false) -> CaptureToken? {
+    work?.stepCount += 1
     guard index < tokens.count, !isGlued || tokens[index].isGlued else { return nil }
     return tokens[index]
   }

@@ -16,6 +16,8 @@ public struct DateReference: Hashable, Sendable {
   public let today: CalendarDay
   /// The time zone of days and of times on the clock.
   public let timeZone: TimeZone
+  /// How dates in digits such as `3/4` are read; `nil` where nobody knows, so that only `24/12` and the like are dates.
+  public var dateOrder: DateOrder?
   /// The first day of the week as ISO 8601 numbers it, from 1 for Monday to 7 for Sunday.
   public let weekStart: Int
   /// Which way an expression without a date looks.
@@ -31,10 +33,11 @@ public struct DateReference: Hashable, Sendable {
   ///     begins hours after midnight.
   ///   - calendar: Gives the time zone and the first day of the week.
   ///   - direction: Which way an expression without a date looks.
+  ///   - dateOrder: How dates in digits are read.
   ///   - dayStartInMinutes: The minutes after midnight at which a day begins.
   public init(
     now: Timestamp, today: CalendarDay? = nil, calendar: Calendar, direction: Direction = .forward,
-    dayStartInMinutes: Int = 0
+    dateOrder: DateOrder? = nil, dayStartInMinutes: Int = 0
   ) {
     self.now = now
     self.today =
@@ -43,5 +46,6 @@ public struct DateReference: Hashable, Sendable {
     timeZone = calendar.timeZone
     weekStart = StatisticsPeriods.isoWeekday(ofFoundation: calendar.firstWeekday)
     self.direction = direction
+    self.dateOrder = dateOrder
   }
 }

@@ -36,6 +36,10 @@ public struct QuickEntry: Hashable, Sendable {
   public internal(set) var recurrence: Recurrence?
   /// The words that were understood, in order.
   public internal(set) var parts: [Part] = []
+  /// The words that ask for something that a task cannot have, or has already, in order; they stay in the title.
+  ///
+  /// An application shows them, so that nobody takes them for understood.
+  public internal(set) var leftovers: [Leftover] = []
 
   /// Some words of a sentence that were understood.
   public struct Part: Hashable, Sendable {
@@ -68,6 +72,30 @@ public struct QuickEntry: Hashable, Sendable {
     /// How the task repeats.
     case recurrence
   }
+
+  /// Some words of a sentence that were not understood, although they look like more than a title.
+  public struct Leftover: Hashable, Sendable {
+    /// Where the words stand in the sentence.
+    public let range: Range<String.Index>
+    /// Why they are left over.
+    public let reason: Reason
+  }
+
+  /// Why some words are left over.
+  public enum Reason: String, CaseIterable, Hashable, Sendable {
+    /// A field that has a value already, as in `today tomorrow`.
+    case repeated
+    /// How long something takes, as in `for 1h`.
+    case duration
+    /// From when to when something takes place, as in `3pm-4pm`; the start was understood.
+    case timeSpan
+    /// A time that nobody knows: `someday`.
+    case someday
+    /// A recurrence that no rule has, as in `every 8 hours`.
+    case recurrence
+    /// A date that does not exist, or could be two.
+    case date
+  }
 }
 
 extension QuickEntry {
@@ -75,7 +103,7 @@ extension QuickEntry {
   ///
   /// - Parameters:
   ///   - text: The sentence.
-  ///   - calendar: Gives the time zone and the first day of the week.
+  ///   - calendar: Gives the time zone, the first day of the week and, by its locale, the order of dates in digits.
   ///   - now: The present.
   ///   - lists: The names of the lists that exist, so that `for Work` and `list:Work` are understood exactly where there is such
   ///     a list. Without them, `list:` takes any name, and `for` a capitalized word after another understood part.
@@ -85,7 +113,8 @@ extension QuickEntry {
   public static func parse(
     _ text: String, calendar: Calendar, now: Timestamp, lists: [String]? = nil
   ) -> QuickEntry {
-    parse(text, reference: DateReference(now: now, calendar: calendar), lists: lists)
+    let order = calendar.locale.flatMap { DateOrder(of: $0) }
+    return parse(text, reference: DateReference(now: now, calendar: calendar, dateOrder: order), lists: lists)
   }
 
   /// Reads a sentence, as ``parse(_:calendar:now:lists:)``, against a present whose `today` may be another day.

@@ -12,7 +12,7 @@ struct QuickEntryDates {
     var changed = self
     let isNew =
       switch finding {
-      case .schedule(let expression): changed.schedule.take(expression)
+      case .schedule(let expression), .span(let expression): changed.schedule.take(expression)
       case .due(let expression): changed.due.take(expression)
       case .reminder(let expression): changed.reminder.take(expression)
       case .recurrence(let recurrence, let expression):

@@ -1,6 +1,6 @@
 extension QuickEntryParser {
   /// The words before a date that say what it is for.
-  private enum Lead {
+  enum Lead {
     case none, on, due, by, reminder
   }
 
@@ -18,9 +18,11 @@ extension QuickEntryParser {
   func date(at index: Int) -> Match? {
     let (lead, start) = lead(at: index)
     guard start < tokens.count, lead == .due || lead == .reminder || !isClaimed(at: index) else { return nil }
+    guard !isPerson(start, behind: lead) else { return nil }
     for allowsBareHours in [true, false] {
-      var parser = DateParser(tokens, at: start)
+      var parser = dateParser(at: start)
       parser.allowsBareHours = allowsBareHours
+      parser.allowsDecimals = lead != .none
       guard let expression = parser.expression() else { continue }
       let candidate = Candidate(
         lead: lead, start: start, end: parser.index, expression: expression, hasBareHour: parser.hasBareHour)
@@ -44,9 +46,9 @@ extension QuickEntryParser {
     }
   }
 
-  private func lead(at index: Int) -> (lead: Lead, start: Int) {
-    var parser = DateParser(tokens, at: index)
-    if parser.take("due") {
+  func lead(at index: Int) -> (lead: Lead, start: Int) {
+    var parser = dateParser(at: index)
+    if parser.take("due") || !isDeadlineOfTitle(at: index) && parser.take("deadline") {
       _ = parser.take(":", isGlued: true) || parser.take("on") || parser.take("by")
       return (.due, parser.index)
     }
@@ -60,7 +62,10 @@ extension QuickEntryParser {
       _ = parser.take("on")
       return (.on, parser.index)
     }
-    if parser.take("@") { return parser.token()?.kind == .number ? (.on, parser.index) : (.none, index) }
+    if parser.take("@") {
+      let isTime = parser.token().map { $0.kind == .number || ["noon", "midnight"].contains($0.text) } ?? false
+      return isTime ? (.on, parser.index) : (.none, index)
+    }
     return parser.take("on") ? (.on, parser.index) : (.none, index)
   }
 
@@ -68,6 +73,50 @@ extension QuickEntryParser {
   private func isAfterVerbWithBy(_ index: Int) -> Bool {
     index > 0 && ["come", "drop", "go", "pass", "stand", "stop", "swing"].contains(tokens[index - 1].text)
   }
+
+  /// Whether a deadline is what the title is about, as in `discuss the deadline`.
+  private func isDeadlineOfTitle(at index: Int) -> Bool {
+    index > 0 && index != endOfLastPart
+      && (isClaimed(at: index) || Self.wordsBeforeDeadlines.contains(tokens[index - 1].text))
+  }
+
+  private static let wordsBeforeDeadlines: Set = [
+    "about", "announce", "ask", "change", "check", "confirm", "discuss", "extend", "find", "meet", "miss", "move",
+    "new",
+    "next", "no", "on", "postpone", "push", "set",
+  ]
+
+  /// Whether `tom` is a person: in capitals, behind a word such as `call`, or before another word.
+  private func isPerson(_ index: Int, behind lead: Lead) -> Bool {
+    guard ["tom", "tod"].contains(tokens[index].text) else { return false }
+    let isWithPerson = index > 0 && index != endOfLastPart && Self.wordsBeforePersons.contains(tokens[index - 1].text)
+    return lead == .by || isCapitalized(index) || isWithPerson || !isFollowedByParts(index + 1)
+  }
+
+  private static let wordsBeforePersons: Set = [
+    "about", "and", "ask", "by", "call", "contact", "dm", "email", "for", "from", "give", "help", "invite", "join",
+    "mail", "meet", "message", "of", "on", "or", "pay", "phone", "pick", "ping", "remind", "ring", "see", "send",
+    "show",
+    "tell", "text", "thank", "to", "uncle", "up", "visit", "with",
+  ]
+
+  /// Reads a span of time, of which a task can have the start: its words stay in the title.
+  func span(at index: Int) -> Match? {
+    var parser = dateParser(at: index)
+    _ = parser.take("at")
+    guard !isClaimed(at: index), let time = parser.timeSpan(), isEnd(parser.index), isBoundary(parser.index),
+      dates.schedule.time == nil
+    else { return nil }
+    // Without a day, `open 9am-5pm` and `sleep from 10pm to 6am` say what the task is about.
+    let isOfTitle = index > 0 && Self.wordsBeforeSpans.contains(tokens[index - 1].text)
+    let isPlan = tokens[index].kind == .number && !isOfTitle && isFollowedByParts(parser.index)
+    guard dates.schedule.day != nil || isPlan else { return nil }
+    return Match(finding: .span(DateExpression(.time(time))), end: parser.index)
+  }
+
+  private static let wordsBeforeSpans: Set = [
+    "available", "closed", "hours", "open", "opening", "quiet", "score", "shift", "sleep", "work",
+  ]
 
   /// Whether a date is surely meant as one.
   private func isClear(_ candidate: Candidate) -> Bool {
@@ -87,7 +136,8 @@ extension QuickEntryParser {
     case (_, nil): return false
     // A duration alone is how long something takes.
     case (.sinceNow, .instant(let instant)?):
-      return instant > reference.now && ["in", "+"].contains(tokens[candidate.start].text)
+      let isFromNow = ["in", "+"].contains(tokens[candidate.start].text) || tokens[candidate.end - 1].text == "now"
+      return instant > reference.now && isFromNow
     case (_, .day(let day)?): return isDue || day >= reference.today
     case (.dayAndTime, .instant(let instant)?):
       // "This morning", said in the afternoon, is not a plan.
@@ -113,18 +163,42 @@ extension QuickEntryParser {
 
   private func isClearDay(_ day: DateExpression.Day, _ candidate: Candidate) -> Bool {
     let isBoundary = isBoundary(candidate.end)
+    guard isClearInDigits(candidate) else { return false }
     switch day.base {
     case .today: return !isNameOfToday(candidate) && !hasCapitalizedUnit(candidate)
     case .weekday(_, let occurrence):
       let isExplicit = candidate.lead != .none || occurrence != .nearest
+      if !isExplicit, candidate.end < tokens.count, isNameOfWork(candidate.start) { return false }
       return isBoundary && (isExplicit || !isAlsoAWord(candidate.start))
     case .date: return isBoundary || tokens[candidate.start].text.utf8.count == 4
     case .dayOfYear, .end: return isBoundary
     case .dayOfMonth: return isBoundary && candidate.lead != .none
     // `som` and `sow` are words of other meanings.
-    case .start: return isBoundary && ["next", "last"].contains(tokens[candidate.start].text)
+    case .start: return isBoundary && !["som", "sow", "soy"].contains(tokens[candidate.start].text)
     }
   }
+
+  /// Whether a date in digits is none of the other things that look like one, such as `24/7` and `Ubuntu 24.04.`.
+  private func isClearInDigits(_ candidate: Candidate) -> Bool {
+    let start = candidate.start
+    guard candidate.lead == .none, tokens[start].kind == .number, start + 2 < candidate.end,
+      [".", "/"].contains(tokens[start + 1].text), case .day(let day) = candidate.expression.form,
+      case .dayOfYear = day.base
+    else { return true }
+    let isOfThing = start > 0 && start != endOfLastPart && Self.wordsBeforeNumbers.contains(tokens[start - 1].text)
+    let (first, second) = (tokens[start].text, tokens[start + 2].text)
+    let isFraction = tokens[start + 1].text == "/" && Self.fractions.contains("\(first)/\(second)")
+    let isUnclear = Int(first).map { $0 <= 12 } ?? true && Int(second).map { $0 <= 12 } ?? true
+    return !isOfThing && !isFraction && (!isUnclear || isFollowedByParts(candidate.end))
+  }
+
+  private static let fractions: Set = ["1/2", "1/3", "1/4", "1/5", "1/8", "2/3", "2/4", "3/4", "9/11", "24/7"]
+
+  private static let wordsBeforeNumbers: Set = [
+    "$", "€", "£", "¥", "android", "build", "ch", "chapter", "debian", "exercise", "fedora", "fig", "figure", "grade",
+    "ios", "java", "level", "macos", "node", "page", "part", "pay", "paid", "problem", "python", "question", "rated",
+    "release", "score", "section", "step", "swift", "table", "ubuntu", "update", "v", "version",
+  ]
 
   private func isClearDayWithTime(_ day: DateExpression.Day, _ candidate: Candidate) -> Bool {
     let isTimeFirst = tokens[candidate.start].kind == .number && !isDayFirst(candidate.start)
@@ -139,13 +213,19 @@ extension QuickEntryParser {
   }
 
   private func isDayFirst(_ index: Int) -> Bool {
-    var parser = DateParser(tokens, at: index)
+    var parser = dateParser(at: index)
     return parser.day() != nil
   }
 
   /// Whether `today` and the like are part of a name, as in `Tomorrow Never Dies`.
   private func isNameOfToday(_ candidate: Candidate) -> Bool {
     candidate.lead == .none && tokens[candidate.start].kind == .word && isInName(candidate.start)
+  }
+
+  /// Whether a weekday begins the name of a film or a book, as in `watch Friday the 13th`.
+  private func isNameOfWork(_ index: Int) -> Bool {
+    hasLowercase && index > 0 && isCapitalized(index)
+      && ["watch", "rewatch", "read", "reread", "play", "sing", "stream"].contains(tokens[index - 1].text)
   }
 
   /// Whether a distance is part of a name, as in `Around the World in 80 Days`.
@@ -162,7 +242,7 @@ extension QuickEntryParser {
 extension QuickEntryParser {
   /// Skips `remind me to` at the start, if the sentence then has a date to remind of, and returns where to read on.
   mutating func readRequestToRemind() -> Int {
-    var parser = DateParser(tokens)
+    var parser = dateParser(at: 0)
     guard parser.take(words: "remind", "me", "to"), parser.index < tokens.count else { return 0 }
     var rest = self
     var index = parser.index
@@ -175,5 +255,5 @@ extension QuickEntryParser {
     return parser.index
   }
 
-  private var hasSchedule: Bool { !dates.schedule.isEmpty || dates.recurrence != nil }
+  var hasSchedule: Bool { !dates.schedule.isEmpty || dates.recurrence != nil }
 }

@@ -1,9 +1,11 @@
 extension QuickEntryParser {
-  /// Reads `#tag`.
+  /// Reads `#tag`, `+tag` or `@tag`.
   func tag(at index: Int) -> Match? {
     let start = index + 1
+    guard tokens[index].text == "#" || isTagOfWord(at: index) else { return nil }
     var end = start
     while end < tokens.count, tokens[end].isGlued, !Self.endOfTag.contains(tokens[end].text) { end += 1 }
+    work.stepCount += end - start
     // Punctuation behind the tag belongs to the sentence.
     while end > start, tokens[end - 1].kind == .symbol, Self.punctuation.contains(tokens[end - 1].text) { end -= 1 }
     guard end > start, isEnd(end), tokens[start..<end].contains(where: isNameOfTag) else { return nil }
@@ -12,17 +14,36 @@ extension QuickEntryParser {
     return Match(finding: .tag(tag), end: end)
   }
 
+  /// Whether `+` or `@` begins a tag: before a word, and not where `@ann` is a person to write to.
+  private func isTagOfWord(at index: Int) -> Bool {
+    guard index + 1 < tokens.count, tokens[index + 1].isGlued, tokens[index + 1].kind == .word else { return false }
+    guard tokens[index].text == "@", index > 0 else { return true }
+    return index == endOfLastPart || !Self.wordsBeforeAccounts.contains(tokens[index - 1].text)
+  }
+
   /// Whether a token can stand alone as a tag: a word or a picture, as numbers and punctuation are issues and doodles.
   private func isNameOfTag(_ token: CaptureToken) -> Bool {
     token.kind == .word || token.text.contains { $0.isSymbol && !$0.isASCII }
   }
 
-  /// Reads `!high` or `!1`.
+  /// Reads `!high`, `!1`, `p:high` or `p1`.
   func priority(at index: Int) -> Match? {
-    guard index + 1 < tokens.count, tokens[index + 1].isGlued, let priority = Self.priorities[tokens[index + 1].text],
-      isEnd(index + 2)
+    let isMark = tokens[index].text == "!"
+    let hasColon = !isMark && index + 1 < tokens.count && tokens[index + 1].isGlued && tokens[index + 1].text == ":"
+    let value = index + (hasColon ? 2 : 1)
+    guard value < tokens.count, tokens[value].isGlued, isEnd(value + 1) else { return nil }
+    let name = tokens[value].text
+    guard let priority = Self.priorities[name] ?? (hasColon ? Self.letters[name] : nil),
+      isMark || hasColon || isNumberedPriority(at: index)
     else { return nil }
-    return Match(finding: .priority(priority), end: index + 2)
+    return Match(finding: .priority(priority), end: value + 1)
+  }
+
+  /// Whether `p1` is a priority: not a page, and not the first word of a name such as `P1 bug`.
+  private func isNumberedPriority(at index: Int) -> Bool {
+    guard tokens[index].text == "p", tokens[index + 1].kind == .number else { return false }
+    let isPage = index > 0 && index != endOfLastPart && Self.wordsBeforePages.contains(tokens[index - 1].text)
+    return !isPage && (isFollowedByParts(index + 2) || index == 0 && !isCapitalized(index))
   }
 
   /// Reads `list:Work`, `list:"House work"` or `for Work`.
@@ -81,13 +102,27 @@ extension QuickEntryParser {
       isCapitalized(index), isEnd(index + 1), isFollowedByParts(index + 1)
     else { return nil }
     // `for Monday` is a day.
-    var parser = DateParser(tokens, at: index)
+    var parser = dateParser(at: index)
     guard parser.expression() == nil, CalendarNames.commonMonth(tokens[index].text) == nil else { return nil }
     return Match(finding: .list(String(text[tokens[index].range])), end: index + 1)
   }
 
   private static let priorities: [String: Priority] = [
-    "high": .high, "medium": .medium, "med": .medium, "low": .low, "1": .high, "2": .medium, "3": .low,
+    "high": .high, "medium": .medium, "med": .medium, "low": .low, "none": .none,
+    "1": .high, "2": .medium, "3": .low, "4": .none,
+  ]
+
+  /// Behind `p:`, as other programs write it.
+  private static let letters: [String: Priority] = ["h": .high, "m": .medium, "l": .low]
+
+  private static let wordsBeforePages: Set = [
+    "page", "pages", "print", "read", "see", "slide", "slides", "to", "from", "until", "and", "or", "of", "the",
+  ]
+
+  private static let wordsBeforeAccounts: Set = [
+    "about", "and", "ask", "by", "call", "cc", "contact", "dm", "email", "follow", "for", "from", "invite", "mail",
+    "mention", "message", "of", "or", "ping", "reply", "tell", "text", "thank", "the", "to", "tweet", "unfollow", "via",
+    "with",
   ]
 
   private static let endOfTag: Set = ["#", ",", ";", "\"", "“", "”", "(", ")", "[", "]", "{", "}", "<", ">", "'", "’"]

@@ -16,8 +16,10 @@ extension QuickEntryParser {
     let token = tokens[index]
     switch token.kind {
     case .symbol: return token.text != "\"" && token.text != "&" && token.text != "/"
-    case .number: return isDate(at: index)
-    case .word: return Self.functionWords.contains(token.text) || startsMarker(at: index) || isDate(at: index)
+    case .number: return isDate(at: index) || dateParser(at: index).isAtTimeSpan
+    case .word:
+      return Self.functionWords.contains(token.text) || startsMarker(at: index) || isDate(at: index)
+        || dateParser(at: index).isAtTimeSpan
     }
   }
 
@@ -25,17 +27,26 @@ extension QuickEntryParser {
   func isFollowedByParts(_ index: Int) -> Bool {
     guard index < tokens.count else { return true }
     return tokens[index].kind == .symbol && tokens[index].text != "\"" || startsMarker(at: index) || isDate(at: index)
+      || dateParser(at: index).isAtTimeSpan
   }
 
   private func isDate(at index: Int) -> Bool {
-    var parser = DateParser(tokens, at: index)
+    var parser = dateParser(at: index)
     parser.allowsBareHours = false
-    return parser.expression() != nil && isEnd(parser.index)
+    guard let expression = parser.expression(), isEnd(parser.index) else { return false }
+    // `The 13th` alone is no date: `Friday the 13th` is a film.
+    if case .day(let day) = expression.form, case .dayOfMonth = day.base { return false }
+    return true
   }
 
   private func startsMarker(at index: Int) -> Bool {
-    ["due", "by", "every", "remind", "reminder", "repeat", "list", "starting"].contains(tokens[index].text)
-      || tokens[index].text == "for" && list(at: index) != nil
+    switch tokens[index].text {
+    case "due", "by", "deadline", "every", "remind", "reminder", "repeat", "list", "starting", "ending", "someday": true
+    case "for": list(at: index) != nil || duration(at: index) != nil
+    case "ev": isEvery(index)
+    case "p", "pri", "priority": index + 1 < tokens.count && tokens[index + 1].isGlued
+    default: false
+    }
   }
 
   /// Whether the word before a token shows that a date belongs to the title, as in `the friday report`.
@@ -45,7 +56,7 @@ extension QuickEntryParser {
 
   /// The token behind a date that belongs to the title, or behind several, so that no part of it is taken for a date.
   func endOfLiteralDate(at index: Int) -> Int? {
-    var parser = DateParser(tokens, at: index)
+    var parser = dateParser(at: index)
     guard let first = parser.expression() else { return nil }
     guard isClaimed(at: index) || isOneOfSeveral(first, before: parser.index) else { return nil }
     var end = parser.index
@@ -62,7 +73,7 @@ extension QuickEntryParser {
     guard isJoin(end) else { return false }
     let isDash = ["-", "–"].contains(tokens[end].text)
     if isDash, end + 1 < tokens.count, tokens[end + 1].kind == .number { return true }
-    var parser = DateParser(tokens, at: end + 1)
+    var parser = dateParser(at: end + 1)
     parser.allowsBareHours = false
     switch (expression.form, parser.expression()?.form) {
     // A time behind a comma belongs to the day.

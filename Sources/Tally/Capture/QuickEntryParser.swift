@@ -16,6 +16,9 @@ struct QuickEntryParser {
 
   var entry: QuickEntry
   var dates = QuickEntryDates()
+  /// Whether a priority was given, which may be none.
+  private var hasPriority = false
+  let work = CaptureWork()
   /// Where the last part ends, as an index of a token.
   var endOfLastPart = 0
   /// The backslashes that kept words from being understood.
@@ -40,6 +43,8 @@ struct QuickEntryParser {
       index = isStart(index) ? readPart(at: index) : index + 1
     }
     dates.apply(to: &entry, reference: reference)
+    // Without a day, `for 2 hours` is what is done rather than how long.
+    if !hasSchedule { entry.leftovers.removeAll { $0.reason == .duration } }
     let title = QuickEntryTitle(text, removing: entry.parts.map(\.range), and: escapes).text
     guard let title else { return QuickEntry(title: text.trimmed) }
     entry.title = title
@@ -57,15 +62,38 @@ struct QuickEntryParser {
 
   /// Reads what begins at a token, and returns where to read on.
   mutating func readPart(at index: Int) -> Int {
+    work.stepCount += 1
     if let end = endOfQuotation(from: index) { return end }
     if tokens[index].text == "\\", index + 1 < tokens.count, tokens[index + 1].isGlued {
       return readEscape(at: index)
     }
-    guard let match = match(at: index) else { return endOfLiteralDate(at: index) ?? index + 1 }
-    guard take(match.finding) else { return match.end }
+    guard let match = match(at: index) else {
+      guard let (reason, end) = leftover(at: index) else { return endOfLiteralDate(at: index) ?? index + 1 }
+      leave(reason, from: index, to: end)
+      return end
+    }
+    guard take(match.finding) else {
+      leave(.repeated, from: index, to: match.end)
+      return match.end
+    }
+    if case .span = match.finding {
+      leave(.timeSpan, from: index, to: match.end)
+      return match.end
+    }
     entry.parts.append(QuickEntry.Part(range: range(from: index, to: match.end), kind: match.finding.kind))
     endOfLastPart = match.end
     return match.end
+  }
+
+  /// Keeps words in the title, and notes that they look like more.
+  private mutating func leave(_ reason: QuickEntry.Reason, from start: Int, to end: Int) {
+    let range = tokens[start].range.lowerBound..<tokens[end - 1].range.upperBound
+    entry.leftovers.append(QuickEntry.Leftover(range: range, reason: reason))
+  }
+
+  /// A reader of dates from a token on.
+  func dateParser(at index: Int) -> DateParser {
+    DateParser(tokens, at: index, dateOrder: reference.dateOrder, counting: work)
   }
 
   /// Leaves out a backslash that keeps the following words as they are.
@@ -98,13 +126,15 @@ extension QuickEntryParser {
     /// A recurrence, with the day or the time at which it begins.
     case recurrence(Recurrence, DateExpression?)
     case lastDay(DateExpression)
+    /// The start of a span of time, whose words stay in the title.
+    case span(DateExpression)
     case tag(String)
     case priority(Priority)
     case list(String)
 
     var kind: QuickEntry.Kind {
       switch self {
-      case .schedule: .schedule
+      case .schedule, .span: .schedule
       case .due: .due
       case .reminder: .reminder
       case .recurrence, .lastDay: .recurrence
@@ -125,21 +155,24 @@ extension QuickEntryParser {
   func match(at index: Int) -> Match? {
     switch tokens[index].text {
     case "#": tag(at: index)
+    case "+", "@": date(at: index) ?? tag(at: index)
     case "!": priority(at: index)
-    default: list(at: index) ?? lastDay(at: index) ?? recurrence(at: index) ?? date(at: index)
+    case "p", "pri", "priority": priority(at: index)
+    default: list(at: index) ?? lastDay(at: index) ?? recurrence(at: index) ?? span(at: index) ?? date(at: index)
     }
   }
 
   /// Keeps a finding, unless its field has a value already.
   private mutating func take(_ finding: Finding) -> Bool {
     switch finding {
-    case .schedule, .due, .reminder, .recurrence, .lastDay:
+    case .schedule, .due, .reminder, .recurrence, .lastDay, .span:
       return dates.take(finding, reference: reference)
     case .tag(let tag):
       guard entry.tags.count < TagSet.maximumCount else { return false }
       entry.tags.insert(tag)
     case .priority(let priority):
-      guard entry.priority == .none else { return false }
+      guard !hasPriority else { return false }
+      hasPriority = true
       entry.priority = priority
     case .list(let name):
       guard entry.listName == nil else { return false }

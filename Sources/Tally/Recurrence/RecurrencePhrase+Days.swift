@@ -5,6 +5,8 @@ extension RecurrencePhrase {
     var monthDays: [Int] = []
     /// Whether a weekday has neither an ordinal nor `each`, so that in a month it is not clear which one is meant.
     var hasBareWeekday = false
+    /// The ordinals that can only count weekdays of a month.
+    var certainOrdinals: Set<Int> = []
     /// The unit of `of the month` or `of the year`.
     var scope: RecurrenceUnit?
   }
@@ -17,6 +19,7 @@ extension RecurrencePhrase {
 
   /// Reads a list of days.
   mutating func days() -> Days? {
+    if let numbers = attempt({ $0.bareMonthDays() }) { return numbers }
     guard var days = attempt({ $0.day(addedTo: Days()) }) else { return nil }
     while let longer = attempt({ phrase in
       let hasComma = phrase.take(",")
@@ -31,12 +34,25 @@ extension RecurrencePhrase {
     return days
   }
 
+  /// Reads `2, 15, 27`, but no number alone.
+  private mutating func bareMonthDays() -> Days? {
+    var days = Days()
+    repeat {
+      guard let number = word({ $0.smallNumber }), (1...31).contains(number) else { return nil }
+      days.monthDays.append(number)
+    } while words.dropFirst(index + 1).first?.smallNumber != nil && take(",")
+    return days.monthDays.count > 1 ? days : nil
+  }
+
   private mutating func day(addedTo list: Days) -> Days? {
     var days = list
     let isEach = take("each") || take("every") || take("a") || take("an")
     let isOne = !isEach && take("the")
+    // `3rd friday` counts in the month, while `second monday` may be every other.
+    let isCertain = words.dropFirst(index).first?.first?.isNumber ?? false
     if !isEach, let ordinal = ordinal() {
       if let weekday = weekday() {
+        if ordinal > 2, isCertain { days.certainOrdinals.insert(ordinal) }
         guard let weekday = try? RecurrenceWeekday(weekday, ordinal: ordinal) else { return nil }
         days.weekdays.append(weekday)
       } else {
@@ -87,7 +103,9 @@ extension RecurrencePhrase.Days {
   }
 
   /// Whether an ordinal could also count weeks.
-  var isAmbiguous: Bool { scope == nil && weekdays.contains { $0.ordinal.map { $0 > 1 } ?? false } }
+  var isAmbiguous: Bool {
+    scope == nil && weekdays.contains { $0.ordinal.map { $0 > 1 && !certainOrdinals.contains($0) } ?? false }
+  }
 }
 
 extension String {

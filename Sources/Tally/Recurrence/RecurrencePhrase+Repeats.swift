@@ -13,7 +13,7 @@ extension RecurrencePhrase {
 
   /// Reads `after 3 days` or `every 3 days after completion`.
   mutating func intervalAfterCompletion() -> (count: Int, unit: RecurrenceUnit)? {
-    if take("after") { return interval() }
+    if take("after") || take("every!") { return interval() }
     _ = take("every")
     guard let interval = interval(), take("after", "completion") else { return nil }
     return interval
@@ -26,7 +26,9 @@ extension RecurrencePhrase {
     if let days = word({ Self.group($0) }) { return Repeats(count: 1, unit: .week, days: Days(weekdays: days)) }
     guard isEvery else { return nil }
     if take("other") {
-      if let unit = unit() { return Repeats(count: 2, unit: unit) }
+      if let interval = attempt({ $0.unitInterval() }) {
+        return Repeats(count: 2 * interval.count, unit: interval.unit)
+      }
       guard let days = days(), days.areWeekdays else { return nil }
       return Repeats(count: 2, unit: .week, days: days)
     }
@@ -38,7 +40,14 @@ extension RecurrencePhrase {
   private mutating func interval() -> (count: Int, unit: RecurrenceUnit)? {
     let count = number()
     if count == nil { _ = take("a") }
-    return unit().map { (count ?? 1, $0) }
+    return unitInterval().map { ((count ?? 1) * $0.count, $0.unit) }
+  }
+
+  /// Reads a unit, of which some are several of another.
+  private mutating func unitInterval() -> (count: Int, unit: RecurrenceUnit)? {
+    if let unit = unit() { return (1, unit) }
+    if take("quarter") || take("quarters") { return (3, .month) }
+    return take("fortnight") || take("fortnights") ? (2, .week) : nil
   }
 
   private static func adverb(_ word: String) -> Repeats? {
@@ -56,7 +65,7 @@ extension RecurrencePhrase {
   private static func group(_ word: String) -> [RecurrenceWeekday]? {
     let numbers: ClosedRange<Int>
     switch word {
-    case "weekday", "weekdays": numbers = 1...5
+    case "weekday", "weekdays", "workday", "workdays": numbers = 1...5
     case "weekend", "weekends": numbers = 6...7
     default: return nil
     }

@@ -1,20 +1,22 @@
 /// Reads recurrences in English, word by word; case does not count.
 ///
 /// ```
-/// recurrence = "after" interval | ["every"] interval "after completion"
+/// recurrence = "after" interval | ["every"] interval "after completion" | "every!" interval
 ///            | repeats [", with weeks from" WEEKDAY] [end]
 /// repeats    = every ["on" days] ["if it is" days] | "every" days | "every other" days
 /// every      = "daily" | "weekly" | "fortnightly" | "monthly" | "quarterly" | "yearly" | "annually"
-///            | "every" interval | "every other" UNIT | ["every"] "weekday" | ["every"] "weekend"
-/// interval   = [NUMBER | "a"] UNIT                  UNIT: day, week, month, year; NUMBER: 2, two
+///            | "every" interval | "every other" UNIT | ["every"] ("weekday" | "workday") | ["every"] "weekend"
+/// interval   = [NUMBER | "a"] UNIT     UNIT: day, week, fortnight, month, quarter, year; NUMBER: 2, two
 /// days       = DAY {("," | "and" | "or") DAY} ["of the month" | "of each month" | "of the year"]
+///            | NUMBER {"," NUMBER}                  in digits, at least two: days of the month
 /// DAY        = WEEKDAY | ("each" | "a") WEEKDAY | ["the"] ORDINAL WEEKDAY | ["the"] ORDINAL ["day"]
 /// ORDINAL    = "first" | "1st" | "last" | "second to last" | …
 /// end        = [","] "until" DATE | [","] ["for"] NUMBER "times"
 /// DATE       = "2026-12-31" | "31 December 2026" | "December 31, 2026"
 /// ```
 ///
-/// A phrase with two meanings is refused: `every second Monday` can be every other Monday or the second of each month.
+/// `ev` is `every`, and `every!` counts from each completion. A phrase with two meanings is refused: `every second Monday`
+/// can be every other Monday or the second of each month; `every 3rd friday` is one of the month.
 struct RecurrencePhrase {
   let words: [String]
   /// The next word to read.
@@ -29,7 +31,10 @@ struct RecurrencePhrase {
 
   /// A phrase of words, with each comma as a word of its own.
   init(words: [String]) {
-    self.words = words.map { $0.lowercased() }
+    self.words = words.map { word in
+      let word = word.lowercased()
+      return word == "ev" ? "every" : word == "ev!" ? "every!" : word
+    }
   }
 
   var isAtEnd: Bool { index == words.count }

@@ -50,28 +50,51 @@ extension QuickDraft {
       entry.recurrence.map { "repeats \($0.words)" },
     ]
     let words = parts.compactMap(\.self).joined(separator: ", ")
-    return words.isEmpty ? "Understood as a title only." : "Understood: \(words)."
+    let understood = words.isEmpty ? "Understood as a title only." : "Understood: \(words)."
+    return leftoverWords.map { "\(understood)\n\($0)" } ?? understood
+  }
+
+  /// What was not understood, in one sentence; `nil` if nothing is left over.
+  private var leftoverWords: String? {
+    guard !entry.leftovers.isEmpty else { return nil }
+    let words = entry.leftovers.map { leftover in
+      let text = String(sentence[leftover.range]).escapedForDisplay()
+      return leftover.reason == .timeSpan ? "the end of \(text)" : text
+    }
+    let isDate = entry.leftovers.contains { $0.reason == .date }
+    let remedy = isDate ? "; a date can always be written as YYYY-MM-DD" : ""
+    return "Not understood: \(words.joined(separator: ", ")) (kept in the title\(remedy))"
   }
 
   /// The understood fields, and the words that gave them with their places: offsets and lengths count Unicode scalars.
   func facts(isDryRun: Bool) -> Facts {
-    let scalars = sentence.unicodeScalars
-    var (place, offset) = (scalars.startIndex, 0)
-    let parts: [Facts] = entry.parts.map { part in
-      offset += scalars.distance(from: place, to: part.range.lowerBound)
-      place = part.range.lowerBound
-      return [
-        "kind": .text(part.kind.rawValue), "text": .text(String(sentence[part.range])),
-        "offset": .count(offset),
-        "length": .count(scalars.distance(from: part.range.lowerBound, to: part.range.upperBound)),
-      ]
+    let parts: [Facts] = zip(entry.parts, places(of: entry.parts.map(\.range))).map { part, place in
+      (["kind": .text(part.kind.rawValue)] as Facts).adding(place)
+    }
+    let leftovers: [Facts] = zip(entry.leftovers, places(of: entry.leftovers.map(\.range))).map { leftover, place in
+      (["reason": .text(leftover.reason.rawValue)] as Facts).adding(place)
     }
     let draft: Facts = [
       "title": .text(entry.title), "scheduledDate": .day(entry.scheduledDate), "dueDate": .instant(entry.dueDate),
       "dueDay": .day(entry.dueDay), "reminderDate": .instant(entry.reminderDate), "list": .text(list?.name),
       "priority": .value(entry.priority == .none ? nil : .priority(entry.priority)), "tags": .value(.tags(entry.tags)),
       "recurrence": .value(entry.recurrence.map { .recurrence($0) }), "parts": .array(parts),
+      "leftovers": .array(leftovers),
     ]
     return ["understood": draft, "dryRun": .flag(isDryRun)]
+  }
+
+  /// The texts of ranges in order, with their places.
+  private func places(of ranges: [Range<String.Index>]) -> [Facts] {
+    let scalars = sentence.unicodeScalars
+    var (place, offset) = (scalars.startIndex, 0)
+    return ranges.map { range in
+      offset += scalars.distance(from: place, to: range.lowerBound)
+      place = range.lowerBound
+      return [
+        "text": .text(String(sentence[range])), "offset": .count(offset),
+        "length": .count(scalars.distance(from: range.lowerBound, to: range.upperBound)),
+      ]
+    }
   }
 }

@@ -8,16 +8,18 @@ struct QuickCommand: SessionCommand {
     abstract: "Capture a task from one sentence, with its dates, tags and more.",
     usage: "tally quick <text> ... [--dry-run] [<options>]",
     discussion: """
-      Understands days and times, 'due' and 'by' before them, 'remind me', #tags, !high, !medium and !low, 'for' or \
-      'list:' before a list's name, and 'every month' and the like; the rest is the title. Unknown words and list names \
-      stay in the title. A backslash before a word, or quotation marks around some, keep them there.
+      Understands days and times, 'due', 'by' and 'deadline' before them, 'remind me', tags as +home or @home, \
+      priorities as p:high or p1, 'for' or 'list:' before a list's name, and 'every month', 'every! 3 days' (after each \
+      completion) and the like; the rest is the title. No shell changes these spellings; #home and !high need quotation \
+      marks. What a task cannot have, such as 'for 1h', stays in the title and is named. A backslash before a word, or \
+      quotation marks around some, keep them there.
 
       A day is the one the task is planned for; a time on it is that of a reminder. 'tally add' takes text literally.
 
       EXAMPLES
-        tally quick 'Pay rent tomorrow 9am #home !high every month'
-        tally quick 'Call Ann next tue at 14:30 for Work'
-        tally quick 'Tax return due 31 jan remind me in 3 weeks' --dry-run
+        tally quick Pay rent tomorrow 9am +home p:high every month
+        tally quick Call Ann next tue at 14:30 for Work
+        tally quick Tax return due 31 jan remind me in 3 weeks --dry-run
       """
   )
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Tally
 
 /// The options every command takes, before or after its name.
 ///
@@ -96,12 +97,9 @@ extension WeekStart {
   ///
   /// - Throws: ``CommandFailure`` if the variable that decides is not UTF-8.
   static func firstWeekday(environment: EnvironmentVariables) throws -> Int {
-    let name =
-      try environment.nonEmptyValue(of: "LC_ALL") ?? environment.nonEmptyValue(of: "LC_TIME")
-      ?? environment.nonEmptyValue(of: "LANG")
     var calendar = Calendar(identifier: .gregorian)
-    if let name = name?.prefix(while: { $0 != "." && $0 != "@" }), isLocale(name) {
-      calendar.locale = Locale(identifier: String(name))
+    if let name = try localeName(environment: environment) {
+      calendar.locale = Locale(identifier: name)
     } else {
       #if canImport(Darwin)
         calendar.locale = .current
@@ -111,6 +109,24 @@ extension WeekStart {
       #endif
     }
     return calendar.firstWeekday
+  }
+
+  /// How people of the locale write dates in digits; `nil` if the variables name no locale.
+  ///
+  /// Without Foundation's locale, whose data takes longer to load than most commands run.
+  static func dateOrder(environment: EnvironmentVariables) -> DateOrder? {
+    guard let name = try? localeName(environment: environment) else { return nil }
+    let parts = name.split(separator: "_").map(String.init)
+    // The script, if there is one, has four letters.
+    return DateOrder(language: parts.first, region: parts.dropFirst().first { $0.utf8.count < 4 })
+  }
+
+  /// The locale that the variables name; `nil` for "C", "POSIX" and what is no name.
+  private static func localeName(environment: EnvironmentVariables) throws -> String? {
+    let name =
+      try environment.nonEmptyValue(of: "LC_ALL") ?? environment.nonEmptyValue(of: "LC_TIME")
+      ?? environment.nonEmptyValue(of: "LANG")
+    return name.map { $0.prefix { $0 != "." && $0 != "@" } }.flatMap { isLocale($0) ? String($0) : nil }
   }
 
   /// Whether a name has the form of a locale's, such as `tr`, `tr_TR` or `zh_Hant_TW`; "C" and "POSIX" do not.

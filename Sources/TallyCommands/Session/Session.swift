@@ -40,6 +40,9 @@ final class Session {
       beginningDaysAtMinute: settings.dayStartInMinutes,
       firstWeekday: { [weekStart = options.weekStart ?? settings.weekStart, environment = invocation.environment] in
         try weekStart?.rawValue ?? WeekStart.firstWeekday(environment: environment)
+      },
+      dateOrder: { [order = settings.dateOrder, environment = invocation.environment] in
+        order ?? WeekStart.dateOrder(environment: environment)
       }
     )
     let isHuman = options.format == .human

@@ -9,7 +9,9 @@ struct Settings {
     case weekStart = "week-start"
     case dayStart = "day-start"
     case timeZone = "time-zone"
+    case dateOrder = "date-order"
     case color
+    case hints
 
     /// What the key is for.
     var meaning: String {
@@ -19,7 +21,9 @@ struct Settings {
       case .weekStart: "the day a week starts on, unless --week-start is given"
       case .dayStart: "the time at which a day begins, as 04:00 for people who work past midnight"
       case .timeZone: "an IANA time zone, unless --time-zone or TZ is given"
+      case .dateOrder: "dmy or mdy, how dates such as 3/4 are read; the locale's without it"
       case .color: "auto, always or never, unless --no-color, NO_COLOR or FORCE_COLOR is given"
+      case .hints: "on or off: whether changes say how to undo them, and add that it reads no dates"
       }
     }
   }
@@ -33,6 +37,10 @@ struct Settings {
   private(set) var weekStart: WeekStart?
   private(set) var dayStartInMinutes = 0
   private(set) var timeZone: NamedTimeZone?
+  private(set) var dateOrder: DateOrder?
+
+  /// Whether messages say what else a person could do.
+  var hasHints: Bool { self[.hints] != "off" }
 
   subscript(key: Key) -> String? { texts[key] }
 }
@@ -67,6 +75,13 @@ extension Settings {
       timeZone = NamedTimeZone(iana: value)
       guard timeZone != nil else {
         throw Fault(message: "\(name) is not a time zone", remedy: "Name one, as in Europe/Istanbul")
+      }
+    case .dateOrder:
+      dateOrder = DateOrder(rawValue: value.lowercased())
+      if dateOrder == nil { throw Fault(message: "\(name) is not dmy or mdy", remedy: "Choose one of these") }
+    case .hints:
+      guard ["on", "off"].contains(value) else {
+        throw Fault(message: "\(name) is not on or off", remedy: "Choose one of these")
       }
     case .color:
       guard ["auto", "always", "never"].contains(value) else {

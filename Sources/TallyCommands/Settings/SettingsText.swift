@@ -34,7 +34,9 @@ struct SettingsText {
       case .timeZone:
         session.clock.zone.name.escapedForDisplay() + ", from "
           + (options.timeZone != nil ? "--time-zone" : try variables.value(of: "TZ") != nil ? "TZ" : "the system")
+      case .dateOrder: session.clock.dateOrder().map { "\($0.rawValue), from the locale" }
       case .color: "auto"
+      case .hints: "on"
       case nil: nil
       }
     return value.map { " (\($0))" } ?? ""

@@ -35,7 +35,8 @@ extension LocalClock {
     calendar.timeZone = timeZone
     if countsWeeks { calendar.firstWeekday = try firstWeekday() }
     return DateReference(
-      now: now, today: today, calendar: calendar, direction: direction, dayStartInMinutes: dayStartInMinutes)
+      now: now, today: today, calendar: calendar, direction: direction, dateOrder: dateOrder(),
+      dayStartInMinutes: dayStartInMinutes)
   }
 
   private func read<Value>(
@@ -43,7 +44,7 @@ extension LocalClock {
     _ value: (DateExpression, DateReference) throws -> Value
   ) throws -> Value {
     try CommandFailure.naming(option, quoting: text) {
-      let expression = try DateExpression(text, as: kind)
+      let expression = try DateExpression(text, as: kind, dateOrder: dateOrder())
       return try value(expression, reference(looking: direction, countingWeeks: expression.countsWeeks))
     }
   }

@@ -13,6 +13,8 @@ struct LocalClock: DateNaming {
   let dayStartInMinutes: Int
   /// The first day of the week as Foundation's calendars count; looked up only where weeks count.
   let firstWeekday: @Sendable () throws -> Int
+  /// How dates in digits are read, by the setting or the locale.
+  let dateOrder: @Sendable () -> DateOrder?
 
   var timeZone: TimeZone { zone.zone }
 
@@ -20,12 +22,14 @@ struct LocalClock: DateNaming {
   init(
     now: Timestamp, exactNow: Timestamp? = nil, in zone: NamedTimeZone,
     beginningDaysAtMinute dayStartInMinutes: Int = 0,
-    firstWeekday: @escaping @Sendable () throws -> Int = { 2 }
+    firstWeekday: @escaping @Sendable () throws -> Int = { 2 },
+    dateOrder: @escaping @Sendable () -> DateOrder? = { nil }
   ) {
     self.now = now
     self.exactNow = exactNow ?? now
     self.zone = zone
     self.firstWeekday = firstWeekday
+    self.dateOrder = dateOrder
     self.dayStartInMinutes = dayStartInMinutes
     today = CalendarDay(containing: now, in: zone.zone, startingAtMinute: dayStartInMinutes)
   }
@@ -33,6 +37,7 @@ struct LocalClock: DateNaming {
   /// A clock whose days begin some minutes after midnight, so that yesterday may not be over yet.
   func beginningDays(atMinute dayStartInMinutes: Int) -> LocalClock {
     LocalClock(
-      now: now, exactNow: exactNow, in: zone, beginningDaysAtMinute: dayStartInMinutes, firstWeekday: firstWeekday)
+      now: now, exactNow: exactNow, in: zone, beginningDaysAtMinute: dayStartInMinutes, firstWeekday: firstWeekday,
+      dateOrder: dateOrder)
   }
 }

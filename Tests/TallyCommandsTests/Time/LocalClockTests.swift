@@ -56,7 +56,7 @@ struct DayReadingTests {
     }
   }
 
-  @Test(arguments: ["", "soon", "2026-13-01", "2026-02-30", "21.11.2026", "2026-11-21x", "٢٠٢٦-١١-٢١", "17:00", "2h"])
+  @Test(arguments: ["", "soon", "2026-13-01", "2026-02-30", "2026-11-21x", "٢٠٢٦-١١-٢١", "17:00", "2h"])
   func anythingElseIsRefusedAsUsage(text: String) throws {
     #expect { try day(text) } throws: {
       CommandFailure($0).status == .usage && CommandFailure($0).code == "invalidDay"

@@ -58,6 +58,25 @@ struct DateExpressionTests {
     ("end of the month", "eom", "2026-11-30"), ("end of week", "eow", "2026-11-22"),
     ("next week", "sow+1w", "2026-11-23"), ("next month", "som+1mo", "2026-12-01"),
     ("next year", "soy+1y", "2027-01-01"),
+    ("end of next month", "som+2mo-1d", "2026-12-31"), ("beginning of next week", "sow+1w", "2026-11-23"),
+    ("end of next week", "eow+1w", "2026-11-29"), ("end of next year", "eoy+1y", "2027-12-31"),
+    ("end of march", "1apr-1d", "2027-03-31"), ("end of december", "1jan-1d", "2026-12-31"),
+    ("start of june", "1jun", "2027-06-01"), ("end of day", "today", "2026-11-21"),
+    // As Todoist's people write.
+    ("tom", "tomorrow", "2026-11-22"), ("tod", "today", "2026-11-21"), ("this weekend", "this-sat", "2026-11-21"),
+    ("next weekend", "next-sat", "2026-11-28"), ("friday next week", "next-fri", "2026-11-27"),
+    ("next week on friday", "next-fri", "2026-11-27"), ("the 15th of april", "15apr", "2027-04-15"),
+    ("the first of april", "1apr", "2027-04-01"), ("april the 15th", "15apr", "2027-04-15"),
+    ("mid january", "15jan", "2027-01-15"), ("15th of next month", "som+1mo+2w", "2026-12-15"),
+    ("15th of the month", "15th", "2026-12-15"), ("3 days before dec 24", "24dec-3d", "2026-12-21"),
+    ("a week from friday", "fri+1w", "2026-12-04"), ("2 weeks after eom", "eom+2w", "2026-12-14"),
+    ("3 days from now", "today+3d", "2026-11-24"), ("in a couple of weeks", "today+2w", "2026-12-05"),
+    // In digits.
+    ("24/12", "24dec", "2026-12-24"), ("12/24", "24dec", "2026-12-24"), ("24.12.", "24dec", "2026-12-24"),
+    ("24.12", "24dec", "2026-12-24"), ("24.12.2026", "2026-12-24", "2026-12-24"),
+    ("3.4.", "3apr", "2027-04-03"), ("24/12/26", "2026-12-24", "2026-12-24"), ("7/7", "7jul", "2027-07-07"),
+    ("2026/12/24", "2026-12-24", "2026-12-24"), ("24-12-2026", "2026-12-24", "2026-12-24"),
+    ("2026.12.24", "2026-12-24", "2026-12-24"), ("29/2", "29feb", "2028-02-29"),
     ("last month", "som-1mo", "2026-10-01"), ("last week", "sow-1w", "2026-11-09"), ("eom-2d", "eom-2d", "2026-11-28"),
   ])
   func aDayIsRead(text: String, canonical: String, day: String) throws {
@@ -95,6 +114,11 @@ struct DateExpressionTests {
     ("+2h", "now+2h", "2026-11-21T14:00:00Z"), ("now-30s", "now-30s", "2026-11-21T11:59:30Z"),
     ("2 hours ago", "now-2h", "2026-11-21T10:00:00Z"), ("3d", "now+3d", "2026-11-24T12:00:00Z"),
     ("now+1mo", "now+1mo", "2026-12-21T12:00:00Z"), ("+1d-2h", "now+1d-2h", "2026-11-22T10:00:00Z"),
+    ("in half an hour", "now+30m", "2026-11-21T12:30:00Z"), ("1.5h", "now+90m", "2026-11-21T13:30:00Z"),
+    ("in an hour and a half", "now+90m", "2026-11-21T13:30:00Z"),
+    ("2 hours from now", "now+2h", "2026-11-21T14:00:00Z"),
+    ("in two and a half hours", "now+150m", "2026-11-21T14:30:00Z"), ("9.30am", "09:30", "2026-11-22T08:30:00Z"),
+    ("24/12 at 17:00", "24dec@17:00", "2026-12-24T16:00:00Z"), ("24.12. 9am", "24dec@09:00", "2026-12-24T08:00:00Z"),
     // ISO 8601.
     ("2026-11-21T15:00:00+03:00", "2026-11-21T12:00:00Z", "2026-11-21T12:00:00Z"),
     ("2026-11-21t12:00z", "2026-11-21T12:00:00Z", "2026-11-21T12:00:00Z"),
@@ -163,9 +187,11 @@ struct DateExpressionTests {
   @Test(arguments: [
     "", " ", "x", "31 nov", "nov 31", "30 feb", "2026-02-30", "2026-13-01", "0 nov", "32nd", "0th", "25:00", "5:60",
     "13pm", "0am", "9", "march", "nov", "friday friday", "today tomorrow", "today+", "today+3", "today + 3d", "+3",
-    "3 d d", "+3x", "in", "in 3", "days ago", "next", "next x", "tomorrow midnight", "friday+2h", "12:30:15",
-    "2026-11-21T12:00", "2026-11-21T12:00:00", "2026-11-21T25:00Z", "2026-1-1", "11/25", "today@", "@9", "5 pm pm",
-    "99999999d", "25 nov 27", "Tom", "٣ days", "today\u{0}", "in -3 days", "1.5h", "- 3d", "today 9x", "9:5",
+    "3 d d", "31/11", "13/13", "1/2/3/4", "24.12.x", "24/12/", "24.12.26.1", "half", "a couple", "end of", "mid",
+    "3 days before", "weekend", "3pm-4pm", "the", "+3x", "in", "in 3", "days ago", "next", "next x",
+    "tomorrow midnight", "friday+2h", "12:30:15",
+    "2026-11-21T12:00", "2026-11-21T12:00:00", "2026-11-21T25:00Z", "2026-1-1", "today@", "@9", "5 pm pm",
+    "99999999d", "25 nov 27", "٣ days", "today\u{0}", "in -3 days", "- 3d", "today 9x", "9:5",
   ])
   func anythingElseIsRefused(text: String) throws {
     #expect(throws: TallyError.self) { try DateExpression(text) }
@@ -202,6 +228,45 @@ struct DateExpressionTests {
     #expect(error.code == code, "\(text): \(error)")
     for word in ["misspelt", "is not a", "Did you mean"] {
       #expect(!error.description.contains(word), "\(text): \(error)")
+    }
+  }
+
+  @Test(arguments: [
+    ("3/4", "3apr", "4mar"), ("3/4/2027", "2027-04-03", "2027-03-04"), ("12/11/26", "2026-11-12", "2026-12-11"),
+    ("13/4", "13apr", "13apr"), ("4/13", "13apr", "13apr"), ("3.4.", "3apr", "3apr"),
+    ("3.4.2027", "2027-04-03", "2027-04-03"),
+    ("1/2 9am", "1feb@09:00", "2jan@09:00"),
+  ])
+  func theOrderOfDatesInDigitsDecides(text: String, dayFirst: String, monthFirst: String) throws {
+    #expect(try DateExpression(text, dateOrder: .dayFirst).description == dayFirst)
+    #expect(try DateExpression(text, dateOrder: .monthFirst).description == monthFirst)
+  }
+
+  @Test(arguments: ["3/4", "3/4/2027", "on 1/2", "11/12 9am"])
+  func aDateThatCanBeTwoIsRefusedWithoutAnOrder(text: String) throws {
+    let error = try #require(throws: TallyError.self) {
+      try DateExpression(text.replacing("on ", with: ""), as: text.contains("am") ? .instant : .day)
+    }
+    #expect(error.description.contains("two days") && error.description.contains("YYYY-MM-DD"), "\(error)")
+  }
+
+  @Test(
+    arguments: [
+      ("en_US", DateOrder.monthFirst), ("en_GB", .dayFirst), ("de_DE", .dayFirst), ("en_CA", .monthFirst),
+      ("fr_CA", .dayFirst), ("ja_JP", .monthFirst), ("zh_Hant_TW", .monthFirst), ("tr_TR", .dayFirst),
+      ("de", .dayFirst),
+      ("es_PR", .monthFirst), ("es_MX", .dayFirst), ("hu", .monthFirst), ("en", nil), ("", nil),
+    ] as [(String, DateOrder?)])
+  func theLocaleDecidesTheOrder(identifier: String, order: DateOrder?) {
+    #expect(DateOrder(of: Locale(identifier: identifier)) == order)
+  }
+
+  @Test func everyErrorAboutADayOrATimeNamesTheForm() throws {
+    for (text, kind) in [
+      ("x", DateExpression.Kind.day), ("x", .instant), ("tomorow", .day), ("17:00", .day), ("3/4", .day),
+    ] {
+      let error = try #require(throws: TallyError.self) { try DateExpression(text, as: kind) }
+      #expect(error.description.contains("YYYY-MM-DD"), "\(error)")
     }
   }
 

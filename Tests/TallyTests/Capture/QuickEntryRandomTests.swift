@@ -12,7 +12,9 @@ struct QuickEntryRandomTests {
     "Work",
     "list:", "Ann", "nov", "25", "until", "and", "🙂", "\u{301}", "日本", "é", "\u{0}", "\t", "\n", "\u{202E}",
     "2026-12-01",
-    "after", "completion", "@", "/", "'s", "Today", "9999-12-31", "\r\n", "ﬁ", "İ", "٣",
+    "after", "completion", "every!", "hours", "3pm", "4pm", "24/12", "24.12.", "p1", "deadline", "someday", "tom",
+    "half",
+    "an", "hour", "next", "week", "before", "@", "/", "'s", "Today", "9999-12-31", "\r\n", "ﬁ", "İ", "٣",
   ]
 
   @Test func anyTextGivesATitleAndRangesInOrder() throws {
@@ -67,6 +69,10 @@ struct QuickEntryRandomTests {
     #expect(kinds.contains(.priority) == (entry.priority != .none))
     #expect(kinds.contains(.list) == (entry.listName != nil))
     #expect(kinds.contains(.recurrence) == (entry.recurrence != nil))
-    if !kinds.contains(.schedule), !kinds.contains(.recurrence) { #expect(entry.scheduledDate == nil) }
+    let hasSpan = entry.leftovers.contains { $0.reason == .timeSpan }
+    if !kinds.contains(.schedule), !kinds.contains(.recurrence), !hasSpan { #expect(entry.scheduledDate == nil) }
+    for leftover in entry.leftovers {
+      #expect(!entry.parts.contains { $0.range.overlaps(leftover.range) }, "\(text.debugDescription)")
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TallyTestSupport
 import Testing
 
 @testable import Tally
@@ -46,20 +47,49 @@ struct QuickEntryTests {
 
   /// The bug: `at ` 16,000 times took 12 s, and four times that for twice as many; it was also read by recursion.
   ///
-  /// No time is asserted: if each word were read to the end of the text, each of these would take minutes.
+  /// Steps are counted instead of time: twice the words may take twice the steps, and no word more than some hundreds.
   @Test(arguments: [
     "at ", "for Work ", "for work ", "#a ", "#a \\#b ", "list:“ ", "list:\" ", ". ", ".", "1d", "1d ", "friday ",
     "every ", "a ", "in 2 ", "the monday, ", "remind me to ", "until ", "tomorrow at ", "\\", "“ ", "(",
     "2026-11-21T1 ",
-    "every day until friday ", "for ", "due on by ", "at for Work in 3 days #a ",
+    "every day until friday ", "for ", "due on by ", "at for Work in 3 days #a ", "3pm-", "3pm-4pm ", "3pm - 4pm - ",
+    "from 3pm to ", "24.12. ", "1/2/", "for 2 hours ", "every! ", "every 8 hours ", "every 2, ", "every 14 jan, ",
+    "p1 ",
+    "p:high ", "+home ", "@home", "deadline ", "someday ", "half an ", "a couple of ", "2 days before ",
+    "next week on ",
+    "end of next ", "the 15th of ", "between 2 and ", "tom ", "ev ", "monday next week ", "3 days after 3 days ",
+    "deadline 31 nov ", "for 3 weeks ", "every day for 3 weeks ", "mid-",
   ])
   func aLongSentenceTakesTimeInProportionToItsLength(words: String) throws {
+    let (half, whole) = (try steps(words, byteCount: 4_000), try steps(words, byteCount: 8_000))
+    #expect(whole.steps <= 1_500 * whole.tokens + 1_000, "\(words): \(whole)")
+    #expect(whole.steps <= half.steps * 21 / 10 + 1_000, "\(words): \(half), \(whole)")
+  }
+
+  /// The tokens of words that are repeated, and how often the parser looks at one.
+  private func steps(_ words: String, byteCount: Int) throws -> (tokens: Int, steps: Int) {
     let reference = try DateExpressionTests.reference()
-    let text = String(repeating: words, count: 32_000 / words.utf8.count)
-    let entry = QuickEntry.parse(text, reference: reference, lists: ["Work", "Work for Work", "Home"])
-    #expect(!entry.title.isEmpty)
+    let text = String(repeating: words, count: byteCount / words.utf8.count)
+    var parser = QuickEntryParser(text, reference: reference, lists: ["Work", "Work for Work", "Home"])
+    #expect(!parser.read().title.isEmpty)
     _ = try? DateExpression(text)
     _ = try? Recurrence(phrase: text)
+    return (parser.tokens.count, parser.work.stepCount)
+  }
+
+  @Test func randomWordsTakeStepsInProportionToTheirNumber() throws {
+    var random = SeededGenerator(seed: SeededGenerator.chooseSeed(for: "randomWordsTakeStepsInProportion"))
+    let vocabulary = [
+      "at", "every", "for", "in", "2", "days", "friday", "the", "15th", "of", "april", "from", "3pm", "-", "4pm", ",",
+      "and", "due", "by", "deadline", "remind", "me", "until", "next", "week", "a", "half", "before", "after", "24/12",
+      "1.2.", "p1", "#a", "for Work", "tom", "every!", "someday", "on", "first", "last", "other", "month", "+3d", "(",
+    ]
+    for _ in 0..<12 {
+      let words = (0..<Int.random(in: 2...6, using: &random)).compactMap { _ in vocabulary.randomElement(using: &random)
+      }
+      let (tokens, steps) = try steps(words.joined(separator: " ") + " ", byteCount: 3_000)
+      #expect(steps <= 1_500 * tokens + 1_000, "\(words): \(steps) steps for \(tokens) tokens")
+    }
   }
 
   @Test func aSentenceIsAtMost65536BytesLong() throws {
